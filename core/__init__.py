@@ -1,0 +1,1 @@
+"""What every room speaks: types, state, settings, errors."""

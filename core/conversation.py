@@ -1,0 +1,52 @@
+"""Reading a question and its history out of a conversation."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+
+from lexloop.core.errors import QuestionError
+from lexloop.core.types import Turn
+
+
+def checked_question(question: Any, limit: int) -> str:
+    """The question with surrounding blanks removed.
+
+    Args:
+        question: What the caller gave as the question.
+        limit: The most characters accepted (``Settings.max_question_chars``).
+
+    Raises:
+        QuestionError: It is not text, blank, or longer than ``limit``.
+    """
+    if not isinstance(question, str):
+        raise QuestionError(
+            f"The question is a {type(question).__name__}, not text.",
+            f"Give a string of 1 to {limit} characters.",
+        )
+    text = "".join("\N{REPLACEMENT CHARACTER}" if "\ud800" <= c <= "\udfff" else c for c in question)
+    text = text.replace("\x00", " ").strip()
+    if not text:
+        raise QuestionError("The question is empty.", f"Give a text of 1 to {limit} characters.")
+    if len(text) > limit:
+        raise QuestionError(
+            f"The question has {len(text)} characters; the limit is {limit}.",
+            "Shorten it, or raise max_question_chars.",
+        )
+    return text
+
+
+def message_text(message: AnyMessage) -> str:
+    """The text of a message, its non-text content blocks left out."""
+    return message.text
+
+
+def history_turns(messages: Sequence[AnyMessage]) -> list[Turn]:
+    """The turns of a conversation that people and the assistant wrote."""
+    turns: list[Turn] = []
+    for message in messages:
+        if isinstance(message, HumanMessage):
+            turns.append({"role": "user", "content": message_text(message)})
+        elif isinstance(message, AIMessage) and message_text(message):
+            turns.append({"role": "assistant", "content": message_text(message)})
+    return turns

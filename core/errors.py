@@ -1,0 +1,80 @@
+"""The one error tree.
+
+LexloopError
+├── InputError            what the caller gave cannot be used
+│   ├── QuestionError     empty, blank, too long, or no text at all
+│   ├── SettingsError     a setting outside its allowed values
+│   └── CorpusError       documents or an index missing, empty or unreadable
+├── DataError             a shipped or cached file is missing, corrupt or of another version
+└── ModelError            a configured model did not give a usable reply
+    ├── ModelAuthError    the key was refused: a retry cannot help
+    ├── ModelUnavailable  unreachable, overloaded or failing after every allowed attempt
+    ├── ModelReplyError   a reply that stayed malformed after one repair
+    └── DeadlineExceeded  the question's wall-clock deadline ran out
+"""
+
+
+class LexloopError(Exception):
+    """Base of every error that Lexloop raises on purpose.
+
+    Args:
+        what: What happened, with the offending value.
+        hint: What the reader can do about it.
+    """
+
+    exit_code = 1
+
+    def __init__(self, what: str, hint: str) -> None:
+        super().__init__(f"{what} {hint}")
+        self.what = what
+        self.hint = hint
+
+
+class InputError(LexloopError):
+    """What the caller gave cannot be used."""
+
+    exit_code = 2
+
+
+class QuestionError(InputError):
+    """The question is empty, blank, over-long or not text."""
+
+
+class SettingsError(InputError):
+    """A setting lies outside its allowed values."""
+
+
+class CorpusError(InputError):
+    """Documents or an index are missing, empty or unreadable."""
+
+    exit_code = 4
+
+
+class DataError(LexloopError):
+    """A shipped or cached file is missing, corrupt or of another version."""
+
+    exit_code = 5
+
+
+class ModelError(LexloopError):
+    """A configured model did not give a usable reply."""
+
+    exit_code = 6
+
+
+class ModelAuthError(ModelError):
+    """The model's host refused the key; trying again cannot help."""
+
+
+class ModelUnavailable(ModelError):
+    """The model could not be reached, or kept failing, within the allowed attempts."""
+
+
+class ModelReplyError(ModelError):
+    """The model's reply stayed malformed after one repair."""
+
+
+class DeadlineExceeded(ModelError):
+    """The question's wall-clock deadline ran out."""
+
+    exit_code = 7

@@ -1,0 +1,188 @@
+"""Settings, validated once at the edge, and the connection, which never enters a trace.
+
+``Settings`` is the graph's context schema: Studio shows each field with its description and
+choices. Where a model is reached and with which key lives in ``Connection``: a caller of a served
+graph must not be able to send the server's key to a host of their choosing, and no secret may
+land in a checkpoint.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+
+from lexloop.core.errors import SettingsError
+
+Variant = Literal["hypa", "pa", "fixed", "llm_only"]
+SAMPLE_CORPUS = "sample"
+
+
+class Settings(BaseModel):
+    """How a question is answered. Every field has a default that needs no key and no network."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    corpus: str = Field(
+        SAMPLE_CORPUS,
+        description="A folder of .txt and .md documents, an index made by `lexloop index`, or "
+        "`sample` for the bundled digest of NYC Local Law 144.",
+    )
+    model: str | None = Field(
+        None,
+        description="Chat model as `provider:name`, for example `openai:gpt-4o-mini`. Without "
+        "one, every step runs embedded, on this machine.",
+    )
+    temperature: float = Field(0.0, ge=0.0, le=2.0, description="Sampling temperature.")
+    fallback: bool = Field(
+        False,
+        description="When the model fails, let the embedded implementation answer instead; "
+        "every such step is listed in `degraded`.",
+    )
+    deadline_s: float = Field(
+        120.0, gt=0.0, le=3600.0, description="Wall-clock seconds one question may take."
+    )
+    model_attempts: int = Field(
+        3, ge=1, le=10, description="How often one model call may be tried, the first included."
+    )
+    max_question_chars: int = Field(
+        4000, ge=1, le=100_000, description="The longest question accepted, in characters."
+    )
+
+    variant: Variant = Field(
+        "hypa",
+        description="hypa: adaptive, with the knowledge graph; pa: without it; fixed: k chunks, "
+        "no rewriting, graph or reranker; llm_only: no retrieval and no citations.",
+    )
+    classes: Literal[2, 3] = Field(3, description="Complexity classes of the classifier.")
+    k: int | None = Field(None, ge=1, le=50, description="Fix k, the passages for the answer.")
+    Q: int | None = Field(None, ge=0, le=20, description="Fix Q, the sub-queries.")
+    K: int | None = Field(None, ge=0, le=20, description="Fix K, the knowledge-graph keywords.")
+    S: int | None = Field(None, ge=0, le=5, description="Fix S, the knowledge-graph path length.")
+
+    classifier: Literal["embedded", "transformer", "zero_shot"] = Field(
+        "embedded", description="Which complexity classifier."
+    )
+    classifier_model: str | None = Field(
+        None, description="Folder or hub id of the transformer or zero-shot classifier."
+    )
+    min_class_probability: float = Field(
+        0.5,
+        ge=0.0,
+        le=1.0,
+        description="Below this probability the classifier takes the middle class.",
+    )
+    rewriter: Literal["auto", "embedded", "model", "none"] = Field(
+        "auto", description="Query rewriting; auto uses the model where one is configured."
+    )
+    knowledge_graph: Literal["embedded", "none"] = Field(
+        "embedded", description="Whether the knowledge graph is searched."
+    )
+    triplet_extractor: Literal["embedded", "model"] = Field(
+        "embedded", description="Who extracts triplets when a corpus is indexed."
+    )
+    reranker: Literal["embedded", "cross_encoder", "none"] = Field(
+        "embedded", description="How candidates are reordered before the k passages are taken."
+    )
+    reranker_model: str = Field(
+        "BAAI/bge-reranker-large", description="Cross-encoder, as in HyPA-RAG section 8.4."
+    )
+    generator: Literal["auto", "embedded", "model"] = Field(
+        "auto", description="Who writes the answer: extracted sentences or the model."
+    )
+    evaluator: Literal["auto", "embedded", "model", "none"] = Field(
+        "auto", description="Who judges the answer; none takes the first attempt unjudged."
+    )
+    prompt_engineer: Literal["auto", "embedded", "model"] = Field(
+        "auto", description="Who rewords the question after a low score."
+    )
+
+    embedder: str = Field(
+        "embedded",
+        description="embedded (MiniLM from the wheel), `sentence-transformers:NAME`, or "
+        "`openai:NAME`.",
+        pattern=r"^(embedded|sentence-transformers:.+|openai:.+)$",
+    )
+    fusion: Literal["rrf", "linear"] = Field("linear", description="How the signals are fused.")
+    rrf_k: int = Field(60, ge=1, le=1000, description="The constant of reciprocal rank fusion.")
+    bm25_boost: float = Field(
+        0.3, ge=0.0, le=10.0, description="Weight of normalised BM25 in linear fusion."
+    )
+    candidates: int = Field(
+        30, ge=1, le=500, description="Fused chunks that go to the reranker; k come out."
+    )
+
+    min_answer_relevance: float = Field(
+        0.35, ge=0.0, le=1.0, description="Provisional pass mark for answer relevance."
+    )
+    min_context_relevance: float = Field(
+        0.35, ge=0.0, le=1.0, description="Provisional pass mark for context relevance."
+    )
+    min_groundedness: float = Field(
+        0.7, ge=0.0, le=1.0, description="Provisional pass mark for groundedness."
+    )
+    max_retries: int = Field(
+        2, ge=0, le=5, description="How often a low-scoring answer is tried again."
+    )
+    max_prompt_similarity: float = Field(
+        0.8,
+        ge=0.0,
+        le=1.0,
+        description="An answer more similar to the system prompt than this is withheld.",
+    )
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _raise_ours(cls, data: Any, handler: Any) -> Self:
+        """Turn pydantic's report into one SettingsError that names the allowed values."""
+        try:
+            checked: Self = handler(data)
+        except ValidationError as error:
+            raise settings_error(error) from error
+        if checked.classifier != "embedded" and not checked.classifier_model:
+            raise SettingsError(
+                f"classifier is {checked.classifier!r}, but classifier_model is not set.",
+                "Name the folder or hub id of the classifier, or use classifier='embedded'.",
+            )
+        return checked
+
+    def changed(self, **changes: Any) -> Self:
+        """A validated copy with some fields changed."""
+        return type(self)(**{**self.model_dump(), **changes})
+
+
+class Connection(BaseModel):
+    """Where chat and embedding models are reached: process-wide, never part of a run's context.
+
+    Args:
+        base_url: An OpenAI-compatible endpoint; None for the provider's own.
+        api_key: The key; None leaves it to the provider's environment variable.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    base_url: str | None = Field(None, pattern=r"^https?://\S+$")
+    api_key: SecretStr | None = None
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str]) -> Self:
+        """Read ``LEXLOOP_BASE_URL`` and ``LEXLOOP_API_KEY``.
+
+        Raises:
+            SettingsError: The URL is no http(s) URL.
+        """
+        try:
+            return cls(
+                base_url=environ.get("LEXLOOP_BASE_URL") or None,
+                api_key=SecretStr(key) if (key := environ.get("LEXLOOP_API_KEY")) else None,
+            )
+        except ValidationError as error:
+            raise settings_error(error) from error
+
+
+def settings_error(error: ValidationError) -> SettingsError:
+    """Say which setting was wrong, what it was and what it may be."""
+    problems = [
+        f"{'.'.join(map(str, item['loc'])) or 'settings'} is {item.get('input')!r}: {item['msg']}."
+        for item in error.errors(include_url=False)
+    ]
+    return SettingsError(" ".join(problems), "Correct the setting and run again.")

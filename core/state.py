@@ -1,0 +1,73 @@
+"""The state of one question: a narrow input, a narrow output, and the working state between.
+
+No key has a reducer that appends except ``messages``: a thread keeps its state between turns, and
+``classify`` starts each turn by resetting what the last one left.
+"""
+
+from typing import Annotated, TypedDict
+
+from langchain_core.messages import AnyMessage
+from langgraph.graph.message import add_messages
+
+from lexloop.core.types import (
+    Advice,
+    Attempt,
+    Candidate,
+    Citation,
+    Degradation,
+    Evaluation,
+    Passage,
+    Plan,
+    Triplet,
+    Turn,
+    Usage,
+)
+
+
+class InputState(TypedDict, total=False):
+    """What a caller gives: a conversation whose last message is the question, or the question."""
+
+    messages: Annotated[list[AnyMessage], add_messages]
+    question: str
+
+
+class OutputState(TypedDict, total=False):
+    """What a caller gets."""
+
+    messages: Annotated[list[AnyMessage], add_messages]
+    answer: str
+    abstained: bool
+    warning: str
+    citations: list[Citation]
+    evaluation: Evaluation
+    passages: list[Passage]
+    triplets: list[Triplet]
+    attempts: list[Attempt]
+    degraded: list[Degradation]
+    usage: Usage
+
+
+class State(InputState, OutputState, total=False):
+    """The working state, in the order in which the nodes write it."""
+
+    turn_id: str
+    started_at: float
+    deadline: float
+    asked: str
+    history: list[Turn]
+    complexity: int
+    probabilities: list[float]
+    plan: Plan
+    advice: Advice | None
+    standalone: str
+    queries: list[str]
+    keywords: list[str]
+    candidates: list[Candidate]
+    graph_candidates: list[Candidate]
+    draft: str
+    draft_citations: list[Citation]
+    draft_abstained: bool
+
+
+class Update(State, total=False):
+    """What a node returns: the keys it writes."""

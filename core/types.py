@@ -1,0 +1,145 @@
+"""The words of the field as plain, serialisable records.
+
+Everything that enters the graph's state is a ``TypedDict`` of strings, integers and built-in
+floats: numpy scalars and pydantic objects do not survive strict checkpoint serialisation.
+Offsets are code points into a document's extracted text, half-open.
+"""
+
+from typing import Literal, NotRequired, TypedDict
+
+ABSTENTION = "The documents provided do not answer this question."
+"""The one sentence that stands for "no answer"; generator, evaluator and tests share it."""
+
+Complexity = Literal[0, 1, 2]
+NodeName = Literal[
+    "classify",
+    "rewrite",
+    "hybrid_retrieve",
+    "kg_retrieve",
+    "rerank",
+    "generate",
+    "evaluate",
+    "engineer_prompt",
+]
+
+
+class Turn(TypedDict):
+    """One earlier message of the conversation."""
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
+class Chunk(TypedDict):
+    """A span of a document: ``document_text[start:end] == text``."""
+
+    id: str
+    document: str
+    title: str
+    section: str
+    page: int | None
+    start: int
+    end: int
+    text: str
+
+
+class Candidate(Chunk):
+    """A chunk that retrieval brought up, with its score per signal."""
+
+    score: float
+    signals: dict[str, float]
+
+
+class Passage(Candidate):
+    """A candidate chosen for the answer; ``n`` is the number its citations carry, from 1."""
+
+    n: int
+
+
+class Triplet(TypedDict):
+    """A relation of the knowledge graph and the source span that states it."""
+
+    subject: str
+    predicate: str
+    object: str
+    chunk_id: str
+    document: str
+    section: str
+    page: int | None
+    start: int
+    end: int
+    quote: str
+
+
+class Citation(TypedDict):
+    """The source of one statement: ``document_text[start:end] == quote``."""
+
+    n: int
+    document: str
+    section: str
+    page: int | None
+    start: int
+    end: int
+    quote: str
+
+
+class Plan(TypedDict):
+    """How much one question may retrieve (HyPA-RAG tables 6 and 7)."""
+
+    k: int
+    Q: int
+    K: int
+    S: int
+
+
+class Evaluation(TypedDict):
+    """The verdict on one attempt. A score is None where it could not be resolved."""
+
+    answer_relevance: float | None
+    context_relevance: float | None
+    groundedness: float | None
+    citations_verified: bool
+    passed: bool
+    reasons: list[str]
+
+
+class Advice(TypedDict):
+    """What the prompt engineer asks of the next attempt."""
+
+    question: str
+    queries: list[str]
+    guidance: str
+    broaden: bool
+
+
+class Attempt(TypedDict):
+    """One pass through the loop, kept so that a reader can see what was tried and why."""
+
+    number: int
+    question: str
+    queries: list[str]
+    keywords: list[str]
+    passages: list[Passage]
+    answer: str
+    abstained: bool
+    citations: list[Citation]
+    evaluation: Evaluation
+    advice: NotRequired[Advice]
+
+
+class Degradation(TypedDict):
+    """A step that ran with less than was asked for."""
+
+    node: str
+    wanted: str
+    used: str
+    reason: str
+
+
+class Usage(TypedDict):
+    """What a question has cost so far."""
+
+    model_calls: int
+    tokens_in: int
+    tokens_out: int
+    seconds: float

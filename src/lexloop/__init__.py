@@ -1,0 +1,1 @@
+"""Lexloop: cited, checked answers to questions about laws, rules and policies."""

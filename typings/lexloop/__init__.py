@@ -1,0 +1,1 @@
+../../src/lexloop/__init__.py
