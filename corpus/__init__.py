@@ -1,0 +1,1 @@
+"""Load, chunk, index: lexical, dense, knowledge graph, and the collection they share."""

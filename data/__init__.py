@@ -1,0 +1,1 @@
+"""The sample corpus, its gold questions, and the trained classifier."""

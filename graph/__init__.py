@@ -1,0 +1,1 @@
+"""Components, routes, wiring, and the application."""

@@ -1,0 +1,1 @@
+"""One room per step of the graph, in flow order."""

@@ -1,0 +1,1 @@
+"""How complex a question is, and so how much it may retrieve."""

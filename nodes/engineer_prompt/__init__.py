@@ -1,0 +1,1 @@
+"""A reworded question and advice for the next attempt."""

@@ -1,0 +1,1 @@
+"""Three scores, the checks of citations, and the verdict."""

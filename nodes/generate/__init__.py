@@ -1,0 +1,1 @@
+"""An answer whose every statement is cited."""

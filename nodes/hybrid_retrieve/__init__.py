@@ -1,0 +1,1 @@
+"""Lexical and dense search, fused."""

@@ -1,0 +1,1 @@
+"""The k passages an answer may use."""

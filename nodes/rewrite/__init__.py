@@ -1,0 +1,1 @@
+"""A standalone question, its sub-queries and its keywords."""

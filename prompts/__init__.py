@@ -1,0 +1,1 @@
+"""One file per model call, checked for its placeholders when loaded."""
