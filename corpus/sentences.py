@@ -1,0 +1,55 @@
+"""Sentence spans of legal text: abbreviations, section numbers and list items are respected."""
+
+import re
+
+_ABBREVIATIONS = frozenset(
+    """art arts cf ch cl co corp dept dr ed eds eg e.g est etc fig gov ie i.e inc int jr ltd mr mrs
+    ms no nos op p para paras pp prof pt reg regs sec secs sr st subd supp v viz vol vs u.s c.f.r
+    u.k e.u n.y d.c a.m p.m l.l""".split()
+)
+_BOUNDARY = re.compile(r"(?<=[.!?;:])[\"'”’)\]]*\s+|\n+")
+_LIST_ITEM = re.compile(r"\s*(?:[-*•]\s|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)]\s|§|#|\|)", re.IGNORECASE)
+_LAST_WORD = re.compile(r"([\w.]+)\.[\"'”’)\]]*$")
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Half-open spans of the sentences and list items of ``text``, blanks trimmed.
+
+    A new line ends a sentence unless the line was merely wrapped; a colon or semicolon ends one
+    only before a new line, so that a clause and its list items become units of their own.
+    """
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for match in _BOUNDARY.finditer(text):
+        if match.start() <= start or not _ends_sentence(text, start, match):
+            continue
+        _append(spans, text, start, match.end())
+        start = match.end()
+    _append(spans, text, start, len(text))
+    return spans
+
+
+def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
+    before, after = text[start : match.start()], text[match.end() :]
+    new_line = "\n" in match.group()
+    last = before.rstrip("\"'”’)]")[-1:]
+    if new_line:
+        wrapped = last not in ".!?;:" and after[:1].islower() and not _LIST_ITEM.match(after)
+        return not wrapped
+    if last in ";:":
+        return False
+    if last == "." and (word := _LAST_WORD.search(before)):
+        token = word.group(1).lower()
+        if token in _ABBREVIATIONS or (len(token) == 1 and token.isalpha()):
+            return False
+        if not before[: word.start()].strip() and _LIST_ITEM.match(before + " "):
+            return False
+    return after[:1].isupper() or after[:1].isdigit() or after[:1] in "\"'“‘([§-"
+
+
+def _append(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
+    piece = text[start:end]
+    stripped = piece.strip()
+    if stripped:
+        begin = start + len(piece) - len(piece.lstrip())
+        spans.append((begin, begin + len(stripped)))

@@ -1,0 +1,57 @@
+"""Terms for lexical search: lower-cased, stop-worded, stemmed, with section numbers kept whole."""
+
+import re
+from functools import lru_cache
+from typing import Any
+
+STOP_WORDS = frozenset(
+    """a about above after again all also am an and any are as at be because been before being
+    below between both but by can could did do does doing down during each few for from further
+    had has have having he her here hers him his how i if in into is it its itself just me more
+    most my no nor not now of off on once only or other our ours out over own same she should so
+    some such than that the their theirs them then there these they this those through to too
+    under until up us very was we were what when where which while who whom why will with would
+    you your yours""".split()
+)
+
+_TERM = re.compile(
+    r"""
+    \d+(?:[.\-–]\d+)+ [a-z]? (?:\([a-z0-9]{1,4}\))*   # 20-871(b)(1), 5.3.2, 1602.7
+  | \d+(?:,\d{3})+                                     # 1,500
+  | [^\W_]+(?:['’][^\W_]+)?                            # words, numbers, any script
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=1)
+def _stemmer() -> Any:
+    import Stemmer
+
+    return Stemmer.Stemmer("english")
+
+
+def words(text: str) -> list[str]:
+    """The words and numbers of ``text``, lower-cased, in order; section numbers stay whole."""
+    return [match.group().lower() for match in _TERM.finditer(text)]
+
+
+def tokenize(text: str) -> list[str]:
+    """The search terms of ``text``: stemmed words without stop words.
+
+    A section number with subdivisions, ``20-871(b)(1)``, also yields the bare number ``20-871``,
+    so that a question about a section finds its subdivisions and the reverse.
+    """
+    terms: list[str] = []
+    for word in words(text):
+        if word in STOP_WORDS:
+            continue
+        if word[0].isdigit():
+            number = word.replace("–", "-").replace(",", "")
+            terms.append(number)
+            if "(" in number:
+                terms.append(number.split("(", 1)[0])
+        else:
+            terms.append(re.sub(r"['’]s?$", "", word))
+    stemmed: list[str] = _stemmer().stemWords(terms)
+    return [term for term in stemmed if term]
