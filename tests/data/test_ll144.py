@@ -1,0 +1,158 @@
+import json
+import os
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DATA = Path(__file__).parents[2] / "data"
+DIGEST = {path.name: path.read_text(encoding="utf-8") for path in DATA.glob("ll144/*.txt")}
+SECTIONS = [f"§ 20-{n}" for n in range(870, 875)] + [f"§ 5-{n}" for n in range(300, 305)]
+TYPES = (
+    "simple",
+    "complex",
+    "distracting element",
+    "situational",
+    "double",
+    "conversational",
+    "complex_situational",
+    "out of scope",
+    "vague",
+    "compare",
+    "rule_conclusion",
+)
+COPIED_WORDS = 12
+
+
+def read_jsonl(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+GOLD = read_jsonl(DATA / "ll144" / "gold.jsonl")
+NEGATIVE = read_jsonl(DATA / "negative.jsonl")
+
+
+def section_spans(text: str) -> list[tuple[str, int, int]]:
+    """Label, start and end of every part that a ``§`` or ``# `` line opens."""
+    found = [
+        (match["number"] or match["heading"], match.start())
+        for match in re.finditer(
+            r"^(?:(?P<number>§ \d+-\d+) .+|# (?P<heading>.+))$", text, re.MULTILINE
+        )
+    ]
+    ends = [start for _, start in found[1:]] + [len(text)]
+    return [(label, start, end) for (label, start), end in zip(found, ends, strict=True)]
+
+
+def word_runs(text: str, length: int) -> set[tuple[str, ...]]:
+    words = re.findall(r"\w+", text.lower())
+    return {tuple(words[i : i + length]) for i in range(len(words) - length + 1)}
+
+
+def test_section_signs_open_the_ten_official_sections_once_each() -> None:
+    opened = [line for text in DIGEST.values() for line in text.splitlines() if line[:1] == "§"]
+    numbers = [match.group() for line in opened if (match := re.match(r"§ \d+-\d+(?= \S)", line))]
+    assert len(numbers) == len(opened)
+    assert sorted(numbers) == sorted(SECTIONS)
+
+
+@pytest.mark.parametrize("name", ["history.txt", "law.txt", "rule.txt"])
+def test_header_says_digest_and_names_the_official_publishers(name: str) -> None:
+    header = DIGEST[name].split("\n\n", 1)[0]
+    assert "explanatory digest" in header
+    assert "not the legal text" in header
+    assert "not legal advice" in header
+    for place in (
+        "codelibrary.amlegal.com",
+        "legistar.council.nyc.gov",
+        "Int. No. 1894-A of 2020",
+        "www.nyc.gov/site/dca/about/automated-employment-decision-tools.page",
+    ):
+        assert place in header
+
+
+@pytest.mark.parametrize("name", sorted(DIGEST))
+def test_every_paragraph_is_one_line_without_stray_space(name: str) -> None:
+    text = DIGEST[name]
+    assert text.endswith("\n")
+    assert "\n\n\n" not in text
+    assert all(line == line.strip() for line in text.split("\n"))
+
+
+def test_gold_holds_ten_questions_of_each_type() -> None:
+    assert Counter(item["question_type"] for item in GOLD) == dict.fromkeys(TYPES, 10)
+
+
+def test_ids_and_questions_are_unique() -> None:
+    ids = [item["id"] for item in GOLD + NEGATIVE]
+    assert len(set(ids)) == len(ids)
+    asked = [(item["question"], str(item["conversation_history"])) for item in GOLD]
+    assert len(set(asked)) == len(asked)
+    assert len({item["query"] for item in NEGATIVE}) == len(NEGATIVE)
+
+
+@pytest.mark.parametrize("item", GOLD, ids=lambda item: str(item["id"]))
+def test_evidence_spans_lie_in_their_section_and_make_up_the_context(item: dict[str, Any]) -> None:
+    quotes = []
+    taken: list[tuple[str, int, int]] = []
+    for span in item["evidence"]:
+        text, start, end = DIGEST[span["document"]], span["start"], span["end"]
+        assert 0 <= start < end <= len(text)
+        assert any(
+            label == span["section"] and first <= start and end <= last
+            for label, first, last in section_spans(text)
+        )
+        quotes.append(text[start:end])
+        assert quotes[-1] == quotes[-1].strip()
+        assert all(
+            document != span["document"] or end <= first or last <= start
+            for document, first, last in taken
+        )
+        taken.append((span["document"], start, end))
+    assert item["reference_context"] == "\n\n".join(quotes)
+
+
+@pytest.mark.parametrize("item", GOLD, ids=lambda item: str(item["id"]))
+def test_fields_fit_the_question_type(item: dict[str, Any]) -> None:
+    assert set(item) == {
+        "id",
+        "question",
+        "question_type",
+        "reference_answer",
+        "reference_context",
+        "conversation_history",
+        "evidence",
+    }
+    assert item["question"].strip()
+    assert item["reference_answer"].strip()
+    assert bool(item["evidence"]) == (item["question_type"] != "out of scope")
+    history = item["conversation_history"]
+    assert bool(history) == (item["question_type"] == "conversational")
+    assert all(set(turn) == {"role", "content"} and turn["content"].strip() for turn in history)
+    assert [turn["role"] for turn in history] == ["user", "assistant"] * (len(history) // 2)
+
+
+def test_gold_evidence_reaches_every_section() -> None:
+    cited = {span["section"] for item in GOLD for span in item["evidence"]}
+    assert set(SECTIONS) <= cited
+
+
+def test_negative_queries_by_kind() -> None:
+    kinds = Counter(item["kind"] for item in NEGATIVE)
+    assert kinds == {"jailbreak": 12, "nsfw": 6, "irrelevant": 12}
+    assert all(set(item) == {"id", "kind", "query"} and item["query"].strip() for item in NEGATIVE)
+
+
+@pytest.mark.parametrize("name", sorted(DIGEST))
+def test_digest_copies_no_twelve_words_of_the_official_texts(name: str) -> None:
+    root = os.environ.get("LEXLOOP_DATA")
+    official = sorted(Path(root, "ll144").glob("*.txt")) if root else []
+    if not official:
+        pytest.skip("LEXLOOP_DATA names no folder that holds the official texts under ll144/")
+    copied = set[tuple[str, ...]]()
+    for path in official:
+        runs = word_runs(path.read_text(encoding="utf-8"), COPIED_WORDS)
+        copied |= runs & word_runs(DIGEST[name], COPIED_WORDS)
+    assert not copied, sorted(" ".join(run) for run in copied)
