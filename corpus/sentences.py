@@ -10,6 +10,7 @@ _ABBREVIATIONS = frozenset(
 _BOUNDARY = re.compile(r"(?<=[.!?;:])[\"'”’)\]]*\s+|\n+")
 _LIST_ITEM = re.compile(r"\s*(?:[-*•]\s|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)]\s|§|#|\|)", re.IGNORECASE)
 _LAST_WORD = re.compile(r"([\w.]+)\.[\"'”’)\]]*$")
+_LOOK_BACK = 80  # longer than any abbreviation; keeps the cost linear in a text without sentence ends
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
@@ -30,11 +31,12 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
-    before, after = text[start : match.start()], text[match.end() :]
+    before = text[max(start, match.start() - _LOOK_BACK) : match.start()]
+    after = text[match.end() : match.end() + 1]
     new_line = "\n" in match.group()
     last = before.rstrip("\"'”’)]")[-1:]
     if new_line:
-        wrapped = last not in ".!?;:" and after[:1].islower() and not _LIST_ITEM.match(after)
+        wrapped = last not in ".!?;:" and after.islower() and not _LIST_ITEM.match(text, match.end())
         return not wrapped
     if last in ";:":
         return False
@@ -44,7 +46,7 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
             return False
         if not before[: word.start()].strip() and _LIST_ITEM.match(before + " "):
             return False
-    return after[:1].isupper() or after[:1].isdigit() or after[:1] in "\"'“‘([§-"
+    return after.isupper() or after.isdigit() or after in "\"'“‘([§-"
 
 
 def _append(spans: list[tuple[int, int]], text: str, start: int, end: int) -> None:
