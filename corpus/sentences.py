@@ -10,7 +10,7 @@ _ABBREVIATIONS = frozenset(
 _BOUNDARY = re.compile(r"(?<=[.!?;:])[\"'”’)\]]*\s+|\n+")
 _LIST_ITEM = re.compile(r"\s*(?:[-*•]\s|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)]\s|§|#|\|)", re.IGNORECASE)
 _LAST_WORD = re.compile(r"([\w.]+)\.[\"'”’)\]]*$")
-_LOOK_BACK = 80  # longer than any abbreviation; keeps the cost linear in a text without sentence ends
+_LOOK_BACK = 80  # longer than any abbreviation; keeps the cost linear in text without full stops
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
@@ -36,7 +36,8 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     new_line = "\n" in match.group()
     last = before.rstrip("\"'”’)]")[-1:]
     if new_line:
-        wrapped = last not in ".!?;:" and after.islower() and not _LIST_ITEM.match(text, match.end())
+        item = _LIST_ITEM.match(text, match.end())
+        wrapped = last not in ".!?;:" and after.islower() and not item
         return not wrapped
     if last in ";:":
         return False
