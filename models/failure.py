@@ -1,0 +1,128 @@
+"""One failed attempt at a model call: which error it is, and whether another attempt can help.
+
+Providers' exceptions have no base class in common, so they are told apart by the HTTP status they
+carry. An exception without one is a reply that could not be read (the builtin value errors) or a
+connection that failed (everything else).
+"""
+
+import email.utils
+import math
+import time
+from typing import Any
+
+from lexloop.core.errors import ModelAuthError, ModelError, ModelReplyError, ModelUnavailable
+from lexloop.models.provider import Client, redacted, showable
+
+_UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError)
+_PASSING = frozenset({408, 409, 425, 429})
+
+
+class FailedAttempt(Exception):
+    """An attempt that gave no usable reply.
+
+    Args:
+        error: What to raise when no attempt is left.
+        retry: Whether another attempt can help.
+        wait_s: Seconds the host asks to wait before it; None where it does not say.
+        cause: The third-party exception, unless it shows a secret.
+    """
+
+    def __init__(
+        self,
+        error: ModelError,
+        *,
+        retry: bool = False,
+        wait_s: float | None = None,
+        cause: Exception | None = None,
+    ) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.retry = retry
+        self.wait_s = wait_s
+        self.cause = cause
+
+
+def failed_call(error: Exception, client: Client) -> FailedAttempt:
+    """What a provider's exception means."""
+    cause = showable(error, client.secrets)
+    status = _status(error)
+    said = redacted(_message(error), client.secrets)
+    where = f"{client.name} at {client.host}"
+    if status in (401, 403):
+        return FailedAttempt(
+            ModelAuthError(
+                f"{client.host} refused the key for {client.name} ({status}: {said}).",
+                f"Check {client.key_variable}.",
+            ),
+            cause=cause,
+        )
+    if status == 404:
+        return FailedAttempt(
+            ModelError(
+                f"{client.host} knows no model or address for {client.name} (404: {said}).",
+                "Check the model's name and LEXLOOP_BASE_URL, which usually ends in /v1.",
+            ),
+            cause=cause,
+        )
+    if status is None and isinstance(error, _UNREADABLE):
+        return failed_reply(f"The reply of {where} could not be read: {said}.", cause=cause)
+    if status is None or status in _PASSING or status >= 500:
+        what = f"{where} is unavailable ({status or type(error).__name__}: {said})."
+        return FailedAttempt(
+            ModelUnavailable(what, "Check that the host is reachable, or try again later."),
+            retry="insufficient_quota" not in f"{getattr(error, 'code', '')}",
+            wait_s=_retry_after(error),
+            cause=cause,
+        )
+    return FailedAttempt(
+        ModelError(
+            f"{where} refused the request ({status}: {said}).",
+            "Check the model's name and temperature, and that the passages fit its context.",
+        ),
+        cause=cause,
+    )
+
+
+def failed_reply(
+    what: str,
+    hint: str = "Try again, or use another model.",
+    *,
+    retry: bool = True,
+    cause: Exception | None = None,
+) -> FailedAttempt:
+    """A reply that arrived but cannot be used."""
+    return FailedAttempt(ModelReplyError(what, hint), retry=retry, cause=cause)
+
+
+def _status(error: Exception) -> int | None:
+    response = getattr(error, "response", None)
+    for status in (getattr(error, "status_code", None), getattr(response, "status_code", None)):
+        # A reply with status 200 that could not be read is no refusal.
+        if isinstance(status, int) and status >= 300:
+            return status
+    return None
+
+
+def _message(error: Exception) -> str:
+    """The host's own words, or those of the innermost cause, where connections say what failed."""
+    body: Any = getattr(error, "body", None)
+    if isinstance(body, dict) and isinstance(body.get("message"), str):
+        return str(body["message"])
+    innermost: BaseException = error
+    while _status(error) is None and (cause := innermost.__cause__ or innermost.__context__):
+        innermost = cause
+    return str(innermost) or type(innermost).__name__
+
+
+def _retry_after(error: Exception) -> float | None:
+    """Seconds until the host wants to be asked again (RFC 9110, section 10.2.3)."""
+    headers: Any = getattr(getattr(error, "response", None), "headers", None)
+    value = headers.get("retry-after") if headers is not None else None
+    if not value:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        date = email.utils.parsedate_tz(value)
+        seconds = email.utils.mktime_tz(date) - time.time() if date else math.nan
+    return max(0.0, seconds) if math.isfinite(seconds) else None

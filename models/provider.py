@@ -1,0 +1,168 @@
+"""From settings and connection to a LangChain client that neither retries nor waits on its own."""
+
+import os
+import traceback
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from lexloop.core.errors import ModelAuthError, SettingsError
+from lexloop.core.settings import Connection, Settings
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+_FORM = "Write it as `provider:name`, for example `openai:gpt-4o-mini`."
+_SECRET_NAMES = ("_API_KEY", "_ACCESS_KEY", "_SECRET_KEY", "_TOKEN")
+_SHORTEST_SECRET = 8
+_SHOWN_CHARS = 300
+
+
+@dataclass(frozen=True)
+class Client:
+    """A LangChain chat model and what must be known about it.
+
+    Args:
+        model: The model, its own retries switched off.
+        provider: The part of the model string before the colon.
+        name: The whole model string.
+        host: Where text goes, for display.
+        secrets: Strings that must never be shown.
+    """
+
+    model: "BaseChatModel" = field(repr=False)
+    provider: str
+    name: str
+    host: str
+    secrets: tuple[str, ...] = field(repr=False)
+
+    @property
+    def key_variable(self) -> str:
+        """The environment variable in which the user keeps this model's key."""
+        if self.provider == "openai":
+            return "LEXLOOP_API_KEY (or OPENAI_API_KEY for OpenAI's own service)"
+        return f"the key of {self.provider} (usually {self.provider.upper()}_API_KEY)"
+
+
+def client(settings: Settings, connection: Connection) -> Client:
+    """The client for ``settings.model``.
+
+    The connection's address and key are used with the provider ``openai`` alone: a key must not
+    go to another provider because a caller named one, nor text past the address configured.
+
+    Raises:
+        SettingsError: No model is set, or its string, provider or address cannot be used.
+        ModelAuthError: There is no key to call it with.
+    """
+    provider, name = _model_parts(settings.model)
+    secrets = _secrets(connection)
+    options: dict[str, Any] = {
+        "temperature": settings.temperature,
+        "max_retries": 0,
+        "timeout": settings.deadline_s,
+    }
+    if provider == "openai":
+        options |= _openai_options(connection)
+    elif connection.base_url:
+        raise SettingsError(
+            f"model is {settings.model!r}, but LEXLOOP_BASE_URL is set to an OpenAI-compatible "
+            "endpoint.",
+            "Use `openai:NAME` with it, or unset LEXLOOP_BASE_URL.",
+        )
+    model = _built(provider, name, options, secrets)
+    return Client(model, provider, f"{provider}:{name}", _host(provider, model), secrets)
+
+
+def redacted(text: str, secrets: tuple[str, ...]) -> str:
+    """``text`` on one line, at most 300 characters of it, with every secret blotted out."""
+    for secret in secrets:
+        text = text.replace(secret, "[key]")
+    return " ".join(text.split())[:_SHOWN_CHARS]
+
+
+def showable(error: Exception, secrets: tuple[str, ...]) -> Exception | None:
+    """The error, to be chained, or None where its traceback would show a secret."""
+    shown = "".join(traceback.format_exception(error))
+    return None if any(secret in shown for secret in secrets) else error
+
+
+def _model_parts(model: str | None) -> tuple[str, str]:
+    provider, colon, name = (model or "").strip().partition(":")
+    if not (provider and colon and name) or any(part.isspace() for part in f"{provider}{name}"):
+        raise SettingsError(f"model is {model!r}, which names no chat model.", _FORM)
+    return provider.replace("-", "_").lower(), name
+
+
+def _openai_options(connection: Connection) -> dict[str, Any]:
+    import openai
+
+    key = connection.api_key
+    if key is None and connection.base_url:
+        # Servers on one's own machine ask for no key, and OPENAI_API_KEY belongs to OpenAI.
+        key = SecretStr("none")
+    if key is None and (own := os.environ.get("OPENAI_API_KEY")):
+        key = SecretStr(own)
+    if key is None:
+        raise ModelAuthError(
+            "There is no key for the OpenAI model: LEXLOOP_API_KEY and OPENAI_API_KEY are unset.",
+            "Set one of them; for a server of your own, set LEXLOOP_BASE_URL.",
+        )
+    return {
+        "api_key": key,
+        "base_url": connection.base_url,
+        "stream_usage": True,
+        # A client of our own stays on the background loop, and a redirect must not carry text
+        # to a host that nobody configured.
+        "http_async_client": openai.DefaultAsyncHttpxClient(follow_redirects=False),
+    }
+
+
+def _built(
+    provider: str, name: str, options: dict[str, Any], secrets: tuple[str, ...]
+) -> "BaseChatModel":
+    from langchain.chat_models import init_chat_model
+
+    try:
+        model: BaseChatModel = init_chat_model(name, model_provider=provider, **options)
+    except ImportError as error:
+        raise SettingsError(
+            f"The package for model provider {provider!r} is not installed.",
+            f"{redacted(str(error), secrets)} Then run again.",
+        ) from error
+    except Exception as error:
+        # The providers' own exceptions have no base class in common; each is passed on, typed.
+        raise _unusable(provider, name, error, secrets) from error
+    return model
+
+
+def _unusable(
+    provider: str, name: str, error: Exception, secrets: tuple[str, ...]
+) -> ModelAuthError | SettingsError:
+    if "Unsupported provider" in str(error):
+        known = str(error).partition("are: ")[2] or "see LangChain's documentation"
+        return SettingsError(f"Model provider {provider!r} is unknown.", f"{_FORM} Known: {known}.")
+    said = redacted(str(error), secrets)
+    if any(word in said.lower() for word in ("api_key", "api key", "credential", "token")):
+        return ModelAuthError(
+            f"{provider}:{name} could not be set up for want of a key: {said}",
+            f"Set the key's environment variable, usually {provider.upper()}_API_KEY.",
+        )
+    return SettingsError(f"{provider}:{name} could not be set up: {said}", _FORM)
+
+
+def _host(provider: str, model: "BaseChatModel") -> str:
+    from langchain_openai import ChatOpenAI
+
+    if isinstance(model, ChatOpenAI):
+        address = str(model.root_async_client.base_url)
+        return urlsplit(address).netloc.rpartition("@")[2]
+    return f"the {provider} service"
+
+
+def _secrets(connection: Connection) -> tuple[str, ...]:
+    named = [value for name, value in os.environ.items() if name.endswith(_SECRET_NAMES)]
+    if connection.api_key is not None:
+        named.append(connection.api_key.get_secret_value())
+    return tuple(value for value in named if len(value) >= _SHORTEST_SECRET)

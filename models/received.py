@@ -1,0 +1,83 @@
+"""What has arrived of one reply, and whether it is a whole one."""
+
+import json
+from typing import TYPE_CHECKING
+
+from lexloop.models.failure import failed_reply
+from lexloop.models.provider import Client
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AIMessage
+
+_REASON_KEYS = ("finish_reason", "stop_reason", "done_reason")
+_TOO_LONG = frozenset({"length", "max_tokens", "model_length"})
+_WITHHELD = frozenset({"content_filter", "safety", "recitation", "prohibited_content", "refusal"})
+
+
+class Received:
+    """The pieces of one reply, put together.
+
+    Args:
+        client: Who sends them.
+        ended: Whether the reply must carry an end marker, as a streamed one does.
+    """
+
+    def __init__(self, client: Client, ended: bool) -> None:
+        self.text = ""
+        self.tokens_in = 0
+        self.tokens_out = 0
+        self._arguments = ""
+        self._reason = ""
+        self._client = client
+        self._ended = ended
+
+    def add(self, piece: "AIMessage") -> None:
+        """Take in one piece, or the whole reply."""
+        self.text += piece.text
+        self._arguments += _arguments(piece)
+        if usage := piece.usage_metadata:
+            self.tokens_in += usage["input_tokens"]
+            self.tokens_out += usage["output_tokens"]
+        for key in _REASON_KEYS:
+            if reason := piece.response_metadata.get(key):
+                self._reason = str(reason).lower()
+
+    def checked(self) -> str:
+        """The reply's text, or the arguments of its function call where it has no text.
+
+        Raises:
+            FailedAttempt: The reply was cut off, withheld, or empty.
+        """
+        name = self._client.name
+        if self._reason in _TOO_LONG:
+            raise failed_reply(
+                f"{name} reached its limit of reply tokens (finish_reason {self._reason!r}).",
+                "Use a model with a larger limit, or ask for less.",
+                retry=False,
+            )
+        if self._reason in _WITHHELD:
+            raise failed_reply(
+                f"{name} withheld its reply (finish_reason {self._reason!r}).",
+                "Reword the question, or use another model.",
+                retry=False,
+            )
+        # Other providers' end markers differ; OpenAI's protocol always names a reason.
+        if self._ended and self._client.provider == "openai" and not self._reason:
+            raise failed_reply(f"The reply of {name} was cut off before its end marker.")
+        text = self.text.strip() or self._arguments.strip()
+        if not text:
+            raise failed_reply(f"The reply of {name} is empty.")
+        return text
+
+
+def _arguments(piece: "AIMessage") -> str:
+    """What a function call of this piece passes, as JSON text."""
+    from langchain_core.messages import AIMessageChunk
+
+    if isinstance(piece, AIMessageChunk):
+        return "".join(chunk["args"] or "" for chunk in piece.tool_call_chunks)
+    calls = [json.dumps(call["args"]) for call in piece.tool_calls]
+    calls += [call["args"] or "" for call in piece.invalid_tool_calls]
+    if old := piece.additional_kwargs.get("function_call"):
+        calls.append(str(old.get("arguments") or ""))
+    return "\n".join(calls)

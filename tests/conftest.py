@@ -1,0 +1,81 @@
+"""For every test: no network, no keys of the machine's owner, and a model server on loopback."""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+_SUPPORT = str(Path(__file__).parent / "support")
+sys.path.insert(0, _SUPPORT)
+
+import network_guard  # noqa: E402 - found through the line above
+
+_FORGOTTEN_PREFIXES = ("LEXLOOP_", "OPENAI_", "LANGSMITH_", "LANGCHAIN_")
+_FORGOTTEN_SUFFIXES = ("_API_KEY", "_PROXY", "_proxy")
+_OFFLINE = {
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "LANGSMITH_TRACING": "false",
+    "LANGCHAIN_TRACING_V2": "false",
+    "LANGGRAPH_CLI_NO_ANALYTICS": "1",
+    "LANGGRAPH_NO_VERSION_CHECK": "true",
+}
+
+
+def _prepare_environment() -> None:
+    """Before any library reads it, and for the processes that tests start too."""
+    for name in list(os.environ):
+        if name.startswith(_FORGOTTEN_PREFIXES) or name.endswith(_FORGOTTEN_SUFFIXES):
+            del os.environ[name]
+    os.environ.update(_OFFLINE)
+    paths = [_SUPPORT, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
+
+
+_prepare_environment()
+network_guard.install()
+
+import pytest  # noqa: E402
+from fake_openai import FakeOpenAI  # noqa: E402
+
+from lexloop.core.settings import Settings  # noqa: E402
+from lexloop.core.types import Usage  # noqa: E402
+from lexloop.models.chat import ChatModel, connect  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def network_attempts() -> Iterator[list[str]]:
+    """Fail a test that reached for the network, even where the error was swallowed."""
+    network_guard.attempts.clear()
+    yield network_guard.attempts
+    assert not network_guard.attempts, f"reached for the network: {network_guard.attempts}"
+
+
+@pytest.fixture
+def server() -> Iterator[FakeOpenAI]:
+    """A scripted model server on loopback."""
+    with FakeOpenAI() as running:
+        yield running
+
+
+@pytest.fixture
+def meter() -> Usage:
+    """A fresh count of what a question costs."""
+    return {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
+
+
+@pytest.fixture
+def soon() -> float:
+    """A deadline far enough for everything that should end."""
+    return time.time() + 10.0
+
+
+@pytest.fixture
+def chat_model(server: FakeOpenAI) -> Callable[..., ChatModel]:
+    """Connect to the scripted server: ``chat_model(model_attempts=1)``."""
+
+    def connected(**settings: object) -> ChatModel:
+        return connect(Settings(model="openai:scripted", **settings), server.connection)
+
+    return connected

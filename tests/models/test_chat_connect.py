@@ -1,0 +1,80 @@
+"""Model strings, keys and addresses, before anything is sent."""
+
+import pytest
+
+from lexloop.core.errors import LexloopError, ModelAuthError, SettingsError
+from lexloop.core.settings import Connection, Settings
+from lexloop.models.chat import connect
+
+KEY = "sk-test-c0ffee00"
+
+
+@pytest.mark.parametrize("model", [None, "", "gpt-4o-mini", ":gpt", "openai:", "  ", "a b:c"])
+def test_malformed_model_string_names_the_form(model: str | None) -> None:
+    with pytest.raises(SettingsError, match=r"names no chat model.*`openai:gpt-4o-mini`"):
+        connect(Settings(model=model), Connection())
+
+
+def test_unknown_provider_names_the_known_ones() -> None:
+    with pytest.raises(SettingsError, match=r"'nonesuch' is unknown.*Known: .*openai"):
+        connect(Settings(model="nonesuch:gpt-4o-mini"), Connection())
+
+
+def test_provider_package_that_is_not_installed() -> None:
+    with pytest.raises(SettingsError, match="not installed.*pip install langchain-anthropic"):
+        connect(Settings(model="anthropic:some-model"), Connection())
+
+
+def test_no_key_is_reported_before_any_call() -> None:
+    with pytest.raises(ModelAuthError, match="LEXLOOP_API_KEY and OPENAI_API_KEY are unset"):
+        connect(Settings(model="openai:gpt-4o-mini"), Connection())
+
+
+def test_no_key_for_another_provider() -> None:
+    with pytest.raises(ModelAuthError, match="AZURE_OPENAI_API_KEY"):
+        connect(Settings(model="azure_openai:some-model"), Connection())
+
+
+def test_openai_key_of_the_environment_goes_to_openai(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    model = connect(Settings(model="openai:gpt-4o-mini"), Connection())
+    assert model.host == "api.openai.com"
+    assert model.name == "openai:gpt-4o-mini"
+
+
+def test_openai_key_of_the_environment_stays_off_other_hosts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    connection = Connection(base_url="http://127.0.0.1:9/v1")
+    model = connect(Settings(model="openai:local"), connection)
+    client = model._client.model.root_async_client
+    assert client.api_key == "none"
+    assert model.host == "127.0.0.1:9"
+
+
+def test_configured_endpoint_is_not_bypassed_by_another_provider() -> None:
+    connection = Connection(base_url="http://127.0.0.1:9/v1", api_key=KEY)
+    with pytest.raises(SettingsError, match="LEXLOOP_BASE_URL"):
+        connect(Settings(model="azure_openai:some-model"), connection)
+
+
+def test_client_neither_retries_nor_waits_on_its_own() -> None:
+    connection = Connection(base_url="http://127.0.0.1:9/v1", api_key=KEY)
+    model = connect(Settings(model="openai:local", deadline_s=7.5), connection)
+    client = model._client.model.root_async_client
+    assert client.max_retries == 0
+    assert client.timeout == 7.5
+
+
+def test_host_is_shown_without_credentials() -> None:
+    connection = Connection(base_url="http://me:hush@127.0.0.1:9/v1", api_key=KEY)
+    model = connect(Settings(model="openai:local"), connection)
+    assert model.host == "127.0.0.1:9"
+
+
+def test_key_is_in_no_error_of_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", KEY)
+    with pytest.raises(LexloopError) as caught:
+        connect(Settings(model="azure_openai:some-model"), Connection(api_key=KEY))
+    assert KEY not in f"{caught.value}{caught.value.__cause__!r}"

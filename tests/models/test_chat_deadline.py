@@ -1,0 +1,234 @@
+"""The deadline and interruption: a request ends when its caller stops waiting."""
+
+import asyncio
+import contextvars
+import signal
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from fake_openai import FakeOpenAI, Reply, refusal
+from langchain_core.callbacks import BaseCallbackHandler
+from langgraph.graph import END, START, StateGraph
+
+from lexloop.core.errors import DeadlineExceeded, ModelUnavailable
+from lexloop.core.types import Usage
+from lexloop.models.chat import ChatModel, Token
+from lexloop.models.dialogue import ChatRequest
+
+Connect = Callable[..., ChatModel]
+PLAIN = ChatRequest("generate", "Be brief.", "Who must publish?")
+STREAMED = ChatRequest("generate", "Be brief.", "Who must publish?", stream=True)
+PLENTY_S = 3.0
+
+
+@pytest.mark.parametrize("request_", [PLAIN, STREAMED])
+@pytest.mark.parametrize(
+    "reply", [Reply("late", hang=True), Reply("drip", drip=True)], ids=["silent", "dripping"]
+)
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_deadline_holds_and_closes_the_request(
+    server: FakeOpenAI,
+    chat_model: Connect,
+    meter: Usage,
+    request_: ChatRequest,
+    reply: Reply,
+    asynchronous: bool,
+) -> None:
+    if reply.drip and not request_.stream:
+        pytest.skip("only streams drip")
+    server.otherwise = reply
+    model = chat_model(deadline_s=0.4)
+    began = time.time()
+    with pytest.raises(DeadlineExceeded, match=r"deadline of 0\.4 s .*deadline_s"):
+        if asynchronous:
+            asyncio.run(model.acomplete(request_, deadline=began + 0.4, meter=meter))
+        else:
+            model.complete(request_, deadline=began + 0.4, meter=meter)
+    assert time.time() - began < PLENTY_S
+    assert meter["model_calls"] == 1
+    assert server.requests[0].abandoned.wait(PLENTY_S)
+
+
+def test_past_deadline_makes_no_call(server: FakeOpenAI, chat_model: Connect, meter: Usage) -> None:
+    with pytest.raises(DeadlineExceeded):
+        chat_model().complete(PLAIN, deadline=time.time() - 1, meter=meter)
+    assert server.requests == []
+    assert meter["model_calls"] == 0
+
+
+def test_retry_after_beyond_the_deadline_fails_at_once(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage
+) -> None:
+    server.otherwise = refusal(429, "slow down", retry_after="90")
+    began = time.time()
+    with pytest.raises(ModelUnavailable, match=r"slow down.*wait 90\.0 s.*deadline_s"):
+        chat_model(deadline_s=20).complete(PLAIN, deadline=began + 20, meter=meter)
+    assert time.time() - began < PLENTY_S
+    assert len(server.requests) == 1
+
+
+def test_retry_after_as_a_date(server: FakeOpenAI, chat_model: Connect, meter: Usage) -> None:
+    server.otherwise = refusal(503, retry_after="Wed, 01 Jan 2098 00:00:00 GMT")
+    with pytest.raises(ModelUnavailable, match="would have to wait"):
+        chat_model().complete(PLAIN, deadline=time.time() + 20, meter=meter)
+
+
+def test_retry_after_that_fits_is_honoured(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
+) -> None:
+    server.script(refusal(429, retry_after="0.3"), Reply("Yes."))
+    began = time.time()
+    assert chat_model().complete(PLAIN, deadline=soon, meter=meter).text == "Yes."
+    assert time.time() - began >= 0.3
+
+
+def test_cancelled_task_interrupts_the_request(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
+) -> None:
+    server.otherwise = Reply(hang=True)
+
+    async def ask_then_cancel() -> None:
+        task = asyncio.create_task(chat_model().acomplete(PLAIN, deadline=soon, meter=meter))
+        assert await asyncio.to_thread(server.wait_for, 1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(ask_then_cancel())
+    assert server.requests[0].abandoned.wait(PLENTY_S)
+
+
+def test_ctrl_c_interrupts_the_request(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
+) -> None:
+    server.otherwise = Reply("drip", drip=True)
+    main = threading.main_thread().ident
+    assert main is not None
+
+    def press() -> None:
+        if server.wait_for(1):
+            signal.pthread_kill(main, signal.SIGINT)
+
+    presser = threading.Thread(target=press)
+    presser.start()
+    with pytest.raises(KeyboardInterrupt):
+        chat_model().complete(STREAMED, deadline=soon, meter=meter)
+    presser.join()
+    assert server.requests[0].abandoned.wait(PLENTY_S)
+
+
+def test_event_loop_stays_free_while_a_call_waits(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage
+) -> None:
+    server.otherwise = Reply(hang=True)
+
+    async def count_ticks() -> int:
+        deadline = time.time() + 0.4
+        call = asyncio.create_task(chat_model().acomplete(PLAIN, deadline=deadline, meter=meter))
+        ticks = 0
+        while not call.done():
+            await asyncio.wait([call], timeout=0.02)
+            ticks += 1
+        assert isinstance(call.exception(), DeadlineExceeded)
+        return ticks
+
+    assert asyncio.run(count_ticks()) >= 5
+
+
+def test_caller_inside_an_event_loop_may_use_the_blocking_call(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
+) -> None:
+    async def ask() -> str:
+        return chat_model().complete(PLAIN, deadline=soon, meter=meter).text
+
+    assert asyncio.run(ask()) == "ok"
+
+
+def test_calls_run_side_by_side(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
+) -> None:
+    together = threading.Barrier(3, timeout=5)
+
+    def meet(_: object) -> Reply:
+        together.wait()
+        return Reply("met")
+
+    server.otherwise = meet
+    model = chat_model(model_attempts=1)
+
+    async def ask() -> list[str]:
+        calls = [model.acomplete(PLAIN, deadline=soon, meter=meter) for _ in range(3)]
+        return [reply.text for reply in await asyncio.gather(*calls)]
+
+    assert asyncio.run(ask()) == ["met"] * 3
+    assert meter["model_calls"] == 3
+
+
+_colour: contextvars.ContextVar[str] = contextvars.ContextVar("colour", default="none")
+
+
+def test_context_variables_reach_the_listener(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
+) -> None:
+    seen: list[str] = []
+
+    def listen(_: Token) -> None:
+        seen.append(_colour.get())
+
+    _colour.set("red")
+    chat_model().complete(STREAMED, deadline=soon, meter=meter, on_token=listen)
+    assert set(seen) == {"red"}
+
+
+class _Starts(BaseCallbackHandler):
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def on_chat_model_start(self, *_: Any, **details: Any) -> None:
+        self.names.append(details["name"])
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize(("request_", "streams"), [(PLAIN, False), (STREAMED, True)])
+def test_langgraph_sees_the_call(
+    server: FakeOpenAI,
+    chat_model: Connect,
+    meter: Usage,
+    soon: float,
+    asynchronous: bool,
+    request_: ChatRequest,
+    streams: bool,
+) -> None:
+    server.otherwise = Reply("The employer.", pieces=3)
+    model = chat_model()
+
+    def node(state: dict[str, str]) -> dict[str, str]:
+        return {"answer": model.complete(request_, deadline=soon, meter=meter).text}
+
+    async def anode(state: dict[str, str]) -> dict[str, str]:
+        return {"answer": (await model.acomplete(request_, deadline=soon, meter=meter)).text}
+
+    builder = StateGraph(dict)
+    builder.add_node("generate", anode if asynchronous else node)
+    builder.add_edge(START, "generate")
+    builder.add_edge("generate", END)
+    graph = builder.compile()
+    starts = _Starts()
+    config: Any = {"callbacks": [starts]}
+
+    async def stream() -> list[Any]:
+        return [part async for part in graph.astream({}, config, stream_mode="messages")]
+
+    parts = (
+        asyncio.run(stream())
+        if asynchronous
+        else list(graph.stream({}, config, stream_mode="messages"))
+    )
+    assert starts.names == ["generate"]
+    texts = [message.text for message, _ in parts if message.text]
+    # Replies that are not shown as they come, such as JSON, stay out of the message stream.
+    assert texts == (["The e", "mploy", "er."] if streams else [])
+    assert all(details["langgraph_node"] == "generate" for _, details in parts)

@@ -1,0 +1,72 @@
+"""Reading structured replies out of text."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field
+
+from lexloop.models.structured import Unreadable, read, repair_turn
+
+
+class Pair(BaseModel):
+    left: str
+    right: float = Field(ge=0, le=1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"left": "a", "right": 0.5}',
+        '```json\n{"left": "a", "right": 0.5}\n```',
+        '```\n{"left": "a", "right": 0.5}```',
+        'Here you are:\n{"left": "a", "right": 0.5}\nI hope that helps {or not}.',
+        'In the form {"left": ...}: {"left": "a", "right": 0.5}',
+        '{"thoughts": "b"} {"left": "a", "right": 0.5} {"left": "late", "right": 1}',
+        '[{"left": "a", "right": 0.5}]',
+    ],
+)
+def test_object_is_found(text: str) -> None:
+    assert read(text, Pair) == Pair(left="a", right=0.5)
+
+
+def test_braces_inside_strings_do_not_count() -> None:
+    assert read('{"left": "}{", "right": 0}', Pair).left == "}{"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "no complete JSON object"),
+        ("no braces", "no complete JSON object"),
+        ('{"left": "a", "right": 0.', "no complete JSON object"),
+        ("{" * 500, "no complete JSON object"),
+        ('{"x":' * 5000, "no complete JSON object"),
+        ('{"left": "a"}', "right: Field required"),
+        ('{"left": "a", "right": 7}', "right: Input should be less than or equal to 1"),
+        ('{"left": "a", "right": NaN}', "right: Input should be"),
+    ],
+)
+def test_what_cannot_be_read_is_described(text: str, problem: str) -> None:
+    with pytest.raises(Unreadable, match=problem):
+        read(text, Pair)
+
+
+def test_repair_says_what_is_wrong() -> None:
+    assert "right: too {big}" in repair_turn(Unreadable("right: too {big}"))
+
+
+@given(left=st.text(), right=st.floats(0, 1), before=st.text(), after=st.text())
+def test_any_object_survives_any_wrapping(left: str, right: float, before: str, after: str) -> None:
+    before = before.replace("{", "").replace("}", "")
+    text = f"{before}\n```json\n{json.dumps({'left': left, 'right': right})}\n```\n{after}"
+    assert read(text, Pair) == Pair(left=left, right=right)
+
+
+@given(st.text(alphabet='{}[]":,ab01 \n\\'))
+def test_reading_ends_in_an_object_or_in_unreadable(text: str) -> None:
+    try:
+        read(text, Pair)
+    except Unreadable as problem:
+        assert str(problem)
