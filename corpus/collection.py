@@ -1,0 +1,87 @@
+"""A collection: the documents of one index and everything that searches them."""
+
+from collections.abc import Collection as Ids
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexloop.core.types import Chunk, Triplet
+from lexloop.corpus.dense import DenseIndex
+from lexloop.corpus.knowledge_graph import KnowledgeGraph
+from lexloop.corpus.lexical import LexicalIndex
+from lexloop.corpus.load import Document
+from lexloop.models.embedding import Embedder
+
+Hit = tuple[Chunk, float]
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Documents, their chunks, and one index per signal over the chunks in the same order."""
+
+    documents: dict[str, Document]
+    chunks: list[Chunk]
+    lexical: LexicalIndex
+    dense: DenseIndex
+    triplets: list[Triplet]
+    embedder: Embedder
+
+    @cached_property
+    def graph(self) -> KnowledgeGraph:
+        """The knowledge graph, built when first asked for."""
+        return KnowledgeGraph.from_triplets(self.triplets)
+
+    @cached_property
+    def _by_id(self) -> dict[str, Chunk]:
+        return {chunk["id"]: chunk for chunk in self.chunks}
+
+    def chunk(self, chunk_id: str) -> Chunk:
+        """The chunk with this id.
+
+        Raises:
+            KeyError: There is none.
+        """
+        return self._by_id[chunk_id]
+
+    def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
+        """For each query the best chunks by BM25, best first; chunks that score 0 left out."""
+        return [self._ranked(self.lexical.scores(query), limit, 0.0) for query in queries]
+
+    def search_vector(self, queries: list[str], limit: int) -> list[list[Hit]]:
+        """For each query the best chunks by cosine, best first."""
+        if not queries:
+            return []
+        similarity = self.dense.scores(self.embedder.embed(queries))
+        return [self._ranked(row, limit, -1.0) for row in similarity]
+
+    def _ranked(self, scores: NDArray[np.float32], limit: int, floor: float) -> list[Hit]:
+        order = np.argsort(-scores, kind="stable")[:limit]
+        return [(self.chunks[i], float(scores[i])) for i in order if scores[i] > floor]
+
+    def without(self, chunk_ids: Ids[str]) -> "Collection":
+        """The same collection with some chunks taken out of every index.
+
+        Measurements use it to see whether an answer is refused when its evidence is gone.
+        """
+        keep = [i for i, chunk in enumerate(self.chunks) if chunk["id"] not in chunk_ids]
+        chunks = [self.chunks[i] for i in keep]
+        position = {old: new for new, old in enumerate(keep)}
+        rows = [i for i, owner in enumerate(self.dense.owners) if int(owner) in position]
+        owners = [position[int(self.dense.owners[i])] for i in rows]
+        return Collection(
+            documents=self.documents,
+            chunks=chunks,
+            lexical=LexicalIndex.build([searched_text(chunk) for chunk in chunks]),
+            dense=DenseIndex.from_vectors(
+                self.dense.vectors()[rows], np.array(owners, dtype=np.int32), len(chunks)
+            ),
+            triplets=[t for t in self.triplets if t["chunk_id"] not in chunk_ids],
+            embedder=self.embedder,
+        )
+
+
+def searched_text(chunk: Chunk) -> str:
+    """What lexical search sees of a chunk: its text, its section, and its document's title."""
+    return f"{chunk['title']}\n{chunk['section']}\n{chunk['text']}"

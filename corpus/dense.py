@@ -1,0 +1,105 @@
+"""Vector search: chunks embedded in windows that fit the model, scored by their best window."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexloop.core.types import Chunk
+from lexloop.corpus.sentences import sentence_spans
+from lexloop.models.embedding import Embedder, Vectors
+
+_SPECIAL_TOKENS = 2
+
+
+@dataclass(frozen=True)
+class DenseIndex:
+    """Unit vectors of windows and the chunk each window belongs to.
+
+    Args:
+        index: A FAISS inner-product index over the windows.
+        owners: For each window its chunk's position, int32 of shape (windows,), ascending.
+        size: Number of chunks.
+    """
+
+    index: Any
+    owners: NDArray[np.int32]
+    size: int
+
+    @classmethod
+    def build(cls, chunks: list[Chunk], embedder: Embedder) -> Self:
+        """Embed every chunk, in as many windows as the model's limit asks for."""
+        windows = [window_texts(chunk, embedder) for chunk in chunks]
+        vectors = embedder.embed([text for texts in windows for text in texts])
+        owners = [position for position, texts in enumerate(windows) for _ in texts]
+        return cls.from_vectors(vectors, np.array(owners, dtype=np.int32), len(chunks))
+
+    @classmethod
+    def from_vectors(cls, vectors: Vectors, owners: NDArray[np.int32], size: int) -> Self:
+        """Index given vectors of shape (windows, dimension)."""
+        import faiss
+
+        index = faiss.IndexFlatIP(int(vectors.shape[1]))
+        index.add(np.ascontiguousarray(vectors, dtype=np.float32))
+        return cls(index, owners, size)
+
+    def scores(self, queries: Vectors) -> NDArray[np.float32]:
+        """Cosines of shape (queries, size): each chunk by its best window."""
+        if self.size == 0:
+            return np.zeros((len(queries), 0), dtype=np.float32)
+        windows = len(self.owners)
+        similarity, order = self.index.search(queries, windows)
+        flat = np.empty((len(queries), windows), dtype=np.float32)
+        np.put_along_axis(flat, order, similarity, axis=1)
+        firsts = np.flatnonzero(np.r_[True, self.owners[1:] != self.owners[:-1]])
+        best: NDArray[np.float32] = np.maximum.reduceat(flat, firsts, axis=1)
+        return best
+
+    def vectors(self) -> Vectors:
+        """All window vectors, shape (windows, dimension)."""
+        stored: Vectors = self.index.reconstruct_n(0, len(self.owners))
+        return stored
+
+    def save(self, vectors_path: Path, owners_path: Path) -> None:
+        """Write FAISS's own format and the owners as .npy."""
+        import faiss
+
+        faiss.write_index(self.index, str(vectors_path))
+        np.save(owners_path, self.owners, allow_pickle=False)
+
+    @classmethod
+    def load(cls, vectors_path: Path, owners_path: Path, size: int) -> Self:
+        """Read what ``save`` wrote; the caller has checked the files' SHA-256 before.
+
+        Raises:
+            OSError, ValueError, RuntimeError: A file is missing or is no such index.
+        """
+        import faiss
+
+        owners = np.load(owners_path, allow_pickle=False)
+        return cls(faiss.read_index(str(vectors_path)), owners, size)
+
+
+def context_line(chunk: Chunk) -> str:
+    """Where a chunk stands, put before its text when it is embedded or searched."""
+    return f"{chunk['title']}. {chunk['section']}".strip(". ")
+
+
+def window_texts(chunk: Chunk, embedder: Embedder) -> list[str]:
+    """The chunk's text in pieces of whole sentences that fit the embedder's window."""
+    limit = embedder.window - _SPECIAL_TOKENS
+    text = chunk["text"].strip()
+    if embedder.count_tokens(text) <= limit:
+        return [text]
+    windows: list[str] = []
+    begin, used = 0, 0
+    for start, end in sentence_spans(text):
+        tokens = embedder.count_tokens(text[start:end])
+        if used and used + tokens > limit:
+            windows.append(text[begin:start].strip())
+            begin, used = start, 0
+        used += tokens
+    windows.append(text[begin:].strip())
+    return windows

@@ -1,0 +1,164 @@
+"""Who must, may or must not do what: modal clauses and their subjects."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lexloop.corpus.triplets.phrases import readable
+from lexloop.corpus.triplets.predicates import Predicate
+
+_MODAL = re.compile(
+    r"""(?<=[\w,"”’)]\s)(?:
+    (?P<prohibits>(?:shall|must|may)\s+not|cannot|(?:is|are)\s+(?:prohibited|forbidden)\s+from
+      |(?:is|are)\s+not\s+(?:permitted|allowed|entitled)\s+to|(?<=[Ww]e\s)(?:will|do)\s+(?:not|never))
+  | (?P<permits>may|(?:is|are)\s+(?:entitled|permitted|allowed|authori[sz]ed)\s+to
+      |(?:has|have)\s+the\s+right\s+to|(?<=[Yy]ou\s)can)
+  | (?P<requires>shall|must|(?:is|are)\s+(?:required|obliged|obligated)\s+to|(?<=[Ww]e\s)will)
+    )(?=[\s,:]|$)(?:\s+(?:also|always|never|at\s+all\s+times|then|therefore|accordingly|only)\b)?""",
+    re.VERBOSE,
+)
+_END = re.compile(r"[;\n]|,?\s+(?:unless|except(?!\w)|provided,? that|but)\b")
+_RELATIVE = re.compile(r",?\s+(?:that|who|whom|which|whose|where|when|if|unless|as)\b|\s+\(")
+_REPORTED = re.compile(
+    r"\b(?:acknowledg|agree|clarif|confirm|determin|ensur|establish|indicat|likely|mean|note|provid"
+    r"|remind|requir|satisf|specif|stat)\w*\s+that\s+"
+)
+_OPENERS = re.compile(
+    r"(?:according|after|although|as|at|because|before|between|by|during|even|except|for|from|how"
+    r"|however|if|in|including|not|notwithstanding|on|once|other|otherwise|pursuant|rather|since"
+    r"|so|subject|such as|than|then|therefore|there|to|under|unless|until|upon|what|when|where"
+    r"|whether|which|while|who|whose|why|with|within|without|whichever|whatever|whenever|being"
+    r"|having|having regard|acting|together|provided|save|also|only|namely|this|these|those|that"
+    r"|here|nothing|neither|nor|one|others|please|do|is|are|does|can|could|should|would)\b",
+    re.IGNORECASE,
+)
+_MODIFIER = re.compile(
+    r"\s+(?:pursuant\s+to|in\s+accordance\s+with|in\s+relation\s+to|in\s+respect\s+of|with\s+respect"
+    r"\s+to|under|(?:referred|mentioned|described|specified|set\s+out|prescribed|contained|listed"
+    r"|required|provided|made|given|issued|submitted|imposed|granted|seeking|using|wishing|applying"
+    r"|carrying|conducting|operating|acting|authori[sz]ed|established|designated)\b)"
+)
+_PREPOSITION = re.compile(r"\s+(?:for|with|in|on|by|from|to|at|within|during|into|through)\s")
+_DETERMINER = re.compile(
+    r"(?:a|an|the|any|each|every|no|such|all|both|your|our|their|its|his|we|you)\b", re.IGNORECASE
+)
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|does|do|did|be|been|being|will|would|shall|must|may|might"
+    r"|can|cannot|could|should|not|it|they|he|she|there|then|because|if|this|these)\b"
+)
+_ANTECEDENT = re.compile(
+    r"(?:If|Where|When|Once|Before|After)\s+(?P<noun>(?:an?|the|any|each)\s+"
+    r"(?:[A-Z][\w'’-]*(?:\s+(?=[A-Z]))?){1,6})"
+)
+_REACH = 400
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A modal clause of a unit: ``body[start:]`` opens with its subject's verb.
+
+    ``action`` is what is required, forbidden or allowed; ``subject`` is empty where none was found.
+    """
+
+    predicate: Predicate
+    subject: str
+    action: str
+    start: int
+    action_start: int
+
+
+def clauses(body: str) -> Iterator[Clause]:
+    """Up to three modal clauses of one unit whose subjects are plain noun phrases."""
+    found = 0
+    for modal in _MODAL.finditer(body):
+        subject, negated = _subject(body, modal.start())
+        if not subject:
+            continue
+        kind = modal.lastgroup
+        assert kind is not None
+        if negated and kind == "prohibits":
+            continue
+        predicate: Predicate = "prohibits" if negated else _PREDICATES[kind]
+        yield Clause(predicate, subject, _action(body, modal.end()), modal.start(), modal.end())
+        found += 1
+        if found == 3:
+            return
+
+
+_PREDICATES: dict[str, Predicate] = {
+    "prohibits": "prohibits",
+    "permits": "permits",
+    "requires": "requires",
+}
+
+
+def _action(body: str, start: int) -> str:
+    rest = body[start:].lstrip()
+    if rest.startswith(","):  # "must, within 30 days, notify"
+        rest = rest[1:].partition(",")[2].lstrip()
+    end = _END.search(rest)
+    return rest[: end.start()] if end else rest
+
+
+def _subject(body: str, stop: int) -> tuple[str, bool]:
+    """The noun phrase before a modal, and whether it opens with "no"."""
+    begin = max(0, stop - _REACH)
+    segments = [part.strip() for part in re.split(r"[,;:—]\s+", body[begin:stop].rstrip() + " ")]
+    cut_off = begin > 0
+    phrase = segments.pop()
+    if not phrase and segments:  # "A Person, other than a Bank, must"
+        segments.pop()
+        while segments and _OPENERS.match(segments[-1]):
+            segments.pop()
+        phrase = segments.pop() if segments else ""
+    phrase = _coordinated(phrase, segments)
+    if cut_off and not segments:
+        return "", False
+    phrase = _resolved(body, phrase)
+    negated = bool(re.match(r"no\s", phrase, re.IGNORECASE))
+    head = phrase[3:] if negated else phrase
+    return plain_noun(head), negated
+
+
+def _coordinated(phrase: str, segments: list[str]) -> str:
+    """Join the members of "an employer, employment agency, or vendor"."""
+    joined = re.match(r"(?:and|or)\s+", phrase)
+    if not joined:
+        return phrase
+    member = phrase[joined.end() :]
+    before = segments[-1] if segments else ""
+    if _DETERMINER.match(member) and not (_DETERMINER.match(before) and len(before.split()) <= 6):
+        return member
+    members = [phrase]
+    while segments and len(segments[-1].split()) <= 6 and not _OPENERS.match(segments[-1]):
+        members.insert(0, segments.pop())
+        if _DETERMINER.match(members[0]):
+            return ", ".join(members)
+    return ""
+
+
+def _resolved(body: str, phrase: str) -> str:
+    """"it" in "If a Fund Manager fails to do so, it must" stands for the Fund Manager."""
+    if phrase.lower() in {"it", "he", "she", "they", "he or she"}:
+        antecedent = _ANTECEDENT.match(body)
+        return antecedent["noun"] if antecedent else ""
+    return phrase
+
+
+def plain_noun(phrase: str) -> str:
+    """The head of a subject: no relative clause, no trailing modifier; "" where it is no noun."""
+    parts = _REPORTED.split(phrase)
+    phrase = parts[-1]
+    relative = _RELATIVE.search(phrase)
+    if relative:
+        if re.fullmatch(r"\w+", relative.group().strip(" ,(")) and not phrase[relative.end() :]:
+            return ""
+        phrase = phrase[: relative.start()]
+    modifier = _MODIFIER.search(phrase)
+    phrase = readable(phrase[: modifier.start()] if modifier else phrase)
+    if _OPENERS.match(phrase) or _VERB.search(phrase) or not re.search(r"[A-Za-z]{2}", phrase):
+        return ""
+    if len(phrase.split()) > 8:
+        preposition = _PREPOSITION.search(phrase)
+        phrase = phrase[: preposition.start()] if preposition else ""
+    return phrase if len(phrase.split()) <= 10 else ""

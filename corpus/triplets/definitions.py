@@ -1,0 +1,66 @@
+"""What a term means, includes or leaves out."""
+
+import re
+from dataclasses import dataclass
+
+from lexloop.corpus.triplets.clauses import plain_noun
+from lexloop.corpus.triplets.phrases import noun_phrase
+from lexloop.corpus.triplets.predicates import Predicate
+
+_QUOTED = r"[\"“](?P<{name}>[^\"“”]{{1,100}})[\"”]"
+_VERB = (
+    r"(?P<excludes>does\s+not\s+include|do\s+not\s+include|excludes?\b|is\s+not\s+an?\b(?=\s))"
+    r"|(?P<includes>(?:shall\s+|also\s+)?includes?\b(?!\s+but\s+not))"
+    r"|(?P<means>(?:shall\s+)?means?\b(?:\s+(?:either|any\s+of)\b)?|(?:is|are)\s+defined\s+(?:as|in)\b"
+    r"|ha(?:s|ve)\s+the\s+(?:same\s+)?meanings?\b(?:\s+(?:that|given|assigned|set\s+out)\b)?"
+    r"|refers?\s+to\b(?!\s+(?:in|as)\b)"
+)
+_OF_QUOTED = re.compile(
+    r"(?:(?:^|[.,:;]\s+|\()(?:[Tt]he\s+(?:term|expression|word|phrase)s?\s+|[Aa]n?\s+|[Tt]he\s+)?)"
+    + _QUOTED.format(name="term")
+    + r"(?:,?\s+(?:or|and)\s+(?:the\s+)?" + _QUOTED.format(name="other") + r")?"
+    r"(?:\s+or\s+[\"“][^\"“”]{1,100}[\"”])?,?\s*(?:\([^()]{1,60}\)\s*)?"
+    rf"(?:{_VERB}|(?:is|are)(?=\s+(?:an?|any|the)\s))),?\s*"
+)
+_OF_PLAIN = re.compile(
+    r"(?:(?P<intro>[Ff]or\s+the\s+purposes?\s+of\s+[^,]{1,80},\s+))?"
+    r"(?:[Tt]he\s+term\s+)?(?P<article>(?:[Aa]n?|[Tt]he)\s+)?"
+    r"(?P<term>[^\W\d_][^\s.;:!?]*(?:\s+[^\s.;:!?]+){0,9}?)\s+"
+    rf"(?:{_VERB})|(?P<copula>(?:is|are)(?=\s+(?:an?|any)\s)(?!\s+an?\s+(?:offen[cs]e|matter|violation"
+    r"|breach|number)))),?\s*"
+)
+_NO_TERM = re.compile(r"\b(?:this|that|it|they|which|who|what|shall|must|may|will|also|not)\b", re.I)
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A term, the relation, and where in the unit the defining words start."""
+
+    term: str
+    other: str | None
+    predicate: Predicate
+    start: int
+
+
+def find_definition(body: str) -> Definition | None:
+    """The definition a unit opens with or contains in quotation marks."""
+    if quoted := _OF_QUOTED.search(body):
+        return Definition(
+            noun_phrase(quoted["term"]),
+            noun_phrase(quoted["other"]) if quoted["other"] else None,
+            _relation(quoted),
+            quoted.end(),
+        )
+    plain = _OF_PLAIN.match(body[:400])
+    if not plain or _NO_TERM.search(plain["term"]) or (plain["copula"] and not plain["article"]):
+        return None
+    term = re.sub(r"\s+\([A-Z][\w-]{1,9}\)$", "", plain["term"])
+    if len(term.split()) > 7 or not plain_noun(term):
+        return None
+    return Definition(noun_phrase(term), None, _relation(plain), plain.end())
+
+
+def _relation(match: re.Match[str]) -> Predicate:
+    if match["excludes"]:
+        return "excludes"
+    return "includes" if match["includes"] else "means"

@@ -1,0 +1,93 @@
+"""Noun phrases as the graph shows them, and the keys under which it joins them."""
+
+import re
+from collections.abc import Mapping
+
+PHRASE_CHARS = 120
+_DETERMINERS = frozenset(
+    """a all an any both each either every her his its no my our said some such that the their
+    these this those your""".split()
+)
+_INVISIBLE = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060\ufeff\xad]")
+_WORD = re.compile(r"[^\W_]+(?:['’.\-–/][^\W_]+)*(?:\([^\W_]{1,4}\))*|§")
+_EDGES = " \t\n\r\"'“”‘’`.,;:–—-|*#"
+_ENDINGS = (("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"))
+_NOT_PLURAL = ("ss", "us", "is", "ous")
+_DANGLING = re.compile(r"[\s,;:]+(?:and|or|and/or|the|a|an|of|to|for|in|by|with|on|any|that)$")
+
+
+def readable(text: str, limit: int = PHRASE_CHARS) -> str:
+    """``text`` on one line, without quotes or stops at its edges, cut at a word boundary.
+
+    Args:
+        text: A phrase or clause as it stands in the source.
+        limit: The longest result, in characters.
+    """
+    line = " ".join(_INVISIBLE.sub("", text[: 8 * limit]).split()).strip(_EDGES)
+    if len(line) > limit:
+        line = line[: limit + 1].rsplit(" ", 1)[0][:limit]
+    while len(cut := _DANGLING.sub("", line)) < len(line):
+        line = cut
+    line = line.rstrip(_EDGES)
+    if line.count("(") > line.count(")"):
+        head, _, tail = line.rpartition("(")
+        line = f"{line})" if len(tail) < len(head) and len(line) < limit else head.rstrip(_EDGES)
+    return line
+
+
+def noun_phrase(text: str, aliases: Mapping[str, str] | None = None) -> str:
+    """A short phrase without leading determiners, acronyms written out.
+
+    A capital that only opens a sentence is lowered; defined terms ("Relevant Person") keep theirs.
+    """
+    words = readable(text).split(" ")
+    while len(words) > 1 and words[0].lower() in _DETERMINERS:
+        words.pop(0)
+    phrase = written_out(" ".join(words).strip(_EDGES), aliases)
+    first, _, rest = phrase.partition(" ")
+    if rest and first[:1].isupper() and first[1:].islower() and not re.search(r"[A-Z]|\d", rest):
+        phrase = phrase[0].lower() + phrase[1:]
+    return readable(phrase)
+
+
+def written_out(text: str, aliases: Mapping[str, str] | None) -> str:
+    """``text`` with each acronym replaced by what it stands for."""
+    if not aliases:
+        return text
+
+    def expand(match: re.Match[str]) -> str:
+        word = match.group()
+        return aliases.get(word) or (aliases.get(word[:-1], word) if word[-1] == "s" else word)
+
+    return re.sub(r"\b[A-Z][A-Za-z]+\b", expand, text)
+
+
+def singular(word: str) -> str:
+    """The singular of an English word, by its ending; good enough to join two mentions."""
+    if len(word) < 4 or not word.endswith("s") or word.endswith(_NOT_PLURAL):
+        return word
+    for ending, replacement in _ENDINGS:
+        if word.endswith(ending):
+            return word[: -len(ending)] + replacement
+    return word[:-1]
+
+
+def key_words(text: str) -> list[str]:
+    """The words by which two mentions of one entity are recognised as such."""
+    words = [match.group().lower() for match in _WORD.finditer(text)]
+    singulars = [singular(re.sub(r"['’]s?$", "", word)) for word in words]
+    return [word for word in singulars if word not in _DETERMINERS] or singulars
+
+
+def entity_key(text: str) -> str:
+    """The name of an entity in the graph: lower case, singular, without determiners."""
+    return " ".join(key_words(text))
+
+
+def alternatives(phrase: str) -> list[str]:
+    """The parts of a short coordination: "employer or employment agency" names two entities."""
+    parts = re.split(r",\s*(?:and|or)\s+|,\s+|\s+(?:and/or|and|or)\s+", phrase)
+    short = all(0 < len(part.split()) <= 4 for part in parts)
+    if len(parts) == 1 or not short or " of " in phrase or phrase.startswith("§"):
+        return [phrase]
+    return parts

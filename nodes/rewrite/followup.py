@@ -1,0 +1,71 @@
+"""Follow-ups: a question that leans on the conversation, made to stand alone."""
+
+import re
+
+from lexloop.core.types import Turn
+from lexloop.corpus.tokens import STOP_WORDS, words
+from lexloop.nodes.rewrite.parts import without_preamble
+
+_EMPTY = STOP_WORDS | frozenset(
+    """definition define defined meaning mean means purpose objective goal called name used apply
+    applied included include includes included required requirement requirements rule rules thing
+    one ones example examples happen happens say says does work works returned brought made done
+    explain details detail information else example difference main important""".split()
+)
+_POINTER = re.compile(
+    r"\b(?:it|its|they|them|their|this|that|these|those|he|she|such|there|the (?:former|latter))\b",
+    re.IGNORECASE,
+)
+_OPENING = re.compile(r"^(?:and|but|so|then|what about|how about|also|why|when|where)\b", re.IGNORECASE)
+
+
+def leans_on_history(question: str) -> bool:
+    """Whether a question points outside itself or names nothing of its own."""
+    content = [word for word in words(question) if word not in _EMPTY]
+    if len(content) <= 1:
+        return True
+    pointed = bool(_POINTER.search(question)) and len(content) <= 4
+    return pointed or (bool(_OPENING.match(question)) and len(content) <= 2)
+
+
+def topic_of(history: list[Turn]) -> str | None:
+    """What the user last spoke of: their latest turn that names something, without preamble."""
+    for turn in reversed(history):
+        if turn["role"] == "user":
+            topic = without_preamble(turn["content"]).strip(" .?!")
+            if any(word not in _EMPTY for word in words(topic)):
+                return topic
+    return None
+
+
+def standalone_question(question: str, history: list[Turn]) -> str:
+    """The question with what it leans on written out; unchanged where it stands alone.
+
+    "What is it?" after "I would like to know about bias audits" becomes
+    "What are bias audits?".
+    """
+    topic = topic_of(history)
+    if topic is None or not leans_on_history(question):
+        return question
+    if _is_noun_phrase(topic):
+        if plural := re.match(r"(?P<wh>what|who|where|how) is it\b", question, re.IGNORECASE):
+            verb = "are" if re.search(r"[^s]s$", topic.split(" of ")[0]) else "is"
+            return f"{plural['wh']} {verb} {topic}{question[plural.end() :]}"
+        possessive = re.sub(r"\b(?:its|their)\s+(\w+)", rf"the \1 of {topic}", question, count=1)
+        if possessive != question:
+            return possessive
+        named = re.sub(r"\b(?:it|they|them|this|that)\b", topic, question, count=1)
+        if named != question:
+            return named
+    return f"{topic[0].upper()}{topic[1:]}: {question}"
+
+
+def _is_noun_phrase(topic: str) -> bool:
+    """Whether a topic can take a pronoun's place: short, and neither a clause nor a question."""
+    clause = re.search(
+        r"\b(?:is|are|was|were|can|could|may|must|should|will|has|have|does|do|to|what|where|when"
+        r"|how|who|which|whether|if)\b",
+        topic,
+        re.IGNORECASE,
+    )
+    return not clause and len(topic.split()) <= 8

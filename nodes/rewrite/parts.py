@@ -1,0 +1,93 @@
+"""Taking a question apart: what is asked, without preamble, one part at a time."""
+
+import re
+
+from lexloop.corpus.sentences import sentence_spans
+
+_AUXILIARY = "can|could|does|do|did|is|are|was|were|must|should|may|will|would|has|have|shall|am"
+_WH = "what|how|when|where|who|whom|whose|which|why|whether|to whom|to which|in which|under what"
+_ASKS = re.compile(
+    rf"\?|\b(?:{_WH})\b|\b(?:explain|tell me|describe|list|define|clarify|confirm|summari[sz]e|"
+    r"compare|outline)\b",
+    re.IGNORECASE,
+)
+_PREAMBLES = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"^as (?:an?|the|your)\b[^,?]{0,160},\s*",
+        r"^(?:in|within|under) the context of\b[^,?]{0,120},\s*(?=\w)",
+        r"^(?:according to|based on|given|per)\b[^,?]{0,120},\s*",
+        r"^(?:(?:hi|hello|hey|thanks|thank you|ok|okay|so|well|please)\b[,.!]?\s*)+",
+        r"^(?:i|we)(?:'m| am|'d| would| want| need|'ve| have|'re| are)?\b[^,?]{0,60}?\b(?:to )?"
+        r"(?:know|understand|learn|find out|ask|hear|confirm)\b\s*(?:about|if|that|more about)?\s*",
+        r"^(?:can|could|would|will) you\b[^?]{0,25}?"
+        r"\b(?:explain|tell|describe|clarify|provide|give|confirm|list|define|help)\b"
+        r"\s*(?:me|us)?\b\s*(?:to understand|understand|with|about|if)?\s*",
+        r"^(?:please )?(?:explain|tell me|describe|clarify|list|define|confirm)\b\s*(?:about|if)?\s*",
+    )
+]
+_NEW_PART = re.compile(
+    rf"(?:[,;:]|\s+-+)?\s+(?:and|but|or|however|also)\s+(?:also,?\s+)?(?=(?:{_WH}|{_AUXILIARY})\s)"
+    rf"|;\s+(?=(?:{_WH}|{_AUXILIARY})\s)",
+    re.IGNORECASE,
+)
+_BETWEEN = re.compile(r"\bbetween\s+(?P<left>.+?)\s+and\s+(?P<right>[^,?;]+)", re.IGNORECASE)
+_PAIR = re.compile(
+    r"^(?P<head>what (?:is|are) the )(?P<left>[\w\s]{3,40}?) and (?P<right>[\w\s]{3,40}?)"
+    r"(?P<tail> (?:of|for|associated with|in) .+)$",
+    re.IGNORECASE,
+)
+_PRONOUN = re.compile(r"\b(?:it|they|them)\b", re.IGNORECASE)
+_SUBJECT = re.compile(
+    r"(?:\b(?:definitions?|meaning|purpose|role) of |^what (?:is|are|does|do) )"
+    r"(?P<topic>(?:an? |the )?['\"‘“]?[\w\s\-]{2,60}?['\"’”]?)(?=[,?;.]|\s(?:and|in|for|mean|when)\b|$)",
+    re.IGNORECASE,
+)
+
+
+def asking_sentences(question: str) -> list[str]:
+    """The sentences that ask; all of them when none is marked as asking."""
+    sentences = [question[start:end] for start, end in sentence_spans(question)]
+    return [sentence for sentence in sentences if _ASKS.search(sentence)] or sentences
+
+
+def without_preamble(sentence: str) -> str:
+    """The sentence without who asks, what for, and how politely."""
+    text = sentence.strip()
+    for pattern in _PREAMBLES * 2:
+        shorter = pattern.sub("", text, count=1)
+        if len(re.findall(r"\w{3,}", shorter)) >= 2:
+            text = shorter
+    return text
+
+
+def question_parts(question: str) -> list[str]:
+    """Each thing that is asked, in order: conjoined questions apart, comparisons as their sides."""
+    parts: list[str] = []
+    for sentence in asking_sentences(question):
+        pieces = [without_preamble(piece) for piece in _NEW_PART.split(sentence) if piece.strip()]
+        asked = [piece for piece in pieces if _asks(piece)] or pieces
+        for piece in asked:
+            parts += _sides(piece.strip(" ,;"))
+    return [_resolve_pronoun(part, parts[0]) for part in parts]
+
+
+def _asks(piece: str) -> bool:
+    return bool(_ASKS.search(piece)) or re.match(rf"(?:{_AUXILIARY})\b", piece, re.I) is not None
+
+
+def _sides(part: str) -> list[str]:
+    if between := _BETWEEN.search(part):
+        sides = [between["left"].strip(), between["right"].strip()]
+        return [part, *(f"What is {side}?" for side in sides)]
+    if pair := _PAIR.match(part):
+        return [f"{pair['head']}{pair[side].strip()}{pair['tail']}" for side in ("left", "right")]
+    return [part]
+
+
+def _resolve_pronoun(part: str, first: str) -> str:
+    """Let a later part name what its pronoun stands for in the first."""
+    subject = _SUBJECT.search(first)
+    if part == first or not subject or not _PRONOUN.search(part):
+        return part
+    return _PRONOUN.sub(lambda _: subject["topic"].strip(), part, count=1)
