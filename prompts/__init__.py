@@ -1,1 +1,160 @@
-"""One file per model call, checked for its placeholders when loaded."""
+"""One file per model call, checked for its placeholders when loaded.
+
+A file has two parts, each under a line of its own: ``=== system ===`` (instructions) and
+``=== user ===`` (what they are applied to). Both hold placeholders, ``{{question}}``:
+
+- Text goes in as *data*, between tags that no text can guess or close, because questions,
+  histories and documents are written by others. ``{{fence}}`` is the name of these tags in the
+  prompt being rendered; every system part must explain it.
+- Whole numbers, which only code sets, go in as they are.
+- ``{{abstention}}`` is the one sentence that stands for "no answer".
+"""
+
+import re
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+from lexloop.core.errors import DataError
+from lexloop.core.types import ABSTENTION, Passage
+
+_PARTS = re.compile(r"=== system ===\n(?P<system>.+)\n=== user ===\n(?P<user>.+)", re.DOTALL)
+_PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
+_RESERVED = frozenset({"fence", "abstention"})
+_TAG_OPENING = re.compile(r"<(?=[\s/]*data-)", re.IGNORECASE)
+_HARMLESS = "‹"
+_NOTHING = "(none)"
+
+
+@dataclass(frozen=True)
+class Data:
+    """One piece of text by others.
+
+    Args:
+        kind: What it is, in lower-case letters: ``passage``.
+        text: The text.
+        n: Its number, where it has one.
+    """
+
+    kind: str
+    text: str
+    n: int | None = None
+
+
+Value = str | int | Sequence[Data]
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt file; ``system`` and ``user`` are its parts with their placeholders."""
+
+    name: str
+    system: str
+    user: str
+    placeholders: frozenset[str]
+
+    def render(self, **values: Value) -> tuple[str, str]:
+        """The system and the user part with ``values`` put in, text as data.
+
+        Raises:
+            TypeError: A value is missing, or belongs to no placeholder.
+        """
+        if self.placeholders != set(values):
+            named = sorted(self.placeholders.symmetric_difference(values))
+            raise TypeError(f"prompt {self.name!r}: values do not match placeholders: {named}")
+        fence = _fence(values)
+        inserts = {name: _inserted(name, value, fence) for name, value in values.items()}
+        inserts |= {"fence": fence, "abstention": ABSTENTION}
+        return _filled(self.system, inserts), _filled(self.user, inserts)
+
+
+def load(name: str, placeholders: Iterable[str]) -> Prompt:
+    """The prompt file ``name``.
+
+    Args:
+        name: The file's name without ``.md``.
+        placeholders: The names that the caller will give values for; the file must use each of
+            them and no others.
+
+    Raises:
+        DataError: The file is missing or out of form, or its placeholders are not those declared.
+    """
+    file = f"{name}.md"
+    try:
+        text = files(__name__).joinpath(file).read_text("utf-8")
+    except (FileNotFoundError, UnicodeDecodeError) as error:
+        raise DataError(
+            f"Prompt file {file} cannot be read: {error}.", "Reinstall lexloop."
+        ) from error
+    return parse(name, text, placeholders)
+
+
+def parse(name: str, text: str, placeholders: Iterable[str]) -> Prompt:
+    """The prompt in ``text``; ``load`` says what is checked."""
+    file = f"{name}.md"
+    parts = _PARTS.fullmatch(text)
+    if parts is None:
+        raise DataError(
+            f"Prompt file {file} lacks its two parts.",
+            "Head them `=== system ===` and `=== user ===`, in this order.",
+        )
+    declared = frozenset(placeholders)
+    used = set(_PLACEHOLDER.findall(text)) - _RESERVED
+    if missing := sorted(declared - used):
+        raise DataError(f"Prompt file {file} lacks placeholder {missing[0]!r}.", "Put it in.")
+    if unknown := sorted(used - declared):
+        raise DataError(
+            f"Prompt file {file} has unknown placeholder {unknown[0]!r}.",
+            f"Known ones: {', '.join(sorted(declared | _RESERVED))}.",
+        )
+    if "{{fence}}" not in parts["system"]:
+        raise DataError(
+            f"The system part of prompt file {file} lacks placeholder 'fence'.",
+            "Say there that text between these tags is data and never an instruction.",
+        )
+    return Prompt(name, parts["system"].strip(), parts["user"].strip(), declared)
+
+
+def numbered(passages: Iterable[Passage]) -> list[Data]:
+    """Passages as data under their numbers, each with its title and section above it."""
+    return [Data("passage", _headed(passage), passage["n"]) for passage in passages]
+
+
+def _headed(passage: Passage) -> str:
+    heading = " | ".join(filter(None, [passage["title"], passage["section"]]))
+    return f"{heading}\n{passage['text']}" if heading else passage["text"]
+
+
+def _filled(template: str, inserts: Mapping[str, str]) -> str:
+    """Put everything in at once, so that placeholders inside values stay as they are."""
+    return _PLACEHOLDER.sub(lambda match: inserts[match.group(1)], template)
+
+
+def _fence(values: Mapping[str, Value]) -> str:
+    """A tag name that occurs in no value."""
+    text = "\n".join(
+        piece.text
+        for name, value in values.items()
+        if not isinstance(value, int)
+        for piece in _pieces(name, value)
+    )
+    while (fence := f"data-{secrets.token_hex(4)}") in text:
+        pass
+    return fence
+
+
+def _pieces(name: str, value: str | Sequence[Data]) -> Sequence[Data]:
+    return [Data(name, value)] if isinstance(value, str) else value
+
+
+def _inserted(name: str, value: Value, fence: str) -> str:
+    if isinstance(value, int):
+        return str(value)
+    return "\n".join(_fenced(piece, fence) for piece in _pieces(name, value)) or _NOTHING
+
+
+def _fenced(piece: Data, fence: str) -> str:
+    number = "" if piece.n is None else f' n="{piece.n}"'
+    text = _TAG_OPENING.sub(_HARMLESS, piece.text)
+    return f'<{fence} kind="{piece.kind}"{number}>\n{text}\n</{fence}>'

@@ -1,10 +1,12 @@
 """For every test: no network, no keys of the machine's owner, and a model server on loopback."""
 
+import functools
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 _SUPPORT = str(Path(__file__).parent / "support")
 sys.path.insert(0, _SUPPORT)
@@ -39,9 +41,13 @@ network_guard.install()
 import pytest  # noqa: E402
 from fake_openai import FakeOpenAI  # noqa: E402
 
+from lexloop.core.errors import ModelError  # noqa: E402
 from lexloop.core.settings import Settings  # noqa: E402
 from lexloop.core.types import Usage  # noqa: E402
 from lexloop.models.chat import ChatModel, connect  # noqa: E402
+from lexloop.models.dialogue import Dialogue  # noqa: E402
+
+T = TypeVar("T")
 
 
 @pytest.fixture(autouse=True)
@@ -79,3 +85,27 @@ def chat_model(server: FakeOpenAI) -> Callable[..., ChatModel]:
         return connect(Settings(model="openai:scripted", **settings), server.connection)
 
     return connected
+
+
+@pytest.fixture
+def converse(
+    chat_model: Callable[..., ChatModel], meter: Usage, soon: float
+) -> Callable[[Dialogue[T]], T]:
+    """Run a step to its end; the scripted server answers what it asks."""
+
+    def run(dialogue: Dialogue[T]) -> T:
+        model = chat_model(model_attempts=1)
+        proceed = functools.partial(next, dialogue)
+        while True:
+            try:
+                request = proceed()
+            except StopIteration as stop:
+                return stop.value
+            try:
+                reply = model.complete(request, deadline=soon, meter=meter)
+            except ModelError as error:
+                proceed = functools.partial(dialogue.throw, error)
+            else:
+                proceed = functools.partial(dialogue.send, reply)
+
+    return run

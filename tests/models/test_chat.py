@@ -96,6 +96,7 @@ def test_host_that_refuses_to_report_usage_is_asked_without(
 )
 @pytest.mark.parametrize("stream", [False, True])
 def test_structured_reply_in_whatever_wrapping(
+    *,
     server: FakeOpenAI,
     chat_model: Connect,
     meter: Usage,
@@ -140,6 +141,7 @@ def test_reply_malformed_after_its_repair(
 @pytest.mark.parametrize("status", [401, 403])
 @pytest.mark.parametrize("request_", [PLAIN, STREAMED])
 def test_refused_key_is_never_retried(
+    *,
     server: FakeOpenAI,
     chat_model: Connect,
     meter: Usage,
@@ -281,6 +283,7 @@ def test_empty_reply_is_retried_then_refused(
 )
 @pytest.mark.parametrize("request_", [PLAIN, STREAMED])
 def test_incomplete_reply_says_why(
+    *,
     server: FakeOpenAI,
     chat_model: Connect,
     meter: Usage,

@@ -21,7 +21,7 @@ def test_unknown_provider_names_the_known_ones() -> None:
 
 
 def test_provider_package_that_is_not_installed() -> None:
-    with pytest.raises(SettingsError, match="not installed.*pip install langchain-anthropic"):
+    with pytest.raises(SettingsError, match=r"not installed.*pip install langchain-anthropic"):
         connect(Settings(model="anthropic:some-model"), Connection())
 
 

@@ -24,12 +24,18 @@ STREAMED = ChatRequest("generate", "Be brief.", "Who must publish?", stream=True
 PLENTY_S = 3.0
 
 
-@pytest.mark.parametrize("request_", [PLAIN, STREAMED])
 @pytest.mark.parametrize(
-    "reply", [Reply("late", hang=True), Reply("drip", drip=True)], ids=["silent", "dripping"]
+    ("request_", "reply"),
+    [
+        (PLAIN, Reply("late", hang=True)),
+        (STREAMED, Reply("late", hang=True)),
+        (STREAMED, Reply("drip", drip=True)),
+    ],
+    ids=["silent", "silent stream", "dripping stream"],
 )
 @pytest.mark.parametrize("asynchronous", [False, True])
 def test_deadline_holds_and_closes_the_request(
+    *,
     server: FakeOpenAI,
     chat_model: Connect,
     meter: Usage,
@@ -37,16 +43,18 @@ def test_deadline_holds_and_closes_the_request(
     reply: Reply,
     asynchronous: bool,
 ) -> None:
-    if reply.drip and not request_.stream:
-        pytest.skip("only streams drip")
     server.otherwise = reply
     model = chat_model(deadline_s=0.4)
     began = time.time()
-    with pytest.raises(DeadlineExceeded, match=r"deadline of 0\.4 s .*deadline_s"):
+
+    def ask() -> object:
+        details = {"deadline": began + 0.4, "meter": meter}
         if asynchronous:
-            asyncio.run(model.acomplete(request_, deadline=began + 0.4, meter=meter))
-        else:
-            model.complete(request_, deadline=began + 0.4, meter=meter)
+            return asyncio.run(model.acomplete(request_, **details))
+        return model.complete(request_, **details)
+
+    with pytest.raises(DeadlineExceeded, match=r"deadline of 0\.4 s .*deadline_s"):
+        ask()
     assert time.time() - began < PLENTY_S
     assert meter["model_calls"] == 1
     assert server.requests[0].abandoned.wait(PLENTY_S)
@@ -194,6 +202,7 @@ class _Starts(BaseCallbackHandler):
 @pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize(("request_", "streams"), [(PLAIN, False), (STREAMED, True)])
 def test_langgraph_sees_the_call(
+    *,
     server: FakeOpenAI,
     chat_model: Connect,
     meter: Usage,

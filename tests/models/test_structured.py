@@ -1,5 +1,6 @@
 """Reading structured replies out of text."""
 
+import contextlib
 import json
 
 import pytest
@@ -65,8 +66,6 @@ def test_any_object_survives_any_wrapping(left: str, right: float, before: str, 
 
 
 @given(st.text(alphabet='{}[]":,ab01 \n\\'))
-def test_reading_ends_in_an_object_or_in_unreadable(text: str) -> None:
-    try:
+def test_reading_raises_nothing_but_unreadable(text: str) -> None:
+    with contextlib.suppress(Unreadable):
         read(text, Pair)
-    except Unreadable as problem:
-        assert str(problem)

@@ -32,7 +32,10 @@ _TICK_S = 0.02
 
 @dataclass
 class Request:
-    """One request as it arrived, header names in lower case; ``abandoned`` is set when its client left before the end."""
+    """One request as it arrived, header names in lower case.
+
+    ``abandoned`` is set when its client left before the end.
+    """
 
     path: str
     headers: dict[str, str]

@@ -1,0 +1,61 @@
+"""The model's judge: one structured call, with reasoning before each score."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from lexloop import prompts
+from lexloop.core.errors import ModelReplyError
+from lexloop.core.types import Passage
+from lexloop.models.dialogue import ChatRequest, Dialogue, parsed
+from lexloop.nodes.evaluate.judge import Judgement
+
+# Strict: a score given as text or as a truth value is no score.
+UnitScore = Annotated[float, Field(strict=True, ge=0.0, le=1.0, allow_inf_nan=False)]
+
+
+class ReasonedScore(BaseModel):
+    """A score and the chain of thought that led to it."""
+
+    reasoning: str = ""
+    score: UnitScore
+
+
+class JudgeReply(BaseModel):
+    """What the model is asked for: the triad of LQ-RAG."""
+
+    context_relevance: ReasonedScore
+    groundedness: ReasonedScore
+    answer_relevance: ReasonedScore
+
+
+class ModelJudge:
+    """Has a chat model score the answer."""
+
+    def __init__(self) -> None:
+        self._prompt = prompts.load("evaluate", {"question", "passages", "answer"})
+
+    def judge(self, question: str, passages: list[Passage], answer: str) -> Dialogue[Judgement]:
+        """The three scores; all None, so that nothing can pass, where the reply has none."""
+        system, user = self._prompt.render(
+            question=question,
+            passages=prompts.numbered(passages),
+            answer=answer,
+        )
+        try:
+            reply = parsed((yield ChatRequest("evaluate", system, user, JudgeReply)), JudgeReply)
+        except ModelReplyError as error:
+            return Judgement(None, None, None, [f"The scores could not be read: {error.what}"])
+        return Judgement(
+            answer_relevance=reply.answer_relevance.score,
+            context_relevance=reply.context_relevance.score,
+            groundedness=reply.groundedness.score,
+            reasons=[
+                f"{name.replace('_', ' ')} {scored.score:.2f}: {scored.reasoning.strip()}"
+                for name, scored in (
+                    ("answer_relevance", reply.answer_relevance),
+                    ("context_relevance", reply.context_relevance),
+                    ("groundedness", reply.groundedness),
+                )
+            ],
+        )

@@ -1,0 +1,56 @@
+"""The model's generators: from numbered passages, or alone."""
+
+from lexloop import prompts
+from lexloop.core.types import ABSTENTION, Advice, Passage, Triplet
+from lexloop.models.dialogue import ChatRequest, Dialogue
+from lexloop.nodes.generate.citations import abstains, cited
+from lexloop.nodes.generate.node import Draft
+
+
+class ModelGenerator:
+    """Has a chat model write the answer from the passages; code makes the citations."""
+
+    def __init__(self) -> None:
+        self._prompt = prompts.load("generate", {"passages", "triplets", "guidance", "question"})
+
+    def generate(
+        self,
+        question: str,
+        passages: list[Passage],
+        triplets: list[Triplet],
+        advice: Advice | None,
+    ) -> Dialogue[Draft]:
+        """Answer from the passages; without any there is nothing to ask the model."""
+        if not passages:
+            return Draft(ABSTENTION)
+        system, user = self._prompt.render(
+            passages=prompts.numbered(passages),
+            triplets=[prompts.Data("relation", _stated(triplet)) for triplet in triplets],
+            guidance=advice["guidance"] if advice else [],
+            question=question,
+        )
+        reply = yield ChatRequest("generate", system, user, stream=True)
+        return cited(reply.text, passages)
+
+
+class ModelAlone:
+    """Has a chat model answer from what it knows: the ablation without retrieval."""
+
+    def __init__(self) -> None:
+        self._prompt = prompts.load("answer_alone", {"question"})
+
+    def generate(
+        self,
+        question: str,
+        passages: list[Passage],
+        triplets: list[Triplet],
+        advice: Advice | None,
+    ) -> Dialogue[Draft]:
+        """Answer without passages and so without citations."""
+        system, user = self._prompt.render(question=question)
+        reply = yield ChatRequest("generate", system, user, stream=True)
+        return Draft(ABSTENTION if abstains(reply.text) else reply.text.strip())
+
+
+def _stated(triplet: Triplet) -> str:
+    return f"{triplet['subject']} | {triplet['predicate']} | {triplet['object']}"

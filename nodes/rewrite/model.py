@@ -1,0 +1,53 @@
+"""The model's rewriter: one structured call for question, sub-queries and keywords."""
+
+from pydantic import BaseModel
+
+from lexloop import prompts
+from lexloop.core.types import Advice, Plan, Turn
+from lexloop.models.dialogue import ChatRequest, Dialogue, parsed
+from lexloop.nodes.rewrite.node import Rewriting
+from lexloop.nodes.rewrite.rules import distinct
+
+_HISTORY_TURNS = 12
+
+
+class RewriteReply(BaseModel):
+    """What the model is asked for."""
+
+    standalone: str
+    queries: list[str] = []
+    keywords: list[str] = []
+
+
+class ModelRewriter:
+    """Rewrites with a chat model; the limits Q and K are kept by code."""
+
+    def __init__(self) -> None:
+        self._prompt = prompts.load("rewrite", {"history", "question", "guidance", "Q", "K"})
+
+    def rewrite(
+        self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
+    ) -> Dialogue[Rewriting]:
+        """Ask for all three at once; queries that the advice brings come first.
+
+        The latest turns of the history are shown. What the model leaves out stays out: without a
+        standalone question the one asked is kept.
+        """
+        if not (history or advice or plan["Q"] or plan["K"]):
+            return Rewriting(question, [], [])
+        system, user = self._prompt.render(
+            history=[prompts.Data(turn["role"], turn["content"]) for turn in history][
+                -_HISTORY_TURNS:
+            ],
+            question=question,
+            guidance=advice["guidance"] if advice else [],
+            Q=plan["Q"],
+            K=plan["K"],
+        )
+        reply = parsed((yield ChatRequest("rewrite", system, user, RewriteReply)), RewriteReply)
+        queries = [*(advice["queries"] if advice else []), *reply.queries]
+        return Rewriting(
+            standalone=" ".join(reply.standalone.split()) or question,
+            queries=distinct(queries)[: plan["Q"]],
+            keywords=distinct(reply.keywords)[: plan["K"]],
+        )

@@ -1,0 +1,63 @@
+"""The model's prompt engineer over real HTTP."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from fake_openai import FakeOpenAI, Reply
+from records import attempt, evaluation
+
+from lexloop.core.errors import ModelReplyError
+from lexloop.nodes.engineer_prompt.model import AdviceReply, ModelPromptEngineer
+
+Converse = Callable[..., Any]
+TRIED = [
+    attempt(1, "What fee?", ["fee", "amount due"], evaluation(0.2, 0.9, None, "Off the point."))
+]
+
+
+def test_advice(server: FakeOpenAI, converse: Converse) -> None:
+    said = {
+        "question": "How much is the\nfiling fee?",
+        "queries": ["filing fee amount", "Fee", "filing  fee amount", ""],
+        "guidance": " Name the amount. ",
+        "broaden": True,
+    }
+    server.play("engineer_prompt", Reply(json.dumps(said)))
+    advice = converse(ModelPromptEngineer().advise("What fee?", TRIED))
+    assert advice == {
+        "question": "How much is the filing fee?",
+        "queries": ["filing fee amount"],
+        "guidance": "Name the amount.",
+        "broaden": True,
+    }
+    user = server.requests[0].user
+    assert 'kind="asked">\nWhat fee?\n' in user
+    assert 'kind="attempt" n="1">\nquestion: What fee?\nqueries: fee; amount due\n' in user
+    assert "answer relevance: 0.20\ncontext relevance: 0.90\ngroundedness: unknown\n" in user
+    assert "note: Off the point." in user
+
+
+def test_queries_are_limited(server: FakeOpenAI, converse: Converse) -> None:
+    server.otherwise = Reply(json.dumps({"question": "q", "queries": list("abcdefgh")}))
+    advice = converse(ModelPromptEngineer().advise("What fee?", TRIED))
+    assert advice["queries"] == list("abcde")
+    assert advice["guidance"] == ""
+    assert advice["broaden"] is False
+
+
+def test_blank_question_keeps_the_one_asked(server: FakeOpenAI, converse: Converse) -> None:
+    server.otherwise = Reply('{"question": " "}')
+    assert converse(ModelPromptEngineer().advise("What fee?", TRIED))["question"] == "What fee?"
+
+
+def test_unreadable_advice_is_passed_on(server: FakeOpenAI, converse: Converse) -> None:
+    server.otherwise = Reply("Try harder.")
+    with pytest.raises(ModelReplyError):
+        converse(ModelPromptEngineer().advise("What fee?", TRIED))
+
+
+def test_prompt_and_schema_name_the_same_fields() -> None:
+    system = ModelPromptEngineer()._prompt.system
+    assert all(f'"{field}"' in system for field in AdviceReply.model_fields)

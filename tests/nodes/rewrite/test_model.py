@@ -1,0 +1,96 @@
+"""The model's rewriter over real HTTP."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from fake_openai import FakeOpenAI, Reply
+
+from lexloop.core.errors import ModelReplyError, ModelUnavailable
+from lexloop.core.types import Advice, Plan, Turn
+from lexloop.nodes.rewrite.model import ModelRewriter, RewriteReply
+
+PLAN: Plan = {"k": 5, "Q": 3, "K": 2, "S": 1}
+ADVICE: Advice = {
+    "question": "What is a bias audit?",
+    "queries": ["bias audit definition"],
+    "guidance": "Look for the definition.",
+    "broaden": False,
+}
+Converse = Callable[..., Any]
+
+
+def says(**fields: object) -> Reply:
+    return Reply(json.dumps(fields))
+
+
+def test_all_three_in_one_call(server: FakeOpenAI, converse: Converse) -> None:
+    server.play(
+        "rewrite",
+        says(
+            standalone="What is a bias audit?",
+            queries=["bias audit definition", "who performs a bias audit"],
+            keywords=["bias audit"],
+        ),
+    )
+    history: list[Turn] = [{"role": "user", "content": "I would like to know about bias audits"}]
+    rewriting = converse(ModelRewriter().rewrite("What is it?", history, PLAN, None))
+    assert rewriting.standalone == "What is a bias audit?"
+    assert rewriting.queries == ["bias audit definition", "who performs a bias audit"]
+    assert rewriting.keywords == ["bias audit"]
+    [request] = server.requests
+    assert request.role == "rewrite"
+    assert 'kind="user">\nI would like to know about bias audits\n</data-' in request.user
+    assert 'kind="question">\nWhat is it?\n</data-' in request.user
+    assert "at most 3 short" in request.system
+    assert "at most 2 terms" in request.system
+
+
+def test_limits_and_duplicates_are_kept_by_code(server: FakeOpenAI, converse: Converse) -> None:
+    server.otherwise = says(
+        standalone="  ",
+        queries=["Bias  audit", "bias audit", "", "a fee", "a fine", "a date"],
+        keywords=["Fee", "fee", "fine", "date"],
+    )
+    rewriting = converse(ModelRewriter().rewrite("What fee?", [], PLAN, None))
+    assert rewriting.standalone == "What fee?"
+    assert rewriting.queries == ["Bias audit", "a fee", "a fine"]
+    assert rewriting.keywords == ["Fee", "fine"]
+
+
+def test_nothing_is_invented(server: FakeOpenAI, converse: Converse) -> None:
+    server.otherwise = says(standalone="What fee?")
+    rewriting = converse(ModelRewriter().rewrite("What fee?", [], PLAN, None))
+    assert (rewriting.queries, rewriting.keywords) == ([], [])
+
+
+def test_advice_leads(server: FakeOpenAI, converse: Converse) -> None:
+    server.otherwise = says(standalone="What is a bias audit?", queries=["meaning", "a", "b"])
+    rewriting = converse(ModelRewriter().rewrite(ADVICE["question"], [], PLAN, ADVICE))
+    assert rewriting.queries == ["bias audit definition", "meaning", "a"]
+    assert 'kind="guidance">\nLook for the definition.\n' in server.requests[0].user
+
+
+def test_no_call_where_nothing_is_wanted(server: FakeOpenAI, converse: Converse) -> None:
+    plan: Plan = {"k": 5, "Q": 0, "K": 0, "S": 0}
+    rewriting = converse(ModelRewriter().rewrite("What fee?", [], plan, None))
+    assert rewriting.standalone == "What fee?"
+    assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "error"),
+    [(Reply("What fee?"), ModelReplyError), (Reply(status=500), ModelUnavailable)],
+)
+def test_failure_is_passed_on(
+    server: FakeOpenAI, converse: Converse, reply: Reply, error: type[Exception]
+) -> None:
+    server.otherwise = reply
+    with pytest.raises(error):
+        converse(ModelRewriter().rewrite("What fee?", [], PLAN, None))
+
+
+def test_prompt_and_schema_name_the_same_fields() -> None:
+    system = ModelRewriter()._prompt.system
+    assert all(f'"{field}"' in system for field in RewriteReply.model_fields)

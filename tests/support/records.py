@@ -1,0 +1,66 @@
+"""Records of the core, filled in for tests."""
+
+from lexloop.core.types import Attempt, Evaluation, Passage, Triplet
+
+
+def passage(n: int, text: str, *, start: int = 0, section: str = "§ 1") -> Passage:
+    """Passage ``n``, which stands at ``start`` in its document."""
+    return {
+        "id": f"c{n}",
+        "document": f"d{n}.txt",
+        "title": "Rule",
+        "section": section,
+        "page": None,
+        "start": start,
+        "end": start + len(text),
+        "text": text,
+        "score": 1.0,
+        "signals": {},
+        "n": n,
+    }
+
+
+def triplet(subject: str, predicate: str, obj: str) -> Triplet:
+    """A relation stated by the first chunk."""
+    quote = f"{subject} {predicate} {obj}"
+    return {
+        "subject": subject,
+        "predicate": predicate,
+        "object": obj,
+        "chunk_id": "c1",
+        "document": "d1.txt",
+        "section": "§ 1",
+        "page": None,
+        "start": 0,
+        "end": len(quote),
+        "quote": quote,
+    }
+
+
+def evaluation(
+    answer: float | None, context: float | None, grounded: float | None, *reasons: str
+) -> Evaluation:
+    """A verdict that did not pass."""
+    return {
+        "answer_relevance": answer,
+        "context_relevance": context,
+        "groundedness": grounded,
+        "citations_verified": True,
+        "passed": False,
+        "reasons": list(reasons),
+    }
+
+
+def attempt(number: int, question: str, queries: list[str], verdict: Evaluation) -> Attempt:
+    """An attempt that found nothing."""
+    return {
+        "number": number,
+        "question": question,
+        "queries": queries,
+        "keywords": [],
+        "passages": [],
+        "answer": "An answer.",
+        "abstained": False,
+        "citations": [],
+        "evaluation": verdict,
+    }
