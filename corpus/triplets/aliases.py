@@ -34,16 +34,17 @@ def find_aliases(text: str) -> dict[str, str]:
 
 def _spelled_by(acronym: str, before: str) -> str | None:
     """The words at the end of ``before`` whose initials, small words aside, spell ``acronym``."""
-    letters = acronym.lower()
     words = list(_WORD.finditer(before))
-    for word in reversed(words):
-        initial = word.group()[0].lower()
-        if letters and initial == letters[-1]:
+    for skipped in (_SMALL, frozenset[str]()):
+        letters = acronym.lower()
+        for word in reversed(words):
+            if word.group().lower() in skipped:
+                continue
+            if word.group()[0].lower() != letters[-1]:
+                break
             letters = letters[:-1]
             if not letters:
                 return _tidy(before[word.start() :])
-        elif word.group().lower() not in _SMALL:
-            return None
     return None
 
 

@@ -9,43 +9,60 @@ from lexloop.corpus.triplets.predicates import Predicate
 
 _MODAL = re.compile(
     r"""(?<=[\w,"”’)]\s)(?:
-    (?P<prohibits>(?:shall|must|may)\s+not|cannot|(?:is|are)\s+(?:prohibited|forbidden)\s+from
-      |(?:is|are)\s+not\s+(?:permitted|allowed|entitled)\s+to|(?<=[Ww]e\s)(?:will|do)\s+(?:not|never))
+    (?P<prohibits>(?:shall|must|may)\s+not|(?P<unable>cannot)
+      |(?:is|are)\s+(?:prohibited|forbidden)\s+from
+      |(?:is|are)\s+not\s+(?:permitted|allowed|entitled)\s+to
+      |(?<=[Ww]e\s)(?:will|do)\s+(?:not|never))
   | (?P<permits>may|(?:is|are)\s+(?:entitled|permitted|allowed|authori[sz]ed)\s+to
       |(?:has|have)\s+the\s+right\s+to|(?<=[Yy]ou\s)can)
   | (?P<requires>shall|must|(?:is|are)\s+(?:required|obliged|obligated)\s+to|(?<=[Ww]e\s)will)
-    )(?=[\s,:]|$)(?:\s+(?:also|always|never|at\s+all\s+times|then|therefore|accordingly|only)\b)?""",
+    )(?=[\s,:]|$)
+    (?:\s+(?:also|always|generally|normally|automatically|never|at\s+all\s+times|then|therefore
+      |accordingly|only)\b)?""",
     re.VERBOSE,
 )
-_END = re.compile(r"[;\n]|,?\s+(?:unless|except(?!\w)|provided,? that|but)\b")
+_END = re.compile(
+    r"[;\n]|,?\s+(?:unless|except|provided,? that)\b"
+    r"|,\s+but\b(?!\s+not\s+(?:be\s+)?limited)"
+)
 _RELATIVE = re.compile(r",?\s+(?:that|who|whom|which|whose|where|when|if|unless|as)\b|\s+\(")
 _REPORTED = re.compile(
     r"\b(?:acknowledg|agree|clarif|confirm|determin|ensur|establish|indicat|likely|mean|note|provid"
-    r"|remind|requir|satisf|specif|stat)\w*\s+that\s+"
+    r"|remind|requir|satisf|specif|stat)\w*\s+that\s+",
+    re.IGNORECASE,
 )
 _OPENERS = re.compile(
     r"(?:according|after|although|as|at|because|before|between|by|during|even|except|for|from|how"
     r"|however|if|in|including|not|notwithstanding|on|once|other|otherwise|pursuant|rather|since"
     r"|so|subject|such as|than|then|therefore|there|to|under|unless|until|upon|what|when|where"
     r"|whether|which|while|who|whose|why|with|within|without|whichever|whatever|whenever|being"
-    r"|having|having regard|acting|together|provided|save|also|only|namely|this|these|those|that"
-    r"|here|nothing|neither|nor|one|others|please|do|is|are|does|can|could|should|would)\b",
+    r"|having|having\s+regard|acting|together|provided|save|also|only|namely"
+    r"|(?:this|these|those|that)$|here|nothing|neither|nor|one|others|please|do|is|are|does|can"
+    r"|could|should|would)\b",
     re.IGNORECASE,
 )
 _MODIFIER = re.compile(
     r"\s+(?:pursuant\s+to|in\s+accordance\s+with|in\s+relation\s+to|in\s+respect\s+of|with\s+respect"
     r"\s+to|under|(?:referred|mentioned|described|specified|set\s+out|prescribed|contained|listed"
     r"|required|provided|made|given|issued|submitted|imposed|granted|seeking|using|wishing|applying"
-    r"|carrying|conducting|operating|acting|authori[sz]ed|established|designated)\b)"
+    r"|carrying|carried|conducted|performed|conducting|operating|acting|authori[sz]ed|established|designated)\b)"
 )
 _PREPOSITION = re.compile(r"\s+(?:for|with|in|on|by|from|to|at|within|during|into|through)\s")
 _DETERMINER = re.compile(
-    r"(?:a|an|the|any|each|every|no|such|all|both|your|our|their|its|his|we|you)\b", re.IGNORECASE
+    r"(?:a|an|the|any|each|every|no|such|all|both|this|these|those|your|our|their|its|his|we|you)\b",
+    re.IGNORECASE,
+)
+_SUBORDINATE = re.compile(r",?\s+(?:where|when|if|unless|as)")
+_INNER_DETERMINER = re.compile(
+    r"(?<!\bof)(?<!\band)(?<!\bor)(?<!\bfor)(?<!\bin)(?<!\bby)(?<!\bwith)(?<!\bto)(?<!\bon)"
+    r"(?<!\bfrom)(?<!\bat)(?<!\bbetween)(?<!\bboth),?\s(?:an?|the|any)\s"
 )
 _VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|had|does|do|did|be|been|being|will|would|shall|must|may|might"
-    r"|can|cannot|could|should|not|it|they|he|she|there|then|because|if|this|these)\b"
+    r"|can|cannot|could|should|not|it|they|he|she|there|then|because|if)\b"
 )
+_SPEAKER = re.compile(r"\b[Ww]e$|\b[Yy]ou$")
+_SAME_SUBJECT = re.compile(r",?\s(?:and|or|but)\s+$")
 _ANTECEDENT = re.compile(
     r"(?:If|Where|When|Once|Before|After)\s+(?P<noun>(?:an?|the|any|each)\s+"
     r"(?:[A-Z][\w'’-]*(?:\s+(?=[A-Z]))?){1,6})"
@@ -70,13 +87,14 @@ class Clause:
 def clauses(body: str) -> Iterator[Clause]:
     """Up to three modal clauses of one unit whose subjects are plain noun phrases."""
     found = 0
+    subject, negated = "", False
     for modal in _MODAL.finditer(body):
-        subject, negated = _subject(body, modal.start())
+        if not (subject and _SAME_SUBJECT.search(body, modal.start() - 12, modal.start())):
+            subject, negated = _subject(body, modal.start())
         if not subject:
             continue
-        kind = modal.lastgroup
-        assert kind is not None
-        if negated and kind == "prohibits":
+        kind = next(name for name in _PREDICATES if modal[name])
+        if (negated and kind == "prohibits") or (modal["unable"] and _SPEAKER.match(subject)):
             continue
         predicate: Predicate = "prohibits" if negated else _PREDICATES[kind]
         yield Clause(predicate, subject, _action(body, modal.end()), modal.start(), modal.end())
@@ -138,7 +156,10 @@ def _coordinated(phrase: str, segments: list[str]) -> str:
 
 
 def _resolved(body: str, phrase: str) -> str:
-    """"it" in "If a Fund Manager fails to do so, it must" stands for the Fund Manager."""
+    """The Fund Manager, for "it" in "If a Fund Manager fails to do so, it must"."""
+    spoken = _SPEAKER.search(phrase)
+    if spoken:
+        return spoken.group()
     if phrase.lower() in {"it", "he", "she", "they", "he or she"}:
         antecedent = _ANTECEDENT.match(body)
         return antecedent["noun"] if antecedent else ""
@@ -154,8 +175,14 @@ def plain_noun(phrase: str) -> str:
         if re.fullmatch(r"\w+", relative.group().strip(" ,(")) and not phrase[relative.end() :]:
             return ""
         phrase = phrase[: relative.start()]
+        if _SUBORDINATE.match(relative.group()) and not _DETERMINER.match(phrase):
+            return ""
     modifier = _MODIFIER.search(phrase)
-    phrase = readable(phrase[: modifier.start()] if modifier else phrase)
+    if modifier and not _DETERMINER.fullmatch(phrase[: modifier.start()]):
+        phrase = phrase[: modifier.start()]
+    phrase = readable(phrase)
+    if not _DETERMINER.match(phrase) and _INNER_DETERMINER.search(phrase):
+        return ""  # "clarify the rule" is a verb with its object
     if _OPENERS.match(phrase) or _VERB.search(phrase) or not re.search(r"[A-Za-z]{2}", phrase):
         return ""
     if len(phrase.split()) > 8:

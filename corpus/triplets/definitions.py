@@ -9,8 +9,8 @@ from lexloop.corpus.triplets.predicates import Predicate
 
 _QUOTED = r"[\"“](?P<{name}>[^\"“”]{{1,100}})[\"”]"
 _VERB = (
-    r"(?P<excludes>does\s+not\s+include|do\s+not\s+include|excludes?\b|is\s+not\s+an?\b(?=\s))"
-    r"|(?P<includes>(?:shall\s+|also\s+)?includes?\b(?!\s+but\s+not))"
+    r"(?P<excludes>does\s+not\s+include|do\s+not\s+include|excludes\b)"
+    r"|(?P<includes>(?:shall\s+|also\s+)?(?<!to\s)includes?\b(?!\s+but\s+not))"
     r"|(?P<means>(?:shall\s+)?means?\b(?:\s+(?:either|any\s+of)\b)?|(?:is|are)\s+defined\s+(?:as|in)\b"
     r"|ha(?:s|ve)\s+the\s+(?:same\s+)?meanings?\b(?:\s+(?:that|given|assigned|set\s+out)\b)?"
     r"|refers?\s+to\b(?!\s+(?:in|as)\b)"
@@ -18,8 +18,11 @@ _VERB = (
 _OF_QUOTED = re.compile(
     r"(?:(?:^|[.,:;]\s+|\()(?:[Tt]he\s+(?:term|expression|word|phrase)s?\s+|[Aa]n?\s+|[Tt]he\s+)?)"
     + _QUOTED.format(name="term")
-    + r"(?:,?\s+(?:or|and)\s+(?:the\s+)?" + _QUOTED.format(name="other") + r")?"
+    + r"(?:,?\s+(?:or|and)\s+(?:the\s+)?"
+    + _QUOTED.format(name="other")
+    + r")?"
     r"(?:\s+or\s+[\"“][^\"“”]{1,100}[\"”])?,?\s*(?:\([^()]{1,60}\)\s*)?"
+    r"(?:(?<=,\s)(?:in|when|for|with|as)\s[^,:;]{1,100},\s+)?"
     rf"(?:{_VERB}|(?:is|are)(?=\s+(?:an?|any|the)\s))),?\s*"
 )
 _OF_PLAIN = re.compile(
@@ -29,7 +32,9 @@ _OF_PLAIN = re.compile(
     rf"(?:{_VERB})|(?P<copula>(?:is|are)(?=\s+(?:an?|any)\s)(?!\s+an?\s+(?:offen[cs]e|matter|violation"
     r"|breach|number)))),?\s*"
 )
-_NO_TERM = re.compile(r"\b(?:this|that|it|they|which|who|what|shall|must|may|will|also|not)\b", re.I)
+_NO_TERM = re.compile(
+    r"\b(?:this|that|it|they|which|who|what|shall|must|may|will|also|not)\b", re.I
+)
 
 
 @dataclass(frozen=True)

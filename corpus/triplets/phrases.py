@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 PHRASE_CHARS = 120
 _DETERMINERS = frozenset(
@@ -9,29 +10,37 @@ _DETERMINERS = frozenset(
     these this those your""".split()
 )
 _INVISIBLE = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060\ufeff\xad]")
+_ACRONYM = re.compile(
+    r"(?P<aside>\s\((?=[A-Z][A-Za-z]{1,9}\)))?(?<!\d\s)\b(?P<acronym>[A-Z][A-Za-z]{1,9})\b(?(aside)\))"
+)
 _WORD = re.compile(r"[^\W_]+(?:['’.\-–/][^\W_]+)*(?:\([^\W_]{1,4}\))*|§")
-_EDGES = " \t\n\r\"'“”‘’`.,;:–—-|*#"
+_QUOTES = re.compile('["“”]')
+_EDGES = " \t\n\r'‘’`.,;:–—-|*#"
 _ENDINGS = (("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"))
 _NOT_PLURAL = ("ss", "us", "is", "ous")
-_DANGLING = re.compile(r"[\s,;:]+(?:and|or|and/or|the|a|an|of|to|for|in|by|with|on|any|that)$")
+_DANGLING = re.compile(
+    r"[\s,;:]+(?:and|or|and/or|the|a|an|of|to|for|in|by|with|on|any|that"
+    r"|if|when|where|unless|than|as|is|are|at|e\.g|i\.e)$"
+)
 
 
 def readable(text: str, limit: int = PHRASE_CHARS) -> str:
-    """``text`` on one line, without quotes or stops at its edges, cut at a word boundary.
+    """``text`` on one line, without quotation marks and edge stops, cut at a word boundary.
 
     Args:
         text: A phrase or clause as it stands in the source.
         limit: The longest result, in characters.
     """
-    line = " ".join(_INVISIBLE.sub("", text[: 8 * limit]).split()).strip(_EDGES)
+    text = _QUOTES.sub("", _INVISIBLE.sub("", text[: 8 * limit]))
+    line = " ".join(text.split()).strip(_EDGES)
     if len(line) > limit:
         line = line[: limit + 1].rsplit(" ", 1)[0][:limit]
     while len(cut := _DANGLING.sub("", line)) < len(line):
         line = cut
     line = line.rstrip(_EDGES)
     if line.count("(") > line.count(")"):
-        head, _, tail = line.rpartition("(")
-        line = f"{line})" if len(tail) < len(head) and len(line) < limit else head.rstrip(_EDGES)
+        head = line.rpartition("(")[0].rstrip(_EDGES)
+        line = head if len(head) > limit // 4 else line
     return line
 
 
@@ -56,10 +65,13 @@ def written_out(text: str, aliases: Mapping[str, str] | None) -> str:
         return text
 
     def expand(match: re.Match[str]) -> str:
-        word = match.group()
-        return aliases.get(word) or (aliases.get(word[:-1], word) if word[-1] == "s" else word)
+        word = match["acronym"]
+        long_form = aliases.get(word) or (aliases.get(word[:-1]) if word[-1] == "s" else None)
+        if not long_form:
+            return match.group()
+        return "" if match["aside"] else long_form
 
-    return re.sub(r"\b[A-Z][A-Za-z]+\b", expand, text)
+    return _ACRONYM.sub(expand, text)
 
 
 def singular(word: str) -> str:
@@ -72,11 +84,12 @@ def singular(word: str) -> str:
     return word[:-1]
 
 
-def key_words(text: str) -> list[str]:
+@lru_cache(maxsize=1 << 16)
+def key_words(text: str) -> tuple[str, ...]:
     """The words by which two mentions of one entity are recognised as such."""
-    words = [match.group().lower() for match in _WORD.finditer(text)]
-    singulars = [singular(re.sub(r"['’]s?$", "", word)) for word in words]
-    return [word for word in singulars if word not in _DETERMINERS] or singulars
+    words = [match.group() for match in _WORD.finditer(text.lower().replace("’", "'"))]
+    singulars = [singular(word.removesuffix("'s")) for word in words]
+    return tuple([word for word in singulars if word not in _DETERMINERS] or singulars)
 
 
 def entity_key(text: str) -> str:

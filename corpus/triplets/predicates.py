@@ -22,8 +22,8 @@ PREDICATES: tuple[Predicate, ...] = get_args(Predicate)
 
 
 class Statement(NamedTuple):
-    """A relation without its source."""
+    """A relation without its source; a model's predicate is its own words."""
 
     subject: str
-    predicate: Predicate
+    predicate: str
     object: str

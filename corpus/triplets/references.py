@@ -2,21 +2,24 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
-from lexloop.corpus.triplets.phrases import readable
+from lexloop.corpus.triplets.phrases import PHRASE_CHARS
 
 _BLANK = r"[\s\u200e\u200f]+"
 _NUMBER = r"[A-Z]{0,4}\d\w{0,8}(?:[.\-–]\w{1,8}){0,8}(?:\(\w{1,5}\)){0,6}"
 _KIND = (
-    r"(?i:sections?|sec\.|articles?|art\.|rules?|regulations?|chapters?|subchapters?|parts?|titles?"
+    r"(?i:sections?|sec\.|articles?|art\.|rules?(?!\s(?:19|20)\d\d\b)|regulations?(?!\s(?:19|20)\d\d\b)|chapters?|subchapters?|parts?|titles?"
     r"|annex(?:es)?|appendix|schedules?|recitals?)"
 )
 _SMALL = r"(?i:paragraphs?|sub-?paragraphs?|subdivisions?|subsections?|clauses?|items?)"
 _ONE = (
-    rf"(?:§§?[\s\u200e]*{_NUMBER}|{_KIND}{_BLANK}(?:{_NUMBER}|[IVXLC]{{1,6}}\b|[A-Z]\b)"
+    rf"(?:§§?[\s\u200e]*{_NUMBER}|{_KIND}{_BLANK}(?:{_NUMBER}|[IVXLC]{{1,6}}\b)"
+    rf"|(?:Annex|Appendix|Schedule|Part){_BLANK}[A-Z]\b"
     rf"|{_SMALL}{_BLANK}(?:{_NUMBER}|\(\w{{1,5}}\)(?:\(\w{{1,5}}\)){{0,5}}|[a-z]\b))"
 )
-_NAME = r"(?:[A-Z][\w.’']*)(?:\s(?:(?:of|and|for|on)\s(?:the\s)?)?(?:[A-Z][\w.’']*|[Cc]ode)){0,7}"
+_CAPITAL = rf"(?!{_KIND}\s\W?\d(?!\d{{3}}\b))[A-Z][\w’']*"
+_NAME = rf"{_CAPITAL}(?:\s(?:(?:of|and|for|on)\s(?:the\s)?)?(?:{_CAPITAL}|code\b)){{0,7}}"
 _REFERENCE = re.compile(
     rf"(?<![\w§])(?:(?P<code>\d+\s(?:[A-Z]\.){{2,4}}|\d+\s[A-Z]{{2,6}})\s)?(?P<first>{_ONE})"
     rf"(?P<more>(?:(?:,|\s(?:and|or|to))+{_BLANK}{_NUMBER}){{0,8}})"
@@ -29,29 +32,37 @@ _INSTRUMENT = re.compile(
 _SECTION = re.compile(
     rf"(?:§§?[\s\u200e]*|(?P<kind>{_KIND}){_BLANK})(?P<number>{_NUMBER}|[IVXLC]+\b)"
 )
-_PLURAL = re.compile(r"^(?i:(sections?|articles?|rules?|regulations?|chapters?|parts?|paragraphs?"
-                     r"|subdivisions?|subsections?|clauses?|titles?))\b")
+_PLURAL = re.compile(
+    r"^(?i:(sections?|articles?|rules?(?!\s(?:19|20)\d\d\b)|regulations?(?!\s(?:19|20)\d\d\b)|chapters?|parts?|paragraphs?"
+    r"|subdivisions?|subsections?|clauses?|titles?))\b"
+)
+_MOST = 12
+"""References read per statement; a line with more of them is a table of contents."""
 _ABBREVIATED = {"sec.": "section", "art.": "article"}
 
 
 def find_references(body: str) -> Iterator[tuple[int, str]]:
     """Each reference of ``body``: where it starts, and how it reads, one per number cited."""
-    for match in _REFERENCE.finditer(body):
+    for match in islice(_REFERENCE.finditer(body), _MOST):
         code = f"{match['code']} " if match["code"] else ""
         first = _one(match["first"])
-        whole = " ".join(match["whole"].split())
-        yield match.start(), readable(code + first + whole).rstrip(".")
+        whole = " ".join(["", *match["whole"].split()])
+        yield match.start(), _line(code + first + whole)
         kind = re.match(r"§|\w+", first)
         for number in re.findall(_NUMBER, match["more"]):
-            yield match.start(), readable(f"{code}{kind.group() if kind else ''} {number}{whole}")
-    for match in _INSTRUMENT.finditer(body):
-        yield match.start(), readable(match.group())
+            yield match.start(), _line(f"{code}{kind.group() if kind else ''} {number}{whole}")
+    for match in islice(_INSTRUMENT.finditer(body), _MOST):
+        yield match.start(), _line(match.group())
 
 
 def _one(text: str) -> str:
     """The reference in the singular: "Sections 3" is "Section 3", "§§ 3" is "§ 3"."""
-    text = re.sub(r"^§+[\s\u200e]*", "§ ", readable(text))
+    text = re.sub(r"^§+[\s\u200e]*", "§ ", _line(text))
     return _PLURAL.sub(lambda word: word.group().rstrip("s"), text)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.replace("\u200e", "").replace("\u200f", "").split())[:PHRASE_CHARS]
 
 
 def section_key(label: str) -> tuple[str, str] | None:

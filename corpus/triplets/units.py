@@ -12,6 +12,7 @@ _MARKER = re.compile(
 _LEADS = re.compile(r"(?:[:—–]|:\s*[-–]|\b(?:unless|if|where|when))$")
 _LONGEST = 4000
 """Characters of one unit that are read; a longer "sentence" is a table or no prose at all."""
+_DEEPEST = 6
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def units(text: str) -> Iterator[Unit]:
         marker = marker if marker and marker.end() < stop else None
         if marker and (new_line or (previous and previous.leads)):
             styles = _styles(marker)
-            if previous and previous.leads:
+            if previous and previous.leads and len(open_lists) < _DEEPEST:
                 opening = styles & {"roman"} or styles  # no list opens with the letter i
                 open_lists.append((opening, previous))
             else:

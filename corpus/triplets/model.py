@@ -1,0 +1,66 @@
+"""Triplets by a model, kept only where the chunk holds the words they rest on."""
+
+import re
+
+from pydantic import BaseModel
+
+from lexloop import prompts
+from lexloop.core.types import Chunk, Triplet
+from lexloop.corpus.triplets.phrases import noun_phrase, readable
+from lexloop.corpus.triplets.predicates import Statement
+from lexloop.corpus.triplets.rules import located
+from lexloop.models.dialogue import ChatRequest, Dialogue, parsed
+
+MOST = 20
+"""How many relations are asked for per chunk."""
+_PREDICATE_CHARS = 40
+
+
+class ExtractedTriplet(BaseModel):
+    """One relation as the model gives it."""
+
+    subject: str
+    predicate: str
+    object: str
+    quote: str
+
+
+class Extraction(BaseModel):
+    """What the model is asked for."""
+
+    triplets: list[ExtractedTriplet] = []
+
+
+def extract_with_model(chunk: Chunk) -> Dialogue[list[Triplet]]:
+    """Ask for the relations of a chunk.
+
+    Returns:
+        The relations whose quote stands in the chunk, up to differences in white space, each with
+        the exact span of that quote.
+
+    Raises:
+        ModelError: The model gave no usable reply.
+    """
+    prompt = prompts.load("extract_triplets", {"passage", "limit"})
+    system, user = prompt.render(passage=[prompts.Data("passage", chunk["text"])], limit=MOST)
+    reply = parsed((yield ChatRequest("extract_triplets", system, user, Extraction)), Extraction)
+    triplets: list[Triplet] = []
+    for item in reply.triplets[:MOST]:
+        span = _span(item.quote, chunk["text"])
+        statement = Statement(
+            noun_phrase(item.subject),
+            readable(item.predicate, _PREDICATE_CHARS),
+            readable(item.object),
+        )
+        if span and all(statement):
+            triplets.append(located(statement, chunk, *span))
+    return triplets
+
+
+def _span(quote: str, text: str) -> tuple[int, int] | None:
+    """Where ``quote`` stands in ``text``, whatever the white space between its words."""
+    words = quote.split()
+    if not words:
+        return None
+    found = re.search(r"\s+".join(map(re.escape, words)), text)
+    return found.span() if found else None

@@ -1,0 +1,42 @@
+"""kg_retrieve: triplets near the question's keywords, and the passages that state them."""
+
+from typing import Protocol
+
+from lexloop.core.state import State, Update
+from lexloop.core.types import Chunk
+from lexloop.corpus.knowledge_graph import KnowledgeGraph
+from lexloop.models.dialogue import unassisted
+from lexloop.nodes.kg_retrieve.walk import candidates_of, related, triplets_of
+
+
+class GraphSource(Protocol):
+    """What the walk needs of a collection."""
+
+    @property
+    def graph(self) -> KnowledgeGraph:
+        """The triplets of all chunks."""
+        ...
+
+    def chunk(self, chunk_id: str) -> Chunk:
+        """The chunk with this id."""
+        ...
+
+
+@unassisted
+def kg_retrieve(state: State, source: GraphSource | None) -> Update:
+    """Write the triplets and the candidates that the graph brings up.
+
+    The walk starts at the entities of the first K keywords and of the best candidates, and takes
+    paths of up to S triplets (HyPA-RAG tables 6 and 7). With K or S of 0, or without a graph, it
+    brings up nothing.
+    """
+    plan = state["plan"]
+    if source is None or plan["K"] < 1 or plan["S"] < 1:
+        return {"triplets": [], "graph_candidates": []}
+    keywords = state["keywords"][: plan["K"]]
+    top = [candidate["id"] for candidate in state["candidates"][: plan["k"]]]
+    paths = related(source.graph, keywords, top, plan["S"])
+    return {
+        "triplets": triplets_of(paths),
+        "graph_candidates": candidates_of(paths, source.chunk),
+    }
