@@ -7,9 +7,9 @@ between calls, and a call can be interrupted from either side.
 import asyncio
 import os
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -17,13 +17,37 @@ _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
 
 
-def submit(work: Coroutine[Any, Any, T]) -> Future[T]:
-    """Run a coroutine on the background loop, in the caller's context variables.
+class Job(Generic[T]):
+    """One coroutine on the background loop.
 
     Args:
-        work: The coroutine; cancelling the future that is returned cancels it.
+        work: Makes the coroutine; it runs in the context variables of whoever calls ``start``.
+
+    It can be cancelled at any moment. Ctrl-C may strike while ``start`` is returning, when the
+    coroutine runs already and the caller has no future yet.
     """
-    return asyncio.run_coroutine_threadsafe(work, _running_loop())
+
+    def __init__(self, work: Callable[[], Coroutine[Any, Any, T]]) -> None:
+        self._work = work
+        self._loop = _running_loop()
+        self._task: asyncio.Task[Any] | None = None
+        self._cancelled = False
+
+    def start(self) -> Future[T]:
+        """Begin; the future is done when the coroutine is."""
+        return asyncio.run_coroutine_threadsafe(self._run(), self._loop)
+
+    def cancel(self) -> None:
+        """Interrupt the coroutine if it has not ended."""
+        self._cancelled = True
+        if self._task is not None and not self._task.done():
+            self._loop.call_soon_threadsafe(self._task.cancel)
+
+    async def _run(self) -> T:
+        self._task = asyncio.current_task()
+        if self._cancelled:
+            raise asyncio.CancelledError
+        return await self._work()
 
 
 def _running_loop() -> asyncio.AbstractEventLoop:

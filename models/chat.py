@@ -5,66 +5,21 @@ that drips, or a ``Retry-After`` beyond it.
 """
 
 import asyncio
-import random
 import time
-from collections.abc import AsyncGenerator, Callable
-from concurrent.futures import Future
-from contextlib import aclosing
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
-from lexloop.core.errors import DeadlineExceeded, ModelReplyError, ModelUnavailable
+from lexloop.core.errors import DeadlineExceeded, ModelReplyError
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
-from lexloop.models import background, structured
+from lexloop.models import structured
+from lexloop.models.attempts import Attempts, Call, OnToken, Token
+from lexloop.models.background import Job
 from lexloop.models.dialogue import ChatReply, ChatRequest
-from lexloop.models.failure import FailedAttempt, failed_call
 from lexloop.models.provider import Client, client
-from lexloop.models.received import Received
 
-if TYPE_CHECKING:
-    from langchain_core.messages import AIMessage
-    from langchain_core.runnables import RunnableConfig
+__all__ = ["ChatModel", "OnToken", "Token", "connect"]
 
-_FIRST_WAIT_S = 0.25
-_WAIT_GROWTH = 4.0
-_LONGEST_WAIT_S = 16.0
 _GRACE_S = 1.0
-_NO_STREAM = "nostream"  # LangGraph's tag for calls that its message stream leaves out
-
-Message = tuple[str, str]
-
-
-@dataclass(frozen=True)
-class Token:
-    """A piece of a streamed answer.
-
-    Args:
-        text: The piece.
-        restart: The answer starts over with this piece: what this call showed before is void.
-    """
-
-    text: str
-    restart: bool = False
-
-
-OnToken = Callable[[Token], None]
-
-
-@dataclass
-class _Call:
-    """One request on its way through its attempts."""
-
-    request: ChatRequest
-    deadline: float
-    meter: Usage
-    on_token: OnToken | None
-    shown: bool = field(default=False)
-
-    def show(self, text: str, first: bool) -> None:
-        if self.on_token is not None and text:
-            self.on_token(Token(text, restart=first and self.shown))
-            self.shown = True
 
 
 def connect(settings: Settings, connection: Connection) -> "ChatModel":
@@ -91,9 +46,7 @@ class ChatModel:
         self.name = client.name
         self.host = client.host
         self._client = client
-        self._streamed = client.model
-        self._whole = client.model.model_copy(update={"disable_streaming": True})
-        self._attempts = settings.model_attempts
+        self._attempts = Attempts(client, settings.model_attempts, settings.deadline_s)
         self._deadline_s = settings.deadline_s
 
     def __repr__(self) -> str:
@@ -122,13 +75,13 @@ class ChatModel:
             DeadlineExceeded: The deadline came first.
             ModelError: The host refused the request itself.
         """
-        future = self._submit(request, deadline, meter, on_token)
+        job = self._job(request, deadline, meter, on_token)
         try:
-            return future.result(self._patience(deadline))
+            return job.start().result(self._patience(deadline))
         except TimeoutError as error:
             self._give_up(request, error)
         finally:
-            future.cancel()
+            job.cancel()
 
     async def acomplete(
         self,
@@ -139,19 +92,20 @@ class ChatModel:
         on_token: OnToken | None = None,
     ) -> ChatReply:
         """Ask without blocking the event loop; as ``complete`` in everything else."""
-        future = self._submit(request, deadline, meter, on_token)
+        job = self._job(request, deadline, meter, on_token)
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(future), self._patience(deadline))
+            async with asyncio.timeout(self._patience(deadline)):
+                return await asyncio.wrap_future(job.start())
         except TimeoutError as error:
             self._give_up(request, error)
         finally:
-            future.cancel()
+            job.cancel()
 
-    def _submit(
+    def _job(
         self, request: ChatRequest, deadline: float, meter: Usage, on_token: OnToken | None
-    ) -> Future[ChatReply]:
-        shown_to = on_token if request.stream else None
-        return background.submit(self._in_time(_Call(request, deadline, meter, shown_to)))
+    ) -> Job[ChatReply]:
+        call = Call(request, deadline, meter, on_token if request.stream else None)
+        return Job(lambda: self._in_time(call))
 
     @staticmethod
     def _patience(deadline: float) -> float:
@@ -165,7 +119,7 @@ class ChatModel:
             "Raise deadline_s, or use a faster model.",
         ) from cause
 
-    async def _in_time(self, call: _Call) -> ChatReply:
+    async def _in_time(self, call: Call) -> ChatReply:
         left = call.deadline - time.time()
         if left <= 0:
             self._give_up(call.request, None)
@@ -178,17 +132,17 @@ class ChatModel:
                 raise
             self._give_up(call.request, error)
 
-    async def _reply(self, call: _Call) -> ChatReply:
+    async def _reply(self, call: Call) -> ChatReply:
         request = call.request
         messages = [("system", request.system), ("user", request.user)]
-        text = await self._text(call, messages)
+        text = await self._attempts.text(call, messages)
         if request.schema is None:
             return ChatReply(text)
         try:
             return ChatReply(text, structured.read(text, request.schema))
         except structured.Unreadable as problem:
             repair = structured.repair_turn(problem)
-        text = await self._text(call, [*messages, ("assistant", text), ("user", repair)])
+        text = await self._attempts.text(call, [*messages, ("assistant", text), ("user", repair)])
         try:
             return ChatReply(text, structured.read(text, request.schema))
         except structured.Unreadable as problem:
@@ -197,72 +151,3 @@ class ChatModel:
                 f"after one repair: {problem}.",
                 "Use a model that follows instructions more closely.",
             ) from problem
-
-    async def _text(self, call: _Call, messages: list[Message]) -> str:
-        """The text of the first attempt that succeeds."""
-        attempt = 1
-        while True:
-            try:
-                return await self._attempt(call, messages)
-            except FailedAttempt as caught:
-                failure = caught
-            if self._asks_usage and "stream_options" in failure.error.what:
-                self._stop_asking_usage()
-                continue
-            if not failure.retry or attempt == self._attempts:
-                raise failure.error from failure.cause
-            await self._wait(call, failure, attempt)
-            attempt += 1
-
-    @property
-    def _asks_usage(self) -> bool:
-        return bool(getattr(self._streamed, "stream_usage", False))
-
-    def _stop_asking_usage(self) -> None:
-        """Some OpenAI-compatible hosts refuse a request for the usage of a stream."""
-        self._streamed = self._streamed.model_copy(update={"stream_usage": False})
-
-    async def _wait(self, call: _Call, failure: FailedAttempt, attempt: int) -> None:
-        """Wait before the next attempt, or give up where the wait would outlast the deadline."""
-        wait_s = failure.wait_s
-        if wait_s is None:
-            longest = min(_FIRST_WAIT_S * _WAIT_GROWTH ** (attempt - 1), _LONGEST_WAIT_S)
-            wait_s = longest * random.uniform(0.5, 1.0)  # noqa: S311 - jitter needs no secrecy
-        left = call.deadline - time.time()
-        if wait_s >= left:
-            raise ModelUnavailable(
-                f"{failure.error.what} The next attempt would have to wait {wait_s:.1f} s, and "
-                f"{max(0.0, left):.1f} s are left of deadline_s ({self._deadline_s:g} s).",
-                "Try again later, or raise deadline_s.",
-            ) from failure.cause
-        await asyncio.sleep(wait_s)
-
-    async def _attempt(self, call: _Call, messages: list[Message]) -> str:
-        call.meter["model_calls"] += 1
-        received = Received(self._client, ended=call.request.stream)
-        try:
-            async with aclosing(self._pieces(call.request, messages)) as pieces:
-                async for piece in pieces:
-                    first = not received.text
-                    received.add(piece)
-                    call.show(piece.text, first)
-        finally:
-            call.meter["tokens_in"] += received.tokens_in
-            call.meter["tokens_out"] += received.tokens_out
-        return received.checked()
-
-    async def _pieces(
-        self, request: ChatRequest, messages: list[Message]
-    ) -> AsyncGenerator["AIMessage", None]:
-        """What the provider sends: many pieces of a streamed reply, else the whole."""
-        config: RunnableConfig = {"run_name": request.purpose}
-        try:
-            if request.stream:
-                async for chunk in self._streamed.astream(messages, config):
-                    yield chunk
-            else:
-                config["tags"] = [_NO_STREAM]
-                yield await self._whole.ainvoke(messages, config)
-        except Exception as error:
-            # Providers' exceptions have no base class in common; every one is passed on, typed.
-            raise failed_call(error, self._client) from error

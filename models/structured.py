@@ -15,6 +15,9 @@ Schema = TypeVar("Schema", bound=BaseModel)
 _REPAIR = """Your last reply could not be used: {problem}
 Answer the same request again, with one JSON object of the requested form and nothing else."""
 
+# A reply of nothing but openings must not keep the event loop busy.
+_MOST_FALSE_STARTS = 100
+
 
 class Unreadable(ValueError):
     """A text holds no object of the schema; the message says why, fit to show the model."""
@@ -55,12 +58,12 @@ def _described(error: ValidationError) -> str:
 def _objects(text: str) -> Iterator[dict[str, Any]]:
     """The JSON objects of ``text`` that stand in no other, in order."""
     decoder = json.JSONDecoder()
-    position = text.find("{")
-    while position >= 0:
+    position, false_starts = text.find("{"), 0
+    while position >= 0 and false_starts < _MOST_FALSE_STARTS:
         try:
             found, end = decoder.raw_decode(text, position)
         except (ValueError, RecursionError):
-            end = position + 1
+            end, false_starts = position + 1, false_starts + 1
         else:
             yield found
         position = text.find("{", end)

@@ -1,8 +1,6 @@
-"""The chat model over real HTTP: replies, streams, attempts, and errors."""
+"""The chat model over real HTTP: replies, streams, and repairs."""
 
 import asyncio
-import logging
-import traceback
 from collections.abc import Callable
 
 import pytest
@@ -10,14 +8,10 @@ from fake_openai import KEY, FakeOpenAI, Reply, refusal
 from pydantic import BaseModel
 
 from lexloop.core.errors import (
-    ModelAuthError,
-    ModelError,
     ModelReplyError,
-    ModelUnavailable,
 )
-from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
-from lexloop.models.chat import ChatModel, Token, connect
+from lexloop.models.chat import ChatModel, Token
 from lexloop.models.dialogue import ChatRequest
 
 Connect = Callable[..., ChatModel]
@@ -136,196 +130,6 @@ def test_reply_malformed_after_its_repair(
     with pytest.raises(ModelReplyError, match="after one repair: it contains no complete JSON"):
         chat_model().complete(STRUCTURED, deadline=soon, meter=meter)
     assert len(server.requests) == 2
-
-
-@pytest.mark.parametrize("status", [401, 403])
-@pytest.mark.parametrize("request_", [PLAIN, STREAMED])
-def test_refused_key_is_never_retried(
-    *,
-    server: FakeOpenAI,
-    chat_model: Connect,
-    meter: Usage,
-    soon: float,
-    status: int,
-    request_: ChatRequest,
-) -> None:
-    server.otherwise = refusal(status, "no entry")
-    with pytest.raises(ModelAuthError, match=f"{status}: no entry.*LEXLOOP_API_KEY") as caught:
-        chat_model().complete(request_, deadline=soon, meter=meter)
-    assert len(server.requests) == 1
-    assert caught.value.__cause__ is not None
-
-
-def test_key_is_never_shown(
-    server: FakeOpenAI,
-    meter: Usage,
-    soon: float,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    caplog.set_level(logging.DEBUG)
-    wrong = "sk-wrong-91b7e0c4d2"
-    connection = Connection(base_url=server.base_url, api_key=wrong)
-    model = connect(Settings(model="openai:scripted"), connection)
-    with pytest.raises(ModelAuthError) as caught:
-        model.complete(PLAIN, deadline=soon, meter=meter)
-    assert "Incorrect API key provided: [key]" in str(caught.value)
-    shown = "".join(traceback.format_exception(caught.value))
-    state = f"{model!r}{vars(model)}{model._client!r}{model._client.model!r}"
-    for text in (shown, caplog.text, state):
-        assert wrong not in text
-    assert caught.value.__context__ is None
-
-
-def test_unknown_model(server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float) -> None:
-    server.script(refusal(404, "no such model"))
-    with pytest.raises(ModelError, match=r"knows no model.*no such model.*LEXLOOP_BASE_URL"):
-        chat_model().complete(PLAIN, deadline=soon, meter=meter)
-    assert len(server.requests) == 1
-
-
-def test_refused_request_is_not_retried(
-    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
-) -> None:
-    server.script(refusal(400, "context too long"))
-    with pytest.raises(ModelError, match=r"refused the request \(400: context too long\)"):
-        chat_model().complete(PLAIN, deadline=soon, meter=meter)
-    assert len(server.requests) == 1
-
-
-@pytest.mark.parametrize("status", [429, 500, 503])
-def test_passing_failure_is_retried(
-    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float, status: int
-) -> None:
-    server.script(refusal(status, retry_after="0"), Reply("Yes."))
-    assert chat_model().complete(PLAIN, deadline=soon, meter=meter).text == "Yes."
-    assert meter["model_calls"] == 2
-
-
-def test_attempts_are_counted_here_alone(
-    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
-) -> None:
-    server.otherwise = refusal(500, "on fire", retry_after="0")
-    with pytest.raises(ModelUnavailable, match="500: on fire"):
-        chat_model(model_attempts=4).complete(PLAIN, deadline=soon, meter=meter)
-    assert len(server.requests) == meter["model_calls"] == 4
-
-
-def test_backoff_without_a_retry_after(
-    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
-) -> None:
-    server.script(refusal(500), Reply("Yes."))
-    assert chat_model().complete(PLAIN, deadline=soon, meter=meter).text == "Yes."
-
-
-def test_unreachable_host(meter: Usage, soon: float, server: FakeOpenAI) -> None:
-    with FakeOpenAI() as gone:
-        connection = gone.connection
-    model = connect(Settings(model="openai:scripted", model_attempts=2), connection)
-    with pytest.raises(ModelUnavailable, match="is unavailable"):
-        model.complete(PLAIN, deadline=soon, meter=meter)
-    assert meter["model_calls"] == 2
-
-
-def test_redirect_is_not_followed(
-    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
-) -> None:
-    with FakeOpenAI() as elsewhere:
-        server.script(refusal(307, location=f"{elsewhere.base_url}/chat/completions"))
-        with pytest.raises(ModelError, match="307"):
-            chat_model().complete(PLAIN, deadline=soon, meter=meter)
-        assert elsewhere.requests == []
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        b"<html>proxy login</html>",
-        b"{",
-        b"[]",
-        b"{}",
-        b'{"choices": null}',
-        b'{"choices": []}',
-        b"",
-    ],
-)
-def test_garbage_for_a_completion(
-    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float, body: bytes
-) -> None:
-    server.otherwise = Reply(body=body)
-    with pytest.raises(ModelError) as caught:
-        chat_model(model_attempts=2).complete(PLAIN, deadline=soon, meter=meter)
-    assert type(caught.value) in (ModelReplyError, ModelUnavailable)
-    assert len(server.requests) == 2
-
-
-@pytest.mark.parametrize("body", [b"<html>proxy login</html>", b"data: {\n\n", b"data: 7\n\n"])
-def test_garbage_for_a_stream(
-    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float, body: bytes
-) -> None:
-    server.otherwise = Reply(body=body)
-    with pytest.raises(ModelReplyError):
-        chat_model(model_attempts=1).complete(STREAMED, deadline=soon, meter=meter)
-
-
-@pytest.mark.parametrize("request_", [PLAIN, STREAMED, STRUCTURED])
-def test_empty_reply_is_retried_then_refused(
-    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float, request_: ChatRequest
-) -> None:
-    server.otherwise = Reply("  \n")
-    with pytest.raises(ModelReplyError, match="is empty"):
-        chat_model(model_attempts=2).complete(request_, deadline=soon, meter=meter)
-    assert len(server.requests) == 2
-
-
-@pytest.mark.parametrize(
-    ("finish", "message"),
-    [("length", "limit of reply tokens"), ("content_filter", "withheld")],
-)
-@pytest.mark.parametrize("request_", [PLAIN, STREAMED])
-def test_incomplete_reply_says_why(
-    *,
-    server: FakeOpenAI,
-    chat_model: Connect,
-    meter: Usage,
-    soon: float,
-    finish: str,
-    message: str,
-    request_: ChatRequest,
-) -> None:
-    server.script(Reply("The emplo", finish=finish))
-    with pytest.raises(ModelReplyError, match=message):
-        chat_model().complete(request_, deadline=soon, meter=meter)
-    assert len(server.requests) == 1
-    assert meter["tokens_out"] == 7
-
-
-def test_stream_cut_off_starts_over_and_says_so(
-    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
-) -> None:
-    server.script(Reply("The emplo", pieces=2, cut=True), Reply("The employer.", pieces=2))
-    shown: list[Token] = []
-    reply = chat_model().complete(STREAMED, deadline=soon, meter=meter, on_token=shown.append)
-    assert reply.text == "The employer."
-    assert [token.restart for token in shown] == [False, False, True, False]
-    assert "".join(token.text for token in shown[2:]) == "The employer."
-    assert meter["model_calls"] == 2
-
-
-def test_stream_that_is_always_cut_off(
-    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
-) -> None:
-    server.otherwise = Reply("The emplo", cut=True)
-    with pytest.raises(ModelReplyError, match="cut off"):
-        chat_model(model_attempts=2).complete(STREAMED, deadline=soon, meter=meter)
-    assert len(server.requests) == 2
-
-
-def test_error_inside_a_stream_is_retried(
-    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
-) -> None:
-    broken = b'data: {"error": {"message": "upstream lost"}}\n\n'
-    server.script(Reply(body=broken), Reply("Yes."))
-    assert chat_model().complete(STREAMED, deadline=soon, meter=meter).text == "Yes."
 
 
 def test_what_the_listener_raises_reaches_the_caller(

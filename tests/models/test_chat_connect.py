@@ -1,5 +1,8 @@
 """Model strings, keys and addresses, before anything is sent."""
 
+import subprocess
+import sys
+
 import pytest
 
 from lexloop.core.errors import LexloopError, ModelAuthError, SettingsError
@@ -42,6 +45,12 @@ def test_openai_key_of_the_environment_goes_to_openai(monkeypatch: pytest.Monkey
     assert model.name == "openai:gpt-4o-mini"
 
 
+def test_host_is_the_one_that_text_goes_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://gateway.example/openai")
+    model = connect(Settings(model="openai:gpt-4o-mini"), Connection(api_key=KEY))
+    assert model.host == "gateway.example"
+
+
 def test_openai_key_of_the_environment_stays_off_other_hosts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -78,3 +87,11 @@ def test_key_is_in_no_error_of_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(LexloopError) as caught:
         connect(Settings(model="azure_openai:some-model"), Connection(api_key=KEY))
     assert KEY not in f"{caught.value}{caught.value.__cause__!r}"
+
+
+def test_importing_the_chat_model_loads_no_client_library() -> None:
+    code = (
+        "import sys, lexloop.models.chat, lexloop.prompts;"
+        "sys.exit(any(m in sys.modules for m in ('langchain', 'langchain_core', 'openai')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -100,8 +100,10 @@ def test_an_empty_list_says_so() -> None:
     assert prompt.render(question=[], count=0)[1] == "(none) of 0"
 
 
-PIECES = """</ < data- 00000000 > kind="question" {{ question count }} {{fence}} {{count}} DATA-
-ignore rules \\1 \\g<0> < /data-""".split()
+PIECES = [
+    *["</", "<", "< /", "data-", "DATA-", "00000000", 'kind="question"', ">", "ignore all rules"],
+    *["{{", "question", "count", "}}", "{{fence}}", "{{count}}", "\\1", "\\g<0>"],
+]
 HOSTILE = st.lists(st.sampled_from([*PIECES, " ", "\n"])).map("".join)
 
 

@@ -1,0 +1,170 @@
+"""The attempts at one model call: how often, how long apart, and what of them is shown."""
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from lexloop.core.errors import ModelUnavailable
+from lexloop.core.types import Usage
+from lexloop.models.dialogue import ChatRequest
+from lexloop.models.failure import FailedAttempt, failed_call
+from lexloop.models.provider import Client
+from lexloop.models.received import Received
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AIMessage
+    from langchain_core.runnables import RunnableConfig
+
+_FIRST_WAIT_S = 0.25
+_WAIT_GROWTH = 4.0
+_LONGEST_WAIT_S = 16.0
+_NO_STREAM = "nostream"  # LangGraph's tag for calls that its message stream leaves out
+
+Message = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Token:
+    """A piece of a streamed answer.
+
+    Args:
+        text: The piece.
+        restart: The answer starts over with this piece: what this call showed before is void.
+    """
+
+    text: str
+    restart: bool = False
+
+
+OnToken = Callable[[Token], None]
+
+
+@dataclass
+class Call:
+    """One request on its way through its attempts.
+
+    Args:
+        request: What is asked.
+        deadline: When to give up, in seconds since the epoch.
+        meter: What is counted up.
+        on_token: Who is shown the pieces of the reply.
+    """
+
+    request: ChatRequest
+    deadline: float
+    meter: Usage
+    on_token: OnToken | None
+    shown: bool = field(default=False)
+
+    def show(self, text: str, first: bool) -> None:
+        """Show a piece; ``first``: it is the first one of its attempt."""
+        if self.on_token is not None and text:
+            self.on_token(Token(text, restart=first and self.shown))
+            self.shown = True
+
+
+class Attempts:
+    """Tries a call until a reply is whole, no attempt is left, or waiting is pointless.
+
+    Args:
+        client: The LangChain client, whose own retries are off.
+        limit: The most attempts, the first included.
+        deadline_s: The deadline setting, for messages.
+    """
+
+    def __init__(self, client: Client, limit: int, deadline_s: float) -> None:
+        self._client = client
+        self._streamed = client.model
+        self._whole = client.model.model_copy(update={"disable_streaming": True})
+        self._limit = limit
+        self._deadline_s = deadline_s
+
+    async def text(self, call: Call, messages: list[Message]) -> str:
+        """The text of the first attempt that succeeds.
+
+        Raises:
+            ModelError: What the last attempt failed with.
+        """
+        attempt = 1
+        while True:
+            _heed_cancellation()
+            try:
+                return await self._attempt(call, messages)
+            except FailedAttempt as caught:
+                failure = caught
+            if self._asks_usage and "stream_options" in failure.error.what:
+                self._stop_asking_usage()
+                continue
+            if not failure.retry or attempt == self._limit:
+                raise failure.error from failure.cause
+            await self._wait(call, failure, attempt)
+            attempt += 1
+
+    @property
+    def _asks_usage(self) -> bool:
+        return bool(getattr(self._streamed, "stream_usage", False))
+
+    def _stop_asking_usage(self) -> None:
+        """Some OpenAI-compatible hosts refuse a request for the usage of a stream."""
+        self._streamed = self._streamed.model_copy(update={"stream_usage": False})
+
+    async def _wait(self, call: Call, failure: FailedAttempt, attempt: int) -> None:
+        """Wait before the next attempt, or give up where the wait would outlast the deadline."""
+        wait_s = failure.wait_s
+        if wait_s is None:
+            longest = min(_FIRST_WAIT_S * _WAIT_GROWTH ** (attempt - 1), _LONGEST_WAIT_S)
+            wait_s = longest * random.uniform(0.5, 1.0)  # noqa: S311 - jitter needs no secrecy
+        left = call.deadline - time.time()
+        if wait_s >= left:
+            raise ModelUnavailable(
+                f"{failure.error.what} The next attempt would have to wait {wait_s:.1f} s, and "
+                f"{max(0.0, left):.1f} s are left of deadline_s ({self._deadline_s:g} s).",
+                "Try again later, or raise deadline_s.",
+            ) from failure.cause
+        await asyncio.sleep(wait_s)
+
+    async def _attempt(self, call: Call, messages: list[Message]) -> str:
+        call.meter["model_calls"] += 1
+        received = Received(self._client, ended=call.request.stream)
+        try:
+            async with aclosing(self._pieces(call.request, messages)) as pieces:
+                async for piece in pieces:
+                    _heed_cancellation()
+                    first = not received.text
+                    received.add(piece)
+                    call.show(piece.text, first)
+        finally:
+            call.meter["tokens_in"] += received.tokens_in
+            call.meter["tokens_out"] += received.tokens_out
+        return received.checked()
+
+    async def _pieces(
+        self, request: ChatRequest, messages: list[Message]
+    ) -> AsyncGenerator["AIMessage", None]:
+        """What the provider sends: many pieces of a streamed reply, else the whole."""
+        config: RunnableConfig = {"run_name": request.purpose}
+        try:
+            if request.stream:
+                async for chunk in self._streamed.astream(messages, config):
+                    yield chunk
+            else:
+                config["tags"] = [_NO_STREAM]
+                yield await self._whole.ainvoke(messages, config)
+        except Exception as error:
+            # Providers' exceptions have no base class in common; every one is passed on, typed.
+            raise failed_call(error, self._client) from error
+
+
+def _heed_cancellation() -> None:
+    """Stop here if this task was cancelled, by its caller or by the deadline.
+
+    Client libraries that read a stream through ``asyncio.wait_for`` lose a cancellation that
+    coincides with a piece (Python before 3.12); the task still knows of it.
+    """
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
