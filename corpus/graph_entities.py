@@ -40,7 +40,12 @@ class EntityNames:
         for triplet in triplets:
             if triplet["predicate"] not in _NOT_NAMING:
                 for part in alternatives(triplet["subject"]):
-                    self._add_mentionable(self._canonical(part))
+                    self._add_mentionable(self.name_of(part))
+
+    def name_of(self, phrase: str) -> str:
+        """The name of the entity that a phrase names."""
+        key = entity_key(phrase)
+        return self.aliases.get(key, key)
 
     def joined_by(self, triplet: Triplet) -> list[str]:
         """The entities of one triplet without repetitions, object and subject first."""
@@ -60,7 +65,7 @@ class EntityNames:
             yield from self._sections_of(phrase, document)
         else:
             for part in alternatives(phrase):
-                yield self._canonical(part)
+                yield self.name_of(part)
 
     def _sections_of(self, reference: str, document: str) -> Iterator[str]:
         """The section nodes a reference resolves to, or the reference itself."""
@@ -85,10 +90,6 @@ class EntityNames:
     def _section_node(self, label: str, document: str) -> str:
         name = entity_key(label)
         return f"{name} of {document}" if label in self._shared else name
-
-    def _canonical(self, phrase: str) -> str:
-        key = entity_key(phrase)
-        return self.aliases.get(key, key)
 
     def _add_mentionable(self, name: str) -> None:
         words = name.split(" ")

@@ -12,6 +12,9 @@ _MARKER = re.compile(
 _LEADS = re.compile(r"(?:[:—–]|:\s*[-–]|\b(?:unless|if|where|when))$")
 _LONGEST = 4000
 """Characters of one unit that are read; a longer "sentence" is a table or no prose at all."""
+_RUN_IN_HEADING = re.compile(
+    r"§+\s*[\w.\-–]{1,20}\s+[A-Z][^.\n]{2,80}\.\s+(?:\(?\w[.)]\s+)?(?=[A-Z])"
+)
 _DEEPEST = 6
 
 
@@ -56,7 +59,8 @@ def units(text: str) -> Iterator[Unit]:
                     open_lists[-1] = (shared, open_lists[-1][1])
         elif new_line:
             open_lists.clear()
-        begin = marker.end() if marker else start
+        heading = None if marker else _RUN_IN_HEADING.match(text, start, stop)
+        begin = marker.end() if marker else heading.end() if heading else start
         lead = open_lists[-1][1] if open_lists and marker else None
         previous = Unit(start, stop, text[begin : min(stop, begin + _LONGEST)], lead)
         yield previous
