@@ -1,0 +1,101 @@
+"""A fine-tuned sequence-classification transformer (HyPA-RAG's DistilBERT, section 4)."""
+
+from typing import Any, Literal, Self
+
+from lexloop.core.errors import SettingsError
+
+_LONGEST = 512
+_HINT = (
+    "Set classifier_model to a folder or hub id of a sequence-classification model in "
+    "safetensors form."
+)
+
+
+class TransformerClassifier:
+    """Complexity of a question from a fine-tuned transformer whose label ids are the classes.
+
+    Args:
+        name: Folder or hub id it was loaded from, for messages.
+        tokenizer: A transformers tokenizer.
+        model: A transformers sequence-classification model.
+    """
+
+    def __init__(self, name: str, tokenizer: Any, model: Any) -> None:
+        self._name = name
+        self._tokenizer = tokenizer
+        self._model = model
+
+    @classmethod
+    def load(cls, name: str) -> Self:
+        """Load a model.
+
+        Args:
+            name: A local folder, or a hub id that transformers may download or has in its cache.
+
+        Returns:
+            The classifier.
+
+        Raises:
+            SettingsError: Nothing loadable is there; see ``load_sequence_classifier``.
+        """
+        return cls(name, *load_sequence_classifier(name))
+
+    def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
+        """Say how likely each number of pieces of context is.
+
+        Args:
+            question: Any text; what exceeds the model's window is cut off.
+            classes: 3 for one, two, three or more pieces; 2 for one, more than one.
+
+        Returns:
+            ``classes`` probabilities that sum to 1, fewest pieces first.
+
+        Raises:
+            SettingsError: The model was trained for another number of classes.
+        """
+        import torch
+
+        labels = int(self._model.config.num_labels)
+        if labels != classes:
+            raise SettingsError(
+                f"The classifier {self._name} has {labels} labels, not {classes}.",
+                "Set classes to the number of labels of the model, 2 or 3, or use another model.",
+            )
+        inputs = self._tokenizer(question, truncation=True, return_tensors="pt")
+        with torch.inference_mode():
+            logits = self._model(**inputs).logits[0]
+        shares: list[float] = torch.softmax(logits.double(), dim=-1).tolist()
+        return shares
+
+
+def load_sequence_classifier(name: str) -> tuple[Any, Any]:
+    """Load tokenizer and weights, from safetensors alone and without code of the repository's.
+
+    Args:
+        name: A local folder or a hub id.
+
+    Returns:
+        The tokenizer, with its window set to the model's, and the model in evaluation mode.
+
+    Raises:
+        SettingsError: The folder or id has no such model, its weights are not safetensors or are
+            damaged, or it lacks a trained classification head.
+    """
+    from safetensors import SafetensorError
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=False)
+        model, loading = AutoModelForSequenceClassification.from_pretrained(
+            name, trust_remote_code=False, use_safetensors=True, output_loading_info=True
+        )
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+        raise SettingsError(f"The classifier {name} cannot be loaded: {error}", _HINT) from error
+    if loading["missing_keys"]:
+        # transformers would fill these with random weights and only log a warning.
+        missing = ", ".join(sorted(loading["missing_keys"]))
+        raise SettingsError(f"The classifier {name} lacks trained weights: {missing}.", _HINT)
+    positions = getattr(model.config, "max_position_embeddings", None) or _LONGEST
+    # RoBERTa counts its positions from two.
+    tokenizer.model_max_length = min(tokenizer.model_max_length, positions - 2, _LONGEST)
+    return tokenizer, model.eval()
