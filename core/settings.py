@@ -105,7 +105,7 @@ class Settings(BaseModel):
     fusion: Literal["rrf", "linear"] = Field("linear", description="How the signals are fused.")
     rrf_k: int = Field(60, ge=1, le=1000, description="The constant of reciprocal rank fusion.")
     bm25_boost: float = Field(
-        0.3, ge=0.0, le=10.0, description="Weight of normalised BM25 in linear fusion."
+        0.4, ge=0.0, le=10.0, description="Weight of normalised BM25 in linear fusion."
     )
     candidates: int = Field(
         30, ge=1, le=500, description="Fused chunks that go to the reranker; k come out."
@@ -152,6 +152,9 @@ class Settings(BaseModel):
 
 class Connection(BaseModel):
     """Where chat and embedding models are reached: process-wide, never part of a run's context.
+
+    It serves the provider ``openai`` and hosts that are compatible with it; other providers read
+    their own environment variables.
 
     Args:
         base_url: An OpenAI-compatible endpoint; None for the provider's own.

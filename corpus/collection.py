@@ -1,5 +1,6 @@
 """A collection: the documents of one index and everything that searches them."""
 
+import math
 from collections.abc import Collection as Ids
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,9 +13,11 @@ from lexloop.corpus.dense import DenseIndex
 from lexloop.corpus.knowledge_graph import KnowledgeGraph
 from lexloop.corpus.lexical import LexicalIndex
 from lexloop.corpus.load import Document
-from lexloop.models.embedding import Embedder
+from lexloop.corpus.statements import Statement, statements
+from lexloop.models.embedding import Embedder, Vectors
 
 Hit = tuple[Chunk, float]
+_RECENT = 512
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,8 @@ class Collection:
         return KnowledgeGraph.from_triplets(self.triplets)
 
     @cached_property
-    def _by_id(self) -> dict[str, Chunk]:
-        return {chunk["id"]: chunk for chunk in self.chunks}
+    def _positions(self) -> dict[str, int]:
+        return {chunk["id"]: position for position, chunk in enumerate(self.chunks)}
 
     def chunk(self, chunk_id: str) -> Chunk:
         """The chunk with this id.
@@ -43,7 +46,51 @@ class Collection:
         Raises:
             KeyError: There is none.
         """
-        return self._by_id[chunk_id]
+        return self.chunks[self._positions[chunk_id]]
+
+    def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
+        """The statements of a chunk's text and their vectors, shape (statements, dimension).
+
+        Raises:
+            KeyError: There is no such chunk.
+        """
+        position = self._positions[chunk_id]
+        found = statements(self.chunks[position]["text"])
+        windows = self.dense.windows_of(position)
+        return found, windows[-len(found) :] if len(found) > 1 else windows[: len(found)]
+
+    def embed(self, texts: list[str]) -> Vectors:
+        """Vectors of questions and answers, shape (len(texts), dimension), recent ones kept."""
+        missing = [text for text in dict.fromkeys(texts) if text not in self._recent]
+        if len(self._recent) + len(missing) > _RECENT:
+            self._recent.clear()
+            missing = list(dict.fromkeys(texts))
+        if missing:
+            self._recent.update(zip(missing, self.embedder.embed(missing), strict=True))
+        return np.stack([self._recent[text] for text in texts])
+
+    @cached_property
+    def _recent(self) -> dict[str, Vectors]:
+        return {}
+
+    def rarity(self, term: str) -> float:
+        """Inverse document frequency of a search term: ln(1 + chunks / (df + 0.5))."""
+        return math.log(1 + len(self.chunks) / (self.lexical.document_frequency(term) + 0.5))
+
+    def centre(self) -> Vectors:
+        """The mean direction of all windows, shape (dimension,): what the documents are about."""
+        return self._centre
+
+    @cached_property
+    def _centre(self) -> Vectors:
+        if not len(self.dense.owners):
+            return np.zeros(self.embedder.dimension, dtype=np.float32)
+        mean: Vectors = self.dense.vectors().mean(axis=0)
+        return mean / max(float(np.linalg.norm(mean)), 1e-9)
+
+    def knows(self, term: str) -> bool:
+        """Whether any chunk holds a search term (a stem, as ``tokenize`` gives it)."""
+        return term in self.lexical.terms
 
     def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
         """For each query the best chunks by BM25, best first; chunks that score 0 left out."""
@@ -53,7 +100,7 @@ class Collection:
         """For each query the best chunks by cosine, best first."""
         if not queries:
             return []
-        similarity = self.dense.scores(self.embedder.embed(queries))
+        similarity = self.dense.scores(self.embed(queries))
         return [self._ranked(row, limit, -1.0) for row in similarity]
 
     def _ranked(self, scores: NDArray[np.float32], limit: int, floor: float) -> list[Hit]:

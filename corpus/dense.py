@@ -1,4 +1,4 @@
-"""Vector search: chunks embedded in windows that fit the model, scored by their best window."""
+"""Vector search: chunks embedded whole and by statement, scored by their best window."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from lexloop.core.types import Chunk
 from lexloop.corpus.sentences import sentence_spans
+from lexloop.corpus.statements import statements
 from lexloop.models.embedding import Embedder, Vectors
 
 _SPECIAL_TOKENS = 2
@@ -27,14 +28,6 @@ class DenseIndex:
     index: Any
     owners: NDArray[np.int32]
     size: int
-
-    @classmethod
-    def build(cls, chunks: list[Chunk], embedder: Embedder) -> Self:
-        """Embed every chunk, in as many windows as the model's limit asks for."""
-        windows = [window_texts(chunk, embedder) for chunk in chunks]
-        vectors = embedder.embed([text for texts in windows for text in texts])
-        owners = [position for position, texts in enumerate(windows) for _ in texts]
-        return cls.from_vectors(vectors, np.array(owners, dtype=np.int32), len(chunks))
 
     @classmethod
     def from_vectors(cls, vectors: Vectors, owners: NDArray[np.int32], size: int) -> Self:
@@ -62,6 +55,12 @@ class DenseIndex:
         stored: Vectors = self.index.reconstruct_n(0, len(self.owners))
         return stored
 
+    def windows_of(self, position: int) -> Vectors:
+        """The vectors of one chunk's windows, in the order of ``window_texts``."""
+        first, end = np.searchsorted(self.owners, [position, position + 1])
+        stored: Vectors = self.index.reconstruct_n(int(first), int(end - first))
+        return stored
+
     def save(self, vectors_path: Path, owners_path: Path) -> None:
         """Write FAISS's own format and the owners as .npy."""
         import faiss
@@ -82,15 +81,21 @@ class DenseIndex:
         return cls(faiss.read_index(str(vectors_path)), owners, size)
 
 
-def context_line(chunk: Chunk) -> str:
-    """Where a chunk stands, put before its text when it is embedded or searched."""
-    return f"{chunk['title']}. {chunk['section']}".strip(". ")
-
-
 def window_texts(chunk: Chunk, embedder: Embedder) -> list[str]:
-    """The chunk's text in pieces of whole sentences that fit the embedder's window."""
-    limit = embedder.window - _SPECIAL_TOKENS
+    """What of a chunk is embedded: the whole, then each of its statements where it has several.
+
+    The whole carries the context and a statement the point; scoring a chunk by the better of the
+    two finds more than either alone. A whole beyond the embedder's window is cut into several.
+    """
     text = chunk["text"].strip()
+    parts = statements(text)
+    single = [part.text for part in parts] if len(parts) > 1 else []
+    return _wholes(text, embedder) + single
+
+
+def _wholes(text: str, embedder: Embedder) -> list[str]:
+    """The text in pieces of whole sentences that fit the window."""
+    limit = embedder.window - _SPECIAL_TOKENS
     if embedder.count_tokens(text) <= limit:
         return [text]
     windows: list[str] = []

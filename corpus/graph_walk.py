@@ -11,8 +11,7 @@ _SEED_REACH = 400
 """Triplets of one seed that are searched for other seeds."""
 _DECAY = 0.6
 _UNMATCHED = 0.5
-"""What a step keeps of the score when its triplet neither meets a further seed nor defines the
-entity it leaves."""
+"""What a step keeps of the score when its triplet meets no further seed."""
 
 
 class Adjacency(Protocol):
@@ -90,8 +89,7 @@ class Walk:
     def _continue(self, path: Step) -> None:
         """Queue the triplets that continue ``path`` from the last entity of its chain."""
         leave = path.chain[-1]
-        cost = path.cost * self._graph.rarity[leave]
-        if self._hopeless(cost):
+        if self._hopeless(path.cost):
             return
         for number in dict.fromkeys((*self._bridges.get(leave, ()), *self._graph.near(leave))):
             if number in path.numbers:
@@ -100,13 +98,12 @@ class Walk:
                 (self._seeds[seed] for seed in self._met.get(number, ()) if seed not in path.chain),
                 default=0.0,
             )
-            if self._graph.defines(number, leave):
-                met = 1.0
-            kept = _UNMATCHED + (1 - _UNMATCHED) * met
-            if not self._hopeless(cost * kept):
-                self._note(cost * kept)
-                step = Step(cost * kept, (*path.numbers, number), path.chain)
-                heapq.heappush(self._queue, step)
+            cost = path.cost
+            if not self._graph.defines(number, leave):
+                cost *= self._graph.rarity[leave] * (_UNMATCHED + (1 - _UNMATCHED) * met)
+            if not self._hopeless(cost):
+                self._note(cost)
+                heapq.heappush(self._queue, Step(cost, (*path.numbers, number), path.chain))
 
     def _hopeless(self, cost: float) -> bool:
         """Whether so many better paths are queued already that this one's turn cannot come."""

@@ -11,13 +11,12 @@ import numpy as np
 from lexloop.core.errors import CorpusError, DataError
 from lexloop.core.settings import SAMPLE_CORPUS
 from lexloop.core.types import Chunk, Degradation, Triplet
-from lexloop.corpus import chunk as chunking
-from lexloop.corpus.chunk import chunk_document
+from lexloop.corpus.chunk import MAX_CHARS, MIN_CHARS, chunk_document
 from lexloop.corpus.collection import Collection, searched_text
 from lexloop.corpus.dense import DenseIndex, window_texts
 from lexloop.corpus.lexical import LexicalIndex
-from lexloop.corpus.load import Document, Skipped, load_documents
-from lexloop.corpus.store import FORMAT, is_index, read_index, write_index
+from lexloop.corpus.load import Document, Skipped, load_documents, source_files
+from lexloop.corpus.store import FORMAT, MANIFEST, is_index, read_index, write_index
 from lexloop.models.embedding import Embedder
 
 Extractor = Callable[[list[Chunk]], list[Triplet]]
@@ -127,7 +126,7 @@ def cache_folder() -> Path:
 
 def _content_key(documents: list[Document], embedder: Embedder, extractor: str) -> str:
     digest = hashlib.sha256()
-    for part in (str(FORMAT), str(chunking.TARGET_CHARS), embedder.name, extractor):
+    for part in (str(FORMAT), f"{MIN_CHARS}-{MAX_CHARS}", embedder.name, extractor):
         digest.update(part.encode() + b"\0")
     for document in documents:
         digest.update(document.name.encode("utf-8", "surrogateescape") + b"\0")
@@ -141,3 +140,18 @@ def _left_out(item: Skipped) -> Degradation:
 
 def _cache_trouble(wanted: str, used: str, error: CorpusError | DataError) -> Degradation:
     return {"node": "index", "wanted": wanted, "used": used, "reason": error.what}
+
+
+def corpus_stamp(corpus: str) -> str:
+    """A cheap mark that changes when a corpus does: names, sizes and times of its files.
+
+    Raises:
+        CorpusError: The folder is missing, empty or cannot be listed.
+    """
+    folder = sample_folder() if corpus == SAMPLE_CORPUS else Path(corpus).expanduser()
+    files = [folder / MANIFEST] if is_index(folder) else source_files(folder)
+    digest = hashlib.sha256()
+    for path in files:
+        found = path.stat()
+        digest.update(f"{path}|{found.st_size}|{found.st_mtime_ns}\n".encode(errors="replace"))
+    return digest.hexdigest()

@@ -87,9 +87,10 @@ class KnowledgeGraph:
         """The best simple paths of 1 to ``path_length`` triplets that start at a seed.
 
         A path starts with its seed's weight; every step multiplies it by the rarity of the entity
-        it leaves and by how well its triplet meets another seed (a definition of the entity left
-        counts as met), and every step after the first by a decay. At a hub only the triplets with the rarest other entities, and those that join
-        two seeds, are followed.
+        it leaves and by how well its triplet meets another seed, and every step after the first
+        by a decay. The definition of the entity left keeps the whole score. At a hub only its
+        definitions, the triplets with the rarest other entities, and those that join two seeds
+        are followed.
 
         Args:
             seeds: Entities and their weights in (0, 1]; unknown ones are ignored.
@@ -108,7 +109,7 @@ class KnowledgeGraph:
         ]
 
     def near(self, entity: str) -> Sequence[int]:
-        """The triplets to follow from an entity: those whose other entities are rarest."""
+        """The triplets to follow from an entity; at most ``FAN_OUT``."""
         return self._near[entity]
 
     def triplets_at(self, entity: str) -> Collection[int]:
@@ -121,11 +122,11 @@ class KnowledgeGraph:
         return self._defined.get(number) == entity
 
     def _nearest(self, entity: str) -> list[int]:
-        """The triplets to follow from an entity: those whose other entities are rarest."""
+        """An entity's definitions, then the triplets whose other entities are rarest."""
 
-        def order(number: int) -> tuple[float, int]:
+        def order(number: int) -> tuple[bool, float, int]:
             others = [self.rarity[e] for e in self.joined[number][:4] if e != entity]
-            return -max(others, default=0.0), number
+            return not self.defines(number, entity), -max(others, default=0.0), number
 
         if self._graph.degree[entity] == 1:
             return list(self._graph[entity])

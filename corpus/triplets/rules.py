@@ -172,12 +172,12 @@ def _rules(unit: Unit, found: Sequence[Clause]) -> Iterator[Statement]:
     for clause in found:
         action = _OPEN_LIST.sub("", clause.action)
         if unit.leads:
-            action = _LEAD_IN.sub("", action)
+            action, conditional = _LEAD_IN.subn("", action)
+            if not conditional and len(action.split()) < 4:
+                continue  # "must notify:" says nothing without its items
         action = readable(action)
-        if unit.leads and len(action.split()) < 4:
-            continue
         skipped = _NO_PERMISSION if clause.predicate == "permits" else _NO_DUTY
-        if len(action) < 4 or (skipped.match(action) and clause.predicate != "prohibits"):
+        if len(action) < 3 or (skipped.match(action) and clause.predicate != "prohibits"):
             continue
         if clause.predicate == "prohibits" and re.match(r"apply\b", action):
             continue

@@ -14,6 +14,7 @@ _STOPS = frozenset(
     their them these they this those to under unless until upon was we were when where
     which who will with within you your""".split()
 )
+_BEFORE_VERB = frozenset({"may", "must", "shall", "to", "will"})
 _ARTICLES = frozenset({"a", "an", "the"})
 _MONEY_NOUN = re.compile(
     r"\b(?:[\w’'-]{1,30}\s+){0,3}(?i:penalt(?:y|ies)|fines?|fees?|charges?|levy|compensation|capital"
@@ -40,6 +41,8 @@ def noun_before(text: str) -> str:
         word = found.pop()
         of_the = word.lower() in _ARTICLES and found and found[-1].lower() == "of"
         if not of_the and (word.lower() in _STOPS or word[-1] in ",;:.)"):
+            if word.lower() in _BEFORE_VERB and len(words) > 1:
+                words.pop(0)
             break
         words.insert(0, word)
     while words and words[0].lower() == "of":

@@ -1,4 +1,4 @@
-"""A zero-shot classifier: which description of a question does an NLI model find entailed?"""
+"""A zero-shot classifier: the description of a question that an NLI model finds entailed."""
 
 from typing import Any, Literal, Self
 
@@ -31,7 +31,7 @@ class ZeroShotClassifier:
         Raises:
             SettingsError: Nothing loadable is there, or no label of the model is an entailment.
         """
-        from transformers import ZeroShotClassificationPipeline
+        from transformers import pipeline
 
         tokenizer, model = load_sequence_classifier(name)
         labels = [str(label) for label in model.config.label2id]
@@ -40,7 +40,9 @@ class ZeroShotClassifier:
                 f"The classifier {name} has the labels {', '.join(labels)} and no entailment.",
                 "Set classifier_model to a model trained for natural-language inference.",
             )
-        return cls(ZeroShotClassificationPipeline(model=model, tokenizer=tokenizer, device="cpu"))
+        return cls(
+            pipeline("zero-shot-classification", model=model, tokenizer=tokenizer, device="cpu")
+        )
 
     def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
         """Say how likely each description of the question is.

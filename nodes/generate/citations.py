@@ -4,30 +4,18 @@ The model only says which passage it used. Which words of that passage support a
 here, by the words they share, so that a citation points at what a reader should check.
 """
 
-import itertools
 import re
-from dataclasses import dataclass
 
 from lexloop.core.types import ABSTENTION, Citation, Passage
 from lexloop.corpus.sentences import sentence_spans
 from lexloop.corpus.tokens import tokenize
 from lexloop.nodes.generate.node import Draft
+from lexloop.nodes.markers import MARKER, cited_sentences
 
-# Three digits at most: [2021] is part of a law report's name.
-_MARKER = re.compile(r"\[\s*(\d{1,3}(?:\s*[-–,;]\s*\d{1,3})*)\s*\]")
-_WIDEST_RANGE = 50
 _WIDEST_WINDOW = 3
 _NUMBER_WEIGHT = 3.0
 _EXTRA_SENTENCE_COST = 0.05
 _NEARLY_EQUAL = 0.7  # shared words over all words
-
-
-@dataclass(frozen=True)
-class Statement:
-    """A sentence of an answer, its markers taken out, and the passages they name."""
-
-    text: str
-    numbers: tuple[int, ...]
 
 
 def cited(answer: str, passages: list[Passage]) -> Draft:
@@ -45,7 +33,7 @@ def cited(answer: str, passages: list[Passage]) -> Draft:
         return Draft(ABSTENTION)
     by_number = {passage["n"]: passage for passage in passages}
     citations: list[Citation] = []
-    for statement in statements(answer):
+    for statement in cited_sentences(answer):
         for number in statement.numbers:
             if number not in by_number:
                 continue
@@ -62,34 +50,6 @@ def abstains(answer: str) -> bool:
         return True
     words, wanted = set(said.split()), set(abstention.split())
     return "not" in words and len(words & wanted) / len(words | wanted) >= _NEARLY_EQUAL
-
-
-def statements(answer: str) -> list[Statement]:
-    """The sentences of an answer; markers after a full stop belong to the sentence before it."""
-    # Blanks in place of the markers keep the offsets and show where sentences really end.
-    bare = _MARKER.sub(lambda marker: " " * len(marker.group()), answer)
-    starts = [start for start, _ in sentence_spans(bare)]
-    edges = [0, *starts[1:], len(answer)]
-    found: list[Statement] = []
-    for start, end in itertools.pairwise(edges):
-        numbers = [
-            n for marker in _MARKER.findall(answer[start:end]) for n in marker_numbers(marker)
-        ]
-        found.append(Statement(" ".join(bare[start:end].split()), tuple(dict.fromkeys(numbers))))
-    return found
-
-
-def marker_numbers(marker: str) -> list[int]:
-    """The passage numbers inside one marker: ``1``, ``1, 2`` or ``1-3``."""
-    numbers: list[int] = []
-    for item in re.split(r"[,;]", marker):
-        ends = [int(end) for end in re.split(r"[-–]", item)]
-        first, last = ends[0], ends[-1]
-        if first <= last <= first + _WIDEST_RANGE:
-            numbers.extend(range(first, last + 1))
-        else:
-            numbers.extend(ends)
-    return numbers
 
 
 def citation_for(statement: str, passage: Passage) -> Citation:
@@ -128,5 +88,5 @@ def _best_span(sought: list[str], text: str) -> tuple[int, int]:
 
 
 def _plain(text: str) -> str:
-    without_markers = _MARKER.sub(" ", text.casefold())
+    without_markers = MARKER.sub(" ", text.casefold())
     return " ".join(re.findall(r"\w+", re.sub(r"n['’]t\b", " not", without_markers)))

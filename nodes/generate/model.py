@@ -12,6 +12,7 @@ class ModelGenerator:
 
     def __init__(self) -> None:
         self._prompt = prompts.load("generate", {"passages", "triplets", "guidance", "question"})
+        self.instructions = self._prompt.system
 
     def generate(
         self,
@@ -38,6 +39,7 @@ class ModelAlone:
 
     def __init__(self) -> None:
         self._prompt = prompts.load("answer_alone", {"question"})
+        self.instructions = self._prompt.system
 
     def generate(
         self,

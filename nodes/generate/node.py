@@ -22,7 +22,12 @@ class Draft:
 
 
 class Generator(Protocol):
-    """Writes an answer from numbered passages."""
+    """Writes an answer from numbered passages.
+
+    ``instructions`` is the system prompt it works under; empty where there is none.
+    """
+
+    instructions: str
 
     def generate(
         self,
@@ -35,11 +40,21 @@ class Generator(Protocol):
         ...
 
 
-def generate(state: State, generator: Generator) -> Dialogue[Update]:
-    """Write the draft of this attempt."""
+class Guard(Protocol):
+    """Decides whether an answer gives the instructions away."""
+
+    def withholds(self, answer: str, instructions: str, question: str) -> bool:
+        """Whether ``answer``, the question left out, is too similar to ``instructions``."""
+        ...
+
+
+def generate(state: State, generator: Generator, guard: Guard) -> Dialogue[Update]:
+    """Write the draft of this attempt; one that recites its instructions becomes an abstention."""
     draft = yield from generator.generate(
         state["standalone"], state["passages"], state["triplets"], state.get("advice")
     )
+    if guard.withholds(draft.answer, generator.instructions, state["asked"]):
+        draft = Draft(ABSTENTION)
     return {
         "draft": draft.answer,
         "draft_citations": draft.citations,

@@ -4,7 +4,7 @@ import re
 
 from lexloop.core.types import Turn
 from lexloop.corpus.tokens import STOP_WORDS, words
-from lexloop.nodes.rewrite.parts import without_preamble
+from lexloop.nodes.question import without_preamble
 
 _EMPTY = STOP_WORDS | frozenset(
     """definition define defined meaning mean means purpose objective goal called name used apply

@@ -7,7 +7,7 @@ from lexloop.corpus.tokens import STOP_WORDS, words
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.rewrite.followup import standalone_question
 from lexloop.nodes.rewrite.node import Rewriting
-from lexloop.nodes.rewrite.parts import asking_sentences, question_parts, without_preamble
+from lexloop.nodes.question import asking_sentences, question_parts, without_preamble
 
 _QUOTED = re.compile(r"['\"‘“]([^'\"’”]{3,60})['\"’”](?!\w)")
 _SECTION = re.compile(r"(?:§+\s*|\b(?:section|article|rule|part)\s+)[\dIVX][\w.\-()]*", re.IGNORECASE)

@@ -1,0 +1,74 @@
+"""Statements: the sentences and list items of a chunk, each with the clause it hangs on."""
+
+import re
+from dataclasses import dataclass
+
+from lexloop.corpus.sentences import sentence_spans
+
+LIST_ITEM = re.compile(
+    r"\s*(?:[-*•]\s|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)]\s)", re.IGNORECASE
+)
+_HEADING = re.compile(r"^(?:#|§+\s*\d[\w.\-]*\.?\s+[^.]{0,80}\.?$)")
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|be|been|must|may|shall|should|can|could|will|would|cannot|has|have|had"
+    r"|do|does|did|means?|include[sd]?|requires?|applies|apply|covers?|takes?|begins?|ends?|gives?"
+    r"|counts?|refers?|provides?|\w{3,}(?:ed|ing))\b",
+    re.IGNORECASE,
+)
+_MIN_WORDS, _LABEL_WORDS = 4, 8
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A half-open span of a text, and the lead-in that makes a list item a whole sentence.
+
+    Args:
+        start: Where the statement begins.
+        end: Where it ends.
+        lead_start: Where its lead-in begins; ``start`` when it has none.
+        lead: The lead-in, or nothing.
+        own: The statement without its lead-in.
+    """
+
+    start: int
+    end: int
+    lead_start: int
+    lead: str
+    own: str
+
+    @property
+    def text(self) -> str:
+        """The statement as it can stand alone."""
+        return f"{self.lead} {self.own}" if self.lead else self.own
+
+
+def statements(text: str) -> list[Statement]:
+    """The statements of ``text`` in order; headings, labels and bare lead-ins are none."""
+    found: list[Statement] = []
+    lead, lead_start, label = "", 0, False
+    for start, end in sentence_spans(text):
+        own = text[start:end]
+        item = LIST_ITEM.match(own) is not None
+        if not item:
+            lead = ""
+        if own.endswith(":") and not item:
+            lead, lead_start = own, start
+            continue
+        if _is_label(own):
+            label = True
+            continue
+        found.append(Statement(start, end, lead_start if lead else start, lead, own))
+    if not found and (lead or label):
+        begin = len(text) - len(text.lstrip())
+        found.append(Statement(begin, len(text.rstrip()), begin, "", text.strip()))
+    return found
+
+
+def _is_label(text: str) -> bool:
+    """A heading or a bare label such as "Bias audit.": it names a topic and states nothing."""
+    words = len(re.findall(r"\w+", text))
+    return (
+        bool(_HEADING.match(text))
+        or words < _MIN_WORDS
+        or (words <= _LABEL_WORDS and not _VERB.search(text) and not re.search(r"\d", text))
+    )

@@ -1,0 +1,9 @@
+"""The graph that ``langgraph.json`` names: settings come from the caller, models from here."""
+
+import os
+
+from lexloop.core.settings import Connection
+from lexloop.graph.build import build_graph
+from lexloop.graph.workshop import Workshop
+
+graph = build_graph(Workshop(Connection.from_environment(os.environ)))

@@ -1,0 +1,58 @@
+"""The state machine, in flow order."""
+
+from collections.abc import Callable
+from typing import Any
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+
+from lexloop.core.settings import Settings
+from lexloop.core.state import InputState, OutputState, State
+from lexloop.graph.components import Components
+from lexloop.graph.route import after_evaluate
+from lexloop.graph.step import as_node
+from lexloop.nodes.classify.node import classify
+from lexloop.nodes.engineer_prompt.node import engineer_prompt
+from lexloop.nodes.evaluate.node import evaluate
+from lexloop.nodes.generate.node import generate
+from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
+from lexloop.nodes.kg_retrieve.node import kg_retrieve
+from lexloop.nodes.rerank.node import rerank
+from lexloop.nodes.rewrite.node import rewrite
+
+RECURSION_LIMIT = 64
+"""Seven nodes before the first verdict and eight a retry, of which five are the most."""
+
+Lexloop = CompiledStateGraph[State, Settings, InputState, OutputState]
+
+
+def build_graph(components: Callable[[Any], Components]) -> Lexloop:
+    """Wire the eight nodes and the loop; no checkpointer, the host supplies one.
+
+    Args:
+        components: From a run's context (None, ``Settings`` or a mapping) to the components.
+    """
+    graph = StateGraph(
+        State, context_schema=Settings, input_schema=InputState, output_schema=OutputState
+    )
+    for name, step in (
+        ("classify", lambda s, c: classify(s, c.classifier, c.settings, c.degraded)),
+        ("rewrite", lambda s, c: rewrite(s, c.rewriter)),
+        ("hybrid_retrieve", lambda s, c: hybrid_retrieve(s, c.backend, c.settings)),
+        ("kg_retrieve", lambda s, c: kg_retrieve(s, c.graph_source)),
+        ("rerank", lambda s, c: rerank(s, c.reranker)),
+        ("generate", lambda s, c: generate(s, c.generator, c.guard)),
+        ("evaluate", lambda s, c: evaluate(s, c.judge, c.text_of, c.settings)),
+        ("engineer_prompt", lambda s, c: engineer_prompt(s, c.engineer)),
+    ):
+        graph.add_node(name, as_node(name, step, components))
+    graph.add_edge(START, "classify")
+    graph.add_edge("classify", "rewrite")
+    graph.add_edge("rewrite", "hybrid_retrieve")
+    graph.add_edge("hybrid_retrieve", "kg_retrieve")
+    graph.add_edge("kg_retrieve", "rerank")
+    graph.add_edge("rerank", "generate")
+    graph.add_edge("generate", "evaluate")
+    graph.add_conditional_edges("evaluate", after_evaluate, ["engineer_prompt", END])
+    graph.add_edge("engineer_prompt", "rewrite")
+    return graph.compile(name="lexloop").with_config(recursion_limit=RECURSION_LIMIT)

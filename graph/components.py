@@ -1,0 +1,180 @@
+"""Settings -> implementations: the only place that chooses, and the only one that constructs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+
+from lexloop.core.errors import SettingsError
+from lexloop.core.settings import Settings
+from lexloop.core.types import Degradation
+from lexloop.corpus.collection import Collection
+from lexloop.models.chat import ChatModel
+from lexloop.nodes.classify.node import ComplexityClassifier
+from lexloop.nodes.engineer_prompt.node import PromptEngineer
+from lexloop.nodes.evaluate.checks import TextOf
+from lexloop.nodes.evaluate.judge import Judge
+from lexloop.nodes.generate.node import Generator, Guard
+from lexloop.nodes.hybrid_retrieve.backend import Backend
+from lexloop.nodes.kg_retrieve.node import GraphSource
+from lexloop.nodes.rerank.node import Reranker
+from lexloop.nodes.rewrite.node import Rewriter
+
+
+@dataclass(frozen=True)
+class Components:
+    """What the nodes of one run get from outside.
+
+    ``backend``, ``graph_source``, ``judge`` and ``text_of`` are None where the settings leave the
+    step out. ``fallback`` holds the embedded components where the settings allow them to stand in
+    for a failing model.
+    """
+
+    settings: Settings
+    classifier: ComplexityClassifier
+    rewriter: Rewriter
+    backend: Backend | None
+    graph_source: GraphSource | None
+    reranker: Reranker
+    generator: Generator
+    guard: Guard
+    judge: Judge | None
+    text_of: TextOf | None
+    engineer: PromptEngineer
+    chat: ChatModel | None = None
+    fallback: "Components | None" = None
+    degraded: list[Degradation] = field(default_factory=list)
+
+
+def choose(settings: Settings, collection: Collection, chat: ChatModel | None) -> Components:
+    """The components that the settings name.
+
+    Args:
+        settings: Chooses.
+        collection: The documents.
+        chat: The connected model; None when none is configured or reachable.
+
+    Raises:
+        SettingsError: A model implementation is asked for and no model is configured.
+        DataError: A classifier or reranker cannot be loaded.
+    """
+    alone = settings.variant == "llm_only"
+    whole = settings.variant == "hypa" and settings.knowledge_graph != "none"
+    return Components(
+        settings=settings,
+        classifier=_classifier(settings),
+        rewriter=_rewriter(settings, chat),
+        backend=None if alone else collection,
+        graph_source=collection if whole else None,
+        reranker=_reranker(settings, collection),
+        generator=_generator(settings, collection, chat),
+        guard=_guard(settings, collection),
+        judge=_judge(settings, collection, chat),
+        text_of=None if alone else _text_of(collection),
+        engineer=_engineer(settings, chat),
+        chat=chat,
+    )
+
+
+def uses_model(name: str, choice: str, chat: ChatModel | None) -> bool:
+    """Whether a step runs on the model: ``auto`` does when there is one.
+
+    Raises:
+        SettingsError: The step is set to the model and there is none.
+    """
+    if choice == "model" and chat is None:
+        raise SettingsError(
+            f"{name} is set to 'model', but no model is configured.",
+            "Set model, for example to 'openai:gpt-4o-mini', or use 'embedded'.",
+        )
+    return choice == "model" or (choice == "auto" and chat is not None)
+
+
+def _classifier(settings: Settings) -> ComplexityClassifier:
+    name = settings.classifier_model or ""
+    if settings.classifier == "transformer":
+        from lexloop.nodes.classify.transformer import TransformerClassifier
+
+        return TransformerClassifier(name)
+    if settings.classifier == "zero_shot":
+        from lexloop.nodes.classify.zero_shot import ZeroShotClassifier
+
+        return ZeroShotClassifier(name)
+    from lexloop.nodes.classify.linear import LinearClassifier
+
+    return LinearClassifier.load(Path(str(resources.files("lexloop.data"))) / "classifier")
+
+
+def _rewriter(settings: Settings, chat: ChatModel | None) -> Rewriter:
+    from lexloop.nodes.rewrite.rules import NoRewriter, RuleRewriter
+
+    if settings.variant in ("fixed", "llm_only") or settings.rewriter == "none":
+        return NoRewriter()
+    if uses_model("rewriter", settings.rewriter, chat):
+        from lexloop.nodes.rewrite.model import ModelRewriter
+
+        return ModelRewriter()
+    return RuleRewriter()
+
+
+def _reranker(settings: Settings, collection: Collection) -> Reranker:
+    from lexloop.nodes.rerank.features import FeatureReranker, NoReranker
+
+    if settings.variant in ("fixed", "llm_only") or settings.reranker == "none":
+        return NoReranker()
+    if settings.reranker == "cross_encoder":
+        from lexloop.nodes.rerank.cross_encoder import CrossEncoderReranker
+
+        return CrossEncoderReranker(settings.reranker_model)
+    return FeatureReranker(collection)
+
+
+def _generator(settings: Settings, collection: Collection, chat: ChatModel | None) -> Generator:
+    from lexloop.nodes.generate.extractive import ExtractiveGenerator
+    from lexloop.nodes.generate.model import ModelAlone, ModelGenerator
+
+    by_model = uses_model("generator", settings.generator, chat)
+    if settings.variant == "llm_only":
+        if not by_model:
+            raise SettingsError(
+                "The variant 'llm_only' answers by the model alone, and no model is configured.",
+                "Set model, for example to 'openai:gpt-4o-mini', or choose hypa, pa or fixed.",
+            )
+        return ModelAlone()
+    return ModelGenerator() if by_model else ExtractiveGenerator(collection)
+
+
+def _guard(settings: Settings, collection: Collection) -> Guard:
+    from lexloop.nodes.generate.guard import PromptGuard
+
+    return PromptGuard(collection.embed, settings.max_prompt_similarity)
+
+
+def _judge(settings: Settings, collection: Collection, chat: ChatModel | None) -> Judge | None:
+    if settings.evaluator == "none":
+        return None
+    if uses_model("evaluator", settings.evaluator, chat):
+        from lexloop.nodes.evaluate.model import ModelJudge
+
+        return ModelJudge()
+    from lexloop.nodes.evaluate.embedded import EmbeddedJudge
+
+    return EmbeddedJudge(collection)
+
+
+def _engineer(settings: Settings, chat: ChatModel | None) -> PromptEngineer:
+    if uses_model("prompt_engineer", settings.prompt_engineer, chat):
+        from lexloop.nodes.engineer_prompt.model import ModelPromptEngineer
+
+        return ModelPromptEngineer()
+    from lexloop.nodes.engineer_prompt.rules import RuleEngineer
+
+    return RuleEngineer()
+
+
+def _text_of(collection: Collection) -> Callable[[str], str | None]:
+    def text_of(name: str) -> str | None:
+        document = collection.documents.get(name)
+        return document.text if document else None
+
+    return text_of

@@ -1,0 +1,148 @@
+"""Drives the steps of the nodes: waits for models, counts usage, and falls back when allowed."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from langchain_core.runnables import RunnableLambda
+from langgraph.config import get_stream_writer
+from langgraph.runtime import get_runtime
+
+from lexloop.core.errors import ModelError, ModelReplyError
+from lexloop.core.state import State, Update
+from lexloop.core.types import Degradation, Usage
+from lexloop.graph.components import Components
+from lexloop.graph.stream import TokenStream
+from lexloop.models.chat import ChatModel
+from lexloop.models.dialogue import ChatReply, ChatRequest, Dialogue
+
+Step = Callable[[State, Components], Dialogue[Update]]
+Resolve = Callable[[Any], Components]
+Outcome = ChatReply | ModelError
+
+
+def as_node(name: str, step: Step, resolve: Resolve) -> RunnableLambda[State, Update]:
+    """A graph node that runs ``step`` synchronously and asynchronously.
+
+    Args:
+        name: The node's name.
+        step: What it does, given the state and the components.
+        resolve: From a run's context to the components.
+    """
+
+    def run(state: State) -> Update:
+        drive = _Drive(name, step, state, resolve(get_runtime().context))
+        request = drive.start()
+        while request is not None:
+            request = drive.advance(drive.ask(request))
+        return drive.update()
+
+    async def arun(state: State) -> Update:
+        # opening an index reads files and scoring takes the processor: neither belongs on the
+        # event loop, while the waiting for a model does
+        parts = await asyncio.to_thread(resolve, get_runtime().context)
+        drive = _Drive(name, step, state, parts)
+        request = await asyncio.to_thread(drive.start)
+        while request is not None:
+            request = await asyncio.to_thread(drive.advance, await drive.aask(request))
+        return drive.update()
+
+    return RunnableLambda(run, arun, name=name)
+
+
+class _Drive:
+    """One run of one step, from request to request.
+
+    Args:
+        name: The node's name.
+        step: What it does.
+        state: What it reads.
+        parts: The components.
+    """
+
+    def __init__(self, name: str, step: Step, state: State, parts: Components) -> None:
+        self._name, self._step, self._state, self._parts = name, step, state, parts
+        self._meter: Usage = {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
+        self._degraded: list[Degradation] = []
+        self._result: Update = {}
+        self._dialogue: Dialogue[Update] = step(state, parts)
+
+    def start(self) -> ChatRequest | None:
+        """Run to the first request; None when the step needed no model."""
+        return self._resume(lambda: next(self._dialogue))
+
+    def advance(self, outcome: Outcome) -> ChatRequest | None:
+        """Hand the step a reply, or throw what went wrong into it; its next request, if any."""
+        if isinstance(outcome, ModelError):
+            return self._resume(lambda: self._dialogue.throw(outcome))
+        return self._resume(lambda: self._dialogue.send(outcome))
+
+    def _resume(self, move: Callable[[], ChatRequest]) -> ChatRequest | None:
+        try:
+            request = move()
+        except StopIteration as done:
+            self._result = done.value
+            return None
+        except ModelError as error:
+            return self._fall_back(error)
+        if dead := self._dead_model():
+            return self._fall_back(dead)
+        return request
+
+    def _dead_model(self) -> ModelError | None:
+        """Why the model need not be asked again: it failed for good earlier in this question."""
+        earlier = [d for d in self._state.get("degraded", []) if d["wanted"] == self._chat.name]
+        if not earlier or self._parts.fallback is None:
+            return None
+        return ModelError(earlier[-1]["reason"], "The embedded implementation answers instead.")
+
+    def _fall_back(self, error: ModelError) -> None:
+        if self._parts.fallback is None:
+            raise error
+        # a malformed reply is this node's bad luck; the next one may ask the model again
+        wanted = self._chat.name if not isinstance(error, ModelReplyError) else "a usable reply"
+        self._degraded.append(
+            {"node": self._name, "wanted": wanted, "used": "embedded", "reason": error.what}
+        )
+        self._dialogue = self._step(self._state, self._parts.fallback)
+        self._resume(lambda: next(self._dialogue))
+
+    @property
+    def _chat(self) -> ChatModel:
+        if self._parts.chat is None:
+            raise RuntimeError(f"{self._name} asked for a model, and none is configured")
+        return self._parts.chat
+
+    def ask(self, request: ChatRequest) -> Outcome:
+        """Wait for the model, blocking."""
+        try:
+            return self._chat.complete(request, **self._terms(request))
+        except ModelError as error:
+            return error
+
+    async def aask(self, request: ChatRequest) -> Outcome:
+        """Wait for the model without blocking the event loop."""
+        try:
+            return await self._chat.acomplete(request, **self._terms(request))
+        except ModelError as error:
+            return error
+
+    def _terms(self, request: ChatRequest) -> dict[str, Any]:
+        shown = TokenStream(self._name, request, get_stream_writer()) if request.stream else None
+        return {"deadline": self._state["deadline"], "meter": self._meter, "on_token": shown}
+
+    def update(self) -> Update:
+        """What the step wrote, with what it cost and what degraded added."""
+        update: Update = {**self._result}
+        if self._degraded:
+            before = update.get("degraded", self._state.get("degraded", []))
+            update["degraded"] = [*before, *self._degraded]
+        if self._meter["model_calls"]:
+            before_usage = update.get("usage", self._state["usage"])
+            update["usage"] = {
+                "model_calls": before_usage["model_calls"] + self._meter["model_calls"],
+                "tokens_in": before_usage["tokens_in"] + self._meter["tokens_in"],
+                "tokens_out": before_usage["tokens_out"] + self._meter["tokens_out"],
+                "seconds": before_usage["seconds"],
+            }
+        return update

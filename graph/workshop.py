@@ -1,0 +1,135 @@
+"""Makes components and keeps what is costly to make: collections, embedders and connections."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from lexloop.core.errors import ModelError
+from lexloop.core.settings import Connection, Settings
+from lexloop.core.types import Degradation
+from lexloop.corpus.collection import Collection
+from lexloop.corpus.index import Progress, corpus_stamp, open_corpus, silent
+from lexloop.graph.components import Components, choose
+from lexloop.graph.extractors import extractor_for
+from lexloop.models.chat import ChatModel, connect
+from lexloop.models.embedding import Embedder
+from lexloop.models.embedders import load_embedder
+
+_KEPT = 8
+CONTEXT_KEY = "lexloop"
+"""Under this key a parent graph with a context of its own passes settings on."""
+
+
+class Workshop:
+    """Resolves a run's context into components; safe to use from several threads.
+
+    Args:
+        connection: Where models are reached.
+        defaults: The settings of a run that brings none.
+        progress: Told how far the opening of a corpus has come.
+    """
+
+    def __init__(
+        self,
+        connection: Connection | None = None,
+        defaults: Settings | None = None,
+        progress: Progress = silent,
+    ) -> None:
+        self._connection = connection or Connection()
+        self._defaults = defaults or Settings()
+        self._progress = progress
+        self._lock = threading.RLock()
+        self._components: OrderedDict[Any, Components] = OrderedDict()
+        self._collections: OrderedDict[Any, tuple[Collection, list[Degradation]]] = OrderedDict()
+        self._embedders: dict[str, Embedder] = {}
+
+    def __call__(self, context: Any) -> Components:
+        """The components for a run's context: None, ``Settings``, or a mapping of settings.
+
+        Raises:
+            LexloopError: Settings, corpus, data or model cannot be used.
+        """
+        settings = settings_of(context, self._defaults)
+        with self._lock:
+            key = (settings, corpus_stamp(settings.corpus))
+            if key not in self._components:
+                _keep(self._components, key, self._make(settings, key[1]))
+            self._components.move_to_end(key)
+            return self._components[key]
+
+    def _make(self, settings: Settings, stamp: str) -> Components:
+        chat, missing = self._chat(settings)
+        collection, left_out = self._collection(settings, stamp, chat)
+        made = choose(settings, collection, chat)
+        fallback = None
+        if chat is not None and settings.fallback and settings.variant != "llm_only":
+            fallback = choose(embedded_only(settings), collection, None)
+        return replace(made, fallback=fallback, degraded=[*missing, *left_out])
+
+    def _chat(self, settings: Settings) -> tuple[ChatModel | None, list[Degradation]]:
+        if settings.model is None:
+            return None, []
+        try:
+            return connect(settings, self._connection), []
+        except ModelError as error:
+            if not settings.fallback or settings.variant == "llm_only":
+                raise
+            lost: Degradation = {
+                "node": "model",
+                "wanted": settings.model,
+                "used": "embedded",
+                "reason": error.what,
+            }
+            return None, [lost]
+
+    def _collection(
+        self, settings: Settings, stamp: str, chat: ChatModel | None
+    ) -> tuple[Collection, list[Degradation]]:
+        extractor, extract = extractor_for(settings, chat)
+        key = (settings.corpus, stamp, settings.embedder, extractor)
+        if key not in self._collections:
+            embedder = self._embedder(settings.embedder)
+            opened = open_corpus(settings.corpus, embedder, extract, extractor, self._progress)
+            _keep(self._collections, key, opened)
+        return self._collections[key]
+
+    def _embedder(self, name: str) -> Embedder:
+        if name not in self._embedders:
+            self._embedders[name] = load_embedder(name, self._connection)
+        return self._embedders[name]
+
+
+def settings_of(context: Any, defaults: Settings) -> Settings:
+    """The settings in a run's context, or the defaults.
+
+    A graph that embeds this one may have a context of its own; it passes settings on under the
+    key or attribute ``lexloop``.
+
+    Raises:
+        SettingsError: A setting is outside its allowed values.
+    """
+    if isinstance(context, Mapping):
+        inner = context.get(CONTEXT_KEY, context if set(context) <= set(_FIELDS) else None)
+    else:
+        inner = context if isinstance(context, Settings) else getattr(context, CONTEXT_KEY, None)
+    if isinstance(inner, Settings):
+        return inner
+    return defaults.changed(**inner) if inner else defaults
+
+
+_FIELDS = Settings.model_fields
+
+
+def embedded_only(settings: Settings) -> Settings:
+    """The same settings without a model."""
+    choices = {"rewriter", "generator", "evaluator", "prompt_engineer"}
+    unset = {name: "embedded" for name in choices if getattr(settings, name) != "none"}
+    return settings.changed(model=None, **unset)
+
+
+def _keep(kept: OrderedDict[Any, Any], key: Any, value: Any) -> None:
+    kept[key] = value
+    while len(kept) > _KEPT:
+        kept.popitem(last=False)

@@ -1,0 +1,149 @@
+"""From an embedder setting to an embedding model."""
+
+from typing import Any
+
+import numpy as np
+
+from lexloop.core.errors import DataError, ModelAuthError, ModelUnavailable, SettingsError
+from lexloop.core.settings import Connection
+from lexloop.models.embedding import Embedder, Vectors
+
+_TIMEOUT_S = 30.0
+_OPENAI_WINDOW = 8191
+_CHARS_PER_TOKEN = 4
+
+
+def load_embedder(name: str, connection: Connection) -> Embedder:
+    """The embedding model that ``Settings.embedder`` names.
+
+    Raises:
+        DataError: A local model is missing or damaged.
+        SettingsError: The setting names no known kind.
+        ModelAuthError: There is no key for the model's host.
+    """
+    kind, _, model = name.partition(":")
+    if kind == "embedded":
+        from lexloop.models.minilm import load_minilm
+
+        return load_minilm()
+    if kind == "sentence-transformers":
+        return SentenceTransformerEmbedder(model)
+    if kind == "openai":
+        return OpenAIEmbedder(model, connection)
+    raise SettingsError(
+        f"embedder is {name!r}.", "Use 'embedded', 'sentence-transformers:NAME' or 'openai:NAME'."
+    )
+
+
+class SentenceTransformerEmbedder:
+    """A sentence-transformers model from a local folder or hub id.
+
+    Args:
+        model: The folder or id.
+
+    Raises:
+        DataError: It cannot be loaded.
+    """
+
+    def __init__(self, model: str) -> None:
+        from sentence_transformers import SentenceTransformer
+
+        try:
+            self._model: Any = SentenceTransformer(model, model_kwargs={"use_safetensors": True})
+        except (OSError, ValueError) as error:
+            raise DataError(
+                f"The embedder {model!r} cannot be loaded: {error}.",
+                "Name a local folder or a hub id that this machine can reach, "
+                "or set embedder='embedded'.",
+            ) from error
+        self.name = f"sentence-transformers:{model}"
+        self.dimension = int(self._model.get_sentence_embedding_dimension())
+        self.window = int(self._model.max_seq_length or 512)
+
+    def embed(self, texts: list[str]) -> Vectors:
+        """Unit vectors of shape (len(texts), dimension)."""
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        encoded: Vectors = self._model.encode(
+            texts, normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False
+        )
+        return encoded.astype(np.float32)
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens as the model's tokenizer counts them."""
+        return len(self._model.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+class OpenAIEmbedder:
+    """An embedding model of OpenAI or of a host that is compatible with it.
+
+    Args:
+        model: The model's name.
+        connection: Address and key.
+
+    Raises:
+        ModelAuthError: There is no key.
+    """
+
+    window = _OPENAI_WINDOW
+
+    def __init__(self, model: str, connection: Connection) -> None:
+        from langchain_openai import OpenAIEmbeddings
+        from openai import OpenAIError
+
+        key = connection.api_key
+        if key is None and connection.base_url is not None:
+            from pydantic import SecretStr
+
+            key = SecretStr("none")  # a host of one's own may need no key, the client wants one
+        options: dict[str, Any] = {"base_url": connection.base_url} if connection.base_url else {}
+        if key is not None:
+            options["api_key"] = key
+        try:
+            # the length check would download a tokenizer
+            self._client = OpenAIEmbeddings(
+                model=model,
+                check_embedding_ctx_length=False,
+                max_retries=2,
+                timeout=_TIMEOUT_S,
+                **options,
+            )
+        except OpenAIError as error:
+            raise ModelAuthError(
+                f"There is no key for the embedder openai:{model}.",
+                "Set LEXLOOP_API_KEY or OPENAI_API_KEY.",
+            ) from error
+        self.name = f"openai:{model}"
+        self.dimension = int(self.embed(["dimension"]).shape[1])
+
+    def embed(self, texts: list[str]) -> Vectors:
+        """Unit vectors of shape (len(texts), dimension).
+
+        Raises:
+            ModelAuthError: The host refused the key.
+            ModelUnavailable: It could not be reached or gave no vectors.
+        """
+        from openai import AuthenticationError, OpenAIError
+
+        try:
+            rows = np.array(self._client.embed_documents(texts), dtype=np.float32)
+        except AuthenticationError as error:
+            raise ModelAuthError(
+                f"{self._client.model} was refused: the key is not valid.", "Check the key."
+            ) from error
+        except (OpenAIError, ValueError, TypeError) as error:
+            raise ModelUnavailable(
+                f"The embedder {self._client.model} failed: {type(error).__name__}.",
+                "Try again, or set embedder='embedded'.",
+            ) from error
+        if rows.ndim != 2 or len(rows) != len(texts):
+            raise ModelUnavailable(
+                f"The embedder {self._client.model} gave {rows.shape} for {len(texts)} texts.",
+                "Try again, or set embedder='embedded'.",
+            )
+        norms = np.linalg.norm(rows, axis=1, keepdims=True)
+        return rows / np.maximum(norms, 1e-9)
+
+    def count_tokens(self, text: str) -> int:
+        """An estimate of four characters a token; the exact tokenizer would be a download."""
+        return len(text) // _CHARS_PER_TOKEN + 1

@@ -1,0 +1,201 @@
+"""The embedded classifier: two linear models over hashed features, and their calibration.
+
+The *wording* model reads word and character n-grams, the *frame* model the sentence frame and the
+surface measures. Each gives one score per class; a multinomial logistic model over these six
+turns them into probabilities. `lexloop.finetune.classifier` trains it.
+"""
+
+import os
+import tempfile
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexloop.core.errors import DataError
+from lexloop.nodes.classify.features import BUCKETS, FAMILIES, N_PAIRED, bags, measures, paired
+
+FILE_NAME = "linear.npz"
+FORMAT = 1
+MEASURE_SHARE = 0.1
+_CLIP = 3.0
+_SHAPES: dict[str, tuple[int, ...]] = {
+    "format": (1,),
+    "idf": (len(FAMILIES), BUCKETS),
+    "gram_weights": (len(FAMILIES), BUCKETS, 3),
+    "measure_mean": (N_PAIRED,),
+    "measure_scale": (N_PAIRED,),
+    "measure_weights": (N_PAIRED, 3),
+    "bias": (2, 3),
+    "calibration_3": (7, 3),
+    "calibration_2": (7, 2),
+}
+# What numpy's reader lets through for files that are cut off, damaged or something else.
+_UNREADABLE = (
+    OSError,
+    EOFError,
+    KeyError,
+    ValueError,
+    TypeError,
+    MemoryError,
+    NotImplementedError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+_RETRAIN = (
+    "Reinstall lexloop, or train the classifier again with "
+    "`python -m lexloop.finetune.classifier --data DIR --out FOLDER`."
+)
+
+Floats = NDArray[np.floating]
+
+
+@dataclass(frozen=True)
+class LinearClassifier:
+    """Complexity of a question from its wording and its sentence frame.
+
+    Attributes:
+        idf: Inverse document frequency of each bucket, 0 where training met none; shape
+            (3 families, buckets).
+        gram_weights: Weights of each bucket for the three classes; shape (3, buckets, 3).
+        measure_mean: Mean of each paired measure in training; shape (465,).
+        measure_scale: Their standard deviation, 1 for a constant; shape (465,).
+        measure_weights: Weights of the standardised measures; shape (465, 3).
+        bias: Intercepts of the wording and of the frame model; shape (2, 3).
+        calibration_3: Coefficients of the six scores, intercepts last; shape (7, 3).
+        calibration_2: The same for the two-class task; shape (7, 2).
+    """
+
+    idf: Floats
+    gram_weights: Floats
+    measure_mean: Floats
+    measure_scale: Floats
+    measure_weights: Floats
+    bias: Floats
+    calibration_3: Floats
+    calibration_2: Floats
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read a trained classifier.
+
+        Args:
+            folder: The folder that holds ``linear.npz``.
+
+        Returns:
+            The classifier.
+
+        Raises:
+            DataError: The file is missing, unreadable, of another format or shape, or holds
+                numbers that are not finite.
+        """
+        path = folder / FILE_NAME
+        try:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in _SHAPES}
+        except FileNotFoundError as error:
+            raise DataError(f"The classifier file {path} does not exist.", _RETRAIN) from error
+        except _UNREADABLE as error:
+            what = f"The classifier file {path} cannot be read: {error}"
+            raise DataError(what, _RETRAIN) from error
+        _check(path, arrays)
+        del arrays["format"]
+        return cls(**{name: array.astype(np.float32) for name, array in arrays.items()})
+
+    def save(self, folder: Path) -> Path:
+        """Write the classifier in half precision, whole or not at all.
+
+        Args:
+            folder: Made when missing.
+
+        Returns:
+            The path of the file written.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        arrays = {name: getattr(self, name) for name in _SHAPES if name != "format"}
+        narrow = {name: array.astype(_stored_type(name)) for name, array in arrays.items()}
+        with tempfile.NamedTemporaryFile(dir=folder, suffix=".tmp", delete=False) as file:
+            try:
+                np.savez_compressed(file, format=np.array([FORMAT]), **narrow)
+            except BaseException:
+                Path(file.name).unlink()
+                raise
+        path = folder / FILE_NAME
+        Path(file.name).chmod(0o644)
+        os.replace(file.name, path)
+        return path
+
+    def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
+        """Say how likely each number of pieces of context is.
+
+        Args:
+            question: Any text; only its first 4,000 characters are read.
+            classes: 3 for one, two, three or more pieces; 2 for one, more than one.
+
+        Returns:
+            ``classes`` probabilities that sum to 1, fewest pieces first.
+        """
+        calibration = self.calibration_3 if classes == 3 else self.calibration_2
+        logits = np.append(self.scores(question), 1.0) @ calibration.astype(np.float64)
+        exponentials = np.exp(logits - logits.max())
+        return [float(share) for share in exponentials / exponentials.sum()]
+
+    def scores(self, question: str) -> NDArray[np.float64]:
+        """Give the uncalibrated scores: wording for each class, then frame for each class.
+
+        Args:
+            question: Any text.
+
+        Returns:
+            Signed distances, shape (6,).
+        """
+        grams = {}
+        for family, (buckets, counts) in bags(question).items():
+            row = FAMILIES.index(family)
+            weighted = counts * self.idf[row, buckets]
+            length = float(np.linalg.norm(weighted)) or 1.0
+            grams[family] = (weighted / length) @ self.gram_weights[row, buckets]
+        surface = standardise(paired(measures(question)), self.measure_mean, self.measure_scale)
+        wording = grams["word"] + grams["char"] + self.bias[0]
+        frame = grams["frame"] + surface @ self.measure_weights + self.bias[1]
+        return np.concatenate([wording, frame]).astype(np.float64)
+
+
+def standardise(values: NDArray[np.float64], mean: Floats, scale: Floats) -> NDArray[np.float64]:
+    """Bring paired measures to a common scale, a tenth of the length of an n-gram vector.
+
+    Args:
+        values: Paired measures, shape (..., 465).
+        mean: Shape (465,).
+        scale: Shape (465,), never 0.
+
+    Returns:
+        Values within three standard deviations, times ``MEASURE_SHARE``; the shape of ``values``.
+    """
+    return np.clip((values - mean) / scale, -_CLIP, _CLIP) * MEASURE_SHARE
+
+
+def _stored_type(name: str) -> type[np.floating]:
+    # Half precision costs no score on the n-grams; the few other numbers stay exact.
+    return np.float16 if name in {"idf", "gram_weights"} else np.float32
+
+
+def _check(path: Path, arrays: dict[str, NDArray[np.generic]]) -> None:
+    for name, shape in _SHAPES.items():
+        array = arrays[name]
+        if array.shape != shape:
+            raise DataError(
+                f"{path} holds {name} of shape {array.shape}; {shape} is needed.", _RETRAIN
+            )
+        if array.dtype.kind not in "fi" or not np.isfinite(array.astype(np.float64)).all():
+            raise DataError(f"{path} holds values of {name} that are no finite numbers.", _RETRAIN)
+    if int(arrays["format"].astype(np.int64)[0]) != FORMAT:
+        raise DataError(
+            f"{path} has format {arrays['format'][0]}; this version reads {FORMAT}.", _RETRAIN
+        )
+    if (arrays["measure_scale"].astype(np.float64) <= 0).any():
+        raise DataError(f"{path} holds a measure_scale of 0 or less.", _RETRAIN)

@@ -1,0 +1,87 @@
+"""classify: the question of this turn, how complex it is, and so how much it may retrieve."""
+
+import time
+import uuid
+from typing import Literal, Protocol
+
+from langchain_core.messages import AnyMessage, HumanMessage
+
+from lexloop.core.conversation import checked_question, history_turns, message_text
+from lexloop.core.errors import QuestionError
+from lexloop.core.settings import Settings
+from lexloop.core.state import State, Update
+from lexloop.core.types import Degradation
+from lexloop.models.dialogue import unassisted
+from lexloop.nodes.classify.plan import chosen_class, plan_for
+
+
+class ComplexityClassifier(Protocol):
+    """Says how many pieces of context a question needs: one, two, three or more."""
+
+    def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
+        """One probability per class, summing to 1."""
+        ...
+
+
+@unassisted
+def classify(
+    state: State,
+    classifier: ComplexityClassifier,
+    settings: Settings,
+    degraded: list[Degradation],
+) -> Update:
+    """Open the turn: check the question, plan its retrieval, and reset what the last turn left.
+
+    Args:
+        state: ``question``, or ``messages`` whose last one is the user's.
+        classifier: Gives the class probabilities.
+        settings: The limits, the variant and what is fixed of the plan.
+        degraded: What was already missing when the components were made.
+
+    Raises:
+        QuestionError: There is no question, or it cannot be used.
+    """
+    message, earlier = _open_turn(state, settings.max_question_chars)
+    asked = checked_question(message_text(message), settings.max_question_chars)
+    probabilities = classifier.probabilities(asked, settings.classes)
+    complexity = chosen_class(probabilities, settings.min_class_probability)
+    now = time.time()
+    return {
+        "messages": [message],
+        "question": "",
+        "turn_id": message.id or uuid.uuid4().hex,
+        "started_at": now,
+        "deadline": now + settings.deadline_s,
+        "asked": asked,
+        "history": history_turns(earlier),
+        "complexity": complexity,
+        "probabilities": probabilities,
+        "plan": plan_for(complexity, settings),
+        "advice": None,
+        "attempts": [],
+        "answer": "",
+        "abstained": False,
+        "warning": "",
+        "citations": [],
+        "passages": [],
+        "triplets": [],
+        "degraded": list(degraded),
+        "usage": {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0},
+    }
+
+
+def _open_turn(state: State, limit: int) -> tuple[HumanMessage, list[AnyMessage]]:
+    """The message that asks and those before it; a ``question`` given goes before messages."""
+    messages = state.get("messages", [])
+    question = state.get("question")
+    if question:
+        text = checked_question(question, limit)
+        return HumanMessage(content=text, id=uuid.uuid4().hex), messages
+    if messages and isinstance(messages[-1], HumanMessage):
+        return messages[-1], messages[:-1]
+    if question is None and not messages:
+        raise QuestionError(
+            "There is no question.", "Give `question`, or `messages` that end with the user's."
+        )
+    checked_question(question or "", limit)
+    raise QuestionError("The last message is not the user's.", "End `messages` with a question.")

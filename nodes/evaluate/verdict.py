@@ -1,0 +1,58 @@
+"""When an attempt passes, when it is tried again, and which attempt is the answer."""
+
+from lexloop.core.settings import Settings
+from lexloop.core.types import Attempt, Evaluation
+from lexloop.nodes.evaluate.judge import Judgement
+
+
+def passes(judgement: Judgement, settings: Settings) -> bool:
+    """Whether each score reaches its setting; an unresolved score never does."""
+    pairs = (
+        (judgement.answer_relevance, settings.min_answer_relevance),
+        (judgement.context_relevance, settings.min_context_relevance),
+        (judgement.groundedness, settings.min_groundedness),
+    )
+    return all(score is not None and score >= least for score, least in pairs)
+
+
+def may_retry(attempts: list[Attempt], settings: Settings) -> bool:
+    """Whether the last attempt did not pass and another is allowed.
+
+    ``llm_only`` has no documents that a better question could find, so it is never tried again.
+    """
+    if attempts[-1]["evaluation"]["passed"] or settings.variant == "llm_only":
+        return False
+    return len(attempts) <= settings.max_retries
+
+
+def best_attempt(attempts: list[Attempt]) -> Attempt:
+    """Verified citations first, then the highest minimum of the scores, then the earliest.
+
+    A passing attempt is always best; an abstention counts as verified and scores nothing.
+    """
+    return max(attempts, key=lambda a: (a["evaluation"]["passed"], *_merit(a), -a["number"]))
+
+
+def _merit(attempt: Attempt) -> tuple[bool, float]:
+    evaluation = attempt["evaluation"]
+    return evaluation["citations_verified"], lowest_score(evaluation)
+
+
+def lowest_score(evaluation: Evaluation) -> float:
+    """The minimum of the three scores; -1 when one is unresolved."""
+    scores = (
+        evaluation["answer_relevance"],
+        evaluation["context_relevance"],
+        evaluation["groundedness"],
+    )
+    return min((-1.0 if score is None else score) for score in scores)
+
+
+def warning_for(best: Attempt, judged: bool) -> str:
+    """What a reader must know about an answer that did not pass; nothing for one that did."""
+    if best["evaluation"]["passed"] or best["abstained"]:
+        return ""
+    if not judged and best["evaluation"]["citations_verified"]:
+        return "This answer was not evaluated."
+    reasons = " ".join(best["evaluation"]["reasons"][:3])
+    return f"No attempt passed the evaluation; this is the best one. {reasons}".strip()

@@ -1,0 +1,104 @@
+"""Whether the passages answer the question at all."""
+
+import json
+import math
+import re
+from dataclasses import astuple, dataclass, fields
+from functools import lru_cache
+from importlib import resources
+
+import numpy as np
+
+from lexloop.core.errors import DataError
+from lexloop.corpus.tokens import tokenize
+from lexloop.nodes.definition import defines
+from lexloop.nodes.generate.expected import expected_kind, holds
+from lexloop.nodes.generate.selection import Scored
+from lexloop.nodes.relevance import Asked, Sources, coverage
+
+_PROPER = re.compile(r"(?<=[a-z,'’)\]] )[A-Z][\w\-]*[\w]")
+_REFERENCE = re.compile(r"(?:§+|\b[Ss]ections?|\b[Aa]rticles?|\b[Rr]ules?)\s*(\d[\w.\-]*\w|\d)")
+_TOP = 5
+
+
+@dataclass(frozen=True)
+class Signs:
+    """What speaks for and against an answer being there; each in [0, 1] or nearly.
+
+    Args:
+        closest: The highest cosine of a statement with the question.
+        score: The mean relevance of the three best statements.
+        covered: For the worst-covered part, the best share of its terms in one statement.
+        together: The share of the question's terms that the three best statements hold.
+        unknown: How many of the question's terms the documents do not know, up to 3, over 3.
+        foreign: Whether a name or section number in the question is unknown to the documents.
+        undefined: Whether a definition is asked for that no statement gives.
+        lacking: Whether the kind of fact asked for (a duration, a sum ...) is in no good statement.
+        vague: Whether the question names next to nothing.
+    """
+
+    closest: float
+    score: float
+    covered: float
+    together: float
+    unknown: float
+    foreign: float
+    undefined: float
+    lacking: float
+    vague: float
+
+
+def read_signs(asked: Asked, scored: Scored, sources: Sources) -> Signs:
+    """Read the signs off the scored evidence."""
+    texts = [item.text for item in scored.evidence]
+    held = [frozenset(tokenize(text)) for text in texts]
+    order = np.argsort(-scored.best, kind="stable")
+    top = [int(i) for i in order[:3]]
+    wanted = asked.all_terms
+    union = frozenset().union(*(held[i] for i in top))
+    unknown = [term for term in wanted if not sources.knows(term)]
+    return Signs(
+        closest=float((asked.vectors[:2] @ scored.vectors.T).max()),
+        score=float(np.mean(scored.best[top])),
+        covered=min(max(coverage(part, has, sources) for has in held) for part in asked.terms),
+        together=coverage(wanted, union, sources),
+        unknown=min(len(unknown), 3) / 3,
+        foreign=float(any(_foreign(part, sources) for part in asked.parts)),
+        undefined=float(
+            any(t and not any(defines(t, text) for text in texts) for t in asked.definitions)
+        ),
+        lacking=float(
+            any(
+                (kind := expected_kind(part)) is not None
+                and not any(holds(kind, texts[i]) for i in order[:_TOP])
+                for part in asked.parts
+            )
+        ),
+        vague=float(asked.vague),
+    )
+
+
+def _foreign(part: str, sources: Sources) -> bool:
+    named = [*_PROPER.findall(part), *_REFERENCE.findall(part)]
+    return any(not sources.knows(term) for name in named for term in tokenize(name))
+
+
+@lru_cache(maxsize=1)
+def _weights() -> tuple[float, tuple[float, ...]]:
+    """The shipped weights: intercept, then one weight per sign."""
+    source = resources.files("lexloop.data") / "answerable" / "weights.json"
+    names = [field.name for field in fields(Signs)]
+    try:
+        stored = json.loads(source.read_text(encoding="utf-8"))
+        return float(stored["intercept"]), tuple(float(stored["weights"][n]) for n in names)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(
+            f"The answerability weights {source} cannot be read: {error}.", "Reinstall lexloop."
+        ) from error
+
+
+def answerable(signs: Signs) -> float:
+    """The probability that the passages answer the question, by logistic regression."""
+    intercept, weights = _weights()
+    logit = intercept + sum(w * x for w, x in zip(weights, astuple(signs), strict=True))
+    return 1.0 / (1.0 + math.exp(-logit))

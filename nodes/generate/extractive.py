@@ -1,0 +1,66 @@
+"""The embedded generator: selects, orders and cites sentences of the passages."""
+
+import re
+
+from lexloop.core.types import ABSTENTION, Advice, Citation, Passage, Triplet
+from lexloop.corpus.statements import LIST_ITEM
+from lexloop.models.dialogue import unassisted
+from lexloop.nodes.generate.answerable import answerable, read_signs
+from lexloop.nodes.generate.node import Draft
+from lexloop.nodes.generate.selection import Evidence, gather, select
+from lexloop.nodes.relevance import Sources, understand
+
+MIN_ANSWERABLE = 0.5
+
+
+class ExtractiveGenerator:
+    """Answers in the documents' own words, or abstains when they do not answer.
+
+    Args:
+        sources: The collection the passages come from.
+    """
+
+    instructions = ""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+
+    @unassisted
+    def generate(
+        self,
+        question: str,
+        passages: list[Passage],
+        triplets: list[Triplet],
+        advice: Advice | None,
+    ) -> Draft:
+        """Quote the most relevant statements; the abstention when the signs are against it."""
+        asked = understand(question, self._sources)
+        scored = gather(asked, passages, self._sources)
+        if scored is None:
+            return Draft(ABSTENTION)
+        if answerable(read_signs(asked, scored, self._sources)) < MIN_ANSWERABLE:
+            return Draft(ABSTENTION)
+        chosen = select(asked, scored)
+        answer = " ".join(f"{_tidy(item.text)} [{item.passage['n']}]" for item in chosen)
+        return Draft(answer, [_citation(item) for item in chosen])
+
+
+def _tidy(text: str) -> str:
+    """The statement on one line, without the list marker it opens with."""
+    flat = re.sub(r"\s+", " ", text).strip()
+    marker = LIST_ITEM.match(flat)
+    bare = flat[marker.end() :] if marker else flat
+    return bare[:1].upper() + bare[1:]
+
+
+def _citation(item: Evidence) -> Citation:
+    passage = item.passage
+    return {
+        "n": passage["n"],
+        "document": passage["document"],
+        "section": passage["section"],
+        "page": passage["page"],
+        "start": passage["start"] + item.start,
+        "end": passage["start"] + item.end,
+        "quote": passage["text"][item.start : item.end],
+    }

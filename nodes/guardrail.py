@@ -1,0 +1,53 @@
+"""The output guardrail of Sultania et al.: instructions never come back as an answer."""
+
+import re
+
+import numpy as np
+
+from lexloop.corpus.tokens import words
+from lexloop.models.embedding import Vectors
+
+_RUN = 6
+_RECITED = 0.5
+
+
+def prompt_similarity(
+    said: str, instructions: str, said_vector: Vectors, instructions_vector: Vectors
+) -> float:
+    """How similar an answer is to the system prompt, in [0, 1].
+
+    The higher counts of the cosine of the whole texts and the share of the answer's word runs
+    that stand in the prompt.
+
+    Args:
+        said: The answer without markers and without the question: an answer that repeats what
+            was asked repeats no instructions.
+        instructions: The system prompt.
+        said_vector: Unit vector of ``said``, shape (dimension,).
+        instructions_vector: Unit vector of ``instructions``, shape (dimension,).
+    """
+    cosine = float(np.dot(said_vector, instructions_vector))
+    return max(0.0, min(1.0, max(cosine, recited_share(said, instructions))))
+
+
+def without(question: str, text: str) -> str:
+    """``text`` with every repetition of the question taken out."""
+    if not question.strip():
+        return text
+    return re.sub(re.escape(question.strip()), " ", text, flags=re.IGNORECASE).strip()
+
+
+def recited_share(text: str, system: str) -> float:
+    """The share of the word runs of ``text`` that stand in ``system``; 0 for a short text."""
+    said, instructions = _runs(text), _runs(system)
+    return len(said & instructions) / len(said) if said else 0.0
+
+
+def recites(text: str, system: str) -> bool:
+    """Whether a piece of an answer is largely taken from the instructions."""
+    return recited_share(text, system) >= _RECITED
+
+
+def _runs(text: str) -> set[tuple[str, ...]]:
+    spoken = words(text)
+    return {tuple(spoken[i : i + _RUN]) for i in range(len(spoken) - _RUN + 1)}

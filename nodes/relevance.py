@@ -1,0 +1,127 @@
+"""How much a statement has to do with what a question asks.
+
+The reranker, the extractive generator and the embedded judge share this one measure, so that a
+passage chosen for a statement is the passage that statement is quoted from.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexloop.corpus.statements import Statement
+from lexloop.corpus.tokens import tokenize
+from lexloop.models.embedding import Vectors
+from lexloop.nodes.definition import asked_definition, defines
+from lexloop.nodes.question import question_parts
+
+CLOSENESS, PART, COVERAGE, DEFINITION, NEWS, CENTRE = 0.7, 0.15, 0.15, 0.1, 0.05, 0.4
+"""Weights of the measure, set on the development questions of LL144 and on the gold questions of
+the sample corpus; benchmarks/answers.py shows what they reach."""
+VAGUE_TERMS = 2
+_ENOUGH_NEWS = 8
+_TABLE_ROW = re.compile(r"\|.*\|")
+
+
+class Sources(Protocol):
+    """What judging relevance needs of a collection."""
+
+    def embed(self, texts: list[str]) -> Vectors:
+        """Unit vectors of shape (len(texts), dimension)."""
+        ...
+
+    def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
+        """The statements of a chunk and their vectors."""
+        ...
+
+    def rarity(self, term: str) -> float:
+        """Inverse document frequency of a search term."""
+        ...
+
+    def knows(self, term: str) -> bool:
+        """Whether the documents hold a search term."""
+        ...
+
+    def centre(self) -> Vectors:
+        """The direction of what the documents are about, shape (dimension,)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question taken apart.
+
+    Args:
+        parts: Each thing that is asked.
+        vectors: Unit vectors of the whole question, its core, then each part.
+        terms: The search terms of each part.
+        definitions: Per part the term whose definition it asks for, if it does.
+    """
+
+    parts: list[str]
+    vectors: Vectors
+    terms: list[frozenset[str]]
+    definitions: list[str | None]
+
+    @property
+    def all_terms(self) -> frozenset[str]:
+        """The search terms of all parts."""
+        return frozenset().union(*self.terms)
+
+    @property
+    def vague(self) -> bool:
+        """Whether the question names so little that only the documents can say what it is about."""
+        return len(self.all_terms) <= VAGUE_TERMS
+
+
+def understand(question: str, sources: Sources) -> Asked:
+    """Take a standalone question apart."""
+    parts = question_parts(question)
+    return Asked(
+        parts=parts,
+        vectors=sources.embed([question, " ".join(parts), *parts]),
+        terms=[frozenset(tokenize(part)) for part in parts],
+        definitions=[asked_definition(part) for part in parts],
+    )
+
+
+def coverage(wanted: frozenset[str], held: frozenset[str], sources: Sources) -> float:
+    """The share of the wanted terms, weighted by rarity, that ``held`` has; 1 for none wanted."""
+    total = sum(sources.rarity(term) for term in wanted)
+    return sum(sources.rarity(term) for term in wanted & held) / total if total else 1.0
+
+
+def relevance(
+    asked: Asked, texts: list[str], vectors: Vectors, sources: Sources
+) -> NDArray[np.float32]:
+    """The relevance of statements to each part of a question, shape (parts, len(texts)).
+
+    Args:
+        asked: The question.
+        texts: The statements, each with its lead-in.
+        vectors: Their unit vectors, shape (len(texts), dimension).
+        sources: Where rarity is known.
+    """
+    cosines = asked.vectors @ vectors.T
+    closeness = cosines[:2].max(axis=0)
+    held = [frozenset(tokenize(text)) for text in texts]
+    known = asked.all_terms
+    news = np.array([min(len(terms - known), _ENOUGH_NEWS) / _ENOUGH_NEWS for terms in held])
+    rows = np.array([bool(_TABLE_ROW.search(text)) for text in texts])
+    shared = NEWS * news - 0.1 * rows
+    if asked.vague:
+        shared = shared + CENTRE * (vectors @ sources.centre())
+    scores = np.empty((len(asked.parts), len(texts)), dtype=np.float32)
+    for row, (terms, wanted) in enumerate(zip(asked.terms, asked.definitions, strict=True)):
+        covered = np.array([coverage(terms, has, sources) for has in held])
+        defining = np.array([bool(wanted) and defines(wanted or "", text) for text in texts])
+        scores[row] = (
+            CLOSENESS * closeness
+            + PART * cosines[2 + row]
+            + COVERAGE * covered
+            + DEFINITION * defining
+            + shared
+        )
+    return scores

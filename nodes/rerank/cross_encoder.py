@@ -1,0 +1,41 @@
+"""The model reranker: a cross-encoder, BAAI/bge-reranker-large in HyPA-RAG section 8.4."""
+
+from typing import Any
+
+from lexloop.core.errors import DataError
+from lexloop.core.types import Candidate
+
+
+class CrossEncoderReranker:
+    """Scores each (question, chunk) pair with a sentence-transformers cross-encoder.
+
+    Args:
+        name: A local folder or a hub id.
+
+    Raises:
+        DataError: The model cannot be loaded.
+    """
+
+    def __init__(self, name: str) -> None:
+        from sentence_transformers import CrossEncoder
+
+        try:
+            self._model: Any = CrossEncoder(name, model_kwargs={"use_safetensors": True})
+        except (OSError, ValueError) as error:
+            raise DataError(
+                f"The reranker {name!r} cannot be loaded: {error}.",
+                "Name a local folder or a hub id that this machine can reach, "
+                "or set reranker='embedded'.",
+            ) from error
+
+    def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
+        """The candidates by the model's score, best first."""
+        if not candidates:
+            return []
+        pairs = [(question, candidate["text"]) for candidate in candidates]
+        scores = self._model.predict(pairs, show_progress_bar=False)
+        ranked: list[Candidate] = [
+            {**c, "score": float(s), "signals": {**c["signals"], "rerank": float(s)}}
+            for c, s in zip(candidates, scores, strict=True)
+        ]
+        return sorted(ranked, key=lambda candidate: (-candidate["score"], candidate["id"]))

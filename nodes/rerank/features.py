@@ -1,0 +1,45 @@
+"""The embedded reranker: a candidate is as good as its most relevant statement."""
+
+from lexloop.core.types import Candidate
+from lexloop.nodes.relevance import Sources, relevance, understand
+
+FUSED, GRAPH = 0.1, 0.05
+"""How much the search's own order and the graph's say count beside the best statement."""
+
+
+class FeatureReranker:
+    """Scores candidates by cosine, coverage and definitions of their statements.
+
+    Args:
+        sources: The collection the candidates come from.
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+
+    def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
+        """The candidates by the best of their statements for any part of the question."""
+        if not candidates:
+            return []
+        asked = understand(question, self._sources)
+        top = max((abs(candidate["score"]) for candidate in candidates), default=0.0) or 1.0
+        ranked: list[Candidate] = []
+        for candidate in candidates:
+            found, vectors = self._sources.statements(candidate["id"])
+            best = 0.0
+            if found:
+                texts = [statement.text for statement in found]
+                best = float(relevance(asked, texts, vectors, self._sources).max())
+            graph = candidate["signals"].get("graph", 0.0)
+            score = best + FUSED * candidate["score"] / top + GRAPH * graph
+            signals = {**candidate["signals"], "rerank": score}
+            ranked.append({**candidate, "score": score, "signals": signals})
+        return sorted(ranked, key=lambda candidate: (-candidate["score"], candidate["id"]))
+
+
+class NoReranker:
+    """Keeps the order of fusion; what only the graph brought comes after."""
+
+    def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
+        """The candidates as they came."""
+        return candidates

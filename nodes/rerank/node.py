@@ -1,0 +1,49 @@
+"""rerank: candidates of search and graph -> the k passages that the answer may use."""
+
+from typing import Protocol
+
+from lexloop.core.state import State, Update
+from lexloop.core.types import Candidate, Passage
+from lexloop.models.dialogue import unassisted
+
+
+class Reranker(Protocol):
+    """Orders candidates by how well they answer a question."""
+
+    def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
+        """The candidates, best first, each with its ``rerank`` signal and that as its score."""
+        ...
+
+
+@unassisted
+def rerank(state: State, reranker: Reranker) -> Update:
+    """Write the k best passages, numbered from 1; near-copies of a better one come last."""
+    pool = merge(state["candidates"], state.get("graph_candidates", []))
+    ranked = reranker.rerank(state["standalone"], pool)
+    chosen = copies_last(ranked)[: state["plan"]["k"]]
+    passages: list[Passage] = [{**chunk, "n": n} for n, chunk in enumerate(chosen, 1)]
+    return {"passages": passages}
+
+
+def merge(found: list[Candidate], related: list[Candidate]) -> list[Candidate]:
+    """Search results, then what only the graph brought; signals of both are kept."""
+    merged = {candidate["id"]: candidate for candidate in found}
+    for candidate in related:
+        known = merged.get(candidate["id"], candidate)
+        signals = {**known["signals"], **candidate["signals"]}
+        merged[candidate["id"]] = {**known, "signals": signals}
+    return list(merged.values())
+
+
+def copies_last(candidates: list[Candidate]) -> list[Candidate]:
+    """Move a candidate whose words a better one nearly all holds behind the others."""
+    kept: list[Candidate] = []
+    copies: list[Candidate] = []
+    seen: list[set[str]] = []
+    for candidate in candidates:
+        words = set(candidate["text"].lower().split())
+        copy = any(len(words & other) >= 0.85 * len(words) for other in seen)
+        (copies if copy else kept).append(candidate)
+        if not copy:
+            seen.append(words)
+    return kept + copies
