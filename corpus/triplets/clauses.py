@@ -45,7 +45,8 @@ _MODIFIER = re.compile(
     r"\s+(?:pursuant\s+to|in\s+accordance\s+with|in\s+relation\s+to|in\s+respect\s+of|with\s+respect"
     r"\s+to|under|(?:referred|mentioned|described|specified|set\s+out|prescribed|contained|listed"
     r"|required|provided|made|given|issued|submitted|imposed|granted|seeking|using|wishing|applying"
-    r"|carrying|carried|conducted|performed|conducting|operating|acting|authori[sz]ed|established|designated)\b)"
+    r"|carrying|carried|conducted|performed|conducting|operating|acting|authori[sz]ed|established"
+    r"|designated|subject)\b)"
 )
 _PREPOSITION = re.compile(r"\s+(?:for|with|in|on|by|from|to|at|within|during|into|through)\s")
 _DETERMINER = re.compile(

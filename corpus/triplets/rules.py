@@ -37,6 +37,7 @@ _OPEN_LIST = re.compile(r"\s*\bbut\s+not\s+(?:be\s+)?limited\s+to")
 _MEASURED = re.compile(
     r"\d|§|[IVX]|day|week|month|quarter|year|annual|subdivision|paragraph|Part|Annex"
 )
+_CLAUSE_START = re.compile(r"(?:at|if|it|no|not|that|they|when|where|within)\b", re.IGNORECASE)
 _LEAD_IN = re.compile(
     r",?\s+(?:if|where|when|that|which|who|to\s+enable|in\s+order|for|at\s+least|of\s+the\s+following)\b"
     r"[^,.;]{0,60}$"
@@ -90,7 +91,7 @@ def extract_triplets(
             continue
         for raw in _statements(unit, chunk["section"], introduced):
             statement = raw if raw.predicate == "alias_of" else _unified(raw, known)
-            if statement in seen or not statement.subject or not statement.object:
+            if statement in seen or not _stands_alone(statement):
                 continue
             seen.add(statement)
             triplets.append(located(statement, chunk, start, end))
@@ -111,6 +112,15 @@ def located(statement: Statement, chunk: Chunk, start: int, end: int) -> Triplet
         "end": chunk["start"] + end,
         "quote": chunk["text"][start:end],
     }
+
+
+def _stands_alone(statement: Statement) -> bool:
+    """Whether both sides say something without the sentence around them."""
+    if not statement.subject or not statement.object:
+        return False
+    if statement.predicate == "exception_to":
+        return len(statement.subject) > len("that")
+    return not _CLAUSE_START.match(statement.subject)
 
 
 def _unified(statement: Statement, aliases: Mapping[str, str]) -> Statement:

@@ -1,0 +1,68 @@
+import pytest
+
+from lexloop.core.types import Chunk, Triplet
+from lexloop.corpus.triplets.model import ExtractedTriplet, Extraction, extract_with_model
+from lexloop.models.dialogue import ChatReply, ChatRequest
+
+TEXT = "An owner must pay\nthe fee (40 dollars) within  10 days."
+CHUNK: Chunk = {
+    "id": "c1",
+    "document": "d.txt",
+    "title": "Act",
+    "section": "§ 1",
+    "page": None,
+    "start": 500,
+    "end": 500 + len(TEXT),
+    "text": TEXT,
+}
+
+
+def extracted(*items: tuple[str, str, str, str]) -> tuple[ChatRequest, list[Triplet]]:
+    dialogue = extract_with_model(CHUNK)
+    request = next(dialogue)
+    reply = Extraction(
+        triplets=[
+            ExtractedTriplet(subject=s, predicate=p, object=o, quote=q) for s, p, o, q in items
+        ]
+    )
+    with pytest.raises(StopIteration) as done:
+        dialogue.send(ChatReply("", reply))
+    triplets: list[Triplet] = done.value.value
+    return request, triplets
+
+
+def test_asks_for_the_relations_of_the_passage() -> None:
+    request, triplets = extracted()
+    assert TEXT in request.user
+    assert request.schema is Extraction
+    assert triplets == []
+
+
+def test_a_quote_is_found_whatever_its_white_space() -> None:
+    _, [found] = extracted(
+        ("An owner", "must pay", "the fee", "pay the fee (40 dollars) within 10")
+    )
+    assert found["quote"] == "pay\nthe fee (40 dollars) within  10"
+    assert (found["start"], found["end"]) == (514, 549)
+    assert TEXT[found["start"] - 500 : found["end"] - 500] == found["quote"]
+    assert (found["subject"], found["predicate"], found["object"]) == (
+        "owner",
+        "must pay",
+        "the fee",
+    )
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        ("owner", "must pay", "the fee", "An owner may pay the fee"),
+        ("owner", "must pay", "the fee", ""),
+        ("owner", "must pay", "the fee", " \n"),
+        ("owner", "must pay", "the fee", ".*"),
+        ("", "must pay", "the fee", "An owner"),
+        ("owner", " ", "the fee", "An owner"),
+        ("owner", "must pay", "", "An owner"),
+    ],
+)
+def test_what_the_passage_does_not_state_is_dropped(item: tuple[str, str, str, str]) -> None:
+    assert extracted(item)[1] == []

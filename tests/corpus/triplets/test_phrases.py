@@ -1,0 +1,102 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexloop.corpus.triplets.phrases import (
+    alternatives,
+    entity_key,
+    noun_phrase,
+    readable,
+    singular,
+    written_out,
+)
+from lexloop.corpus.triplets.references import section_key
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("  “the   sum\ndue”; ", "the sum due"),
+        ("pay the fee to the", "pay the fee"),
+        ("", ""),
+        (". , ;", ""),
+    ],
+)
+def test_readable(text: str, expected: str) -> None:
+    assert readable(text) == expected
+
+
+def test_long_phrases_end_at_a_word() -> None:
+    assert readable("word " * 40, 22) == "word word word word"
+
+
+@given(st.text(max_size=400), st.integers(10, 130))
+def test_readable_is_one_short_line(text: str, limit: int) -> None:
+    line = readable(text, limit)
+    assert len(line) <= limit
+    assert "\n" not in line
+    assert line == line.strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Any such Relevant Person", "Relevant Person"),
+        ("Every employer", "employer"),
+        ("Civil penalty", "civil penalty"),
+        ("The", "The"),
+    ],
+)
+def test_noun_phrases_lose_determiners(text: str, expected: str) -> None:
+    assert noun_phrase(text) == expected
+
+
+def test_acronyms_are_written_out() -> None:
+    aliases = {"AWT": "automated weighing tool"}
+    assert written_out("an AWT and AWTs", aliases) == (
+        "an automated weighing tool and automated weighing tool"
+    )
+    assert written_out("weighing tools (AWTs) on 6 AWT", aliases) == "weighing tools on 6 AWT"
+
+
+@pytest.mark.parametrize(
+    ("plural", "one"),
+    [
+        ("agencies", "agency"),
+        ("processes", "process"),
+        ("boxes", "box"),
+        ("fees", "fee"),
+        ("bus", "bus"),
+        ("basis", "basis"),
+        ("gas", "gas"),
+        ("loss", "loss"),
+    ],
+)
+def test_singular(plural: str, one: str) -> None:
+    assert singular(plural) == one
+
+
+def test_two_mentions_of_one_entity_have_one_key() -> None:
+    assert entity_key("The Employment Agencies") == entity_key("an employment agency")
+    assert entity_key("the") == "the"
+    assert entity_key("") == ""
+
+
+def test_short_coordinations_are_split_and_others_kept() -> None:
+    assert alternatives("captain, mate, or pilot") == ["captain", "mate", "pilot"]
+    assert alternatives("rules of the city and the state") == ["rules of the city and the state"]
+
+
+@pytest.mark.parametrize(
+    ("label", "key"),
+    [
+        ("§ 20-871(b)(1)", ("section", "20-871")),
+        ("paragraph 1 of subdivision b of section 20-871", ("section", "20-871")),
+        ("Rule \u200e3.2", ("rule", "3.2")),
+        ("Articles 6", ("article", "6")),
+        ("mooring fee", None),
+        ("", None),
+    ],
+)
+def test_section_keys(label: str, key: tuple[str, str] | None) -> None:
+    assert section_key(label) == key
