@@ -24,8 +24,7 @@ def checked_question(question: Any, limit: int) -> str:
             f"The question is a {type(question).__name__}, not text.",
             f"Give a string of 1 to {limit} characters.",
         )
-    text = "".join("\N{REPLACEMENT CHARACTER}" if "\ud800" <= c <= "\udfff" else c for c in question)
-    text = text.replace("\x00", " ").strip()
+    text = _encodable(question).strip()
     if not text:
         raise QuestionError("The question is empty.", f"Give a text of 1 to {limit} characters.")
     if len(text) > limit:
@@ -38,7 +37,13 @@ def checked_question(question: Any, limit: int) -> str:
 
 def message_text(message: AnyMessage) -> str:
     """The text of a message, its non-text content blocks left out."""
-    return message.text
+    # a plain string: LangChain's own subclass does not survive strict checkpoint serialisation
+    return _encodable(str(message.text))
+
+
+def _encodable(text: str) -> str:
+    """Tokenizers and files take neither lone surrogates nor, reliably, NUL."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\x00", " ")
 
 
 def history_turns(messages: Sequence[AnyMessage]) -> list[Turn]:

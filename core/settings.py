@@ -24,6 +24,7 @@ class Settings(BaseModel):
 
     corpus: str = Field(
         SAMPLE_CORPUS,
+        min_length=1,
         description="A folder of .txt and .md documents, an index made by `lexloop index`, or "
         "`sample` for the bundled digest of NYC Local Law 144.",
     )
