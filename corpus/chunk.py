@@ -15,11 +15,13 @@ is cut between sentences, and a list stays with the clause that introduces it up
 The paragraph is what lawyers cite; the maximum is the size that did best in Sultania et al.,
 table 1."""
 
+_KINDS = ("Article", "Section", "Rule", "Part", "Chapter", "Annex", "Schedule")
 _SECTION = re.compile(
-    r"^(?P<label>§+\s*[\w.\-–]*\d[\w.\-–]*|(?:Article|Section|Rule|Part|Chapter|Annex|Schedule)"
-    r"\s+(?:\d[\w.\-–]*|[IVXLC]+)\b)[.:]?\s*(?P<rest>.*)$"
+    rf"^(?P<label>(?:§+\s*[\w.\-–]*\d[\w.\-–]*|(?:{'|'.join((*_KINDS, *map(str.upper, _KINDS)))})"
+    r"\s+(?:\d[\w.\-–]*|[IVXLC]+)\b)(?:\(\w{1,4}\))*)[.:]?\s*(?P<rest>.*)$"
 )
-_HEADING = re.compile(r"^#{1,6}\s+(?P<heading>.+?)\s*#*$")
+_HEADING = re.compile(r"^#{1,6}\s+(?P<heading>\S.*)$")
+_MAX_LABEL, _MAX_HEADING = 80, 200  # every chunk repeats its label, so a long one is no label
 
 
 @dataclass(frozen=True)
@@ -57,12 +59,13 @@ def sections(text: str) -> list[Section]:
 
 def _heading(line: str) -> tuple[str, str] | None:
     """Label and heading of a line that opens a section."""
-    if markdown := _HEADING.match(line):
-        inner = _SECTION.match(markdown["heading"])
-        label = inner["label"].rstrip(".") if inner else markdown["heading"]
-        return label, markdown["heading"]
+    if len(line) <= _MAX_HEADING and (markdown := _HEADING.match(line)):
+        heading = markdown["heading"].rstrip("#").rstrip()
+        inner = _SECTION.match(heading)
+        label = inner["label"].rstrip(".") if inner else heading
+        return (label, heading) if heading else None
     numbered = _SECTION.match(line)
-    if not numbered:
+    if not numbered or len(numbered["label"]) > _MAX_LABEL:
         return None
     rest = numbered["rest"]
     if not line.startswith("§") and (len(line) > 100 or (rest and not rest[0].isupper())):
@@ -120,10 +123,15 @@ def _paragraphs(text: str, section: Section) -> Iterator[tuple[int, int]]:
     for line in text[section.start : section.end].splitlines(keepends=True):
         begin, end = start, start + len(line)
         if len(line) > MAX_CHARS:
+            last = begin
             for _, stop in sentence_spans(line):
-                if MAX_CHARS // 2 <= start + stop - begin and start + stop < end:
-                    yield begin, start + stop
-                    begin = start + stop
+                if begin < last and start + stop - begin > MAX_CHARS:
+                    yield begin, last
+                    begin = last
+                last = start + stop
+                if MAX_CHARS // 2 <= last - begin and last < end:
+                    yield begin, last
+                    begin = last
         if begin < end:
             yield begin, end
         start = end

@@ -10,7 +10,7 @@ _ABBREVIATIONS = frozenset(
 _BOUNDARY = re.compile(r"(?<=[.!?;:])[\"'”’)\]]*\s+|\n+")
 _LIST_ITEM = re.compile(r"\s*(?:[-*•]\s|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)]\s|§|#|\|)", re.IGNORECASE)
 _LAST_WORD = re.compile(r"([\w.]+)\.[\"'”’)\]]*$")
-_LOOK_BACK = 80  # longer than any abbreviation; keeps the cost linear in text without full stops
+_REACH = 80  # longer than any abbreviation or indent; keeps the cost linear in hostile text
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
@@ -31,12 +31,12 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
-    before = text[max(start, match.start() - _LOOK_BACK) : match.start()]
+    before = text[max(start, match.start() - _REACH) : match.start()]
     after = text[match.end() : match.end() + 1]
     new_line = "\n" in match.group()
     last = before.rstrip("\"'”’)]")[-1:]
     if new_line:
-        item = _LIST_ITEM.match(text, match.end())
+        item = _LIST_ITEM.match(text, match.end(), match.end() + _REACH)
         wrapped = last not in ".!?;:" and after.islower() and not item
         return not wrapped
     if last in ";:":
