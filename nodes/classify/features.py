@@ -20,9 +20,9 @@ N_PAIRED = N_MEASURES + N_MEASURES * (N_MEASURES - 1) // 2
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _START, _END, _CONTENT = "<s>", "</s>", "_"
-_QUESTION_WORDS = frozenset("how what when where which who whom whose why".split())
+_QUESTION_WORDS = frozenset(_TOKEN.findall("how what when where which who whom whose why"))
 _FRAME_WORDS = _QUESTION_WORDS | frozenset(
-    """
+    _TOKEN.findall("""
     a about after against all also among an and any are as at be been before being between both
     by can clarify compare could define definition describe detail details did discuss do does
     during each elaborate explain for from give had has have he her here i identify if impact
@@ -30,7 +30,7 @@ _FRAME_WORDS = _QUESTION_WORDS | frozenset(
     outline over overview per please process provide role shall she should so such summarise
     summarize tell than that the their them then there these they this those through to under via
     was we were will with would you your
-    """.split()
+    """)
 )
 
 Bag = tuple[NDArray[np.int64], NDArray[np.float64]]

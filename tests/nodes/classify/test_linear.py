@@ -1,0 +1,214 @@
+"""The embedded classifier, on weights set by hand and on those that ship."""
+
+import csv
+import dataclasses
+import os
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexloop.core.errors import DataError
+from lexloop.nodes.classify.features import BUCKETS, N_PAIRED, bucket
+from lexloop.nodes.classify.linear import FILE_NAME, LinearClassifier
+
+SHIPPED = Path(str(files("lexloop.data"))) / "classifier"
+ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)
+HOSTILE = ["", " ", "?", "a", "\x00", "\ud800", "что такое аудит и кто его проводит?", "什么是偏见"]
+
+
+@pytest.fixture
+def blank() -> LinearClassifier:
+    calibration = np.zeros((7, 3))
+    calibration[0:3] = np.eye(3)
+    return LinearClassifier(
+        idf=np.zeros((3, BUCKETS)),
+        gram_weights=np.zeros((3, BUCKETS, 3)),
+        measure_mean=np.zeros(N_PAIRED),
+        measure_scale=np.ones(N_PAIRED),
+        measure_weights=np.zeros((N_PAIRED, 3)),
+        bias=np.zeros((2, 3)),
+        calibration_3=calibration,
+        calibration_2=calibration[:, :2],
+    )
+
+
+@pytest.fixture(scope="module")
+def shipped() -> LinearClassifier:
+    return LinearClassifier.load(SHIPPED)
+
+
+def test_without_evidence_every_class_is_as_likely(blank: LinearClassifier) -> None:
+    assert blank.probabilities("who pays?", 3) == pytest.approx([1 / 3] * 3)
+    assert blank.probabilities("who pays?", 2) == pytest.approx([1 / 2] * 2)
+
+
+def test_scores_worked_by_hand(blank: LinearClassifier) -> None:
+    blank.idf[0, [bucket("and"), bucket("who")]] = 3.0, 4.0
+    blank.gram_weights[0, bucket("and")] = [0.0, 1.0, 2.0]
+    blank.bias[1] = [0.5, 0.0, -0.5]
+    # (3, 4) has length 5, so "and" weighs 0.6.
+    expected = [0.0, 0.6, 1.2, 0.5, 0.0, -0.5]
+    assert blank.scores("and who").tolist() == pytest.approx(expected)
+    shares = np.exp([0.0, 0.6, 1.2])
+    assert blank.probabilities("and who", 3) == pytest.approx((shares / shares.sum()).tolist())
+
+
+def test_measures_are_standardised_and_clipped(blank: LinearClassifier) -> None:
+    blank.measure_weights[0] = [0.0, 1.0, 0.0]
+    blank.measure_mean[0] = np.log(3)
+    # Two tokens lie at the mean; a hundred with this scale lie beyond three deviations.
+    blank.measure_scale[0] = 0.01
+    assert blank.scores("and who")[4] == pytest.approx(0.0)
+    assert blank.scores("and " * 100)[4] == pytest.approx(0.3)
+
+
+def test_saved_is_loaded_again(shipped: LinearClassifier, tmp_path: Path) -> None:
+    shipped.save(tmp_path / "new")
+    assert [path.name for path in (tmp_path / "new").iterdir()] == [FILE_NAME]
+    again = LinearClassifier.load(tmp_path / "new")
+    for field in dataclasses.fields(again):
+        assert (getattr(again, field.name) == getattr(shipped, field.name)).all()
+    assert again.probabilities("who?", 3) == shipped.probabilities("who?", 3)
+
+
+def test_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"linear\.npz does not exist.*finetune"):
+        LinearClassifier.load(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04", b"\x93NUMPY\x01\x00"])
+def test_what_is_no_archive_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / FILE_NAME).write_bytes(content)
+    with pytest.raises(DataError, match="cannot be read"):
+        LinearClassifier.load(tmp_path)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.999])
+def test_truncated_file_is_refused(tmp_path: Path, share: float) -> None:
+    whole = (SHIPPED / FILE_NAME).read_bytes()
+    (tmp_path / FILE_NAME).write_bytes(whole[: int(len(whole) * share)])
+    with pytest.raises(DataError, match="cannot be read"):
+        LinearClassifier.load(tmp_path)
+
+
+def test_damaged_bytes_are_refused(tmp_path: Path) -> None:
+    content = bytearray((SHIPPED / FILE_NAME).read_bytes())
+    middle = len(content) // 2
+    content[middle : middle + 64] = bytes(64)
+    (tmp_path / FILE_NAME).write_bytes(bytes(content))
+    with pytest.raises(DataError, match="cannot be read"):
+        LinearClassifier.load(tmp_path)
+
+
+def test_a_pickled_array_is_refused(tmp_path: Path) -> None:
+    with np.load(SHIPPED / FILE_NAME) as stored:
+        arrays = dict(stored)
+    arrays["bias"] = np.array([{"not": "numbers"}], dtype=object)
+    np.savez(tmp_path / FILE_NAME, allow_pickle=True, **arrays)
+    with pytest.raises(DataError, match="cannot be read"):
+        LinearClassifier.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("bias", np.zeros((3, 2)), r"bias of shape \(3, 2\); \(2, 3\) is needed"),
+        ("bias", np.full((2, 3), np.nan), "no finite numbers"),
+        ("bias", np.full((2, 3), "x"), "no finite numbers"),
+        ("measure_scale", np.zeros(N_PAIRED), "measure_scale of 0"),
+        ("format", np.array([99]), "format 99; this version reads 1"),
+    ],
+)
+def test_wrong_content_is_refused(
+    tmp_path: Path, name: str, value: np.ndarray, message: str
+) -> None:
+    with np.load(SHIPPED / FILE_NAME) as stored:
+        arrays = dict(stored)
+    np.savez(tmp_path / FILE_NAME, allow_pickle=False, **(arrays | {name: value}))
+    with pytest.raises(DataError, match=message):
+        LinearClassifier.load(tmp_path)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("question", [*HOSTILE, "word and " * 20_000, "x" * 100_000])
+def test_any_text_gets_shares(shipped: LinearClassifier, question: str, classes: int) -> None:
+    shares = shipped.probabilities(question, classes)
+    assert len(shares) == classes
+    assert all(type(share) is float and 0.0 <= share <= 1.0 for share in shares)
+
+
+@given(ANY_TEXT)
+def test_shares_sum_to_one_and_are_repeatable(text: str) -> None:
+    classifier = _loaded()
+    for classes in (2, 3):
+        shares = classifier.probabilities(text, classes)
+        assert sum(shares) == pytest.approx(1.0)
+        assert shares == classifier.probabilities(text, classes)
+
+
+_CACHE: list[LinearClassifier] = []
+
+
+def _loaded() -> LinearClassifier:
+    # hypothesis does not take function-scoped fixtures, and loading each time would be slow.
+    if not _CACHE:
+        _CACHE.append(LinearClassifier.load(SHIPPED))
+    return _CACHE[0]
+
+
+@given(st.permutations([0, 1, 2]), st.sampled_from(["who pays?", "compare a, b and c", ""]))
+def test_renaming_the_classes_renames_the_shares(order: list[int], question: str) -> None:
+    classifier = _loaded()
+    renamed = dataclasses.replace(classifier, calibration_3=classifier.calibration_3[:, order])
+    shares = classifier.probabilities(question, 3)
+    assert renamed.probabilities(question, 3) == pytest.approx([shares[i] for i in order])
+
+
+def test_more_pieces_are_likelier_when_more_is_asked(shipped: LinearClassifier) -> None:
+    one = "What is a bias audit?"
+    two = "What is a bias audit and who must conduct it?"
+    three = "What is a bias audit, who must conduct it, and which penalties apply?"
+    for classes in (2, 3):
+        asked = [shipped.probabilities(question, classes) for question in (one, two, three)]
+        assert asked[0].index(max(asked[0])) == 0
+        assert asked[2].index(max(asked[2])) == classes - 1
+        assert asked[0][0] > asked[1][0] > asked[2][0]
+
+
+def test_classifying_loads_no_heavy_library() -> None:
+    code = (
+        "import sys; from pathlib import Path;"
+        "from lexloop.nodes.classify.linear import LinearClassifier as C;"
+        f"C.load(Path({str(SHIPPED)!r})).probabilities('who?', 3);"
+        "print([m for m in ('sklearn', 'scipy', 'torch', 'transformers') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_shipped_file_holds_numbers_alone() -> None:
+    with np.load(SHIPPED / FILE_NAME, allow_pickle=False) as stored:
+        assert all(stored[name].dtype.kind in "fi" for name in stored.files)
+    assert (SHIPPED / FILE_NAME).stat().st_size < 1_000_000
+
+
+@pytest.mark.parametrize(("column", "floor"), [("question", 0.84), ("question_clean", 0.86)])
+def test_shipped_classifier_on_validation(
+    shipped: LinearClassifier, column: str, floor: float
+) -> None:
+    from sklearn.metrics import f1_score
+
+    root = os.environ.get("LEXLOOP_DATA")
+    path = Path(root or ".") / "complexity" / "validation.csv"
+    if not root or not path.is_file():
+        pytest.skip("LEXLOOP_DATA names no folder that holds complexity/validation.csv")
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    predicted = [int(np.argmax(shipped.probabilities(row[column], 3))) for row in rows]
+    assert f1_score([int(row["label"]) for row in rows], predicted, average="macro") > floor
