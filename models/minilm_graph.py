@@ -46,7 +46,10 @@ class _GraphWriter:
         graph = self._helper.make_graph(
             self._nodes,
             "minilm",
-            [make("tokens", kinds.INT64, ["n", "width"]), make("mask", kinds.FLOAT, ["n", "width"])],
+            [
+                make("tokens", kinds.INT64, ["n", "width"]),
+                make("mask", kinds.FLOAT, ["n", "width"]),
+            ],
             [make("vectors", kinds.FLOAT, ["n", _WIDTH])],
             self._initializers,
         )
@@ -69,8 +72,11 @@ class _GraphWriter:
         begin, end = entry["data_offsets"]
         tensor = self._types(name=name, data_type=self._types.FLOAT, dims=entry["shape"])
         tensor.data_location = self._types.EXTERNAL
-        place = {"location": self._file_name, "offset": self._data_start + begin,
-                 "length": end - begin}
+        place = {
+            "location": self._file_name,
+            "offset": self._data_start + begin,
+            "length": end - begin,
+        }
         for key, value in place.items():
             tensor.external_data.add(key=key, value=str(value))
         self._initializers.append(tensor)
@@ -93,9 +99,7 @@ class _GraphWriter:
 
     def _layer_norm(self, prefix: str, hidden: str) -> str:
         inputs = [hidden, self._weight(f"{prefix}.weight"), self._weight(f"{prefix}.bias")]
-        return self._node(
-            "LayerNormalization", inputs, f"{prefix}.out", axis=-1, epsilon=_EPSILON
-        )
+        return self._node("LayerNormalization", inputs, f"{prefix}.out", axis=-1, epsilon=_EPSILON)
 
     def _embeddings(self) -> str:
         prefix = "embeddings"
@@ -105,14 +109,20 @@ class _GraphWriter:
         self._node("Shape", ["tokens"], "width", start=1, end=2)
         positions = self._node(
             "Slice",
-            [self._weight(f"{prefix}.position_embeddings.weight"), self._constant("zero", [0]),
-             "width"],
+            [
+                self._weight(f"{prefix}.position_embeddings.weight"),
+                self._constant("zero", [0]),
+                "width",
+            ],
             "positions",
         )
         kind = self._node(
             "Slice",
-            [self._weight(f"{prefix}.token_type_embeddings.weight"), "zero",
-             self._constant("one", [1])],
+            [
+                self._weight(f"{prefix}.token_type_embeddings.weight"),
+                "zero",
+                self._constant("one", [1]),
+            ],
             "kind",
         )
         placed = self._node("Add", [words, positions], "placed")
