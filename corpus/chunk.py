@@ -129,7 +129,7 @@ def _paragraphs(text: str, section: Section) -> Iterator[tuple[int, int]]:
                     yield begin, last
                     begin = last
                 last = start + stop
-                if MAX_CHARS // 2 <= last - begin and last < end:
+                if last - begin >= MAX_CHARS // 2 and last < end:
                     yield begin, last
                     begin = last
         if begin < end:

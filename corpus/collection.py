@@ -61,13 +61,19 @@ class Collection:
 
     def embed(self, texts: list[str]) -> Vectors:
         """Vectors of questions and answers, shape (len(texts), dimension), recent ones kept."""
-        missing = [text for text in dict.fromkeys(texts) if text not in self._recent]
-        if len(self._recent) + len(missing) > _RECENT:
-            self._recent.clear()
-            missing = list(dict.fromkeys(texts))
+        # other threads fill and clear the recent ones too, so nothing is read from them twice
+        found = {text: self._recent.get(text) for text in texts}
+        missing = [text for text, vector in found.items() if vector is None]
         if missing:
-            self._recent.update(zip(missing, self.embedder.embed(missing), strict=True))
-        return np.stack([self._recent[text] for text in texts])
+            made = dict(zip(missing, self.embedder.embed(missing), strict=True))
+            found.update(made)
+            if len(self._recent) + len(made) > _RECENT:
+                self._recent.clear()
+            self._recent.update(made)
+        vectors = np.zeros((len(texts), self.embedder.dimension), dtype=np.float32)
+        for row, text in enumerate(texts):
+            vectors[row] = found[text]
+        return vectors
 
     @cached_property
     def _recent(self) -> dict[str, Vectors]:

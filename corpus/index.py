@@ -59,7 +59,9 @@ def build_collection(
 
 
 def _embed(chunks: list[Chunk], embedder: Embedder, progress: Progress) -> DenseIndex:
-    windows = [(i, text) for i, chunk in enumerate(chunks) for text in window_texts(chunk, embedder)]
+    windows = [
+        (i, text) for i, chunk in enumerate(chunks) for text in window_texts(chunk, embedder)
+    ]
     parts = []
     for start in range(0, len(windows), _BATCH):
         parts.append(embedder.embed([text for _, text in windows[start : start + _BATCH]]))
@@ -91,7 +93,7 @@ def open_corpus(
         CorpusError: The folder is missing, empty or unreadable.
         DataError: The index is damaged or was built with another embedder.
     """
-    folder = sample_folder() if corpus == SAMPLE_CORPUS else Path(corpus).expanduser()
+    folder = _corpus_folder(corpus)
     if is_index(folder):
         return read_index(folder, embedder), []
     documents, skipped = load_documents(folder)
@@ -110,6 +112,17 @@ def open_corpus(
         if not is_index(cached):
             degraded.append(_cache_trouble("an index kept for next time", "memory only", error))
     return collection, degraded
+
+
+def _corpus_folder(corpus: str) -> Path:
+    if corpus == SAMPLE_CORPUS:
+        return sample_folder()
+    try:
+        return Path(corpus).expanduser()
+    except RuntimeError as error:
+        raise CorpusError(
+            f"The corpus {corpus} has no home: {error}", "Write out its path."
+        ) from error
 
 
 def sample_folder() -> Path:
@@ -148,10 +161,14 @@ def corpus_stamp(corpus: str) -> str:
     Raises:
         CorpusError: The folder is missing, empty or cannot be listed.
     """
-    folder = sample_folder() if corpus == SAMPLE_CORPUS else Path(corpus).expanduser()
+    folder = _corpus_folder(corpus)
     files = [folder / MANIFEST] if is_index(folder) else source_files(folder)
     digest = hashlib.sha256()
     for path in files:
-        found = path.stat()
-        digest.update(f"{path}|{found.st_size}|{found.st_mtime_ns}\n".encode(errors="replace"))
+        try:
+            found = path.stat()
+            mark = f"{found.st_size}|{found.st_mtime_ns}"
+        except OSError as error:  # opening the corpus says what is wrong with the file
+            mark = type(error).__name__
+        digest.update(f"{path}|{mark}\n".encode(errors="replace"))
     return digest.hexdigest()

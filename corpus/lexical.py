@@ -37,8 +37,13 @@ class LexicalIndex:
         tokens = [tokenize(text) for text in texts]
         if not any(tokens):
             nothing = np.zeros(0)
-            return cls({}, np.zeros(1, np.int64), nothing.astype(np.int32),
-                       nothing.astype(np.float32), len(texts))
+            return cls(
+                {},
+                np.zeros(1, np.int64),
+                nothing.astype(np.int32),
+                nothing.astype(np.float32),
+                len(texts),
+            )
         okapi = BM25Okapi(tokens)
         postings: dict[str, list[tuple[int, float]]] = {}
         for row, counts in enumerate(map(Counter, tokens)):

@@ -1,8 +1,10 @@
 """Source files -> documents: extracted text with a name and a title."""
 
+import os
 import re
+import stat
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from lexloop.core.errors import CorpusError
 
@@ -33,38 +35,19 @@ def source_files(folder: Path) -> list[Path]:
     Raises:
         CorpusError: The folder is missing, is no folder, cannot be listed, or holds no such file.
     """
-    hint = f"Give a folder that holds documents ({', '.join(SUFFIXES)})."
-    if not folder.exists():
-        raise CorpusError(f"The corpus {folder} does not exist.", hint)
-    if not folder.is_dir():
-        raise CorpusError(f"The corpus {folder} is not a folder.", hint)
-    try:
-        found = sorted(
-            path
-            for path in folder.rglob("*")
-            if path.suffix.lower() in SUFFIXES
-            and path.is_file()
-            and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-        )
-    except OSError as error:
-        raise CorpusError(f"The corpus {folder} cannot be listed: {error}.", hint) from error
-    inside = folder.resolve()
-    found = [path for path in found if path.resolve().is_relative_to(inside)]
-    if not found:
-        raise CorpusError(f"The corpus {folder} holds no {' or '.join(SUFFIXES)} file.", hint)
-    return found
+    return _list_sources(folder)[0]
 
 
 def load_documents(folder: Path) -> tuple[list[Document], list[Skipped]]:
-    """Every readable document below ``folder``, and the files that were skipped.
+    """Every readable document below ``folder``, and the files and folders that were skipped.
 
     Raises:
         CorpusError: No file of the folder could be read.
     """
     documents: list[Document] = []
-    skipped: list[Skipped] = []
-    for path in source_files(folder):
-        name = path.relative_to(folder).as_posix()
+    files, skipped = _list_sources(folder)
+    for path in files:
+        name = _name(path, folder)
         try:
             documents.append(load_document(path, name))
         except CorpusError as error:
@@ -79,13 +62,16 @@ def load_documents(folder: Path) -> tuple[list[Document], list[Skipped]]:
 
 
 def load_document(path: Path, name: str) -> Document:
-    """Read one UTF-8 text file; line ends become ``\\n``.
+    """Read one UTF-8 text file; line ends become line feeds.
 
     Raises:
         CorpusError: The file is unreadable, too large, not UTF-8, binary or empty.
     """
     try:
-        if path.stat().st_size > _MAX_BYTES:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            raise CorpusError(f"{name} is no regular file.", "Replace it by a file.")
+        if found.st_size > _MAX_BYTES:
             raise CorpusError(f"{name} is larger than {_MAX_BYTES >> 20} MiB.", "Split the file.")
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -99,7 +85,49 @@ def load_document(path: Path, name: str) -> Document:
         raise CorpusError(f"{name} holds NUL bytes, so it is no text.", "Convert it to UTF-8.")
     if not text.strip():
         raise CorpusError(f"{name} is empty.", "Remove it or fill it.")
-    return Document(name, _title(text, path.stem), text)
+    return Document(name, _title(text, PurePosixPath(name).stem), text)
+
+
+def _list_sources(folder: Path) -> tuple[list[Path], list[Skipped]]:
+    """The source files, and what of the folder cannot be listed or leads out of it."""
+    hint = f"Give a folder that holds documents ({', '.join(SUFFIXES)})."
+    try:
+        inside = folder.resolve(strict=True)
+        os.listdir(folder)
+    except FileNotFoundError as error:
+        raise CorpusError(f"The corpus {folder} does not exist.", hint) from error
+    except NotADirectoryError as error:
+        raise CorpusError(f"The corpus {folder} is not a folder.", hint) from error
+    except (OSError, ValueError) as error:
+        raise CorpusError(f"The corpus {folder} cannot be listed: {error}.", hint) from error
+    barred: list[OSError] = []
+    files: list[Path] = []
+    skipped: list[Skipped] = []
+    for parent, folders, names in os.walk(folder, onerror=barred.append):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for path in (Path(parent, name) for name in names if not name.startswith(".")):
+            if path.suffix.lower() not in SUFFIXES:
+                continue
+            if path.resolve().is_relative_to(inside):
+                files.append(path)
+            else:
+                skipped.append(Skipped(_name(path, folder), "It is a link out of the corpus."))
+    skipped += [
+        Skipped(_name(Path(error.filename), folder), f"The folder cannot be listed: {error}.")
+        for error in barred
+    ]
+    if not files:
+        reasons = "".join(f" {item.name}: {item.reason}" for item in skipped)
+        raise CorpusError(
+            f"The corpus {folder} holds no {' or '.join(SUFFIXES)} file.{reasons}", hint
+        )
+    return sorted(files), skipped
+
+
+def _name(path: Path, folder: Path) -> str:
+    """The path below the corpus; bytes of it that are no text are written as escapes."""
+    name = path.relative_to(folder).as_posix()
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _title(text: str, stem: str) -> str:

@@ -8,7 +8,10 @@ _ABBREVIATIONS = frozenset(
     u.k e.u n.y d.c a.m p.m l.l""".split()
 )
 _BOUNDARY = re.compile(r"(?<=[.!?;:])[\"'”’)\]]*\s+|\n+")
-_LIST_ITEM = re.compile(r"\s*(?:[-*•]\s|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)]\s|§|#|\|)", re.IGNORECASE)
+_LIST_ITEM = re.compile(
+    r"\s*(?:[-*•]\s|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)]\s|§|#|\|)", re.IGNORECASE
+)
+_INLINE_ITEM = re.compile(r"[a-z]\.\s+[A-Z]")
 _LAST_WORD = re.compile(r"([\w.]+)\.[\"'”’)\]]*$")
 _REACH = 80  # longer than any abbreviation or indent; keeps the cost linear in hostile text
 
@@ -47,6 +50,8 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
             return False
         if not before[: word.start()].strip() and _LIST_ITEM.match(before + " "):
             return False
+    if after.islower():
+        return _INLINE_ITEM.match(text, match.end()) is not None
     return after.isupper() or after.isdigit() or after in "\"'“‘([§-"
 
 

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 
 from lexloop.corpus.sentences import sentence_spans
 
-LIST_ITEM = re.compile(
-    r"\s*(?:[-*•]\s|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)]\s)", re.IGNORECASE
-)
+LIST_ITEM = re.compile(r"\s*(?:[-*•]\s|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)]\s)", re.IGNORECASE)
 _HEADING = re.compile(r"^(?:#|§+\s*\d[\w.\-]*\.?\s+[^.]{0,80}\.?$)")
 _VERB = re.compile(
     r"\b(?:is|are|was|were|be|been|must|may|shall|should|can|could|will|would|cannot|has|have|had"
@@ -45,23 +43,61 @@ class Statement:
 def statements(text: str) -> list[Statement]:
     """The statements of ``text`` in order; headings, labels and bare lead-ins are none."""
     found: list[Statement] = []
-    lead, lead_start, label = "", 0, False
+    leads: list[_Lead] = []
+    label = False
     for start, end in sentence_spans(text):
         own = text[start:end]
-        item = LIST_ITEM.match(own) is not None
-        if not item:
-            lead = ""
-        if own.endswith(":") and not item:
-            lead, lead_start = own, start
-            continue
-        if _is_label(own):
+        style = _marker_style(own)
+        leads = _open_leads(leads, style)
+        if own.endswith(":"):
+            leads = [*leads, _Lead(start, own)]
+        elif _is_label(own):
             label = True
-            continue
-        found.append(Statement(start, end, lead_start if lead else start, lead, own))
-    if not found and (lead or label):
+        else:
+            lead = leads[-1] if leads and style else None
+            found.append(
+                Statement(start, end, lead.start if lead else start, lead.text if lead else "", own)
+            )
+    if not found and (leads or label):
         begin = len(text) - len(text.lstrip())
         found.append(Statement(begin, len(text.rstrip()), begin, "", text.strip()))
     return found
+
+
+@dataclass
+class _Lead:
+    """A clause that introduces a list, and how the items of that list are marked."""
+
+    start: int
+    text: str
+    style: str = ""
+
+
+def _open_leads(leads: list[_Lead], style: str) -> list[_Lead]:
+    """The lead-ins still open at a sentence marked in this style; none at an unmarked one.
+
+    An item marked unlike those of the innermost list, but like those of an outer one, closes the
+    inner list.
+    """
+    if not style:
+        return []
+    styles = [lead.style for lead in leads]
+    if style in styles:
+        return leads[: styles.index(style) + 1]
+    if leads and not leads[-1].style:
+        leads[-1].style = style
+    return leads
+
+
+def _marker_style(text: str) -> str:
+    """How a list item is marked; empty for anything else."""
+    marker = LIST_ITEM.match(text)
+    if marker is None:
+        return ""
+    shown = marker.group().strip()
+    kind = "number" if any(c.isdigit() for c in shown) else "letter"
+    kind = "roman" if re.fullmatch(r"\(?[ivx]+[.)]", shown.lower()) else kind
+    return kind + re.sub(r"\w", "", shown)
 
 
 def _is_label(text: str) -> bool:

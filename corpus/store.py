@@ -24,12 +24,14 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 _FILES = ("documents.jsonl", "chunks.jsonl", "triplets.jsonl", "lexical.npz", "vectors.faiss",
           "owners.npy")  # fmt: skip
+_READ_ATTEMPTS = 5
 _REBUILD = "Build the index again with `lexloop index`."
 
 
 def is_index(folder: Path) -> bool:
     """Whether ``folder`` is an index rather than a folder of sources."""
-    return (folder / MANIFEST).is_file()
+    # unlike Path.is_file this answers for a folder that may not be searched as well
+    return os.path.isfile(folder / MANIFEST)
 
 
 def write_index(collection: Collection, out: Path, *, replace: bool = False) -> None:
@@ -43,7 +45,7 @@ def write_index(collection: Collection, out: Path, *, replace: bool = False) -> 
     Raises:
         CorpusError: ``out`` is something else than an index, or cannot be written.
     """
-    if out.exists() and not (replace and is_index(out)):
+    if os.path.lexists(out) and not (replace and is_index(out)):
         raise CorpusError(
             f"{out} already exists" + ("." if is_index(out) else " and is no index."),
             "Choose another folder, or pass --force to replace an index.",
@@ -67,13 +69,23 @@ def write_index(collection: Collection, out: Path, *, replace: bool = False) -> 
 def _publish(aside: Path, out: Path) -> None:
     """Rename into place; an index already there is moved aside first and removed after."""
     aside.chmod(0o755)
-    if out.exists():
-        old = Path(tempfile.mkdtemp(prefix=f".{out.name}.old.", dir=out.parent))
+    if not out.exists():
+        os.replace(aside, out)
+        return
+    old = Path(tempfile.mkdtemp(prefix=f".{out.name}.old.", dir=out.parent))
+    try:
         os.replace(out, old)
+    except OSError:
+        old.rmdir()
+        raise
+    try:
         os.replace(aside, out)
-        shutil.rmtree(old)
-    else:
-        os.replace(aside, out)
+    except OSError:
+        if not out.exists():  # else another writer published meanwhile
+            os.replace(old, out)
+        raise
+    finally:
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def _write_files(collection: Collection, folder: Path) -> None:
@@ -102,9 +114,36 @@ def _write_files(collection: Collection, folder: Path) -> None:
 def read_index(folder: Path, embedder: Embedder) -> Collection:
     """Open an index; nothing is parsed before its manifest and hashes agree.
 
+    An index that is replaced meanwhile is opened again, so that no two of them are ever mixed.
+
     Raises:
         DataError: The index is damaged, of another format, or was built with another embedder.
     """
+    trouble = DataError(f"The index {folder} was replaced while it was read.", "Try again.")
+    for _ in range(_READ_ATTEMPTS):
+        before = _identity(folder)
+        try:
+            collection = _read(folder, embedder)
+        except DataError as error:
+            if before is not None and before == _identity(folder):
+                raise
+            trouble = error
+        else:
+            if before == _identity(folder):
+                return collection
+    raise trouble
+
+
+def _identity(folder: Path) -> tuple[int, int, int] | None:
+    """Tells the folder from another one renamed to its place; None while there is none."""
+    try:
+        found = folder.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_mtime_ns
+
+
+def _read(folder: Path, embedder: Embedder) -> Collection:
     manifest = _checked_manifest(folder, embedder)
     try:
         documents = {row["name"]: Document(**row) for row in _read_jsonl(folder / _FILES[0])}
@@ -113,6 +152,9 @@ def read_index(folder: Path, embedder: Embedder) -> Collection:
             text = documents[row["document"]].text[row["start"] : row["end"]]
             chunks.append({**row, "text": text})  # type: ignore[typeddict-item]  # JSON is untyped
         triplets: list[Triplet] = _read_jsonl(folder / "triplets.jsonl")
+        counts = {"documents": len(documents), "chunks": len(chunks), "triplets": len(triplets)}
+        if counts != {name: manifest.get(name) for name in counts}:
+            raise ValueError(f"{MANIFEST} does not count what the files hold, {counts}")
         return Collection(
             documents=documents,
             chunks=chunks,
@@ -130,9 +172,9 @@ def read_index(folder: Path, embedder: Embedder) -> Collection:
 def _checked_manifest(folder: Path, embedder: Embedder) -> dict[str, Any]:
     try:
         manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        found, hashes = manifest["format"], manifest["sha256"]
+        found, hashes = manifest["format"], dict(manifest["sha256"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataError(f"The manifest of {folder} cannot be read: {error}.", _REBUILD) from error
+        raise DataError(f"{folder / MANIFEST} cannot be read: {error}.", _REBUILD) from error
     if found != FORMAT:
         raise DataError(f"The index {folder} has format {found}, this is {FORMAT}.", _REBUILD)
     wanted = (embedder.name, embedder.dimension)
