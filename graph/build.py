@@ -5,6 +5,7 @@ from typing import Any
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Checkpointer
 
 from lexloop.core.settings import Settings
 from lexloop.core.state import InputState, OutputState, State
@@ -26,11 +27,14 @@ RECURSION_LIMIT = 64
 Lexloop = CompiledStateGraph[State, Settings, InputState, OutputState]
 
 
-def build_graph(components: Callable[[Any], Components]) -> Lexloop:
-    """Wire the eight nodes and the loop; no checkpointer, the host supplies one.
+def build_graph(
+    components: Callable[[Any], Components], checkpointer: Checkpointer = None
+) -> Lexloop:
+    """Wire the eight nodes and the loop.
 
     Args:
         components: From a run's context (None, ``Settings`` or a mapping) to the components.
+        checkpointer: Keeps threads; a server or a parent graph supplies its own instead.
     """
     graph = StateGraph(
         State, context_schema=Settings, input_schema=InputState, output_schema=OutputState
@@ -55,4 +59,5 @@ def build_graph(components: Callable[[Any], Components]) -> Lexloop:
     graph.add_edge("generate", "evaluate")
     graph.add_conditional_edges("evaluate", after_evaluate, ["engineer_prompt", END])
     graph.add_edge("engineer_prompt", "rewrite")
-    return graph.compile(name="lexloop").with_config(recursion_limit=RECURSION_LIMIT)
+    compiled = graph.compile(checkpointer, name="lexloop")
+    return compiled.with_config(recursion_limit=RECURSION_LIMIT)

@@ -1,0 +1,83 @@
+"""The command line: ``lexloop ask``, ``lexloop chat`` and ``lexloop index``.
+
+Exit codes, for scripts:
+
+====  =====================================================================
+0     answered, or abstained: an abstention is a result and not a failure
+1     something unexpected; ``LEXLOOP_DEBUG=1`` shows the traceback
+2     the input or a setting cannot be used
+3     the index was made, but some files were skipped
+4     the documents or the index are missing, empty or unreadable
+5     a shipped or stored file is missing, corrupt or of another version
+6     the model did not give a usable reply
+7     the deadline ran out
+10    with ``--exit-code``: abstained
+11    with ``--exit-code``: answered, but the answer did not pass
+130   interrupted
+====  =====================================================================
+
+This module and those it imports at the top stay light: ``lexloop --help`` loads neither langgraph
+nor numpy.
+"""
+
+import sys
+from typing import Annotated
+
+import typer
+from typer.main import get_command
+
+from lexloop.apps.cli.ask import ask
+from lexloop.apps.cli.chat import chat
+from lexloop.apps.cli.edge import debugging, unexpected
+from lexloop.apps.cli.index import index
+
+_EPILOG = (
+    "Exit codes: 0 answered or abstained; 1 unexpected; 2 input or settings; 3 index made, files "
+    "skipped; 4 documents; 5 stored files; 6 model; 7 deadline; 130 interrupted. With --exit-code: "
+    "10 abstained; 11 answered without passing."
+)
+
+app = typer.Typer(
+    name="lexloop",
+    help="Cited, checked answers to questions about laws, rules and policies.",
+    epilog=_EPILOG,
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command(epilog=_EPILOG)(ask)
+app.command(epilog=_EPILOG)(chat)
+app.command(epilog=_EPILOG)(index)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"lexloop {version('lexloop')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _top(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version.", callback=_show_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Cited, checked answers to questions about laws, rules and policies."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit.
+
+    Args:
+        arguments: Those after the program's name; None takes the process's own.
+
+    Raises:
+        SystemExit: Always, with one of the codes above.
+    """
+    if not debugging():
+        sys.excepthook = unexpected
+    get_command(app)(args=arguments, prog_name="lexloop")

@@ -1,0 +1,110 @@
+"""An answer for people: markers, sources, verdict, and what it cost."""
+
+from typing import TYPE_CHECKING, Any
+
+from lexloop.apps.cli.session import Session
+from lexloop.apps.cli.terminal import one_line, plain
+from lexloop.nodes.markers import MARKER
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from lexloop.core.types import Citation, Evaluation, Triplet
+
+_SCORES = (
+    ("answer relevance", "answer_relevance"),
+    ("context relevance", "context_relevance"),
+    ("groundedness", "groundedness"),
+)
+_MARK = "bold cyan"
+
+
+def print_answer(console: "Console", state: dict[str, Any], session: Session) -> None:
+    """Print the answer, its sources, the verdict, and what degraded and what it cost."""
+    console.print(marked(state["answer"]))
+    if state["warning"]:
+        console.print(plain("Warning: ", "bold yellow") + plain(state["warning"], "yellow"))
+    print_sources(console, state["citations"])
+    console.print()
+    retries = len(state["attempts"]) - 1
+    console.print(verdict(state["evaluation"], state["abstained"], retries))
+    for item in state["degraded"]:
+        said = f"{item['node']}: {item['used']} instead of {item['wanted']}. {item['reason']}"
+        console.print(plain("Degraded: ", "bold yellow") + plain(one_line(said), "yellow"))
+    console.print(_cost(state, session))
+
+
+def print_sources(console: "Console", citations: list["Citation"]) -> None:
+    """Print the cited spans in the order of their numbers, each with its quote."""
+    if not citations:
+        return
+    console.print()
+    console.print(plain("Sources", "bold"))
+    seen = set()
+    for citation in sorted(citations, key=lambda c: (c["n"], c["document"], c["start"])):
+        key = (citation["n"], citation["document"], citation["start"], citation["end"])
+        if key not in seen:
+            seen.add(key)
+            console.print(plain(f"[{citation['n']}] ", _MARK) + place(citation))
+            _indented(console, f"“{one_line(citation['quote'])}”")
+
+
+def marked(answer: str) -> "Text":
+    """The answer with its [n] markers made visible."""
+    text = plain(answer)
+    text.highlight_regex(MARKER, _MARK)
+    return text
+
+
+def place(source: "Citation | Triplet") -> "Text":
+    """Document, section, page and span."""
+    parts = [source["section"]] if source["section"] else []
+    if source["page"] is not None:
+        parts.append(f"page {source['page']}")
+    parts.append(f"characters {source['start']}–{source['end']}")
+    return plain(one_line(source["document"]), "bold") + plain(f" · {one_line(' · '.join(parts))}")
+
+
+def verdict(evaluation: "Evaluation", abstained: bool, retries: int) -> "Text":
+    """One line: passed or not, the three scores, the citations, the retries."""
+    if abstained:
+        head = plain("Abstained", "bold yellow")
+    elif evaluation["passed"]:
+        head = plain("Passed", "bold green")
+    else:
+        head = plain("Not passed", "bold red")
+    verified = "verified" if evaluation["citations_verified"] else "NOT verified"
+    tail = f"citations {verified} · {retries} {'retry' if retries == 1 else 'retries'}"
+    line = f" · {scores(evaluation)} · "
+    return head + plain(line + tail if not abstained else f" · {retries} retries")
+
+
+def scores(evaluation: "Evaluation") -> str:
+    """The three scores by name; an unresolved one is a dash."""
+    values = ((name, evaluation[key]) for name, key in _SCORES)  # type: ignore[literal-required]
+    return " · ".join(f"{name} {'–' if v is None else format(v, '.2f')}" for name, v in values)
+
+
+def _cost(state: dict[str, Any], session: Session) -> "Text":
+    usage = state["usage"]
+    if usage["model_calls"]:
+        model = (
+            f"{session.settings.model} at {session.model_host} · {usage['model_calls']} calls · "
+            f"{usage['tokens_in']} tokens in, {usage['tokens_out']} out"
+        )
+    elif session.model_host is not None:
+        model = f"no chat model was called; text goes to {session.model_host}"
+    else:
+        model = "no model, nothing left this machine"
+    return plain(f"{model} · {usage['seconds']:.2f} s", "dim")
+
+
+def _indented(console: "Console", text: str) -> None:
+    from rich.padding import Padding
+
+    shown = plain(text, "dim")
+    if console.is_terminal:
+        console.print(Padding(shown, (0, 0, 0, 4)))
+    else:
+        console.print(plain("    ") + shown)

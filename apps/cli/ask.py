@@ -1,0 +1,111 @@
+"""``lexloop ask``: one question, one answer."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lexloop.apps.cli import options
+from lexloop.apps.cli.edge import ABSTAINED, NOT_PASSED, reported
+
+if TYPE_CHECKING:
+    from lexloop.core.settings import Settings
+
+_STANDARD_INPUT = "-"
+_BYTES_PER_CHAR = 4
+
+
+def ask(
+    *,
+    context: typer.Context,
+    question: Annotated[str, typer.Argument(help="The question; - reads it from standard input.")],
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object and nothing else.")
+    ] = False,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Show every step: plan, queries, scores, attempts.")
+    ] = False,
+    exit_code: Annotated[
+        bool,
+        typer.Option(
+            "--exit-code", help="Exit with 10 on an abstention, 11 on an unpassed answer."
+        ),
+    ] = False,
+    corpus: options.Corpus = None,
+    model: options.Model = None,
+    base_url: options.BaseUrl = None,
+    fallback: options.Fallback = False,
+    embedder: options.Embedder = None,
+    variant: options.Variant = None,
+    classes: options.Classes = None,
+    k: options.PassageCount = None,
+    Q: options.RewriteCount = None,
+    K: options.KeywordCount = None,
+    S: options.PathLength = None,
+    fusion: options.Fusion = None,
+    max_retries: options.MaxRetries = None,
+    deadline_s: options.Deadline = None,
+    assignments: options.Assignments = None,
+) -> None:
+    """Answer a question from documents, with citations that were checked."""
+    with reported(as_json):
+        settings = options.chosen_settings(context.params)
+        code = _answer(_read(question, settings), settings, base_url, as_json, trace)
+    if exit_code and code:
+        raise typer.Exit(code)
+
+
+def _answer(
+    question: str, settings: "Settings", base_url: str | None, as_json: bool, trace: bool
+) -> int:
+    """Ask, print, and say which code ``--exit-code`` stands for."""
+    import asyncio
+
+    from lexloop.apps.cli.progress import Progress
+    from lexloop.apps.cli.session import open_session
+    from lexloop.apps.cli.terminal import result_console, write_json
+
+    connection = options.chosen_connection(base_url)
+    with Progress() as progress:
+        session = open_session(settings, connection, progress)
+        state = asyncio.run(session.ask(question, progress))
+    if as_json:
+        from lexloop.apps.cli.report import as_report
+
+        write_json(as_report(state, session, candidates=trace))
+    else:
+        from lexloop.apps.cli.answer_view import print_answer
+        from lexloop.apps.cli.trace_view import print_trace
+
+        console = result_console()
+        if trace:
+            print_trace(console, state)
+        print_answer(console, state, session)
+    if state["abstained"]:
+        return ABSTAINED
+    return 0 if state["evaluation"]["passed"] else NOT_PASSED
+
+
+def _read(question: str, settings: "Settings") -> str:
+    """The question, checked before anything heavy is loaded.
+
+    Raises:
+        QuestionError: It is blank, over-long or no text.
+    """
+    from lexloop.core.errors import QuestionError
+
+    if question == _STANDARD_INPUT:
+        # a little more than the limit is enough to see that it is exceeded
+        raw = sys.stdin.buffer.read((settings.max_question_chars + 1024) * _BYTES_PER_CHAR)
+        try:
+            question = raw.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise QuestionError(
+                f"Standard input is not UTF-8 text (byte {error.start}).", "Convert it to UTF-8."
+            ) from error
+    if not question.strip():
+        raise QuestionError(
+            "The question is empty.",
+            f"Give a text of 1 to {settings.max_question_chars} characters.",
+        )
+    return question

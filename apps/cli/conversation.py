@@ -1,0 +1,164 @@
+"""One chat: reads a line, answers it or obeys it, until the user leaves."""
+
+import asyncio
+import contextlib
+import sqlite3
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from lexloop.apps.cli.answer_view import print_answer, print_sources
+from lexloop.apps.cli.edge import show_error
+from lexloop.apps.cli.progress import Progress
+from lexloop.apps.cli.session import Session, open_session
+from lexloop.apps.cli.terminal import plain, result_console
+from lexloop.apps.cli.threads import last_turn, open_threads
+from lexloop.apps.cli.trace_view import print_trace
+from lexloop.core.errors import DataError, LexloopError
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.base import BaseCheckpointSaver
+
+    from lexloop.core.settings import Connection, Settings
+
+PROMPT = "> "
+_HELP = (
+    ("/sources", "the cited spans of the last answer"),
+    ("/trace", "how the last answer came about"),
+    ("/reset", "forget this conversation and start anew"),
+    ("/help", "this list"),
+    ("/quit", "leave (Ctrl-D as well)"),
+)
+
+
+class Conversation:
+    """A chat over one thread.
+
+    Args:
+        runner: Runs the graph; Ctrl-C ends what it runs and nothing else.
+        saver: Keeps the thread.
+        session: What is asked.
+        thread: The thread's name.
+    """
+
+    def __init__(
+        self,
+        runner: asyncio.Runner,
+        saver: "BaseCheckpointSaver[str]",
+        session: Session,
+        thread: str,
+    ) -> None:
+        self._runner, self._saver = runner, saver
+        self._session, self._thread = session, thread
+        self._console = result_console()
+        self._last: dict[str, Any] = {}
+
+    @classmethod
+    @contextlib.contextmanager
+    def opened(
+        cls, settings: "Settings", connection: "Connection", file: Path | None, thread: str
+    ) -> Iterator[Self]:
+        """A chat with everything loaded; its thread's file is closed at the end.
+
+        Raises:
+            LexloopError: Settings, corpus, data, model or threads cannot be used.
+        """
+        with asyncio.Runner() as runner, contextlib.ExitStack() as stack:
+            with Progress() as progress:
+                progress.say("Loading")
+                threads = open_threads(file)
+                saver = runner.run(threads.__aenter__())
+                stack.callback(lambda: runner.run(threads.__aexit__(None, None, None)))
+                session = open_session(settings, connection, progress, saver)
+            yield cls(runner, saver, session, thread)
+
+    def greet(self) -> None:
+        """Say what this is and, of a resumed thread, where it stands."""
+        self._note("Ask a question. /help lists the commands, Ctrl-C stops an answer.")
+        count, state = self._runner.run(last_turn(self._session.graph, self._thread))
+        if count:
+            self._note(f"Thread {self._thread} goes on after {count} question(s).")
+        if state.get("answer"):
+            self._last = state
+            self._note(f"Last: {state['asked']}")
+
+    def turn(self) -> bool:
+        """Read one line and deal with it; False when the user leaves."""
+        try:
+            line = _read_line()
+        except EOFError:
+            return False
+        except KeyboardInterrupt:
+            self._console.print()
+            # a half-written question is dropped; on an empty line Ctrl-C leaves
+            return bool(_unfinished_line())
+        if line.startswith("/"):
+            return self._obey(line.split()[0])
+        if line:
+            self._answer(line)
+        return True
+
+    def _answer(self, question: str) -> None:
+        progress = Progress()
+        try:
+            with progress:
+                state = self._runner.run(self._session.ask(question, progress, self._thread))
+        except KeyboardInterrupt:
+            if progress.draft:
+                self._console.print(plain(progress.draft, "dim"))
+            self._note("Stopped.")
+        except LexloopError as error:
+            show_error(error)
+        except sqlite3.Error as error:
+            hint = "Check its free space, and that no other program holds it."
+            show_error(DataError(f"The thread could not be saved: {error}.", hint))
+        else:
+            self._last = state
+            print_answer(self._console, state, self._session)
+        self._console.print()
+
+    def _obey(self, command: str) -> bool:
+        if command == "/quit":
+            return False
+        if command == "/reset":
+            self._runner.run(self._saver.adelete_thread(self._thread))
+            self._last = {}
+            self._note("The conversation is forgotten.")
+        elif command in ("/sources", "/trace"):
+            self._show(command)
+        else:
+            if command != "/help":
+                self._note(f"There is no command {command}.")
+            for name, meaning in _HELP:
+                self._console.print(plain(f"{name:10}", "bold") + plain(meaning))
+        return True
+
+    def _show(self, command: str) -> None:
+        if not self._last:
+            self._note("There is no answer yet.")
+        elif command == "/trace":
+            print_trace(self._console, self._last)
+            print_answer(self._console, self._last, self._session)
+        elif self._last["citations"]:
+            print_sources(self._console, self._last["citations"])
+        else:
+            self._note("The last answer cites nothing.")
+
+    def _note(self, text: str) -> None:
+        self._console.print(plain(text, "dim"))
+
+
+def _read_line() -> str:
+    """One line of the user's, with line editing where there is a terminal."""
+    with contextlib.suppress(ImportError):
+        import readline  # noqa: F401 - importing it is what gives input() its line editing
+    return input(PROMPT if sys.stdin.isatty() else "").strip()
+
+
+def _unfinished_line() -> str:
+    try:
+        import readline
+    except ImportError:
+        return ""
+    return readline.get_line_buffer()

@@ -1,0 +1,176 @@
+"""The options that settings have in common, and settings made of them.
+
+A parameter of a command that is named like a field of ``Settings`` sets that field; its values
+are checked in one place, by ``Settings``.
+"""
+
+import difflib
+import json
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from lexloop.core.settings import Connection, Settings
+
+_SOURCES = "Documents and model"
+_PLAN = "Retrieval"
+_LOOP = "The loop"
+
+Corpus = Annotated[
+    str | None,
+    typer.Option(
+        "--corpus",
+        metavar="PATH",
+        help="A folder of .txt and .md files, or an index. Default: the bundled sample.",
+        rich_help_panel=_SOURCES,
+    ),
+]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="PROVIDER:NAME",
+        help="A chat model, e.g. openai:gpt-4o-mini. Without one everything runs on this machine.",
+        rich_help_panel=_SOURCES,
+    ),
+]
+BaseUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--base-url",
+        envvar="LEXLOOP_BASE_URL",
+        metavar="URL",
+        help="An OpenAI-compatible endpoint. Its key is read from LEXLOOP_API_KEY.",
+        rich_help_panel=_SOURCES,
+    ),
+]
+Fallback = Annotated[
+    bool,
+    typer.Option(
+        "--fallback",
+        help="When the model fails, answer without it and say so.",
+        rich_help_panel=_SOURCES,
+    ),
+]
+Embedder = Annotated[
+    str | None,
+    typer.Option(
+        "--embedder",
+        metavar="NAME",
+        help="embedded, sentence-transformers:NAME or openai:NAME.",
+        rich_help_panel=_SOURCES,
+    ),
+]
+Variant = Annotated[
+    str | None,
+    typer.Option(
+        "--variant",
+        metavar="hypa|pa|fixed|llm_only",
+        help="Adaptive with or without the knowledge graph, fixed k, or the model alone.",
+        rich_help_panel=_PLAN,
+    ),
+]
+Classes = Annotated[
+    int | None,
+    typer.Option(
+        "--classes", metavar="2|3", help="Complexity classes. Default: 3.", rich_help_panel=_PLAN
+    ),
+]
+PassageCount = Annotated[
+    int | None, typer.Option("--k", "-k", help="Fix k, the passages.", rich_help_panel=_PLAN)
+]
+RewriteCount = Annotated[
+    int | None,
+    typer.Option("--rewrites", "-Q", help="Fix Q, the sub-queries.", rich_help_panel=_PLAN),
+]
+KeywordCount = Annotated[
+    int | None,
+    typer.Option("--keywords", "-K", help="Fix K, the graph's keywords.", rich_help_panel=_PLAN),
+]
+PathLength = Annotated[
+    int | None,
+    typer.Option("--path-length", "-S", help="Fix S, the graph's paths.", rich_help_panel=_PLAN),
+]
+Fusion = Annotated[
+    str | None,
+    typer.Option(
+        "--fusion", metavar="linear|rrf", help="How signals are fused.", rich_help_panel=_PLAN
+    ),
+]
+MaxRetries = Annotated[
+    int | None,
+    typer.Option(
+        "--max-retries", help="Retries after a low score. Default: 2.", rich_help_panel=_LOOP
+    ),
+]
+Deadline = Annotated[
+    float | None,
+    typer.Option(
+        "--deadline",
+        metavar="SECONDS",
+        help="How long one question may take. Default: 120.",
+        rich_help_panel=_LOOP,
+    ),
+]
+Assignments = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Any other setting, e.g. --set reranker=none. May be repeated.",
+        rich_help_panel=_LOOP,
+    ),
+]
+
+
+def chosen_settings(given: Mapping[str, Any]) -> "Settings":
+    """The settings that a command's parameters choose.
+
+    Args:
+        given: Parameters by name; those that are None or no setting are left out, and
+            ``assignments`` holds the ``NAME=VALUE`` texts, which count more.
+
+    Raises:
+        SettingsError: A value is not allowed, or a name is no setting.
+    """
+    from lexloop.core.settings import Settings
+
+    fields = Settings.model_fields
+    named = {name: value for name, value in given.items() if name in fields and value is not None}
+    assigned = dict(_assignment(text, fields) for text in given.get("assignments") or [])
+    return Settings(**{**named, **assigned})
+
+
+def _assignment(text: str, fields: Mapping[str, Any]) -> tuple[str, Any]:
+    from lexloop.core.errors import SettingsError
+
+    name, equals, value = text.partition("=")
+    name = name.strip()
+    if not equals:
+        raise SettingsError(f"--set {text!r} has no '='.", "Write --set NAME=VALUE.")
+    if name not in fields:
+        near = difflib.get_close_matches(name, fields, n=1)
+        meant = f"Did you mean {near[0]!r}? " if near else ""
+        raise SettingsError(
+            f"There is no setting {name!r}.", f"{meant}Settings: {', '.join(fields)}."
+        )
+    if fields[name].annotation in (str, str | None):
+        return name, value
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def chosen_connection(base_url: str | None) -> "Connection":
+    """Where the model is reached; the key comes from the environment alone.
+
+    Raises:
+        SettingsError: The address is no http(s) URL.
+    """
+    from lexloop.core.settings import Connection
+
+    return Connection.from_environment({**os.environ, "LEXLOOP_BASE_URL": base_url or ""})

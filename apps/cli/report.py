@@ -1,0 +1,49 @@
+"""The answer as one JSON object with flat keys."""
+
+from typing import Any
+
+from lexloop.apps.cli.session import Session
+
+_SCORES = ("answer_relevance", "context_relevance", "groundedness")
+
+
+def as_report(state: dict[str, Any], session: Session, candidates: bool = False) -> dict[str, Any]:
+    """What ``--json`` prints.
+
+    Args:
+        state: The working state after the question.
+        session: Whose settings are reported.
+        candidates: Whether all candidates of the last attempt are listed, with their signals.
+    """
+    evaluation, settings = state["evaluation"], session.settings
+    report = {
+        "question": state["asked"],
+        "answer": state["answer"],
+        "abstained": state["abstained"],
+        "passed": evaluation["passed"],
+        "warning": state["warning"],
+        "citations": state["citations"],
+        "citations_verified": evaluation["citations_verified"],
+        "scores": {name: evaluation[name] for name in _SCORES},
+        "reasons": evaluation["reasons"],
+        "retries": len(state["attempts"]) - 1,
+        "complexity": state["complexity"],
+        "probabilities": state["probabilities"],
+        "plan": state["plan"],
+        "standalone": state["standalone"],
+        "queries": state["queries"],
+        "keywords": state["keywords"],
+        "passages": state["passages"],
+        "triplets": state["triplets"],
+        "attempts": state["attempts"],
+        "degraded": state["degraded"],
+        "usage": state["usage"],
+        "variant": settings.variant,
+        "corpus": settings.corpus,
+        "model": settings.model,
+        "model_host": session.model_host,
+    }
+    if candidates:
+        report["candidates"] = state["candidates"]
+        report["graph_candidates"] = state["graph_candidates"]
+    return report

@@ -1,0 +1,140 @@
+"""A graph ready to be asked, and one question put to it."""
+
+import gc
+import os
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from lexloop.apps.cli.progress import Progress
+from lexloop.apps.cli.terminal import plain, progress_console
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.base import BaseCheckpointSaver
+
+    from lexloop.core.settings import Connection, Settings
+    from lexloop.graph.build import Lexloop
+
+_TRACING = (
+    "LANGSMITH_TRACING",
+    "LANGSMITH_TRACING_V2",
+    "LANGCHAIN_TRACING_V2",
+    "LANGCHAIN_TRACING",
+)
+_OPENAI = "https://api.openai.com"
+
+
+@dataclass(frozen=True)
+class Session:
+    """A graph with its settings.
+
+    ``model_host`` is the one host to which text goes; None where everything stays here.
+    """
+
+    graph: "Lexloop"
+    settings: "Settings"
+    model_host: str | None
+
+    async def ask(
+        self, question: str, progress: Progress, thread: str | None = None
+    ) -> dict[str, Any]:
+        """The working state after ``question``, its messages left out.
+
+        Args:
+            question: What is asked.
+            progress: Is told how far the run is.
+            thread: Whose conversation it continues, where the graph has a checkpointer.
+
+        Raises:
+            LexloopError: The question cannot be answered.
+        """
+        options: dict[str, Any] = {}
+        if thread is not None:
+            # one checkpoint a turn: those between the nodes would hold the same passages again
+            options = {"config": {"configurable": {"thread_id": thread}}, "durability": "exit"}
+        state: dict[str, Any] = {}
+        progress.begin()
+        events: AsyncIterator[Any] = self.graph.astream(
+            {"question": question},
+            context=self.settings,
+            stream_mode=["updates", "custom"],
+            **options,
+        )
+        async for mode, event in events:
+            if mode == "custom":
+                progress.token(event)
+                continue
+            for node, update in event.items():
+                state.update(update or {})
+                progress.node(node, update or {})
+        state.pop("messages", None)
+        return state
+
+
+def open_session(
+    settings: "Settings",
+    connection: "Connection",
+    progress: Progress,
+    checkpointer: "BaseCheckpointSaver[str] | None" = None,
+) -> Session:
+    """Load what the settings need, and say first where text will go.
+
+    Raises:
+        LexloopError: Settings, corpus, data or model cannot be used.
+    """
+    progress.say("Loading")
+    with _uncollected():
+        host = model_host(settings, connection)
+        say_where_text_goes(settings, host)
+        from lexloop.graph.build import build_graph
+        from lexloop.graph.workshop import Workshop
+
+        workshop = Workshop(connection, progress=progress.corpus)
+        workshop(settings)
+        return Session(build_graph(workshop, checkpointer), settings, host)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Load without garbage collections, which take an eighth of the time and find nothing."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def model_host(settings: "Settings", connection: "Connection") -> str | None:
+    """The host to which the configured models send text; None when no text leaves the machine.
+
+    Raises:
+        LexloopError: The model cannot be used, and no fallback is allowed.
+    """
+    if settings.model is not None:
+        from lexloop.core.errors import ModelError
+        from lexloop.models.chat import connect
+
+        try:
+            return connect(settings, connection).host
+        except ModelError:
+            if not settings.fallback:
+                raise
+    if settings.embedder.startswith("openai:"):
+        named = os.environ.get("OPENAI_API_BASE") or os.environ.get("OPENAI_BASE_URL")
+        return urlsplit(connection.base_url or named or _OPENAI).netloc.rpartition("@")[2]
+    return None
+
+
+def say_where_text_goes(settings: "Settings", host: str | None) -> None:
+    """Name, on standard error, every host that gets text of the question or the documents."""
+    console = progress_console()
+    if host is not None:
+        used = settings.model or settings.embedder
+        console.print(plain(f"Questions and passages go to {host} ({used}), nowhere else.", "dim"))
+    if any(os.environ.get(name, "").lower() in ("true", "1") for name in _TRACING):
+        console.print(
+            plain("LangSmith tracing is on: questions and passages go there too.", "yellow")
+        )

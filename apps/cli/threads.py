@@ -1,0 +1,86 @@
+"""Where a chat's conversation is kept: in memory, or as a thread in a SQLite file."""
+
+import os
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lexloop.core.errors import DataError
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.base import BaseCheckpointSaver
+    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+FILE_NAME = "threads.sqlite"
+
+
+def threads_file() -> Path:
+    """Where threads are kept; ``LEXLOOP_DATA_DIR`` overrides the folder."""
+    from platformdirs import user_data_path
+
+    return Path(os.environ.get("LEXLOOP_DATA_DIR") or user_data_path("lexloop")) / FILE_NAME
+
+
+@asynccontextmanager
+async def open_threads(file: Path | None) -> "AsyncIterator[BaseCheckpointSaver[str]]":
+    """A checkpointer over ``file``, or in memory when there is none.
+
+    Raises:
+        DataError: The file cannot be opened, or is no file of threads.
+    """
+    if file is None:
+        from langgraph.checkpoint.memory import InMemorySaver
+
+        yield InMemorySaver(serde=strict_serializer())
+        return
+    import aiosqlite
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    try:
+        # conversations are nobody else's business
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        file.touch(mode=0o600)
+        connection = await aiosqlite.connect(file)
+    except (OSError, sqlite3.Error) as error:
+        raise _unusable(file, error) from error
+    try:
+        saver = AsyncSqliteSaver(connection, serde=strict_serializer())
+        await saver.setup()
+        yield saver
+    except sqlite3.Error as error:
+        raise _unusable(file, error) from error
+    finally:
+        await connection.close()
+
+
+def strict_serializer() -> "JsonPlusSerializer":
+    """Reads plain data and messages alone: nothing pickled, no class that the file names."""
+    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+    return JsonPlusSerializer(pickle_fallback=False, allowed_msgpack_modules=None)
+
+
+async def last_turn(graph: Any, thread: str) -> tuple[int, dict[str, Any]]:
+    """How many questions a thread holds, and the working state of its last turn.
+
+    Raises:
+        DataError: What is kept of the thread cannot be read.
+    """
+    config = {"configurable": {"thread_id": thread}}
+    try:
+        kept = (await graph.aget_state(config)).values
+    except (sqlite3.Error, ValueError, NotImplementedError) as error:
+        raise DataError(
+            f"The thread {thread!r} cannot be read: {error}.", "Choose another thread name."
+        ) from error
+    asked = [message for message in kept.get("messages", []) if message.type == "human"]
+    return len(asked), {name: value for name, value in kept.items() if name != "messages"}
+
+
+def _unusable(file: Path, error: Exception) -> DataError:
+    return DataError(
+        f"Threads cannot be kept in {file}: {error}.",
+        "Name another file with --threads-file, or another folder with LEXLOOP_DATA_DIR.",
+    )
