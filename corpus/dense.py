@@ -77,7 +77,10 @@ class DenseIndex:
         """
         import faiss
 
-        owners = np.load(owners_path, allow_pickle=False)
+        try:
+            owners = np.load(owners_path, allow_pickle=False)
+        except EOFError as error:
+            raise ValueError(f"{owners_path.name} is empty") from error
         return cls(faiss.read_index(str(vectors_path)), owners, size)
 
 

@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,12 +96,15 @@ class LexicalIndex:
         Raises:
             OSError, ValueError, KeyError: The file is missing or is no such index.
         """
-        with np.load(path, allow_pickle=False) as stored:
-            vocabulary = stored["terms"].tobytes().decode()
-            return cls(
-                terms={term: i for i, term in enumerate(vocabulary.split("\n")) if term},
-                starts=stored["starts"],
-                rows=stored["rows"],
-                weights=stored["weights"],
-                size=int(stored["size"]),
-            )
+        try:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+                vocabulary = stored["terms"].tobytes().decode()
+                return cls(
+                    terms={term: i for i, term in enumerate(vocabulary.split("\n")) if term},
+                    starts=stored["starts"],
+                    rows=stored["rows"],
+                    weights=stored["weights"],
+                    size=int(stored["size"]),
+                )
+        except (EOFError, BadZipFile) as error:
+            raise ValueError(f"{path.name} is no lexical index: {error}") from error

@@ -49,15 +49,14 @@ def statements(text: str) -> list[Statement]:
         own = text[start:end]
         style = _marker_style(own)
         leads = _open_leads(leads, style)
+        lead = leads[-1] if leads and style else None
         if own.endswith(":"):
             leads = [*leads, _Lead(start, own)]
-        elif _is_label(own):
+        if _is_label(own):
             label = True
-        else:
-            lead = leads[-1] if leads and style else None
-            found.append(
-                Statement(start, end, lead.start if lead else start, lead.text if lead else "", own)
-            )
+        elif lead is not None or not own.endswith(":"):
+            begin, clause = (lead.start, lead.text) if lead else (start, "")
+            found.append(Statement(start, end, begin, clause, own))
     if not found and (leads or label):
         begin = len(text) - len(text.lstrip())
         found.append(Statement(begin, len(text.rstrip()), begin, "", text.strip()))

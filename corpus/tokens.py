@@ -44,7 +44,7 @@ def tokenize(text: str) -> list[str]:
     """
     terms: list[str] = []
     for word in words(text):
-        if word in STOP_WORDS:
+        if re.sub(r"['’]\w*$", "", word) in STOP_WORDS or word in STOP_WORDS:
             continue
         if word[0].isdigit():
             number = word.replace("–", "-").replace(",", "")

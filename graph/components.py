@@ -95,11 +95,11 @@ def _classifier(settings: Settings) -> ComplexityClassifier:
     if settings.classifier == "transformer":
         from lexloop.nodes.classify.transformer import TransformerClassifier
 
-        return TransformerClassifier(name)
+        return TransformerClassifier.load(name)
     if settings.classifier == "zero_shot":
         from lexloop.nodes.classify.zero_shot import ZeroShotClassifier
 
-        return ZeroShotClassifier(name)
+        return ZeroShotClassifier.load(name)
     from lexloop.nodes.classify.linear import LinearClassifier
 
     return LinearClassifier.load(Path(str(resources.files("lexloop.data"))) / "classifier")

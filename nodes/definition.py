@@ -12,7 +12,7 @@ _ASKED = re.compile(
     re.IGNORECASE,
 )
 _SURELY = re.compile(r"defin|meaning|\bmeans?\b|refers? to|constitutes|\bthe term", re.IGNORECASE)
-_PLAIN = re.compile(r"what (?:is|are) (?:an? |the )?[\w\- ]{3,40}\??$", re.IGNORECASE)
+_PLAIN = re.compile(r"what (?:is an? |are |is (?=[\w\-]+ ))[\w\- ]{3,40}\??$", re.IGNORECASE)
 _ATTRIBUTE = re.compile(
     r"""\b(?:requirements?|purposes?|calculations?|difference\w*|relationship|deadlines?|penalt\w+
     |dates?|changes?|criteria|roles?|consequences?|conditions?|options?|steps?|rules?|exceptions?
@@ -20,7 +20,8 @@ _ATTRIBUTE = re.compile(
     |types?|examples?|factors?|limits?|fines?|fees?|amounts?|reasons?|objective|goal|points?|main
     |minimum|maximum|specific|impact|importance|benefits?|implications?|time\w*|responsibilit\w+
     |it|they|them|this|that|needed|required|included|published|used|process|alternatives?|ways?
-    |methods?|name|address|number|cost|price|age|average|selection\srates?\sand)\b""",
+    |methods?|name|address|number|cost|price|age|average|their|its|our|your|my|his|her|left|next
+|happen\w*|wrong|new|additional|other|add)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 _MAX_WORDS = 6
@@ -48,9 +49,9 @@ def defines(term: str, text: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _definition_of(term: str) -> re.Pattern[str]:
-    stem = re.escape(term[:-1] if term.endswith("s") and not term.endswith("ss") else term)
+    stem = re.escape(re.sub(r"(?:ing|ed|(?<!s)s)$", "", term) if len(term) > 5 else term)
     return re.compile(
-        rf"(?:^|[\"“‘'.:;]|\bterm )\s*(?:an? |the )?[\"“‘']?{stem}s?[\"”’']?,?"
+        rf"(?:^|[\"“‘'.:;]|\bterm )\s*(?:an? |the )?[\"“‘']?{stem}\w{{0,3}}[\"”’']?,?"
         r"(?:\s+(?:or|\()[^.]{0,60}?)?\s+"
         r"(?:means?|refers? to|is|are|does not include|do not include|includes?|shall mean"
         r"|can be|may take|stands? for)\b",

@@ -5,10 +5,17 @@ import re
 from lexloop.corpus.sentences import sentence_spans
 
 _AUXILIARY = "can|could|does|do|did|is|are|was|were|must|should|may|will|would|has|have|shall|am"
-_WH = "what|how|when|where|who|whom|whose|which|why|whether|to whom|to which|in which|under what"
+_WH = (
+    "what|how|when|where|who|whom|whose|which|why|whether|to whom|to which|in which|under what"
+    "|within what|by when|for how"
+)
 _ASKS = re.compile(
     rf"\?|\b(?:{_WH})\b|\b(?:explain|tell me|describe|list|define|clarify|confirm|summari[sz]e|"
     r"compare|outline)\b",
+    re.IGNORECASE,
+)
+_REQUEST = re.compile(
+    r"(?:please )?(?:explain|tell me|describe|list|define|clarify|confirm|summari[sz]e|compare)\b",
     re.IGNORECASE,
 )
 _PREAMBLES = [
@@ -19,16 +26,28 @@ _PREAMBLES = [
         r"^(?:according to|based on|given|per)\b[^,?]{0,120},\s*",
         r"^(?:(?:hi|hello|hey|thanks|thank you|ok|okay|so|well|please)\b[,.!]?\s*)+",
         r"^(?:i|we)(?:'m| am|'d| would| want| need|'ve| have|'re| are)?\b[^,?]{0,60}?\b(?:to )?"
-        r"(?:know|understand|learn|find out|ask|hear|confirm)\b\s*(?:about|if|that|more about)?\s*",
+        r"(?:know|understand|learn|find out|ask|hear|confirm|question|looking at|reading|interested)"
+        r"\b\s*(?:about|if|that|more about|in)?\s*",
         r"^(?:can|could|would|will) you\b[^?]{0,25}?"
         r"\b(?:explain|tell|describe|clarify|provide|give|confirm|list|define|help)\b"
         r"\s*(?:me|us)?\b\s*(?:to understand|understand|with|about|if)?\s*",
         r"^(?:please )?(?:explain|tell me|describe|clarify|list|define|confirm)\b\s*(?:about|if)?\s*",
     )
 ]
+_FILLER = (
+    r"(?:(?:anyway|so|but|well|now|quickly|also|please|then|actually|tell me|say|my question"
+    r"(?: is)?)\b[\s,:]*)*"
+)
 _NEW_PART = re.compile(
-    rf"(?:[,;:]|\s+-+)?\s+(?:and|but|or|however|also)\s+(?:also,?\s+)?(?=(?:{_WH}|{_AUXILIARY})\s)"
-    rf"|;\s+(?=(?:{_WH}|{_AUXILIARY})\s)",
+    rf"(?:[,;:]|\s+-+)?\s+(?:and|but|or|however|also)\s+(?:also,?\s+)?{_FILLER}"
+    rf"(?=(?:{_WH}|{_AUXILIARY})\s)"
+    rf"|[;:]\s+{_FILLER}(?=(?:{_WH}|{_AUXILIARY})\s)"
+    rf"|,\s+so\s+{_FILLER}(?=(?:{_WH}|{_AUXILIARY})\s)",
+    re.IGNORECASE,
+)
+_OPENS = re.compile(
+    rf"{_FILLER}(?:(?:{_WH}|{_AUXILIARY})\b|explain|tell|describe|list|define|clarify|confirm"
+    r"|summari[sz]e|compare|outline|provide|give)",
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(r"\bbetween\s+(?P<left>.+?)\s+and\s+(?P<right>[^,?;]+)", re.IGNORECASE)
@@ -46,9 +65,15 @@ _SUBJECT = re.compile(
 
 
 def asking_sentences(question: str) -> list[str]:
-    """The sentences that ask; all of them when none is marked as asking."""
+    """The sentences that ask; all of them when none is marked as asking.
+
+    Where some end with a question mark, a sentence without one asks only if it opens like a
+    request; otherwise any question word will do.
+    """
     sentences = [question[start:end] for start, end in sentence_spans(question)]
-    return [sentence for sentence in sentences if _ASKS.search(sentence)] or sentences
+    marked = any(sentence.endswith("?") for sentence in sentences)
+    asking = [s for s in sentences if s.endswith("?") or _REQUEST.match(s)]
+    return (asking if marked else [s for s in sentences if _ASKS.search(s)]) or sentences
 
 
 def without_preamble(sentence: str) -> str:
@@ -66,14 +91,10 @@ def question_parts(question: str) -> list[str]:
     parts: list[str] = []
     for sentence in asking_sentences(question):
         pieces = [without_preamble(piece) for piece in _NEW_PART.split(sentence) if piece.strip()]
-        asked = [piece for piece in pieces if _asks(piece)] or pieces
+        asked = [piece for piece in pieces if _OPENS.match(piece)] or pieces
         for piece in asked:
             parts += _sides(piece.strip(" ,;"))
     return [_resolve_pronoun(part, parts[0]) for part in parts]
-
-
-def _asks(piece: str) -> bool:
-    return bool(_ASKS.search(piece)) or re.match(rf"(?:{_AUXILIARY})\b", piece, re.I) is not None
 
 
 def _sides(part: str) -> list[str]:

@@ -18,7 +18,10 @@ from lexloop.nodes.relevance import Asked, Sources, coverage
 
 _PROPER = re.compile(r"(?<=[a-z,'’)\]] )[A-Z][\w\-]*[\w]")
 _REFERENCE = re.compile(r"(?:§+|\b[Ss]ections?|\b[Aa]rticles?|\b[Rr]ules?)\s*(\d[\w.\-]*\w|\d)")
+_GENERIC = frozenset("document documents file version section article chapter page".split())
+"""Words that people capitalise when they point at a text; they name nothing."""
 _TOP = 5
+_LONG = 10
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,8 @@ class Signs:
         undefined: Whether a definition is asked for that no statement gives.
         lacking: Whether the kind of fact asked for (a duration, a sum ...) is in no good statement.
         vague: Whether the question names next to nothing.
+        length: How many search terms the question has, up to 10, over 10.
+        several: Whether several things are asked.
     """
 
     closest: float
@@ -46,6 +51,8 @@ class Signs:
     undefined: float
     lacking: float
     vague: float
+    length: float
+    several: float
 
 
 def read_signs(asked: Asked, scored: Scored, sources: Sources) -> Signs:
@@ -75,11 +82,14 @@ def read_signs(asked: Asked, scored: Scored, sources: Sources) -> Signs:
             )
         ),
         vague=float(asked.vague),
+        length=min(len(wanted), _LONG) / _LONG,
+        several=float(len(asked.parts) > 1),
     )
 
 
 def _foreign(part: str, sources: Sources) -> bool:
     named = [*_PROPER.findall(part), *_REFERENCE.findall(part)]
+    named = [name for name in named if name.lower() not in _GENERIC]
     return any(not sources.knows(term) for name in named for term in tokenize(name))
 
 

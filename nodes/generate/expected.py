@@ -34,8 +34,8 @@ _ASKS: list[tuple[Kind, str]] = [
     ("percentage", r"\b(?:what|which) (?:percent|percentage|proportion|share)\b"),
     (
         "date",
-        r"^when (?:did|was|were|is|are|will|does|do)\b|\b(?:what|which) (?:date|year|day|month)\b"
-        r"|\beffective date\b",
+        r"^when (?:did|was|were)\b|^when\b.*\b(?:take effect|come into|begin|start|expire|end)\b"
+        r"|\b(?:what|which|on what) (?:date|year|day|month)\b|\beffective date\b",
     ),
     ("number", r"\bhow many\b|\baverage\b|\bwhat (?:number|age)\b"),
     (

@@ -3,6 +3,7 @@
 import re
 
 from lexloop.core.types import ABSTENTION, Advice, Citation, Passage, Triplet
+from lexloop.corpus.sentences import sentence_spans
 from lexloop.corpus.statements import LIST_ITEM
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.generate.answerable import answerable, read_signs
@@ -41,8 +42,14 @@ class ExtractiveGenerator:
         if answerable(read_signs(asked, scored, self._sources)) < MIN_ANSWERABLE:
             return Draft(ABSTENTION)
         chosen = select(asked, scored)
-        answer = " ".join(f"{_tidy(item.text)} [{item.passage['n']}]" for item in chosen)
+        answer = " ".join(_cited(item) for item in chosen)
         return Draft(answer, [_citation(item) for item in chosen])
+
+
+def _cited(item: Evidence) -> str:
+    """The evidence with its marker after each sentence, so that none stands uncited."""
+    text, marker = _tidy(item.text), f"[{item.passage['n']}]"
+    return " ".join(f"{text[start:end]} {marker}" for start, end in sentence_spans(text))
 
 
 def _tidy(text: str) -> str:

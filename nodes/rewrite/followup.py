@@ -16,7 +16,7 @@ _POINTER = re.compile(
     r"\b(?:it|its|they|them|their|this|that|these|those|he|she|such|there|the (?:former|latter))\b",
     re.IGNORECASE,
 )
-_OPENING = re.compile(r"^(?:and|but|so|then|what about|how about|also|why|when|where)\b", re.IGNORECASE)
+_OPENING = re.compile(r"(?:and|but|so|then|what about|how about|also|or)\b", re.IGNORECASE)
 
 
 def leans_on_history(question: str) -> bool:
@@ -25,7 +25,7 @@ def leans_on_history(question: str) -> bool:
     if len(content) <= 1:
         return True
     pointed = bool(_POINTER.search(question)) and len(content) <= 4
-    return pointed or (bool(_OPENING.match(question)) and len(content) <= 2)
+    return pointed or (bool(_OPENING.match(question)) and len(content) <= 5)
 
 
 def topic_of(history: list[Turn]) -> str | None:
@@ -47,6 +47,8 @@ def standalone_question(question: str, history: list[Turn]) -> str:
     topic = topic_of(history)
     if topic is None or not leans_on_history(question):
         return question
+    if not any(word not in _EMPTY for word in words(question)) and (asked := _as_question(topic)):
+        return asked
     if _is_noun_phrase(topic):
         if plural := re.match(r"(?P<wh>what|who|where|how) is it\b", question, re.IGNORECASE):
             verb = "are" if re.search(r"[^s]s$", topic.split(" of ")[0]) else "is"
@@ -57,7 +59,22 @@ def standalone_question(question: str, history: list[Turn]) -> str:
         named = re.sub(r"\b(?:it|they|them|this|that)\b", topic, question, count=1)
         if named != question:
             return named
-    return f"{topic[0].upper()}{topic[1:]}: {question}"
+    return f"{question.rstrip(' ?.!')}, regarding {topic}?"
+
+
+def _as_question(topic: str) -> str | None:
+    """A topic that is itself what was asked, as a question.
+
+    "the definition of 'test data'" or "where a penalty can be recovered", when the follow-up adds
+    nothing of its own.
+    """
+    if re.match(r"(?:what|where|when|who|which|how|why|whether)\b", topic, re.IGNORECASE):
+        return f"{topic[0].upper()}{topic[1:]}?"
+    attribute = re.match(r"the (?P<noun>\w+) (?:of|for|to|under)\b", topic, re.IGNORECASE)
+    if attribute is None:
+        return None
+    verb = "are" if re.search(r"[^s]s$", attribute["noun"]) else "is"
+    return f"What {verb} {topic}?"
 
 
 def _is_noun_phrase(topic: str) -> bool:

@@ -1,0 +1,99 @@
+"""The rows that answerability is fitted on: the signs that the graph itself would read."""
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+
+from lexloop.core.settings import Settings
+from lexloop.core.types import ABSTENTION, Advice, Passage, Triplet
+from lexloop.corpus.collection import Collection
+from lexloop.corpus.evidence import evidence_chunks
+from lexloop.corpus.index import build_collection
+from lexloop.corpus.load import load_documents
+from lexloop.corpus.triplets.rules import extract_document
+from lexloop.graph.build import build_graph
+from lexloop.graph.components import choose
+from lexloop.models.dialogue import unassisted
+from lexloop.models.minilm import load_minilm
+from lexloop.nodes.generate.answerable import Signs, read_signs
+from lexloop.nodes.generate.node import Draft
+from lexloop.nodes.generate.selection import gather
+from lexloop.nodes.relevance import Sources, understand
+
+
+@dataclass(frozen=True)
+class Row:
+    """The signs of one question; ``kind`` says whether and why it can be answered."""
+
+    set: int
+    kind: str
+    question: str
+    signs: Signs
+
+
+class SignReader:
+    """Stands where the generator does and reads the signs instead of answering."""
+
+    instructions = ""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self.signs: Signs | None = None
+
+    @unassisted
+    def generate(
+        self,
+        question: str,
+        passages: list[Passage],
+        triplets: list[Triplet],
+        advice: Advice | None,
+    ) -> Draft:
+        """Note the signs; the answer is the abstention."""
+        asked = understand(question, self._sources)
+        scored = gather(asked, passages, self._sources)
+        self.signs = read_signs(asked, scored, self._sources) if scored else None
+        return Draft(ABSTENTION)
+
+
+def read_rows(number: int, gold: Path, docs: Path, negative: Path) -> list[Row]:
+    """The rows of one gold file over one folder of documents.
+
+    Args:
+        number: The set's number.
+        gold: Questions in the format of data/ll144/gold.jsonl.
+        docs: The folder.
+        negative: Queries that no document answers, with the field ``query``.
+    """
+    collection = build_collection(load_documents(docs)[0], load_minilm(), extract_document)
+    rows: list[Row] = []
+    for item in _read(gold):
+        question, history = item["question"], item["conversation_history"]
+        outside = item["question_type"] == "out of scope"
+        kind = "out of scope" if outside else "answerable"
+        rows += _row(number, kind, question, history, collection)
+        if not outside:
+            gone = evidence_chunks(collection.chunks, item["reference_context"])
+            left = collection.without(gone)
+            rows += _row(number, "evidence removed", question, history, left)
+    for item in _read(negative):
+        rows += _row(number, "negative", item["query"], [], collection)
+    return rows
+
+
+def _row(
+    number: int, kind: str, question: str, history: list[dict[str, str]], collection: Collection
+) -> list[Row]:
+    reader = SignReader(collection)
+    parts = replace(choose(Settings(max_retries=0), collection, None), generator=reader)
+    roles = {"user": HumanMessage, "assistant": AIMessage}
+    messages: list[AnyMessage] = [roles[turn["role"]](content=turn["content"]) for turn in history]
+    build_graph(lambda _: parts).invoke({"messages": [*messages, HumanMessage(content=question)]})
+    return [Row(number, kind, question, reader.signs)] if reader.signs else []
+
+
+def _read(path: Path) -> list[Any]:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines if line.strip()]
