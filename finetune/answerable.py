@@ -6,7 +6,7 @@
 Every in-scope question is read twice: over all documents, where it can be answered, and with its
 evidence taken out, where it cannot. Out-of-scope questions and negative queries cannot either.
 Scores are cross-validated by question, and the intercept is moved so that no more than
-``--refused`` of the first set's answerable questions would be refused.
+``--refused`` of the answerable questions would be refused.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("--set", nargs=2, action="append", required=True, metavar=("GOLD", "DIR"))
     parser.add_argument("--negative", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--refused", type=float, default=0.03)
+    parser.add_argument("--refused", type=float, default=0.05)
     options = parser.parse_args()
     rows = [
         row
@@ -53,7 +53,7 @@ def fit(rows: list[Row], refused: float) -> tuple[dict[str, Any], Floats]:
 
     Args:
         rows: Signs with their kind.
-        refused: The share of the first set's answerable questions that may be refused.
+        refused: The share of answerable questions that may be refused.
     """
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import GroupKFold
@@ -69,8 +69,7 @@ def fit(rows: list[Row], refused: float) -> tuple[dict[str, Any], Floats]:
         scores[test] = model.decision_function(signs[test])
     model = LogisticRegression(C=_STRENGTH, max_iter=5000)
     model.fit(signs, answerable, sample_weight=weight)
-    first = np.array([row.set == 0 for row in rows])
-    bar = float(np.quantile(scores[answerable & first], refused))
+    bar = float(np.quantile(scores[answerable], refused))
     names = [field.name for field in fields(Signs)]
     coefficients = [round(float(value), 4) for value in model.coef_[0]]
     weights = {

@@ -14,6 +14,7 @@ sys.path.insert(0, _SUPPORT)
 import network_guard  # noqa: E402 - found through the line above
 
 _FORGOTTEN_PREFIXES = ("LEXLOOP_", "OPENAI_", "LANGSMITH_", "LANGCHAIN_")
+_KEPT = "LEXLOOP_DATA"  # where the benchmark data lies, for the tests that use it
 _FORGOTTEN_SUFFIXES = ("_API_KEY", "_PROXY", "_proxy")
 _OFFLINE = {
     "HF_HUB_OFFLINE": "1",
@@ -28,7 +29,8 @@ _OFFLINE = {
 def _prepare_environment() -> None:
     """Before any library reads it, and for the processes that tests start too."""
     for name in list(os.environ):
-        if name.startswith(_FORGOTTEN_PREFIXES) or name.endswith(_FORGOTTEN_SUFFIXES):
+        forgotten = name.startswith(_FORGOTTEN_PREFIXES) or name.endswith(_FORGOTTEN_SUFFIXES)
+        if forgotten and name != _KEPT:
             del os.environ[name]
     os.environ.update(_OFFLINE)
     paths = [_SUPPORT, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
@@ -48,6 +50,15 @@ from lexloop.models.chat import ChatModel, connect  # noqa: E402
 from lexloop.models.dialogue import Dialogue  # noqa: E402
 
 T = TypeVar("T")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One cache of indexes for the session, and none of the machine's owner's."""
+    folder = tmp_path_factory.mktemp("cache")
+    os.environ["LEXLOOP_CACHE"] = str(folder)
+    yield folder
+    del os.environ["LEXLOOP_CACHE"]
 
 
 @pytest.fixture(autouse=True)
