@@ -51,7 +51,7 @@ def statements(text: str) -> list[Statement]:
         leads = _open_leads(leads, style)
         lead = leads[-1] if leads and style else None
         if own.endswith(":"):
-            leads = [*leads, _Lead(start, own)]
+            leads = [*leads, _Lead(start, own, style)]
         if _is_label(own):
             label = True
         elif lead is not None or not own.endswith(":"):
@@ -65,22 +65,25 @@ def statements(text: str) -> list[Statement]:
 
 @dataclass
 class _Lead:
-    """A clause that introduces a list, and how the items of that list are marked."""
+    """A clause that introduces a list, how it is marked itself, and how its items are."""
 
     start: int
     text: str
+    mark: str
     style: str = ""
 
 
 def _open_leads(leads: list[_Lead], style: str) -> list[_Lead]:
     """The lead-ins still open at a sentence marked in this style; none at an unmarked one.
 
-    An item marked unlike those of the innermost list, but like those of an outer one, closes the
-    inner list.
+    An item marked like a lead-in stands beside it and closes its list; one marked like the items
+    of an outer list closes the inner one.
     """
     if not style:
         return []
-    styles = [lead.style for lead in leads]
+    marks, styles = [lead.mark for lead in leads], [lead.style for lead in leads]
+    if style in marks:
+        return leads[: marks.index(style)]
     if style in styles:
         return leads[: styles.index(style) + 1]
     if leads and not leads[-1].style:

@@ -84,9 +84,11 @@ class _Drive:
             self._result = done.value
             return None
         except ModelError as error:
-            return self._fall_back(error)
+            self._fall_back(error)
+            return None
         if dead := self._dead_model():
-            return self._fall_back(dead)
+            self._fall_back(dead)
+            return None
         return request
 
     def _dead_model(self) -> ModelError | None:
