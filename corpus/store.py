@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 _FILES = ("documents.jsonl", "chunks.jsonl", "triplets.jsonl", "lexical.npz", "vectors.faiss",
           "owners.npy")  # fmt: skip
-_READ_ATTEMPTS = 5
+_READ_ATTEMPTS, _BETWEEN_READS_S = 5, 0.02  # a writer needs far less between its two renames
 _REBUILD = "Build the index again with `lexloop index`."
 
 
@@ -128,6 +129,7 @@ def read_index(folder: Path, embedder: Embedder) -> Collection:
             if before is not None and before == _identity(folder):
                 raise
             trouble = error
+            time.sleep(_BETWEEN_READS_S)
         else:
             if before == _identity(folder):
                 return collection

@@ -77,7 +77,8 @@ def test_history_reads_the_text_of_content_blocks() -> None:
 
 
 def test_history_can_be_embedded_and_stored() -> None:
-    turns = history_turns([HumanMessage("a\ud800b\x00c"), AIMessage([{"type": "text", "text": "d"}])])
+    reply = AIMessage([{"type": "text", "text": "d"}])
+    turns = history_turns([HumanMessage("a\ud800b\x00c"), reply])
     assert [turn["content"] for turn in turns] == ["a\ufffdb c", "d"]
     assert {type(turn["content"]) for turn in turns} == {str}
     assert type(message_text(HumanMessage("What?"))) is str
