@@ -31,9 +31,13 @@ class Collection:
     triplets: list[Triplet]
     embedder: Embedder
 
-    @cached_property
+    @property
     def graph(self) -> KnowledgeGraph:
         """The knowledge graph, built when first asked for."""
+        return self._graph
+
+    @cached_property
+    def _graph(self) -> KnowledgeGraph:
         return KnowledgeGraph.from_triplets(self.triplets)
 
     @cached_property

@@ -33,7 +33,7 @@ def build_graph(
     """Wire the eight nodes and the loop.
 
     Args:
-        components: From a run's context (None, ``Settings`` or a mapping) to the components.
+        components: From a run's context (None, ``Settings`` or a parent's) to the components.
         checkpointer: Keeps threads; a server or a parent graph supplies its own instead.
     """
     graph = StateGraph(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from lexloop.core.errors import ModelError
+from lexloop.core.errors import ModelError, SettingsError
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Degradation
 from lexloop.corpus.collection import Collection
@@ -14,8 +14,8 @@ from lexloop.corpus.index import Progress, corpus_stamp, open_corpus, silent
 from lexloop.graph.components import Components, choose
 from lexloop.graph.extractors import extractor_for
 from lexloop.models.chat import ChatModel, connect
-from lexloop.models.embedding import Embedder
 from lexloop.models.embedders import load_embedder
+from lexloop.models.embedding import Embedder
 
 _KEPT = 8
 CONTEXT_KEY = "lexloop"
@@ -46,7 +46,7 @@ class Workshop:
         self._embedders: dict[str, Embedder] = {}
 
     def __call__(self, context: Any) -> Components:
-        """The components for a run's context: None, ``Settings``, or a mapping of settings.
+        """The components for a run's context: None, ``Settings``, or a parent graph's own.
 
         Raises:
             LexloopError: Settings, corpus, data or model cannot be used.
@@ -104,22 +104,30 @@ class Workshop:
 def settings_of(context: Any, defaults: Settings) -> Settings:
     """The settings in a run's context, or the defaults.
 
-    A graph that embeds this one may have a context of its own; it passes settings on under the
-    key or attribute ``lexloop``.
+    A graph that embeds this one may have a context of its own, a mapping or any object; it passes
+    settings on under the key or attribute ``lexloop``. Its other fields are never read: a parent's
+    ``model`` is no permission to send the documents there.
 
     Raises:
-        SettingsError: A setting is outside its allowed values.
+        SettingsError: What lies under ``lexloop`` holds no settings, or one is outside its
+            allowed values.
     """
+    if isinstance(context, Settings):
+        return context
     if isinstance(context, Mapping):
-        inner = context.get(CONTEXT_KEY, context if set(context) <= set(_FIELDS) else None)
+        passed = context.get(CONTEXT_KEY)
     else:
-        inner = context if isinstance(context, Settings) else getattr(context, CONTEXT_KEY, None)
-    if isinstance(inner, Settings):
-        return inner
-    return defaults.changed(**inner) if inner else defaults
-
-
-_FIELDS = Settings.model_fields
+        passed = getattr(context, CONTEXT_KEY, None)
+    if passed is None:
+        return defaults
+    if isinstance(passed, Settings):
+        return passed
+    if isinstance(passed, Mapping):
+        return defaults.changed(**passed)
+    raise SettingsError(
+        f"`{CONTEXT_KEY}` in the context is a {type(passed).__name__}, not settings.",
+        "Pass Settings or a mapping of settings.",
+    )
 
 
 def embedded_only(settings: Settings) -> Settings:

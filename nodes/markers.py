@@ -30,7 +30,9 @@ def cited_sentences(answer: str) -> list[CitedSentence]:
         numbers = [
             n for marker in MARKER.findall(answer[start:end]) for n in marker_numbers(marker)
         ]
-        found.append(CitedSentence(" ".join(bare[start:end].split()), tuple(dict.fromkeys(numbers))))
+        found.append(
+            CitedSentence(" ".join(bare[start:end].split()), tuple(dict.fromkeys(numbers)))
+        )
     return found
 
 

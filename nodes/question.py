@@ -26,12 +26,14 @@ _PREAMBLES = [
         r"^(?:according to|based on|given|per)\b[^,?]{0,120},\s*",
         r"^(?:(?:hi|hello|hey|thanks|thank you|ok|okay|so|well|please)\b[,.!]?\s*)+",
         r"^(?:i|we)(?:'m| am|'d| would| want| need|'ve| have|'re| are)?\b[^,?]{0,60}?\b(?:to )?"
-        r"(?:know|understand|learn|find out|ask|hear|confirm|question|looking at|reading|interested)"
+        r"(?:know|understand|learn|find out|ask|hear|confirm|question|looking at|reading"
+        r"|interested)"
         r"\b\s*(?:about|if|that|more about|in)?\s*",
         r"^(?:can|could|would|will) you\b[^?]{0,25}?"
         r"\b(?:explain|tell|describe|clarify|provide|give|confirm|list|define|help)\b"
         r"\s*(?:me|us)?\b\s*(?:to understand|understand|with|about|if)?\s*",
-        r"^(?:please )?(?:explain|tell me|describe|clarify|list|define|confirm)\b\s*(?:about|if)?\s*",
+        r"^(?:please )?(?:explain|tell me|describe|clarify|list|define|confirm)\b"
+        r"\s*(?:about|if)?\s*",
     )
 ]
 _FILLER = (
@@ -59,7 +61,8 @@ _PAIR = re.compile(
 _PRONOUN = re.compile(r"\b(?:it|they|them)\b", re.IGNORECASE)
 _SUBJECT = re.compile(
     r"(?:\b(?:definitions?|meaning|purpose|role) of |^what (?:is|are|does|do) )"
-    r"(?P<topic>(?:an? |the )?['\"‘“]?[\w\s\-]{2,60}?['\"’”]?)(?=[,?;.]|\s(?:and|in|for|mean|when)\b|$)",
+    r"(?P<topic>(?:an? |the )?['\"‘“]?[\w\s\-]{2,60}?['\"’”]?)"
+    r"(?=[,?;.]|\s(?:and|in|for|mean|when)\b|$)",
     re.IGNORECASE,
 )
 

@@ -9,9 +9,7 @@ _NUMBER_WORDS = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|sixty"
     "|ninety|half"
 )
-_MONTHS = (
-    "January|February|March|April|May|June|July|August|September|October|November|December"
-)
+_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 _UNITS = "days?|weeks?|months?|years?|hours?|minutes?"
 _DURATION = (
     rf"\b(?:\d+|{_NUMBER_WORDS}|an?)\s+(?:(?:business|calendar|working)\s+)?(?:{_UNITS})\b"
@@ -46,13 +44,18 @@ _ASKS: list[tuple[Kind, str]] = [
     (
         "name",
         r"\b(?:name|names) of\b|\bnamed\b"
-        r"|\bwho (?:developed|wrote|invented|founded|drafted|signed|created|built|made|leads|heads)\b",
+        r"|\bwho (?:developed|wrote|invented|founded|drafted|signed|created|built|made|leads"
+        r"|heads)\b",
     ),
 ]
-_ASKED = [(kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _ASKS]
+_ASKED: list[tuple[Kind, re.Pattern[str]]] = [
+    (kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _ASKS
+]
 _HELD: dict[Kind, re.Pattern[str]] = {
     "duration": re.compile(_DURATION, re.IGNORECASE),
-    "money": re.compile(r"[$€£¥]\s?\d|\b\d[\d,.]*\s?(?:dollars|USD|EUR|GBP|AED|euros?|pounds)\b", re.I),
+    "money": re.compile(
+        r"[$€£¥]\s?\d|\b\d[\d,.]*\s?(?:dollars|USD|EUR|GBP|AED|euros?|pounds)\b", re.I
+    ),
     "percentage": re.compile(r"\d\s?%|\bper ?cent\b", re.IGNORECASE),
     "date": re.compile(f"{_DATE}|{_DURATION}", re.IGNORECASE),
     "number": re.compile(rf"\d|\b(?:{_NUMBER_WORDS})\b", re.IGNORECASE),

@@ -88,6 +88,8 @@ def _lists(found: list[Statement], vectors: Vectors) -> list[tuple[Span, Vectors
             continue
         first, last = members[0], members[-1]
         text = " ".join([first[1].lead, *(statement.own for _, statement in members)])
+        if len(text.split()) > MAX_WORDS:
+            continue
         mean = vectors[[i for i, _ in members]].mean(axis=0)
         vector: Vectors = mean / max(float(np.linalg.norm(mean)), 1e-9)
         lists.append(((lead_start, last[1].end, text), vector))

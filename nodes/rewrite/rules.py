@@ -5,12 +5,14 @@ import re
 from lexloop.core.types import Advice, Plan, Turn
 from lexloop.corpus.tokens import STOP_WORDS, words
 from lexloop.models.dialogue import unassisted
+from lexloop.nodes.question import asking_sentences, question_parts, without_preamble
 from lexloop.nodes.rewrite.followup import standalone_question
 from lexloop.nodes.rewrite.node import Rewriting
-from lexloop.nodes.question import asking_sentences, question_parts, without_preamble
 
 _QUOTED = re.compile(r"['\"‘“]([^'\"’”]{3,60})['\"’”](?!\w)")
-_SECTION = re.compile(r"(?:§+\s*|\b(?:section|article|rule|part)\s+)[\dIVX][\w.\-()]*", re.IGNORECASE)
+_SECTION = re.compile(
+    r"(?:§+\s*|\b(?:section|article|rule|part)\s+)[\dIVX][\w.\-()]*", re.IGNORECASE
+)
 _ASKING = frozenset(
     """according explain describe tell provide know please define definition mean meaning document
     documents policy question context purpose following specific information law require required
