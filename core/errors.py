@@ -14,8 +14,12 @@ LexloopError
 """
 
 
-class LexloopError(Exception):
+class LexloopError(RuntimeError):
     """Base of every error that Lexloop raises on purpose.
+
+    A ``RuntimeError``, because a LangGraph server hides the text of errors that do not descend
+    from a built-in one, and because the default retry policy of a graph around this one would
+    otherwise repeat a question that cannot succeed. Not a ``ValueError``: pydantic swallows those.
 
     Args:
         what: What happened, with the offending value.

@@ -4,10 +4,11 @@ No key has a reducer that appends except ``messages``: a thread keeps its state 
 ``classify`` starts each turn by resetting what the last one left.
 """
 
-from typing import Annotated, TypedDict
+from typing import Annotated
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
+from typing_extensions import TypedDict
 
 from lexloop.core.types import (
     Advice,

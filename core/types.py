@@ -3,9 +3,14 @@
 Everything that enters the graph's state is a ``TypedDict`` of strings, integers and built-in
 floats: numpy scalars and pydantic objects do not survive strict checkpoint serialisation.
 Offsets are code points into a document's extracted text, half-open.
+
+``TypedDict`` comes from typing_extensions: below Python 3.12 pydantic makes no schema of the
+standard library's, and Studio would show neither the input nor the output of the graph.
 """
 
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired
+
+from typing_extensions import TypedDict
 
 ABSTENTION = "The documents provided do not answer this question."
 """The one sentence that stands for "no answer"; generator, evaluator and tests share it."""

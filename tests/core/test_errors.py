@@ -42,7 +42,7 @@ def found() -> dict[str, type[LexloopError]]:
 
 def test_the_tree_is_the_one_drawn_at_the_top_of_the_file() -> None:
     parents = {name: kind.__base__.__name__ for name, kind in found().items() if kind.__base__}
-    assert parents == {**TREE, "LexloopError": "Exception"}
+    assert parents == {**TREE, "LexloopError": "RuntimeError"}
     assert errors.__doc__ is not None
     assert all(name in errors.__doc__ for name in TREE)
 
