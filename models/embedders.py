@@ -118,6 +118,7 @@ class OpenAIEmbedder:
                 "Set LEXLOOP_API_KEY or OPENAI_API_KEY.",
             ) from error
         self.name = f"openai:{model}"
+        self.dimension = 0  # until the host has shown it
         self.dimension = int(self.embed(["dimension"]).shape[1])
 
     def embed(self, texts: list[str]) -> Vectors:
@@ -137,12 +138,12 @@ class OpenAIEmbedder:
             raise ModelAuthError(
                 f"{self._client.model} was refused: the key is not valid.", "Check the key."
             ) from error
-        except (OpenAIError, ValueError, TypeError) as error:
+        except (OpenAIError, ValueError, TypeError, AttributeError) as error:
             raise ModelUnavailable(
                 f"The embedder {self._client.model} failed: {type(error).__name__}.",
                 "Try again, or set embedder='embedded'.",
             ) from error
-        if rows.ndim != 2 or len(rows) != len(texts) or not np.isfinite(rows).all():
+        if not self._usable(rows, len(texts)):
             raise ModelUnavailable(
                 f"The embedder {self._client.model} gave {rows.shape} for {len(texts)} texts, "
                 "or numbers that are none.",
@@ -151,6 +152,12 @@ class OpenAIEmbedder:
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         unit: Vectors = rows / np.maximum(norms, 1e-9)
         return unit
+
+    def _usable(self, rows: Vectors, count: int) -> bool:
+        if rows.ndim != 2 or len(rows) != count or not rows.shape[1]:
+            return False
+        same = self.dimension in (0, rows.shape[1])
+        return same and bool(np.isfinite(rows).all())
 
     def count_tokens(self, text: str) -> int:
         """An estimate of four characters a token; the exact tokenizer would be a download."""

@@ -79,6 +79,7 @@ class MiniLM:
     def _load_session(weights: Path) -> Any:
         import onnxruntime
 
+        weights = weights.resolve()  # onnxruntime follows no link out of the folder it is given
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 2
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")

