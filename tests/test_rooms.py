@@ -1,0 +1,150 @@
+"""The rules of the house, read from the source of every room."""
+
+import ast
+import statistics
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+ORDER = (
+    "core",
+    "prompts",
+    "models",
+    "corpus",
+    "nodes",
+    "graph",
+    "evaluation",
+    "finetune",
+    "apps",
+)
+ROOMS = [name for name in (*ORDER, "data") if (ROOT / name).is_dir()]
+FILES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
+BESIDE = sorted(path for name in ("tests", "benchmarks") for path in (ROOT / name).rglob("*.py"))
+PICKLES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
+MAX_LINES, MEDIAN_LINES = 300, 120
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def imports(path: Path) -> Iterator[tuple[int, str]]:
+    """Every module that a file imports, wherever in the file, and the names taken from it."""
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                yield node.lineno, "." * node.level + f"{node.module or ''}.{alias.name}"
+
+
+def rooms_used(path: Path) -> Iterator[tuple[int, list[str]]]:
+    for line, module in imports(path):
+        parts = module.split(".")
+        if parts[0] == "lexloop" and len(parts) > 1:
+            yield line, parts[1:]
+
+
+def node_room(parts: list[str]) -> str | None:
+    """The room of one node, for what is or lies in a folder below nodes/."""
+    below = len(parts) > 1 and parts[0] == "nodes" and (ROOT / "nodes" / parts[1]).is_dir()
+    return parts[1] if below else None
+
+
+def test_every_room_is_found() -> None:
+    assert set(ROOMS) >= set(ORDER) - {"evaluation"}
+    assert len(FILES) > 60
+    assert ("core", "errors") in [
+        tuple(used[:2]) for _, used in rooms_used(ROOT / "corpus" / "load.py")
+    ]
+
+
+def test_a_room_uses_only_those_before_it() -> None:
+    wrong = []
+    for path in FILES:
+        own = path.relative_to(ROOT).parts[0]
+        allowed = {"data"} if own == "data" else {*ORDER[: ORDER.index(own) + 1], "data"}
+        wrong += [
+            f"{name_of(path)}:{line} uses lexloop.{'.'.join(used)}"
+            for line, used in rooms_used(path)
+            if used[0] not in allowed
+        ]
+    assert wrong == []
+
+
+def test_the_rooms_of_the_nodes_never_use_each_other() -> None:
+    wrong = []
+    for path in (ROOT / "nodes").rglob("*.py"):
+        own = node_room(list(path.relative_to(ROOT).parts))
+        wrong += [
+            f"{name_of(path)}:{line} uses lexloop.{'.'.join(used)}"
+            for line, used in rooms_used(path)
+            if node_room(used) not in (None, own)
+        ]
+    assert wrong == []
+
+
+def test_imports_are_absolute_and_start_with_the_package() -> None:
+    bare = {name for name in ROOMS if name != "data"}
+    wrong = [
+        f"{name_of(path)}:{line} imports {module}"
+        for path in [*FILES, *BESIDE]
+        for line, module in imports(path)
+        if module.startswith(".") or module.split(".")[0] in bare
+    ]
+    assert wrong == []
+
+
+def test_files_are_short() -> None:
+    lengths = {path: len(path.read_bytes().splitlines()) for path in FILES}
+    long = [f"{name_of(path)}: {length}" for path, length in lengths.items() if length > MAX_LINES]
+    assert long == []
+    assert statistics.median(length for length in lengths.values() if length > 1) <= MEDIAN_LINES
+
+
+def test_nothing_is_pickled_and_no_code_of_a_model_is_trusted() -> None:
+    wrong = []
+    for path in FILES:
+        wrong += [
+            f"{name_of(path)}:{line} imports {module}"
+            for line, module in imports(path)
+            if PICKLES & set(module.split("."))
+        ]
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.keyword) and node.arg in ("trust_remote_code", "allow_pickle"):
+                refused = isinstance(node.value, ast.Constant) and node.value.value is False
+                wrong += [] if refused else [f"{name_of(path)}:{node.lineno} sets {node.arg}"]
+    assert wrong == []
+
+
+@pytest.fixture(scope="module")
+def setuptools() -> dict[str, Any]:
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        table: dict[str, Any] = tomllib.load(file)["tool"]["setuptools"]
+    return table
+
+
+def test_every_folder_of_a_room_is_installed(setuptools: dict[str, Any]) -> None:
+    folders = {path.parent.relative_to(ROOT).as_posix().replace("/", ".") for path in FILES}
+    assert set(setuptools["packages"]) == {"lexloop", *(f"lexloop.{name}" for name in folders)}
+
+
+def test_every_room_is_mapped_for_the_build_and_for_type_checkers(
+    setuptools: dict[str, Any],
+) -> None:
+    mapped = {f"lexloop.{room}": room for room in ROOMS}
+    assert setuptools["package-dir"] == {"lexloop": "src/lexloop", **mapped}
+    links = {path.name: path.resolve() for path in (ROOT / "typings" / "lexloop").iterdir()}
+    assert {room: links.get(room) for room in ROOMS} == {room: ROOT / room for room in ROOMS}
+
+
+def test_every_folder_of_a_room_is_a_package_that_says_what_it_holds() -> None:
+    for folder in {path.parent for path in FILES}:
+        opening = folder / "__init__.py"
+        assert opening.is_file(), f"{name_of(folder)} has no __init__.py"
+        assert ast.get_docstring(ast.parse(opening.read_bytes())), f"{name_of(opening)} is silent"
