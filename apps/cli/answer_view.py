@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from lexloop.apps.cli.session import Session
-from lexloop.apps.cli.terminal import one_line, plain
+from lexloop.apps.cli.terminal import joined, one_line, plain
 from lexloop.nodes.markers import MARKER
 
 if TYPE_CHECKING:
@@ -24,14 +24,14 @@ def print_answer(console: "Console", state: dict[str, Any], session: Session) ->
     """Print the answer, its sources, the verdict, and what degraded and what it cost."""
     console.print(marked(state["answer"]))
     if state["warning"]:
-        console.print(plain("Warning: ", "bold yellow") + plain(state["warning"], "yellow"))
+        console.print(joined(plain("Warning: ", "bold yellow"), plain(state["warning"], "yellow")))
     print_sources(console, state["citations"])
     console.print()
     retries = len(state["attempts"]) - 1
     console.print(verdict(state["evaluation"], state["abstained"], retries))
     for item in state["degraded"]:
         said = f"{item['node']}: {item['used']} instead of {item['wanted']}. {item['reason']}"
-        console.print(plain("Degraded: ", "bold yellow") + plain(one_line(said), "yellow"))
+        console.print(joined(plain("Degraded: ", "bold yellow"), plain(one_line(said), "yellow")))
     console.print(_cost(state, session))
 
 
@@ -46,7 +46,7 @@ def print_sources(console: "Console", citations: list["Citation"]) -> None:
         key = (citation["n"], citation["document"], citation["start"], citation["end"])
         if key not in seen:
             seen.add(key)
-            console.print(plain(f"[{citation['n']}] ", _MARK) + place(citation))
+            console.print(joined(plain(f"[{citation['n']}] ", _MARK), place(citation)))
             _indented(console, f"“{one_line(citation['quote'])}”")
 
 
@@ -63,7 +63,8 @@ def place(source: "Citation | Triplet") -> "Text":
     if source["page"] is not None:
         parts.append(f"page {source['page']}")
     parts.append(f"characters {source['start']}–{source['end']}")
-    return plain(one_line(source["document"]), "bold") + plain(f" · {one_line(' · '.join(parts))}")
+    span = one_line(" · ".join(parts))
+    return joined(plain(one_line(source["document"]), "bold"), plain(f" · {span}"))
 
 
 def verdict(evaluation: "Evaluation", abstained: bool, retries: int) -> "Text":
@@ -77,7 +78,7 @@ def verdict(evaluation: "Evaluation", abstained: bool, retries: int) -> "Text":
     verified = "verified" if evaluation["citations_verified"] else "NOT verified"
     tail = f"citations {verified} · {retries} {'retry' if retries == 1 else 'retries'}"
     line = f" · {scores(evaluation)} · "
-    return head + plain(line + tail if not abstained else f" · {retries} retries")
+    return joined(head, plain(line + tail if not abstained else f" · {retries} retries"))
 
 
 def scores(evaluation: "Evaluation") -> str:
@@ -90,11 +91,11 @@ def _cost(state: dict[str, Any], session: Session) -> "Text":
     usage = state["usage"]
     if usage["model_calls"]:
         model = (
-            f"{session.settings.model} at {session.model_host} · {usage['model_calls']} calls · "
+            f"{session.settings.model} at {session.hosts[0]} · {usage['model_calls']} calls · "
             f"{usage['tokens_in']} tokens in, {usage['tokens_out']} out"
         )
-    elif session.model_host is not None:
-        model = f"no chat model was called; text goes to {session.model_host}"
+    elif session.hosts:
+        model = f"no chat model answered; text goes to {' and '.join(session.hosts)}"
     else:
         model = "no model, nothing left this machine"
     return plain(f"{model} · {usage['seconds']:.2f} s", "dim")
@@ -107,4 +108,4 @@ def _indented(console: "Console", text: str) -> None:
     if console.is_terminal:
         console.print(Padding(shown, (0, 0, 0, 4)))
     else:
-        console.print(plain("    ") + shown)
+        console.print(joined(plain("    "), shown))

@@ -12,7 +12,7 @@ from lexloop.apps.cli.answer_view import print_answer, print_sources
 from lexloop.apps.cli.edge import show_error
 from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.session import Session, open_session
-from lexloop.apps.cli.terminal import plain, result_console
+from lexloop.apps.cli.terminal import joined, plain, result_console
 from lexloop.apps.cli.threads import last_turn, open_threads
 from lexloop.apps.cli.trace_view import print_trace
 from lexloop.core.errors import DataError, LexloopError
@@ -131,7 +131,7 @@ class Conversation:
             if command != "/help":
                 self._note(f"There is no command {command}.")
             for name, meaning in _HELP:
-                self._console.print(plain(f"{name:10}", "bold") + plain(meaning))
+                self._console.print(joined(plain(f"{name:10}", "bold"), plain(meaning)))
         return True
 
     def _show(self, command: str) -> None:

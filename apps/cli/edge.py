@@ -8,7 +8,7 @@ from types import TracebackType
 
 import typer
 
-from lexloop.apps.cli.terminal import one_line, plain, progress_console, write_json
+from lexloop.apps.cli.terminal import joined, one_line, plain, progress_console, write_json
 from lexloop.core.errors import LexloopError
 
 INTERRUPTED = 130
@@ -48,17 +48,21 @@ def reported(as_json: bool = False) -> Iterator[None]:
 
 def show_error(error: LexloopError) -> None:
     """Print what happened and what to do about it on standard error."""
-    line = plain("Error: ", "bold red") + plain(one_line(error.what)) + plain(" ")
-    progress_console().print(line + plain(one_line(error.hint), "cyan"))
+    _show(one_line(error.what), one_line(error.hint))
 
 
 def unexpected(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
     """What is shown, in place of a traceback, of an error that nobody foresaw."""
     hint = "Set LEXLOOP_DEBUG=1 to see the traceback."
     what = one_line(f"Unexpected {kind.__name__}: {error}")
-    progress_console().print(plain("Error: ", "bold red") + plain(f"{what} ") + plain(hint, "cyan"))
+    _show(what, hint)
     if "--json" in sys.argv:
         _write_error(kind.__name__, what, hint, 1)
+
+
+def _show(what: str, hint: str) -> None:
+    line = joined(plain("Error: ", "bold red"), plain(f"{what} "), plain(hint, "cyan"))
+    progress_console().print(line)
 
 
 def _write_error(kind: str, what: str, hint: str, code: int) -> None:

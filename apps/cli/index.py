@@ -13,6 +13,7 @@ import typer
 from lexloop.apps.cli import options
 from lexloop.apps.cli.edge import FILES_SKIPPED, reported
 from lexloop.apps.cli.terminal import (
+    joined,
     one_line,
     plain,
     progress_console,
@@ -102,7 +103,7 @@ def _check_place(out: Path, force: bool) -> None:
 def _built(
     documents: "list[Document]", settings: "Settings", connection: "Connection"
 ) -> "Collection":
-    from lexloop.apps.cli.session import model_host, say_where_text_goes
+    from lexloop.apps.cli.session import say_where_text_goes, text_hosts
     from lexloop.corpus.index import build_collection
     from lexloop.graph.extractors import extractor_for
     from lexloop.models.chat import connect
@@ -110,7 +111,7 @@ def _built(
 
     chat = connect(settings, connection) if settings.triplet_extractor == "model" else None
     sending = settings if chat is not None else settings.changed(model=None)
-    say_where_text_goes(sending, model_host(sending, connection))
+    say_where_text_goes(text_hosts(sending, connection))
     _, extract = extractor_for(settings, chat)
     with _bar() as report:
         embedder = load_embedder(settings.embedder, connection)
@@ -154,7 +155,7 @@ def _show(report: dict[str, Any]) -> None:
     notes = progress_console()
     for item in report["skipped"]:
         said = f"{item['name']}: {item['reason']}"
-        notes.print(plain("Skipped ", "bold yellow") + plain(one_line(said)))
+        notes.print(joined(plain("Skipped ", "bold yellow"), plain(one_line(said))))
     if report["other_files"]:
         kinds = ", ".join(f"{count} {kind}" for kind, count in report["other_files"].items())
         notes.print(

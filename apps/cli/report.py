@@ -41,7 +41,7 @@ def as_report(state: dict[str, Any], session: Session, candidates: bool = False)
         "variant": settings.variant,
         "corpus": settings.corpus,
         "model": settings.model,
-        "model_host": session.model_host,
+        "hosts": session.hosts,
     }
     if candidates:
         report["candidates"] = state["candidates"]

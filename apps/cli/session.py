@@ -30,12 +30,12 @@ _OPENAI = "https://api.openai.com"
 class Session:
     """A graph with its settings.
 
-    ``model_host`` is the one host to which text goes; None where everything stays here.
+    ``hosts`` are those to which text goes; none where everything stays on this machine.
     """
 
     graph: "Lexloop"
     settings: "Settings"
-    model_host: str | None
+    hosts: list[str]
 
     async def ask(
         self, question: str, progress: Progress, thread: str | None = None
@@ -86,14 +86,14 @@ def open_session(
     """
     progress.say("Loading")
     with _uncollected():
-        host = model_host(settings, connection)
-        say_where_text_goes(settings, host)
+        hosts = text_hosts(settings, connection)
+        say_where_text_goes(hosts)
         from lexloop.graph.build import build_graph
         from lexloop.graph.workshop import Workshop
 
         workshop = Workshop(connection, progress=progress.corpus)
         workshop(settings)
-        return Session(build_graph(workshop, checkpointer), settings, host)
+        return Session(build_graph(workshop, checkpointer), settings, hosts)
 
 
 @contextmanager
@@ -107,34 +107,35 @@ def _uncollected() -> Iterator[None]:
         gc.enable()
 
 
-def model_host(settings: "Settings", connection: "Connection") -> str | None:
-    """The host to which the configured models send text; None when no text leaves the machine.
+def text_hosts(settings: "Settings", connection: "Connection") -> list[str]:
+    """The hosts to which the configured models send text; empty when all stays on this machine.
 
     Raises:
         LexloopError: The model cannot be used, and no fallback is allowed.
     """
+    hosts: list[str] = []
     if settings.model is not None:
         from lexloop.core.errors import ModelError
         from lexloop.models.chat import connect
 
         try:
-            return connect(settings, connection).host
+            hosts.append(connect(settings, connection).host)
         except ModelError:
             if not settings.fallback:
                 raise
     if settings.embedder.startswith("openai:"):
         named = os.environ.get("OPENAI_API_BASE") or os.environ.get("OPENAI_BASE_URL")
-        return urlsplit(connection.base_url or named or _OPENAI).netloc.rpartition("@")[2]
-    return None
+        address = connection.base_url or named or _OPENAI
+        hosts.append(urlsplit(address).netloc.rpartition("@")[2])
+    return list(dict.fromkeys(hosts))
 
 
-def say_where_text_goes(settings: "Settings", host: str | None) -> None:
+def say_where_text_goes(hosts: list[str]) -> None:
     """Name, on standard error, every host that gets text of the question or the documents."""
     console = progress_console()
-    if host is not None:
-        used = settings.model or settings.embedder
-        console.print(plain(f"Questions and passages go to {host} ({used}), nowhere else.", "dim"))
+    if hosts:
+        said = f"Questions and passages go to {' and '.join(hosts)}, nowhere else."
+        console.print(plain(said, "dim"))
     if any(os.environ.get(name, "").lower() in ("true", "1") for name in _TRACING):
-        console.print(
-            plain("LangSmith tracing is on: questions and passages go there too.", "yellow")
-        )
+        said = "LangSmith tracing is on: questions and passages go there too."
+        console.print(plain(said, "yellow"))

@@ -15,6 +15,9 @@ _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 
+_CRASHING = ("strict", "surrogateescape")
+"""How an encoder may treat what it cannot write; standard error's own way never fails."""
+
 
 def clean(text: str) -> str:
     """``text`` without what could move a cursor, change colours or reverse the reading order."""
@@ -26,6 +29,13 @@ def plain(text: str, style: str = "") -> "Text":
     from rich.text import Text
 
     return Text(clean(text), style)
+
+
+def joined(*parts: "Text") -> "Text":
+    """The parts one after the other, each in its own style."""
+    from rich.text import Text
+
+    return Text.assemble(*parts)
 
 
 def one_line(text: str) -> str:
@@ -48,7 +58,7 @@ def _console(error: bool) -> "Console":
 
     for stream in (sys.stdout, sys.stderr):
         # a narrow locale must not turn a section sign into a crash
-        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+        if isinstance(stream, io.TextIOWrapper) and stream.errors in _CRASHING:
             stream.reconfigure(errors="replace")
     console = Console(stderr=error, markup=False, emoji=False, highlight=False)
     if not console.is_terminal:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from lexloop.apps.cli.answer_view import marked, place, scores
-from lexloop.apps.cli.terminal import one_line, plain
+from lexloop.apps.cli.terminal import joined, one_line, plain
 from lexloop.nodes.rerank.node import merge
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def print_trace(console: "Console", state: dict[str, Any]) -> None:
     _head(console, "Triplets")
     for triplet in state["triplets"]:
         said = f"{triplet['subject']} — {triplet['predicate']} → {triplet['object']}"
-        console.print(plain(f"  {one_line(said)}  ") + place(triplet))
+        console.print(joined(plain(f"  {one_line(said)}  "), place(triplet)))
     if not state["triplets"]:
         console.print(plain("  none", "dim"))
     for attempt in state["attempts"]:
@@ -74,7 +74,7 @@ def _attempt(console: "Console", attempt: "Attempt") -> None:
     _item(console, "queries", "; ".join(attempt["queries"]) or "none")
     answer = one_line(attempt["answer"])
     shortened = answer[:_EXCERPT_CHARS] + ("…" if len(answer) > _EXCERPT_CHARS else "")
-    console.print(plain("  answer: ", "dim") + marked(shortened))
+    console.print(joined(plain("  answer: ", "dim"), marked(shortened)))
     passed = "passed" if evaluation["passed"] else "not passed"
     verified = "verified" if evaluation["citations_verified"] else "NOT verified"
     _item(console, "verdict", f"{passed} · {scores(evaluation)} · citations {verified}")
@@ -91,4 +91,4 @@ def _head(console: "Console", title: str) -> None:
 
 
 def _item(console: "Console", name: str, text: str) -> None:
-    console.print(plain(f"  {name}: ", "dim") + plain(one_line(text)))
+    console.print(joined(plain(f"  {name}: ", "dim"), plain(one_line(text))))

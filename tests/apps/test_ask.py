@@ -1,0 +1,177 @@
+"""``lexloop ask`` without a model, in this process."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lexloop.core.settings import Settings
+from lexloop.core.types import ABSTENTION
+
+Run = Callable[..., Any]
+QUESTION = "What is a bias audit?"
+NONSENSE = "What is the boiling point of molybdenum in Antarctica?"
+
+
+def test_answer_with_markers_sources_and_verdict(run: Run) -> None:
+    result = run("ask", QUESTION)
+    assert result.exit_code == 0
+    assert "independent auditor. [1]" in result.stdout
+    assert "[1] law.txt · § 20-870 · characters " in result.stdout
+    assert "“A bias audit is an evaluation" in result.stdout
+    assert "Passed · answer relevance 0." in result.stdout
+    assert "citations verified · 0 retries" in result.stdout
+    assert "nothing left this machine" in result.stdout
+    assert "\x1b" not in result.stdout + result.stderr
+
+
+def test_json_is_one_flat_object_and_nothing_else(run: Run) -> None:
+    result = run("ask", QUESTION, "--json")
+    report = json.loads(result.stdout)
+    assert result.stderr == ""
+    assert report["passed"] is True
+    assert report["abstained"] is False
+    assert report["retries"] == len(report["attempts"]) - 1 == 0
+    assert report["plan"] == {"k": 3, "Q": 3, "K": 3, "S": 1}
+    assert sum(report["probabilities"]) == pytest.approx(1.0)
+    assert report["scores"]["groundedness"] == 1.0
+    assert report["usage"]["model_calls"] == 0
+    assert report["hosts"] == []
+    assert all(c["quote"] in "".join(p["text"] for p in report["passages"]) for c in
+               report["citations"])  # fmt: skip
+    assert "candidates" not in report
+
+
+def test_trace_shows_every_step(run: Run) -> None:
+    result = run("ask", QUESTION, "--trace", "--classes", "2", "--max-retries", "1",
+                 "--set", "min_groundedness=1.0", "--set", "min_answer_relevance=1.0")  # fmt: skip
+    for part in ("Complexity 0 (0: 0.", "k = 5, Q = 3, K = 4, S = 2", "keywords: ", "lexical",
+                 "dense", "rerank", "bias audit — means → ", "Attempt 1", "Attempt 2", "advice: ",
+                 "reworded: ", "Not passed · ", "1 retry", "Warning: "):  # fmt: skip
+        assert part in result.stdout, part
+    assert result.exit_code == 0
+
+
+def test_trace_in_json_adds_the_candidates(run: Run) -> None:
+    report = json.loads(run("ask", QUESTION, "--json", "--trace").stdout)
+    assert len(report["candidates"]) > len(report["passages"])
+    assert set(report["candidates"][0]["signals"]) <= {"lexical", "dense"}
+
+
+def test_settings_reach_the_graph(run: Run) -> None:
+    report = json.loads(
+        run(
+            "ask",
+            QUESTION,
+            "--json",
+            "--variant",
+            "pa",
+            "--k",
+            "2",
+            "-Q",
+            "1",
+            "--fusion",
+            "rrf",
+            "--set",
+            "reranker=none",
+            "--set",
+            "candidates=4",
+        ).stdout
+    )
+    assert report["plan"] == {"k": 2, "Q": 1, "K": 0, "S": 0}
+    assert report["variant"] == "pa"
+    assert report["triplets"] == []
+    assert len(report["passages"]) == 2
+
+
+def test_question_from_standard_input(run: Run) -> None:
+    result = run("ask", "-", "--json", stdin="\ufeffWhat is a bias audit?\n")
+    assert json.loads(result.stdout)["question"] == QUESTION
+
+
+def test_an_abstention_is_a_result(run: Run) -> None:
+    result = run("ask", NONSENSE, "--json")
+    report = json.loads(result.stdout)
+    assert result.exit_code == 0
+    assert (report["answer"], report["abstained"]) == (ABSTENTION, True)
+    assert run("ask", NONSENSE, "--exit-code").exit_code == 10
+
+
+def test_exit_code_tells_an_answer_that_did_not_pass(run: Run) -> None:
+    asked = ("ask", QUESTION, "--set", "evaluator=none")
+    assert run(*asked).exit_code == 0
+    assert run(*asked, "--exit-code").exit_code == 11
+    assert run("ask", QUESTION, "--exit-code").exit_code == 0
+
+
+def test_own_documents(run: Run, documents: Path) -> None:
+    report = json.loads(
+        run("ask", "How much does a dog licence cost?", "--json", "--corpus", str(documents)).stdout
+    )
+    assert "40 euros" in report["answer"]
+    assert report["citations"][0]["document"] == "dogs.txt"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["ask", ""], 2, "The question is empty. Give a text of 1 to 4000 characters."),
+        (["ask", " \n "], 2, "The question is empty."),
+        (["ask", "x" * 4001], 2, "The question has 4001 characters; the limit is 4000."),
+        (["ask", "Why?", "--corpus", "no-such-folder"], 4, "no-such-folder does not exist."),
+        (["ask", "Why?", "--variant", "huge"], 2, "'hypa', 'pa', 'fixed' or 'llm_only'"),
+        (["ask", "Why?", "--classes", "4"], 2, "classes is 4: Input should be 2 or 3"),
+        (["ask", "Why?", "--k", "0"], 2, "k is 0: Input should be greater than or equal to 1"),
+        (["ask", "Why?", "--set", "rerank=none"], 2, "Did you mean 'reranker'?"),
+        (["ask", "Why?", "--set", "reranker"], 2, "Write --set NAME=VALUE."),
+        (["ask", "Why?", "--set", "reranker=best"], 2, "'embedded', 'cross_encoder' or 'none'"),
+        (["ask", "Why?", "--deadline", "0"], 2, "deadline_s is 0.0"),
+        (["ask", "Why?", "--variant", "llm_only"], 2, "no model is configured"),
+        (["ask", "Why?", "--model", "openai:gpt-4o-mini"], 6, "There is no key"),
+        (["ask", "Why?", "--model", "gpt-4o-mini"], 2, "Write it as `provider:name`"),
+        (["ask", "Why?", "--base-url", "ftp://host"], 2, "base_url is 'ftp://host'"),
+    ],
+)  # fmt: skip
+def test_bad_input_gets_one_clear_line(
+    run: Run, arguments: list[str], code: int, said: str
+) -> None:
+    result = run(*arguments)
+    assert result.exit_code == code
+    assert result.stdout == ""
+    assert said in result.stderr
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+
+
+def test_an_error_is_json_where_json_is_asked_for(run: Run, tmp_path: Path) -> None:
+    result = run("ask", "Why?", "--json", "--corpus", str(tmp_path / "data"))
+    error = json.loads(result.stdout)["error"]
+    assert (error["type"], error["exit_code"], result.exit_code) == ("CorpusError", 4, 4)
+    assert error["what"].endswith("does not exist.")
+    assert error["hint"]
+
+
+def test_empty_folder_says_what_it_lacks(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    result = run("ask", "Why?", "--corpus", str(tmp_path / "empty"))
+    assert result.exit_code == 4
+    assert "holds no .txt or .md file" in result.stderr
+
+
+def test_standard_input_that_is_no_text(run: Run) -> None:
+    result = run("ask", "-", stdin=b"What \xff\xfe?")
+    assert result.exit_code == 2
+    assert "not UTF-8 text (byte 5)" in result.stderr
+
+
+def test_named_options_are_settings() -> None:
+    from typer.main import get_command
+
+    from lexloop.apps.cli import app
+
+    own = {"question", "as_json", "trace", "exit_code", "base_url", "assignments", "help"}
+    names = {parameter.name for parameter in get_command(app).commands["ask"].params}
+    assert names - own <= set(Settings.model_fields)
+    assert {"variant", "classes", "k", "Q", "K", "S", "model", "corpus"} <= names

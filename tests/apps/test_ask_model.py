@@ -1,0 +1,75 @@
+"""``lexloop ask`` with a model on loopback."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from fake_openai import KEY, FakeOpenAI, Reply, refusal
+
+from lexloop.apps.cli.session import say_where_text_goes, text_hosts
+from lexloop.core.settings import Connection, Settings
+
+Run = Callable[..., Any]
+QUESTION = "What is a bias audit?"
+ANSWER = "A bias audit is an evaluation of an AEDT, made impartially by an independent auditor. [1]"
+
+
+def test_the_host_is_named_and_the_cost_told(
+    run: Run, server: FakeOpenAI, by_model: list[str]
+) -> None:
+    server.play("generate", Reply(ANSWER))
+    result = run("ask", QUESTION, *by_model)
+    host = server.base_url.removeprefix("http://").removesuffix("/v1")
+    assert f"go to {host}, nowhere else." in result.stderr
+    assert f"openai:scripted at {host} · 1 calls · 11 tokens in, 7 out" in result.stdout
+    assert ANSWER in result.stdout
+
+
+def test_notes_stay_out_of_json(run: Run, server: FakeOpenAI, by_model: list[str]) -> None:
+    server.play("generate", Reply(ANSWER))
+    report = json.loads(run("ask", QUESTION, "--json", *by_model).stdout)
+    assert report["usage"]["model_calls"] == 1
+    assert [f"http://{host}/v1" for host in report["hosts"]] == [server.base_url]
+
+
+def test_a_refused_key_is_an_error_that_hides_it(
+    run: Run, server: FakeOpenAI, by_model: list[str]
+) -> None:
+    server.key = "another"
+    result = run("ask", QUESTION, "--json", *by_model)
+    assert result.exit_code == 6
+    assert json.loads(result.stdout)["error"]["type"] == "ModelAuthError"
+    assert KEY not in result.stdout + result.stderr
+
+
+def test_fallback_is_listed(run: Run, server: FakeOpenAI, by_model: list[str]) -> None:
+    server.otherwise = refusal(500)
+    result = run("ask", QUESTION, "--fallback", "--set", "model_attempts=1", *by_model)
+    assert result.exit_code == 0
+    assert "Degraded: generate: embedded instead of openai:scripted." in result.stdout
+
+
+def test_deadline(run: Run, server: FakeOpenAI, by_model: list[str]) -> None:
+    server.otherwise = Reply(hang=True)
+    result = run("ask", QUESTION, "--deadline", "0.5", *by_model)
+    assert result.exit_code == 7
+    assert "The deadline of 0.5 s" in result.stderr
+
+
+def test_tracing_elsewhere_is_mentioned(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    say_where_text_goes([])
+    assert capsys.readouterr().err == ""
+    monkeypatch.setenv("LANGSMITH_TRACING", "true")
+    say_where_text_goes([])
+    assert "LangSmith tracing is on" in capsys.readouterr().err
+
+
+def test_an_embedding_host_is_named_too() -> None:
+    settings = Settings(embedder="openai:text-embedding-3-small")
+    assert text_hosts(settings, Connection()) == ["api.openai.com"]
+    own = Connection(base_url="http://user:secret@127.0.0.1:9/v1")
+    assert text_hosts(settings, own) == ["127.0.0.1:9"]
+    assert text_hosts(Settings(), own) == []

@@ -1,0 +1,147 @@
+"""``lexloop chat``: with its lines from a pipe in this process, and on a real terminal."""
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_openai import KEY, FakeOpenAI, Reply
+from pseudo_terminal import CTRL_C, CTRL_D, Terminal
+
+from lexloop.core.errors import DataError
+
+Run = Callable[..., Any]
+FIRST = "What is a bias audit?"
+ANSWER = "A bias audit is an evaluation of an AEDT, made impartially by an independent auditor. [1]"
+
+
+@pytest.fixture
+def threads(tmp_path: Path) -> Path:
+    return tmp_path / "kept" / "threads.sqlite"
+
+
+def test_commands(run: Run) -> None:
+    lines = ["/sources", FIRST, "/sources", "/trace", "/reset", "/trace", "/help", "/fly", "/quit",
+             "never asked"]  # fmt: skip
+    result = run("chat", stdin="\n".join(lines))
+    assert result.exit_code == 0
+    assert result.stdout.count("There is no answer yet.") == 2
+    assert result.stdout.count("[1] law.txt · § 20-870") >= 3
+    assert "Complexity 0" in result.stdout
+    assert "The conversation is forgotten." in result.stdout
+    assert "There is no command /fly." in result.stdout
+    assert "/sources  the cited spans" in result.stdout
+
+
+def test_a_follow_up_is_understood_from_the_history(run: Run) -> None:
+    result = run("chat", stdin=f"{FIRST}\nWho can perform it?\n/trace\n")
+    assert "bias audit" in result.stdout.rpartition("question: ")[2].splitlines()[0].lower()
+
+
+def test_a_bad_question_does_not_end_the_chat(run: Run) -> None:
+    result = run("chat", stdin=f"{'x' * 4001}\n\n{FIRST}\n")
+    assert result.exit_code == 0
+    assert "The question has 4001 characters" in result.stderr
+    assert "Passed" in result.stdout
+
+
+def test_a_thread_is_resumed(run: Run, threads: Path) -> None:
+    kept = ("chat", "--thread", "mine", "--threads-file", str(threads))
+    run(*kept, stdin=f"{FIRST}\n")
+    result = run(*kept, stdin="/sources\nWho can perform it?\n/trace\n")
+    assert "Thread mine goes on after 1 question(s)." in result.stdout
+    assert f"Last: {FIRST}" in result.stdout
+    assert "bias audit" in result.stdout.rpartition("question: ")[2].splitlines()[0].lower()
+    other = run("chat", "--thread", "other", "--threads-file", str(threads), stdin="/sources\n")
+    assert "There is no answer yet." in other.stdout
+
+
+def test_threads_lie_in_the_data_folder_and_are_private(run: Run, tmp_path: Path) -> None:
+    run("chat", "--thread", "mine", stdin=f"{FIRST}\n")
+    file = tmp_path / "data" / "threads.sqlite"
+    assert file.stat().st_mode & 0o077 == 0
+    assert file.parent.stat().st_mode & 0o077 == 0
+
+
+def test_without_a_thread_nothing_is_kept(run: Run, tmp_path: Path) -> None:
+    run("chat", stdin=f"{FIRST}\n")
+    assert not (tmp_path / "data").exists()
+
+
+def test_reset_forgets_the_thread(run: Run, threads: Path) -> None:
+    kept = ("chat", "--thread", "mine", "--threads-file", str(threads))
+    run(*kept, stdin=f"{FIRST}\n/reset\n")
+    assert "goes on" not in run(*kept, stdin="").stdout
+    with sqlite3.connect(threads) as database:
+        assert database.execute("select count(*) from checkpoints").fetchone() == (0,)
+    database.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--thread", " "], 2, "The thread's name is empty."),
+        (["--threads-file", "x.sqlite"], 2, "Add --thread ID."),
+        (["--variant", "huge"], 2, "'hypa', 'pa'"),
+        (["--corpus", "no-such-folder"], 4, "does not exist"),
+    ],
+)
+def test_bad_options(run: Run, arguments: list[str], code: int, said: str) -> None:
+    result = run("chat", *arguments, stdin=f"{FIRST}\n")
+    assert result.exit_code == code
+    assert said in result.stderr
+
+
+def test_a_file_that_is_no_database(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("These are notes and no database." * 100)
+    result = run("chat", "--thread", "mine", "--threads-file", str(file), stdin="")
+    assert result.exit_code == 5
+    assert "Threads cannot be kept in" in result.stderr
+    assert file.read_text().startswith("These are notes")
+
+
+def test_nothing_pickled_is_loaded_from_a_thread(run: Run, threads: Path) -> None:
+    kept = ("chat", "--thread", "mine", "--threads-file", str(threads))
+    run(*kept, stdin=f"{FIRST}\n")
+    with sqlite3.connect(threads) as database:
+        database.execute("update checkpoints set type = 'pickle', checkpoint = ?", (b"cos\n.",))
+    database.close()
+    result = run(*kept, stdin="")
+    assert result.exit_code == DataError.exit_code
+    assert "The thread 'mine' cannot be read" in result.stderr
+
+
+def test_ctrl_c_stops_the_answer_and_not_the_chat(
+    on_terminal: Callable[..., Terminal], server: FakeOpenAI, by_model: list[str], threads: Path
+) -> None:
+    endless = Reply("Every employer must wait. And wait. ", drip=True)
+    server.play("generate", endless, Reply(ANSWER))
+    shown = on_terminal("chat", "--thread", "t", "--threads-file", str(threads), *by_model)
+    shown.expect("nowhere else")
+    shown.ask("How long must an employer wait?")
+    shown.expect("Every employer must wait")
+    shown.type(CTRL_C)
+    shown.expect("Stopped.")
+    assert server.requests[0].abandoned.wait(5)
+    shown.ask(FIRST)
+    shown.expect("impartially by an independent")
+    shown.expect("Passed")
+    shown.expect("> ")
+    shown.type("half a quest")
+    shown.expect("half a quest")
+    shown.interrupt_prompt()
+    shown.ask("/sources")
+    shown.expect("law.txt")
+    shown.expect("> ")
+    shown.type(CTRL_D)
+    assert shown.wait() == 0
+    assert KEY.encode() not in b"".join(f.read_bytes() for f in threads.parent.iterdir())
+
+
+def test_ctrl_c_on_an_empty_line_leaves(on_terminal: Callable[..., Terminal]) -> None:
+    shown = on_terminal("chat")
+    shown.expect("> ")
+    shown.interrupt_prompt()
+    assert shown.wait() == 0

@@ -1,0 +1,96 @@
+"""The installed command as a process of its own: start, colours, streams and signals."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+from fake_openai import FakeOpenAI, Reply
+from pseudo_terminal import CTRL_C, Terminal
+
+from lexloop.apps.cli.edge import unexpected
+
+LEXLOOP = [sys.executable, "-m", "lexloop.apps.cli"]
+QUESTION = "What is a bias audit?"
+
+
+def lexloop(*arguments: str, **environ: str) -> "subprocess.CompletedProcess[str]":
+    """Run it with its output piped."""
+    environment = {**os.environ, **environ}
+    return subprocess.run(  # noqa: PLW1510 - tests look at the exit code themselves
+        [*LEXLOOP, *arguments], capture_output=True, text=True, env=environment, timeout=60
+    )
+
+
+def test_help_loads_nothing_heavy_and_documents_the_exit_codes() -> None:
+    code = (
+        "import sys\nfrom lexloop.apps.cli import main\n"
+        "try: main(['ask', '--help'])\n"
+        "except SystemExit: pass\n"
+        "heavy = {'langgraph', 'langchain_core', 'numpy', 'torch', 'onnxruntime', 'sklearn'}\n"
+        "print('LOADED', sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "LOADED []" in done.stdout
+    assert "130 interrupted" in " ".join(done.stdout.split())
+
+
+def test_version() -> None:
+    assert lexloop("--version").stdout.startswith("lexloop 0.")
+
+
+def test_unknown_option_is_a_usage_error() -> None:
+    done = lexloop("ask", QUESTION, "--colour")
+    assert done.returncode == 2
+    assert "--colour" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_ask_in_a_narrow_locale() -> None:
+    narrow = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = lexloop("ask", QUESTION, **narrow)
+    assert done.returncode == 0
+    assert "20-870" in done.stdout
+
+
+def test_debugging_shows_the_traceback() -> None:
+    done = lexloop("ask", "Why?", "--corpus", "no-such-folder", LEXLOOP_DEBUG="1")
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+    assert "CorpusError" in done.stderr
+
+
+@pytest.mark.parametrize("no_colour", ["", "1"])
+def test_colours_on_a_terminal_unless_they_are_unwanted(
+    on_terminal: Callable[..., Terminal], no_colour: str
+) -> None:
+    shown = on_terminal("ask", QUESTION, NO_COLOR=no_colour)
+    assert shown.wait() == 0
+    assert "Loading" in shown.screen
+    assert ("\x1b[1;32mPassed" in shown.screen) == (no_colour == "")
+
+
+def test_ctrl_c_ends_ask_with_130(
+    on_terminal: Callable[..., Terminal], server: FakeOpenAI, by_model: list[str]
+) -> None:
+    server.otherwise = Reply(hang=True)
+    shown = on_terminal("ask", QUESTION, *by_model)
+    shown.expect("Writing the answer")
+    assert server.wait_for(1)
+    shown.type(CTRL_C)
+    shown.expect("Interrupted.")
+    assert shown.wait() == 130
+    assert server.requests[0].abandoned.wait(5)
+
+
+def test_what_nobody_foresaw_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["lexloop", "ask", "Why?", "--json"])
+    unexpected(ZeroDivisionError, ZeroDivisionError("division\x1b by zero"), None)
+    said = capsys.readouterr()
+    expected = "Error: Unexpected ZeroDivisionError: division by zero Set LEXLOOP_DEBUG=1"
+    assert said.err.startswith(expected)
+    assert json.loads(said.out)["error"]["exit_code"] == 1
