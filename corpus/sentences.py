@@ -11,6 +11,7 @@ _BOUNDARY = re.compile(r"(?<=[.!?;:])[\"'”’)\]]*\s+|\n+")
 _LIST_ITEM = re.compile(
     r"\s*(?:[-*•]\s|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)]\s|§|#|\|)", re.IGNORECASE
 )
+_MARK = re.compile(r"[a-z]|[ivx]{1,5}")
 _INLINE_ITEM = re.compile(r"[a-z]\.\s+[A-Z]")
 _LAST_WORD = re.compile(r"([\w.]+)\.[\"'”’)\]]*$")
 _REACH = 80  # longer than any abbreviation or indent; keeps the cost linear in hostile text
@@ -46,7 +47,7 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
         return False
     if last == "." and (word := _LAST_WORD.search(before)):
         token = word.group(1).lower()
-        if token in _ABBREVIATIONS or (len(token) == 1 and token.isalpha()):
+        if token in _ABBREVIATIONS or _MARK.fullmatch(token):
             return False
         if not before[: word.start()].strip() and _LIST_ITEM.match(before + " "):
             return False

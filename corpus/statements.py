@@ -10,7 +10,7 @@ _HEADING = re.compile(r"^(?:#|§+\s*\d[\w.\-]*\.?\s+[^.]{0,80}\.?$)")
 _VERB = re.compile(
     r"\b(?:is|are|was|were|be|been|must|may|shall|should|can|could|will|would|cannot|has|have|had"
     r"|do|does|did|means?|include[sd]?|requires?|applies|apply|covers?|takes?|begins?|ends?|gives?"
-    r"|counts?|refers?|provides?|\w{3,}(?:ed|ing))\b",
+    r"|counts?|refers?|provides?)\b",
     re.IGNORECASE,
 )
 _MIN_WORDS, _LABEL_WORDS = 4, 8
@@ -44,11 +44,14 @@ def statements(text: str) -> list[Statement]:
     """The statements of ``text`` in order; headings, labels and bare lead-ins are none."""
     found: list[Statement] = []
     leads: list[_Lead] = []
-    label = False
+    label, style, reached = False, "", 0
     for start, end in sentence_spans(text):
         own = text[start:end]
-        style = _marker_style(own)
-        leads = _open_leads(leads, style)
+        if "\n" in text[reached:start] or _marker_style(own):
+            # a further sentence on an item's line belongs to the item
+            style = _marker_style(own)
+            leads = _open_leads(leads, style)
+        reached = end
         lead = leads[-1] if leads and style else None
         if own.endswith(":"):
             leads = [*leads, _Lead(start, own, style)]
