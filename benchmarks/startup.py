@@ -1,0 +1,169 @@
+"""How long a first answer takes: the process's start, a warm answer, and the graph by itself.
+
+Usage: python benchmarks/startup.py [--runs N] [--json OUT]
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from lexloop.core.settings import Settings
+from lexloop.core.types import Advice, Attempt, Candidate, Passage, Plan, Triplet, Turn
+from lexloop.graph.build import build_graph
+from lexloop.graph.components import Components
+from lexloop.graph.workshop import Workshop
+from lexloop.models.dialogue import unassisted
+from lexloop.nodes.generate.node import Draft
+from lexloop.nodes.rewrite.node import Rewriting
+
+QUESTION = "What must an employer do before using an automated employment decision tool?"
+WARM_QUESTIONS = (
+    "What is a bias audit?",
+    "How much is the civil penalty for a second violation?",
+    "Who counts as an independent auditor?",
+    "When must candidates be notified, and how?",
+    "Which results of the bias audit must be published on the website?",
+    "How is the impact ratio calculated?",
+    "Compare the duties of employers and of employment agencies.",
+    "May an employer rely on test data, and under which conditions?",
+)
+_GRAPH_RUNS = 50
+_FIRST_RUNS = 3
+
+
+class Trivial:
+    """Every part of the graph at once, each doing the least that its node accepts."""
+
+    instructions = ""
+
+    def probabilities(self, question: str, classes: int) -> list[float]:
+        """The first class for certain."""
+        return [1.0] + [0.0] * (classes - 1)
+
+    @unassisted
+    def rewrite(
+        self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
+    ) -> Rewriting:
+        """The question as it is."""
+        return Rewriting(question, [], [])
+
+    def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
+        """The candidates as they come."""
+        return candidates
+
+    @unassisted
+    def generate(
+        self,
+        question: str,
+        passages: list[Passage],
+        triplets: list[Triplet],
+        advice: Advice | None,
+    ) -> Draft:
+        """An answer without sources."""
+        return Draft("Yes.")
+
+    def withholds(self, answer: str, instructions: str, question: str) -> bool:
+        """Nothing."""
+        return False
+
+    @unassisted
+    def advise(self, asked: str, attempts: list[Attempt]) -> Advice:
+        """None of any use."""
+        return {"question": asked, "queries": [], "guidance": "", "broaden": False}
+
+
+def graph_overhead_ms() -> float:
+    """Milliseconds of one run of the compiled graph whose nodes do next to nothing."""
+    part = Trivial()
+    components = Components(
+        settings=Settings(),
+        classifier=part,
+        rewriter=part,
+        backend=None,
+        graph_source=None,
+        reranker=part,
+        generator=part,
+        guard=part,
+        judge=None,
+        text_of=None,
+        engineer=part,
+    )
+    graph = build_graph(lambda _: components)
+    return 1000 * median_seconds(lambda: graph.invoke({"question": QUESTION}), _GRAPH_RUNS)
+
+
+def ask_warm_ms(runs: int) -> float:
+    """Milliseconds of a question to a loaded graph, over several different ones."""
+    graph = build_graph(Workshop())
+    graph.invoke({"question": QUESTION})
+    rounds = [
+        median_seconds(lambda question=question: graph.invoke({"question": question}), 1)
+        for _ in range(runs)
+        for question in WARM_QUESTIONS
+    ]
+    return 1000 * statistics.median(rounds)
+
+
+def lexloop_seconds(arguments: list[str], cache: Path, runs: int, warm: bool) -> float:
+    """Median seconds of the command as a process; ``warm`` keeps one cache of indexes."""
+
+    def once(folder: Path) -> None:
+        subprocess.run(
+            [sys.executable, "-m", "lexloop.apps.cli", *arguments],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            env={**os.environ, "LEXLOOP_CACHE": str(folder)},
+        )
+
+    if warm:
+        once(cache / "warm")
+        return median_seconds(lambda: once(cache / "warm"), runs)
+    fresh = iter(range(runs))
+    return median_seconds(lambda: once(cache / f"fresh-{next(fresh)}"), runs)
+
+
+def median_seconds(run: Callable[[], object], runs: int) -> float:
+    """Median wall-clock seconds of ``run``."""
+    taken = []
+    for _ in range(runs):
+        began = time.perf_counter()
+        run()
+        taken.append(time.perf_counter() - began)
+    return statistics.median(taken)
+
+
+def main() -> None:
+    """Measure, print flat JSON, and write it where asked."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--runs", type=int, default=7, help="processes and rounds per figure")
+    parser.add_argument("--json", type=Path, metavar="OUT", help="also write the figures here")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        cache = Path(name)
+        # the figures in this process come last, so that nothing runs beside the processes
+        figures = {
+            "help_s": lexloop_seconds(["--help"], cache, options.runs, warm=True),
+            "ask_cold_s": lexloop_seconds(["ask", QUESTION], cache, options.runs, warm=True),
+            "ask_first_s": lexloop_seconds(["ask", QUESTION], cache, _FIRST_RUNS, warm=False),
+            "ask_warm_ms": ask_warm_ms(options.runs),
+            "graph_overhead_ms": graph_overhead_ms(),
+        }
+    text = json.dumps(
+        {name: round(value, 3) for name, value in figures.items()}
+        | {"runs": options.runs, "cores": os.cpu_count()},
+        indent=2,
+    )
+    print(text)
+    if options.json:
+        options.json.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
