@@ -51,7 +51,9 @@ class SentenceTransformerEmbedder:
 
         try:
             self._model: Any = SentenceTransformer(model, model_kwargs={"use_safetensors": True})
-            dimension = self._model.get_sentence_embedding_dimension()
+            renamed = hasattr(self._model, "get_embedding_dimension")  # the old name warns there
+            name = "get_embedding_dimension" if renamed else "get_sentence_embedding_dimension"
+            dimension: int | None = getattr(self._model, name)()
             if dimension is None:
                 raise ValueError("it does not say how many dimensions its vectors have")
         except (OSError, ValueError, SafetensorError) as error:

@@ -40,6 +40,7 @@ def _prepare_environment() -> None:
 _prepare_environment()
 network_guard.install()
 
+import hypothesis  # noqa: E402
 import pytest  # noqa: E402
 from fake_openai import FakeOpenAI  # noqa: E402
 
@@ -48,6 +49,10 @@ from lexloop.core.settings import Settings  # noqa: E402
 from lexloop.core.types import Usage  # noqa: E402
 from lexloop.models.chat import ChatModel, connect  # noqa: E402
 from lexloop.models.dialogue import Dialogue  # noqa: E402
+
+# a busy machine is no defect: laws are tested without a limit on the time of one example
+hypothesis.settings.register_profile("lexloop", deadline=None)
+hypothesis.settings.load_profile("lexloop")
 
 T = TypeVar("T")
 

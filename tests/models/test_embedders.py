@@ -126,6 +126,7 @@ def test_without_a_key_the_variable_is_named() -> None:
         OpenAIEmbedder("small", Connection())
 
 
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
 @pytest.mark.parametrize(
     ("status", "body", "error"),
     [
