@@ -1,0 +1,139 @@
+"""The graph behind ``langgraph dev``, as Studio and other clients meet it."""
+
+from typing import Any, Literal, get_args, get_origin
+
+import pytest
+from fake_openai import KEY, Reply, refusal
+from langgraph_server import Served
+
+from lexloop.core.settings import Settings
+from lexloop.core.types import NodeName
+
+QUESTION = "What is a bias audit?"
+ANSWER = "A bias audit is an evaluation of an AEDT, made impartially by an independent auditor. [1]"
+BY_MODEL = {
+    "model": "openai:scripted",
+    "rewriter": "embedded",
+    "evaluator": "embedded",
+    "prompt_engineer": "embedded",
+}
+FLOW = [
+    ("__start__", "classify"),
+    ("classify", "rewrite"),
+    ("rewrite", "hybrid_retrieve"),
+    ("hybrid_retrieve", "kg_retrieve"),
+    ("kg_retrieve", "rerank"),
+    ("rerank", "generate"),
+    ("generate", "evaluate"),
+    ("engineer_prompt", "rewrite"),
+]
+
+
+def schemas(served: Served) -> dict[str, Any]:
+    assistants = served.client.assistants.search()
+    return dict(served.client.assistants.get_schemas(assistants[0]["assistant_id"]))
+
+
+def test_it_serves_the_eight_nodes_and_the_loop(served: Served) -> None:
+    (assistant,) = served.client.assistants.search()
+    assert assistant["graph_id"] == "lexloop"
+    graph = served.client.assistants.get_graph(assistant["assistant_id"])
+    names = {node["id"] for node in graph["nodes"]}
+    assert names == {"__start__", "__end__", *get_args(NodeName)}
+    edges = {(e["source"], e["target"]): e.get("conditional", False) for e in graph["edges"]}
+    ends = [("evaluate", "__end__"), ("evaluate", "engineer_prompt")]
+    assert edges == {**dict.fromkeys(FLOW, False), **dict.fromkeys(ends, True)}
+
+
+def test_studio_sees_every_setting_with_its_description_and_choices(served: Served) -> None:
+    shown = schemas(served)["context_schema"]["properties"]
+    assert set(shown) == set(Settings.model_fields)
+    for name, field in Settings.model_fields.items():
+        assert shown[name]["description"] == field.description
+        assert shown[name]["default"] == field.default
+        if get_origin(field.annotation) is Literal:
+            assert shown[name]["enum"] == list(get_args(field.annotation))
+    assert shown["variant"]["enum"] == ["hypa", "pa", "fixed", "llm_only"]
+    assert (shown["max_retries"]["minimum"], shown["max_retries"]["maximum"]) == (0, 5)
+
+
+def test_no_secret_is_a_setting(served: Served) -> None:
+    shown = schemas(served)["context_schema"]["properties"]
+    assert not {"api_key", "base_url", "connection"} & set(shown)
+
+
+def test_studio_sees_what_goes_in_and_what_comes_out(served: Served) -> None:
+    found = schemas(served)
+    assert set(found["input_schema"]["properties"]) == {"messages", "question"}
+    out = found["output_schema"]["properties"]
+    assert {"answer", "citations", "evaluation", "passages", "triplets", "attempts"} <= set(out)
+    assert {"degraded", "usage", "messages", "abstained", "warning"} <= set(out)
+    assert "plan" in found["state_schema"]["properties"]
+
+
+def test_a_run_streams_its_nodes_and_ends_in_a_cited_answer(served: Served) -> None:
+    events = served.stream({"question": QUESTION}, "updates", "values")
+    assert not [data for event, data in events if event == "error"]
+    nodes = [name for event, data in events if event == "updates" for name in data]
+    assert nodes[:7] == list(get_args(NodeName))[:7]
+    last = [data for event, data in events if event == "values"][-1]
+    assert "independent auditor" in last["answer"]
+    assert [message["type"] for message in last["messages"]] == ["human", "ai"]
+    assert last["messages"][-1]["content"] == last["answer"]
+    assert last["citations"]
+    assert last["evaluation"]["citations_verified"] is True
+    passages = {passage["n"]: passage for passage in last["passages"]}
+    for cited in last["citations"]:
+        assert f"[{cited['n']}]" in last["answer"]
+        assert cited["quote"] in passages[cited["n"]]["text"]
+
+
+def test_a_thread_keeps_the_conversation_and_every_step(served: Served) -> None:
+    thread = served.client.threads.create()["thread_id"]
+    ask = {"messages": [{"role": "user", "content": "I would like to know about bias audits."}]}
+    served.stream(ask, "values", thread=thread)
+    follow_up = {"messages": [{"role": "user", "content": "What is it?"}]}
+    events = served.stream(follow_up, "values", thread=thread)
+    assert len(events[-1][1]["messages"]) == 4
+    state: Any = served.client.threads.get_state(thread)["values"]
+    assert state["standalone"] == "What are bias audits?"
+    assert state["plan"]["k"] >= 1
+    assert state["attempts"][0]["queries"]
+
+
+def test_a_model_is_called_without_blocking_and_its_tokens_are_streamed(served: Served) -> None:
+    served.model.play("generate", Reply(ANSWER))
+    events = served.stream({"question": QUESTION}, "custom", "values", context=BY_MODEL)
+    tokens = [data for event, data in events if event == "custom"]
+    assert "".join(part["token"] for part in tokens).startswith("A bias audit is an evaluation")
+    assert {part["node"] for part in tokens} == {"generate"}
+    assert events[-1][1]["answer"] == ANSWER
+    assert events[-1][1]["usage"]["model_calls"] == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "context", "kind", "says"),
+    [
+        ({"question": " \n"}, {}, "QuestionError", "The question is empty. Give a text of 1 to"),
+        ({}, {}, "QuestionError", "There is no question. Give `question`"),
+        ({"question": 7}, {}, "QuestionError", "The question is a int, not text."),
+        ({"question": QUESTION}, {"variant": "best"}, "SettingsError", "'hypa', 'pa', 'fixed' or"),
+        ({"question": QUESTION}, {"classes": 4}, "SettingsError", "classes is 4: Input should be"),
+        ({"question": QUESTION}, {"corpus": "/no/where"}, "CorpusError", "/no/where"),
+    ],
+)
+def test_a_bad_run_ends_in_an_error_that_says_why(
+    served: Served, given: dict[str, Any], context: dict[str, Any], kind: str, says: str
+) -> None:
+    event, data = served.stream(given, "updates", context=context)[-1]
+    assert event == "error"
+    assert data["error"] == kind
+    assert says in data["message"]
+
+
+def test_a_refused_key_is_told_and_shown_nowhere(served: Served) -> None:
+    served.model.play("generate", refusal(401, f"Incorrect API key provided: {KEY}"))
+    event, data = served.stream({"question": QUESTION}, "updates", context=BY_MODEL)[-1]
+    assert (event, data["error"]) == ("error", "ModelAuthError")
+    assert KEY not in str(data)
+    assert KEY not in served.log
