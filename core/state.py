@@ -7,6 +7,7 @@ No key has a reducer that appends except ``messages``: a thread keeps its state 
 from typing import Annotated
 
 from langchain_core.messages import AnyMessage
+from langgraph.channels import EphemeralValue
 from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict
 
@@ -29,7 +30,8 @@ class InputState(TypedDict, total=False):
     """What a caller gives: a conversation whose last message is the question, or the question."""
 
     messages: Annotated[list[AnyMessage], add_messages]
-    question: str
+    # ephemeral: a thread must not answer the question of an earlier turn that failed at once
+    question: Annotated[str, EphemeralValue]
 
 
 class OutputState(TypedDict, total=False):

@@ -48,7 +48,6 @@ def classify(
     now = time.time()
     return {
         "messages": [message],
-        "question": "",
         "turn_id": message.id or uuid.uuid4().hex,
         "started_at": now,
         "deadline": now + settings.deadline_s,
@@ -74,7 +73,7 @@ def _open_turn(state: State, limit: int) -> tuple[HumanMessage, list[AnyMessage]
     """The message that asks and those before it; a ``question`` given goes before messages."""
     messages = state.get("messages", [])
     question = state.get("question")
-    if question:
+    if question is not None and question != "":
         text = checked_question(question, limit)
         return HumanMessage(content=text, id=uuid.uuid4().hex), messages
     if messages and isinstance(messages[-1], HumanMessage):
@@ -83,5 +82,6 @@ def _open_turn(state: State, limit: int) -> tuple[HumanMessage, list[AnyMessage]
         raise QuestionError(
             "There is no question.", "Give `question`, or `messages` that end with the user's."
         )
-    checked_question(question or "", limit)
+    if question is not None:
+        checked_question(question, limit)
     raise QuestionError("The last message is not the user's.", "End `messages` with a question.")

@@ -4,6 +4,7 @@ Fusions take hits by chunk id and return a score per chunk; ties keep the order 
 order in which queries or signals arrive never shows in the result.
 """
 
+import math
 from collections.abc import Iterable
 
 from lexloop.core.types import Candidate, Chunk
@@ -13,21 +14,23 @@ Ranking = list[tuple[Chunk, float]]
 
 def reciprocal_rank(rankings: Iterable[Ranking], constant: int) -> dict[str, float]:
     """Sum of 1 / (constant + rank) over the lists a chunk is in, rank from 1."""
-    fused: dict[str, float] = {}
+    shares: dict[str, list[float]] = {}
     for ranking in rankings:
         for rank, (chunk, _) in enumerate(ranking, 1):
-            fused[chunk["id"]] = fused.get(chunk["id"], 0.0) + 1.0 / (constant + rank)
-    return fused
+            shares.setdefault(chunk["id"], []).append(1.0 / (constant + rank))
+    # an exact sum: the order of the rankings must not show, not even in the last digit
+    return {chunk_id: math.fsum(terms) for chunk_id, terms in shares.items()}
 
 
 def linear(lexical: Ranking, vector: Ranking, bm25_boost: float) -> dict[str, float]:
     """Cosine + bm25_boost x BM25 / the query's best BM25 (Sultania et al., equation 1).
 
     The paper adds raw BM25; dividing by the best score makes one boost fit corpora of any size.
+    With a boost of 0 lexical search brings up nothing.
     """
     top = max((score for _, score in lexical), default=0.0)
     fused = {chunk["id"]: score for chunk, score in vector}
-    if top > 0.0:
+    if top > 0.0 and bm25_boost > 0.0:
         for chunk, score in lexical:
             fused[chunk["id"]] = fused.get(chunk["id"], 0.0) + bm25_boost * score / top
     return fused

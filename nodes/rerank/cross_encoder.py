@@ -17,11 +17,12 @@ class CrossEncoderReranker:
     """
 
     def __init__(self, name: str) -> None:
+        from safetensors import SafetensorError
         from sentence_transformers import CrossEncoder
 
         try:
             self._model: Any = CrossEncoder(name, model_kwargs={"use_safetensors": True})
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, SafetensorError) as error:
             raise DataError(
                 f"The reranker {name!r} cannot be loaded: {error}.",
                 "Name a local folder or a hub id that this machine can reach, "

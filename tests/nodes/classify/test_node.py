@@ -1,0 +1,186 @@
+"""The opening of a turn: whose question it is, what it may retrieve, what it leaves behind."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+
+from lexloop.core.errors import QuestionError
+from lexloop.core.settings import Settings
+from lexloop.core.state import State, Update
+from lexloop.core.types import Degradation
+from lexloop.nodes.classify.linear import LinearClassifier
+from lexloop.nodes.classify.node import classify
+
+Opened = Callable[..., Update]
+DATA = Path(__file__).parents[3] / "data"
+
+
+class Fixed:
+    """Gives the same probabilities for every question, and remembers what it was asked."""
+
+    def __init__(self, *probabilities: float) -> None:
+        self._probabilities = list(probabilities)
+        self.asked: list[tuple[str, int]] = []
+
+    def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
+        self.asked.append((question, classes))
+        return self._probabilities
+
+
+@pytest.fixture
+def opened(finish: Callable[[Any], Update]) -> Opened:
+    def run(
+        state: State, *, degraded: list[Degradation] | None = None, **settings: object
+    ) -> Update:
+        classifier = Fixed(0.1, 0.2, 0.7)
+        return finish(classify(state, classifier, Settings(**settings), degraded or []))
+
+    return run
+
+
+def test_a_question_becomes_a_message_and_a_turn(opened: Opened) -> None:
+    update = opened({"question": "  What is a berth? "})
+    [message] = update["messages"]
+    assert isinstance(message, HumanMessage)
+    assert message.content == update["asked"] == "What is a berth?"
+    assert update["turn_id"] == message.id
+    assert update["history"] == []
+
+
+def test_two_turns_have_two_ids(opened: Opened) -> None:
+    first, second = (opened({"question": "What is a berth?"})["turn_id"] for _ in range(2))
+    assert first != second
+
+
+def test_the_last_message_asks_and_the_others_are_history(opened: Opened) -> None:
+    messages = [
+        SystemMessage("Be brief."),
+        HumanMessage("What is a berth?"),
+        AIMessage("A place at a quay."),
+        HumanMessage("Who pays for it?", id="m4"),
+    ]
+    update = opened({"messages": messages})
+    assert update["asked"] == "Who pays for it?"
+    assert update["turn_id"] == "m4"
+    assert update["messages"] == [messages[-1]]
+    assert update["history"] == [
+        {"role": "user", "content": "What is a berth?"},
+        {"role": "assistant", "content": "A place at a quay."},
+    ]
+
+
+def test_a_question_goes_before_messages(opened: Opened) -> None:
+    update = opened({"question": "Who pays?", "messages": [HumanMessage("What is a berth?")]})
+    assert update["asked"] == "Who pays?"
+    assert update["history"] == [{"role": "user", "content": "What is a berth?"}]
+
+
+def test_text_blocks_are_read_and_others_left_out(opened: Opened) -> None:
+    blocks = [
+        {"type": "text", "text": "What is "},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}},
+        {"type": "text", "text": "a berth?"},
+    ]
+    asked = opened({"messages": [HumanMessage(content=blocks)]})["asked"]
+    assert asked == "What is a berth?"
+    assert type(asked) is str
+
+
+@pytest.mark.parametrize(
+    ("state", "says"),
+    [
+        ({}, "There is no question"),
+        ({"messages": []}, "There is no question"),
+        ({"question": ""}, "1 to 20 characters"),
+        ({"question": " \t\n "}, "1 to 20 characters"),
+        ({"question": "", "messages": [AIMessage("Hello.")]}, "1 to 20 characters"),
+        ({"question": "x" * 21}, "the limit is 20"),
+        ({"question": 0}, "is a int, not text"),
+        ({"question": []}, "is a list, not text"),
+        ({"question": b"What is a berth?"}, "is a bytes, not text"),
+        ({"question": 5, "messages": [HumanMessage("What?")]}, "is a int, not text"),
+        ({"messages": [HumanMessage("")]}, "1 to 20 characters"),
+        ({"messages": [HumanMessage("x" * 21)]}, "the limit is 20"),
+        ({"messages": [HumanMessage("What?"), AIMessage("A place.")]}, "not the user's"),
+        ({"messages": [HumanMessage(content=[{"type": "image_url"}])]}, "1 to 20 characters"),
+    ],
+)
+def test_what_is_no_question_is_refused(opened: Opened, state: State, says: str) -> None:
+    with pytest.raises(QuestionError, match=says):
+        opened(state, max_question_chars=20)
+
+
+def test_a_question_as_long_as_the_limit_is_accepted(opened: Opened) -> None:
+    assert opened({"question": " " + "x" * 20}, max_question_chars=20)["asked"] == "x" * 20
+
+
+def test_a_refused_question_reaches_no_classifier(finish: Callable[[Any], Update]) -> None:
+    classifier = Fixed(1.0, 0.0, 0.0)
+    with pytest.raises(QuestionError):
+        finish(classify({"question": " "}, classifier, Settings(), []))
+    assert classifier.asked == []
+
+
+def test_class_and_settings_give_the_plan(opened: Opened) -> None:
+    update = opened({"question": "What is a berth?"}, k=4)
+    assert update["complexity"] == 2
+    assert update["probabilities"] == [0.1, 0.2, 0.7]
+    assert update["plan"] == {"k": 4, "Q": 7, "K": 5, "S": 3}
+    assert opened({"question": "What?"}, min_class_probability=0.8)["complexity"] == 1
+
+
+def test_two_classes_are_asked_of_the_classifier(finish: Callable[[Any], Update]) -> None:
+    classifier = Fixed(0.9, 0.1)
+    update = finish(classify({"question": "What?"}, classifier, Settings(classes=2), []))
+    assert classifier.asked == [("What?", 2)]
+    assert update["plan"] == {"k": 5, "Q": 3, "K": 4, "S": 2}
+
+
+def test_the_deadline_counts_from_now(opened: Opened) -> None:
+    before = time.time()
+    update = opened({"question": "What?"}, deadline_s=7)
+    assert before <= update["started_at"] <= time.time()
+    assert update["deadline"] == update["started_at"] + 7
+
+
+def test_what_the_last_turn_left_is_reset(opened: Opened) -> None:
+    last: State = {
+        "question": "What?",
+        "answer": "Old.",
+        "warning": "Old.",
+        "abstained": True,
+        "attempts": [{}],  # type: ignore[typeddict-item] - what it was does not matter
+        "advice": {"question": "q", "queries": [], "guidance": "", "broaden": False},
+        "usage": {"model_calls": 9, "tokens_in": 9, "tokens_out": 9, "seconds": 9.0},
+    }
+    lost: Degradation = {"node": "index", "wanted": "a", "used": "b", "reason": "c"}
+    update = opened({**last, "degraded": [lost, lost]}, degraded=[lost])
+    assert update["attempts"] == update["citations"] == update["passages"] == []
+    assert update["triplets"] == []
+    assert (update["answer"], update["warning"], update["abstained"]) == ("", "", False)
+    assert update["advice"] is None
+    assert update["degraded"] == [lost]
+    assert update["usage"] == {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
+
+
+def test_the_components_keep_their_list_of_degradations(opened: Opened) -> None:
+    kept: list[Degradation] = []
+    update = opened({"question": "What?"}, degraded=kept)
+    assert update["degraded"] is not kept
+
+
+def test_no_number_of_numpy_enters_the_state(finish: Callable[[Any], Update]) -> None:
+    classifier = LinearClassifier.load(DATA / "classifier")
+    update = finish(classify({"question": "What is a berth?"}, classifier, Settings(), []))
+    assert {type(share) for share in update["probabilities"]} == {float}
+    assert type(update["complexity"]) is int
+    strict = JsonPlusSerializer(allowed_msgpack_modules=None)
+    plain = {key: value for key, value in update.items() if key != "messages"}
+    assert strict.loads_typed(strict.dumps_typed(plain)) == plain
+    assert not any(isinstance(value, np.generic) for value in plain.values())

@@ -1,0 +1,38 @@
+"""What the tests of the nodes share: a way to run a step, and a small statute."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import pytest
+from statute import LAW, RULE
+
+from lexloop.corpus.collection import Collection
+from lexloop.corpus.index import build_collection
+from lexloop.corpus.load import Document
+from lexloop.corpus.triplets.rules import extract_document
+from lexloop.models.dialogue import Dialogue
+from lexloop.models.minilm import load_minilm
+
+T = TypeVar("T")
+
+
+@pytest.fixture(scope="session")
+def small() -> Collection:
+    """A real collection over two short documents, with the real MiniLM."""
+    documents = [
+        Document("law.txt", "Harbour Act", LAW),
+        Document("rule.txt", "Harbour Rules", RULE),
+    ]
+    return build_collection(documents, load_minilm(), extract_document)
+
+
+@pytest.fixture
+def finish() -> Callable[[Dialogue[T]], T]:
+    """Run a step that asks no model."""
+
+    def run(dialogue: Dialogue[T]) -> T:
+        with pytest.raises(StopIteration) as done:
+            next(dialogue)
+        return done.value.value
+
+    return run
