@@ -12,6 +12,7 @@ import typer
 
 from lexloop.apps.cli import options
 from lexloop.apps.cli.edge import FILES_SKIPPED, reported
+from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.terminal import (
     joined,
     one_line,
@@ -24,7 +25,9 @@ from lexloop.apps.cli.terminal import (
 if TYPE_CHECKING:
     from lexloop.core.settings import Connection, Settings
     from lexloop.corpus.collection import Collection
+    from lexloop.corpus.index import Extractor
     from lexloop.corpus.load import Document
+    from lexloop.models.embedding import Embedder
 
 Report = Callable[[str, int, int], None]
 
@@ -103,8 +106,18 @@ def _check_place(out: Path, force: bool) -> None:
 def _built(
     documents: "list[Document]", settings: "Settings", connection: "Connection"
 ) -> "Collection":
-    from lexloop.apps.cli.session import say_where_text_goes, text_hosts
+    with Progress() as progress:
+        progress.say("Loading")
+        embedder, extract = _tools(settings, connection)
     from lexloop.corpus.index import build_collection
+
+    with _bar() as report:
+        return build_collection(documents, embedder, extract, report)
+
+
+def _tools(settings: "Settings", connection: "Connection") -> "tuple[Embedder, Extractor]":
+    """What makes vectors and triplets; says first where text will go."""
+    from lexloop.apps.cli.session import say_where_text_goes, text_hosts
     from lexloop.graph.extractors import extractor_for
     from lexloop.models.chat import connect
     from lexloop.models.embedders import load_embedder
@@ -113,19 +126,23 @@ def _built(
     sending = settings if chat is not None else settings.changed(model=None)
     say_where_text_goes(text_hosts(sending, connection))
     _, extract = extractor_for(settings, chat)
-    with _bar() as report:
-        embedder = load_embedder(settings.embedder, connection)
-        return build_collection(documents, embedder, extract, report)
+    return load_embedder(settings.embedder, connection), extract
 
 
 @contextmanager
 def _bar() -> Iterator[Report]:
     """A progress bar per stage on standard error, gone afterwards."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich import progress
 
     console = progress_console()
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
-    bars = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    columns = (
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+    )
+    bars = progress.Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    )
     stages: dict[str, Any] = {}
 
     def report(stage: str, done: int, total: int) -> None:

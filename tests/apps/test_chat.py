@@ -1,5 +1,6 @@
 """``lexloop chat``: with its lines from a pipe in this process, and on a real terminal."""
 
+import pickle
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -7,9 +8,13 @@ from typing import Any
 
 import pytest
 from fake_openai import KEY, FakeOpenAI, Reply
+from langchain_core.messages import HumanMessage
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from pseudo_terminal import CTRL_C, CTRL_D, Terminal
 
+from lexloop.apps.cli.threads import strict_serializer
 from lexloop.core.errors import DataError
+from lexloop.core.settings import Connection
 
 Run = Callable[..., Any]
 FIRST = "What is a bias audit?"
@@ -111,6 +116,30 @@ def test_nothing_pickled_is_loaded_from_a_thread(run: Run, threads: Path) -> Non
     result = run(*kept, stdin="")
     assert result.exit_code == DataError.exit_code
     assert "The thread 'mine' cannot be read" in result.stderr
+
+
+def test_strict_serializer_builds_no_class_that_a_file_names() -> None:
+    written = JsonPlusSerializer().dumps_typed(Connection(base_url="http://127.0.0.1"))
+    assert not isinstance(strict_serializer().loads_typed(written), Connection)
+    with pytest.raises(NotImplementedError):
+        strict_serializer().loads_typed(("pickle", pickle.dumps(1)))
+    question = HumanMessage(FIRST)
+    kept = strict_serializer().loads_typed(strict_serializer().dumps_typed(question))
+    assert kept == question
+
+
+def test_a_refused_key_ends_neither_the_chat_nor_in_the_thread(
+    run: Run, server: FakeOpenAI, by_model: list[str], threads: Path
+) -> None:
+    server.key = "another"
+    kept = ("chat", "--thread", "mine", "--threads-file", str(threads), *by_model)
+    refused = run(*kept, stdin=f"{FIRST}\n")
+    assert refused.exit_code == 0
+    assert "refused the key" in refused.stderr
+    server.key = KEY
+    server.play("generate", Reply(ANSWER))
+    assert ANSWER in run(*kept, stdin=f"{FIRST}\n").stdout
+    assert KEY.encode() not in threads.read_bytes()
 
 
 def test_ctrl_c_stops_the_answer_and_not_the_chat(
