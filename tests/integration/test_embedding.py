@@ -1,0 +1,338 @@
+"""Lexloop inside other graphs: as a node, called in a node, and as an agent's tool."""
+
+import asyncio
+import json
+import runpy
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, get_args
+
+import pytest
+from fake_openai import KEY, FakeOpenAI, Reply, Request, Script
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, MessagesState, StateGraph
+from langgraph.types import RetryPolicy
+from typing_extensions import TypedDict
+
+from lexloop.core.errors import CorpusError, LexloopError, QuestionError, SettingsError
+from lexloop.core.settings import Settings
+from lexloop.core.types import NodeName
+from lexloop.graph.app import graph as lexloop
+
+QUESTION = "What is a bias audit?"
+FLOW = list(get_args(NodeName))[:7]
+Example = Callable[[str], ModuleType]
+
+
+def parent_of(state: Any = MessagesState, context: Any = None, **node: Any) -> Any:
+    """A parent whose only node is Lexloop."""
+    graph = StateGraph(state, context_schema=context)
+    graph.add_node("law", lexloop, **node)
+    graph.add_edge(START, "law")
+    graph.add_edge("law", END)
+    return graph
+
+
+def asking(text: str) -> dict[str, list[AnyMessage]]:
+    return {"messages": [HumanMessage(text)]}
+
+
+class TestAsANode:
+    def test_the_parent_gets_one_message_and_nothing_else(self) -> None:
+        state = parent_of().compile().invoke(asking(QUESTION))
+        assert set(state) == {"messages"}
+        assert [message.type for message in state["messages"]] == ["human", "ai"]
+        assert "independent auditor" in state["messages"][-1].text
+
+    def test_retries_leave_one_message(self) -> None:
+        strict = Settings(min_answer_relevance=1.0, max_retries=2)
+        parent = parent_of(context=Settings).compile()
+        steps = list(parent.stream(asking(QUESTION), context=strict, subgraphs=True))
+        inner = [name for path, update in steps if path for name in update]
+        assert inner.count("generate") == 3
+        (final,) = [update["law"] for path, update in steps if not path]
+        assert [message.type for message in final["messages"]] == ["human", "ai"]
+
+    def test_working_state_stays_inside(self) -> None:
+        class Busy(MessagesState):
+            plan: str
+            history: str
+            draft: str
+
+        own = {"plan": "mine", "history": "mine", "draft": "mine"}
+        state = parent_of(Busy).compile().invoke({**asking(QUESTION), **own})
+        assert {name: state[name] for name in own} == own
+
+    def test_a_parent_takes_the_results_that_it_has_keys_for(self) -> None:
+        class Answered(MessagesState):
+            answer: str
+            citations: list[dict[str, Any]]
+
+        state = parent_of(Answered).compile().invoke(asking(QUESTION))
+        assert state["answer"] == state["messages"][-1].text
+        assert {f"[{cited['n']}]" in state["answer"] for cited in state["citations"]} == {True}
+
+    def test_a_parents_checkpointer_carries_the_follow_up(self, example: Example) -> None:
+        graph = example("shared_messages").graph
+        thread = {"configurable": {"thread_id": "one"}}
+        graph.invoke(asking("Hello!"), thread)
+        graph.invoke(asking("I would like to know about bias audits."), thread)
+        state = graph.invoke(asking("What is it?"), thread)
+        assert [message.type for message in state["messages"]] == ["human", "ai"] * 3
+        assert state["messages"][1].text.startswith("Hello.")
+        assert "independent auditor" in state["messages"][-1].text
+        assert set(graph.get_state(thread).values) == {"messages"}
+
+    def test_streaming_shows_the_nodes(self) -> None:
+        parent = parent_of().compile(InMemorySaver())
+        thread: Any = {"configurable": {"thread_id": "one"}}
+        steps = list(parent.stream(asking(QUESTION), thread, subgraphs=True))
+        inner = [(path[0].split(":")[0], name) for path, update in steps if path for name in update]
+        assert inner == [("law", name) for name in FLOW]
+
+    def test_drawing_shows_the_nodes(self) -> None:
+        drawn = parent_of().compile().get_graph(xray=True)
+        assert {f"law:{name}" for name in get_args(NodeName)} <= set(drawn.nodes)
+
+    def test_an_asynchronous_parent(self) -> None:
+        state = asyncio.run(parent_of().compile().ainvoke(asking(QUESTION)))
+        assert [message.type for message in state["messages"]] == ["human", "ai"]
+
+    def test_an_asynchronous_parent_streams(self) -> None:
+        async def names() -> list[str]:
+            steps = parent_of().compile().astream(asking(QUESTION), subgraphs=True)
+            return [name async for path, update in steps if path for name in update]
+
+        assert asyncio.run(names()) == FLOW
+
+
+@dataclass
+class Office:
+    """A context of the parent's own; ``model`` and ``temperature`` are for its own use."""
+
+    user: str = "someone"
+    model: str = "gpt-4o"
+    temperature: str = "warm"
+    lexloop: Any = None
+
+
+class Loose(TypedDict, total=False):
+    user: str
+    model: str
+    lexloop: Any
+
+
+class TestContext:
+    @pytest.mark.parametrize(
+        ("schema", "context"),
+        [
+            (Office, Office()),
+            (Loose, {"user": "someone", "model": "gpt-4o"}),
+            (Loose, {"model": "openai:gpt-4o"}),
+            (Loose, {}),
+            (None, {"model": "openai:gpt-4o"}),
+            (None, None),
+        ],
+    )
+    def test_defaults_without_settings_of_ours(self, schema: Any, context: Any) -> None:
+        state = parent_of(context=schema).compile().invoke(asking(QUESTION), context=context)
+        assert "independent auditor" in state["messages"][-1].text
+
+    @pytest.mark.parametrize(
+        ("schema", "context"),
+        [
+            (Office, Office(lexloop=Settings(k=1, variant="fixed"))),
+            (Office, Office(lexloop={"k": 1, "variant": "fixed"})),
+            (Loose, {"model": "gpt-4o", "lexloop": {"k": 1, "variant": "fixed"}}),
+            (Settings, Settings(k=1, variant="fixed")),
+            (Settings, {"k": 1, "variant": "fixed"}),
+        ],
+    )
+    def test_settings_passed_on(self, schema: Any, context: Any) -> None:
+        class Shown(MessagesState):
+            passages: list[dict[str, Any]]
+
+        graph = parent_of(Shown, context=schema).compile()
+        assert len(graph.invoke(asking(QUESTION), context=context)["passages"]) == 1
+
+    @pytest.mark.parametrize(
+        "passed", [{"variant": "best"}, {"varient": "pa"}, "pa", ["variant", "pa"]]
+    )
+    def test_unusable_settings_are_told(self, passed: Any) -> None:
+        with pytest.raises(SettingsError, match=r"vari[ae]nt|`lexloop` in the context"):
+            parent_of(context=Loose).compile().invoke(asking(QUESTION), context={"lexloop": passed})
+
+
+class TestErrors:
+    @pytest.mark.parametrize("text", ["", " \n", "x" * 4001])
+    def test_they_surface_typed(self, text: str) -> None:
+        with pytest.raises(QuestionError, match="4000"):
+            parent_of().compile().invoke(asking(text))
+
+    def test_they_surface_typed_in_an_asynchronous_parent(self) -> None:
+        context = {"lexloop": {"corpus": "no/such/folder"}}
+        with pytest.raises(CorpusError, match="no/such/folder"):
+            asyncio.run(
+                parent_of(context=Loose).compile().ainvoke(asking(QUESTION), context=context)
+            )
+
+    def test_a_message_that_is_no_question(self) -> None:
+        with pytest.raises(QuestionError, match="not the user's"):
+            parent_of().compile().invoke({"messages": [AIMessage("Good day.")]})
+
+    def test_a_parents_retry_policy_does_not_repeat_them(self) -> None:
+        policy = RetryPolicy(initial_interval=0.0, jitter=False, max_attempts=3)
+        parent = parent_of(retry_policy=policy).compile()
+        tried: list[str] = []
+        steps = parent.stream(asking(" "), stream_mode=["tasks"], subgraphs=True)
+        with pytest.raises(LexloopError):
+            tried.extend(event["name"] for _, _, event in steps if "input" in event)
+        assert tried == ["law", "classify"]
+
+
+class TestInsideANode:
+    def test_a_parent_with_another_state(self, example: Example) -> None:
+        module = example("inside_a_node")
+        ticket = {"sender": "Ms Ortiz", "letter": "What is the penalty for a first violation?"}
+        state = module.graph.invoke(ticket, context=module.Office(signature="DCWP"))
+        assert set(state) == {"sender", "letter", "reply", "sources"}
+        assert "$500" in state["reply"]
+        assert state["reply"].endswith("DCWP")
+        assert any("§ 20-872" in source for source in state["sources"])
+
+    def test_its_asynchronous_twin_with_a_checkpointer(self) -> None:
+        class Letter(TypedDict, total=False):
+            letters: list[str]
+            replies: list[str]
+
+        async def reply(state: Letter) -> Letter:
+            found = [await lexloop.ainvoke({"question": text}) for text in state["letters"]]
+            return {"replies": [one["answer"] for one in found]}
+
+        graph = StateGraph(Letter)
+        graph.add_node("reply", reply)
+        graph.add_edge(START, "reply")
+        saved = graph.compile(InMemorySaver())
+        thread: Any = {"configurable": {"thread_id": "one"}}
+        letters = [QUESTION, "What is the penalty for a first violation?"]
+        state = asyncio.run(saved.ainvoke({"letters": letters}, thread))
+        assert "independent auditor" in state["replies"][0]
+        assert "$500" in state["replies"][1]
+        assert set(saved.get_state(thread).values) == {"letters", "replies"}
+
+    def test_the_parents_context_is_not_taken_for_settings(self) -> None:
+        class Asked(TypedDict, total=False):
+            text: str
+            answer: str
+
+        def ask(state: Asked) -> Asked:
+            return {"answer": lexloop.invoke({"question": state["text"]})["answer"]}
+
+        graph = StateGraph(Asked, context_schema=Office)
+        graph.add_node("ask", ask)
+        graph.add_edge(START, "ask")
+        state = graph.compile().invoke({"text": QUESTION}, context=Office())
+        assert "independent auditor" in state["answer"]
+
+
+def calls(*questions: str) -> Script:
+    """What a model sends that wants the tool called, whole or streamed."""
+    wanted = [
+        {
+            "index": number,
+            "id": f"call_{number}",
+            "type": "function",
+            "function": {"name": "ask_the_law", "arguments": json.dumps({"question": question})},
+        }
+        for number, question in enumerate(questions)
+    ]
+    message = {"role": "assistant", "content": None, "tool_calls": wanted}
+    common = {"id": "1", "object": "chat.completion", "created": 0, "model": "scripted"}
+
+    def reply(request: Request) -> Reply:
+        part = "delta" if request.body.get("stream") else "message"
+        choice = {"index": 0, part: message, "finish_reason": "tool_calls"}
+        body = json.dumps({**common, "choices": [choice]})
+        if part == "delta":
+            body = f"data: {body}\n\ndata: [DONE]\n\n"
+            return Reply(body=body.encode(), headers={"Content-Type": "text/event-stream"})
+        return Reply(body=body.encode())
+
+    return reply
+
+
+@pytest.fixture
+def agents_model(server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch) -> FakeOpenAI:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+    return server
+
+
+class TestAsATool:
+    def test_an_agent_asks_and_answers(self, agents_model: FakeOpenAI, example: Example) -> None:
+        agents_model.script(calls(QUESTION), Reply("By an independent auditor. [1]"))
+        agent = example("agent_tool").build_agent("openai:scripted")
+        state = agent.invoke(asking("Who makes a bias audit?"))
+        assert [message.type for message in state["messages"]] == ["human", "ai", "tool", "ai"]
+        told = state["messages"][2].text
+        assert "independent auditor" in told
+        assert "[1] § 20-870" in told
+        assert agents_model.requests[1].messages[-1]["content"] == told
+        (offered,) = agents_model.requests[0].body["tools"]
+        assert offered["function"]["name"] == "ask_the_law"
+
+    def test_two_questions_at_once_on_a_saved_thread(
+        self, agents_model: FakeOpenAI, example: Example
+    ) -> None:
+        agents_model.script(calls(QUESTION, "What is the penalty for a first violation?"))
+        agents_model.otherwise = Reply("Done.")
+        agent = example("agent_tool").build_agent("openai:scripted", InMemorySaver())
+        thread: Any = {"configurable": {"thread_id": "one"}}
+        state = asyncio.run(agent.ainvoke(asking("Tell me of audits and penalties."), thread))
+        told = [message.text for message in state["messages"] if message.type == "tool"]
+        assert "independent auditor" in told[0]
+        assert "$500" in told[1]
+        agents_model.script(calls(QUESTION), Reply("Again."))
+        state = agent.invoke(asking("Once more."), thread)
+        assert state["messages"][-1].text == "Again."
+
+    def test_only_the_agents_words_are_streamed(
+        self, agents_model: FakeOpenAI, example: Example
+    ) -> None:
+        agents_model.script(calls(QUESTION), Reply("Made by an auditor. [1]"))
+        agent = example("agent_tool").build_agent("openai:scripted")
+        parts: Any = agent.stream(asking("Who makes a bias audit?"), stream_mode="messages")
+        said = "".join(part.text for part, _ in parts if part.type.startswith("AI"))
+        assert said == "Made by an auditor. [1]"
+
+    def test_an_unusable_question_surfaces_typed(
+        self, agents_model: FakeOpenAI, example: Example
+    ) -> None:
+        agents_model.script(calls("  "))
+        with pytest.raises(QuestionError, match="empty"):
+            example("agent_tool").build_agent("openai:scripted").invoke(asking("?"))
+
+
+class TestTheExamples:
+    def test_they_run_as_scripts(
+        self, embedded_example: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        runpy.run_path(str(embedded_example), run_name="__main__")
+        assert "[1]" in capsys.readouterr().out
+
+    def test_the_agent_takes_its_model_from_the_command_line(
+        self,
+        agents_model: FakeOpenAI,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+        example: Example,
+    ) -> None:
+        agents_model.script(calls(QUESTION), Reply("An auditor does. [1]"))
+        script = example("agent_tool").__file__
+        monkeypatch.setattr("sys.argv", [script, "openai:scripted", "Who makes a bias audit?"])
+        runpy.run_path(str(script), run_name="__main__")
+        assert capsys.readouterr().out == "An auditor does. [1]\n"
+        assert agents_model.requests[0].body["model"] == "scripted"
