@@ -12,11 +12,6 @@ if TYPE_CHECKING:
 
     from lexloop.core.types import Citation, Evaluation, Triplet
 
-_SCORES = (
-    ("answer relevance", "answer_relevance"),
-    ("context relevance", "context_relevance"),
-    ("groundedness", "groundedness"),
-)
 _MARK = "bold cyan"
 
 
@@ -83,8 +78,13 @@ def verdict(evaluation: "Evaluation", abstained: bool, retries: int) -> "Text":
 
 def scores(evaluation: "Evaluation") -> str:
     """The three scores by name; an unresolved one is a dash."""
-    values = ((name, evaluation[key]) for name, key in _SCORES)  # type: ignore[literal-required]
-    return " · ".join(f"{name} {'–' if v is None else format(v, '.2f')}" for name, v in values)
+    named = {
+        "answer relevance": evaluation["answer_relevance"],
+        "context relevance": evaluation["context_relevance"],
+        "groundedness": evaluation["groundedness"],
+    }
+    shown = {name: "–" if value is None else f"{value:.2f}" for name, value in named.items()}
+    return " · ".join(f"{name} {value}" for name, value in shown.items())
 
 
 def _cost(state: dict[str, Any], session: Session) -> "Text":

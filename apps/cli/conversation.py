@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import importlib
 import sqlite3
 import sys
 from collections.abc import Iterator
@@ -152,7 +153,8 @@ class Conversation:
 def _read_line() -> str:
     """One line of the user's, with line editing where there is a terminal."""
     with contextlib.suppress(ImportError):
-        import readline  # noqa: F401 - importing it is what gives input() its line editing
+        # importing it is what gives input() its line editing
+        importlib.import_module("readline")
     return input(PROMPT if sys.stdin.isatty() else "").strip()
 
 
