@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("--set", nargs=2, action="append", required=True, metavar=("GOLD", "DIR"))
     parser.add_argument("--negative", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--refused", type=float, default=0.05)
+    parser.add_argument("--refused", type=float, default=0.07)
     options = parser.parse_args()
     rows = [
         row
