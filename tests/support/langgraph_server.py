@@ -46,9 +46,7 @@ class Served:
         written = self.folder / "attempts"
         return written.read_text("utf-8").splitlines() if written.exists() else []
 
-    def stream(
-        self, given: dict[str, Any], *modes: Any, **options: Any
-    ) -> list[tuple[str, Any]]:
+    def stream(self, given: dict[str, Any], *modes: Any, **options: Any) -> list[tuple[str, Any]]:
         """Run the graph; every event with its data."""
         parts = self.client.runs.stream(
             options.pop("thread", None), "lexloop", input=given, stream_mode=modes, **options
