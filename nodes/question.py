@@ -79,12 +79,17 @@ def asking_sentences(question: str) -> list[str]:
     return (asking if marked else [s for s in sentences if _ASKS.search(s)]) or sentences
 
 
-def without_preamble(sentence: str) -> str:
-    """The sentence without who asks, what for, and how politely."""
+def without_preamble(sentence: str, least: int = 2) -> str:
+    """The sentence without who asks, what for, and how politely.
+
+    Args:
+        sentence: The sentence.
+        least: How many words of three letters must be left for a preamble to go.
+    """
     text = sentence.strip()
     for pattern in _PREAMBLES * 2:
         shorter = pattern.sub("", text, count=1)
-        if len(re.findall(r"\w{3,}", shorter)) >= 2:
+        if len(re.findall(r"\w{3,}", shorter)) >= least:
             text = shorter
     return text
 

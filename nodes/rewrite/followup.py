@@ -10,12 +10,14 @@ _EMPTY = STOP_WORDS | frozenset(
     """definition define defined meaning mean means purpose objective goal called name used apply
     applied included include includes included required requirement requirements rule rules thing
     one ones example examples happen happens say says does work works returned brought made done
-    explain details detail information else example difference main important""".split()
+    explain details detail information else example difference main important hello hi hey thanks thank please ok okay
+    good morning afternoon evening""".split()
 )
 _POINTER = re.compile(
     r"\b(?:it|its|they|them|their|this|that|these|those|he|she|such|there|the (?:former|latter))\b",
     re.IGNORECASE,
 )
+_WHAT_IS = re.compile(r"what (?:is|are) (?P<subject>.+)$", re.IGNORECASE)
 _OPENING = re.compile(r"(?:and|but|so|then|what about|how about|also|or)\b", re.IGNORECASE)
 
 
@@ -32,7 +34,7 @@ def topic_of(history: list[Turn]) -> str | None:
     """What the user last spoke of: their latest turn that names something, without preamble."""
     for turn in reversed(history):
         if turn["role"] == "user":
-            topic = without_preamble(turn["content"]).strip(" .?!")
+            topic = without_preamble(turn["content"], least=1).strip(" .?!")
             if any(word not in _EMPTY for word in words(topic)):
                 return topic
     return None
@@ -49,6 +51,8 @@ def standalone_question(question: str, history: list[Turn]) -> str:
         return question
     if not any(word not in _EMPTY for word in words(question)) and (asked := _as_question(topic)):
         return asked
+    if (asked := _WHAT_IS.match(topic)) and _is_noun_phrase(asked["subject"]):
+        topic = asked["subject"]
     if _is_noun_phrase(topic):
         if plural := re.match(r"(?P<wh>what|who|where|how) is it\b", question, re.IGNORECASE):
             verb = "are" if re.search(r"[^s]s$", topic.split(" of ")[0]) else "is"

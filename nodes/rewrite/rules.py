@@ -17,7 +17,7 @@ _ASKING = frozenset(
     """according explain describe tell provide know please define definition mean meaning document
     documents policy question context purpose following specific information law require required
     requirement requirements difference differences similarity similarities relationship
-    compare""".split()
+    compare regarding""".split()
 )
 
 

@@ -1,0 +1,92 @@
+"""The cross-encoder, with a tiny random model made here."""
+
+from pathlib import Path
+
+import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+from lexloop.core.errors import DataError
+from lexloop.core.types import Candidate
+from lexloop.nodes.rerank.cross_encoder import CrossEncoderReranker
+
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "fee", "berth", "owner", "must", "pay", "the", "a"]
+
+
+def candidate(name: str, text: str) -> Candidate:
+    return {
+        "id": name,
+        "document": "d.txt",
+        "title": "Rule",
+        "section": "§ 1",
+        "page": None,
+        "start": 0,
+        "end": len(text),
+        "text": text,
+        "score": 7.0,
+        "signals": {"dense": 0.5},
+    }
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
+
+    folder = tmp_path_factory.mktemp("reranker")
+    vocabulary = {word: number for number, word in enumerate(WORDS)}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token="[PAD]",
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        model_max_length=32,
+    ).save_pretrained(folder)
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(WORDS),
+        hidden_size=8,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=8,
+        max_position_embeddings=32,
+        num_labels=1,
+        initializer_range=1.0,
+    )
+    BertForSequenceClassification(config).save_pretrained(folder)
+    return folder
+
+
+def test_candidates_are_ordered_by_the_models_score(folder: Path) -> None:
+    pool = [
+        candidate("a", "the owner must pay"),
+        candidate("b", "a berth"),
+        candidate("c", "the fee " * 100),  # longer than the model's window
+    ]
+    reranker = CrossEncoderReranker(str(folder))
+    ranked = reranker.rerank("the fee", pool)
+    assert sorted(item["id"] for item in ranked) == ["a", "b", "c"]
+    scores = [item["score"] for item in ranked]
+    assert scores == sorted(scores, reverse=True)
+    assert len(set(scores)) == 3
+    for item in ranked:
+        assert type(item["score"]) is float
+        assert item["signals"] == {"dense": 0.5, "rerank": item["score"]}
+    again = {item["id"]: item["score"] for item in reranker.rerank("the fee", pool[::-1])}
+    assert again == pytest.approx({item["id"]: item["score"] for item in ranked}, abs=1e-5)
+    assert reranker.rerank("the fee", []) == []
+
+
+def test_what_is_no_model_is_refused(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="reranker"):
+        CrossEncoderReranker(str(tmp_path / "nowhere"))
+    damaged = tmp_path / "damaged"
+    damaged.mkdir()
+    for file in folder.iterdir():
+        (damaged / file.name).write_bytes(file.read_bytes())
+    (damaged / "model.safetensors").write_bytes(b"no weights")
+    with pytest.raises(DataError, match="reranker"):
+        CrossEncoderReranker(str(damaged))

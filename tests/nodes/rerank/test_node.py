@@ -1,0 +1,132 @@
+"""The k passages: merged, reordered, near-copies last, numbered."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexloop.core.state import State, Update
+from lexloop.core.types import Candidate, Chunk
+from lexloop.corpus.collection import Collection
+from lexloop.nodes.rerank.features import FeatureReranker, NoReranker
+from lexloop.nodes.rerank.node import copies_last, merge, rerank
+
+Ranked = Callable[..., Update]
+
+
+def candidate(name: str, text: str = "", score: float = 1.0, **signals: float) -> Candidate:
+    return {
+        "id": name,
+        "document": "d.txt",
+        "title": "Rule",
+        "section": "§ 1",
+        "page": None,
+        "start": 0,
+        "end": len(text or name),
+        "text": text or f"text of {name}",
+        "score": score,
+        "signals": signals,
+    }
+
+
+def found(chunk: Chunk, **signals: float) -> Candidate:
+    return {**chunk, "score": 0.5, "signals": signals}
+
+
+def state(candidates: list[Candidate], graph: list[Candidate] | None = None, k: int = 3) -> State:
+    return {
+        "standalone": "What is the penalty for mooring without an inspection?",
+        "plan": {"k": k, "Q": 3, "K": 3, "S": 1},
+        "candidates": candidates,
+        "graph_candidates": graph or [],
+    }
+
+
+def ids(candidates: list[Any]) -> list[str]:
+    return [item["id"] for item in candidates]
+
+
+def test_the_graphs_chunks_come_after_and_known_ones_keep_both_signals() -> None:
+    merged = merge(
+        [candidate("a", dense=0.5), candidate("b", lexical=2.0)],
+        [candidate("b", score=9.0, graph=0.75), candidate("c", graph=0.25)],
+    )
+    assert ids(merged) == ["a", "b", "c"]
+    assert merged[1]["signals"] == {"lexical": 2.0, "graph": 0.75}
+    assert merged[1]["score"] == 1.0
+
+
+def test_a_near_copy_goes_behind_the_others() -> None:
+    ten = "one two three four five six seven eight nine ten"
+    ranked = [
+        candidate("a", ten),
+        candidate("copy", ten.upper()),
+        candidate("most", f"{ten.removesuffix('ten')}else"),  # 9 of 10 words
+        candidate("half", "one two three four five and other words again here"),
+    ]
+    assert ids(copies_last(ranked)) == ["a", "half", "copy", "most"]
+
+
+@given(st.lists(st.text("ab \n", max_size=8), max_size=6))
+def test_copies_are_moved_and_never_lost(texts: list[str]) -> None:
+    ranked = [candidate(str(n), text) for n, text in enumerate(texts)]
+    moved = copies_last(ranked)
+    assert sorted(ids(moved)) == sorted(ids(ranked))
+    assert ids(moved[:1]) == ids(ranked[:1])
+
+
+def test_k_passages_numbered_from_one(finish: Callable[[Any], Update]) -> None:
+    pool = [candidate(name, f"{name} {name * 3}") for name in "abcde"]
+    passages = finish(rerank(state(pool, k=3), NoReranker()))["passages"]
+    assert [(p["id"], p["n"]) for p in passages] == [("a", 1), ("b", 2), ("c", 3)]
+
+
+def test_fewer_candidates_than_k_and_none(finish: Callable[[Any], Update]) -> None:
+    assert len(finish(rerank(state([candidate("a")], k=3), NoReranker()))["passages"]) == 1
+    assert finish(rerank(state([], k=3), NoReranker())) == {"passages": []}
+    assert finish(rerank(state([candidate("a")], k=0), NoReranker())) == {"passages": []}
+
+
+def test_what_the_graph_alone_found_can_become_a_passage(finish: Callable[[Any], Update]) -> None:
+    update = finish(rerank(state([], [candidate("g", graph=0.5)]), NoReranker()))
+    assert ids(update["passages"]) == ["g"]
+
+
+def test_the_best_statement_decides(small: Collection) -> None:
+    pool = [found(chunk) for chunk in small.chunks]
+    question = "What is the penalty for mooring without an inspection?"
+    ranked = FeatureReranker(small).rerank(question, pool)
+    assert ranked[0]["section"] == "§ 5-200"
+    assert sorted(ids(ranked)) == sorted(ids(pool))
+    scores = [item["score"] for item in ranked]
+    assert scores == sorted(scores, reverse=True)
+    assert all(item["signals"]["rerank"] == item["score"] for item in ranked)
+    assert all(type(item["score"]) is float for item in ranked)
+
+
+def test_the_order_of_arrival_does_not_matter(small: Collection) -> None:
+    pool = [found(chunk) for chunk in small.chunks]
+    reranker = FeatureReranker(small)
+    ranked = reranker.rerank("What is a berth?", pool)
+    assert reranker.rerank("What is a berth?", pool[::-1]) == ranked
+
+
+def test_search_and_graph_break_a_tie(small: Collection) -> None:
+    chunk = small.chunks[1]
+    plain, other = found(chunk), {**found(chunk, graph=1.0), "id": chunk["id"]}
+    reranker = FeatureReranker(small)
+    alone = reranker.rerank("What is a berth?", [plain])[0]["score"]
+    helped = reranker.rerank("What is a berth?", [other])[0]["score"]
+    assert helped == pytest.approx(alone + 0.05)
+
+
+def test_nothing_to_rerank(small: Collection) -> None:
+    assert FeatureReranker(small).rerank("What is a berth?", []) == []
+
+
+@pytest.mark.parametrize("question", ["?", ";", "\x00", "and what", "a" * 3000, "🙂"])
+def test_any_question_can_be_reranked(small: Collection, question: str) -> None:
+    pool = [found(chunk) for chunk in small.chunks]
+    assert len(FeatureReranker(small).rerank(question, pool)) == len(pool)

@@ -1,0 +1,81 @@
+"""Follow-ups made to stand alone."""
+
+import pytest
+
+from lexloop.core.types import Turn
+from lexloop.nodes.rewrite.followup import leans_on_history, standalone_question, topic_of
+
+
+def user(*contents: str) -> list[Turn]:
+    return [{"role": "user", "content": content} for content in contents]
+
+
+AUDITS = user("I would like to know about bias audits")
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "standalone"),
+    [
+        ("What is it?", "I would like to know about bias audits", "What are bias audits?"),
+        ("What is it?", "Tell me about the mooring fee.", "What is the mooring fee?"),
+        ("Who pays it?", "Tell me about the mooring fee.", "Who pays the mooring fee?"),
+        ("Who pays it?", "What is a mooring fee?", "Who pays a mooring fee?"),
+        (
+            "What about its penalties?",
+            "I want to know about hull inspections",
+            "What about the penalties of hull inspections?",
+        ),
+        ("And when is it due?", "Tell me about the mooring fee", "And when is the mooring fee due?"),
+        ("Can you define it?", "the definition of 'berth'", "What is the definition of 'berth'?"),
+        ("Why?", "Who must pay the mooring fee?", "Who must pay the mooring fee?"),
+    ],
+)
+def test_what_it_leans_on_is_written_out(question: str, said: str, standalone: str) -> None:
+    assert standalone_question(question, user(said)) == standalone
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What must an employer publish before using an automated tool?",
+        "Does a boat shorter than 4 metres pay the mooring fee?",
+    ],
+)
+def test_a_question_that_names_its_subject_stays(question: str) -> None:
+    assert standalone_question(question, AUDITS) == question
+
+
+def test_without_history_nothing_can_be_resolved() -> None:
+    assert standalone_question("What is it?", []) == "What is it?"
+    assert standalone_question("What is it?", user("Hello!", "And why?")) == "What is it?"
+
+
+def test_the_assistant_names_no_topic() -> None:
+    history: list[Turn] = [{"role": "assistant", "content": "The mooring fee is $1,500."}]
+    assert topic_of(history) is None
+    assert standalone_question("What is it?", history) == "What is it?"
+
+
+def test_the_latest_turn_that_names_something_is_the_topic() -> None:
+    history = user("I would like to know about bias audits", "Tell me about berths", "What is it?")
+    assert topic_of(history) == "berths"
+
+
+def test_a_turn_of_blanks_or_signs_is_no_topic() -> None:
+    assert topic_of(user("bias audits", "", " \n", "?!", "🙂")) == "bias audits"
+
+
+@pytest.mark.parametrize(
+    ("question", "leans"),
+    [
+        ("What is it?", True),
+        ("Why?", True),
+        ("", True),
+        ("And the penalty?", True),
+        ("Does it apply to boats?", True),
+        ("What is the penalty for mooring without an inspection?", False),
+        ("Must an owner who leaves the harbour for winter pay it to the port authority?", False),
+    ],
+)
+def test_leaning(question: str, leans: bool) -> None:
+    assert leans_on_history(question) is leans

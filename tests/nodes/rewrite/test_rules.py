@@ -1,0 +1,187 @@
+"""The embedded rewriter: sub-queries and keywords."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexloop.core.state import State, Update
+from lexloop.core.types import Advice, Plan, Turn
+from lexloop.corpus.tokens import words
+from lexloop.nodes.rewrite.node import Rewriting, rewrite
+from lexloop.nodes.rewrite.rules import NoRewriter, RuleRewriter, distinct, keywords
+
+PLAN: Plan = {"k": 5, "Q": 5, "K": 4, "S": 2}
+ADVICE: Advice = {
+    "question": "Who pays the mooring fee?",
+    "queries": ["duties of owners", "who pays the mooring fee"],
+    "guidance": "Look for duties.",
+    "broaden": True,
+}
+
+
+def rewritten(
+    question: str,
+    history: list[Turn] | None = None,
+    plan: Plan = PLAN,
+    advice: Advice | None = None,
+) -> Rewriting:
+    with pytest.raises(StopIteration) as done:
+        next(RuleRewriter().rewrite(question, history or [], plan, advice))
+    result: Rewriting = done.value.value
+    return result
+
+
+@pytest.mark.parametrize(
+    ("question", "queries"),
+    [
+        (
+            "What is a mooring fee and who must pay it?",
+            [
+                "What is a mooring fee",
+                "who must pay a mooring fee?",
+                "What is a mooring fee and who must pay it?",
+            ],
+        ),
+        (
+            "What is the difference between a berth and a mooring fee?",
+            [
+                "What is the difference between a berth and a mooring fee?",
+                "What is a berth?",
+                "What is a mooring fee?",
+            ],
+        ),
+        (
+            "What are the duties and penalties of owners?",
+            [
+                "What are the duties of owners?",
+                "What are the penalties of owners?",
+                "What are the duties and penalties of owners?",
+            ],
+        ),
+        (
+            "As a boat owner with two boats, how long does notice of a fee take?",
+            [
+                "how long does notice of a fee take?",
+                "As a boat owner with two boats, how long does notice of a fee take?",
+            ],
+        ),
+        (
+            "My cousin likes jazz and lives in Queens. How much is the mooring fee?",
+            [
+                "How much is the mooring fee?",
+                "My cousin likes jazz and lives in Queens. How much is the mooring fee?",
+            ],
+        ),
+        ("How much is the mooring fee?", ["How much is the mooring fee?"]),
+        ("?", []),
+    ],
+)
+def test_each_thing_that_is_asked_is_a_query(question: str, queries: list[str]) -> None:
+    assert rewritten(question).queries == queries
+
+
+def test_a_follow_up_is_resolved_before_it_is_split() -> None:
+    history: list[Turn] = [{"role": "user", "content": "I would like to know about bias audits"}]
+    rewriting = rewritten("What is it?", history)
+    assert rewriting == Rewriting("What are bias audits?", ["What are bias audits?"], ["bias audits"])
+
+
+@pytest.mark.parametrize("Q", [0, 1, 2])
+def test_no_more_than_Q_queries(Q: int) -> None:
+    question = "What is the difference between a berth and a mooring fee?"
+    assert len(rewritten(question, plan={**PLAN, "Q": Q}).queries) == Q
+
+
+@pytest.mark.parametrize("K", [0, 1, 2])
+def test_no_more_than_K_keywords(K: int) -> None:
+    question = "Must a boat owner pay the mooring fee to the harbour master?"
+    assert len(rewritten(question, plan={**PLAN, "K": K}).keywords) == K
+
+
+def test_advice_leads_and_repeats_nothing() -> None:
+    rewriting = rewritten(ADVICE["question"], advice=ADVICE)
+    assert rewriting.queries == ["duties of owners", "who pays the mooring fee"]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ('What does "net tonnage" mean?', ["net tonnage"]),
+        ("What is the ‘harbour master’?", ["harbour master"]),
+        ("What does § 10-2(b)(1) require?", ["§ 10-2(b)(1)"]),
+        ("Under Article 6(1), who is liable?", ["Article 6(1)"]),
+        ("What is it?", []),
+        ("", []),
+    ],
+)
+def test_keywords(question: str, expected: list[str]) -> None:
+    assert keywords(question)[: len(expected)] == expected
+
+
+def test_longer_phrases_come_first() -> None:
+    found = keywords("Is the harbour master of it liable for a late arrival notice?")
+    assert found == ["late arrival notice", "harbour master", "liable"]
+
+
+def test_distinct_compares_words() -> None:
+    assert distinct(["A  fee?", "a fee", "", "?", "The fee", "a FEE!"]) == ["A fee?", "The fee"]
+
+
+def test_without_a_rewriter_the_question_stays(finish: Callable[[Any], Any]) -> None:
+    history: list[Turn] = [{"role": "user", "content": "bias audits"}]
+    unchanged = finish(NoRewriter().rewrite("What is it?", history, PLAN, None))
+    assert unchanged == Rewriting("What is it?", [], [])
+
+
+def test_the_node_writes_all_three(finish: Callable[[Any], Update]) -> None:
+    state: State = {
+        "asked": "What is it?",
+        "history": [{"role": "user", "content": "I would like to know about bias audits"}],
+        "plan": PLAN,
+    }
+    assert finish(rewrite(state, RuleRewriter())) == {
+        "standalone": "What are bias audits?",
+        "queries": ["What are bias audits?"],
+        "keywords": ["bias audits"],
+    }
+
+
+def test_on_a_retry_the_engineered_question_is_rewritten(finish: Callable[[Any], Update]) -> None:
+    state: State = {
+        "asked": "What is it?",
+        "history": [{"role": "user", "content": "bias audits"}],
+        "plan": PLAN,
+        "advice": ADVICE,
+    }
+    update = finish(rewrite(state, RuleRewriter()))
+    assert update["standalone"] == "Who pays the mooring fee?"
+    assert update["queries"][0] == "duties of owners"
+
+
+FRAGMENTS = st.sampled_from(
+    ["what is", "who", " and ", "; ", "? ", ". ", "between", "it", "its", "§ 5-2", "the", "'", '"']
+    + ["tell me about", "as a tenant, ", "fee", "Is", "(a)", "\n", "so", "—", "  ", "définition"]
+)
+ASKED = st.one_of(st.text(max_size=120), st.lists(FRAGMENTS, max_size=14).map(" ".join))
+TURNS = st.builds(
+    lambda role, content: Turn(role=role, content=content),
+    st.sampled_from(["user", "assistant"]),
+    ASKED,
+)
+
+
+@given(ASKED, st.lists(TURNS, max_size=3), st.integers(0, 7), st.integers(0, 5))
+def test_any_text_is_rewritten_within_the_plan(
+    question: str, history: list[Turn], Q: int, K: int
+) -> None:
+    rewriting = rewritten(question, history, {"k": 3, "Q": Q, "K": K, "S": 1})
+    assert len(rewriting.queries) <= Q
+    assert len(rewriting.keywords) <= K
+    for found in (rewriting.queries, rewriting.keywords):
+        spoken = [tuple(words(text)) for text in found]
+        assert len(set(spoken)) == len(spoken)
+        assert all(spoken)
+    assert bool(rewriting.standalone.strip()) or not question.strip()
