@@ -11,16 +11,18 @@ import numpy as np
 from lexloop.core.errors import CorpusError, DataError
 from lexloop.core.settings import SAMPLE_CORPUS
 from lexloop.core.types import Chunk, Degradation, Triplet
-from lexloop.corpus.chunk import MAX_CHARS, MIN_CHARS, chunk_document
+from lexloop.corpus.chunk import chunk_document
 from lexloop.corpus.collection import Collection, searched_text
 from lexloop.corpus.dense import DenseIndex, window_texts
 from lexloop.corpus.lexical import LexicalIndex
 from lexloop.corpus.load import Document, Skipped, load_documents, source_files
-from lexloop.corpus.store import FORMAT, MANIFEST, is_index, read_index, write_index
+from lexloop.corpus.store import MANIFEST, is_index, made_by, read_index, write_index
 from lexloop.models.embedding import Embedder
 
 Extractor = Callable[[list[Chunk]], list[Triplet]]
 Progress = Callable[[str, int, int], None]
+RULES = "rules"
+"""Identifies the rule-based extractor in an index's key."""
 _BATCH = 128
 
 
@@ -43,11 +45,22 @@ def build_collection(
         progress: Called with a stage's name, the chunks done and the chunks in all.
     """
     by_document = [chunk_document(document) for document in documents]
-    chunks = [chunk for group in by_document for chunk in group if chunk["text"].strip()]
     triplets: list[Triplet] = []
     for number, group in enumerate(by_document, 1):
         progress("relating", number, len(by_document))
         triplets += extract(group)
+    chunks = [chunk for group in by_document for chunk in group if chunk["text"].strip()]
+    return index_chunks(documents, chunks, triplets, embedder, progress)
+
+
+def index_chunks(
+    documents: list[Document],
+    chunks: list[Chunk],
+    triplets: list[Triplet],
+    embedder: Embedder,
+    progress: Progress = silent,
+) -> Collection:
+    """Index chunks that are cut already, none of them blank; ``build_collection`` says the rest."""
     return Collection(
         documents={document.name: document for document in documents},
         chunks=chunks,
@@ -98,7 +111,7 @@ def open_corpus(
         return read_index(folder, embedder), []
     documents, skipped = load_documents(folder)
     degraded = [_left_out(item) for item in skipped]
-    cached = cache_folder() / _content_key(documents, embedder, extractor)
+    cached = _kept_index(index_key(documents, embedder, extractor))
     if is_index(cached):
         try:
             return read_index(cached, embedder), degraded
@@ -137,9 +150,20 @@ def cache_folder() -> Path:
     return Path(os.environ.get("LEXLOOP_CACHE") or user_cache_path("lexloop")) / "indexes"
 
 
-def _content_key(documents: list[Document], embedder: Embedder, extractor: str) -> str:
+def shipped_indexes() -> Path:
+    """Where the index of the sample corpus lies that comes with the package."""
+    return Path(str(resources.files("lexloop.data"))) / "index"
+
+
+def _kept_index(key: str) -> Path:
+    shipped = shipped_indexes() / key
+    return shipped if is_index(shipped) else cache_folder() / key
+
+
+def index_key(documents: list[Document], embedder: Embedder, extractor: str) -> str:
+    """What an index of these documents is kept under: it changes with anything it is made of."""
     digest = hashlib.sha256()
-    for part in (str(FORMAT), f"{MIN_CHARS}-{MAX_CHARS}", embedder.name, extractor):
+    for part in (made_by(), embedder.name, extractor):
         digest.update(part.encode() + b"\0")
     for document in documents:
         digest.update(document.name.encode("utf-8", "surrogateescape") + b"\0")

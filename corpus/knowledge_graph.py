@@ -133,7 +133,7 @@ class KnowledgeGraph:
         return heapq.nsmallest(FAN_OUT, self._graph[entity], key=order)
 
 
-def _identity(triplet: Triplet) -> tuple[str, int, int, str, str, str, str]:
+def _identity(triplet: Triplet) -> tuple[str, int, int, str, str, str, str, str]:
     return (
         triplet["document"],
         triplet["start"],
@@ -142,4 +142,5 @@ def _identity(triplet: Triplet) -> tuple[str, int, int, str, str, str, str]:
         triplet["predicate"],
         triplet["object"],
         triplet["chunk_id"],
+        triplet["section"],
     )

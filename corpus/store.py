@@ -10,6 +10,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,20 @@ _FILES = ("documents.jsonl", "chunks.jsonl", "triplets.jsonl", "lexical.npz", "v
           "owners.npy")  # fmt: skip
 _READ_ATTEMPTS, _BETWEEN_READS_S = 5, 0.02  # a writer needs far less between its two renames
 _REBUILD = "Build the index again with `lexloop index`."
+
+
+@lru_cache(maxsize=1)
+def made_by() -> str:
+    """The version of the indexing code: a hash of this room's sources.
+
+    Chunks, statements and vectors of an index belong together only as long as the code that cuts
+    texts stays the same; a number raised by hand would one day be forgotten.
+    """
+    digest = hashlib.sha256()
+    room = Path(__file__).parent
+    for path in sorted(room.rglob("*.py")):
+        digest.update(path.relative_to(room).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def is_index(folder: Path) -> bool:
@@ -99,6 +114,7 @@ def _write_files(collection: Collection, folder: Path) -> None:
     collection.dense.save(folder / "vectors.faiss", folder / "owners.npy")
     manifest = {
         "format": FORMAT,
+        "made_by": made_by(),
         "embedder": collection.embedder.name,
         "dimension": collection.embedder.dimension,
         "documents": len(collection.documents),
@@ -179,6 +195,12 @@ def _checked_manifest(folder: Path, embedder: Embedder) -> dict[str, Any]:
         raise DataError(f"{folder / MANIFEST} cannot be read: {error}.", _REBUILD) from error
     if found != FORMAT:
         raise DataError(f"The index {folder} has format {found}, this is {FORMAT}.", _REBUILD)
+    if manifest.get("made_by") != made_by():
+        raise DataError(
+            f"The index {folder} was made by version {manifest.get('made_by')} of the indexing "
+            f"code; this is {made_by()}.",
+            _REBUILD,
+        )
     wanted = (embedder.name, embedder.dimension)
     if (manifest.get("embedder"), manifest.get("dimension")) != wanted:
         raise DataError(

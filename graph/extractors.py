@@ -4,13 +4,10 @@ import time
 
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Triplet, Usage
-from lexloop.corpus.index import Extractor
+from lexloop.corpus.index import RULES, Extractor
 from lexloop.corpus.triplets.rules import extract_document
 from lexloop.graph.components import uses_model
 from lexloop.models.chat import ChatModel
-
-RULES = "rules-1"
-"""Names the rules in an index's key; raise the number when the rules change."""
 
 
 def extractor_for(settings: Settings, chat: ChatModel | None) -> tuple[str, Extractor]:

@@ -110,7 +110,7 @@ class OpenAIEmbedder:
             self._client = OpenAIEmbeddings(
                 model=model,
                 check_embedding_ctx_length=False,
-                max_retries=2,
+                max_retries=0,  # the client would sleep through any deadline on Retry-After
                 timeout=_TIMEOUT_S,
                 **options,
             )

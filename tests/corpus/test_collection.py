@@ -95,7 +95,7 @@ def test_statements_and_their_vectors_are_aligned(text: str) -> None:
         assert len(found) == len(vectors)
         if len(found) > 1:
             expected = collection.embedder.embed([statement.text for statement in found])
-            np.testing.assert_allclose(vectors, expected, atol=1e-5)
+            np.testing.assert_allclose(vectors, expected, atol=5e-4)  # kept in half precision
 
 
 def test_lexical_search_is_best_first_and_leaves_out_what_scores_nothing(law: Collection) -> None:
