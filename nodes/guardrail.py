@@ -31,10 +31,11 @@ def prompt_similarity(
 
 
 def without(question: str, text: str) -> str:
-    """``text`` with every repetition of the question taken out."""
+    """``text`` with every repetition of the question taken out, however it is broken into lines."""
     if not question.strip():
         return text
-    return re.sub(re.escape(question.strip()), " ", text, flags=re.IGNORECASE).strip()
+    repeated = r"\s+".join(re.escape(word) for word in question.split())
+    return re.sub(repeated, " ", text, flags=re.IGNORECASE).strip()
 
 
 def recited_share(text: str, system: str) -> float:

@@ -100,11 +100,15 @@ def _weights() -> tuple[float, tuple[float, ...]]:
     names = [field.name for field in fields(Signs)]
     try:
         stored = json.loads(source.read_text(encoding="utf-8"))
-        return float(stored["intercept"]), tuple(float(stored["weights"][n]) for n in names)
+        intercept = float(stored["intercept"])
+        weights = tuple(float(stored["weights"][name]) for name in names)
+        if not all(map(math.isfinite, (intercept, *weights))):
+            raise ValueError("a weight is no finite number")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
             f"The answerability weights {source} cannot be read: {error}.", "Reinstall lexloop."
         ) from error
+    return intercept, weights
 
 
 def answerable(signs: Signs) -> float:

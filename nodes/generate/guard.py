@@ -21,7 +21,7 @@ class PromptGuard:
 
     def withholds(self, answer: str, instructions: str, question: str) -> bool:
         """Whether the answer is too similar to the instructions."""
-        said = without(question, without_markers(answer))
+        said = without(without_markers(question), without_markers(answer))
         if not instructions or not said or answer == ABSTENTION:
             return False
         said_vector, instructions_vector = self._embed([said, instructions])

@@ -155,7 +155,7 @@ def test_what_the_last_turn_left_is_reset(opened: Opened) -> None:
         "answer": "Old.",
         "warning": "Old.",
         "abstained": True,
-        "attempts": [{}],  # type: ignore[typeddict-item] - what it was does not matter
+        "attempts": [{}],
         "advice": {"question": "q", "queries": [], "guidance": "", "broaden": False},
         "usage": {"model_calls": 9, "tokens_in": 9, "tokens_out": 9, "seconds": 9.0},
     }

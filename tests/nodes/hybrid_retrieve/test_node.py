@@ -18,7 +18,7 @@ Retrieve = Callable[..., list[Candidate]]
 
 def state(question: str = QUESTION, queries: list[str] | None = None, k: int = 3) -> State:
     plan = {"k": k, "Q": 3, "K": 3, "S": 1}
-    return {"standalone": question, "queries": queries or [], "plan": plan}  # type: ignore[typeddict-item]
+    return {"standalone": question, "queries": queries or [], "plan": plan}
 
 
 @pytest.fixture

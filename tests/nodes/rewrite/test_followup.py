@@ -25,7 +25,7 @@ AUDITS = user("I would like to know about bias audits")
             "I want to know about hull inspections",
             "What about the penalties of hull inspections?",
         ),
-        ("And when is it due?", "Tell me about the mooring fee", "And when is the mooring fee due?"),
+        ("When is it due?", "Tell me about the mooring fee", "When is the mooring fee due?"),
         ("Can you define it?", "the definition of 'berth'", "What is the definition of 'berth'?"),
         ("Why?", "Who must pay the mooring fee?", "Who must pay the mooring fee?"),
     ],

@@ -86,7 +86,8 @@ def test_each_thing_that_is_asked_is_a_query(question: str, queries: list[str]) 
 def test_a_follow_up_is_resolved_before_it_is_split() -> None:
     history: list[Turn] = [{"role": "user", "content": "I would like to know about bias audits"}]
     rewriting = rewritten("What is it?", history)
-    assert rewriting == Rewriting("What are bias audits?", ["What are bias audits?"], ["bias audits"])
+    alone = "What are bias audits?"
+    assert rewriting == Rewriting(alone, [alone], ["bias audits"])
 
 
 @pytest.mark.parametrize("Q", [0, 1, 2])
@@ -162,8 +163,8 @@ def test_on_a_retry_the_engineered_question_is_rewritten(finish: Callable[[Any],
 
 
 FRAGMENTS = st.sampled_from(
-    ["what is", "who", " and ", "; ", "? ", ". ", "between", "it", "its", "§ 5-2", "the", "'", '"']
-    + ["tell me about", "as a tenant, ", "fee", "Is", "(a)", "\n", "so", "—", "  ", "définition"]
+    "what is|who| and |; |? |. |between|it|its|§ 5-2|the|'|\"|tell me about|as a tenant, |fee|Is"
+    "|(a)|\n|so|—|  |définition".split("|")
 )
 ASKED = st.one_of(st.text(max_size=120), st.lists(FRAGMENTS, max_size=14).map(" ".join))
 TURNS = st.builds(

@@ -1,0 +1,77 @@
+"""The embedded judge, on the small statute."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from lexloop.core.types import ABSTENTION, Passage
+from lexloop.corpus.collection import Collection
+from lexloop.nodes.evaluate.embedded import EmbeddedJudge
+from lexloop.nodes.evaluate.judge import Judgement
+
+PAYS = "A boat owner must pay the mooring fee within 10 business days of arrival."
+QUESTION = "When must the owner pay the mooring fee?"
+Judge = Callable[..., Judgement]
+
+
+@pytest.fixture
+def judge(small: Collection, finish: Callable[[Any], Judgement]) -> Judge:
+    def run(question: str, answer: str, *sections: str) -> Judgement:
+        found = [chunk for chunk in small.chunks if chunk["section"] in sections]
+        passages: list[Passage] = [
+            {**chunk, "score": 1.0, "signals": {}, "n": n} for n, chunk in enumerate(found, 1)
+        ]
+        return finish(EmbeddedJudge(small).judge(question, passages, answer))
+
+    return run
+
+
+def test_a_quoted_answer_scores_high(judge: Judge) -> None:
+    found = judge(QUESTION, f"{PAYS} [1]", "§ 10-2")
+    assert found.answer_relevance > 0.8
+    assert found.context_relevance > 0.7
+    assert found.groundedness == 1.0
+    assert found.reasons == []
+    scores = (found.answer_relevance, found.context_relevance, found.groundedness)
+    assert {type(score) for score in scores} == {float}
+
+
+def test_an_answer_beside_the_question_is_less_relevant(judge: Judge) -> None:
+    good = judge(QUESTION, f"{PAYS} [1]", "§ 10-2")
+    beside = judge(QUESTION, "The moon is made of stone. [1]", "§ 10-2")
+    assert beside.answer_relevance < 0.3 < good.answer_relevance
+
+
+def test_passages_beside_the_question_are_less_relevant(judge: Judge) -> None:
+    good = judge(QUESTION, f"{PAYS} [1]", "§ 10-2")
+    beside = judge(QUESTION, f"{PAYS} [1]", "§ 5-100")
+    assert beside.context_relevance < good.context_relevance
+
+
+def test_what_the_passages_do_not_say_is_not_grounded(judge: Judge) -> None:
+    found = judge(QUESTION, f"{PAYS} [1] The moon is made of green cheese. [1]", "§ 10-2")
+    assert found.groundedness == pytest.approx(0.5, abs=0.15)
+    assert found.reasons == ["Not found in the passages: The moon is made of green cheese."]
+
+
+def test_a_wrong_number_supports_nothing(judge: Judge) -> None:
+    wrong = PAYS.replace("10", "90")
+    assert judge(QUESTION, f"{wrong} [1]", "§ 10-2").groundedness == 0.0
+
+
+def test_a_paraphrase_is_partly_supported(judge: Judge) -> None:
+    found = judge(QUESTION, "The owner pays the fee after arrival. [1]", "§ 10-2")
+    assert 0.5 < found.groundedness < 1.0
+
+
+@pytest.mark.parametrize("answer", ["", "[1]", "...", "🙂", ABSTENTION, "a" * 5000])
+@pytest.mark.parametrize("sections", [(), ("§ 10-2",)])
+def test_scores_of_any_answer_lie_between_0_and_1(
+    judge: Judge, answer: str, sections: tuple[str, ...]
+) -> None:
+    found = judge(QUESTION, answer, *sections)
+    for score in (found.answer_relevance, found.context_relevance, found.groundedness):
+        assert score is not None
+        assert 0.0 <= score <= 1.0
+    assert found.context_relevance == 0.0 or sections

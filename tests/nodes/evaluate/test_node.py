@@ -1,0 +1,173 @@
+"""The verdict on an attempt, and the answer at the end."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from records import attempt, evaluation, passage
+
+from lexloop.core.settings import Settings
+from lexloop.core.state import State, Update
+from lexloop.core.types import ABSTENTION, Attempt, Citation, Passage
+from lexloop.models.dialogue import unassisted
+from lexloop.nodes.evaluate.judge import Judge, Judgement
+from lexloop.nodes.evaluate.node import evaluate
+
+TEXT = "The fee is $50."
+GOOD: Citation = {
+    "n": 1,
+    "document": "d1.txt",
+    "section": "§ 1",
+    "page": None,
+    "start": 0,
+    "end": len(TEXT),
+    "quote": TEXT,
+}
+BAD: Citation = {**GOOD, "quote": "The fee is $60."}
+Evaluate = Callable[..., Update]
+
+
+class Scores:
+    """Gives the same scores to every answer."""
+
+    def __init__(self, *scores: float | None) -> None:
+        self._scores = scores
+        self.judged = 0
+
+    @unassisted
+    def judge(self, question: str, passages: list[Passage], answer: str) -> Judgement:
+        self.judged += 1
+        return Judgement(*self._scores, ["Because."])
+
+
+def text_of(document: str) -> str | None:
+    return TEXT if document == "d1.txt" else None
+
+
+def state(
+    draft: str = f"{TEXT} [1]",
+    citations: list[Citation] | None = None,
+    attempts: list[Attempt] | None = None,
+) -> State:
+    abstained = draft == ABSTENTION
+    return {
+        "turn_id": "t1",
+        "started_at": time.time() - 2.0,
+        "standalone": "What is the fee?",
+        "queries": ["fee"],
+        "keywords": ["fee"],
+        "passages": [passage(1, TEXT)],
+        "attempts": attempts or [],
+        "draft": draft,
+        "draft_citations": [] if abstained else [GOOD] if citations is None else citations,
+        "draft_abstained": abstained,
+        "usage": {"model_calls": 2, "tokens_in": 3, "tokens_out": 4, "seconds": 0.0},
+    }
+
+
+@pytest.fixture
+def evaluated(finish: Callable[[Any], Update]) -> Evaluate:
+    def run(given: State, judge: Judge | None, alone: bool = False, **settings: object) -> Update:
+        lookup = None if alone else text_of
+        return finish(evaluate(given, judge, lookup, Settings(**settings)))
+
+    return run
+
+
+def test_an_attempt_that_passes_is_the_answer(evaluated: Evaluate) -> None:
+    update = evaluated(state(), Scores(0.9, 0.9, 0.9))
+    assert update["answer"] == f"{TEXT} [1]"
+    assert update["citations"] == [GOOD]
+    assert (update["warning"], update["abstained"]) == ("", False)
+    assert update["evaluation"]["passed"]
+    [tried] = update["attempts"]
+    assert tried["number"] == 1
+    assert tried["keywords"] == tried["queries"] == ["fee"]
+    assert tried["evaluation"] == update["evaluation"]
+    [message] = update["messages"]
+    assert (message.id, message.content) == ("t1-answer", f"{TEXT} [1]")
+    assert update["usage"]["model_calls"] == 2
+    assert 2.0 <= update["usage"]["seconds"] < 5.0
+
+
+def test_a_low_score_is_tried_again(evaluated: Evaluate) -> None:
+    update = evaluated(state(), Scores(0.1, 0.9, 0.9))
+    assert set(update) == {"attempts", "evaluation"}
+    assert not update["evaluation"]["passed"]
+    assert update["evaluation"]["answer_relevance"] == 0.1
+
+
+@pytest.mark.parametrize(
+    ("draft", "citations"),
+    [
+        (f"{TEXT} [1]", [BAD]),
+        (f"{TEXT} [1]", []),
+        (TEXT, []),
+        ("The fee is $70. [1]", [GOOD]),
+        (f"{TEXT} [1] It is due in May 2030. [1]", [GOOD]),
+    ],
+)
+def test_an_unverifiable_citation_never_passes(
+    evaluated: Evaluate, draft: str, citations: list[Citation]
+) -> None:
+    update = evaluated(state(draft, citations), Scores(1.0, 1.0, 1.0), max_retries=0)
+    assert not update["evaluation"]["passed"]
+    assert not update["evaluation"]["citations_verified"]
+    assert update["warning"].startswith("No attempt passed the evaluation")
+    assert update["evaluation"]["reasons"][-1] == "Because."
+
+
+def test_unresolved_scores_never_pass(evaluated: Evaluate) -> None:
+    bars = {"min_answer_relevance": 0, "min_context_relevance": 0, "min_groundedness": 0}
+    update = evaluated(state(), Scores(None, None, None), max_retries=0, **bars)
+    assert not update["evaluation"]["passed"]
+    assert update["warning"]
+
+
+def test_after_the_last_retry_the_best_attempt_is_the_answer(evaluated: Evaluate) -> None:
+    first = attempt(1, "What is the fee?", [], evaluation(0.3, 0.9, 0.9, "First."))
+    better: Attempt = {**first, "answer": "Better. [1]", "citations": [GOOD]}
+    given = state(attempts=[better])
+    update = evaluated(given, Scores(0.2, 0.9, 0.9), max_retries=1)
+    assert update["answer"] == "Better. [1]"
+    assert update["evaluation"] == better["evaluation"]
+    assert update["passages"] == better["passages"]
+    assert [tried["number"] for tried in update["attempts"]] == [1, 2]
+    assert update["warning"].endswith("First.")
+
+
+def test_an_abstention_that_persists_is_a_result(evaluated: Evaluate) -> None:
+    judge = Scores(1.0, 1.0, 1.0)
+    first = evaluated(state(ABSTENTION), judge, max_retries=1)
+    assert set(first) == {"attempts", "evaluation"}
+    last = evaluated(state(ABSTENTION, attempts=first["attempts"]), judge, max_retries=1)
+    assert (last["answer"], last["abstained"], last["warning"]) == (ABSTENTION, True, "")
+    assert last["citations"] == []
+    assert last["evaluation"]["citations_verified"]
+    assert not last["evaluation"]["passed"]
+    assert judge.judged == 0
+
+
+def test_without_a_judge_the_first_attempt_is_taken(evaluated: Evaluate) -> None:
+    update = evaluated(state(), None)
+    assert update["answer"] == f"{TEXT} [1]"
+    assert update["warning"] == "This answer was not evaluated."
+    wrong = evaluated(state(citations=[BAD]), None)
+    assert "not at 0-15" in wrong["warning"]
+    silent = evaluated(state(ABSTENTION), None)
+    assert (silent["abstained"], silent["warning"]) == (True, "")
+
+
+def test_a_model_alone_never_passes_and_is_never_tried_again(evaluated: Evaluate) -> None:
+    given = state("It is $50.", [])
+    update = evaluated(given, Scores(1.0, 1.0, 1.0), alone=True, variant="llm_only")
+    assert update["answer"] == "It is $50."
+    assert not update["evaluation"]["passed"]
+    assert "no document backs it" in update["warning"]
+
+
+def test_the_attempts_of_the_state_are_not_changed(evaluated: Evaluate) -> None:
+    given = state()
+    evaluated(given, Scores(0.1, 0.1, 0.1))
+    assert given["attempts"] == []

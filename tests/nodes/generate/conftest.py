@@ -1,0 +1,26 @@
+"""Passages of the small statute."""
+
+from collections.abc import Callable
+
+import pytest
+
+from lexloop.core.types import Passage
+from lexloop.corpus.collection import Collection
+
+Passages = Callable[..., list[Passage]]
+
+
+@pytest.fixture
+def passages(small: Collection) -> Passages:
+    """The chunks of these sections as passages, numbered in this order; all without a section."""
+
+    def chosen(*sections: str) -> list[Passage]:
+        found = [
+            chunk
+            for section in sections or sorted({chunk["section"] for chunk in small.chunks})
+            for chunk in small.chunks
+            if chunk["section"] == section
+        ]
+        return [{**chunk, "score": 1.0, "signals": {}, "n": n} for n, chunk in enumerate(found, 1)]
+
+    return chosen
