@@ -61,6 +61,8 @@ class Workshop:
 
     def _make(self, settings: Settings, stamp: str) -> Components:
         chat, missing = self._chat(settings)
+        if missing:
+            settings = embedded_only(settings)
         collection, left_out = self._collection(settings, stamp, chat)
         made = choose(settings, collection, chat)
         fallback = None
@@ -76,13 +78,7 @@ class Workshop:
         except ModelError as error:
             if not settings.fallback or settings.variant == "llm_only":
                 raise
-            lost: Degradation = {
-                "node": "model",
-                "wanted": settings.model,
-                "used": "embedded",
-                "reason": error.what,
-            }
-            return None, [lost]
+            return None, [_lost("model", settings.model, error)]
 
     def _collection(
         self, settings: Settings, stamp: str, chat: ChatModel | None
@@ -91,7 +87,13 @@ class Workshop:
         key = (settings.corpus, stamp, settings.embedder, extractor)
         if key not in self._collections:
             embedder = self._embedder(settings.embedder)
-            opened = open_corpus(settings.corpus, embedder, extract, extractor, self._progress)
+            try:
+                opened = open_corpus(settings.corpus, embedder, extract, extractor, self._progress)
+            except ModelError as error:
+                if chat is None or not settings.fallback:
+                    raise
+                collection, left_out = self._collection(embedded_only(settings), stamp, None)
+                return collection, [*left_out, _lost("index", f"triplets by {chat.name}", error)]
             _keep(self._collections, key, opened)
         return self._collections[key]
 
@@ -132,9 +134,13 @@ def settings_of(context: Any, defaults: Settings) -> Settings:
 
 def embedded_only(settings: Settings) -> Settings:
     """The same settings without a model."""
-    choices = {"rewriter", "generator", "evaluator", "prompt_engineer"}
+    choices = {"rewriter", "generator", "evaluator", "prompt_engineer", "triplet_extractor"}
     unset = {name: "embedded" for name in choices if getattr(settings, name) != "none"}
     return settings.changed(model=None, **unset)
+
+
+def _lost(node: str, wanted: str, error: ModelError) -> Degradation:
+    return {"node": node, "wanted": wanted, "used": "embedded", "reason": error.what}
 
 
 def _keep(kept: OrderedDict[Any, Any], key: Any, value: Any) -> None:

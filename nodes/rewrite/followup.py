@@ -51,8 +51,8 @@ def standalone_question(question: str, history: list[Turn]) -> str:
         return question
     if not any(word not in _EMPTY for word in words(question)) and (asked := _as_question(topic)):
         return asked
-    if (asked := _WHAT_IS.match(topic)) and _is_noun_phrase(asked["subject"]):
-        topic = asked["subject"]
+    if (about := _WHAT_IS.match(topic)) and _is_noun_phrase(about["subject"]):
+        topic = about["subject"]
     if _is_noun_phrase(topic):
         if plural := re.match(r"(?P<wh>what|who|where|how) is it\b", question, re.IGNORECASE):
             verb = "are" if re.search(r"[^s]s$", topic.split(" of ")[0]) else "is"

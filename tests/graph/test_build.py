@@ -1,0 +1,170 @@
+"""The wiring, and runs of the embedded graph."""
+
+import asyncio
+import itertools
+import threading
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+
+from lexloop.core.errors import QuestionError
+from lexloop.core.types import ABSTENTION
+from lexloop.graph.build import RECURSION_LIMIT, Lexloop, build_graph
+from lexloop.graph.route import after_evaluate
+from lexloop.graph.workshop import Workshop
+
+QUESTION = "When must the owner pay the mooring fee?"
+NODES = [
+    "classify",
+    "rewrite",
+    "hybrid_retrieve",
+    "kg_retrieve",
+    "rerank",
+    "generate",
+    "evaluate",
+    "engineer_prompt",
+]
+OUTPUT = {
+    "messages",
+    "answer",
+    "abstained",
+    "warning",
+    "citations",
+    "evaluation",
+    "passages",
+    "triplets",
+    "attempts",
+    "degraded",
+    "usage",
+}
+
+
+def comparable(result: dict[str, Any]) -> dict[str, Any]:
+    """A result without what differs from run to run."""
+    texts = [(type(message).__name__, message.content) for message in result["messages"]]
+    return {**result, "messages": texts, "usage": {**result["usage"], "seconds": 0.0}}
+
+
+def test_exactly_the_eight_nodes(graph: Lexloop) -> None:
+    assert list(graph.get_graph().nodes) == ["__start__", *NODES, "__end__"]
+
+
+def test_the_edges_are_the_flow(graph: Lexloop) -> None:
+    edges = {(edge.source, edge.target, edge.conditional) for edge in graph.get_graph().edges}
+    flow = ["__start__", *NODES[:7]]
+    assert edges == {
+        *((source, target, False) for source, target in itertools.pairwise(flow)),
+        ("evaluate", "engineer_prompt", True),
+        ("evaluate", "__end__", True),
+        ("engineer_prompt", "rewrite", False),
+    }
+
+
+def test_the_schemas_are_narrow(graph: Lexloop) -> None:
+    assert set(graph.get_input_jsonschema()["properties"]) == {"messages", "question"}
+    assert set(graph.get_output_jsonschema()["properties"]) == OUTPUT
+    fields = graph.get_context_jsonschema()["properties"]
+    assert {"variant", "classes", "model", "k", "Q", "K", "S"} <= set(fields)
+    assert not {"api_key", "base_url"} & set(fields)
+    assert all(field.get("description") for field in fields.values())
+
+
+def test_the_route_ends_when_there_is_an_answer() -> None:
+    assert after_evaluate({"answer": ""}) == "engineer_prompt"
+    assert after_evaluate({"answer": ABSTENTION}) == "__end__"
+
+
+def test_the_most_retries_fit_the_recursion_limit(graph: Lexloop) -> None:
+    result = graph.invoke({"question": "How do I bake a cake?"}, context={"max_retries": 5})
+    assert len(result["attempts"]) == 6
+    assert graph.config is not None
+    assert graph.config["recursion_limit"] == RECURSION_LIMIT >= 7 + 5 * 7
+
+
+def test_an_answer_is_cited_evaluated_and_whole(graph: Lexloop) -> None:
+    result = graph.invoke({"question": QUESTION})
+    assert set(result) == OUTPUT
+    assert "within 10 business days of arrival" in result["answer"]
+    assert result["evaluation"]["passed"]
+    assert result["citations"][0]["section"] == "§ 10-2"
+    assert result["citations"][0]["quote"] in result["passages"][0]["text"]
+    assert (result["abstained"], result["warning"], result["degraded"]) == (False, "", [])
+    assert result["usage"]["model_calls"] == 0
+    assert result["usage"]["seconds"] > 0
+    assert result["triplets"]
+    assert [attempt["number"] for attempt in result["attempts"]] == [1]
+
+
+def test_a_model_of_numbers_alone_enters_the_result(graph: Lexloop) -> None:
+    def plain(value: Any) -> bool:
+        if isinstance(value, dict):
+            return all(map(plain, value.values()))
+        if isinstance(value, list):
+            return all(map(plain, value))
+        return type(value) in (str, int, float, bool, type(None), HumanMessage, AIMessage)
+
+    assert plain(graph.invoke({"question": QUESTION}))
+
+
+def test_both_ways_to_run_give_the_same(graph: Lexloop) -> None:
+    waited = graph.invoke({"question": QUESTION})
+    awaited = asyncio.run(graph.ainvoke({"question": QUESTION}))
+    assert comparable(waited) == comparable(awaited)
+
+
+def test_a_question_and_a_message_are_answered_alike(graph: Lexloop) -> None:
+    by_question = graph.invoke({"question": QUESTION})
+    by_message = graph.invoke({"messages": [HumanMessage(QUESTION, id="m1")]})
+    assert comparable(by_question) == comparable(by_message)
+    assert [message.id for message in by_message["messages"]] == ["m1", "m1-answer"]
+
+
+def test_history_resolves_a_follow_up(graph: Lexloop) -> None:
+    messages = [
+        HumanMessage("I would like to know about the harbour master"),
+        AIMessage("What about it?"),
+        HumanMessage("Who appoints it?"),
+    ]
+    result = graph.invoke({"messages": messages})
+    assert "the port authority appoints" in result["answer"]
+    assert result["attempts"][0]["question"] == "Who appoints the harbour master?"
+
+
+def test_an_abstention_is_a_result_after_every_retry(graph: Lexloop) -> None:
+    result = graph.invoke({"question": "How do I bake a carrot cake?"})
+    assert (result["answer"], result["abstained"], result["warning"]) == (ABSTENTION, True, "")
+    assert result["citations"] == []
+    assert [attempt["number"] for attempt in result["attempts"]] == [1, 2, 3]
+    assert ["advice" in attempt for attempt in result["attempts"]] == [True, True, False]
+    assert [message.content for message in result["messages"][1:]] == [ABSTENTION]
+
+
+@pytest.mark.parametrize("question", ["", " ", "x" * 4001, 7, None])
+def test_what_is_no_question_is_refused(graph: Lexloop, question: object) -> None:
+    with pytest.raises(QuestionError):
+        graph.invoke({"question": question})
+
+
+def test_the_sample_corpus_answers(embedded: Workshop) -> None:
+    question = "What must an employer do before using an automated employment decision tool?"
+    result = build_graph(embedded).invoke({"question": question}, context={"corpus": "sample"})
+    assert "bias audit" in result["answer"]
+    assert result["evaluation"]["passed"]
+    assert {citation["document"] for citation in result["citations"]} <= {"law.txt", "rule.txt"}
+
+
+def test_several_threads_at_once(graph: Lexloop) -> None:
+    questions = [QUESTION, "What is a mooring fee?", "Who appoints the harbour master?"] * 2
+    alone = [comparable(graph.invoke({"question": question})) for question in questions]
+    together: dict[int, Any] = {}
+
+    def ask(number: int) -> None:
+        together[number] = comparable(graph.invoke({"question": questions[number]}))
+
+    threads = [threading.Thread(target=ask, args=(n,)) for n in range(len(questions))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert [together[n] for n in range(len(questions))] == alone
