@@ -27,7 +27,11 @@ from lexloop.core.types import (
 
 
 class InputState(TypedDict, total=False):
-    """What a caller gives: a conversation whose last message is the question, or the question."""
+    """What a caller gives: a conversation whose last message is the question, or the question.
+
+    A ``question`` goes before ``messages``. A parent graph that shares this key on a thread must
+    clear it before it asks by message.
+    """
 
     messages: Annotated[list[AnyMessage], add_messages]
     # ephemeral: a thread must not answer the question of an earlier turn that failed at once

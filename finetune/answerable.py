@@ -73,7 +73,7 @@ def fit(rows: list[Row], refused: float) -> tuple[dict[str, Any], Floats]:
     names = [field.name for field in fields(Signs)]
     coefficients = [round(float(value), 4) for value in model.coef_[0]]
     weights = {
-        "intercept": round(float(model.intercept_[0]) - bar, 4),
+        "intercept": round(float(np.ravel(model.intercept_)[0]) - bar, 4),
         "weights": dict(zip(names, coefficients, strict=True)),
     }
     return weights, scores - bar
