@@ -5,8 +5,7 @@ surface measures. Each gives one score per class; a multinomial logistic model o
 turns them into probabilities. `lexloop.finetune.classifier` trains it.
 """
 
-import os
-import tempfile
+import io
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.errors import DataError
+from lexloop.core.files import write_bytes
 from lexloop.nodes.classify.features import BUCKETS, FAMILIES, N_PAIRED, bags, measures, paired
 
 FILE_NAME = "linear.npz"
@@ -118,15 +118,10 @@ class LinearClassifier:
         folder.mkdir(parents=True, exist_ok=True)
         arrays = {name: getattr(self, name) for name in _SHAPES if name != "format"}
         narrow = {name: array.astype(_stored_type(name)) for name, array in arrays.items()}
-        with tempfile.NamedTemporaryFile(dir=folder, suffix=".tmp", delete=False) as file:
-            try:
-                np.savez_compressed(file, format=np.array([FORMAT]), **narrow)
-            except BaseException:
-                Path(file.name).unlink()
-                raise
+        content = io.BytesIO()
+        np.savez_compressed(content, format=np.array([FORMAT]), **narrow)
         path = folder / FILE_NAME
-        Path(file.name).chmod(0o644)
-        os.replace(file.name, path)
+        write_bytes(path, content.getvalue())
         return path
 
     def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:

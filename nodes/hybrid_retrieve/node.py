@@ -7,6 +7,8 @@ from lexloop.nodes.hybrid_retrieve.backend import Backend
 from lexloop.nodes.hybrid_retrieve.fusion import best_of, candidates, linear, reciprocal_rank
 
 _DEPTH = 4
+_BROADER = 2
+"""How many times the candidates a retry brings up whose advice is to search more broadly."""
 SUB_QUERY_WEIGHT = 0.9
 """A sub-query's best chunk counts a little less than the whole question's."""
 
@@ -17,6 +19,8 @@ def hybrid_retrieve(state: State, backend: Backend | None, settings: Settings) -
     if backend is None:
         return {"candidates": []}
     limit = max(settings.candidates, state["plan"]["k"])
+    if (advice := state.get("advice")) and advice["broaden"]:
+        limit *= _BROADER
     queries = [state["standalone"], *state["queries"]]
     queries = list(dict.fromkeys(queries))
     lexical = backend.search_lexical(queries, limit * _DEPTH)

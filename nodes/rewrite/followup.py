@@ -10,8 +10,8 @@ _EMPTY = STOP_WORDS | frozenset(
     """definition define defined meaning mean means purpose objective goal called name used apply
     applied included include includes included required requirement requirements rule rules thing
     one ones example examples happen happens say says does work works returned brought made done
-    explain details detail information else example difference main important hello hi hey thanks thank please ok okay
-    good morning afternoon evening""".split()
+    explain details detail information else example difference main important hello hi hey
+    thanks thank please ok okay good morning afternoon evening""".split()
 )
 _POINTER = re.compile(
     r"\b(?:it|its|they|them|their|this|that|these|those|he|she|such|there|the (?:former|latter))\b",

@@ -91,3 +91,10 @@ def test_a_backend_that_finds_nothing(finish: Callable[[Any], Update]) -> None:
 @pytest.mark.parametrize("question", ["?", "ἀλήθεια", "the of and", "\x00", "a" * 4000, "§"])
 def test_any_text_can_be_searched(retrieve: Retrieve, question: str) -> None:
     assert len(retrieve(state(question))) == len(retrieve(state()))
+
+
+def test_advice_to_search_more_broadly_brings_up_more(retrieve: Retrieve) -> None:
+    advice = {"question": QUESTION, "queries": [], "guidance": "", "broaden": True}
+    assert len(retrieve({**state(k=1), "advice": advice}, candidates=3)) == 6
+    narrow = {**advice, "broaden": False}
+    assert len(retrieve({**state(k=1), "advice": narrow}, candidates=3)) == 3

@@ -1,0 +1,150 @@
+"""A model that fails: a typed error within the deadline, or the embedded fallback, told."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from fake_openai import FakeOpenAI, Reply, refusal
+from statute import LAW
+
+from lexloop.core.errors import (
+    DeadlineExceeded,
+    ModelAuthError,
+    ModelReplyError,
+    ModelUnavailable,
+    SettingsError,
+)
+from lexloop.core.settings import Connection, Settings
+from lexloop.graph.build import Lexloop, build_graph
+from lexloop.graph.workshop import Workshop
+
+QUESTION = "When must the owner pay the mooring fee?"
+MODEL = "openai:scripted"
+DOWN = Connection(base_url="http://127.0.0.1:9/v1", api_key="any")
+Modelled = Callable[..., Lexloop]
+
+
+def down(corpus: Path, **settings: object) -> Lexloop:
+    """A graph whose model's host does not answer."""
+    wanted = {"corpus": str(corpus), "model": MODEL, "model_attempts": 1, **settings}
+    return build_graph(Workshop(DOWN, Settings(**wanted)))
+
+
+def test_no_server_is_an_error(corpus: Path) -> None:
+    with pytest.raises(ModelUnavailable, match=r"127\.0\.0\.1:9"):
+        down(corpus).invoke({"question": QUESTION})
+
+
+def test_a_refused_key_is_an_error_and_asked_once(server: FakeOpenAI, modelled: Modelled) -> None:
+    server.otherwise = refusal(401, "no such key")
+    with pytest.raises(ModelAuthError):
+        modelled(model_attempts=3).invoke({"question": QUESTION})
+    assert len(server.requests) == 1
+
+
+def test_a_reply_out_of_form_is_an_error(server: FakeOpenAI, modelled: Modelled) -> None:
+    server.otherwise = Reply("I would rather not.")
+    with pytest.raises(ModelReplyError):
+        modelled().invoke({"question": QUESTION})
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+@pytest.mark.parametrize("slow", [Reply(hang=True), Reply(drip=True)])
+def test_a_slow_server_ends_with_the_deadline(
+    scripted: FakeOpenAI, modelled: Modelled, slow: Reply, asynchronous: bool
+) -> None:
+    scripted.play("generate", slow)
+    graph = modelled(deadline_s=0.5)
+
+    def ask() -> object:
+        asked = {"question": QUESTION}
+        return asyncio.run(graph.ainvoke(asked)) if asynchronous else graph.invoke(asked)
+
+    began = time.monotonic()
+    with pytest.raises(DeadlineExceeded, match=r"0\.5 s"):
+        ask()
+    assert time.monotonic() - began < 2.5
+
+
+def test_without_a_server_the_embedded_answers_and_says_so(corpus: Path) -> None:
+    result = down(corpus, fallback=True).invoke({"question": QUESTION})
+    assert "within 10 business days of arrival" in result["answer"]
+    assert result["evaluation"]["passed"]
+    assert [lost["node"] for lost in result["degraded"]] == ["rewrite", "generate", "evaluate"]
+    for lost in result["degraded"]:
+        assert (lost["wanted"], lost["used"]) == (MODEL, "embedded")
+        assert "127.0.0.1:9" in lost["reason"]
+    # the host was tried by the first node alone
+    assert result["usage"]["model_calls"] == 1
+
+
+def test_a_slow_server_falls_back_too(scripted: FakeOpenAI, modelled: Modelled) -> None:
+    scripted.play("generate", Reply(hang=True))
+    began = time.monotonic()
+    result = modelled(deadline_s=0.5, fallback=True).invoke({"question": QUESTION})
+    assert time.monotonic() - began < 3.0
+    assert "within 10 business days of arrival" in result["answer"]
+    assert [lost["node"] for lost in result["degraded"]] == ["generate", "evaluate"]
+    assert scripted.roles_asked() == ["rewrite", "generate"]
+
+
+def test_one_malformed_reply_costs_one_node(scripted: FakeOpenAI, modelled: Modelled) -> None:
+    scripted.play("rewrite", Reply("no JSON"))
+    result = modelled(fallback=True).invoke({"question": QUESTION})
+    [lost] = result["degraded"]
+    assert (lost["node"], lost["wanted"]) == ("rewrite", "a usable reply")
+    assert result["answer"].startswith("It is due within 10 business days [1].")
+    assert scripted.roles_asked() == ["rewrite", "rewrite", "generate", "evaluate"]
+
+
+def test_the_next_question_asks_the_model_again(scripted: FakeOpenAI, modelled: Modelled) -> None:
+    graph = modelled(fallback=True)
+    scripted.script(refusal(500))
+    assert graph.invoke({"question": QUESTION})["degraded"]
+    assert graph.invoke({"question": QUESTION})["degraded"] == []
+
+
+def test_a_missing_key_degrades_every_step_at_once(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(corpus=str(corpus), model=MODEL, fallback=True, generator="model")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    result = build_graph(Workshop(Connection(), settings)).invoke({"question": QUESTION})
+    [lost] = result["degraded"]
+    assert (lost["node"], lost["wanted"], lost["used"]) == ("model", MODEL, "embedded")
+    assert result["evaluation"]["passed"]
+    with pytest.raises(ModelAuthError):
+        Workshop(Connection(), settings.changed(fallback=False))(None)
+
+
+def test_triplets_by_a_failing_model_fall_back_to_the_rules(tmp_path: Path) -> None:
+    (tmp_path / "law.txt").write_text(f"{LAW}\nA line of its own.\n", encoding="utf-8")
+    by_model = {"triplet_extractor": "model", "fallback": True}
+    result = down(tmp_path, **by_model).invoke({"question": QUESTION})
+    assert result["degraded"][0]["node"] == "index"
+    assert result["triplets"]
+    with pytest.raises(ModelUnavailable):
+        down(tmp_path, triplet_extractor="model").invoke({"question": QUESTION})
+
+
+def test_what_the_corpus_lacks_is_listed_every_turn(tmp_path: Path) -> None:
+    (tmp_path / "law.txt").write_text(LAW, encoding="utf-8")
+    (tmp_path / "broken.txt").write_bytes(b"\xff\xfe\xff\x00\x80")
+    graph = build_graph(Workshop(Connection(), Settings(corpus=str(tmp_path))))
+    for _ in range(2):
+        [lost] = graph.invoke({"question": QUESTION})["degraded"]
+        assert (lost["node"], lost["wanted"]) == ("index", "broken.txt")
+
+
+def test_a_model_alone_does_not_fall_back(server: FakeOpenAI, modelled: Modelled) -> None:
+    server.otherwise = refusal(401)
+    with pytest.raises(ModelAuthError):
+        modelled(variant="llm_only", fallback=True).invoke({"question": QUESTION})
+
+
+def test_a_step_set_to_the_model_needs_one(embedded: Workshop) -> None:
+    for step in ("rewriter", "generator", "evaluator", "prompt_engineer"):
+        with pytest.raises(SettingsError, match=f"{step} is set to 'model'"):
+            embedded(embedded(None).settings.changed(**{step: "model"}))

@@ -1,0 +1,199 @@
+"""From a run's context to its components."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from fake_openai import FakeOpenAI, Reply
+from statute import LAW
+
+from lexloop.core.errors import CorpusError, ModelError, SettingsError
+from lexloop.core.settings import Connection, Settings
+from lexloop.graph.build import Lexloop, build_graph
+from lexloop.graph.components import Components
+from lexloop.graph.workshop import Workshop, embedded_only, settings_of
+
+QUESTION = "When must the owner pay the mooring fee?"
+DEFAULTS = Settings(k=4)
+
+
+@pytest.mark.parametrize(
+    ("context", "expected"),
+    [
+        (None, DEFAULTS),
+        (Settings(k=2), Settings(k=2)),
+        ({"lexloop": {"variant": "pa"}}, Settings(k=4, variant="pa")),
+        ({"lexloop": Settings(k=3)}, Settings(k=3)),
+        ({"lexloop": {}}, DEFAULTS),
+        ({"user": "someone"}, DEFAULTS),
+        ({"model": "openai:of-the-parent"}, DEFAULTS),
+        (SimpleNamespace(user="someone", model="x"), DEFAULTS),
+        (SimpleNamespace(lexloop={"k": 9}), Settings(k=9)),
+        (SimpleNamespace(lexloop=None), DEFAULTS),
+        (object(), DEFAULTS),
+    ],
+)
+def test_settings_of_a_context(context: Any, expected: Settings) -> None:
+    assert settings_of(context, DEFAULTS) == expected
+
+
+@pytest.mark.parametrize(
+    ("passed", "says"),
+    [
+        ({"variant": "all"}, "'hypa', 'pa', 'fixed' or 'llm_only'"),
+        ({"classes": 4}, "2 or 3"),
+        ({"k": 0}, "greater than or equal to 1"),
+        ({"vraiant": "pa"}, "vraiant"),
+        ("pa", "is a str"),
+        (5, "is a int"),
+    ],
+)
+def test_settings_that_cannot_be_used(passed: Any, says: str) -> None:
+    with pytest.raises(SettingsError, match=says):
+        settings_of({"lexloop": passed}, DEFAULTS)
+
+
+def test_a_run_takes_every_form_of_context(graph: Lexloop, corpus: Path) -> None:
+    chosen = Settings(corpus=str(corpus), variant="pa")
+    contexts = [
+        chosen,
+        chosen.model_dump(),
+        {"variant": "pa", "corpus": str(corpus)},
+        SimpleNamespace(lexloop={"variant": "pa"}),
+    ]
+    for context in contexts:
+        result = graph.invoke({"question": QUESTION}, context=context)
+        assert result["evaluation"]["passed"]
+        assert result["triplets"] == []
+    assert graph.invoke({"question": QUESTION}, context=SimpleNamespace(user="x"))["triplets"]
+
+
+@pytest.mark.parametrize(
+    ("context", "says"),
+    [
+        ({"variant": "all"}, "'hypa', 'pa', 'fixed' or 'llm_only'"),
+        ({"classes": 5}, "2 or 3"),
+        ({"unheard": 1}, "unheard"),
+        ({"model": "gpt-4o-mini"}, "provider:name"),
+        ({"classifier": "transformer"}, "classifier_model"),
+    ],
+)
+def test_a_run_with_a_wrong_setting_ends_with_its_allowed_values(
+    graph: Lexloop, context: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(SettingsError, match=says):
+        graph.invoke({"question": QUESTION}, context=context)
+
+
+@pytest.mark.parametrize("name", ["nowhere", "empty"])
+def test_a_corpus_that_cannot_be_used(graph: Lexloop, tmp_path: Path, name: str) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(CorpusError, match=name):
+        graph.invoke({"question": QUESTION}, context={"corpus": str(tmp_path / name)})
+
+
+def test_components_are_made_once(embedded: Workshop, corpus: Path) -> None:
+    first = embedded(None)
+    assert embedded(None) is first
+    assert embedded({"lexloop": {"corpus": str(corpus)}}) is first
+    other = embedded({"lexloop": {"k": 2}})
+    assert other is not first
+    assert other.backend is first.backend
+
+
+def test_a_changed_corpus_is_noticed(tmp_path: Path) -> None:
+    file = tmp_path / "law.txt"
+    file.write_text(LAW, encoding="utf-8")
+    workshop = Workshop(Connection(), Settings(corpus=str(tmp_path)))
+    graph = build_graph(workshop)
+    first = workshop(None)
+    assert "10 business days" in graph.invoke({"question": QUESTION})["answer"]
+    file.write_text(LAW.replace("within 10 business", "within 90 business"), encoding="utf-8")
+    assert workshop(None) is not first
+    result = graph.invoke({"question": QUESTION})
+    assert "90 business days" in result["answer"]
+    assert result["evaluation"]["citations_verified"]
+
+
+def test_two_first_calls_share_one_collection(corpus: Path) -> None:
+    workshop = Workshop(Connection(), Settings(corpus=str(corpus)))
+    made: list[Components] = []
+    start = threading.Barrier(4)
+
+    def call(k: int) -> None:
+        start.wait(10)
+        made.append(workshop(Settings(corpus=str(corpus), k=k)))
+
+    threads = [threading.Thread(target=call, args=(1 + n % 2,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len({id(parts.backend) for parts in made}) == 1
+    assert len({id(parts) for parts in made}) == 2
+
+
+def test_embedded_only_keeps_what_is_left_out() -> None:
+    settings = Settings(model="openai:x", rewriter="none", evaluator="none", generator="model")
+    left = embedded_only(settings)
+    assert (left.model, left.rewriter, left.evaluator) == (None, "none", "none")
+    assert (left.generator, left.prompt_engineer) == ("embedded", "embedded")
+
+
+def run(graph: Lexloop, corpus: Path, **settings: object) -> dict[str, Any]:
+    result = graph.invoke({"question": QUESTION}, context={"corpus": str(corpus), **settings})
+    assert result["attempts"]
+    return result
+
+
+def test_hypa_uses_the_graph_and_pa_does_not(graph: Lexloop, corpus: Path) -> None:
+    whole, without = (run(graph, corpus, variant=name) for name in ("hypa", "pa"))
+    assert whole["triplets"]
+    assert whole["attempts"][0]["keywords"]
+    assert (without["triplets"], without["attempts"][0]["keywords"]) == ([], [])
+    assert without["attempts"][0]["queries"]
+
+
+def test_fixed_takes_k_chunks_in_the_order_of_fusion(graph: Lexloop, corpus: Path) -> None:
+    result = run(graph, corpus, variant="fixed", k=2)
+    [attempt, *_] = result["attempts"]
+    assert (attempt["queries"], attempt["keywords"], result["triplets"]) == ([], [], [])
+    assert len(result["passages"]) == 2
+    assert all("rerank" not in passage["signals"] for passage in result["passages"])
+
+
+def test_steps_can_be_left_out(graph: Lexloop, corpus: Path) -> None:
+    assert run(graph, corpus, rewriter="none")["attempts"][0]["queries"] == []
+    assert run(graph, corpus, knowledge_graph="none")["triplets"] == []
+    plain = run(graph, corpus, reranker="none")["passages"]
+    assert all("rerank" not in passage["signals"] for passage in plain)
+    unjudged = run(graph, corpus, evaluator="none")
+    assert unjudged["warning"] == "This answer was not evaluated."
+    assert len(unjudged["attempts"]) == 1
+
+
+def test_a_model_alone_needs_a_model(graph: Lexloop, corpus: Path) -> None:
+    for more in ({}, {"generator": "embedded"}):
+        with pytest.raises(SettingsError, match="no model is configured"):
+            run(graph, corpus, variant="llm_only", **more)
+
+
+def test_a_model_alone_answers_without_citations(
+    server: FakeOpenAI, scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
+) -> None:
+    server.play("answer_alone", Reply("It is due at once."))
+    result = modelled(variant="llm_only").invoke({"question": QUESTION})
+    assert result["answer"] == "It is due at once."
+    assert (result["citations"], result["passages"], result["triplets"]) == ([], [], [])
+    assert len(result["attempts"]) == 1
+    assert not result["evaluation"]["passed"]
+    assert "no document backs it" in result["warning"]
+    assert scripted.roles_asked() == ["answer_alone", "evaluate"]
+
+
+def test_a_parent_without_a_key_gets_a_typed_error(corpus: Path) -> None:
+    with pytest.raises(ModelError):
+        Workshop(Connection())(Settings(corpus=str(corpus), model="openai:x"))
