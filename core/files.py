@@ -6,15 +6,24 @@ from pathlib import Path
 
 
 def write_text(path: Path, text: str) -> None:
-    """Replace ``path`` by ``text`` in one step.
+    """Replace ``path`` by ``text``, as UTF-8, in one step.
+
+    Raises:
+        OSError: It cannot be written; what was there is still there.
+    """
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Replace ``path`` by ``data`` in one step.
 
     Raises:
         OSError: It cannot be written; what was there is still there.
     """
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         Path(name).chmod(0o644)

@@ -4,6 +4,7 @@ The reranker, the extractive generator and the embedded judge share this one mea
 passage chosen for a statement is the passage that statement is quoted from.
 """
 
+import math
 import re
 from dataclasses import dataclass
 from typing import Protocol
@@ -89,8 +90,9 @@ def understand(question: str, sources: Sources) -> Asked:
 
 def coverage(wanted: frozenset[str], held: frozenset[str], sources: Sources) -> float:
     """The share of the wanted terms, weighted by rarity, that ``held`` has; 1 for none wanted."""
-    total = sum(sources.rarity(term) for term in wanted)
-    return sum(sources.rarity(term) for term in wanted & held) / total if total else 1.0
+    # exact sums: the order of a set differs from process to process, and an answer must not
+    total = math.fsum(sources.rarity(term) for term in wanted)
+    return math.fsum(sources.rarity(term) for term in wanted & held) / total if total else 1.0
 
 
 def relevance(

@@ -7,52 +7,15 @@ from records import passage
 
 from lexloop.core.types import ABSTENTION
 from lexloop.nodes.generate.citations import (
-    Statement,
     abstains,
     citation_for,
     cited,
-    marker_numbers,
-    statements,
 )
 
 TEXT = (
     "The employer must publish a summary. The fee is $50. It is due on 1 May 2024. "
     "Appeals go to the board under § 5-303(b). The board sits in spring."
 )
-
-
-@pytest.mark.parametrize(
-    ("marker", "numbers"),
-    [
-        ("1", [1]),
-        ("1, 2", [1, 2]),
-        ("1;3", [1, 3]),
-        ("1-3", [1, 2, 3]),
-        ("1–3, 5", [1, 2, 3, 5]),
-        ("3-1", [3, 1]),
-        ("1-999", [1, 999]),
-        ("2-2", [2]),
-    ],
-)
-def test_marker_numbers(marker: str, numbers: list[int]) -> None:
-    assert marker_numbers(marker) == numbers
-
-
-@pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
-        ("Ab [1]. Cd [2].", [("Ab .", (1,)), ("Cd .", (2,))]),
-        ("Ab. [1] Cd. [2][3]", [("Ab.", (1,)), ("Cd.", (2, 3))]),
-        ("Ab.[1] Cd.[2]", [("Ab.", (1,)), ("Cd.", (2,))]),
-        ("A b [1][1, 2].", [("A b .", (1, 2))]),
-        ("- A b [1]\n- C d [2]", [("- A b", (1,)), ("- C d", (2,))]),
-        ("See § 5-301(a). [1-3]", [("See § 5-301(a).", (1, 2, 3))]),
-        ("Under [2021] rules [a] [1]", [("Under [2021] rules [a]", (1,))]),
-        ("Uncited.", [("Uncited.", ())]),
-    ],
-)
-def test_statements(answer: str, expected: list[tuple[str, tuple[int, ...]]]) -> None:
-    assert statements(answer) == [Statement(text, numbers) for text, numbers in expected]
 
 
 @pytest.mark.parametrize(
