@@ -17,7 +17,7 @@ def checked_question(question: Any, limit: int) -> str:
         limit: The most characters accepted (``Settings.max_question_chars``).
 
     Raises:
-        QuestionError: It is not text, blank, or longer than ``limit``.
+        QuestionError: It is not text, blank, without a word, or longer than ``limit``.
     """
     if not isinstance(question, str):
         raise QuestionError(
@@ -27,6 +27,10 @@ def checked_question(question: Any, limit: int) -> str:
     text = _encodable(question).strip()
     if not text:
         raise QuestionError("The question is empty.", f"Give a text of 1 to {limit} characters.")
+    if not any(character.isalnum() for character in text):
+        raise QuestionError(
+            f"The question {text[:40]!r} holds no word.", f"Give a text of 1 to {limit} characters."
+        )
     if len(text) > limit:
         raise QuestionError(
             f"The question has {len(text)} characters; the limit is {limit}.",

@@ -37,7 +37,7 @@ class ExtractiveGenerator:
         """Quote the most relevant statements; the abstention when the signs are against it."""
         asked = understand(question, self._sources)
         scored = gather(asked, passages, self._sources)
-        if scored is None:
+        if scored is None or not asked.all_terms:
             return Draft(ABSTENTION)
         if answerable(read_signs(asked, scored, self._sources)) < MIN_ANSWERABLE:
             return Draft(ABSTENTION)

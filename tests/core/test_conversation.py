@@ -84,3 +84,9 @@ def test_history_can_be_embedded_and_stored() -> None:
     assert type(message_text(HumanMessage("What?"))) is str
     serializer = JsonPlusSerializer(allowed_msgpack_modules=None)
     assert serializer.loads_typed(serializer.dumps_typed(turns)) == turns
+
+
+@pytest.mark.parametrize("question", ["???", " . ", "§", "—"])
+def test_a_question_without_a_word_is_refused(question: str) -> None:
+    with pytest.raises(QuestionError, match="holds no word"):
+        checked_question(question, 100)
