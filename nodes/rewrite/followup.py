@@ -17,6 +17,8 @@ _POINTER = re.compile(
     r"\b(?:it|its|they|them|their|this|that|these|those|he|she|such|there|the (?:former|latter))\b",
     re.IGNORECASE,
 )
+_BARE = re.compile(r"(?:what|which|why|the|\w+\W*$)", re.IGNORECASE)
+"""With one word of its own, "Which courts?" leans, "Who can sue?" does not."""
 _WHAT_IS = re.compile(r"what (?:is|are) (?P<subject>.+)$", re.IGNORECASE)
 _OPENING = re.compile(r"(?:and|but|so|then|what about|how about|also|or)\b", re.IGNORECASE)
 
@@ -24,7 +26,7 @@ _OPENING = re.compile(r"(?:and|but|so|then|what about|how about|also|or)\b", re.
 def leans_on_history(question: str) -> bool:
     """Whether a question points outside itself or names nothing of its own."""
     content = [word for word in words(question) if word not in _EMPTY]
-    if len(content) <= 1:
+    if not content or (len(content) == 1 and _BARE.match(question)):
         return True
     pointed = bool(_POINTER.search(question)) and len(content) <= 4
     return pointed or (bool(_OPENING.match(question)) and len(content) <= 5)

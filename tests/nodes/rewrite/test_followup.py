@@ -73,6 +73,8 @@ def test_a_turn_of_blanks_or_signs_is_no_topic() -> None:
         ("", True),
         ("And the penalty?", True),
         ("Does it apply to boats?", True),
+        ("Which courts?", True),
+        ("Who can sue?", False),
         ("What is the penalty for mooring without an inspection?", False),
         ("Must an owner who leaves the harbour for winter pay it to the port authority?", False),
     ],
