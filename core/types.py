@@ -125,6 +125,7 @@ class Attempt(TypedDict):
     queries: list[str]
     keywords: list[str]
     passages: list[Passage]
+    triplets: list[Triplet]
     answer: str
     abstained: bool
     citations: list[Citation]

@@ -117,20 +117,32 @@ class _Drive:
 
     def ask(self, request: ChatRequest) -> Outcome:
         """Wait for the model, blocking."""
+        shown = self._stream(request)
         try:
-            return self._chat.complete(request, **self._terms(request))
+            reply = self._chat.complete(request, **self._terms(shown))
         except ModelError as error:
             return error
+        return self._shown_whole(reply, shown)
 
     async def aask(self, request: ChatRequest) -> Outcome:
         """Wait for the model without blocking the event loop."""
+        shown = self._stream(request)
         try:
-            return await self._chat.acomplete(request, **self._terms(request))
+            reply = await self._chat.acomplete(request, **self._terms(shown))
         except ModelError as error:
             return error
+        return self._shown_whole(reply, shown)
 
-    def _terms(self, request: ChatRequest) -> dict[str, Any]:
-        shown = TokenStream(self._name, request, get_stream_writer()) if request.stream else None
+    def _stream(self, request: ChatRequest) -> TokenStream | None:
+        return TokenStream(self._name, request, get_stream_writer()) if request.stream else None
+
+    @staticmethod
+    def _shown_whole(reply: ChatReply, shown: TokenStream | None) -> ChatReply:
+        if shown is not None:
+            shown.finish()
+        return reply
+
+    def _terms(self, shown: TokenStream | None) -> dict[str, Any]:
         return {"deadline": self._state["deadline"], "meter": self._meter, "on_token": shown}
 
     def update(self) -> Update:

@@ -34,7 +34,14 @@ class TokenStream:
         self._held += token.text
         if self._silenced or not any(end in token.text for end in _SENTENCE_ENDS):
             return
-        cut = max(self._held.rfind(end) for end in _SENTENCE_ENDS) + 1
+        self._show(max(self._held.rfind(end) for end in _SENTENCE_ENDS) + 1)
+
+    def finish(self) -> None:
+        """Show what is left when the answer is whole."""
+        if self._held and not self._silenced:
+            self._show(len(self._held))
+
+    def _show(self, cut: int) -> None:
         ready, self._held = self._held[:cut], self._held[cut:]
         if recites(ready, self._request.system):
             self._silenced = True

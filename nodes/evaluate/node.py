@@ -31,6 +31,7 @@ def evaluate(
         "queries": state["queries"],
         "keywords": state["keywords"],
         "passages": state["passages"],
+        "triplets": state["triplets"],
         "answer": state["draft"],
         "abstained": state["draft_abstained"],
         "citations": state["draft_citations"],
@@ -84,6 +85,7 @@ def _final(state: State, attempts: list[Attempt], judged: bool) -> Update:
         "citations": best["citations"],
         "evaluation": best["evaluation"],
         "passages": best["passages"],
+        "triplets": best["triplets"],
         "usage": {**usage, "seconds": time.time() - state["started_at"]},
         # one id a turn: running the turn again replaces its answer instead of adding another
         "messages": [AIMessage(content=answer, id=f"{state['turn_id']}-answer")],

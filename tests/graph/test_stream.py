@@ -38,6 +38,15 @@ def test_sentences_are_shown_when_they_end(stream: TokenStream, events: list[Eve
     assert events[0] == {"node": "generate", "token": "The fee is due.", "restart": False}
 
 
+def test_what_is_left_is_shown_when_the_answer_is_whole(
+    stream: TokenStream, events: list[Event]
+) -> None:
+    tell(stream, "The fee is due.", " [1]")
+    stream.finish()
+    stream.finish()
+    assert [event["token"] for event in events] == ["The fee is due.", " [1]"]
+
+
 def test_a_sentence_that_recites_is_not_shown_nor_what_follows(
     stream: TokenStream, events: list[Event]
 ) -> None:

@@ -59,6 +59,7 @@ def attempt(number: int, question: str, queries: list[str], verdict: Evaluation)
         "queries": queries,
         "keywords": [],
         "passages": [],
+        "triplets": [],
         "answer": "An answer.",
         "abstained": False,
         "citations": [],

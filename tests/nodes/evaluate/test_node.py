@@ -58,6 +58,7 @@ def state(
         "queries": ["fee"],
         "keywords": ["fee"],
         "passages": [passage(1, TEXT)],
+        "triplets": [],
         "attempts": attempts or [],
         "draft": draft,
         "draft_citations": [] if abstained else [GOOD] if citations is None else citations,
