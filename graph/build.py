@@ -11,7 +11,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.state import InputState, OutputState, State
 from lexloop.graph.components import Components
 from lexloop.graph.route import after_evaluate
-from lexloop.graph.step import as_node
+from lexloop.graph.step import Node
 from lexloop.nodes.classify.node import classify
 from lexloop.nodes.engineer_prompt.node import engineer_prompt
 from lexloop.nodes.evaluate.node import evaluate
@@ -49,7 +49,7 @@ def build_graph(
         ("evaluate", lambda s, c: evaluate(s, c.judge, c.text_of, c.settings)),
         ("engineer_prompt", lambda s, c: engineer_prompt(s, c.engineer)),
     ):
-        graph.add_node(name, as_node(name, step, components))
+        graph.add_node(name, Node(name, step, components))
     graph.add_edge(START, "classify")
     graph.add_edge("classify", "rewrite")
     graph.add_edge("rewrite", "hybrid_retrieve")

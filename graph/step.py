@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from langchain_core.runnables import RunnableLambda
+from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.config import get_stream_writer
 from langgraph.runtime import get_runtime
 
@@ -21,8 +21,11 @@ Resolve = Callable[[Any], Components]
 Outcome = ChatReply | ModelError
 
 
-def as_node(name: str, step: Step, resolve: Resolve) -> RunnableLambda[State, Update]:
-    """A graph node that runs ``step`` synchronously and asynchronously.
+class Node(Runnable[State, Update]):
+    """A graph node that runs a step synchronously and asynchronously.
+
+    LangGraph calls a Runnable as it is; wrapping functions for it would trace every node twice
+    and cost more than all the rest of the graph.
 
     Args:
         name: The node's name.
@@ -30,24 +33,30 @@ def as_node(name: str, step: Step, resolve: Resolve) -> RunnableLambda[State, Up
         resolve: From a run's context to the components.
     """
 
-    def run(state: State) -> Update:
-        drive = _Drive(name, step, state, resolve(get_runtime().context))
+    def __init__(self, name: str, step: Step, resolve: Resolve) -> None:
+        self.name, self._node = name, name
+        self._step, self._resolve = step, resolve
+
+    def invoke(self, input: State, config: RunnableConfig | None = None, **kwargs: Any) -> Update:
+        """Run the step, blocking while a model is asked."""
+        drive = _Drive(self._node, self._step, input, self._resolve(get_runtime().context))
         request = drive.start()
         while request is not None:
             request = drive.advance(drive.ask(request))
         return drive.update()
 
-    async def arun(state: State) -> Update:
+    async def ainvoke(
+        self, input: State, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> Update:
+        """Run the step without blocking the event loop."""
         # opening an index reads files and scoring takes the processor: neither belongs on the
         # event loop, while the waiting for a model does
-        parts = await asyncio.to_thread(resolve, get_runtime().context)
-        drive = _Drive(name, step, state, parts)
+        parts = await asyncio.to_thread(self._resolve, get_runtime().context)
+        drive = _Drive(self._node, self._step, input, parts)
         request = await asyncio.to_thread(drive.start)
         while request is not None:
             request = await asyncio.to_thread(drive.advance, await drive.aask(request))
         return drive.update()
-
-    return RunnableLambda(run, arun, name=name)
 
 
 class _Drive:
