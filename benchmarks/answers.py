@@ -18,11 +18,11 @@ from _answers_report import OUT_OF_SCOPE, Result, print_report, report
 from langchain_core.messages import AIMessage, HumanMessage
 
 from lexloop.core.settings import Connection, Settings
-from lexloop.corpus.collection import Collection
-from lexloop.corpus.evidence import evidence_chunks
-from lexloop.corpus.index import build_collection
-from lexloop.corpus.load import load_documents
-from lexloop.corpus.tokens import words
+from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.load.folder import load_documents
+from lexloop.corpus.opening import build_collection
+from lexloop.corpus.text.evidence import evidence_chunks
+from lexloop.corpus.text.tokens import words
 from lexloop.corpus.triplets.rules import extract_document
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.components import Components, choose

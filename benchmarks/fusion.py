@@ -17,9 +17,9 @@ from _answers_report import interval
 
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk
-from lexloop.corpus.collection import Collection
-from lexloop.corpus.index import index_chunks
-from lexloop.corpus.load import Document
+from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.load.document import Document
+from lexloop.corpus.opening import index_chunks
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.hybrid_retrieve.fusion import Ranking, linear, reciprocal_rank
 

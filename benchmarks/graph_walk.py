@@ -10,7 +10,7 @@ import sys
 import time
 
 from lexloop.core.types import Triplet
-from lexloop.corpus.knowledge_graph import KnowledgeGraph
+from lexloop.corpus.knowledge.graph import KnowledgeGraph
 
 _ACTORS = 300
 _TERMS = 4000

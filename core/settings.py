@@ -7,27 +7,23 @@ land in a checkpoint.
 """
 
 from collections.abc import Mapping
+from datetime import date
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
 from lexloop.core.errors import SettingsError
+from lexloop.core.settings_index import SAMPLE_CORPUS, IndexSettings
+from lexloop.core.settings_search import SearchSettings
 
 Variant = Literal["hypa", "pa", "fixed", "llm_only"]
-SAMPLE_CORPUS = "sample"
+
+__all__ = ["SAMPLE_CORPUS", "Connection", "Settings", "Variant", "settings_error"]
 
 
-class Settings(BaseModel):
+class Settings(SearchSettings, IndexSettings):
     """How a question is answered. Every field has a default that needs no key and no network."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    corpus: str = Field(
-        default=SAMPLE_CORPUS,
-        min_length=1,
-        description="A folder of .txt and .md documents, an index made by `lexloop index`, or "
-        "`sample` for the bundled digest of NYC Local Law 144.",
-    )
     model: str | None = Field(
         default=None,
         description="Chat model as `provider:name`, for example `openai:gpt-4o-mini`. Without "
@@ -87,9 +83,6 @@ class Settings(BaseModel):
     knowledge_graph: Literal["embedded", "none"] = Field(
         default="embedded", description="Whether the knowledge graph is searched."
     )
-    triplet_extractor: Literal["embedded", "model"] = Field(
-        default="embedded", description="Who extracts triplets when a corpus is indexed."
-    )
     reranker: Literal["embedded", "cross_encoder", "none"] = Field(
         default="embedded",
         description="How candidates are reordered before the k passages are taken.",
@@ -105,25 +98,6 @@ class Settings(BaseModel):
     )
     prompt_engineer: Literal["auto", "embedded", "model"] = Field(
         default="auto", description="Who rewords the question after a low score."
-    )
-
-    embedder: str = Field(
-        default="embedded",
-        description="embedded (MiniLM from the wheel), `sentence-transformers:NAME`, or "
-        "`openai:NAME`.",
-        pattern=r"^(embedded|sentence-transformers:.+|openai:.+)$",
-    )
-    fusion: Literal["rrf", "linear"] = Field(
-        default="linear", description="How the signals are fused."
-    )
-    rrf_k: int = Field(
-        default=60, ge=1, le=1000, description="The constant of reciprocal rank fusion."
-    )
-    bm25_boost: float = Field(
-        default=0.4, ge=0.0, le=10.0, description="Weight of normalised BM25 in linear fusion."
-    )
-    candidates: int = Field(
-        default=30, ge=1, le=500, description="Fused chunks that go to the reranker; k come out."
     )
 
     min_answer_relevance: float = Field(
@@ -158,7 +132,34 @@ class Settings(BaseModel):
                 f"classifier is {checked.classifier!r}, but classifier_model is not set.",
                 "Name the folder or hub id of the classifier, or use classifier='embedded'.",
             )
+        checked._refuse_contradictions()
         return checked
+
+    def _refuse_contradictions(self) -> None:
+        """What no single field can see.
+
+        Raises:
+            SettingsError: The day does not exist, or neighbours would share whole chunks.
+        """
+        if self.as_of not in ("any", "today"):
+            try:
+                date.fromisoformat(self.as_of)
+            except ValueError as error:
+                raise SettingsError(f"as_of is {self.as_of!r}: {error}.", "Give a day.") from error
+        for overlap, size in (
+            ("chunk_overlap", "chunk_tokens"),
+            ("chunk_chars_overlap", "chunk_chars"),
+        ):
+            if getattr(self, overlap) >= getattr(self, size):
+                raise SettingsError(
+                    f"{overlap} ({getattr(self, overlap)}) is not below {size} "
+                    f"({getattr(self, size)}).",
+                    "Let neighbouring chunks share less than a chunk.",
+                )
+
+    def __hash__(self) -> int:
+        """By content, a mapping among the fields notwithstanding."""
+        return hash(self.model_dump_json())
 
     def changed(self, **changes: Any) -> Self:
         """A validated copy with some fields changed."""

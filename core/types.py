@@ -36,7 +36,10 @@ class Turn(TypedDict):
 
 
 class Chunk(TypedDict):
-    """A span of a document: ``document_text[start:end] == text``."""
+    """A span of a document: ``document_text[start:end] == text``.
+
+    ``version`` says when the document is in force, where it names days.
+    """
 
     id: str
     document: str
@@ -46,6 +49,7 @@ class Chunk(TypedDict):
     start: int
     end: int
     text: str
+    version: NotRequired[str]
 
 
 class Candidate(Chunk):
@@ -77,7 +81,10 @@ class Triplet(TypedDict):
 
 
 class Citation(TypedDict):
-    """The source of one statement: ``document_text[start:end] == quote``."""
+    """The source of one statement: ``document_text[start:end] == quote``.
+
+    ``version`` says when the cited document is in force, where it names days.
+    """
 
     n: int
     document: str
@@ -86,6 +93,7 @@ class Citation(TypedDict):
     start: int
     end: int
     quote: str
+    version: NotRequired[str]
 
 
 class Plan(TypedDict):

@@ -8,9 +8,15 @@ Run it in an editable install whenever the sample or this room changes; a test s
 import shutil
 from pathlib import Path
 
-from lexloop.corpus.index import RULES, build_collection, index_key, sample_folder, shipped_indexes
-from lexloop.corpus.load import load_documents
-from lexloop.corpus.store import is_index, write_index
+from lexloop.corpus.index.store import is_index, write_index
+from lexloop.corpus.load.folder import load_documents
+from lexloop.corpus.opening import (
+    RULES,
+    build_collection,
+    index_key,
+    sample_folder,
+    shipped_indexes,
+)
 from lexloop.corpus.triplets.rules import extract_document
 from lexloop.models.minilm import load_minilm
 

@@ -9,10 +9,10 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from lexloop.core.settings import Settings
 from lexloop.core.types import ABSTENTION, Advice, Passage, Triplet
-from lexloop.corpus.collection import Collection
-from lexloop.corpus.evidence import evidence_chunks
-from lexloop.corpus.index import build_collection
-from lexloop.corpus.load import load_documents
+from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.load.folder import load_documents
+from lexloop.corpus.opening import build_collection
+from lexloop.corpus.text.evidence import evidence_chunks
 from lexloop.corpus.triplets.rules import extract_document
 from lexloop.graph.build import build_graph
 from lexloop.graph.components import choose

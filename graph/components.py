@@ -8,7 +8,7 @@ from pathlib import Path
 from lexloop.core.errors import SettingsError
 from lexloop.core.settings import Settings
 from lexloop.core.types import Degradation
-from lexloop.corpus.collection import Collection
+from lexloop.corpus.index.collection import Collection
 from lexloop.models.chat import ChatModel
 from lexloop.nodes.classify.node import ComplexityClassifier
 from lexloop.nodes.engineer_prompt.node import PromptEngineer

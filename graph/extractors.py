@@ -4,7 +4,7 @@ import time
 
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Triplet, Usage
-from lexloop.corpus.index import RULES, Extractor
+from lexloop.corpus.opening import RULES, Extractor
 from lexloop.corpus.triplets.rules import extract_document
 from lexloop.graph.components import uses_model
 from lexloop.models.chat import ChatModel

@@ -9,8 +9,8 @@ from typing import Any
 from lexloop.core.errors import ModelError, SettingsError
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Degradation
-from lexloop.corpus.collection import Collection
-from lexloop.corpus.index import Progress, corpus_stamp, open_corpus, silent
+from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.opening import Progress, corpus_stamp, open_corpus, silent
 from lexloop.graph.components import Components, choose
 from lexloop.graph.extractors import extractor_for
 from lexloop.models.chat import ChatModel, connect

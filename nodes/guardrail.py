@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from lexloop.corpus.tokens import words
+from lexloop.corpus.text.tokens import words
 from lexloop.models.embedding import Vectors
 
 _RUN = 6

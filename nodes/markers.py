@@ -4,7 +4,7 @@ import itertools
 import re
 from dataclasses import dataclass
 
-from lexloop.corpus.sentences import sentence_spans
+from lexloop.corpus.text.sentences import sentence_spans
 
 # Three digits at most: [2021] is part of a law report's name.
 MARKER = re.compile(r"\[\s*(\d{1,3}(?:\s*[-–,;]\s*\d{1,3})*)\s*\]")

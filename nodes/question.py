@@ -2,7 +2,7 @@
 
 import re
 
-from lexloop.corpus.sentences import sentence_spans
+from lexloop.corpus.text.sentences import sentence_spans
 
 _AUXILIARY = "can|could|does|do|did|is|are|was|were|must|should|may|will|would|has|have|shall|am"
 _WH = (

@@ -12,8 +12,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.corpus.statements import Statement
-from lexloop.corpus.tokens import tokenize
+from lexloop.corpus.text.statements import Statement
+from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.definition import asked_definition, defines
 from lexloop.nodes.question import question_parts

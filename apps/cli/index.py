@@ -24,9 +24,9 @@ from lexloop.apps.cli.terminal import (
 
 if TYPE_CHECKING:
     from lexloop.core.settings import Connection, Settings
-    from lexloop.corpus.collection import Collection
-    from lexloop.corpus.index import Extractor
-    from lexloop.corpus.load import Document
+    from lexloop.corpus.index.collection import Collection
+    from lexloop.corpus.load.document import Document
+    from lexloop.corpus.opening import Extractor
     from lexloop.models.embedding import Embedder
 
 Report = Callable[[str, int, int], None]
@@ -68,8 +68,8 @@ def index(
 def _index(
     folder: Path, out: Path, force: bool, settings: "Settings", connection: "Connection"
 ) -> dict[str, Any]:
-    from lexloop.corpus.load import load_documents
-    from lexloop.corpus.store import write_index
+    from lexloop.corpus.index.store import write_index
+    from lexloop.corpus.load.folder import load_documents
 
     began = time.perf_counter()
     _check_place(out, force)
@@ -94,7 +94,7 @@ def _check_place(out: Path, force: bool) -> None:
         CorpusError: ``out`` exists and may not be replaced.
     """
     from lexloop.core.errors import CorpusError
-    from lexloop.corpus.store import is_index
+    from lexloop.corpus.index.store import is_index
 
     if not out.exists() or (force and is_index(out)):
         return
@@ -109,7 +109,7 @@ def _built(
     with Progress() as progress:
         progress.say("Loading")
         embedder, extract = _tools(settings, connection)
-    from lexloop.corpus.index import build_collection
+    from lexloop.corpus.opening import build_collection
 
     with _bar() as report:
         return build_collection(documents, embedder, extract, report)
@@ -156,7 +156,7 @@ def _bar() -> Iterator[Report]:
 
 def _other_kinds(folder: Path) -> dict[str, int]:
     """How many visible files of each other suffix the folder holds, which no index takes in."""
-    from lexloop.corpus.load import SUFFIXES
+    from lexloop.corpus.load.folder import SUFFIXES
 
     kinds: Counter[str] = Counter()
     for parent, folders, names in os.walk(folder):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lexloop.corpus.sentences import sentence_spans
+from lexloop.corpus.text.sentences import sentence_spans
 
 _MARKER = re.compile(
     r"\(?(?P<label>[ivx]{1,5}|[A-Za-z]|[a-z]{2}|\d{1,3})(?:\)|\.(?=\s))\s*|(?P<bullet>[-–*•·])\s+"

@@ -3,7 +3,7 @@
 import numpy as np
 
 from lexloop.core.types import Passage
-from lexloop.corpus.tokens import tokenize
+from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.evaluate.facts import facts, states
 from lexloop.nodes.evaluate.judge import Judgement

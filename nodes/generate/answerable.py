@@ -10,7 +10,7 @@ from importlib import resources
 import numpy as np
 
 from lexloop.core.errors import DataError
-from lexloop.corpus.tokens import tokenize
+from lexloop.corpus.text.tokens import tokenize
 from lexloop.nodes.definition import defines
 from lexloop.nodes.generate.expected import expected_kind, holds
 from lexloop.nodes.generate.selection import Scored

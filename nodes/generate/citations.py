@@ -7,8 +7,8 @@ here, by the words they share, so that a citation points at what a reader should
 import re
 
 from lexloop.core.types import ABSTENTION, Citation, Passage
-from lexloop.corpus.sentences import sentence_spans
-from lexloop.corpus.tokens import tokenize
+from lexloop.corpus.text.sentences import sentence_spans
+from lexloop.corpus.text.tokens import tokenize
 from lexloop.nodes.generate.node import Draft
 from lexloop.nodes.markers import MARKER, cited_sentences
 

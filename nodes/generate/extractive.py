@@ -3,8 +3,8 @@
 import re
 
 from lexloop.core.types import ABSTENTION, Advice, Citation, Passage, Triplet
-from lexloop.corpus.sentences import sentence_spans
-from lexloop.corpus.statements import LIST_ITEM
+from lexloop.corpus.text.sentences import sentence_spans
+from lexloop.corpus.text.statements import LIST_ITEM
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.generate.answerable import answerable, read_signs
 from lexloop.nodes.generate.node import Draft

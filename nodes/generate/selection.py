@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.types import Passage
-from lexloop.corpus.statements import Statement
-from lexloop.corpus.tokens import tokenize
+from lexloop.corpus.text.statements import Statement
+from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.relevance import Asked, Sources, relevance
 

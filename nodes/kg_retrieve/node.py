@@ -4,7 +4,7 @@ from typing import Protocol
 
 from lexloop.core.state import State, Update
 from lexloop.core.types import Chunk
-from lexloop.corpus.knowledge_graph import KnowledgeGraph
+from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.kg_retrieve.walk import candidates_of, related, triplets_of
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from lexloop.core.types import Candidate, Chunk, Triplet
-from lexloop.corpus.knowledge_graph import KnowledgeGraph, Path
+from lexloop.corpus.knowledge.graph import KnowledgeGraph, Path
 
 TRIPLETS = 12
 """How many triplets go on to the generator."""

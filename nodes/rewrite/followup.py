@@ -3,7 +3,7 @@
 import re
 
 from lexloop.core.types import Turn
-from lexloop.corpus.tokens import STOP_WORDS, words
+from lexloop.corpus.text.tokens import STOP_WORDS, words
 from lexloop.nodes.question import without_preamble
 
 _EMPTY = STOP_WORDS | frozenset(

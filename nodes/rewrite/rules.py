@@ -3,7 +3,7 @@
 import re
 
 from lexloop.core.types import Advice, Plan, Turn
-from lexloop.corpus.tokens import STOP_WORDS, words
+from lexloop.corpus.text.tokens import STOP_WORDS, words
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.question import asking_sentences, question_parts, without_preamble
 from lexloop.nodes.rewrite.followup import standalone_question

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from lexloop.corpus.index import RULES, build_collection, open_corpus, sample_folder
-from lexloop.corpus.load import load_documents
+from lexloop.corpus.index.store import is_index, read_index
+from lexloop.corpus.load.folder import load_documents
+from lexloop.corpus.opening import RULES, build_collection, open_corpus, sample_folder
 from lexloop.corpus.sample import sample_index
-from lexloop.corpus.store import is_index, read_index
 from lexloop.corpus.triplets.rules import extract_document
 from lexloop.models.minilm import load_minilm
 

@@ -6,9 +6,9 @@ from typing import TypeVar
 import pytest
 from statute import LAW, RULE
 
-from lexloop.corpus.collection import Collection
-from lexloop.corpus.index import build_collection
-from lexloop.corpus.load import Document
+from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.load.document import Document
+from lexloop.corpus.opening import build_collection
 from lexloop.corpus.triplets.rules import extract_document
 from lexloop.models.dialogue import Dialogue
 from lexloop.models.minilm import load_minilm

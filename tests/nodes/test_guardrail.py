@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.types import ABSTENTION
-from lexloop.corpus.collection import Collection
+from lexloop.corpus.index.collection import Collection
 from lexloop.nodes.generate.guard import PromptGuard
 from lexloop.nodes.generate.model import ModelGenerator
 from lexloop.nodes.guardrail import prompt_similarity, recited_share, recites, without

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lexloop.core.types import ABSTENTION, Passage
-from lexloop.corpus.collection import Collection
+from lexloop.corpus.index.collection import Collection
 from lexloop.nodes.evaluate.embedded import EmbeddedJudge
 from lexloop.nodes.evaluate.judge import Judgement
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from lexloop.core.types import Passage
-from lexloop.corpus.collection import Collection
+from lexloop.corpus.index.collection import Collection
 
 Passages = Callable[..., list[Passage]]
 

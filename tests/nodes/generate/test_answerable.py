@@ -10,7 +10,7 @@ import pytest
 
 from lexloop.core.errors import DataError
 from lexloop.core.types import Passage
-from lexloop.corpus.collection import Collection
+from lexloop.corpus.index.collection import Collection
 from lexloop.nodes.generate import answerable as module
 from lexloop.nodes.generate.answerable import Signs, answerable, read_signs
 from lexloop.nodes.generate.selection import gather

@@ -10,9 +10,9 @@ from records import passage
 
 from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, Passage
-from lexloop.corpus.collection import Collection
-from lexloop.corpus.index import build_collection
-from lexloop.corpus.load import Document
+from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.load.document import Document
+from lexloop.corpus.opening import build_collection
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.generate.extractive import ExtractiveGenerator, _citation, _cited
 from lexloop.nodes.generate.guard import PromptGuard

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lexloop.core.types import Passage
-from lexloop.corpus.collection import Collection
+from lexloop.corpus.index.collection import Collection
 from lexloop.nodes.generate.selection import (
     MAX_STATEMENTS,
     MAX_WORDS,

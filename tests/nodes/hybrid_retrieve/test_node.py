@@ -8,7 +8,7 @@ import pytest
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate
-from lexloop.corpus.collection import Collection
+from lexloop.corpus.index.collection import Collection
 from lexloop.nodes.hybrid_retrieve.backend import Hit
 from lexloop.nodes.hybrid_retrieve.node import SUB_QUERY_WEIGHT, hybrid_retrieve
 

@@ -2,7 +2,7 @@ import pytest
 
 from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate, Chunk, Plan, Triplet
-from lexloop.corpus.knowledge_graph import KnowledgeGraph
+from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.triplets.rules import extract_triplets
 from lexloop.nodes.kg_retrieve.node import GraphSource, kg_retrieve
 from lexloop.nodes.kg_retrieve.walk import CANDIDATES, TRIPLETS

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate, Chunk
-from lexloop.corpus.collection import Collection
+from lexloop.corpus.index.collection import Collection
 from lexloop.nodes.rerank.features import FeatureReranker, NoReranker
 from lexloop.nodes.rerank.node import copies_last, merge, rerank
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lexloop.core.state import State, Update
 from lexloop.core.types import Advice, Plan, Turn
-from lexloop.corpus.tokens import words
+from lexloop.corpus.text.tokens import words
 from lexloop.nodes.rewrite.node import Rewriting, rewrite
 from lexloop.nodes.rewrite.rules import NoRewriter, RuleRewriter, distinct, keywords
 

@@ -1,0 +1,110 @@
+"""What is known of a document beside its text: whose it is, where it holds, and when."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from datetime import date
+from typing import Any, Literal, Self, get_args
+
+from lexloop.core.errors import CorpusError
+
+SourceKind = Literal["statute", "rule", "guidance", "case", ""]
+SOURCE_KINDS: tuple[str, ...] = get_args(SourceKind)
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """Front matter, a sidecar's row, or nothing at all.
+
+    Args:
+        title: Shown beside citations; empty leaves it to the text.
+        url: Where the document was published.
+        host: The publisher's host name; a loader takes it from ``url`` where it is not given.
+        jurisdiction: Where the document holds, as the user writes it.
+        kind: The kind of source, for the authority of its publisher; empty when unknown.
+        tags: Access tags; a document without any is public.
+        in_force_from: The first day on which it holds; None for always.
+        in_force_to: The last day on which it holds; None for still.
+        supersedes: The name of the document that this one replaces, from its first day on.
+    """
+
+    title: str = ""
+    url: str = ""
+    host: str = ""
+    jurisdiction: str = ""
+    kind: SourceKind = ""
+    tags: tuple[str, ...] = ()
+    in_force_from: date | None = None
+    in_force_to: date | None = None
+    supersedes: str = ""
+
+    @property
+    def version(self) -> str:
+        """The days on which the document holds, in words; empty when it names none."""
+        if self.in_force_from and self.in_force_to:
+            return f"in force from {self.in_force_from} to {self.in_force_to}"
+        if self.in_force_from:
+            return f"in force from {self.in_force_from}"
+        return f"in force until {self.in_force_to}" if self.in_force_to else ""
+
+    def in_force_on(self, day: date) -> bool:
+        """Whether the document holds on a day; both of its own days are included."""
+        begun = self.in_force_from is None or self.in_force_from <= day
+        return begun and (self.in_force_to is None or day <= self.in_force_to)
+
+    def as_record(self) -> dict[str, Any]:
+        """A flat JSON object; days as ISO dates, empty fields left out."""
+        record: dict[str, Any] = {k: v for k, v in asdict(self).items() if v}
+        for name in ("in_force_from", "in_force_to"):
+            if name in record:
+                record[name] = record[name].isoformat()
+        if "tags" in record:
+            record["tags"] = list(record["tags"])
+        return record
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Self:
+        """The reverse of ``as_record``; unknown keys are ignored, texts are stripped.
+
+        ``tags`` may be a list or one text with commas or semicolons between the tags.
+
+        Raises:
+            CorpusError: A day is no ISO date, the kind is unknown, the days are in the wrong
+                order, or a field is no text.
+        """
+        known = {field.name for field in fields(cls)}
+        given = {k: v for k, v in record.items() if k in known and v not in (None, "", [], ())}
+        values: dict[str, Any] = {k: _text(k, v) for k, v in given.items() if k != "tags"}
+        for name in ("in_force_from", "in_force_to"):
+            if name in values:
+                values[name] = _day(name, values[name])
+        if "tags" in given:
+            values["tags"] = _tags(given["tags"])
+        if values.get("kind", "") not in SOURCE_KINDS:
+            kinds = ", ".join(filter(None, SOURCE_KINDS))
+            raise CorpusError(f"kind is {values['kind']!r}.", f"Use one of {kinds}.")
+        first, last = values.get("in_force_from"), values.get("in_force_to")
+        if first and last and last < first:
+            raise CorpusError(
+                f"in_force_to ({last}) lies before in_force_from ({first}).", "Correct the days."
+            )
+        return cls(**values)
+
+
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, (str, int, float, date)):
+        return str(value).strip()
+    raise CorpusError(f"{name} is {value!r}, which is no text.", "Write it as one value.")
+
+
+def _day(name: str, value: str) -> date:
+    try:
+        return date.fromisoformat(value)
+    except ValueError as error:
+        raise CorpusError(f"{name} is {value!r}.", "Write the day as YYYY-MM-DD.") from error
+
+
+def _tags(value: Any) -> tuple[str, ...]:
+    parts = value.replace(";", ",").split(",") if isinstance(value, str) else value
+    if not isinstance(parts, (list, tuple)) or not all(isinstance(tag, str) for tag in parts):
+        raise CorpusError(f"tags are {value!r}.", "Write them as a list of texts.")
+    return tuple(sorted({tag.strip() for tag in parts if tag.strip()}))

@@ -1,0 +1,1 @@
+"""What searches the chunks, in memory and on disk."""

@@ -1,0 +1,1 @@
+"""The knowledge graph: entities, how keywords find them, and walks between them."""

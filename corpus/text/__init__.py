@@ -1,0 +1,1 @@
+"""Texts taken apart: sentences, statements, search terms."""
