@@ -1,19 +1,52 @@
 """The seam between the graph and whatever searches: two unfused ranked lists."""
 
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
+from lexloop.core.filters import Filters
+from lexloop.core.hits import Hit
+from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk
 
-Hit = tuple[Chunk, float]
+__all__ = ["Backend", "Hit"]
 
 
 class Backend(Protocol):
-    """Answers lexical and vector searches in batches; it fuses nothing."""
+    """Searches in batches and fuses nothing; on this machine or on a server.
 
-    def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
-        """For each query at most ``limit`` chunks by BM25, best first."""
+    What every implementation keeps to, one that asks Elasticsearch included:
+
+    - Filters hold before the cut: each list has the best ``limit`` of what the filters admit.
+      Whoever filters what came back instead returns too little, or the wrong documents.
+    - Scores are the signal's own: BM25 as it was summed, and the cosine in [-1, 1]. A server that
+      shifts or scales them (Elasticsearch returns (1 + cosine) / 2) is undone here, since linear
+      fusion adds the two. They are finite built-in floats.
+    - A batch is one call: one list per query, in the order of the queries, empty where nothing
+      was found, and one request to a server however many queries there are.
+    - A list is best first and has every chunk once, by its best window. Equal scores may come in
+      any order; those that would straddle the cut come in the same order every time.
+    - Ids name the same chunk in both signals and in ``chunks``, and a document has the same name
+      in hits and in ``metadata``.
+    """
+
+    def search_lexical(self, queries: list[str], limit: int, filters: Filters) -> list[list[Hit]]:
+        """For each query at most ``limit`` chunks by BM25, best first.
+
+        Chunks that score 0 or less are left out: they do not match.
+        """
         ...
 
-    def search_vector(self, queries: list[str], limit: int) -> list[list[Hit]]:
+    def search_vector(self, queries: list[str], limit: int, filters: Filters) -> list[list[Hit]]:
         """For each query at most ``limit`` chunks by cosine, best first."""
+        ...
+
+    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
+        """The chunks with these ids, in this order; asked only for what is handed on.
+
+        A chunk that was removed since it was found may be missing.
+        """
+        ...
+
+    def metadata(self, documents: Collection[str]) -> dict[str, Metadata]:
+        """What is known of these documents, by name; asked only where a fusion reads it."""
         ...

@@ -1,61 +1,94 @@
-"""Two ranked lists per query -> one list of candidates.
+"""Ranked lists -> one score per chunk.
 
-Fusions take hits by chunk id and return a score per chunk; ties keep the order of the ids, so the
-order in which queries or signals arrive never shows in the result.
+Nothing here depends on the order in which queries, signals or equal scores arrive: sums over lists
+are exact, maxima are taken over queries, and equal scores share a rank.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
 
-from lexloop.core.types import Candidate, Chunk
+from lexloop.nodes.hybrid_retrieve.found import Scores
 
-Ranking = list[tuple[Chunk, float]]
-
-
-def reciprocal_rank(rankings: Iterable[Ranking], constant: int) -> dict[str, float]:
-    """Sum of 1 / (constant + rank) over the lists a chunk is in, rank from 1."""
-    shares: dict[str, list[float]] = {}
-    for ranking in rankings:
-        for rank, (chunk, _) in enumerate(ranking, 1):
-            shares.setdefault(chunk["id"], []).append(1.0 / (constant + rank))
-    # an exact sum: the order of the rankings must not show, not even in the last digit
-    return {chunk_id: math.fsum(terms) for chunk_id, terms in shares.items()}
+Normalisation = Literal["max", "minmax", "none"]
 
 
-def linear(lexical: Ranking, vector: Ranking, bm25_boost: float) -> dict[str, float]:
-    """Cosine + bm25_boost x BM25 / the query's best BM25 (Sultania et al., equation 1).
+def reciprocal_rank(
+    rankings: Sequence[Scores], constant: int, weights: Sequence[float] | None = None
+) -> Scores:
+    """Sum of weight / (constant + rank) over the lists a chunk is in, rank from 1.
 
-    The paper adds raw BM25; dividing by the best score makes one boost fit corpora of any size.
-    With a boost of 0 lexical search brings up nothing.
+    Args:
+        rankings: Best first; only the order of the scores counts, and equal ones share the rank
+            of the first of them.
+        constant: Dampens the lead of the first ranks; 60 is customary.
+        weights: One per ranking, at least 0; a ranking of weight 0 brings up nothing. Left out,
+            every ranking has weight 1.
     """
-    top = max((score for _, score in lexical), default=0.0)
-    fused = {chunk["id"]: score for chunk, score in vector}
-    if top > 0.0 and bm25_boost > 0.0:
-        for chunk, score in lexical:
-            fused[chunk["id"]] = fused.get(chunk["id"], 0.0) + bm25_boost * score / top
+    shares: dict[str, list[float]] = {}
+    for ranking, weight in zip(rankings, weights or [1.0] * len(rankings), strict=True):
+        if weight > 0.0:
+            for name, rank in _ranks(ranking):
+                shares.setdefault(name, []).append(weight / (constant + rank))
+    # an exact sum: the order of the rankings must not show, not even in the last digit
+    return {name: math.fsum(terms) for name, terms in shares.items()}
+
+
+def _ranks(ranking: Scores) -> Iterator[tuple[str, int]]:
+    rank, before = 0, math.nan
+    for place, (name, score) in enumerate(ranking.items(), 1):
+        if score != before:
+            rank, before = place, score
+        yield name, rank
+
+
+def linear(
+    lexical: Scores, vector: Scores, bm25_boost: float, normalisation: Normalisation = "max"
+) -> Scores:
+    """Cosine + bm25_boost x BM25 of one query: Sultania et al., equation 1, chunk by chunk.
+
+    A chunk that one signal alone found gets nothing from the other. With a boost of 0 lexical
+    search brings up nothing.
+
+    Args:
+        lexical: BM25 of the chunks found.
+        vector: Cosine of the chunks found.
+        bm25_boost: At least 0.
+        normalisation: See ``scaled``.
+    """
+    fused = dict(vector)
+    if bm25_boost > 0.0:
+        for chunk_id, share in scaled(lexical, normalisation).items():
+            fused[chunk_id] = fused.get(chunk_id, 0.0) + bm25_boost * share
     return fused
 
 
-def best_of(scores: Iterable[dict[str, float]], weights: Iterable[float]) -> dict[str, float]:
+def scaled(lexical: Scores, normalisation: Normalisation) -> Scores:
+    """BM25 of one query on the scale that linear fusion adds.
+
+    Scores of 0 or less are left out first: where a term stands in most chunks of a tiny corpus
+    its weight is negative, and the chunks that hold it would be punished for it.
+
+    Args:
+        lexical: BM25 of the chunks found.
+        normalisation: ``max`` divides by the query's best score, so that one boost fits corpora
+            of any size; ``minmax`` puts the worst hit at 0 and the best at 1, and equal hits all
+            at 1; ``none`` keeps the raw score, as the paper does.
+    """
+    matched = {chunk_id: score for chunk_id, score in lexical.items() if score > 0.0}
+    if not matched or normalisation == "none":
+        return matched
+    best = max(matched.values())
+    least = min(matched.values()) if normalisation == "minmax" else 0.0
+    if best == least:
+        return dict.fromkeys(matched, 1.0)
+    return {chunk_id: (score - least) / (best - least) for chunk_id, score in matched.items()}
+
+
+def best_of(scores: Iterable[Scores], weights: Iterable[float]) -> Scores:
     """Each chunk's highest weighted score over several queries."""
-    best: dict[str, float] = {}
+    best: Scores = {}
     for fused, weight in zip(scores, weights, strict=True):
         for chunk_id, score in fused.items():
-            best[chunk_id] = max(best.get(chunk_id, float("-inf")), weight * score)
+            best[chunk_id] = max(best.get(chunk_id, -math.inf), weight * score)
     return best
-
-
-def candidates(
-    fused: dict[str, float], lexical: Iterable[Ranking], vector: Iterable[Ranking], limit: int
-) -> list[Candidate]:
-    """The ``limit`` best chunks with their score per signal (the best over the queries)."""
-    chunks: dict[str, Chunk] = {}
-    signals: dict[str, dict[str, float]] = {}
-    for name, rankings in (("lexical", lexical), ("dense", vector)):
-        for ranking in rankings:
-            for chunk, score in ranking:
-                chunks[chunk["id"]] = chunk
-                kept = signals.setdefault(chunk["id"], {})
-                kept[name] = max(kept.get(name, score), score)
-    order = sorted(fused, key=lambda chunk_id: (-fused[chunk_id], chunk_id))[:limit]
-    return [{**chunks[i], "score": fused[i], "signals": signals[i]} for i in order]

@@ -1,34 +1,65 @@
 """hybrid_retrieve: lexical and vector search over every query, fused into candidates."""
 
+import heapq
+
+from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
+from lexloop.core.types import Candidate
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.hybrid_retrieve.backend import Backend
-from lexloop.nodes.hybrid_retrieve.fusion import best_of, candidates, linear, reciprocal_rank
+from lexloop.nodes.hybrid_retrieve.choice import fuse, reads_host, unread
+from lexloop.nodes.hybrid_retrieve.found import Found, Scores
+from lexloop.nodes.hybrid_retrieve.host import host_score
 
 _DEPTH = 4
+"""How many hits of each signal are fused for every candidate that goes on."""
 _BROADER = 2
 """How many times the candidates a retry brings up whose advice is to search more broadly."""
-SUB_QUERY_WEIGHT = 0.9
-"""A sub-query's best chunk counts a little less than the whole question's."""
 
 
 @unassisted
 def hybrid_retrieve(state: State, backend: Backend | None, settings: Settings) -> Update:
-    """Write the fused candidates; none when the variant retrieves nothing."""
+    """Write the fused candidates; none when the variant retrieves nothing.
+
+    Settings that the chosen fusion does not read are listed in ``degraded``, once a question.
+    """
     if backend is None:
         return {"candidates": []}
     limit = max(settings.candidates, state["plan"]["k"])
     if (advice := state.get("advice")) and advice["broaden"]:
         limit *= _BROADER
-    queries = [state["standalone"], *state["queries"]]
-    queries = list(dict.fromkeys(queries))
-    lexical = backend.search_lexical(queries, limit * _DEPTH)
-    vector = backend.search_vector(queries, limit * _DEPTH)
-    if settings.fusion == "rrf":
-        fused = reciprocal_rank([*lexical, *vector], settings.rrf_k)
-    else:
-        weights = [1.0] + [SUB_QUERY_WEIGHT] * (len(queries) - 1)
-        pairs = zip(lexical, vector, strict=True)
-        fused = best_of((linear(a, b, settings.bm25_boost) for a, b in pairs), weights)
-    return {"candidates": candidates(fused, lexical, vector, limit)}
+    queries = list(dict.fromkeys([state["standalone"], *state["queries"]]))
+    filters = Filters.of(settings)
+    found = Found.of(
+        backend.search_lexical(queries, limit * _DEPTH, filters),
+        backend.search_vector(queries, limit * _DEPTH, filters),
+    )
+    hosts = _host_scores(backend, found, settings) if reads_host(settings) else {}
+    update: Update = {
+        "candidates": _best(backend, found, fuse(found, settings, hosts), hosts, limit)
+    }
+    known = state.get("degraded", [])
+    if news := [notice for notice in unread(settings) if notice not in known]:
+        update["degraded"] = [*known, *news]
+    return update
+
+
+def _host_scores(backend: Backend, found: Found, settings: Settings) -> Scores:
+    """The host score of every document found."""
+    metadata = backend.metadata(set(found.documents.values()))
+    return {name: host_score(known, settings.host_scores) for name, known in metadata.items()}
+
+
+def _best(
+    backend: Backend, found: Found, fused: Scores, hosts: Scores, limit: int
+) -> list[Candidate]:
+    """The ``limit`` best chunks, of equal ones the first by id; their texts are fetched now."""
+    order = heapq.nsmallest(limit, fused, key=lambda chunk_id: (-fused[chunk_id], chunk_id))
+    candidates: list[Candidate] = []
+    for chunk in backend.chunks(order):
+        signals = found.signals(chunk["id"])
+        if chunk["document"] in hosts:
+            signals["host"] = hosts[chunk["document"]]
+        candidates.append({**chunk, "score": fused[chunk["id"]], "signals": signals})
+    return candidates

@@ -1,0 +1,43 @@
+"""What both searches found for every query, as plain mappings."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from lexloop.core.hits import Hit
+
+Scores = dict[str, float]
+"""Scores by the id of a chunk or the name of a document; a search's result comes best first."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The unfused results of a batch of queries.
+
+    Args:
+        lexical: BM25 of the chunks found, one mapping per query.
+        vector: Cosine of the chunks found, one mapping per query, the same queries.
+        documents: The document of every chunk found.
+    """
+
+    lexical: list[Scores]
+    vector: list[Scores]
+    documents: dict[str, str]
+
+    @classmethod
+    def of(cls, lexical: Sequence[Sequence[Hit]], vector: Sequence[Sequence[Hit]]) -> Self:
+        """From what a backend returns for the same queries."""
+        return cls(
+            lexical=[{hit.chunk_id: hit.score for hit in hits} for hits in lexical],
+            vector=[{hit.chunk_id: hit.score for hit in hits} for hits in vector],
+            documents={hit.chunk_id: hit.document for hits in (*lexical, *vector) for hit in hits},
+        )
+
+    def signals(self, chunk_id: str) -> dict[str, float]:
+        """A chunk's own score per signal, the best over the queries; absent where not found."""
+        signals: dict[str, float] = {}
+        for name, rankings in (("lexical", self.lexical), ("dense", self.vector)):
+            scores = [ranking[chunk_id] for ranking in rankings if chunk_id in ranking]
+            if scores:
+                signals[name] = max(scores)
+        return signals
