@@ -1,11 +1,11 @@
-import re
 import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.corpus.chunk.provisions import MAX_CHARS, MIN_CHARS, chunk_document, sections
+from lexloop.corpus.chunk.provisions import MAX_CHARS, MIN_CHARS, chunk_document
+from lexloop.corpus.chunk.sections import sections
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.text.sentences import sentence_spans
 
@@ -35,13 +35,13 @@ def document(text: str) -> Document:
 
 
 def labels(text: str) -> list[str]:
-    return [section.label for section in sections(text)]
+    return [section.label for section in sections(document(text))]
 
 
 @given(st.one_of(LEGAL, ANY))
 def test_chunks_cover_every_character_in_order(text: str) -> None:
     chunks = chunk_document(document(text))
-    assert "".join(chunk["text"] for chunk in chunks) == text
+    assert "".join(chunk["text"] for chunk in chunks) == (text if text.strip() else "")
     ends = [0, *(chunk["end"] for chunk in chunks)]
     assert [chunk["start"] for chunk in chunks] == ends[:-1]
     assert all(chunk["text"] == text[chunk["start"] : chunk["end"]] for chunk in chunks)
@@ -50,7 +50,7 @@ def test_chunks_cover_every_character_in_order(text: str) -> None:
 
 @given(st.one_of(LEGAL, ANY))
 def test_sections_cover_every_character_and_no_chunk_crosses_them(text: str) -> None:
-    found = sections(text)
+    found = sections(document(text))
     assert "".join(text[section.start : section.end] for section in found) == text
     borders = {section.start for section in found}
     for chunk in chunk_document(document(text)):
@@ -141,16 +141,24 @@ def test_paragraphs_of_a_section_become_chunks_of_their_own() -> None:
     )
 
 
-def test_an_empty_document_has_no_chunk() -> None:
-    assert chunk_document(document("")) == []
-    assert [re.sub(r"\s", "", chunk["text"]) for chunk in chunk_document(document("\n \n"))] == [""]
+@pytest.mark.parametrize("text", ["", "\n \n", "\n" * 50_000])
+def test_a_blank_document_has_no_chunk(text: str) -> None:
+    assert chunk_document(document(text)) == []
+
+
+def test_blank_lines_belong_to_a_chunk_beside_them() -> None:
+    text = f"\n\n# Fees\n{'The fee is due. ' * 20}\n{chr(10) * 400}# Appeals\nNone."
+    chunks = chunk_document(document(text))
+    assert [(c["start"], c["section"]) for c in chunks] == [
+        (0, "Fees"),
+        (text.index("# Appeals"), "Appeals"),
+    ]
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "a" * 200_000,
-        "\n" * 50_000,
         "a\n" + " \n" * 50_000,
         "# " + "#" * 100_000 + "x",
         "# a" + " " * 100_000 + "b",

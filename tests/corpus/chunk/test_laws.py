@@ -1,0 +1,139 @@
+"""What holds for the chunks of every chunker, on any text."""
+
+from functools import lru_cache
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lexloop.core.metadata import Metadata
+from lexloop.core.settings_index import IndexSettings
+from lexloop.core.types import Chunk
+from lexloop.corpus.chunk.choose import chunker_for
+from lexloop.corpus.chunk.sections import sections
+from lexloop.corpus.chunk.spans import Chunker
+from lexloop.corpus.load.document import Document
+from lexloop.models.minilm import load_minilm
+
+WORDS = [
+    "The",
+    " duty applies",
+    "§ 1-2 Scope",
+    "# Head",
+    "(a) ",
+    "x" * 80,
+    " word" * 60,
+    "法。",
+    "😀",
+]
+MARKS = [
+    ". ",
+    ".",
+    ": ",
+    "! ",
+    "?\n",
+    "\n",
+    "\n\n",
+    " ",
+    "\t",
+    "\x1c",
+    "\u2028",
+    "\u00a0",
+    "\n" * 90,
+]
+MADE = st.lists(st.sampled_from([*WORDS, *MARKS, "a" * 300, "é̀"]), max_size=30)
+TEXTS = st.one_of(MADE.map("".join), st.text(max_size=300), st.text("ab. \n§", max_size=300))
+SETTINGS = [
+    IndexSettings(chunker="auto", chunk_tokens=16, chunk_overlap=6),
+    IndexSettings(chunker="provisions"),
+    IndexSettings(chunker="sentence", chunk_tokens=16, chunk_overlap=0),
+    IndexSettings(chunker="sentence", chunk_tokens=24, chunk_overlap=20),
+    IndexSettings(chunker="semantic", chunk_dissimilarity=0.5, chunk_buffer=1),
+    IndexSettings(chunker="pattern", chunk_pattern=r"\n§"),
+    IndexSettings(chunker="pattern", chunk_pattern="a|法"),
+    IndexSettings(chunker="characters", chunk_chars=50, chunk_chars_overlap=0),
+    IndexSettings(chunker="characters", chunk_chars=60, chunk_chars_overlap=20),
+    IndexSettings(chunker="characters", chunk_chars=50, chunk_chars_overlap=49),
+]
+SEPARATE = ("provisions", "semantic", "pattern")
+
+
+@lru_cache
+def chunker(number: int) -> Chunker:
+    return chunker_for(SETTINGS[number], load_minilm())
+
+
+def document(text: str) -> Document:
+    middle = len(text) // 2
+    pages, headings = (0, middle), ((middle, "Section 7. Marked"),)
+    return Document("d.txt", "A law", text, pages=pages, headings=headings)
+
+
+def overlaps(chunks: list[Chunk]) -> list[str]:
+    """What each chunk repeats of the one before it."""
+    return [
+        after["text"][: max(before["end"] - after["start"], 0)].strip()
+        for before, after in pairwise(chunks)
+    ]
+
+
+@pytest.mark.parametrize("number", range(len(SETTINGS)))
+@settings(deadline=None, max_examples=60)
+@given(text=TEXTS)
+def test_the_chunks_cover_the_text_in_order_and_none_is_blank(number: int, text: str) -> None:
+    source = document(text)
+    chunks = chunker(number)(source)
+    reached, starts = 0, [chunk["start"] for chunk in chunks]
+    assert starts == sorted(set(starts))
+    for chunk in chunks:
+        assert chunk["start"] <= reached < chunk["end"]
+        assert chunk["text"] == text[chunk["start"] : chunk["end"]]
+        assert chunk["text"].strip()
+        reached = chunk["end"]
+    assert reached == (len(text) if text.strip() else 0)
+    if SETTINGS[number].chunker in SEPARATE:
+        assert "".join(chunk["text"] for chunk in chunks) == (text if chunks else "")
+
+
+@pytest.mark.parametrize("number", range(len(SETTINGS)))
+@settings(deadline=None, max_examples=20)
+@given(text=TEXTS)
+def test_a_chunk_says_where_it_stands(number: int, text: str) -> None:
+    source = document(text)
+    found = sections(source)
+    for chunk in chunker(number)(source):
+        ink = chunk["end"] - len(chunk["text"].lstrip())
+        assert chunk["id"] == f"d.txt#{chunk['start']}"
+        assert (chunk["document"], chunk["title"]) == ("d.txt", "A law")
+        assert chunk["page"] == (2 if chunk["start"] >= len(text) // 2 else 1)
+        assert [s.label for s in found if s.start <= ink < s.end] == [chunk["section"]]
+        assert "version" not in chunk
+
+
+@pytest.mark.parametrize("number", [2, 3])
+@settings(deadline=None, max_examples=60)
+@given(text=TEXTS)
+def test_sentence_chunks_keep_their_tokens_and_their_overlap(number: int, text: str) -> None:
+    chosen, count = SETTINGS[number], load_minilm().count_tokens
+    chunks = chunker(number)(document(text))
+    assert all(count(chunk["text"].strip()) <= chosen.chunk_tokens for chunk in chunks)
+    assert all(count(shared) <= chosen.chunk_overlap for shared in overlaps(chunks))
+
+
+@pytest.mark.parametrize("number", [7, 8, 9])
+@settings(deadline=None, max_examples=100)
+@given(text=TEXTS)
+def test_character_chunks_keep_their_length_and_their_overlap(number: int, text: str) -> None:
+    chosen = SETTINGS[number]
+    chunks = chunker(number)(document(text))
+    assert all(len(chunk["text"].strip()) <= chosen.chunk_chars for chunk in chunks)
+    assert all(len(shared) <= chosen.chunk_chars_overlap for shared in overlaps(chunks))
+
+
+@pytest.mark.parametrize("number", range(len(SETTINGS)))
+def test_every_chunk_of_a_dated_document_names_its_version(number: int) -> None:
+    metadata = Metadata.from_record({"in_force_from": "2023-07-05"})
+    dated = Document("d.txt", "A law", "The fee is due. " * 9, metadata)
+    versions = {chunk.get("version") for chunk in chunker(number)(dated)}
+    assert versions == {"in force from 2023-07-05"}
