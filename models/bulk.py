@@ -1,0 +1,100 @@
+"""Bulk encoding: many texts, in batches of nearly one length, into half precision."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexloop.core.errors import InputError
+from lexloop.models.embedding import Halves, Progress, Vectors
+
+_BLOCK_TEXTS = 16_384
+_BLOCK_CHARS = 8_000_000
+
+
+def blocks(texts: Sequence[str]) -> Iterator[range]:
+    """Runs of texts small enough to hold what a tokenizer makes of them.
+
+    Sorting by length within one loses nothing: a block has thousands of texts.
+    """
+    first = chars = 0
+    for i, text in enumerate(texts):
+        full = i - first == _BLOCK_TEXTS or chars + len(text) > _BLOCK_CHARS
+        if full and i > first:
+            yield range(first, i)
+            first, chars = i, 0
+        chars += len(text)
+    if first < len(texts):
+        yield range(first, len(texts))
+
+
+def even_batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:
+    """Positions of texts of nearly one length, the shortest first.
+
+    On a processor padding costs more than a smaller batch does.
+
+    Args:
+        lengths: Tokens of each text, shape (n,).
+        budget: The most tokens in a batch, padding included; one text may have more.
+    """
+    order = np.argsort(lengths, kind="stable")
+    start = 0
+    for end in range(1, len(order) + 1):
+        if end < len(order):
+            length = lengths[order[end]]
+            full = length * (end - start + 1) > budget
+            if not full and length <= 1.25 * lengths[order[start]] + 2:
+                continue
+        yield order[start:end]
+        start = end
+
+
+def encode_sorted(
+    texts: Sequence[str],
+    progress: Progress,
+    *,
+    tokens: Callable[[list[str]], list[list[int]]],
+    run: Callable[[list[list[int]]], Vectors],
+    budget: int,
+    dimension: int,
+) -> Halves:
+    """The vectors of all texts.
+
+    Args:
+        texts: In any order.
+        progress: See ``Embedder.encode``.
+        tokens: The token ids of each of some texts.
+        run: The vectors of some texts' token ids, shape (n, dimension).
+        budget: The most tokens in a batch.
+        dimension: Of the vectors.
+
+    Returns:
+        Shape (len(texts), dimension), in the order of the texts.
+    """
+    vectors = np.zeros((len(texts), dimension), dtype=np.float16)
+    done = 0
+    for block in blocks(texts):
+        ids = tokens([texts[i] for i in block])
+        lengths = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
+        for batch in even_batches(lengths, budget):
+            vectors[block.start + batch] = run([ids[i] for i in batch])
+            done += len(batch)
+            progress(done, len(texts))
+    return vectors
+
+
+def refuse_broken(texts: Sequence[str]) -> None:
+    """Refuse what is not text: tokenizers and hosts take UTF-8 alone.
+
+    Raises:
+        InputError: A text has half of a surrogate pair.
+    """
+    for i, text in enumerate(texts):
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"Text {i + 1} of {len(texts)} cannot be embedded: character {error.start} "
+                f"is half of a surrogate pair (U+{ord(text[error.start]):04X}).",
+                "Read its file as UTF-8 or remove the character.",
+            ) from error
