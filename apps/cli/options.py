@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _SOURCES = "Documents and model"
 _PLAN = "Retrieval"
+_FILTERS = "Which documents"
 _LOOP = "The loop"
 
 Corpus = Annotated[
@@ -97,7 +98,46 @@ PathLength = Annotated[
 Fusion = Annotated[
     str | None,
     typer.Option(
-        "--fusion", metavar="linear|rrf", help="How signals are fused.", rich_help_panel=_PLAN
+        "--fusion",
+        metavar="linear|rrf|weighted_rrf",
+        help="How BM25 and vectors are fused. Default: linear.",
+        rich_help_panel=_PLAN,
+    ),
+]
+Tags = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tag",
+        metavar="TAG",
+        help="An access tag of yours; documents with none are public. May be repeated.",
+        rich_help_panel=_FILTERS,
+    ),
+]
+AsOf = Annotated[
+    str | None,
+    typer.Option(
+        "--as-of",
+        metavar="DAY",
+        help="Answer from the law in force on YYYY-MM-DD, today or any day. Default: today.",
+        rich_help_panel=_FILTERS,
+    ),
+]
+Jurisdictions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--jurisdiction",
+        metavar="NAME",
+        help="Only documents of this jurisdiction. May be repeated.",
+        rich_help_panel=_FILTERS,
+    ),
+]
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kind",
+        metavar="statute|rule|guidance|case",
+        help="Only documents of this kind. May be repeated.",
+        rich_help_panel=_FILTERS,
     ),
 ]
 MaxRetries = Annotated[

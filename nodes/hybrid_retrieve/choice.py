@@ -53,7 +53,7 @@ def _linear(found: Found, settings: Settings, hosts: Mapping[str, float]) -> Sco
     else:
         documents = found.documents
         scores = (linear_in_documents(a, b, documents, boost, normalisation) for a, b in pairs)
-    weights = [1.0] + [SUB_QUERY_WEIGHT] * (len(found.vector) - 1)
+    weights = [SUB_QUERY_WEIGHT if place else 1.0 for place in range(len(found.vector))]
     fused = best_of(scores, weights)
     if not reads_host(settings):
         return fused

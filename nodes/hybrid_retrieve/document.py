@@ -5,6 +5,7 @@ for which the paper indexes whole pages, as much as its cosine.
 """
 
 import heapq
+import math
 from collections.abc import Mapping
 
 from lexloop.nodes.hybrid_retrieve.found import Scores
@@ -21,7 +22,8 @@ def best_by_document(scores: Scores, documents: Mapping[str, str]) -> Scores:
     best: Scores = {}
     for chunk_id, score in scores.items():
         name = documents[chunk_id]
-        best[name] = max(best.get(name, score), score)
+        if score > best.get(name, -math.inf):
+            best[name] = score
     return best
 
 

@@ -28,9 +28,11 @@ class Found:
     def of(cls, lexical: Sequence[Sequence[Hit]], vector: Sequence[Sequence[Hit]]) -> Self:
         """From what a backend returns for the same queries."""
         return cls(
-            lexical=[{hit.chunk_id: hit.score for hit in hits} for hits in lexical],
-            vector=[{hit.chunk_id: hit.score for hit in hits} for hits in vector],
-            documents={hit.chunk_id: hit.document for hits in (*lexical, *vector) for hit in hits},
+            lexical=[{chunk_id: score for chunk_id, _, score in hits} for hits in lexical],
+            vector=[{chunk_id: score for chunk_id, _, score in hits} for hits in vector],
+            documents={
+                chunk_id: document for hits in (*lexical, *vector) for chunk_id, document, _ in hits
+            },
         )
 
     def signals(self, chunk_id: str) -> dict[str, float]:

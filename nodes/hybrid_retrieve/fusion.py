@@ -90,5 +90,6 @@ def best_of(scores: Iterable[Scores], weights: Iterable[float]) -> Scores:
     best: Scores = {}
     for fused, weight in zip(scores, weights, strict=True):
         for chunk_id, score in fused.items():
-            best[chunk_id] = max(best.get(chunk_id, -math.inf), weight * score)
+            if weight * score > best.get(chunk_id, -math.inf):
+                best[chunk_id] = weight * score
     return best

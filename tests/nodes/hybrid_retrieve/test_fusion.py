@@ -1,40 +1,21 @@
-"""Fusion by hand, and the laws it keeps."""
+"""Fusion of chunks by hand, and the laws it keeps."""
 
+import math
 from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rankings import BM25, LEXICAL, VECTOR, best_first, ties_shuffled
 
-from lexloop.core.types import Chunk
-from lexloop.nodes.hybrid_retrieve.fusion import (
-    Ranking,
-    best_of,
-    candidates,
-    linear,
-    reciprocal_rank,
-)
+from lexloop.nodes.hybrid_retrieve.found import Scores
+from lexloop.nodes.hybrid_retrieve.fusion import best_of, linear, reciprocal_rank, scaled
 
-
-def chunk(name: str) -> Chunk:
-    return {
-        "id": name,
-        "document": "d.txt",
-        "title": "Rule",
-        "section": "§ 1",
-        "page": None,
-        "start": 0,
-        "end": 1,
-        "text": "x",
-    }
-
-
-def ranking(**scores: float) -> Ranking:
-    return [(chunk(name), score) for name, score in scores.items()]
+NORMALISATIONS = ("max", "minmax", "none")
 
 
 def test_reciprocal_rank_by_hand() -> None:
-    fused = reciprocal_rank([ranking(a=9, b=5), ranking(b=0.8, c=0.7)], 60)
+    fused = reciprocal_rank([{"a": 9.0, "b": 5.0}, {"b": 0.8, "c": 0.7}], 60)
     assert fused == {
         "a": pytest.approx(1 / 61),
         "b": pytest.approx(1 / 62 + 1 / 61),
@@ -42,22 +23,68 @@ def test_reciprocal_rank_by_hand() -> None:
     }
 
 
-def test_reciprocal_rank_looks_at_ranks_alone() -> None:
-    assert reciprocal_rank([ranking(a=9, b=5)], 1) == reciprocal_rank([ranking(a=2, b=1)], 1)
-    assert reciprocal_rank([ranking(a=9, b=5)], 1) == {"a": 1 / 2, "b": 1 / 3}
-
-
-def test_linear_by_hand() -> None:
-    fused = linear(ranking(a=8.0, b=4.0), ranking(b=0.5, c=0.25), 0.4)
+def test_weighted_reciprocal_rank_by_hand() -> None:
+    fused = reciprocal_rank([{"a": 9.0, "b": 5.0}, {"b": 0.8, "c": 0.7}], 60, [0.25, 0.75])
     assert fused == {
-        "a": pytest.approx(0.4),
-        "b": pytest.approx(0.5 + 0.4 * 4 / 8),
-        "c": pytest.approx(0.25),
+        "a": pytest.approx(0.25 / 61),
+        "b": pytest.approx(0.25 / 62 + 0.75 / 61),
+        "c": pytest.approx(0.75 / 62),
     }
 
 
-def test_linear_keeps_a_negative_cosine() -> None:
-    assert linear([], ranking(a=-0.2), 0.4) == {"a": -0.2}
+def test_reciprocal_rank_looks_at_ranks_alone() -> None:
+    assert reciprocal_rank([{"a": 9.0, "b": 5.0}], 1) == {"a": 1 / 2, "b": 1 / 3}
+    assert reciprocal_rank([{"a": 2.0, "b": 1.0}], 1) == {"a": 1 / 2, "b": 1 / 3}
+
+
+def test_equal_scores_share_the_first_rank_of_theirs() -> None:
+    fused = reciprocal_rank([{"a": 3.0, "b": 2.0, "c": 2.0, "d": 1.0}], 0)
+    assert fused == {"a": 1.0, "b": 1 / 2, "c": 1 / 2, "d": 1 / 4}
+
+
+def test_a_weight_too_few_is_refused() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        reciprocal_rank([{}, {}], 60, [1.0])
+
+
+def test_linear_by_hand() -> None:
+    lexical, vector = {"a": 8.0, "b": 4.0, "d": 2.0}, {"b": 0.5, "c": 0.25}
+    assert linear(lexical, vector, 0.4, "max") == {
+        "a": pytest.approx(0.4),
+        "b": pytest.approx(0.5 + 0.4 * 4 / 8),
+        "c": pytest.approx(0.25),
+        "d": pytest.approx(0.4 * 2 / 8),
+    }
+    assert linear(lexical, vector, 0.4, "minmax") == {
+        "a": pytest.approx(0.4),
+        "b": pytest.approx(0.5 + 0.4 * (4 - 2) / (8 - 2)),
+        "c": pytest.approx(0.25),
+        "d": 0.0,
+    }
+    assert linear(lexical, vector, 0.4, "none") == {
+        "a": pytest.approx(3.2),
+        "b": pytest.approx(0.5 + 1.6),
+        "c": pytest.approx(0.25),
+        "d": pytest.approx(0.8),
+    }
+
+
+def test_one_signal_alone() -> None:
+    assert linear({}, {"a": -0.2}, 0.4) == {"a": -0.2}
+    assert linear({"a": 3.0}, {}, 0.4) == {"a": 0.4}
+    assert reciprocal_rank([{"a": 3.0}, {}], 60) == {"a": 1 / 61}
+
+
+@pytest.mark.parametrize("normalisation", NORMALISATIONS)
+def test_negative_bm25_of_a_tiny_corpus_counts_as_no_match(normalisation: str) -> None:
+    assert scaled({"a": -0.3, "b": -0.9}, normalisation) == {}
+    assert linear({"a": -0.3}, {"a": 0.5, "b": 0.4}, 0.4, normalisation) == {"a": 0.5, "b": 0.4}
+    assert set(scaled({"a": 2.0, "b": 0.0, "c": -1.0}, normalisation)) == {"a"}
+
+
+def test_minmax_of_equal_hits_is_one() -> None:
+    assert scaled({"a": 2.0, "b": 2.0}, "minmax") == {"a": 1.0, "b": 1.0}
+    assert scaled({"a": 2.0}, "minmax") == {"a": 1.0}
 
 
 def test_best_of_by_hand() -> None:
@@ -66,81 +93,82 @@ def test_best_of_by_hand() -> None:
 
 
 def test_nothing_gives_nothing() -> None:
-    assert reciprocal_rank([], 60) == reciprocal_rank([[], []], 60) == {}
-    assert linear([], [], 0.4) == best_of([], []) == {}
-    assert candidates({}, [], [], 30) == []
+    assert reciprocal_rank([], 60) == reciprocal_rank([{}, {}], 60, [0.5, 0.5]) == {}
+    assert linear({}, {}, 0.4) == best_of([], []) == {}
 
 
-def test_candidates_carry_the_best_score_of_each_signal() -> None:
-    lexical = [ranking(a=8.0), ranking(a=9.0, b=1.0)]
-    dense = [ranking(a=0.5), ranking(c=0.25)]
-    found = candidates({"a": 1.0, "b": 2.0, "c": 0.5}, lexical, dense, 30)
-    assert [candidate["id"] for candidate in found] == ["b", "a", "c"]
-    assert [candidate["score"] for candidate in found] == [2.0, 1.0, 0.5]
-    assert [candidate["signals"] for candidate in found] == [
-        {"lexical": 1.0},
-        {"lexical": 9.0, "dense": 0.5},
-        {"dense": 0.25},
-    ]
+RANKINGS = st.lists(LEXICAL | VECTOR, max_size=6)
+WEIGHTS = st.lists(st.floats(0.0, 1.0), min_size=6, max_size=6)
 
 
-def test_candidates_end_at_the_limit_and_ties_go_by_id() -> None:
-    lexical = [ranking(c=1, a=1, b=1)]
-    found = candidates({"c": 1.0, "a": 1.0, "b": 1.0}, lexical, [], 2)
-    assert [candidate["id"] for candidate in found] == ["a", "b"]
-
-
-SCORES = st.floats(0.015625, 32, width=32)
-RANKINGS = st.lists(
-    st.lists(st.tuples(st.sampled_from("abcdefgh"), SCORES), unique_by=lambda hit: hit[0]).map(
-        lambda hits: ranking(**dict(sorted(hits, key=lambda hit: -hit[1])))
-    ),
-    max_size=6,
-)
-
-
-@given(RANKINGS, st.randoms(use_true_random=False))
-def test_the_order_of_the_rankings_changes_no_reciprocal_rank(
-    rankings: list[Ranking], chance: Random
+@given(RANKINGS, WEIGHTS, st.randoms(use_true_random=False))
+def test_the_order_of_rankings_and_ties_changes_no_reciprocal_rank(
+    rankings: list[Scores], weights: list[float], chance: Random
 ) -> None:
-    shuffled = list(rankings)
-    chance.shuffle(shuffled)
-    first, second = reciprocal_rank(rankings, 60), reciprocal_rank(shuffled, 60)
-    assert first == second
-    assert candidates(first, rankings, [], 30) == candidates(second, shuffled, [], 30)
-
-
-@given(RANKINGS, st.randoms(use_true_random=False))
-def test_the_order_of_the_sub_queries_changes_no_linear_fusion(
-    rankings: list[Ranking], chance: Random
-) -> None:
-    shuffled = list(rankings)
-    chance.shuffle(shuffled)
-    fused = [
-        best_of((linear(r, [], 0.4) for r in order), [0.9] * len(order))
-        for order in (rankings, shuffled)
-    ]
-    assert fused[0] == fused[1]
+    pairs = list(zip(rankings, weights, strict=False))
+    before = reciprocal_rank(rankings, 60, weights[: len(rankings)])
+    chance.shuffle(pairs)
+    after = reciprocal_rank(
+        [ties_shuffled(ranking, chance) for ranking, _ in pairs], 60, [w for _, w in pairs]
+    )
+    assert before == after
 
 
 @given(RANKINGS, RANKINGS)
-def test_a_boost_of_zero_leaves_dense_search_alone(
-    lexical: list[Ranking], dense: list[Ranking]
-) -> None:
-    for left, right in zip(lexical, dense, strict=False):
-        assert linear(left, right, 0.0) == linear([], right, 0.4)
+def test_a_weight_of_zero_removes_a_ranking(kept: list[Scores], removed: list[Scores]) -> None:
+    weights = [0.7] * len(kept) + [0.0] * len(removed)
+    alone = reciprocal_rank(kept, 60, weights[: len(kept)])
+    assert reciprocal_rank([*kept, *removed], 60, weights) == alone
 
 
-@given(RANKINGS, SCORES)
-def test_the_scale_of_bm25_does_not_matter(rankings: list[Ranking], factor: float) -> None:
-    for hits in rankings:
-        scaled = [(found, score * factor) for found, score in hits]
-        assert linear(scaled, [], 0.4) == pytest.approx(linear(hits, [], 0.4))
+@given(RANKINGS)
+def test_weights_of_one_are_the_plain_fusion(rankings: list[Scores]) -> None:
+    plain = reciprocal_rank(rankings, 60)
+    assert reciprocal_rank(rankings, 60, [1.0] * len(rankings)) == plain
 
 
 @given(RANKINGS, st.integers(1, 1000))
-def test_a_chunk_in_more_lists_never_falls(rankings: list[Ranking], constant: int) -> None:
-    for hits in rankings:
-        before = reciprocal_rank(rankings, constant)
-        after = reciprocal_rank([*rankings, hits], constant)
-        assert all(after[found["id"]] > before[found["id"]] for found, _ in hits)
+def test_a_chunk_in_more_lists_never_falls(rankings: list[Scores], constant: int) -> None:
+    before = reciprocal_rank(rankings, constant)
+    for ranking in rankings:
+        after = reciprocal_rank([*rankings, ranking], constant)
+        assert all(after[name] > before[name] for name in ranking)
+
+
+@given(LEXICAL, VECTOR, st.sampled_from(NORMALISATIONS))
+def test_a_boost_of_zero_leaves_dense_search_alone(
+    lexical: Scores, vector: Scores, normalisation: str
+) -> None:
+    assert linear(lexical, vector, 0.0, normalisation) == linear({}, vector, 0.4) == vector
+
+
+@given(LEXICAL, VECTOR, st.sampled_from(NORMALISATIONS), st.randoms(use_true_random=False))
+def test_the_order_of_hits_changes_no_linear_fusion(
+    lexical: Scores, vector: Scores, normalisation: str, chance: Random
+) -> None:
+    before = linear(lexical, vector, 0.4, normalisation)
+    shuffled = (ties_shuffled(ranking, chance) for ranking in (lexical, vector))
+    assert linear(*shuffled, 0.4, normalisation) == before
+
+
+@given(st.dictionaries(st.text(max_size=3), st.floats(-1e300, 1e300)).map(best_first))
+def test_scaled_bm25_lies_between_0_and_1_and_keeps_its_order(lexical: Scores) -> None:
+    for normalisation in ("max", "minmax"):
+        shares = scaled(lexical, normalisation)
+        assert all(0.0 <= share <= 1.0 for share in shares.values())
+        assert not shares or max(shares.values()) == 1.0
+        assert list(best_first(shares).values()) == list(shares.values())
+
+
+@given(LEXICAL, BM25)
+def test_the_scale_of_bm25_does_not_matter(lexical: Scores, factor: float) -> None:
+    larger = {chunk_id: score * factor for chunk_id, score in lexical.items()}
+    assert scaled(larger, "max") == pytest.approx(scaled(lexical, "max"))
+
+
+@given(st.lists(VECTOR, max_size=5), st.randoms(use_true_random=False))
+def test_the_order_of_the_sub_queries_does_not_matter(fused: list[Scores], chance: Random) -> None:
+    before = best_of(fused, [0.9] * len(fused))
+    chance.shuffle(fused)
+    assert best_of(fused, [0.9] * len(fused)) == before
+    assert all(math.isfinite(score) for score in before.values())

@@ -1,19 +1,34 @@
-"""The search over every query, on the small statute."""
+"""The search over every query, on a small statute behind a backend in memory."""
 
 from collections.abc import Callable
+from datetime import date
 from typing import Any
 
 import pytest
+from backend import MemoryBackend, chunk
+from hypothesis import given
+from hypothesis import strategies as st
+from statute import LAW, RULE
 
+from lexloop.core.filters import Filters
+from lexloop.core.metadata import Metadata
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
-from lexloop.core.types import Candidate
-from lexloop.corpus.index.collection import Collection
-from lexloop.nodes.hybrid_retrieve.backend import Hit
-from lexloop.nodes.hybrid_retrieve.node import SUB_QUERY_WEIGHT, hybrid_retrieve
+from lexloop.core.types import Candidate, Chunk
+from lexloop.nodes.hybrid_retrieve.choice import SUB_QUERY_WEIGHT
+from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
 
 QUESTION = "What is the penalty for mooring without an inspection?"
+PENALTIES, NOTICE = "rule#2", "rule#3"
+METADATA = {
+    "law": Metadata(kind="statute", jurisdiction="Port"),
+    "rule": Metadata(kind="rule", jurisdiction="Port", host="harbour.example"),
+}
 Retrieve = Callable[..., list[Candidate]]
+
+
+def paragraphs(document: str, text: str) -> list[Chunk]:
+    return [chunk(f"{document}#{n}", part) for n, part in enumerate(text.split("\n\n"))]
 
 
 def state(question: str = QUESTION, queries: list[str] | None = None, k: int = 3) -> State:
@@ -21,33 +36,43 @@ def state(question: str = QUESTION, queries: list[str] | None = None, k: int = 3
     return {"standalone": question, "queries": queries or [], "plan": plan}
 
 
+def finished(asked: State, backend: MemoryBackend | None, **settings: object) -> Update:
+    with pytest.raises(StopIteration) as done:
+        next(hybrid_retrieve(asked, backend, Settings(**settings)))
+    return done.value.value
+
+
 @pytest.fixture
-def retrieve(small: Collection, finish: Callable[[Any], Update]) -> Retrieve:
-    def run(asked: State, **settings: object) -> list[Candidate]:
-        return finish(hybrid_retrieve(asked, small, Settings(**settings)))["candidates"]
-
-    return run
+def backend() -> MemoryBackend:
+    return MemoryBackend([*paragraphs("law", LAW), *paragraphs("rule", RULE)], METADATA)
 
 
-@pytest.mark.parametrize("fusion", ["linear", "rrf"])
-def test_the_section_that_answers_is_found(retrieve: Retrieve, fusion: str) -> None:
-    found = retrieve(state(), fusion=fusion)
-    assert found[0]["section"] == "§ 5-200"
+@pytest.fixture
+def retrieve(backend: MemoryBackend) -> Retrieve:
+    return lambda asked, **settings: finished(asked, backend, **settings)["candidates"]
+
+
+@pytest.mark.parametrize("fusion", ["linear", "rrf", "weighted_rrf"])
+@pytest.mark.parametrize("level", ["chunk", "document"])
+def test_the_section_that_answers_is_found(retrieve: Retrieve, fusion: str, level: str) -> None:
+    found = retrieve(state(), fusion=fusion, fusion_level=level)
+    assert PENALTIES in [candidate["id"] for candidate in found[:2]]
     assert set(found[0]["signals"]) == {"lexical", "dense"}
     scores = [candidate["score"] for candidate in found]
     assert scores == sorted(scores, reverse=True)
 
 
 def test_scores_are_plain_floats(retrieve: Retrieve) -> None:
-    for candidate in retrieve(state()):
+    for candidate in retrieve(state(), host_boost=0.1):
         assert type(candidate["score"]) is float
         assert all(type(signal) is float for signal in candidate["signals"].values())
 
 
-def test_a_candidate_is_its_chunk(retrieve: Retrieve, small: Collection) -> None:
+def test_a_candidate_is_its_chunk(retrieve: Retrieve) -> None:
+    known = {c["id"]: c for c in [*paragraphs("law", LAW), *paragraphs("rule", RULE)]}
     for candidate in retrieve(state()):
-        document = small.documents[candidate["document"]].text
-        assert document[candidate["start"] : candidate["end"]] == candidate["text"]
+        own = {name: candidate[name] for name in Chunk.__required_keys__}
+        assert own == known[candidate["id"]]
 
 
 def test_candidates_are_limited_but_never_to_fewer_than_k(retrieve: Retrieve) -> None:
@@ -55,37 +80,89 @@ def test_candidates_are_limited_but_never_to_fewer_than_k(retrieve: Retrieve) ->
     assert len(retrieve(state(k=1), candidates=2)) == 2
 
 
+def test_equal_scores_go_by_id() -> None:
+    twins = MemoryBackend([chunk("c#0", "fee"), chunk("a#0", "fee"), chunk("b#0", "fee")])
+    found = finished(state("fee", k=2), twins, candidates=2)["candidates"]
+    assert [candidate["id"] for candidate in found] == ["a#0", "b#0"]
+
+
 def test_a_query_like_the_question_adds_nothing(retrieve: Retrieve) -> None:
     assert retrieve(state(queries=[QUESTION]), fusion="rrf") == retrieve(state(), fusion="rrf")
 
 
 def test_sub_queries_bring_up_what_they_ask_for(retrieve: Retrieve) -> None:
-    found = retrieve(state("Who is responsible?", ["notice of a new fee"]))
-    assert found[0]["section"] == "§ 5-300"
+    found = retrieve(state("Whose?", ["notice of a new fee"]))
+    assert found[0]["id"] == NOTICE
 
 
 def test_a_sub_query_counts_for_less_than_the_question(retrieve: Retrieve) -> None:
     whole = {c["id"]: c["score"] for c in retrieve(state("notice of a new fee"))}
-    asked = state("zzz", ["notice of a new fee"])
-    for candidate in retrieve(asked, candidates=1):
+    for candidate in retrieve(state("zzz", ["notice of a new fee"]), candidates=1):
         expected = SUB_QUERY_WEIGHT * whole[candidate["id"]]
         assert candidate["score"] == pytest.approx(expected)
 
 
-def test_no_backend_finds_nothing(finish: Callable[[Any], Update]) -> None:
-    assert finish(hybrid_retrieve(state(), None, Settings())) == {"candidates": []}
+def test_the_order_of_sub_queries_does_not_show(retrieve: Retrieve) -> None:
+    queries = ["notice of a new fee", "hull inspection", "exempt boats"]
+    for fusion in ("linear", "rrf", "weighted_rrf"):
+        once = retrieve(state(queries=queries), fusion=fusion)
+        assert retrieve(state(queries=queries[::-1]), fusion=fusion) == once
 
 
-def test_a_backend_that_finds_nothing(finish: Callable[[Any], Update]) -> None:
-    class Empty:
-        def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
-            return [[] for _ in queries]
+def test_all_queries_are_searched_in_one_batch_and_few_texts_fetched(
+    backend: MemoryBackend,
+) -> None:
+    found = finished(state(queries=["fee", QUESTION]), backend, candidates=3, as_of="any")
+    batch = ([QUESTION, "fee"], 12, Filters())
+    ids = [candidate["id"] for candidate in found["candidates"]]
+    assert backend.asked == [("lexical", batch), ("vector", batch), ("chunks", ids)]
 
-        search_vector = search_lexical
 
-    for fusion in ("rrf", "linear"):
-        found = finish(hybrid_retrieve(state(), Empty(), Settings(fusion=fusion)))
-        assert found == {"candidates": []}
+def test_a_chunk_removed_in_between_is_left_out(backend: MemoryBackend, retrieve: Retrieve) -> None:
+    before = [candidate["id"] for candidate in retrieve(state())]
+    backend.lost.add(PENALTIES)
+    after = [candidate["id"] for candidate in retrieve(state())]
+    assert after == [chunk_id for chunk_id in before if chunk_id != PENALTIES]
+
+
+def test_authority_is_a_signal_where_it_counts(backend: MemoryBackend, retrieve: Retrieve) -> None:
+    plain = {candidate["id"]: candidate for candidate in retrieve(state())}
+    assert "metadata" not in [name for name, _ in backend.asked]
+    boosted = retrieve(state(), host_boost=0.5, host_scores={"harbour.example": 0.5})
+    assert ("metadata", {"law", "rule"}) in backend.asked
+    for candidate in boosted:
+        host = 0.5 if candidate["document"] == "rule" else 0.0
+        assert candidate["signals"] == {**plain[candidate["id"]]["signals"], "host": host}
+        expected = plain[candidate["id"]]["score"] + 0.5 * host
+        assert candidate["score"] == pytest.approx(expected)
+
+
+def test_document_level_gives_chunks_of_the_best_documents_alone(retrieve: Retrieve) -> None:
+    found = retrieve(state(), fusion_level="document", fusion_documents=1)
+    assert {candidate["document"] for candidate in found} == {"rule"}
+
+
+def test_a_weight_that_is_not_read_is_said_once_a_question(backend: MemoryBackend) -> None:
+    update = finished(state(), backend, fusion="rrf", bm25_boost=0.9)
+    (notice,) = update["degraded"]
+    assert (notice["node"], notice["wanted"]) == ("hybrid_retrieve", "bm25_boost=0.9")
+    again: State = {**state(), "degraded": update["degraded"]}
+    assert "degraded" not in finished(again, backend, fusion="rrf", bm25_boost=0.9)
+
+
+def test_the_defaults_degrade_nothing(backend: MemoryBackend) -> None:
+    assert set(finished(state(), backend)) == {"candidates"}
+
+
+def test_no_backend_finds_nothing() -> None:
+    assert finished(state(), None) == {"candidates": []}
+
+
+@pytest.mark.parametrize("fusion", ["linear", "rrf", "weighted_rrf"])
+@pytest.mark.parametrize("level", ["chunk", "document"])
+def test_nothing_admitted_finds_nothing(retrieve: Retrieve, fusion: str, level: str) -> None:
+    chosen = {"fusion": fusion, "fusion_level": level, "host_boost": 0.1}
+    assert retrieve(state(), jurisdictions=["Elsewhere"], **chosen) == []
 
 
 @pytest.mark.parametrize("question", ["?", "ἀλήθεια", "the of and", "\x00", "a" * 4000, "§"])
@@ -98,3 +175,46 @@ def test_advice_to_search_more_broadly_brings_up_more(retrieve: Retrieve) -> Non
     assert len(retrieve({**state(k=1), "advice": advice}, candidates=3)) == 6
     narrow = {**advice, "broaden": False}
     assert len(retrieve({**state(k=1), "advice": narrow}, candidates=3)) == 3
+
+
+DAYS = st.none() | st.dates(date(2020, 1, 1), date(2024, 12, 31))
+SOURCES = st.dictionaries(
+    st.sampled_from(["act", "case", "guide", "memo", "rule"]),
+    st.builds(
+        Metadata,
+        kind=st.sampled_from(["statute", "rule", "case", ""]),
+        jurisdiction=st.sampled_from(["Port", "Town", ""]),
+        host=st.sampled_from(["a.example", "b.example", ""]),
+        tags=st.sets(st.sampled_from(["staff", "legal"])).map(lambda tags: tuple(sorted(tags))),
+        in_force_from=DAYS,
+    ),
+    min_size=1,
+)
+CHOSEN: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
+    {
+        "fusion": st.sampled_from(["linear", "rrf", "weighted_rrf"]),
+        "fusion_level": st.sampled_from(["chunk", "document"]),
+        "host_boost": st.sampled_from([0.0, 0.5]),
+        "candidates": st.integers(1, 3),
+    },
+    optional={
+        "allowed_tags": st.sets(st.sampled_from(["staff", "legal"])).map(tuple),
+        "as_of": st.sampled_from(["any", "today", "2022-06-01"]),
+        "jurisdictions": st.just(("Port",)),
+        "source_kinds": st.sampled_from([("statute",), ("rule", "case")]),
+        "hosts": st.just(("a.example",)),
+    },
+)
+
+
+@given(SOURCES, CHOSEN)
+def test_nothing_outside_the_filter_surfaces_and_nothing_inside_is_crowded_out(
+    sources: dict[str, Metadata], chosen: dict[str, Any]
+) -> None:
+    chunks = [chunk(f"{name}#{n}", f"fee {name} {n}") for name in sources for n in range(3)]
+    memory = MemoryBackend(chunks, sources)
+    found = finished(state("fee", ["fee rule"], k=1), memory, **chosen)["candidates"]
+    filters = Filters.of(Settings(**chosen))
+    admitted = {name for name, metadata in sources.items() if filters.admits(metadata)}
+    assert {candidate["document"] for candidate in found} <= admitted
+    assert len(found) == min(chosen["candidates"], 3 * len(admitted))

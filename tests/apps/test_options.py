@@ -1,0 +1,97 @@
+"""From a command line to settings, before anything is opened."""
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from lexloop.apps.cli import options
+from lexloop.core.errors import SettingsError
+from lexloop.core.settings import Settings
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def parsed() -> Callable[..., Settings]:
+    """``parsed("--tag", "staff")`` -> the settings, by a command with the retrieval options."""
+
+    def parse(*arguments: str) -> Settings:
+        app, made = typer.Typer(), []
+
+        @app.command()
+        def command(
+            *,
+            context: typer.Context,
+            fusion: options.Fusion = None,
+            allowed_tags: options.Tags = None,
+            as_of: options.AsOf = None,
+            jurisdictions: options.Jurisdictions = None,
+            source_kinds: options.Kinds = None,
+            assignments: options.Assignments = None,
+            other: Annotated[str, typer.Option()] = "no setting",
+        ) -> None:
+            made.append(options.chosen_settings(context.params))
+
+        result = CliRunner().invoke(app, arguments)
+        if result.exception is not None:
+            raise result.exception
+        return made[0]
+
+    return parse
+
+
+def test_without_options_the_defaults_hold(parsed: Callable[..., Settings]) -> None:
+    assert parsed() == Settings()
+
+
+def test_filters_set_the_fields_they_are_named_like(parsed: Callable[..., Settings]) -> None:
+    settings = parsed(
+        *("--tag", "staff", "--tag", "legal", "--as-of", "2023-07-05"),
+        *("--jurisdiction", "NYC", "--kind", "statute", "--kind", "rule"),
+    )
+    assert settings.allowed_tags == ("staff", "legal")
+    assert settings.as_of == "2023-07-05"
+    assert settings.jurisdictions == ("NYC",)
+    assert settings.source_kinds == ("statute", "rule")
+
+
+@pytest.mark.parametrize("fusion", ["linear", "rrf", "weighted_rrf"])
+def test_every_fusion_can_be_chosen(parsed: Callable[..., Settings], fusion: str) -> None:
+    assert parsed("--fusion", fusion).fusion == fusion
+
+
+def test_an_assignment_counts_more(parsed: Callable[..., Settings]) -> None:
+    assert parsed("--tag", "staff", "--set", 'allowed_tags=["legal"]').allowed_tags == ("legal",)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--as-of", "yesterday"), "as_of is 'yesterday'"),
+        (("--as-of", "2023-02-30"), "as_of is '2023-02-30'"),
+        (("--kind", "gossip"), "source_kinds.0 is 'gossip'"),
+        (("--tag", ""), "allowed_tags.0 is ''"),
+        (("--fusion", "sum"), "fusion is 'sum'"),
+    ],
+)
+def test_what_no_setting_allows_is_refused(
+    parsed: Callable[..., Settings], arguments: tuple[str, ...], said: str
+) -> None:
+    with pytest.raises(SettingsError, match=said):
+        parsed(*arguments)
+
+
+@pytest.mark.parametrize("command", ["ask", "chat"])
+def test_help_names_the_filters(run: Run, command: str) -> None:
+    shown = run(command, "--help").stdout
+    for option in ("--tag", "--as-of", "--jurisdiction", "--kind", "weighted_rrf"):
+        assert option in shown
+
+
+def test_a_wrong_filter_ends_before_a_document_is_opened(run: Run) -> None:
+    result = run("ask", "Why?", "--as-of", "2023-02-30", "--corpus", "no-such-folder")
+    assert result.exit_code == 2
+    assert "as_of is '2023-02-30'" in result.stderr

@@ -1,0 +1,26 @@
+"""Hits as mappings."""
+
+from lexloop.core.hits import Hit
+from lexloop.nodes.hybrid_retrieve.found import Found
+
+
+def test_hits_by_query_and_signal() -> None:
+    found = Found.of(
+        [[Hit("a#0", "a", 8.0)], [Hit("a#0", "a", 9.0), Hit("b#0", "b", 1.0)]],
+        [[Hit("a#0", "a", 0.5)], [Hit("c#0", "c", -0.25)]],
+    )
+    assert found.lexical == [{"a#0": 8.0}, {"a#0": 9.0, "b#0": 1.0}]
+    assert found.vector == [{"a#0": 0.5}, {"c#0": -0.25}]
+    assert found.documents == {"a#0": "a", "b#0": "b", "c#0": "c"}
+
+
+def test_a_chunk_carries_the_best_score_of_each_signal_that_found_it() -> None:
+    found = Found([{"a": 8.0}, {"a": 9.0, "b": 1.0}], [{"a": 0.5}, {"c": -0.25}], {})
+    assert found.signals("a") == {"lexical": 9.0, "dense": 0.5}
+    assert found.signals("b") == {"lexical": 1.0}
+    assert found.signals("c") == {"dense": -0.25}
+    assert found.signals("d") == {}
+
+
+def test_nothing_was_found() -> None:
+    assert Found.of([], []) == Found([], [], {})

@@ -1,0 +1,97 @@
+"""A backend in memory, over records: BM25 by rank-bm25, and cosines of letter triplets."""
+
+import math
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+from rank_bm25 import BM25Okapi
+
+from lexloop.core.filters import Filters
+from lexloop.core.hits import Hit
+from lexloop.core.metadata import Metadata
+from lexloop.core.types import Chunk
+
+
+def chunk(chunk_id: str, text: str = "x") -> Chunk:
+    """A chunk whose id names its document: ``document#start``."""
+    document, _, start = chunk_id.partition("#")
+    return {
+        "id": chunk_id,
+        "document": document,
+        "title": document,
+        "section": "",
+        "page": None,
+        "start": int(start),
+        "end": int(start) + len(text),
+        "text": text,
+    }
+
+
+class MemoryBackend:
+    """Keeps to the seam as a server would.
+
+    ``asked`` holds every call it got, in order; ``lost`` are chunks that searches still find and
+    whose text is gone, as after an update in between.
+    """
+
+    def __init__(self, chunks: Sequence[Chunk], metadata: dict[str, Metadata] | None = None):
+        self._chunks = {chunk["id"]: chunk for chunk in chunks}
+        self._metadata = metadata or {}
+        self._lexical = BM25Okapi([_words(chunk["text"]) for chunk in chunks])
+        self._vectors = [_vector(chunk["text"]) for chunk in chunks]
+        self.asked: list[tuple[str, object]] = []
+        self.lost: set[str] = set()
+
+    def search_lexical(self, queries: list[str], limit: int, filters: Filters) -> list[list[Hit]]:
+        self.asked.append(("lexical", (queries, limit, filters)))
+        return [
+            self._ranked(self._lexical.get_scores(_words(query)), limit, filters, above=0.0)
+            for query in queries
+        ]
+
+    def search_vector(self, queries: list[str], limit: int, filters: Filters) -> list[list[Hit]]:
+        self.asked.append(("vector", (queries, limit, filters)))
+        vectors = [_vector(query) for query in queries]
+        return [
+            self._ranked([_cosine(vector, own) for own in self._vectors], limit, filters, above=-2)
+            for vector in vectors
+        ]
+
+    def _ranked(
+        self, scores: Sequence[float], limit: int, filters: Filters, above: float
+    ) -> list[Hit]:
+        hits = [
+            Hit(chunk["id"], chunk["document"], float(score))
+            for chunk, score in zip(self._chunks.values(), scores, strict=True)
+            if score > above and filters.admits(self._of(chunk["document"]))
+        ]
+        return sorted(hits, key=lambda hit: -hit.score)[:limit]
+
+    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
+        self.asked.append(("chunks", list(chunk_ids)))
+        return [self._chunks[chunk_id] for chunk_id in chunk_ids if chunk_id not in self.lost]
+
+    def metadata(self, documents: Collection[str]) -> dict[str, Metadata]:
+        self.asked.append(("metadata", set(documents)))
+        return {name: self._of(name) for name in documents}
+
+    def _of(self, document: str) -> Metadata:
+        return self._metadata.get(document, Metadata())
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip(".,;:?!\"'()").lower() for word in text.split()]
+
+
+def _vector(text: str) -> Counter[str]:
+    letters = f"  {text.lower()} "
+    return Counter(letters[i : i + 3] for i in range(len(letters) - 2))
+
+
+def _cosine(left: Counter[str], right: Counter[str]) -> float:
+    product = sum(count * right[letters] for letters, count in left.items())
+    return product / (_length(left) * _length(right))
+
+
+def _length(vector: Counter[str]) -> float:
+    return math.hypot(*vector.values())
