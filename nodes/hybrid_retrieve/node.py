@@ -53,7 +53,7 @@ def _best(
     backend: Backend, found: Found, fused: Scores, hosts: Scores, limit: int
 ) -> list[Candidate]:
     """The ``limit`` best chunks, of equal ones the first by id; their texts are fetched now."""
-    # two sorts without a key in Python are the quickest for a few hundred; the second is stable
+    # two sorts that call no Python function are the quickest; the second keeps the order of ids
     order = sorted(sorted(fused), key=fused.__getitem__, reverse=True)[:limit]
     candidates: list[Candidate] = []
     for chunk in backend.chunks(order):
