@@ -4,17 +4,25 @@ Follows HyPA-RAG section 3.5: keywords find entities, and paths of bounded lengt
 up triplets and, through these, the passages that state them.
 """
 
-import heapq
-import math
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from pathlib import Path as Folder
+from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from lexloop.core.errors import DataError
 from lexloop.core.types import Triplet
-from lexloop.corpus.knowledge.entities import EntityNames
+from lexloop.corpus.knowledge.incidence import Incidence
 from lexloop.corpus.knowledge.matching import EntityIndex
-from lexloop.corpus.knowledge.walk import FAN_OUT, Walk
+from lexloop.corpus.knowledge.occurrences import Ints, Occurrences
+from lexloop.corpus.knowledge.packing import pack, unpack
+from lexloop.corpus.knowledge.reading import read_triplets
+from lexloop.corpus.knowledge.resolve import Aliases, resolve
+from lexloop.corpus.knowledge.source import TripletList, TripletSource
+from lexloop.corpus.knowledge.walk import Walk
 
 
 class Path(NamedTuple):
@@ -29,42 +37,92 @@ class KnowledgeGraph:
     """A bipartite graph of entities and triplets.
 
     Edge direction is not kept: a walk goes from "employer" to its duties and from a duty to whoever
-    has it. The order in which triplets are given does not matter.
+    has it. The order in which triplets are kept does not matter. The triplets themselves stay in
+    their source.
+
+    Args:
+        found: Where names occur in the triplets.
+        source: Keeps the triplets.
+        incidence: Which entities the visible triplets join.
+        visible: Which triplets may be seen; None for all.
     """
 
-    def __init__(self, triplets: Iterable[Triplet]) -> None:
-        import networkx as nx
+    def __init__(
+        self,
+        found: Occurrences,
+        source: TripletSource,
+        incidence: Incidence,
+        visible: NDArray[np.bool_] | None = None,
+    ) -> None:
+        self._found = found
+        self._source = source
+        self._incidence = incidence
+        self._visible = visible
 
-        unique = {_identity(triplet): triplet for triplet in triplets}
-        self.triplets: list[Triplet] = [unique[key] for key in sorted(unique)]
-        self._names = EntityNames(self.triplets)
-        self._graph: Any = nx.Graph()
-        self._of_chunk: dict[str, list[int]] = defaultdict(list)
-        self.joined: list[list[str]] = []
-        self._defined: dict[int, str] = {}
-        for number, triplet in enumerate(self.triplets):
-            entities = self._names.joined_by(triplet)
-            self.joined.append(entities)
-            self._of_chunk[triplet["chunk_id"]].append(number)
-            if triplet["predicate"] == "means":
-                self._defined[number] = self._names.name_of(triplet["subject"])
-            self._graph.add_edges_from((entity, number) for entity in entities)
-        self.rarity = {
-            node: 1 / (1 + 0.25 * math.log2(degree))
-            for node, degree in self._graph.degree()
-            if isinstance(node, str)
-        }
-        self._near = {entity: self._nearest(entity) for entity in self.rarity}
+    @classmethod
+    def build(cls, source: TripletSource) -> "KnowledgeGraph":
+        """Read all triplets of ``source``; repeated ones count once."""
+        found = read_triplets(source)
+        return cls(found, source, resolve(found, np.ones(len(found.numbers), dtype=np.bool_)))
 
     @classmethod
     def from_triplets(cls, triplets: Iterable[Triplet]) -> "KnowledgeGraph":
-        """Build the graph; repeated triplets count once."""
-        return cls(triplets)
+        """The graph of triplets that are kept in memory."""
+        return cls.build(TripletList(triplets))
+
+    @classmethod
+    def load(cls, folder: Folder, source: TripletSource) -> "KnowledgeGraph":
+        """Open what ``save`` wrote, with the source that it was built from.
+
+        Raises:
+            DataError: The files are missing or damaged, or belong to another source.
+        """
+        found, incidence = unpack(folder)
+        if found.numbers.max(initial=-1) >= len(source):
+            raise DataError(
+                f"The knowledge graph in {folder} knows more triplets than the {len(source)} there "
+                "are.",
+                "Build the index again with `lexloop index`.",
+            )
+        return cls(found, source, incidence)
+
+    def save(self, folder: Folder) -> None:
+        """Write the files ``packing.FILES`` into ``folder``.
+
+        Raises:
+            OSError: They cannot be written.
+            ValueError: The graph is a view.
+        """
+        if self._visible is not None:
+            raise ValueError("a view of a graph cannot be saved")
+        pack(folder, self._found, self._incidence)
+
+    def view(self, admits: Callable[[str], bool]) -> "KnowledgeGraph":
+        """The graph that the triplets of the admitted documents alone would make.
+
+        Args:
+            admits: Whether a document, by its name, may be seen.
+        """
+        shown = np.array([admits(name) for name in self._found.documents], dtype=np.bool_)
+        if shown.all():
+            return self
+        visible = shown[self._found.owners]
+        if self._visible is not None:
+            visible &= self._visible
+        return KnowledgeGraph(self._found, self._source, resolve(self._found, visible), visible)
+
+    def __len__(self) -> int:
+        """How many triplets may be seen; repeated ones count once."""
+        return len(self._found.numbers) if self._visible is None else int(self._visible.sum())
 
     @property
     def entities(self) -> list[str]:
-        """The names of all entities, in a stable order."""
-        return sorted(self.rarity)
+        """The names of all entities, sorted."""
+        return [self._found.names[entity] for entity in self._entities.tolist()]
+
+    @property
+    def _entities(self) -> Ints:
+        return np.flatnonzero(np.diff(self._incidence.at_offsets)).astype(np.int32)
 
     def match(self, keywords: Sequence[str], limit: int) -> dict[str, float]:
         """Entities for keywords with weights in (0, 1], best first; see ``EntityIndex.match``."""
@@ -72,16 +130,25 @@ class KnowledgeGraph:
 
     @cached_property
     def _index(self) -> EntityIndex:
-        return EntityIndex(self.rarity, self._names.aliases)
+        everything = np.ones(len(self._found.numbers), dtype=np.bool_)
+        visible = everything if self._visible is None else self._visible
+        return EntityIndex(self._found, self._entities, Aliases(self._found, visible).acronyms)
 
     def entities_of(self, chunk_ids: Iterable[str]) -> list[str]:
         """The entities of the chunks' triplets, in the order of the chunks."""
-        numbers = (number for chunk in chunk_ids for number in self._of_chunk.get(chunk, ()))
-        return list(dict.fromkeys(entity for number in numbers for entity in self.joined[number]))
+        found: dict[int, None] = {}
+        for numbers in self._source.numbers_of(list(chunk_ids)):
+            for triplet in sorted(self._triplets[numbers].tolist()):
+                if triplet >= 0:
+                    found.update(dict.fromkeys(self._incidence.joined_by(triplet)))
+        return [self._found.names[entity] for entity in found]
 
-    def without(self, chunk_ids: Collection[str]) -> "KnowledgeGraph":
-        """The graph as it would be had these chunks not been read."""
-        return KnowledgeGraph(t for t in self.triplets if t["chunk_id"] not in chunk_ids)
+    @cached_property
+    def _triplets(self) -> Ints:
+        """For each number of the source its triplet; -1 where it repeats another."""
+        triplets = np.full(len(self._source), -1, dtype=np.int32)
+        triplets[self._found.numbers] = np.arange(len(self._found.numbers), dtype=np.int32)
+        return triplets
 
     def walk(self, seeds: Mapping[str, float], path_length: int, limit: int) -> list[Path]:
         """The best simple paths of 1 to ``path_length`` triplets that start at a seed.
@@ -100,47 +167,29 @@ class KnowledgeGraph:
         Returns:
             Paths with distinct sequences of triplets, best first.
         """
-        known = {entity: seeds[entity] for entity in sorted(seeds) if entity in self.rarity}
         if path_length < 1 or limit < 1:
             return []
+        numbers = {name: self._number_of(name) for name in sorted(seeds)}
+        known = {n: seeds[name] for name, n in numbers.items() if n is not None}
+        steps = Walk(self._incidence, known, path_length, limit).paths()
+        fetched = self._fetch({triplet for step in steps for triplet in step.triplets})
+        names = self._found.names
         return [
-            Path(chain, tuple(self.triplets[number] for number in numbers), -cost)
-            for cost, numbers, chain in Walk(self, known, path_length, limit).paths()
+            Path(
+                tuple(names[entity] for entity in step.chain),
+                tuple(fetched[triplet] for triplet in step.triplets),
+                -step.cost,
+            )
+            for step in steps
         ]
 
-    def near(self, entity: str) -> Sequence[int]:
-        """The triplets to follow from an entity; at most ``FAN_OUT``."""
-        return self._near[entity]
+    def _number_of(self, entity: str) -> int | None:
+        number = bisect_left(self._found.names, entity)
+        if number == len(self._found.names) or self._found.names[number] != entity:
+            return None
+        return number if self._incidence.degree(number) else None
 
-    def triplets_at(self, entity: str) -> Collection[int]:
-        """The numbers of all triplets that join an entity."""
-        triplets: Collection[int] = self._graph[entity]
-        return triplets
-
-    def defines(self, number: int, entity: str) -> bool:
-        """Whether a triplet says what ``entity`` means."""
-        return self._defined.get(number) == entity
-
-    def _nearest(self, entity: str) -> list[int]:
-        """An entity's definitions, then the triplets whose other entities are rarest."""
-
-        def order(number: int) -> tuple[bool, float, int]:
-            others = [self.rarity[e] for e in self.joined[number][:4] if e != entity]
-            return not self.defines(number, entity), -max(others, default=0.0), number
-
-        if self._graph.degree[entity] == 1:
-            return list(self._graph[entity])
-        return heapq.nsmallest(FAN_OUT, self._graph[entity], key=order)
-
-
-def _identity(triplet: Triplet) -> tuple[str, int, int, str, str, str, str, str]:
-    return (
-        triplet["document"],
-        triplet["start"],
-        triplet["end"],
-        triplet["subject"],
-        triplet["predicate"],
-        triplet["object"],
-        triplet["chunk_id"],
-        triplet["section"],
-    )
+    def _fetch(self, triplets: Iterable[int]) -> dict[int, Triplet]:
+        wanted = sorted(triplets)
+        numbers: list[int] = self._found.numbers[wanted].tolist()
+        return dict(zip(wanted, self._source.fetch(numbers), strict=True))

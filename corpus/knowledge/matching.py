@@ -4,6 +4,11 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
+from lexloop.corpus.knowledge.incidence import offsets_of
+from lexloop.corpus.knowledge.occurrences import Ints, Occurrences
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.corpus.triplets.phrases import entity_key
 
@@ -15,23 +20,35 @@ class EntityIndex:
     """An inverted index over entity names.
 
     Args:
-        entities: The names to find.
-        aliases: Acronym -> long form, both as entity keys; a keyword may use either.
+        found: Names and their terms.
+        entities: Which of the names are entities, ascending.
+        acronyms: What an acronym stands for, by number; a keyword may use either.
     """
 
-    def __init__(self, entities: Iterable[str], aliases: Mapping[str, str]) -> None:
-        self._aliases = aliases
-        self._terms = {entity: frozenset(tokenize(entity)) for entity in sorted(entities)}
-        self._postings: dict[str, list[str]] = defaultdict(list)
-        for entity in sorted(self._terms, key=lambda name: (len(self._terms[name]), name)):
-            for term in self._terms[entity]:
-                self._postings[term].append(entity)
-        total = len(self._terms)
-        self._idf = {
-            term: math.log(1 + (total - len(found) + 0.5) / (len(found) + 0.5))
-            for term, found in self._postings.items()
+    def __init__(
+        self, found: Occurrences, entities: Ints, acronyms: Mapping[int, Iterable[int]]
+    ) -> None:
+        names = found.names
+        self._names = names
+        self._long_forms = {
+            names[short]: sorted(names[long_form] for long_form in meant)
+            for short, meant in acronyms.items()
         }
-        self._norm = {entity: self._weight(terms) for entity, terms in self._terms.items()}
+        self._numbers = {term: number for number, term in enumerate(found.terms)}
+        self._offsets, self._terms = found.term_offsets, found.term_ids
+        self._total = len(entities)
+        lengths = np.diff(found.term_offsets)
+        # the shortest names first, and names of one length in their order
+        ranked = entities[np.argsort(lengths[entities], kind="stable")]
+        terms = self._terms[_runs(self._offsets, ranked)]
+        order = np.argsort(terms, kind="stable")
+        self._posted = np.repeat(ranked, lengths[ranked])[order]
+        self._ends = offsets_of(terms[order], len(found.terms))
+        frequency = np.diff(self._ends)
+        self._idf = np.log(1 + (self._total - frequency + 0.5) / (frequency + 0.5))
+        self._norm = np.zeros(len(names))
+        owners = np.repeat(entities, lengths[entities])
+        np.add.at(self._norm, owners, self._idf[self._terms[_runs(self._offsets, entities)]])
 
     def match(self, keywords: Sequence[str], limit: int) -> dict[str, float]:
         """The entities that share words with the keywords.
@@ -47,29 +64,45 @@ class EntityIndex:
         Returns:
             Entity -> weight in (0, 1], best first.
         """
-        missed: dict[str, float] = defaultdict(lambda: 1.0)
+        missed: dict[int, float] = defaultdict(lambda: 1.0)
         for keyword in dict.fromkeys(keywords):
-            for entity, weight in self._alike(keyword).items():
+            best: dict[int, float] = {}
+            for terms in self._variants(keyword):
+                for entity, weight in self._alike(terms):
+                    best[entity] = max(weight, best.get(entity, 0.0))
+            for entity, weight in best.items():
                 missed[entity] *= 1 - weight
         ranked = sorted((value, entity) for entity, value in missed.items())[: max(limit, 0)]
-        return {entity: 1 - value for value, entity in ranked if value < 1}
+        return {self._names[entity]: 1 - value for value, entity in ranked if value < 1}
 
-    def _alike(self, keyword: str) -> dict[str, float]:
-        terms = set(tokenize(keyword))
-        for word in keyword.split():
-            if long_form := self._aliases.get(entity_key(word)):
-                terms = terms - set(tokenize(word)) | set(tokenize(long_form))
-        known = terms & self._idf.keys()
+    def _variants(self, keyword: str) -> list[set[str]]:
+        """The terms of a keyword, with each acronym written out in every way it may be."""
+        variants: list[set[str]] = [set()]
+        for word in entity_key(keyword).split():
+            written = self._long_forms.get(word, [word])
+            variants = [terms | set(tokenize(form)) for terms in variants for form in written]
+        return variants[:_POSTINGS]
+
+    def _alike(self, terms: set[str]) -> list[tuple[int, float]]:
+        numbers = (self._numbers.get(term) for term in sorted(terms))
+        known = [n for n in numbers if n is not None and self._ends[n] < self._ends[n + 1]]
         if not known:
-            return {}
-        unknown = math.log(1 + 2 * len(self._terms)) * len(terms - known)
-        wanted = self._weight(known) + unknown
-        close = {entity for term in known for entity in self._postings[term][:_POSTINGS]}
-        return {
-            entity: min(1.0, self._weight(known & self._terms[entity]) / norm)
-            for entity in close
-            if (norm := math.sqrt(wanted * self._norm[entity])) > 0
-        }
+            return []
+        unknown = math.log(1 + 2 * self._total) * (len(terms) - len(known))
+        wanted = math.fsum(self._idf[known]) + unknown
+        posted = [self._posted[self._ends[n] : self._ends[n + 1]][:_POSTINGS] for n in known]
+        close = np.unique(np.concatenate(posted))
+        counts = self._offsets[close + 1] - self._offsets[close]
+        held = self._terms[_runs(self._offsets, close)]
+        shared = np.where(np.isin(held, known), self._idf[held], 0.0)
+        weights = np.bincount(np.repeat(np.arange(len(close)), counts), shared)
+        norms = np.sqrt(wanted * self._norm[close])
+        alike: NDArray[np.float64] = np.minimum(1.0, weights / norms)
+        return list(zip(close.tolist(), alike.tolist(), strict=True))
 
-    def _weight(self, terms: Iterable[str]) -> float:
-        return math.fsum(self._idf[term] for term in terms)
+
+def _runs(offsets: Ints, owners: Ints) -> NDArray[np.int64]:
+    """The positions of every owner's run, one run after the other."""
+    counts = (offsets[owners + 1] - offsets[owners]).astype(np.int64)
+    begins = np.repeat(offsets[owners] - np.cumsum(counts) + counts, counts)
+    return np.arange(len(begins), dtype=np.int64) + begins

@@ -2,11 +2,11 @@
 
 import heapq
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Mapping
+from typing import NamedTuple
 
-FAN_OUT = 12
-"""Triplets followed from one entity; a hub has more, and only its most telling ones count."""
+from lexloop.corpus.knowledge.incidence import FAN_OUT, Incidence
+
 _SEED_REACH = 400
 """Triplets of one seed that are searched for other seeds."""
 _DECAY = 0.6
@@ -14,38 +14,12 @@ _UNMATCHED = 0.5
 """What a step keeps of the score when its triplet meets no further seed."""
 
 
-class Adjacency(Protocol):
-    """What a walk needs of the graph; triplets are numbers, entities names."""
-
-    @property
-    def joined(self) -> Sequence[Sequence[str]]:
-        """The entities that each triplet joins."""
-        ...
-
-    @property
-    def rarity(self) -> Mapping[str, float]:
-        """Of each entity, in (0, 1]; low at hubs."""
-        ...
-
-    def near(self, entity: str) -> Sequence[int]:
-        """At most ``FAN_OUT`` triplets to follow from an entity."""
-        ...
-
-    def triplets_at(self, entity: str) -> Collection[int]:
-        """All triplets that join an entity."""
-        ...
-
-    def defines(self, number: int, entity: str) -> bool:
-        """Whether a triplet says what ``entity`` means."""
-        ...
-
-
 class Step(NamedTuple):
     """A path found or to be continued; the lower the cost, the better (minus its score)."""
 
     cost: float
-    numbers: tuple[int, ...]
-    chain: tuple[str, ...]
+    triplets: tuple[int, ...]
+    chain: tuple[int, ...]
 
 
 class Walk:
@@ -53,18 +27,19 @@ class Walk:
 
     Args:
         graph: Where to walk.
-        seeds: Entities of the graph with their weights in (0, 1].
+        seeds: Entities with their weights in (0, 1], by number.
         path_length: S, the most triplets in a path.
         limit: How many paths to find.
     """
 
     def __init__(
-        self, graph: Adjacency, seeds: Mapping[str, float], path_length: int, limit: int
+        self, graph: Incidence, seeds: Mapping[int, float], path_length: int, limit: int
     ) -> None:
         self._graph = graph
         self._seeds = seeds
         self._path_length = path_length
         self._limit = limit
+        self._looked_up: dict[int, list[int]] = {}
         self._met = self._meetings()
         self._bridges = self._bridging()
         self._queue: list[Step] = []
@@ -78,12 +53,12 @@ class Walk:
         for _ in range(3 * self._limit):
             if not self._queue or len(found) == self._limit:
                 break
-            cost, numbers, chain = heapq.heappop(self._queue)
-            ends = [entity for entity in self._graph.joined[numbers[-1]] if entity not in chain]
-            found.setdefault(numbers, Step(cost, numbers, (*chain, *ends[:1])))
-            if len(numbers) < self._path_length:
+            cost, triplets, chain = heapq.heappop(self._queue)
+            ends = [e for e in self._graph.joined_by(triplets[-1]) if e not in chain]
+            found.setdefault(triplets, Step(cost, triplets, (*chain, *ends[:1])))
+            if len(triplets) < self._path_length:
                 for end in ends:
-                    self._continue(Step(cost * _DECAY, numbers, (*chain, end)))
+                    self._continue(Step(cost * _DECAY, triplets, (*chain, end)))
         return list(found.values())
 
     def _continue(self, path: Step) -> None:
@@ -91,19 +66,25 @@ class Walk:
         leave = path.chain[-1]
         if self._hopeless(path.cost):
             return
-        for number in dict.fromkeys((*self._bridges.get(leave, ()), *self._graph.near(leave))):
-            if number in path.numbers:
+        rarity = float(self._graph.rarity[leave])
+        for triplet in dict.fromkeys((*self._bridges.get(leave, ()), *self._near(leave))):
+            if triplet in path.triplets:
                 continue
-            met = max(
-                (self._seeds[seed] for seed in self._met.get(number, ()) if seed not in path.chain),
-                default=0.0,
-            )
+            seeds = [seed for seed in self._met.get(triplet, ()) if seed not in path.chain]
+            met = max((self._seeds[seed] for seed in seeds), default=0.0)
             cost = path.cost
-            if not self._graph.defines(number, leave):
-                cost *= self._graph.rarity[leave] * (_UNMATCHED + (1 - _UNMATCHED) * met)
+            if self._graph.defined[triplet] != leave:
+                cost *= rarity * (_UNMATCHED + (1 - _UNMATCHED) * met)
             if not self._hopeless(cost):
                 self._note(cost)
-                heapq.heappush(self._queue, Step(cost, (*path.numbers, number), path.chain))
+                heapq.heappush(self._queue, Step(cost, (*path.triplets, triplet), path.chain))
+
+    def _near(self, entity: int) -> list[int]:
+        """The triplets to follow; paths meet again, so each entity is looked up once."""
+        found = self._looked_up.get(entity)
+        if found is None:
+            found = self._looked_up[entity] = self._graph.near_to(entity)
+        return found
 
     def _hopeless(self, cost: float) -> bool:
         """Whether so many better paths are queued already that this one's turn cannot come."""
@@ -115,26 +96,26 @@ class Walk:
         else:
             heapq.heappushpop(self._best, -cost)
 
-    def _meetings(self) -> dict[int, list[str]]:
+    def _meetings(self) -> dict[int, list[int]]:
         """The seeds that each triplet near a seed joins."""
-        met: dict[int, list[str]] = {}
+        near: set[int] = set()
         for seed in self._seeds:
-            triplets = self._graph.triplets_at(seed)
-            near = triplets if len(triplets) <= _SEED_REACH else self._graph.near(seed)
-            for number in near:
-                if number not in met:
-                    met[number] = [e for e in self._graph.joined[number] if e in self._seeds]
-        return met
+            few = self._graph.degree(seed) <= _SEED_REACH
+            near.update(self._graph.triplets_at(seed).tolist() if few else self._near(seed))
+        return {
+            triplet: [e for e in self._graph.joined_by(triplet) if e in self._seeds]
+            for triplet in near
+        }
 
-    def _bridging(self) -> dict[str, list[int]]:
+    def _bridging(self) -> dict[int, list[int]]:
         """For each seed the triplets that join it to the weightiest other seeds."""
-        bridges: dict[str, list[tuple[float, int]]] = defaultdict(list)
-        for number, seeds in self._met.items():
+        bridges: dict[int, list[tuple[float, int]]] = defaultdict(list)
+        for triplet, seeds in self._met.items():
             if len(seeds) > 1:
                 weight = sum(self._seeds[seed] for seed in seeds)
                 for seed in seeds:
-                    bridges[seed].append((-weight, number))
+                    bridges[seed].append((-weight, triplet))
         return {
-            seed: [number for _, number in sorted(found)[:FAN_OUT]]
+            seed: [triplet for _, triplet in sorted(found)[:FAN_OUT]]
             for seed, found in bridges.items()
         }

@@ -2,7 +2,8 @@
 
 import re
 
-from lexloop.corpus.triplets.phrases import readable, singular
+from lexloop.corpus.triplets.phrases import readable
+from lexloop.corpus.triplets.spelling import singular
 
 _INTRODUCED = re.compile(
     r"""(?:\(\s*(?:the\s+|an?\s+)?["“]?|["”]\s+or\s+(?:an?\s+)?["“])

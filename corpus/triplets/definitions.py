@@ -68,4 +68,4 @@ def find_definition(body: str) -> Definition | None:
 def _relation(match: re.Match[str]) -> Predicate:
     if match["excludes"]:
         return "excludes"
-    return "includes" if match["includes"] else "means"
+    return "includes" if match["includes"] else "defines"

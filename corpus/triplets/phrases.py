@@ -1,8 +1,10 @@
 """Noun phrases as the graph shows them, and the keys under which it joins them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
+
+from lexloop.corpus.triplets.spelling import plain_letters, singular
 
 PHRASE_CHARS = 120
 _DETERMINERS = frozenset(
@@ -13,11 +15,13 @@ _INVISIBLE = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060\ufeff\xad]")
 _ACRONYM = re.compile(
     r"(?P<aside>\s\((?=[A-Z][A-Za-z]{1,9}\)))?(?<!\d\s)\b(?P<acronym>[A-Z][A-Za-z]{1,9})\b(?(aside)\))"
 )
-_WORD = re.compile(r"[^\W_]+(?:['’.\-–/][^\W_]+)*(?:\([^\W_]{1,4}\))*|§")
+_WORD = re.compile(r"[^\W_]+(?:['.\-/][^\W_]+)*(?:\([^\W_]{1,4}\))*|§")
+_SECTION_WORD = re.compile(r"(?:\bsections?|\bsec\.?|§+)\s*(?=\d)")
+_ARTICLE_WORD = re.compile(r"\b(?:articles|art\.)\s*(?=\d)")
+_INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
+_JOINED_PREFIXES = frozenset({"anti", "co", "multi", "non", "pre", "re", "semi", "sub"})
 _QUOTES = re.compile('["“”]')
 _EDGES = " \t\n\r'‘’`.,;:–—-|*#"
-_ENDINGS = (("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"))
-_NOT_PLURAL = ("ss", "us", "is", "ous")
 _DANGLING = re.compile(
     r"[\s,;:]+(?:and|or|and/or|the|a|an|of|to|for|in|by|with|on|any|that"
     r"|if|when|where|unless|than|as|is|are|at|e\.g|i\.e)$"
@@ -74,22 +78,42 @@ def written_out(text: str, aliases: Mapping[str, str] | None) -> str:
     return _ACRONYM.sub(expand, text)
 
 
-def singular(word: str) -> str:
-    """The singular of an English word, by its ending; good enough to join two mentions."""
-    if len(word) < 4 or not word.endswith("s") or word.endswith(_NOT_PLURAL):
-        return word
-    for ending, replacement in _ENDINGS:
-        if word.endswith(ending):
-            return word[: -len(ending)] + replacement
-    return word[:-1]
-
-
 @lru_cache(maxsize=1 << 16)
 def key_words(text: str) -> tuple[str, ...]:
-    """The words by which two mentions of one entity are recognised as such."""
-    words = [match.group() for match in _WORD.finditer(text.lower().replace("’", "'"))]
-    singulars = [singular(word.removesuffix("'s")) for word in words]
+    """The words by which two mentions of one entity are recognised as such.
+
+    Number, case, articles, possessives, and the ways to write hyphens, quotation marks, initials
+    and section signs make no difference: "the Employer's e-mails" and "employer email" are one.
+    """
+    line = plain_letters(text)
+    if "sec" in line or "§" in line:
+        line = _SECTION_WORD.sub("§ ", line)
+    if "art" in line:
+        line = _ARTICLE_WORD.sub("article ", line)
+    singulars = [word for found in _WORD.findall(line) for word in _normal(found)]
     return tuple([word for word in singulars if word not in _DETERMINERS] or singulars)
+
+
+@lru_cache(maxsize=1 << 15)
+def _normal(word: str) -> tuple[str, ...]:
+    word = word.removesuffix("'s")
+    if "." in word and _INITIALS.fullmatch(word):
+        word = word.replace(".", "")
+    if "-" in word and not any(letter.isdigit() for letter in word):
+        return tuple(singular(part) for part in _split(word))
+    return (singular(word),)
+
+
+def _split(compound: str) -> Iterator[str]:
+    """The words of a compound; a prefix stays with its word, since it is written both ways."""
+    held = ""
+    for part in compound.split("-"):
+        held += part
+        if len(part) > 1 and part not in _JOINED_PREFIXES:
+            yield held
+            held = ""
+    if held:
+        yield held
 
 
 def entity_key(text: str) -> str:
@@ -99,8 +123,10 @@ def entity_key(text: str) -> str:
 
 def alternatives(phrase: str) -> list[str]:
     """The parts of a short coordination: "employer or employment agency" names two entities."""
+    if not any(word in phrase for word in (",", " and", " or")):
+        return [phrase]
     parts = re.split(r",\s*(?:and|or)\s+|,\s+|\s+(?:and/or|and|or)\s+", phrase)
     short = all(0 < len(part.split()) <= 4 for part in parts)
-    if len(parts) == 1 or not short or " of " in phrase or phrase.startswith("§"):
+    if not short or " of " in phrase or phrase.startswith("§"):
         return [phrase]
     return parts

@@ -3,7 +3,7 @@
 from typing import Literal, NamedTuple, get_args
 
 Predicate = Literal[
-    "means",  # bias audit means an impartial evaluation
+    "defines",  # bias audit defines: an impartial evaluation
     "includes",  # personal data includes cookies
     "excludes",  # tool excludes a calculator
     "alias_of",  # AEDT alias_of automated employment decision tool

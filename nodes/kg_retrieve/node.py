@@ -1,7 +1,10 @@
 """kg_retrieve: triplets near the question's keywords, and the passages that state them."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
+from lexloop.core.filters import Filters
+from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import Chunk
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
@@ -12,31 +15,30 @@ from lexloop.nodes.kg_retrieve.walk import candidates_of, related, triplets_of
 class GraphSource(Protocol):
     """What the walk needs of a collection."""
 
-    @property
-    def graph(self) -> KnowledgeGraph:
-        """The triplets of all chunks."""
+    def graph(self, filters: Filters) -> KnowledgeGraph:
+        """The triplets of the documents that the filters admit."""
         ...
 
-    def chunk(self, chunk_id: str) -> Chunk:
-        """The chunk with this id."""
+    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
+        """The chunks with these ids, in the order asked for."""
         ...
 
 
 @unassisted
-def kg_retrieve(state: State, source: GraphSource | None) -> Update:
+def kg_retrieve(state: State, source: GraphSource | None, settings: Settings) -> Update:
     """Write the triplets and the candidates that the graph brings up.
 
     The walk starts at the entities of the first K keywords and of the best candidates, and takes
     paths of up to S triplets (HyPA-RAG tables 6 and 7). With K or S of 0, or without a graph, it
-    brings up nothing.
+    brings up nothing. Documents that the settings' filters leave out have no part in it.
     """
     plan = state["plan"]
     if source is None or plan["K"] < 1 or plan["S"] < 1:
         return {"triplets": [], "graph_candidates": []}
     keywords = state["keywords"][: plan["K"]]
     top = [candidate["id"] for candidate in state["candidates"][: plan["k"]]]
-    paths = related(source.graph, keywords, top, plan["S"])
+    paths = related(source.graph(Filters.of(settings)), keywords, top, plan["S"])
     return {
         "triplets": triplets_of(paths),
-        "graph_candidates": candidates_of(paths, source.chunk),
+        "graph_candidates": candidates_of(paths, source.chunks),
     }

@@ -42,13 +42,16 @@ def triplets_of(paths: Sequence[Path]) -> list[Triplet]:
     return list(relations.values())[:TRIPLETS]
 
 
-def candidates_of(paths: Sequence[Path], chunk: Callable[[str], Chunk]) -> list[Candidate]:
+def candidates_of(
+    paths: Sequence[Path], chunks: Callable[[Sequence[str]], list[Chunk]]
+) -> list[Candidate]:
     """The chunks that state the triplets, scored by their best path; at most ``CANDIDATES``."""
     scores: dict[str, float] = {}
     for path in paths:
         for triplet in path.triplets:
             scores.setdefault(triplet["chunk_id"], path.score)
-    best = list(scores.items())[:CANDIDATES]
+    best = dict(list(scores.items())[:CANDIDATES])
     return [
-        {**chunk(chunk_id), "score": score, "signals": {"graph": score}} for chunk_id, score in best
+        {**chunk, "score": best[chunk["id"]], "signals": {"graph": best[chunk["id"]]}}
+        for chunk in chunks(list(best))
     ]

@@ -32,11 +32,11 @@ def relations(text: str, section: str = "") -> list[tuple[str, str, str]]:
 DEFINITIONS = [
     (
         'The term "lift" means a machine that moves people between floors.',
-        ("lift", "means", "a machine that moves people between floors"),
+        ("lift", "defines", "a machine that moves people between floors"),
     ),
     (
         "“Mooring fee” or “fee” means the sum due for a berth.",
-        ("mooring fee", "means", "the sum due for a berth"),
+        ("mooring fee", "defines", "the sum due for a berth"),
     ),
     (
         'The term "boat" does not include a raft.',
@@ -48,15 +48,15 @@ DEFINITIONS = [
     ),
     (
         "A harbour pilot is any person licensed to steer ships.",
-        ("harbour pilot", "means", "any person licensed to steer ships"),
+        ("harbour pilot", "defines", "any person licensed to steer ships"),
     ),
     (
         'In this Part, "group", in relation to a company, means the company and its parents.',
-        ("group", "means", "the company and its parents"),
+        ("group", "defines", "the company and its parents"),
     ),
     (
         "Owner is defined as the holder of the title.",
-        ("Owner", "means", "the holder of the title"),
+        ("Owner", "defines", "the holder of the title"),
     ),
 ]
 
@@ -240,7 +240,7 @@ def test_an_acronym_is_written_out_and_noted() -> None:
     text = 'A floating landing stage ("FLS") is any raft tied to a quay.\nAn FLS must be lit.'
     assert relations(text) == [
         ("FLS", "alias_of", "floating landing stage"),
-        ("floating landing stage", "means", "any raft tied to a quay"),
+        ("floating landing stage", "defines", "any raft tied to a quay"),
         ("floating landing stage", "requires", "be lit"),
     ]
 

@@ -1,9 +1,10 @@
 import pytest
+from graph_source import GraphCollection, passage_of
 
+from lexloop.core.metadata import Metadata
+from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
-from lexloop.core.types import Candidate, Chunk, Plan, Triplet
-from lexloop.corpus.knowledge.graph import KnowledgeGraph
-from lexloop.corpus.triplets.rules import extract_triplets
+from lexloop.core.types import Candidate, Plan
 from lexloop.nodes.kg_retrieve.node import GraphSource, kg_retrieve
 from lexloop.nodes.kg_retrieve.walk import CANDIDATES, TRIPLETS
 
@@ -16,31 +17,9 @@ TEXTS = [
 ]
 
 
-def chunk(number: int, text: str) -> Chunk:
-    return {
-        "id": f"c{number}",
-        "document": "harbour.txt",
-        "title": "Harbour",
-        "section": f"§ {number}",
-        "page": None,
-        "start": 100 * number,
-        "end": 100 * number + len(text),
-        "text": text,
-    }
-
-
-class Harbour:
+def harbour(texts: list[str]) -> GraphCollection:
     """The chunks of a small ordinance and their graph."""
-
-    def __init__(self, texts: list[str]) -> None:
-        self._chunks = {f"c{n}": chunk(n, text) for n, text in enumerate(texts)}
-        triplets: list[Triplet] = []
-        for piece in self._chunks.values():
-            triplets += extract_triplets(piece)
-        self.graph = KnowledgeGraph.from_triplets(triplets)
-
-    def chunk(self, chunk_id: str) -> Chunk:
-        return self._chunks[chunk_id]
+    return GraphCollection([passage_of(number, text) for number, text in enumerate(texts)])
 
 
 def retrieved(
@@ -50,22 +29,23 @@ def retrieved(
     *,
     K: int = 4,
     S: int = 2,
+    settings: Settings | None = None,
 ) -> Update:
     plan: Plan = {"k": 5, "Q": 3, "K": K, "S": S}
     found: list[Candidate] = [
-        {**chunk(int(name[1:]), "x"), "score": 1.0, "signals": {}} for name in candidates
+        {**passage_of(int(name[1:]), "x"), "score": 1.0, "signals": {}} for name in candidates
     ]
     state: State = {"plan": plan, "keywords": keywords, "candidates": found}
     with pytest.raises(StopIteration) as done:
-        next(kg_retrieve(state, source))
+        next(kg_retrieve(state, source, settings or Settings()))
     update: Update = done.value.value
     return update
 
 
 def test_brings_up_triplets_and_the_chunks_that_state_them() -> None:
-    update = retrieved(Harbour(TEXTS), ["mooring fee"], [])
+    update = retrieved(harbour(TEXTS), ["mooring fee"], [])
     first = update["triplets"][0]
-    assert (first["subject"], first["predicate"]) == ("mooring fee", "means")
+    assert (first["subject"], first["predicate"]) == ("mooring fee", "defines")
     assert first["quote"] == TEXTS[0]
     best = update["graph_candidates"][0]
     assert (best["id"], best["text"]) == ("c0", TEXTS[0])
@@ -73,7 +53,7 @@ def test_brings_up_triplets_and_the_chunks_that_state_them() -> None:
 
 
 def test_scores_are_shares_best_first_and_one_signal() -> None:
-    found = retrieved(Harbour(TEXTS), ["owner", "fee"], ["c3"])["graph_candidates"]
+    found = retrieved(harbour(TEXTS), ["owner", "fee"], ["c3"])["graph_candidates"]
     scores = [candidate["score"] for candidate in found]
     assert scores == sorted(scores, reverse=True)
     assert all(0 < score <= 1 for score in scores)
@@ -81,12 +61,12 @@ def test_scores_are_shares_best_first_and_one_signal() -> None:
 
 
 def test_walks_from_the_candidates_where_no_keyword_is_known() -> None:
-    update = retrieved(Harbour(TEXTS), ["zeppelin"], ["c3"], S=1)
+    update = retrieved(harbour(TEXTS), ["zeppelin"], ["c3"], S=1)
     assert "c3" in {candidate["id"] for candidate in update["graph_candidates"]}
 
 
 def test_only_the_first_K_keywords_count() -> None:
-    source = Harbour(TEXTS)
+    source = harbour(TEXTS)
     assert retrieved(source, ["zeppelin", "fee"], [], K=1) == {
         "triplets": [],
         "graph_candidates": [],
@@ -95,7 +75,7 @@ def test_only_the_first_K_keywords_count() -> None:
 
 
 def test_a_longer_path_reaches_further() -> None:
-    source = Harbour(TEXTS)
+    source = harbour(TEXTS)
     near = {c["id"] for c in retrieved(source, ["berth"], [], S=1)["graph_candidates"]}
     far = {c["id"] for c in retrieved(source, ["berth"], [], S=2)["graph_candidates"]}
     assert near == {"c0"}
@@ -105,20 +85,53 @@ def test_a_longer_path_reaches_further() -> None:
 @pytest.mark.parametrize(("K", "S"), [(0, 2), (4, 0), (0, 0)])
 def test_nothing_when_the_plan_asks_for_none(K: int, S: int) -> None:
     nothing = {"triplets": [], "graph_candidates": []}
-    assert retrieved(Harbour(TEXTS), ["fee"], ["c0"], K=K, S=S) == nothing
+    assert retrieved(harbour(TEXTS), ["fee"], ["c0"], K=K, S=S) == nothing
     assert retrieved(None, ["fee"], ["c0"]) == nothing
 
 
 def test_nothing_in_an_empty_graph_or_for_no_keywords() -> None:
     nothing = {"triplets": [], "graph_candidates": []}
-    assert retrieved(Harbour([]), ["fee"], ["c0"]) == nothing
-    assert retrieved(Harbour(TEXTS), [], []) == nothing
+    assert retrieved(harbour([]), ["fee"], ["c0"]) == nothing
+    assert retrieved(harbour(TEXTS), [], []) == nothing
 
 
 def test_both_lists_are_bounded_and_without_repetitions() -> None:
     many = [f"A boat owner must pay fee number {n} to the office." for n in range(60)]
-    update = retrieved(Harbour(many), ["boat owner", "fee", "office"], ["c1", "c2"], S=3)
+    update = retrieved(harbour(many), ["boat owner", "fee", "office"], ["c1", "c2"], S=3)
     relations = [(t["subject"], t["predicate"], t["object"]) for t in update["triplets"]]
     assert len(relations) == len(set(relations)) == TRIPLETS
     ids = [candidate["id"] for candidate in update["graph_candidates"]]
     assert len(ids) == len(set(ids)) == CANDIDATES
+
+
+SECRET = [
+    passage_of(0, TEXTS[0]),
+    passage_of(1, TEXTS[1]),
+    passage_of(7, "A boat owner must pay the secret mooring fee to the smuggler.", "secret.txt"),
+]
+
+
+@pytest.mark.parametrize("tags", [(), ("clerks",)])
+def test_documents_that_the_filters_leave_out_have_no_part(tags: tuple[str, ...]) -> None:
+    source = GraphCollection(SECRET, {"secret.txt": Metadata(tags=("inspectors",))})
+    shown = Settings(allowed_tags=tags)
+    found = retrieved(source, ["mooring fee", "smuggler"], ["c7", "c1"], S=3, settings=shown)
+    assert {c["document"] for c in found["graph_candidates"]} == {"harbour.txt"}
+    assert {t["document"] for t in found["triplets"]} == {"harbour.txt"}
+    alone = retrieved(GraphCollection(SECRET[:2]), ["mooring fee", "smuggler"], ["c1"], S=3)
+    assert found == alone
+
+
+def test_documents_that_the_filters_admit_are_walked() -> None:
+    source = GraphCollection(SECRET, {"secret.txt": Metadata(tags=("inspectors",))})
+    shown = Settings(allowed_tags=("inspectors",))
+    found = retrieved(source, ["smuggler"], [], settings=shown)
+    assert "c7" in {c["id"] for c in found["graph_candidates"]}
+
+
+def test_the_law_of_another_day_is_left_out() -> None:
+    ended = Metadata.from_record({"in_force_to": "2020-12-31"})
+    source = GraphCollection(SECRET, {"secret.txt": ended})
+    then, now = Settings(as_of="2020-06-01"), Settings(as_of="2021-01-01")
+    assert retrieved(source, ["smuggler"], [], settings=then)["graph_candidates"]
+    assert not retrieved(source, ["smuggler"], [], settings=now)["graph_candidates"]

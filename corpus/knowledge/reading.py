@@ -1,0 +1,226 @@
+"""Triplets -> where names occur in them."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from lexloop.corpus.knowledge.entities import NAME_WORDS, cites, named_by, reference_name, speakable
+from lexloop.corpus.knowledge.incidence import offsets_of
+from lexloop.corpus.knowledge.occurrences import (
+    CITED,
+    MENTIONED,
+    NAMED,
+    NAMING,
+    SECTION,
+    Ints,
+    Occurrences,
+)
+from lexloop.corpus.knowledge.source import TripletSource
+from lexloop.corpus.text.tokens import tokenize
+from lexloop.corpus.triplets.phrases import entity_key, key_words
+
+_NOT_NAMING = frozenset(
+    {"amount", "applies_to", "deadline", "exception_to", "penalises", "refers_to"}
+)
+"""Predicates whose subjects may be whole clauses."""
+_AT_ONCE = 4096
+
+
+class Row(NamedTuple):
+    """A triplet in the order of the graph: by document, place, words, and at last its source."""
+
+    document: str
+    start: int
+    end: int
+    subject: str
+    predicate: str
+    object: str
+    chunk_id: str
+    section: str
+    number: int
+
+
+def read_triplets(source: TripletSource) -> Occurrences:
+    """Read every triplet of ``source`` once; repeated ones count once."""
+    rows = _rows(source)
+    reader = _Reader(rows)
+    for row in rows:
+        reader.read(row)
+    return reader.occurrences([row.number for row in rows])
+
+
+def _rows(source: TripletSource) -> list[Row]:
+    found: list[Row] = []
+    for first in range(0, len(source), _AT_ONCE):
+        numbers = range(first, min(first + _AT_ONCE, len(source)))
+        for number, t in zip(numbers, source.fetch(numbers), strict=True):
+            found.append(
+                Row(t["document"], t["start"], t["end"], t["subject"], t["predicate"],
+                    t["object"], t["chunk_id"], t["section"], number)
+            )  # fmt: skip
+    found.sort()
+    return [row for i, row in enumerate(found) if i == 0 or row[:-1] != found[i - 1][:-1]]
+
+
+class _Table(dict[str, int]):
+    """Texts -> numbers, given out as texts come."""
+
+    def __missing__(self, text: str) -> int:
+        number = self[text] = len(self)
+        return number
+
+
+class _Reader:
+    """Collects the places of triplets read one after the other."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self._names = _Table()
+        self._references, self._labels = _Table(), _Table()
+        self._documents = {name: i for i, name in enumerate(sorted({row.document for row in rows}))}
+        self._held_by: dict[str, set[str]] = defaultdict(set)
+        self._owners: list[int] = []
+        self._definitions: list[int] = []
+        self._ends = [0]
+        self._places: list[int] = []
+        self._kinds: list[int] = []
+        self._aliases: list[tuple[int, int, int, int]] = []
+        self._sought, self._lengths = self._sought_names(rows)
+        self._mentions = lru_cache(maxsize=1 << 15)(self._found_in)
+
+    def read(self, row: Row) -> None:
+        """Note the places of one triplet, those of the object first."""
+        naming = NAMED if row.predicate in _NOT_NAMING else NAMING
+        self._add_phrase(row.object, NAMED)
+        self._add_phrase(row.subject, naming)
+        for phrase in (row.object, row.subject):
+            mentioned = self._mentions(phrase)
+            self._places += mentioned
+            self._kinds += [MENTIONED] * len(mentioned)
+        if row.section:
+            self._held_by[row.section].add(row.document)
+            self._add(SECTION, self._labels[row.section])
+        key = entity_key(row.subject) if row.predicate in ("defines", "alias_of") else ""
+        self._definitions.append(self._names[key] if key and row.predicate == "defines" else -1)
+        if key and row.predicate == "alias_of" and (long_form := entity_key(row.object)):
+            acronym = sum(letter.isupper() for letter in row.subject) > 1
+            alias = len(self._owners), self._names[key], self._names[long_form], int(acronym)
+            self._aliases.append(alias)
+        self._owners.append(self._documents[row.document])
+        self._ends.append(len(self._places))
+
+    def occurrences(self, numbers: Sequence[int]) -> Occurrences:
+        """All places, once every triplet was read."""
+        references = [self._names[reference_name(text)] for text in self._references]
+        labels = [self._names[entity_key(text)] for text in self._labels]
+        variants = list(self._variants())
+        names = sorted(self._names)
+        rank = np.empty(len(names), dtype=np.int32)
+        rank[[self._names[name] for name in names]] = np.arange(len(names), dtype=np.int32)
+        places, kinds = _ints(self._places), _ints(self._kinds)
+        of_names = kinds < CITED
+        places[of_names] = rank[places[of_names]]
+        definitions = _ints(self._definitions)
+        definitions[definitions >= 0] = rank[definitions[definitions >= 0]]
+        aliases = _ints(self._aliases).reshape(-1, 4)
+        aliases[:, 1:3] = rank[aliases[:, 1:3]]
+        named_apart = sorted((int(rank[a]), b, int(rank[c])) for a, b, c in variants)
+        terms, term_offsets, term_ids = _terms(names)
+        return Occurrences(
+            names=names,
+            documents=list(self._documents),
+            references=list(self._references),
+            labels=list(self._labels),
+            terms=terms,
+            numbers=_ints(numbers),
+            owners=_ints(self._owners),
+            definitions=definitions,
+            place_offsets=_ints(self._ends),
+            places=places,
+            kinds=kinds,
+            aliases=aliases,
+            speakable=_ints([speakable(name) for name in names]),
+            reference_names=rank[_ints(references)],
+            label_names=rank[_ints(labels)],
+            variants=_ints(named_apart).reshape(-1, 3),
+            term_offsets=term_offsets,
+            term_ids=term_ids,
+        )
+
+    def _add_phrase(self, phrase: str, kind: int) -> None:
+        if cites(phrase):
+            self._add(CITED, self._references[phrase])
+            return
+        for key in named_by(phrase):
+            self._add(kind, self._names[key])
+
+    def _add(self, kind: int, place: int) -> None:
+        self._places.append(place)
+        self._kinds.append(kind)
+
+    def _variants(self) -> Iterator[tuple[int, int, int]]:
+        """A name of its own for each section whose name other documents use, too."""
+        holders: dict[str, set[str]] = defaultdict(set)
+        for label, documents in self._held_by.items():
+            holders[entity_key(label)] |= documents
+        for name, documents in holders.items():
+            if name and len(documents) > 1:
+                for document in documents:
+                    apart = self._names[f"{name} of {document}"]
+                    yield self._names[name], self._documents[document], apart
+
+    def _sought_names(self, rows: Iterable[Row]) -> tuple[dict[str, int], dict[str, list[int]]]:
+        """Names to recognise in phrases, and how many words those with a first word have."""
+        sought: dict[str, int] = {}
+        for row in rows:
+            if row.predicate in _NOT_NAMING:
+                continue
+            keys = [*named_by(row.subject)] if not cites(row.subject) else []
+            if row.predicate == "alias_of":
+                keys += [entity_key(row.subject), entity_key(row.object)]
+            sought.update((key, self._names[key]) for key in keys if key)
+        lengths: dict[str, set[int]] = defaultdict(set)
+        for name in sought:
+            words = name.split(" ")
+            if len(words) <= NAME_WORDS:
+                lengths[words[0]].add(len(words))
+        return sought, {word: sorted(found) for word, found in lengths.items()}
+
+    def _found_in(self, phrase: str) -> tuple[int, ...]:
+        words = key_words(phrase)
+        found: list[int] = []
+        for i, word in enumerate(words):
+            for length in self._lengths.get(word, ()):
+                name = self._sought.get(" ".join(words[i : i + length]))
+                if name is not None and i + length <= len(words):
+                    found.append(name)
+        return tuple(found)
+
+
+def _terms(names: Sequence[str]) -> tuple[list[str], Ints, Ints]:
+    """The search terms of names: all of them, where each name's begin, and which these are."""
+    words, terms = _Table(), _Table()
+    said = np.array([words[word] for name in names for word in name.split(" ")], dtype=np.int32)
+    lengths = [name.count(" ") + 1 for name in names]
+    of_word = [[terms[term] for term in tokenize(word)] for word in words]
+    in_order = sorted(terms)
+    rank = np.empty(len(terms), dtype=np.int32)
+    rank[[terms[term] for term in in_order]] = np.arange(len(terms), dtype=np.int32)
+    counts = _ints([len(found) for found in of_word])
+    starts = np.cumsum(counts) - counts
+    of_said = counts[said]
+    within = np.arange(of_said.sum()) - np.repeat(np.cumsum(of_said) - of_said, of_said)
+    flat = rank[_ints([term for found in of_word for term in found])]
+    held = flat[np.repeat(starts[said], of_said) + within]
+    owners = np.repeat(np.repeat(np.arange(len(names)), lengths), of_said)
+    # a name's terms without repetitions, sorted; numbers of pairs outgrow 32 bits
+    pairs = np.sort(owners * max(len(terms), 1) + held)
+    pairs = pairs[np.diff(pairs, prepend=-1) > 0]
+    owners, held = np.divmod(pairs, max(len(terms), 1))
+    return in_order, offsets_of(owners, len(names)), held.astype(np.int32)
+
+
+def _ints(values: Sequence[object]) -> Ints:
+    return np.array(values, dtype=np.int32)

@@ -1,0 +1,159 @@
+"""Where names occur -> which entities each triplet joins, among the triplets that may be seen."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexloop.corpus.knowledge.entities import SectionLabel, cited_by, section_label
+from lexloop.corpus.knowledge.incidence import Incidence, connect
+from lexloop.corpus.knowledge.occurrences import (
+    CITED,
+    MENTIONED,
+    NAMING,
+    SECTION,
+    Ints,
+    Occurrences,
+)
+
+Mask = NDArray[np.bool_]
+_SHARED_SECTIONS = 3
+"""A reference that may mean more sections than these is left unresolved."""
+
+
+def resolve(found: Occurrences, visible: Mask) -> Incidence:
+    """Join the visible triplets by their entities; nothing else has a say in it.
+
+    Acronyms are merged with what they stand for: by their own document's word, or by that of
+    another when no two differ. References meet the section that they name, of the same document
+    first. Names that subjects have are recognised within other phrases.
+
+    Args:
+        found: All triplets.
+        visible: Which of them may be seen, shape (triplets,).
+    """
+    triplet = found.triplet_of_place()
+    seen = np.flatnonzero(visible[triplet])
+    triplet, place, kind = triplet[seen], found.places[seen], found.kinds[seen]
+    owner = found.owners[triplet]
+    aliases = Aliases(found, visible)
+    entity = place.copy()
+    named = kind < CITED
+    entity[named] = aliases.resolved(place[named], owner[named])
+    keep = kind != CITED
+    loose = np.flatnonzero((kind == MENTIONED) & (entity == place))
+    keep[loose] = _speakable(found, entity, kind)[place[loose]]
+    sections = _Sections(found, place[kind == SECTION], owner[kind == SECTION])
+    entity[kind == SECTION] = sections.nodes
+    cited = np.flatnonzero(kind == CITED)
+    pairs = [sections.cited(r, d) for r, d in _tuples(place[cited], owner[cited])]
+    where = np.concatenate((np.flatnonzero(keep), np.repeat(cited, [len(p) for p in pairs])))
+    what = np.concatenate((entity[keep], np.array([e for p in pairs for e in p], dtype=np.int32)))
+    order = np.argsort(where, kind="stable")
+    where, what = where[order], what[order]
+    if found.names and not found.names[0]:
+        where, what = where[what > 0], what[what > 0]  # the empty name is no entity
+    defining = (found.definitions >= 0) & visible
+    defined = np.full(len(visible), -1, dtype=np.int32)
+    defined[defining] = aliases.resolved(found.definitions[defining], found.owners[defining])
+    return connect(triplet[where], what, len(visible), len(found.names), defined)
+
+
+class Aliases:
+    """What the short forms of visible documents stand for."""
+
+    def __init__(self, found: Occurrences, visible: Mask) -> None:
+        self._own: dict[tuple[int, int], set[int]] = defaultdict(set)
+        self.acronyms: dict[int, set[int]] = defaultdict(set)
+        rows: list[list[int]] = found.aliases[visible[found.aliases[:, 0]]].tolist()
+        shorts = {short for _, short, _, _ in rows}
+        for triplet, short, long_form, acronym in rows:
+            self._own[short, int(found.owners[triplet])].add(long_form)
+            if acronym:
+                self.acronyms[short].add(long_form)
+        self._is_short = np.zeros(len(found.names), dtype=np.bool_)
+        self._is_short[list(shorts)] = True
+        self._shorts = shorts
+
+    def resolved(self, names: Ints, owners: Ints) -> Ints:
+        """Each name, or what it stands for in its document."""
+        result = names.copy()
+        short = np.flatnonzero(self._is_short[names])
+        pairs = _tuples(names[short], owners[short])
+        result[short] = [self._long_form(name, document) for name, document in pairs]
+        return result
+
+    def _long_form(self, name: int, document: int) -> int:
+        """A form with two meanings, or one that stands for a short form again, is left alone."""
+        meant = self._own.get((name, document)) or self.acronyms.get(name, set())
+        return next(iter(meant)) if len(meant) == 1 and not meant & self._shorts else name
+
+
+class _Sections:
+    """The sections that visible triplets stand in.
+
+    ``nodes`` are the entities of the sections given.
+    """
+
+    def __init__(self, found: Occurrences, labels: Ints, owners: Ints) -> None:
+        self._found = found
+        count = max(len(found.documents), 1)
+        pairs, inverse = np.unique(labels.astype(np.int64) * count + owners, return_inverse=True)
+        held = [divmod(pair, count) for pair in pairs.tolist()]
+        self._holding: dict[str, dict[int, list[tuple[int, str]]]] = defaultdict(
+            partial(defaultdict, list)
+        )
+        for label, document in sorted(held, key=lambda pair: (found.labels[pair[0]], pair[1])):
+            said = section_label(found.labels[label])
+            self._holding[said.number][document].append((label, said.kind))
+        names = {(int(found.label_names[label]), document) for label, document in held}
+        shared = np.bincount([name for name, _ in names], minlength=len(found.names)) > 1
+        apart: list[list[int]] = found.variants[shared[found.variants[:, 0]]].tolist()
+        self._apart = {(name, document): node for name, document, node in apart}
+        nodes = np.array([self._node(label, document) for label, document in held], dtype=np.int32)
+        self.nodes: Ints = nodes[inverse]
+        self._known: dict[tuple[int, int], list[int]] = {}
+
+    def _node(self, label: int, document: int) -> int:
+        name = int(self._found.label_names[label])
+        return self._apart.get((name, document), name)
+
+    def cited(self, reference: int, document: int) -> list[int]:
+        """The sections that a reference of a document resolves to, or the reference itself."""
+        pair = reference, document
+        if pair not in self._known:
+            said = cited_by(self._found.references[reference])
+            self._known[pair] = self._resolved(said, document) or [
+                int(self._found.reference_names[reference])
+            ]
+        return self._known[pair]
+
+    def _resolved(self, said: SectionLabel, document: int) -> list[int]:
+        number = said.number
+        while number:
+            held = self._holding.get(number)
+            if held:
+                where: Iterable[int] = [document] if document in held else sorted(held)
+                meant = [
+                    (label, place)
+                    for place in where
+                    for label, kind in held[place]
+                    if not said.kind or not kind or kind == said.kind
+                ]
+                if 0 < len(meant) <= _SHARED_SECTIONS:
+                    return [self._node(label, place) for label, place in meant]
+            number = number.rpartition(".")[0]
+        return []
+
+
+def _speakable(found: Occurrences, entity: Ints, kind: Ints) -> Mask:
+    """Which names subjects have, and may be recognised within phrases; shape (names,)."""
+    names = np.zeros(len(found.names), dtype=np.bool_)
+    names[entity[kind == NAMING]] = True
+    return names & (found.speakable > 0)
+
+
+def _tuples(one: Ints, other: Ints) -> list[tuple[int, int]]:
+    return list(zip(one.tolist(), other.tolist(), strict=True))

@@ -1,0 +1,51 @@
+"""A small collection with a real knowledge graph, read out by the rules."""
+
+from collections.abc import Mapping, Sequence
+
+from lexloop.core.filters import Filters
+from lexloop.core.metadata import Metadata
+from lexloop.core.types import Chunk
+from lexloop.corpus.knowledge.graph import KnowledgeGraph
+from lexloop.corpus.triplets.rules import extract_triplets
+
+
+def passage_of(number: int, text: str, document: str = "harbour.txt") -> Chunk:
+    """Chunk ``c<number>``, the section of that number of its document."""
+    return {
+        "id": f"c{number}",
+        "document": document,
+        "title": "Harbour",
+        "section": f"§ {number}",
+        "page": None,
+        "start": 100 * number,
+        "end": 100 * number + len(text),
+        "text": text,
+    }
+
+
+class GraphCollection:
+    """Chunks and the graph of what they say, shown as far as filters admit.
+
+    Args:
+        chunks: All chunks.
+        metadata: What is known of some documents.
+    """
+
+    def __init__(
+        self, chunks: Sequence[Chunk], metadata: Mapping[str, Metadata] | None = None
+    ) -> None:
+        self._chunks = {chunk["id"]: chunk for chunk in chunks}
+        self._metadata = metadata or {}
+        self._graph = KnowledgeGraph.from_triplets(
+            triplet for chunk in chunks for triplet in extract_triplets(chunk)
+        )
+
+    def graph(self, filters: Filters) -> KnowledgeGraph:
+        """The triplets of the documents that the filters admit."""
+        return self._graph.view(
+            lambda document: filters.admits(self._metadata.get(document, Metadata()))
+        )
+
+    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
+        """The chunks with these ids, in the order asked for."""
+        return [self._chunks[chunk_id] for chunk_id in chunk_ids]
