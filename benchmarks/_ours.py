@@ -1,0 +1,121 @@
+"""Lexloop as a contestant of latency.py: an index on disk, opened and searched by the node."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from _contest import TOP, Found, QuestionEmbedder, documents
+from _mixture import Chunks, Half
+
+from lexloop.core.settings import Settings
+from lexloop.core.types import Chunk
+from lexloop.corpus.index.draft import Draft, New
+from lexloop.corpus.index.generations import new_generation, sync_generation, writing
+from lexloop.corpus.index.manifest import Manifest, is_index
+from lexloop.corpus.index.reader import counts_of, open_index, write_parts
+from lexloop.corpus.index.recipe import Recipe, made_by
+from lexloop.corpus.load.document import Document
+from lexloop.models.dialogue import Dialogue
+from lexloop.models.embedding import Vectors
+from lexloop.models.minilm import MiniLM
+from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
+
+_SETTINGS = Settings(
+    fusion="weighted_rrf", lexical_weight=0.5, windows="whole", candidates=TOP, as_of="any"
+)
+_PLAN = {"k": TOP, "Q": 0, "K": 0, "S": 0}
+
+
+class GivenVectors:
+    """An embedder that looks vectors up; its window is endless, so that no text is cut in two."""
+
+    name, dimension, window = MiniLM.name, MiniLM.dimension, sys.maxsize
+
+    def __init__(self, chunks: Chunks) -> None:
+        self._rows = {text: row for row, text in enumerate(chunks.texts)}
+        self._vectors = chunks.vectors
+
+    def embed(self, texts: list[str]) -> Vectors:
+        """Vectors of shape (len(texts), 384)."""
+        return self.encode(texts).astype(np.float32)
+
+    def encode(self, texts: list[str], progress: Callable[[int, int], None] | None = None) -> Half:
+        """Vectors in half precision, shape (len(texts), 384)."""
+        return self._vectors[[self._rows[text] for text in texts]]
+
+    def count_tokens(self, text: str) -> int:
+        """None, which always fits."""
+        return 0
+
+
+class Ours:
+    """The index of a corpus, made by a process of its own unless it is there, and opened."""
+
+    def __init__(self, corpus: Path, embedder: QuestionEmbedder) -> None:
+        index = corpus / f"lexloop-{made_by()}"
+        if not is_index(index):
+            subprocess.run([sys.executable, __file__, str(corpus), str(index)], check=True)
+        self._collection = open_index(index, embedder)
+
+    def search(self, question: str) -> Found:
+        """The node's candidates for a question without sub-queries."""
+        state = {"standalone": question, "queries": [], "plan": _PLAN}
+        update = _result(hybrid_retrieve(state, self._collection, _SETTINGS))
+        return [(candidate["id"], candidate["text"]) for candidate in update["candidates"]]
+
+
+def _result(dialogue: Dialogue[dict]) -> dict:
+    """What a step gives that asks no model."""
+    try:
+        next(dialogue)
+    except StopIteration as end:
+        return end.value
+    raise AssertionError("retrieval asked a model")
+
+
+def write_index(chunks: Chunks, index: Path) -> None:
+    """Index chunks whose vectors are given; they have no triplets."""
+    embedder = GivenVectors(chunks)
+    recipe = Recipe(
+        embedder=embedder.name,
+        dimension=embedder.dimension,
+        chunker="given",
+        extractor="none",
+        windows=_SETTINGS.windows,
+        dense_index=_SETTINGS.dense_index,
+    )
+    with writing(index):
+        folder = new_generation(index)
+        draft = Draft(recipe, embedder, folder)
+        try:
+            for name, text, starts in documents(chunks.texts):
+                draft.add(name, New(Document(name, "", text), _chunks(name, text, starts), []))
+            collection = draft.finish()
+            counts, hashes = counts_of(collection), write_parts(collection, folder)
+        finally:
+            draft.discard()
+        sync_generation(folder)
+        Manifest(folder.name, recipe, (), (), counts, hashes, {}).write(index)
+
+
+def _chunks(name: str, text: str, starts: list[int]) -> list[Chunk]:
+    ends = [start - 1 for start in starts[1:]] + [len(text)]
+    return [
+        {
+            "id": f"{name}#{start}",
+            "document": name,
+            "title": "",
+            "section": "",
+            "page": None,
+            "start": start,
+            "end": end,
+            "text": text[start:end],
+        }
+        for start, end in zip(starts, ends, strict=True)
+    ]
+
+
+if __name__ == "__main__":
+    write_index(Chunks.load(Path(sys.argv[1])), Path(sys.argv[2]))

@@ -1,0 +1,174 @@
+"""How long one hybrid query takes, next to LangChain, LlamaIndex and a bare bm25s + FAISS.
+
+    pip install -e ".[bench]"
+    python benchmarks/latency.py --passages PASSAGES.jsonl --chunks 13000,100000 [--json OUT]
+
+A query goes from the question's text to ten texts: BM25 and vectors, fused by reciprocal ranks
+with equal weights. Every contestant has a process of its own, the same chunks and vectors and the
+same embedder; each question is put to one after the other, in an order that turns, so that
+whatever else the machine does hits all alike. Sizes beyond the file's are mixed from it.
+
+A figure is null where a contestant needs more than its budget; ``skipped`` says what it needed.
+"""
+
+import argparse
+import json
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+from _mixture import mixed, questions_from, read_passages
+from _process import Budget, Entrant, OutOfBudgetError
+
+_NAMES = ("lexloop", "langchain", "llamaindex", "bm25s_faiss")
+_WARM_UP = 5
+_FEWEST = 5
+_TOP = 10
+
+Asked = dict[str, list[tuple[float, list[str]]]]
+"""By contestant: milliseconds and ids for the questions it was asked, in their order."""
+
+
+def main() -> None:
+    """Measure every size, print the figures, and write them where asked."""
+    options = _options()
+    passages = read_passages(options.passages)
+    questions = _questions(options, passages)
+    report: dict[str, Any] = {}
+    for size in options.chunks:
+        report[str(size)] = _measure(mixed(passages, size, options.cache), questions, options)
+        print(size, json.dumps(report[str(size)]), file=sys.stderr, flush=True)
+    report |= {"questions": options.questions, "cores": os.cpu_count(), "machine": _processor()}
+    text = json.dumps(report, indent=2)
+    print(text)
+    if options.json:
+        options.json.write_text(text + "\n", encoding="utf-8")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--passages", type=Path, required=True, help="JSON Lines with `text`")
+    parser.add_argument("--chunks", type=_sizes, default=[13_000], metavar="N[,N]")
+    parser.add_argument("--questions", type=int, default=60, help="asked of every contestant")
+    parser.add_argument("--queries", type=Path, help="take them from here: `question` a line")
+    parser.add_argument("--only", default=",".join(_NAMES), help="contestants, with commas")
+    parser.add_argument("--seconds", type=float, default=900.0, help="for indexing, and a pass")
+    parser.add_argument("--gib", type=float, default=8.0, help="memory of one contestant")
+    parser.add_argument("--cache", type=Path, help="keeps vectors, corpora and our indexes")
+    parser.add_argument("--json", type=Path, metavar="OUT", help="also write the figures here")
+    options = parser.parse_args()
+    options.cache = options.cache or _cache_folder()
+    return options
+
+
+def _cache_folder() -> Path:
+    from platformdirs import user_cache_path
+
+    return Path(os.environ.get("LEXLOOP_CACHE") or user_cache_path("lexloop")) / "benchmarks"
+
+
+def _sizes(text: str) -> list[int]:
+    return [int(size) for size in text.split(",")]
+
+
+def _questions(options: argparse.Namespace, passages: Sequence[str]) -> list[str]:
+    """Distinct ones: no contestant is asked anything twice while it embeds."""
+    count = options.questions + _WARM_UP
+    if options.queries is None:
+        return questions_from(passages, count)
+    lines = options.queries.read_text(encoding="utf-8").splitlines()
+    return list(dict.fromkeys(json.loads(line)["question"] for line in lines))[:count]
+
+
+def _measure(corpus: Path, questions: list[str], options: argparse.Namespace) -> dict[str, Any]:
+    warm_up, asked = questions[:_WARM_UP], questions[_WARM_UP:]
+    budget = Budget(options.seconds, options.gib)
+    skipped: dict[str, str] = {}
+    with ExitStack() as running:
+        entrants: list[Entrant] = []
+        for name in options.only.split(","):
+            try:
+                entrants.append(running.enter_context(Entrant(name, corpus, budget)))
+            except OutOfBudgetError as error:
+                skipped[name] = str(error)
+        shares = _shares(_ask(entrants, warm_up, {}), budget, len(asked))
+        whole = _ask(entrants, asked, shares)
+        for entrant in entrants:
+            entrant.know(asked)
+        search = _ask(entrants, asked, shares)
+        memory = {entrant.name: entrant.resident_mb() for entrant in entrants}
+        ready = {entrant.name: entrant.ready_s for entrant in entrants}
+    return {
+        **_figures(whole, search),
+        "resident_mb": memory.get("lexloop"),
+        "resident_mb_of": memory,
+        "ready_s": ready,
+        "questions_of": {name: len(found) for name, found in whole.items()},
+        "skipped": skipped,
+    }
+
+
+def _shares(warm_up: Asked, budget: Budget, most: int) -> dict[str, int]:
+    """How many questions each contestant can answer within its seconds."""
+    slowest = {name: max(ms for ms, _ in found) / 1000 for name, found in warm_up.items()}
+    return {
+        name: max(_FEWEST, min(most, int(budget.seconds / seconds)))
+        for name, seconds in slowest.items()
+    }
+
+
+def _ask(entrants: list[Entrant], questions: list[str], shares: dict[str, int]) -> Asked:
+    """Put each question to one contestant after the other; another goes first each time."""
+    found: Asked = {entrant.name: [] for entrant in entrants}
+    for i, question in enumerate(questions):
+        for turn in range(len(entrants)):
+            entrant = entrants[(i + turn) % len(entrants)]
+            if i < shares.get(entrant.name, len(questions)):
+                found[entrant.name].append(entrant.search(question))
+    return found
+
+
+def _figures(whole: Asked, search: Asked) -> dict[str, Any]:
+    """Median milliseconds with and without embedding, ratios to ours, and the shared top ten."""
+    took = {name: _median_ms(whole, name) for name in _NAMES}
+    bare = {name: _median_ms(search, name) for name in _NAMES}
+    figures: dict[str, Any] = {f"{name}_ms": _rounded(took[name]) for name in _NAMES}
+    figures |= {f"{name}_no_embedding_ms": _rounded(bare[name]) for name in _NAMES}
+    for name in _NAMES[1:]:
+        figures[f"ratio_{name}"] = _ratio(took[name], took["lexloop"])
+        figures[f"ratio_{name}_no_embedding"] = _ratio(bare[name], bare["lexloop"])
+    pairs = list(zip(whole.get("lexloop", []), whole.get("langchain", []), strict=False))
+    shared = [len(set(ours) & set(theirs)) / _TOP for (_, ours), (_, theirs) in pairs]
+    figures["overlap@10"] = _rounded(fmean(shared)) if shared else None
+    return figures
+
+
+def _median_ms(asked: Asked, name: str) -> float | None:
+    return median(ms for ms, _ in asked[name]) if asked.get(name) else None
+
+
+def _ratio(theirs: float | None, ours: float | None) -> float | None:
+    return _rounded(theirs / ours) if theirs and ours else None
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
+
+
+def _processor() -> str:
+    """The processor's name where Linux tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    named = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.machine())
+
+
+if __name__ == "__main__":
+    main()
