@@ -1,117 +1,253 @@
-"""Vector search: chunks embedded whole and by statement, scored by their best window."""
+"""Vector search: a chunk is found by the best of its windows."""
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import ceil
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.core.types import Chunk
-from lexloop.corpus.text.sentences import sentence_spans
-from lexloop.corpus.text.statements import statements
-from lexloop.models.embedding import Embedder, Vectors
+from lexloop.corpus.index.ann import (
+    FLAT_UP_TO,
+    Kind,
+    build_hnsw,
+    build_ivf,
+    kind_for,
+    scored_again,
+    search_hnsw,
+    search_ivf,
+    tune,
+)
+from lexloop.corpus.index.arrays import faiss_library, load_array
+from lexloop.corpus.index.flat import Found, Half, Mask, flat_index, search_flat
+from lexloop.models.embedding import Vectors
 
-_SPECIAL_TOKENS = 2
+Ranked = tuple[NDArray[np.int64], NDArray[np.float32]]
+"""Positions of chunks and their scores, each of shape (found,), best first."""
+
+_VECTORS, _OWNERS, _ABOUT, _FAISS = "vectors.npy", "owners.npy", "dense.json", "vectors.faiss"
+_SPARE, _GROWTH, _MOST = 8, 4, 4096
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DenseIndex:
-    """Unit vectors of windows and the chunk each window belongs to.
+    """Unit vectors of windows, the chunk each belongs to, and a way to search them.
+
+    Safe to search from several threads.
 
     Args:
-        index: A FAISS inner-product index over the windows.
-        owners: For each window its chunk's position, int32 of shape (windows,), ascending.
+        vectors: Shape (windows, dimension).
+        owners: For each window its chunk's position, shape (windows,), ascending.
         size: Number of chunks.
+        kind: flat is exact, hnsw and ivf are approximate.
+        mean: The mean direction of all windows, shape (dimension,).
+        index: The FAISS index of an approximate kind.
+        effort: How far an approximate search goes.
+        recall: The share of the ten best windows that it finds, measured when it was built.
     """
 
-    index: Any
+    FILES: ClassVar = (_VECTORS, _OWNERS, _ABOUT, _FAISS)
+    """The last is there for the approximate kinds alone."""
+
+    vectors: Half
     owners: NDArray[np.int32]
     size: int
+    kind: Kind
+    mean: Vectors
+    index: Any = None
+    effort: int = 0
+    recall: float = 1.0
 
     @classmethod
-    def from_vectors(cls, vectors: Vectors, owners: NDArray[np.int32], size: int) -> Self:
-        """Index given vectors of shape (windows, dimension)."""
-        import faiss
+    def build(
+        cls, vectors: NDArray[Any], owners: NDArray[np.int32], size: int, kind: str = "auto"
+    ) -> Self:
+        """Index given vectors.
 
-        # half precision: half the size, and no ranking here ever turned on the difference
-        index = faiss.IndexScalarQuantizer(
-            int(vectors.shape[1]), faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT
+        Args:
+            vectors: Unit vectors of shape (windows, dimension); kept in half precision.
+            owners: For each window its chunk's position, ascending.
+            size: Number of chunks.
+            kind: flat, hnsw, ivf, or auto: by the number of windows.
+        """
+        halves: Half = vectors.astype(np.float16, copy=False)
+        chosen = kind_for(len(halves)) if kind == "auto" or not len(halves) else _kind(kind)
+        mean = np.zeros(halves.shape[1], dtype=np.float32)
+        if len(halves):
+            mean = halves.mean(axis=0, dtype=np.float32)
+            mean /= max(float(np.linalg.norm(mean)), 1e-9)
+        flat = cls(halves, owners, size, "flat", mean)
+        if chosen == "flat":
+            return flat
+        built = build_hnsw(halves) if chosen == "hnsw" else build_ivf(halves)
+        index = replace(flat, kind=chosen, index=built)
+        effort, recall = tune(
+            halves, chosen, lambda queries, effort: index._approximate(queries, 10, None, effort)
         )
-        index.train(np.ascontiguousarray(vectors, dtype=np.float32))
-        index.add(np.ascontiguousarray(vectors, dtype=np.float32))
-        return cls(index, owners, size)
+        return replace(index, effort=effort, recall=recall)
 
-    def scores(self, queries: Vectors) -> NDArray[np.float32]:
-        """Cosines of shape (queries, size): each chunk by its best window."""
-        if self.size == 0:
-            return np.zeros((len(queries), 0), dtype=np.float32)
-        windows = len(self.owners)
-        similarity, order = self.index.search(queries, windows)
-        flat = np.empty((len(queries), windows), dtype=np.float32)
-        np.put_along_axis(flat, order, similarity, axis=1)
-        firsts = np.flatnonzero(np.r_[True, self.owners[1:] != self.owners[:-1]])
-        best: NDArray[np.float32] = np.maximum.reduceat(flat, firsts, axis=1)
-        return best
+    def top(self, queries: Vectors, limit: int, allowed: Mask | None = None) -> list[Ranked]:
+        """For each query the best chunks, equal ones by position.
 
-    def vectors(self) -> Vectors:
-        """All window vectors, shape (windows, dimension)."""
-        stored: Vectors = self.index.reconstruct_n(0, len(self.owners))
-        return stored
+        Args:
+            queries: Unit vectors of shape (queries, dimension).
+            limit: How many chunks at most.
+            allowed: Which chunks may be found, shape (size,); all where it is None.
+        """
+        mask = None if allowed is None else allowed[self.owners]
+        count = len(self.owners) if mask is None else int(mask.sum())
+        if limit <= 0 or not count or not len(queries):
+            return [(np.zeros(0, np.int64), np.zeros(0, np.float32)) for _ in queries]
+        queries = np.ascontiguousarray(queries, dtype=np.float32)
+        # a chunk has several windows, of which one is needed
+        k = limit * ceil(len(self.owners) / self.size) + _SPARE
+        scores, found = self._search(queries, min(k, count), mask, count)
+        return [
+            self._ranked(queries[row : row + 1], (scores[row], found[row]), limit, mask, count)
+            for row in range(len(queries))
+        ]
+
+    def _ranked(
+        self,
+        query: Vectors,
+        best: tuple[NDArray[np.float32], NDArray[np.int64]],
+        limit: int,
+        mask: Mask | None,
+        count: int,
+    ) -> Ranked:
+        """One query's chunks, after asking for more windows where those at hand do not settle it.
+
+        They do when enough chunks are among them and the last of these beats the last window: of
+        windows that score the same, FAISS keeps whichever it likes.
+        """
+        scores, found = best
+        while True:
+            k = len(found)
+            positions, values = self._by_chunk(scores, found, limit)
+            settled = len(positions) == limit and values[-1] > scores[-1]
+            if settled or k >= count:
+                return positions, values
+            more = self._search(query, min(k * _GROWTH, count), mask, count)
+            scores, found = more[0][0], more[1][0]
+
+    def _by_chunk(
+        self, scores: NDArray[np.float32], found: NDArray[np.int64], limit: int
+    ) -> Ranked:
+        real = found >= 0
+        owners, scores = self.owners[found[real]].astype(np.int64), scores[real]
+        order = np.lexsort((owners, -scores))
+        _, firsts = np.unique(owners[order], return_index=True)
+        best = order[np.sort(firsts)[:limit]]
+        return owners[best], scores[best]
+
+    def _search(self, queries: Vectors, k: int, mask: Mask | None, count: int) -> Found:
+        """The k best of the ``count`` windows that ``mask`` allows."""
+        many = count > FLAT_UP_TO and k <= _MOST
+        if self.kind == "ivf":
+            return self._approximate(queries, k, mask, self.effort if many else self.index.nlist)
+        if self.kind == "hnsw" and many:
+            return self._approximate(queries, k, mask, self.effort)
+        return search_flat(self._flat, queries, k, mask)
+
+    def _approximate(self, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Found:
+        if self.kind == "hnsw":
+            return search_hnsw(self.index, queries, k, mask, effort)
+        found = search_ivf(self.index, queries, k, mask, effort)
+        return scored_again(self.vectors, queries, found)
+
+    @cached_property
+    def _flat(self) -> Any:
+        """The exact scan; a graph has its own in it."""
+        faiss = faiss_library()
+        if self.kind == "hnsw":
+            return faiss.downcast_index(self.index.storage)
+        return flat_index(self.vectors)
+
+    def stored_windows(self, position: int) -> Half:
+        """The vectors of one chunk's windows as stored, in the order of ``window_texts``."""
+        first, end = np.searchsorted(self.owners, [position, position + 1])
+        return self.vectors[first:end]
 
     def windows_of(self, position: int) -> Vectors:
-        """The vectors of one chunk's windows, in the order of ``window_texts``."""
-        first, end = np.searchsorted(self.owners, [position, position + 1])
-        stored: Vectors = self.index.reconstruct_n(int(first), int(end - first))
-        return stored
+        """The same in single precision, shape (windows, dimension)."""
+        return self.stored_windows(position).astype(np.float32)
 
-    def save(self, vectors_path: Path, owners_path: Path) -> None:
-        """Write FAISS's own format and the owners as .npy."""
-        import faiss
+    def centre(self) -> Vectors:
+        """The mean direction of all windows, shape (dimension,): what the documents are about."""
+        return self.mean
 
-        faiss.write_index(self.index, str(vectors_path))
-        np.save(owners_path, self.owners, allow_pickle=False)
-
-    @classmethod
-    def load(cls, vectors_path: Path, owners_path: Path, size: int) -> Self:
-        """Read what ``save`` wrote; the caller has checked the files' SHA-256 before.
+    def save(self, folder: Path) -> None:
+        """Write ``FILES`` into ``folder``.
 
         Raises:
-            OSError, ValueError, RuntimeError: A file is missing or is no such index.
+            OSError: The disk is full or the folder cannot be written.
         """
-        import faiss
+        faiss = faiss_library()
+        np.save(folder / _VECTORS, self.vectors, allow_pickle=False)
+        np.save(folder / _OWNERS, self.owners, allow_pickle=False)
+        about = {
+            "kind": self.kind,
+            "chunks": self.size,
+            "effort": self.effort,
+            "recall": self.recall,
+            "mean": self.mean.tolist(),
+        }
+        (folder / _ABOUT).write_text(json.dumps(about), encoding="utf-8")
+        if self.kind != "flat":
+            try:  # a graph's own copy of the vectors is left out
+                faiss.write_index(self.index, str(folder / _FAISS), faiss.IO_FLAG_SKIP_STORAGE)
+            except RuntimeError as error:
+                raise OSError(f"{_FAISS} cannot be written: {error}") from error
 
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Map what ``save`` wrote into memory, read-only.
+
+        Raises:
+            OSError, ValueError: A file is missing, or they are no such index.
+        """
+        about = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
+        vectors = load_array(folder / _VECTORS, np.float16, dimensions=2)
+        owners = load_array(folder / _OWNERS, np.int32)
         try:
-            owners = np.load(owners_path, allow_pickle=False)
-        except EOFError as error:
-            raise ValueError(f"{owners_path.name} is empty") from error
-        return cls(faiss.read_index(str(vectors_path)), owners, size)
+            kind, size = _kind(about["kind"]), int(about["chunks"])
+            effort, recall = int(about["effort"]), float(about["recall"])
+            mean = np.array(about["mean"], dtype=np.float32)
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"{_ABOUT} lacks what it should say: {error}") from error
+        if (
+            len(owners) != len(vectors)
+            or mean.shape != vectors.shape[1:]
+            or (np.diff(owners) < 0).any()
+            or (len(owners) and not 0 <= int(owners[0]) <= int(owners[-1]) < size)
+        ):
+            raise ValueError(f"{_VECTORS}, {_OWNERS} and {_ABOUT} do not fit together")
+        index = None if kind == "flat" else _read_faiss(folder / _FAISS, kind, vectors)
+        return cls(vectors, owners, size, kind, mean, index, effort, recall)
 
 
-def window_texts(chunk: Chunk, embedder: Embedder) -> list[str]:
-    """What of a chunk is embedded: the whole, then each of its statements where it has several.
-
-    The whole carries the context and a statement the point; scoring a chunk by the better of the
-    two finds more than either alone. A whole beyond the embedder's window is cut into several.
-    """
-    text = chunk["text"].strip()
-    parts = statements(text)
-    single = [part.text for part in parts] if len(parts) > 1 else []
-    return _wholes(text, embedder) + single
+def _kind(name: Any) -> Kind:
+    for kind in get_args(Kind):
+        if name == kind:
+            found: Kind = kind
+            return found
+    raise ValueError(f"no kind of vector search is called {name!r}")
 
 
-def _wholes(text: str, embedder: Embedder) -> list[str]:
-    """The text in pieces of whole sentences that fit the window."""
-    limit = embedder.window - _SPECIAL_TOKENS
-    if embedder.count_tokens(text) <= limit:
-        return [text]
-    windows: list[str] = []
-    begin, used = 0, 0
-    for start, end in sentence_spans(text):
-        tokens = embedder.count_tokens(text[start:end])
-        if used and used + tokens > limit:
-            windows.append(text[begin:start].strip())
-            begin, used = start, 0
-        used += tokens
-    windows.append(text[begin:].strip())
-    return windows
+def _read_faiss(path: Path, kind: Kind, vectors: Half) -> Any:
+    faiss = faiss_library()
+    try:
+        index = faiss.read_index(str(path))
+    except RuntimeError as error:
+        raise ValueError(f"{path.name} cannot be read: {error}") from error
+    wanted = {"hnsw": faiss.IndexHNSWSQ, "ivf": faiss.IndexIVFScalarQuantizer}[kind]
+    if not isinstance(index, wanted) or (index.ntotal, index.d) != vectors.shape:
+        raise ValueError(f"{path.name} holds something else than the vectors of {_VECTORS}")
+    if kind == "hnsw":
+        storage = flat_index(vectors)
+        index.storage, index.own_fields = storage, True
+        storage.this.disown()  # the graph frees it
+    return index

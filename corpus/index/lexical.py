@@ -1,110 +1,170 @@
 """BM25 with rank-bm25's Okapi weights, held term by term so that a query only sums columns."""
 
+import json
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Self
-from zipfile import BadZipFile
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lexloop.corpus.index.arrays import Sparse, index_type, load_array, scipy_sparse
+from lexloop.corpus.index.counts import Rows, TermCounts
+from lexloop.corpus.index.okapi import okapi_weights
+from lexloop.corpus.index.selection import best_positions
 from lexloop.corpus.text.tokens import tokenize
 
+_TERMS, _WEIGHTS, _COUNTS = "lexical.json", "lexical.weights.npy", "lexical.counts.npy"
+_ROWS, _STARTS = "lexical.rows.npy", "lexical.starts.npy"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class LexicalIndex:
-    """A sparse matrix of Okapi weights in column order: one column a term, one row a chunk.
+    """A sparse matrix of Okapi weights by column: one column a term, one row a chunk.
+
+    Safe to search from several threads.
 
     Args:
-        terms: Term -> column.
-        starts: Where each column begins in ``rows``; int64 of length terms + 1.
-        rows: Chunk positions, int32.
-        weights: The weight of the column's term in the row's chunk, float32.
-        size: Number of chunks.
+        terms: Term -> column, sorted.
+        weights: What a term adds to a chunk's score, float32 of shape (size, terms).
+        counts: How often it stands there, parallel to ``weights.data``.
     """
 
+    FILES: ClassVar = (_TERMS, _WEIGHTS, _COUNTS, _ROWS, _STARTS)
+
     terms: dict[str, int]
-    starts: NDArray[np.int64]
-    rows: NDArray[np.int32]
-    weights: NDArray[np.float32]
-    size: int
+    weights: Sparse
+    counts: NDArray[np.unsignedinteger[Any]]
+
+    @property
+    def size(self) -> int:
+        """Number of chunks."""
+        return int(self.weights.shape[0])
 
     @classmethod
-    def build(cls, texts: list[str]) -> Self:
-        """Index ``texts`` with k1 = 1.5, b = 0.75, epsilon = 0.25 (rank-bm25's defaults)."""
-        from rank_bm25 import BM25Okapi
+    def build(cls, texts: Iterable[str]) -> Self:
+        """Index ``texts``, read one by one."""
+        counts = TermCounts()
+        for text in texts:
+            counts.add(text)
+        return cls.from_counts(counts)
 
-        tokens = [tokenize(text) for text in texts]
-        if not any(tokens):
-            nothing = np.zeros(0)
-            return cls(
-                {},
-                np.zeros(1, np.int64),
-                nothing.astype(np.int32),
-                nothing.astype(np.float32),
-                len(texts),
-            )
-        okapi = BM25Okapi(tokens)
-        postings: dict[str, list[tuple[int, float]]] = {}
-        for row, counts in enumerate(map(Counter, tokens)):
-            length = 1 - okapi.b + okapi.b * okapi.doc_len[row] / okapi.avgdl
-            for term, count in counts.items():
-                weight = okapi.idf[term] * count * (okapi.k1 + 1) / (count + okapi.k1 * length)
-                postings.setdefault(term, []).append((row, weight))
-        terms = {term: column for column, term in enumerate(sorted(postings))}
-        columns = [postings[term] for term in terms]
+    @classmethod
+    def from_counts(cls, counted: TermCounts) -> Self:
+        """Weigh counted terms as rank-bm25 does."""
+        csc_array = scipy_sparse().csc_array
+        terms, counts, lengths = counted.matrix()
+        weights = okapi_weights(terms, counts, lengths) if terms else np.zeros(0, np.float32)
         return cls(
-            terms=terms,
-            starts=np.cumsum([0, *map(len, columns)], dtype=np.int64),
-            rows=np.array([row for column in columns for row, _ in column], dtype=np.int32),
-            weights=np.array([w for column in columns for _, w in column], dtype=np.float32),
-            size=len(texts),
+            {term: column for column, term in enumerate(terms)},
+            csc_array((weights, counts.indices, counts.indptr), shape=counts.shape),
+            counts.data,
         )
 
     def scores(self, query: str) -> NDArray[np.float32]:
         """The BM25 score of every chunk, shape (size,), as rank-bm25's ``get_scores`` gives it."""
-        total = np.zeros(self.size, dtype=np.float32)
-        for term in tokenize(query):
-            column = self.terms.get(term)
-            if column is not None:
-                begin, end = self.starts[column], self.starts[column + 1]
-                total[self.rows[begin:end]] += self.weights[begin:end]
+        csc_array = scipy_sparse().csc_array
+        asked = Counter(self.terms[term] for term in tokenize(query) if term in self.terms)
+        if not asked:
+            return np.zeros(self.size, dtype=np.float32)
+        starts, ends = self._starts[list(asked)], self._starts[[column + 1 for column in asked]]
+        # a matrix of the query's columns alone: multiplying the whole would visit every term
+        parts = [slice(start, end) for start, end in zip(starts, ends, strict=True)]
+        columns = csc_array(
+            (
+                np.concatenate([self.weights.data[part] for part in parts]),
+                np.concatenate([self.weights.indices[part] for part in parts]),
+                np.cumsum([0, *(ends - starts)], dtype=self.weights.indices.dtype),
+            ),
+            shape=(self.size, len(parts)),
+        )
+        total: NDArray[np.float32] = columns @ np.array(list(asked.values()), dtype=np.float32)
         return total
+
+    def top(
+        self, query: str, limit: int, allowed: NDArray[np.bool_] | None = None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The best chunks, best first, equal ones by position; scores up to 0 are left out.
+
+        Args:
+            query: What is asked.
+            limit: How many at most.
+            allowed: Which chunks may be found, shape (size,); all where it is None.
+
+        Returns:
+            Positions and scores, each of shape (found,).
+        """
+        scores = self.scores(query)
+        if allowed is not None:
+            scores *= allowed
+        positions = best_positions(scores, limit, floor=0.0)
+        return positions, scores[positions]
 
     def document_frequency(self, term: str) -> int:
         """In how many chunks a search term (a stem, as ``tokenize`` gives it) occurs."""
         column = self.terms.get(term)
-        return 0 if column is None else int(self.starts[column + 1] - self.starts[column])
+        return 0 if column is None else int(self._starts[column + 1] - self._starts[column])
 
-    def save(self, path: Path) -> None:
-        """Write the arrays and the terms to one .npz without pickled objects."""
-        vocabulary = "\n".join(self.terms).encode()
-        np.savez(
-            path,
-            starts=self.starts,
-            rows=self.rows,
-            weights=self.weights,
-            size=np.array(self.size),
-            terms=np.frombuffer(vocabulary, dtype=np.uint8),
-        )
+    def rows(self, first: int, end: int) -> Rows:
+        """The terms and counts of the chunks from ``first`` up to ``end``."""
+        starts = self._by_chunk.indptr[first : end + 1].astype(np.int64)
+        part = slice(int(starts[0]), int(starts[-1]))
+        return Rows(self._by_chunk.indices[part], self._by_chunk.data[part], np.diff(starts))
 
-    @classmethod
-    def load(cls, path: Path) -> Self:
-        """Read what ``save`` wrote.
+    @cached_property
+    def _by_chunk(self) -> Sparse:
+        csc_array = scipy_sparse().csc_array
+        stored = (self.counts, self.weights.indices, self.weights.indptr)
+        return csc_array(stored, shape=self.weights.shape).tocsr()
+
+    @property
+    def _starts(self) -> NDArray[np.signedinteger[Any]]:
+        starts: NDArray[np.signedinteger[Any]] = self.weights.indptr
+        return starts
+
+    def save(self, folder: Path) -> None:
+        """Write ``FILES`` into ``folder``.
 
         Raises:
-            OSError, ValueError, KeyError: The file is missing or is no such index.
+            OSError: The disk is full or the folder cannot be written.
         """
+        content = {"chunks": self.size, "terms": list(self.terms)}
+        (folder / _TERMS).write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+        np.save(folder / _WEIGHTS, self.weights.data, allow_pickle=False)
+        np.save(folder / _COUNTS, self.counts, allow_pickle=False)
+        np.save(folder / _ROWS, self.weights.indices.astype(np.int32), allow_pickle=False)
+        np.save(folder / _STARTS, self._starts.astype(np.int64), allow_pickle=False)
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Map what ``save`` wrote into memory, read-only.
+
+        Raises:
+            OSError, ValueError: A file is missing, or they are no such index.
+        """
+        csc_array = scipy_sparse().csc_array
+        content = json.loads((folder / _TERMS).read_text(encoding="utf-8"))
         try:
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-                vocabulary = stored["terms"].tobytes().decode()
-                return cls(
-                    terms={term: i for i, term in enumerate(vocabulary.split("\n")) if term},
-                    starts=stored["starts"],
-                    rows=stored["rows"],
-                    weights=stored["weights"],
-                    size=int(stored["size"]),
-                )
-        except (EOFError, BadZipFile) as error:
-            raise ValueError(f"{path.name} is no lexical index: {error}") from error
+            size = int(content["chunks"])
+            terms = {str(term): column for column, term in enumerate(content["terms"])}
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"{_TERMS} lacks the terms or their number of chunks") from error
+        weights = load_array(folder / _WEIGHTS, np.float32)
+        rows = load_array(folder / _ROWS, np.int32)
+        starts = load_array(folder / _STARTS, np.int64)
+        counts = load_array(folder / _COUNTS, np.uint16, np.uint32)
+        # rows out of range would be written to, wherever they point
+        if (
+            len(starts) != len(terms) + 1
+            or starts[0] != 0
+            or (np.diff(starts) < 0).any()
+            or {len(weights), len(rows), len(counts)} != {int(starts[-1])}
+            or (len(rows) and not 0 <= int(rows.min()) <= int(rows.max()) < size)
+        ):
+            raise ValueError(f"{_ROWS}, {_STARTS} and {_TERMS} do not fit together")
+        indices = index_type(len(rows))
+        places = rows.astype(indices, copy=False), starts.astype(indices)
+        return cls(terms, csc_array((weights, *places), shape=(size, len(terms))), counts)

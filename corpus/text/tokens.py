@@ -33,7 +33,7 @@ def _stemmer() -> Any:
 
 def words(text: str) -> list[str]:
     """The words and numbers of ``text``, lower-cased, in order; section numbers stay whole."""
-    return [match.group().lower() for match in _TERM.finditer(text)]
+    return [word.lower() for word in _TERM.findall(text)]
 
 
 def tokenize(text: str) -> list[str]:
@@ -42,16 +42,18 @@ def tokenize(text: str) -> list[str]:
     A section number with subdivisions, ``20-871(b)(1)``, also yields the bare number ``20-871``,
     so that a question about a section finds its subdivisions and the reverse.
     """
-    terms: list[str] = []
-    for word in words(text):
-        if re.sub(r"['’]\w*$", "", word) in STOP_WORDS or word in STOP_WORDS:
-            continue
-        if word[0].isdigit():
-            number = word.replace("–", "-").replace(",", "")
-            terms.append(number)
-            if "(" in number:
-                terms.append(number.split("(", 1)[0])
-        else:
-            terms.append(re.sub(r"['’]s?$", "", word))
-    stemmed: list[str] = _stemmer().stemWords(terms)
-    return [term for term in stemmed if term]
+    return [term for word in _TERM.findall(text) for term in _terms_of(word)]
+
+
+@lru_cache(maxsize=1 << 16)
+def _terms_of(written: str) -> tuple[str, ...]:
+    """The search terms of one word or number as written; texts repeat few words many times."""
+    word = written.lower()
+    if re.sub(r"['’]\w*$", "", word) in STOP_WORDS or word in STOP_WORDS:
+        return ()
+    if word[0].isdigit():
+        number = word.replace("–", "-").replace(",", "")
+        terms = [number, number.split("(", 1)[0]] if "(" in number else [number]
+    else:
+        terms = [re.sub(r"['’]s?$", "", word)]
+    return tuple(term for term in _stemmer().stemWords(terms) if term)

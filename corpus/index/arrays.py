@@ -1,0 +1,50 @@
+"""Arrays on disk, mapped into memory, and the libraries that search in arrays.
+
+scipy's and FAISS's own types describe neither the columns of a matrix nor what FAISS takes from
+Python, so both are handed out untyped.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Sparse = Any
+"""A ``scipy.sparse`` array: ``data``, ``indices``, ``indptr``, ``shape``."""
+
+
+def scipy_sparse() -> Any:
+    """The module ``scipy.sparse``, imported when first asked for."""
+    import scipy.sparse
+
+    return scipy.sparse
+
+
+def faiss_library() -> Any:
+    """The module ``faiss``, imported when first asked for."""
+    import faiss
+
+    return faiss
+
+
+def load_array(path: Path, *kinds: type[np.generic], dimensions: int = 1) -> NDArray[Any]:
+    """Map a .npy file read-only; it is released with the last array that shows it.
+
+    Raises:
+        OSError, ValueError: It is missing, damaged, or holds something else.
+    """
+    try:
+        stored: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except EOFError as error:
+        raise ValueError(f"{path.name} is empty") from error
+    if not isinstance(stored, np.ndarray) or stored.ndim != dimensions:
+        raise ValueError(f"{path.name} holds no array of {dimensions} dimensions")
+    if stored.dtype.type not in kinds:
+        raise ValueError(f"{path.name} holds {stored.dtype}")
+    return stored
+
+
+def index_type(postings: int) -> type[np.int32] | type[np.int64]:
+    """What counts that many; scipy copies a matrix whose rows and starts are of two types."""
+    return np.int32 if postings <= np.iinfo(np.int32).max else np.int64

@@ -1,0 +1,78 @@
+"""What of a chunk is embedded."""
+
+from lexloop.core.types import Chunk
+from lexloop.corpus.text.sentences import sentence_spans
+from lexloop.corpus.text.statements import statements
+from lexloop.models.embedding import Embedder
+
+_SPECIAL_TOKENS = 2
+
+
+def window_texts(chunk: Chunk, embedder: Embedder, kind: str = "statements") -> list[str]:
+    """The whole, then each of the chunk's statements where it has several.
+
+    The whole carries the context and a statement the point; scoring a chunk by the better of the
+    two finds more than either alone. A whole beyond the embedder's window is cut into several, so
+    that every word is embedded; of a statement beyond it the beginning stands for it.
+
+    Args:
+        chunk: Its text is what counts.
+        embedder: Says how many tokens a window holds.
+        kind: statements, or whole for the whole alone.
+    """
+    text = chunk["text"].strip()
+    parts = statements(text) if kind == "statements" else []
+    single = [_fitting(part.text, embedder)[0] for part in parts] if len(parts) > 1 else []
+    return _wholes(text, embedder) + single
+
+
+def _wholes(text: str, embedder: Embedder) -> list[str]:
+    """The text in pieces of whole sentences that fit the window."""
+    limit = _limit(embedder)
+    if embedder.count_tokens(text) <= limit:
+        return [text]
+    windows: list[str] = []
+    begin, used = 0, 0
+    for start, end in sentence_spans(text):
+        tokens = embedder.count_tokens(text[start:end])
+        if used and used + tokens > limit:
+            windows += _fitting(text[begin:start].strip(), embedder)
+            begin, used = start, 0
+        used += tokens
+    return windows + _fitting(text[begin:].strip(), embedder)
+
+
+def _fitting(text: str, embedder: Embedder) -> list[str]:
+    """The text in the fewest pieces of whole words that fit, each as long as it can be.
+
+    A word that alone is too long is cut between its characters.
+    """
+    limit, pieces = _limit(embedder), list[str]()
+    while (end := _longest(text, embedder, limit)) < len(text):
+        gap = text.rfind(" ", 1, end + 1)
+        cut = gap if gap > 0 else end
+        pieces.append(text[:cut].rstrip())
+        text = text[cut:].lstrip()
+    return [*pieces, text]
+
+
+def _longest(text: str, embedder: Embedder, limit: int) -> int:
+    """How many characters of ``text`` fit, found by doubling and then halving the step.
+
+    Never the whole text is counted: of a long one that would be done again for every piece.
+    """
+    low, high = 0, limit
+    while high < len(text) and embedder.count_tokens(text[:high]) <= limit:
+        low, high = high, 2 * high
+    high = min(high, len(text))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if embedder.count_tokens(text[:middle]) <= limit:
+            low = middle
+        else:
+            high = middle - 1
+    return max(low, min(1, len(text)))
+
+
+def _limit(embedder: Embedder) -> int:
+    return max(embedder.window - _SPECIAL_TOKENS, 1)
