@@ -15,6 +15,8 @@ from lexloop.core.metadata import Metadata
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate, Chunk
+from lexloop.corpus.index.collection import Collection
+from lexloop.nodes.hybrid_retrieve.backend import Backend
 from lexloop.nodes.hybrid_retrieve.choice import SUB_QUERY_WEIGHT
 from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
 
@@ -36,7 +38,7 @@ def state(question: str = QUESTION, queries: list[str] | None = None, k: int = 3
     return {"standalone": question, "queries": queries or [], "plan": plan}
 
 
-def finished(asked: State, backend: MemoryBackend | None, **settings: object) -> Update:
+def finished(asked: State, backend: Backend | None, **settings: object) -> Update:
     with pytest.raises(StopIteration) as done:
         next(hybrid_retrieve(asked, backend, Settings(**settings)))
     return done.value.value
@@ -175,6 +177,17 @@ def test_advice_to_search_more_broadly_brings_up_more(retrieve: Retrieve) -> Non
     assert len(retrieve({**state(k=1), "advice": advice}, candidates=3)) == 6
     narrow = {**advice, "broaden": False}
     assert len(retrieve({**state(k=1), "advice": narrow}, candidates=3)) == 3
+
+
+def test_a_collection_keeps_to_the_seam(small: Collection) -> None:
+    found = finished(state(), small)["candidates"]
+    assert found[0]["section"] == "§ 5-200"
+    assert set(found[0]["signals"]) == {"lexical", "dense"}
+    for candidate in found:
+        document = small.text_of(candidate["document"])
+        assert document is not None
+        assert document[candidate["start"] : candidate["end"]] == candidate["text"]
+    assert finished(state(), small, source_kinds=["statute"]) == {"candidates": []}
 
 
 DAYS = st.none() | st.dates(date(2020, 1, 1), date(2024, 12, 31))
