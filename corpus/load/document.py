@@ -2,6 +2,8 @@
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
 
 from lexloop.core.metadata import Metadata
 
@@ -38,3 +40,65 @@ class Skipped:
 
     name: str
     reason: str
+
+
+class Part(NamedTuple):
+    """The reader of an archive turns to another member: what fails from here on is this one.
+
+    Args:
+        name: The member, below the archive's name.
+        number: Its place in the archive, from 0.
+    """
+
+    name: str
+    number: int
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """One file of a corpus as it was when it was hashed.
+
+    Args:
+        name: Its path below the corpus folder, as text.
+        path: Where it lies.
+        size: Bytes.
+        sha256: Of its bytes, in hexadecimal digits.
+    """
+
+    name: str
+    path: Path
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What one file gave: documents in the file's order, and what of it could not be read."""
+
+    file: SourceFile
+    documents: tuple[Document, ...]
+    skipped: tuple[Skipped, ...]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one untrusted file may cost.
+
+    Args:
+        memory: Bytes of address space of the process that parses it.
+        seconds: Wall time of one file, or of one member of an archive.
+        file_bytes: A larger file is not opened.
+        archive_bytes: What all members of an archive may hold together once unpacked.
+        archive_ratio: How many times larger an archive may become, if it becomes larger than
+            ``archive_free``.
+        archive_free: Bytes that an archive may unpack to at any ratio.
+        archive_members: Files in an archive.
+    """
+
+    memory: int = 1 << 30
+    seconds: float = 60.0
+    file_bytes: int = 1 << 30
+    archive_bytes: int = 1 << 30
+    archive_ratio: int = 200
+    archive_free: int = 16 << 20
+    archive_members: int = 100_000

@@ -1,81 +1,76 @@
-"""Source files -> documents: extracted text with a name and a title."""
+"""A folder of source files: which there are, what they hold, and all of them read."""
 
 import os
-import re
-import stat
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from lexloop.core.errors import CorpusError
-from lexloop.corpus.load.document import Document, Skipped
+from lexloop.corpus.load.document import Document, Limits, Skipped, SourceFile
+from lexloop.corpus.load.formats import SUFFIXES
+from lexloop.corpus.load.opening import hash_file, read_file
+from lexloop.corpus.load.reading import Progress, read_files, silent
+from lexloop.corpus.load.sidecar import SIDECAR, Sidecars, normal
+from lexloop.corpus.load.versions import end_superseded
 
-SUFFIXES = (".txt", ".md")
-_MAX_BYTES = 64 * 1024 * 1024
+_LEADS_OUT = "It is a link out of the corpus."
 
 
 def source_files(folder: Path) -> list[Path]:
-    """The .txt and .md files below ``folder``, in a stable order; hidden ones left out.
+    """What an index of ``folder`` depends on: its source files and its sidecars, in order.
 
     Raises:
-        CorpusError: The folder is missing, is no folder, cannot be listed, or holds no such file.
+        CorpusError: The folder is missing, is no folder, cannot be listed, or holds no source.
     """
-    return _list_sources(folder)[0]
+    files, _ = list_sources(folder)
+    return sorted(files + _walk(folder, _is_sidecar).inside)
 
 
-def load_documents(folder: Path) -> tuple[list[Document], list[Skipped]]:
-    """Every readable document below ``folder``, and the files and folders that were skipped.
+def load_documents(
+    folder: Path,
+    progress: Progress = silent,
+    workers: int | None = None,
+    limits: Limits | None = None,
+) -> tuple[list[Document], list[Skipped]]:
+    """Every readable document below ``folder``, and what was skipped.
+
+    Superseded versions end when their successors begin. For the arguments see ``read_files``.
 
     Raises:
         CorpusError: No file of the folder could be read.
     """
+    limits = limits or Limits()
+    paths, skipped = list_sources(folder)
+    files, unreadable = hash_sources(folder, paths, limits)
+    sidecars, bad_rows = read_sidecars(folder, limits)
+    skipped += unreadable + bad_rows
     documents: list[Document] = []
-    files, skipped = _list_sources(folder)
-    for path in files:
-        name = _name(path, folder)
-        try:
-            documents.append(load_document(path, name))
-        except CorpusError as error:
-            skipped.append(Skipped(name, error.what))
+    with closing(read_files(files, sidecars, progress, workers, limits)) as loaded:
+        for one in loaded:
+            documents += one.documents
+            skipped += one.skipped
     if not documents:
         reasons = "; ".join(f"{item.name}: {item.reason}" for item in skipped)
         raise CorpusError(
             f"No document in {folder} could be read ({reasons}).",
-            "Check the files' permissions and that they are UTF-8 text.",
+            "Check the files' permissions and that they are what their suffixes say.",
         )
-    return documents, skipped
+    ended, unknown = end_superseded({one.name: one.metadata for one in documents})
+    return [replace(one, metadata=ended[one.name]) for one in documents], skipped + unknown
 
 
-def load_document(path: Path, name: str) -> Document:
-    """Read one UTF-8 text file; line ends become line feeds.
+def list_sources(folder: Path) -> tuple[list[Path], list[Skipped]]:
+    """The source files below ``folder`` in a stable order, and what cannot be listed.
+
+    Hidden files and folders are left out; links that lead out of the folder are reported.
 
     Raises:
-        CorpusError: The file is unreadable, too large, not UTF-8, binary or empty.
+        CorpusError: The folder is missing, is no folder, cannot be listed, or holds no source.
     """
-    try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):
-            raise CorpusError(f"{name} is no regular file.", "Replace it by a file.")
-        if found.st_size > _MAX_BYTES:
-            raise CorpusError(f"{name} is larger than {_MAX_BYTES >> 20} MiB.", "Split the file.")
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise CorpusError(f"{name} cannot be read: {error}.", "Check its permissions.") from error
-    except UnicodeDecodeError as error:
-        raise CorpusError(
-            f"{name} is not UTF-8 text (byte {error.start}).", "Convert it to UTF-8."
-        ) from error
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if "\x00" in text:
-        raise CorpusError(f"{name} holds NUL bytes, so it is no text.", "Convert it to UTF-8.")
-    if not text.strip():
-        raise CorpusError(f"{name} is empty.", "Remove it or fill it.")
-    return Document(name, _title(text, PurePosixPath(name).stem), text)
-
-
-def _list_sources(folder: Path) -> tuple[list[Path], list[Skipped]]:
-    """The source files, and what of the folder cannot be listed or leads out of it."""
     hint = f"Give a folder that holds documents ({', '.join(SUFFIXES)})."
     try:
-        inside = folder.resolve(strict=True)
         os.listdir(folder)
     except FileNotFoundError as error:
         raise CorpusError(f"The corpus {folder} does not exist.", hint) from error
@@ -83,18 +78,8 @@ def _list_sources(folder: Path) -> tuple[list[Path], list[Skipped]]:
         raise CorpusError(f"The corpus {folder} is not a folder.", hint) from error
     except (OSError, ValueError) as error:
         raise CorpusError(f"The corpus {folder} cannot be listed: {error}.", hint) from error
-    barred: list[OSError] = []
-    files: list[Path] = []
-    skipped: list[Skipped] = []
-    for parent, folders, names in os.walk(folder, onerror=barred.append):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for path in (Path(parent, name) for name in names if not name.startswith(".")):
-            if path.suffix.lower() not in SUFFIXES:
-                continue
-            if path.resolve().is_relative_to(inside):
-                files.append(path)
-            else:
-                skipped.append(Skipped(_name(path, folder), "It is a link out of the corpus."))
+    files, leading_out, barred = _walk(folder, _is_source)
+    skipped = [Skipped(_name(path, folder), _LEADS_OUT) for path in leading_out]
     skipped += [
         Skipped(_name(Path(error.filename), folder), f"The folder cannot be listed: {error}.")
         for error in barred
@@ -102,21 +87,82 @@ def _list_sources(folder: Path) -> tuple[list[Path], list[Skipped]]:
     if not files:
         reasons = "".join(f" {item.name}: {item.reason}" for item in skipped)
         raise CorpusError(
-            f"The corpus {folder} holds no {' or '.join(SUFFIXES)} file.{reasons}", hint
+            f"The corpus {folder} holds no file that can be read ({', '.join(SUFFIXES)}).{reasons}",
+            hint,
         )
-    return sorted(files), skipped
+    return files, skipped
+
+
+def hash_sources(
+    folder: Path, paths: Iterable[Path], limits: Limits | None = None
+) -> tuple[list[SourceFile], list[Skipped]]:
+    """The name, size and SHA-256 of each file, and those that cannot be read."""
+    files: list[SourceFile] = []
+    skipped: list[Skipped] = []
+    for path in paths:
+        name = _name(path, folder)
+        try:
+            size, sha256 = hash_file(path, limits or Limits())
+        except CorpusError as error:
+            skipped.append(Skipped(name, error.what))
+        else:
+            files.append(SourceFile(name, path, size, sha256))
+    return files, skipped
+
+
+def read_sidecars(folder: Path, limits: Limits | None = None) -> tuple[Sidecars, list[Skipped]]:
+    """What every ``metadata.csv`` below ``folder`` says, and what of them cannot be read.
+
+    A sidecar that cannot be read at all holds back every document below its folder, and a row
+    that cannot be read holds back its document, since nobody knows who may see them.
+    """
+    sidecars = Sidecars()
+    skipped: list[Skipped] = []
+    inside, leading_out, _ = _walk(folder, _is_sidecar)
+    for path in leading_out:
+        skipped.append(sidecars.bar(_name(path, folder), _LEADS_OUT))
+    names = {normal(_name(path, folder)) for path in _walk(folder, bool).inside} if inside else ()
+    for path in sorted(inside, key=lambda path: len(path.parts)):
+        name = _name(path, folder)
+        try:
+            _, sha256 = hash_file(path, limits or Limits())
+            data = read_file(path, sha256, limits or Limits())
+        except CorpusError as error:
+            skipped.append(sidecars.bar(name, error.what))
+        else:
+            skipped += sidecars.add(data, name, names.__contains__)
+    return sidecars, skipped
+
+
+class _Walked(NamedTuple):
+    """Files of a folder: those inside, links that lead out, and folders that cannot be listed."""
+
+    inside: list[Path]
+    leading_out: list[Path]
+    barred: list[OSError]
+
+
+def _walk(folder: Path, wanted: Callable[[str], bool]) -> _Walked:
+    """The files whose name is wanted, in a stable order; hidden ones are left out."""
+    top = folder.resolve()
+    found = _Walked([], [], [])
+    for parent, folders, names in os.walk(folder, onerror=found.barred.append):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        for path in (Path(parent, n) for n in names if not n.startswith(".") and wanted(n)):
+            inside = path.resolve().is_relative_to(top)
+            (found.inside if inside else found.leading_out).append(path)
+    return _Walked(sorted(found.inside), sorted(found.leading_out), found.barred)
+
+
+def _is_source(name: str) -> bool:
+    return PurePosixPath(name).suffix.lower() in SUFFIXES
+
+
+def _is_sidecar(name: str) -> bool:
+    return name == SIDECAR
 
 
 def _name(path: Path, folder: Path) -> str:
     """The path below the corpus; bytes of it that are no text are written as escapes."""
     name = path.relative_to(folder).as_posix()
     return os.fsencode(name).decode("utf-8", "backslashreplace")
-
-
-def _title(text: str, stem: str) -> str:
-    """The first heading or short first line; else the file's name in words."""
-    for line in text.splitlines()[:10]:
-        heading = re.sub(r"^#+\s*", "", line).strip()
-        if heading and len(heading) <= 120 and (line.startswith("#") or heading[-1] not in ".;,"):
-            return heading
-    return re.sub(r"[_\-]+", " ", stem).strip()

@@ -1,0 +1,116 @@
+"""Bytes -> text: by its mark, as UTF-8, or by what the bytes look like."""
+
+import codecs
+import re
+
+from lexloop.core.errors import CorpusError
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_CHARACTER = re.compile(  # a character above ASCII in well-formed UTF-8
+    rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+)
+_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
+_RUN = re.compile(r"[^\W\d_a-zA-Z]{4}")
+_SIGN_IN_WORD = re.compile(r"[^\W\d_][¡-©«-´¶-¹»-¿×÷][^\W\d_]")
+_WESTERN = frozenset("§°€–—‘’“”„•…©®™£¥¢«»·¿¡ªº½¼¾²³¹×±÷¶†‡‚‹›¨´¸¯¬µ\xa0\xad")
+_SAMPLE = 1 << 16
+_COHERENCE = 0.3
+"""charset-normalizer's share of a language's commonest letters from which a guess is trusted."""
+_WINDOWS_WESTERN = "cp1252"
+
+
+def decode(data: bytes, declared: str | None = None) -> str:
+    """The text of a file, without its byte order mark.
+
+    Args:
+        data: The whole file.
+        declared: The encoding that the file names for itself, if it does.
+
+    Raises:
+        CorpusError: The bytes are no text of one encoding, or which one cannot be told.
+    """
+    for mark, marked in _MARKS:
+        if data.startswith(mark):
+            return _strictly(data, marked)
+    if b"\x00" in data:
+        return _without_mark(data)
+    for name in ("utf-8", declared):
+        if name and (text := _if_it_fits(data, name)) is not None:
+            return text
+    if _SURROGATE.search(data) and _if_it_fits(data, "utf-8", "surrogatepass") is not None:
+        raise CorpusError("It holds lone surrogates, which are no characters.", "Correct them.")
+    return _guessed(data)
+
+
+def _strictly(data: bytes, name: str) -> str:
+    try:
+        return data.decode(name)
+    except UnicodeDecodeError as error:
+        encoding = name.removesuffix("-sig").upper()
+        raise CorpusError(
+            f"It is marked as {encoding} but is not (byte {error.start}).", "Convert it to UTF-8."
+        ) from error
+
+
+def _if_it_fits(data: bytes, name: str, errors: str = "strict") -> str | None:
+    try:
+        return data.decode(name, errors)
+    except (UnicodeDecodeError, LookupError):
+        return None
+
+
+def _without_mark(data: bytes) -> str:
+    """UTF-16 shows in NUL bytes at every other place; any other NUL is no text."""
+    half = max(1, len(data) // 2)
+    for name, first in (("utf-16-le", 1), ("utf-16-be", 0)):
+        zeros, others = data[first::2].count(0), data[1 - first :: 2].count(0)
+        if zeros >= 0.3 * half and not others and (text := _if_it_fits(data, name)) is not None:
+            return text
+    raise CorpusError("It holds NUL bytes, so it is no text.", "Convert it to UTF-8.")
+
+
+def _guessed(data: bytes) -> str:
+    """One of the encodings from before Unicode, where the bytes leave no doubt."""
+    rest = _CHARACTER.sub(b"", data)
+    if rest != data and _looks_western(_if_it_fits(rest, _WINDOWS_WESTERN)):
+        raise CorpusError(
+            "It mixes UTF-8 with another encoding.", "Save it in one encoding, best UTF-8."
+        )
+    western = _if_it_fits(data, _WINDOWS_WESTERN)
+    text = _likeliest(data, western if _looks_western(western) else None)
+    if text is None:
+        raise CorpusError("Which encoding it is in cannot be told.", "Convert it to UTF-8.")
+    return text
+
+
+def _looks_western(text: str | None) -> bool:
+    """Few characters beyond ASCII, never four letters in a row, and signs outside words."""
+    if text is None or _RUN.search(text) or _SIGN_IN_WORD.search(text):
+        return False
+    above = [char for char in text if char > "\x7f"]
+    known = all(char.isalpha() or char in _WESTERN for char in above)
+    return known and len(above) <= 0.2 * len(text) + 4
+
+
+def _likeliest(data: bytes, western: str | None) -> str | None:
+    """What charset-normalizer makes of the bytes, where they read as a language that way.
+
+    A text that may be Western is, unless another encoding makes a better language of it: most of
+    them differ in two or three letters only, which a short text does not tell apart.
+    """
+    from charset_normalizer import from_bytes
+
+    found = list(from_bytes(data[:_SAMPLE]))
+    if not found or found[0].coherence < _COHERENCE:
+        return western
+    best = found[0]
+    rival = [match.coherence for match in found if match.encoding == _WINDOWS_WESTERN]
+    if western is not None and not (rival and rival[0] < best.coherence):
+        return western
+    return _if_it_fits(data, best.encoding)

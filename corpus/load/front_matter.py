@@ -1,0 +1,73 @@
+"""A YAML block at the head of a text: what it says of the document, and the text after it."""
+
+import re
+from typing import Any
+
+from lexloop.core.errors import CorpusError
+
+_OPENING = re.compile(r"\s*^---[ \t]*\n", re.MULTILINE)
+_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
+_FIELD = re.compile(r"\s*[\"']?[A-Za-z][\w -]*[\"']?\s*:")
+_MOST = 1 << 16
+
+
+def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
+    """The fields of the block, and the text without it; no fields where there is no block.
+
+    Two rules around prose are no block, since prose is no mapping.
+
+    Raises:
+        CorpusError: A block is begun but has no end, is no YAML, or names a field twice.
+    """
+    opening = _OPENING.match(text)
+    if opening is None:
+        return {}, text
+    looks_so = _FIELD.match(text, opening.end()) is not None
+    closing = _CLOSING.search(text, opening.end(), opening.end() + _MOST)
+    if closing is None:
+        if looks_so:
+            raise CorpusError(
+                f"Its front matter has no end within {_MOST >> 10} KiB.", "Close it by ---."
+            )
+        return {}, text
+    fields = _fields(text[opening.end() : closing.start()], looks_so)
+    return ({}, text) if fields is None else (fields, text[closing.end() :])
+
+
+def _fields(block: str, looks_so: bool) -> dict[str, Any] | None:
+    """The mapping; None where the block is no mapping but prose."""
+    import yaml
+
+    try:
+        _refuse_tricks(block)
+        found = yaml.safe_load(block)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        if not looks_so:
+            return None
+        said = " ".join(str(getattr(error, "problem", None) or error).split())
+        mark = getattr(error, "problem_mark", None)
+        place = f", line {mark.line + 2}" if mark else ""
+        raise CorpusError(
+            f"Its front matter is no YAML ({said}{place}).", "Write `field: value` lines."
+        ) from error
+    if found is None:
+        return {}
+    return {str(key): value for key, value in found.items()} if isinstance(found, dict) else None
+
+
+def _refuse_tricks(block: str) -> None:
+    """YAML readers keep the last of two equal keys, and references can grow without bound.
+
+    Raises:
+        CorpusError: A key of the block stands there twice, or a value refers to another.
+    """
+    import yaml
+
+    if any(isinstance(e, yaml.AliasEvent) for e in yaml.parse(block, Loader=yaml.SafeLoader)):
+        raise CorpusError("Its front matter refers to itself.", "Write the values out.")
+    node = yaml.compose(block, Loader=yaml.SafeLoader)
+    pairs = node.value if isinstance(node, yaml.MappingNode) else []
+    keys = [key.value for key, _ in pairs if isinstance(key, yaml.ScalarNode)]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise CorpusError(f"Its front matter gives {key!r} twice.", "Keep one of them.")

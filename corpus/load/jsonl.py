@@ -1,0 +1,116 @@
+""".jsonl: one document a line, with its metadata beside its text."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from lexloop.core.errors import CorpusError
+from lexloop.core.metadata import Metadata
+from lexloop.corpus.load.cleaning import whole_text
+from lexloop.corpus.load.document import Document, Skipped
+from lexloop.corpus.load.encoding import decode
+from lexloop.corpus.load.metadata import read_fields
+from lexloop.corpus.load.titles import title_of
+
+_MOST_REPORTED = 50
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_NO_NAME = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+_LONGEST_NAME = 500
+
+
+def read_jsonl(data: bytes, name: str) -> Iterator[Document | Skipped]:
+    """A document per line; a line that cannot be read is reported with its number and field."""
+    if data.startswith(_UTF_16):
+        data = decode(data).encode()
+    seen: dict[str, int] = {}
+    blank: list[int] = []
+    bad = 0
+    for number, line in _lines(data):
+        try:
+            row = _row(line)
+            key = _key(row, number)
+            if key in seen:
+                raise CorpusError(f"id {key!r} is that of line {seen[key]}.", "Number them anew.")
+            seen[key] = number
+            if isinstance(row.get("text"), str) and not row["text"].strip():
+                blank.append(number)
+            else:
+                yield _document(row, key, name)
+        except CorpusError as error:
+            bad += 1
+            if bad <= _MOST_REPORTED:
+                yield Skipped(name, f"Line {number}: {error.what}")
+    if bad > _MOST_REPORTED:
+        yield Skipped(name, f"{bad - _MOST_REPORTED} more lines cannot be read.")
+    if blank:
+        yield Skipped(name, _blank_lines(blank))
+    if not seen and not bad:
+        raise CorpusError("It holds no line with a document.", "Remove it or fill it.")
+
+
+def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Each line that is not blank, with its number from 1, one at a time."""
+    start = 3 if data.startswith(b"\xef\xbb\xbf") else 0
+    number = 0
+    while start < len(data):
+        number += 1
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        if line := data[start:end].strip():
+            yield number, line
+        start = end + 1
+
+
+def _row(line: bytes) -> dict[str, Any]:
+    try:
+        row = json.loads(line.decode(), object_pairs_hook=_once)
+    except UnicodeDecodeError as error:
+        raise CorpusError(f"It is not UTF-8 (byte {error.start}).", "Convert it.") from error
+    except (ValueError, RecursionError) as error:
+        raise CorpusError(f"It is no JSON ({error}).", "Write one object a line.") from error
+    if not isinstance(row, dict):
+        raise CorpusError("It is no JSON object.", "Write one object a line.")
+    return row
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise CorpusError("A field stands in it twice.", "Keep one of them.")
+    return found
+
+
+def _key(row: dict[str, Any], number: int) -> str:
+    """What names the row: its ``name``, its ``id``, or its line."""
+    for field in ("name", "id"):
+        value = row.get(field)
+        if value is None or value == "":
+            continue
+        key = str(value).strip()
+        if not isinstance(value, (str, int)) or not key or len(key) > _LONGEST_NAME:
+            raise CorpusError(f"{field} is {str(value)[:50]!r}.", "Give a short text or number.")
+        if _NO_NAME.search(key):
+            raise CorpusError(f"{field} is {key!r}, which is no text.", "Give a short text.")
+        return key
+    return f"line {number}"
+
+
+def _document(row: dict[str, Any], key: str, name: str) -> Document:
+    if not isinstance(row.get("text"), str):
+        raise CorpusError("text is missing or no text.", "Give each line a `text`.")
+    try:
+        text = whole_text(row["text"])
+    except CorpusError as error:
+        raise CorpusError(f"text: {error.what}", error.hint) from error
+    record = read_fields(row)
+    title = record.get("title") or title_of(text, key)
+    return Document(f"{name}/{key}", title, text, Metadata.from_record(record))
+
+
+def _blank_lines(lines: list[int]) -> str:
+    if len(lines) == 1:
+        return f"Line {lines[0]} holds no text."
+    shown = ", ".join(map(str, lines[:5]))
+    rest = f" and {len(lines) - 5} more" if len(lines) > 5 else ""
+    return f"{len(lines)} lines hold no text: {shown}{rest}."

@@ -1,0 +1,76 @@
+"""Lines of text put together from the pieces of a marked-up page."""
+
+from lexloop.corpus.load.cleaning import printable
+
+
+class Lines:
+    """Text pieces -> lines, with the offsets of those that are headings.
+
+    Blanks within a line become one; cells of a table's row are joined by `` | ``, and what would
+    end a line within a row becomes a blank.
+    """
+
+    def __init__(self) -> None:
+        self._done: list[str] = []
+        self._line: list[str] = []
+        self._length = 0
+        self._rows = self._cells = 0
+        self._heading = False
+        self._headings: list[tuple[int, str]] = []
+
+    def add(self, text: str, as_is: bool = False) -> None:
+        """More of the line; ``as_is`` keeps the blanks and line ends of preformatted text."""
+        if not as_is or self._rows:
+            self._line.append(text)
+            return
+        *whole, rest = printable(text).split("\n")
+        for line in whole:
+            self._line.append(line)
+            self._put("".join(self._line).rstrip())
+        self._line.append(rest)
+
+    def heading(self) -> None:
+        """The line begun now is a heading."""
+        self._heading = not self._rows
+
+    def end(self) -> None:
+        """End the line, if there is one."""
+        if self._rows:
+            self._line.append(" ")
+            return
+        text = " ".join(printable("".join(self._line)).split())
+        if text and self._heading:
+            self._headings.append((self._length, text))
+        if text:
+            self._put(text)
+            self._heading = False
+        self._line.clear()
+
+    def row(self) -> None:
+        """Begin a row; a table within a cell goes on in the row it lies in."""
+        if not self._rows:
+            self.end()
+            self._cells = 0
+        self._rows += 1
+
+    def cell(self) -> None:
+        """Begin a cell."""
+        if self._rows == 1:
+            self._line.append(" | " if self._cells else "")
+            self._cells += 1
+
+    def end_row(self) -> None:
+        """End the row."""
+        self._rows -= 1
+        self.end()
+
+    def finished(self) -> tuple[str, tuple[tuple[int, str], ...]]:
+        """The whole text, and the offset and text of each heading."""
+        self._rows = 0
+        self.end()
+        return "".join(self._done), tuple(self._headings)
+
+    def _put(self, line: str) -> None:
+        self._done.append(line + "\n")
+        self._length += len(line) + 1
+        self._line.clear()

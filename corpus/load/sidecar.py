@@ -1,0 +1,189 @@
+"""metadata.csv: what a folder says of the documents in it, a row each."""
+
+import csv
+import hashlib
+import io
+import json
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
+from typing import Any
+
+from lexloop.core.errors import CorpusError
+from lexloop.core.metadata import Metadata
+from lexloop.corpus.load.document import Document, Skipped
+from lexloop.corpus.load.encoding import decode
+from lexloop.corpus.load.metadata import FIELDS, complete, field_name, read_fields
+
+SIDECAR = "metadata.csv"
+_MOST_REPORTED = 50
+
+
+@dataclass
+class Sidecars:
+    """The rows of every sidecar, and the documents whose row cannot be read.
+
+    Args:
+        rows: From a document's name, or that of the file it lies in, to a flat record.
+        barred: From such a name, or a folder's, to why nobody knows who may see it.
+    """
+
+    rows: dict[str, dict[str, Any]] = field(default_factory=dict)
+    barred: dict[str, str] = field(default_factory=dict)
+
+    def add(self, data: bytes, name: str, exists: Callable[[str], bool]) -> list[Skipped]:
+        """Take in one sidecar; give what of it cannot be read.
+
+        Rows of a sidecar deeper in the tree win over those taken in before, field by field.
+
+        Args:
+            data: The CSV file.
+            name: Its name; the files in it are named from its folder on.
+            exists: Whether a file of that name, in the corpus, is there.
+        """
+        folder = name.removesuffix(SIDECAR)
+        troubles: list[Skipped] = []
+        given: set[str] = set()
+        try:
+            for line, columns, values in _table(data):
+                try:
+                    self._row(columns, values, folder, given, exists)
+                except CorpusError as error:
+                    troubles.append(Skipped(name, f"Line {line}: {error.what}"))
+        except CorpusError as error:
+            return [self.bar(name, error.what)]
+        hidden = len(troubles) - _MOST_REPORTED
+        more = [Skipped(name, f"{hidden} more lines cannot be read.")] if hidden > 0 else []
+        return troubles[:_MOST_REPORTED] + more
+
+    def bar(self, name: str, why: str) -> Skipped:
+        """Hold back every document below an unreadable sidecar, since one may be secret."""
+        folder = name.removesuffix(SIDECAR).rstrip("/")
+        self.barred[normal(folder)] = f"{name} cannot be read, so who may see it is unknown."
+        return Skipped(name, why)
+
+    def _row(
+        self,
+        columns: list[str],
+        values: list[str],
+        folder: str,
+        given: set[str],
+        exists: Callable[[str], bool],
+    ) -> None:
+        cells = {column: value for column, value in zip(columns, values, strict=False) if column}
+        target = normal(folder + _file(cells.pop("file", "")))
+        try:
+            if len(values) != len(columns):
+                raise CorpusError(
+                    f"It has {len(values)} cells under {len(columns)} columns.", "Correct it."
+                )
+            if target in given:
+                raise CorpusError(f"file {target!r} has two rows.", "Keep one of them.")
+            given.add(target)
+            record = read_fields(cells)
+        except CorpusError as error:
+            self.barred[target] = "Its row of metadata cannot be read, so who may see it is unknown"
+            self.barred[target] += f" ({error.what.rstrip('.')})."
+            raise
+        self.rows[target] = {**self.rows.get(target, {}), **record}
+        if not any(exists(name) for name in _names(target)):
+            raise CorpusError(f"file: there is no {target!r}.", "Correct the name.")
+
+    def applied(self, document: Document) -> Document | Skipped:
+        """The document with what the sidecars say of it, or why it must not be shown."""
+        names = list(_names(normal(document.name)))
+        why = next((self.barred[name] for name in ("", *names) if name in self.barred), None)
+        if why is not None:
+            return Skipped(document.name, why)
+        said = [self.rows[name] for name in names if name in self.rows]
+        if not said:
+            return document
+        record = document.metadata.as_record()
+        for row in said:
+            record |= row
+        try:
+            metadata = Metadata.from_record(record)
+        except CorpusError as error:
+            return Skipped(document.name, f"Front matter and sidecar disagree: {error.what}")
+        return replace(document, title=metadata.title or document.title, metadata=metadata)
+
+    def bars(self, name: str) -> str | None:
+        """Why a whole file must not be shown; None where it may."""
+        names = ("", *_names(normal(name)))
+        return next((self.barred[name] for name in names if name in self.barred), None)
+
+    def marks(self, names: Iterable[str]) -> dict[str, str]:
+        """For each file a mark that changes when anything changes that is said of it."""
+        said: dict[str, list[Any]] = {name: [] for name in names}
+        by_normal = {normal(name): name for name in said}
+        for target, entry in sorted([*self.rows.items(), *self.barred.items()], key=itemgetter(0)):
+            for name in _names(target):
+                if name in by_normal:
+                    said[by_normal[name]].append((target, entry))
+        return {
+            name: hashlib.sha256(
+                json.dumps([entries, self.bars(name)], sort_keys=True).encode()
+            ).hexdigest()
+            for name, entries in said.items()
+        }
+
+
+def finished(document: Document) -> Document:
+    """With what follows from the metadata: the host of its address."""
+    return replace(document, metadata=complete(document.metadata))
+
+
+def _table(data: bytes) -> Iterator[tuple[int, list[str], list[str]]]:
+    """Each row that is not blank: the line it ends on, the columns, and the cells.
+
+    Raises:
+        CorpusError: It is no CSV, or its columns do not say what they are.
+    """
+    text = decode(data)
+    head = text.split("\n", 1)[0]
+    separator = max(",;\t", key=head.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        columns = [field_name(column) for column in next(reader, [])]
+        _check_columns(columns)
+        for values in reader:
+            if any(value.strip() for value in values):
+                yield reader.line_num, columns, values
+    except csv.Error as error:
+        raise CorpusError(
+            f"Line {reader.line_num}: it is no CSV ({error}).", "Save it as CSV."
+        ) from error
+
+
+def _check_columns(columns: list[str]) -> None:
+    if "file" not in columns:
+        raise CorpusError("It has no column `file`.", "Name the file of each row in `file`.")
+    for column in columns:
+        if column and column not in (*FIELDS, "file"):
+            raise CorpusError(
+                f"Its column {column!r} is unknown.", f"Use file, {', '.join(FIELDS)}."
+            )
+        if column and columns.count(column) > 1:
+            raise CorpusError(f"It has two columns {column!r}.", "Keep one of them.")
+
+
+def _file(value: str) -> str:
+    """The file a row speaks of, from the sidecar's folder on."""
+    name = value.strip().replace("\\", "/").removeprefix("./")
+    if not name:
+        raise CorpusError("file is empty.", "Name the file.")
+    if name.startswith("/") or ".." in name.split("/"):
+        raise CorpusError(f"file {name!r} leads out of the folder.", "Name one of the folder.")
+    return name
+
+
+def normal(name: str) -> str:
+    """Names are compared as composed characters, since file systems and tables differ in that."""
+    return unicodedata.normalize("NFC", name)
+
+
+def _names(name: str) -> Iterator[str]:
+    """The name and those of all it lies in, the outermost first."""
+    parts = name.split("/")
+    return ("/".join(parts[:end]) for end in range(1, len(parts) + 1))
