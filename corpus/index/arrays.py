@@ -34,11 +34,9 @@ def load_array(path: Path, *kinds: type[np.generic], dimensions: int = 1) -> NDA
     Raises:
         OSError, ValueError: It is missing, damaged, or holds something else.
     """
-    try:
-        stored: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except EOFError as error:
-        raise ValueError(f"{path.name} is empty") from error
-    if not isinstance(stored, np.ndarray) or stored.ndim != dimensions:
+    # np.load would also try zip archives and pickles
+    stored: NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
+    if stored.ndim != dimensions:
         raise ValueError(f"{path.name} holds no array of {dimensions} dimensions")
     if stored.dtype.type not in kinds:
         raise ValueError(f"{path.name} holds {stored.dtype}")

@@ -21,9 +21,13 @@ def window_texts(chunk: Chunk, embedder: Embedder, kind: str = "statements") -> 
         kind: statements, or whole for the whole alone.
     """
     text = chunk["text"].strip()
+    wholes = _wholes(text, embedder)
     parts = statements(text) if kind == "statements" else []
-    single = [_fitting(part.text, embedder)[0] for part in parts] if len(parts) > 1 else []
-    return _wholes(text, embedder) + single
+    if len(parts) <= 1:
+        return wholes
+    if len(wholes) == 1:  # what fits as a whole fits in parts
+        return wholes + [part.text for part in parts]
+    return wholes + [_fitting(part.text, embedder)[0] for part in parts]
 
 
 def _wholes(text: str, embedder: Embedder) -> list[str]:
@@ -43,7 +47,7 @@ def _wholes(text: str, embedder: Embedder) -> list[str]:
 
 
 def _fitting(text: str, embedder: Embedder) -> list[str]:
-    """The text in the fewest pieces of whole words that fit, each as long as it can be.
+    """The text in pieces of whole words that fill a window each.
 
     A word that alone is too long is cut between its characters.
     """
@@ -57,21 +61,23 @@ def _fitting(text: str, embedder: Embedder) -> list[str]:
 
 
 def _longest(text: str, embedder: Embedder, limit: int) -> int:
-    """How many characters of ``text`` fit, found by doubling and then halving the step.
+    """How many characters of ``text`` fit, found by doubling and then by halving the step.
 
-    Never the whole text is counted: of a long one that would be done again for every piece.
+    The whole is never counted unless it is short: it would be again for every piece.
     """
-    low, high = 0, limit
-    while high < len(text) and embedder.count_tokens(text[:high]) <= limit:
-        low, high = high, 2 * high
-    high = min(high, len(text))
+    low, high = 1, min(limit, len(text))
+    while embedder.count_tokens(text[:high]) <= limit:
+        if high == len(text):
+            return high
+        low, high = high, min(2 * high, len(text))
+    high -= 1
     while low < high:
         middle = (low + high + 1) // 2
         if embedder.count_tokens(text[:middle]) <= limit:
             low = middle
         else:
             high = middle - 1
-    return max(low, min(1, len(text)))
+    return low
 
 
 def _limit(embedder: Embedder) -> int:
