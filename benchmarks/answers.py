@@ -2,7 +2,7 @@
 
     python benchmarks/answers.py --gold GOLD.jsonl --docs DIR [--negative FILE] [--remove-evidence]
 
-The gold file has the fields of data/ll144/gold.jsonl: ``question``, ``question_type``,
+The gold file has the fields of data/gold.jsonl: ``question``, ``question_type``,
 ``reference_answer``, ``reference_context`` and ``conversation_history``; out-of-scope questions
 have the type "out of scope". Intervals are bootstrap 95 % over questions.
 """
@@ -20,10 +20,11 @@ from langchain_core.messages import AIMessage, HumanMessage
 from lexloop.core.settings import Connection, Settings
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.load.folder import load_documents
-from lexloop.corpus.opening import build_collection
+from lexloop.corpus.index.assemble import build_collection
+from lexloop.corpus.index.subset import every_chunk, without
+from lexloop.corpus.opening import tools_for
 from lexloop.corpus.text.evidence import evidence_chunks
 from lexloop.corpus.text.tokens import words
-from lexloop.corpus.triplets.rules import extract_document
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.components import Components, choose
 from lexloop.models.chat import ChatModel, connect
@@ -39,12 +40,12 @@ def main() -> None:
     chat = connect(settings, Connection.from_environment(os.environ)) if settings.model else None
     documents, _ = load_documents(options.docs)
     texts = [document for document in documents if document.name.endswith(".txt")]
-    collection = build_collection(texts, load_minilm(), extract_document)
+    collection = build_collection(texts, tools_for(settings, load_minilm()))
     gold = _read(options.gold)
     results = [_answered(row, settings, collection, chat) for row in gold]
-    without: list[tuple[str, bool]] = []
+    bereft: list[tuple[str, bool]] = []
     if options.remove_evidence:
-        without = [
+        bereft = [
             (row["question_type"], _abstains_without_evidence(row, settings, collection, chat))
             for row in gold
             if row["question_type"] != OUT_OF_SCOPE
@@ -53,7 +54,7 @@ def main() -> None:
         (row["kind"], _ask(_graph(settings, collection, chat), row["query"], [])["abstained"])
         for row in (_read(options.negative) if options.negative else [])
     ]
-    summary = report(results, without, negative)
+    summary = report(results, bereft, negative)
     print_report(summary)
     if options.json:
         options.json.write_text(json.dumps(summary, indent=2), encoding="utf-8")
@@ -83,7 +84,7 @@ def _read(path: Path) -> list[dict[str, Any]]:
 
 def _graph(settings: Settings, collection: Collection, chat: ChatModel | None) -> Lexloop:
     parts: Components = choose(settings, collection, chat)
-    return build_graph(lambda _: parts)
+    return build_graph(lambda *_: parts)
 
 
 def _ask(graph: Lexloop, question: str, history: list[dict[str, str]]) -> dict[str, Any]:
@@ -101,9 +102,7 @@ def _answered(
     seconds = time.perf_counter() - began
     said = without_markers(found["answer"])
     ours, theirs = collection.embed([said, row["reference_answer"]])
-    problems = citation_problems(
-        found["answer"], found["citations"], lambda name: _text(collection, name)
-    )
+    problems = citation_problems(found["answer"], found["citations"], collection.text_of)
     return Result(
         question=row["question"],
         kind=row["question_type"],
@@ -119,17 +118,12 @@ def _answered(
     )
 
 
-def _text(collection: Collection, name: str) -> str | None:
-    document = collection.documents.get(name)
-    return document.text if document else None
-
-
 def _abstains_without_evidence(
     row: dict[str, Any], settings: Settings, collection: Collection, chat: ChatModel | None
 ) -> bool:
     """Whether the question is refused once every chunk that could answer it is taken out."""
-    gone = evidence_chunks(collection.chunks, row["reference_context"])
-    graph = _graph(settings, collection.without(gone), chat)
+    gone = evidence_chunks(every_chunk(collection), row["reference_context"])
+    graph = _graph(settings, without(collection, gone), chat)
     abstained: bool = _ask(graph, row["question"], row["conversation_history"])["abstained"]
     return abstained
 

@@ -95,7 +95,7 @@ def graph_overhead_ms() -> float:
         text_of=None,
         engineer=part,
     )
-    graph = build_graph(lambda _: components)
+    graph = build_graph(lambda *_: components)
     return 1000 * median_seconds(lambda: graph.invoke({"question": QUESTION}), _GRAPH_RUNS)
 
 

@@ -4,7 +4,9 @@ LexloopError
 ├── InputError            what the caller gave cannot be used
 │   ├── QuestionError     empty, blank, too long, or no text at all
 │   ├── SettingsError     a setting outside its allowed values
+│   ├── BudgetError       a run would cost more than it may
 │   └── CorpusError       documents or an index missing, empty or unreadable
+│       └── IndexWriteError  an index that cannot be written; the one before still serves
 ├── DataError             a shipped or cached file is missing, corrupt or of another version
 └── ModelError            a configured model did not give a usable reply
     ├── ModelAuthError    the key was refused: a retry cannot help
@@ -48,10 +50,18 @@ class SettingsError(InputError):
     """A setting lies outside its allowed values."""
 
 
+class BudgetError(InputError):
+    """A run would cost more than it may."""
+
+
 class CorpusError(InputError):
     """Documents or an index are missing, empty or unreadable."""
 
     exit_code = 4
+
+
+class IndexWriteError(CorpusError):
+    """An index cannot be written; what was there before still serves."""
 
 
 class DataError(LexloopError):

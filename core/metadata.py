@@ -1,7 +1,7 @@
 """What is known of a document beside its text: whose it is, where it holds, and when."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from datetime import date
 from typing import Any, Literal, Self, get_args
 
@@ -53,7 +53,7 @@ class Metadata:
 
     def as_record(self) -> dict[str, Any]:
         """A flat JSON object; days as ISO dates, empty fields left out."""
-        record: dict[str, Any] = {k: v for k, v in asdict(self).items() if v}
+        record: dict[str, Any] = {k: v for k, v in vars(self).items() if v}
         for name in ("in_force_from", "in_force_to"):
             if name in record:
                 record[name] = record[name].isoformat()

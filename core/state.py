@@ -57,6 +57,7 @@ class OutputState(TypedDict, total=False):
 class State(InputState, OutputState, total=False):
     """The working state, in the order in which the nodes write it."""
 
+    snapshot: str
     turn_id: str
     started_at: float
     deadline: float

@@ -38,7 +38,9 @@ class Turn(TypedDict):
 class Chunk(TypedDict):
     """A span of a document: ``document_text[start:end] == text``.
 
-    ``version`` says when the document is in force, where it names days.
+    ``page`` is the page on which the chunk begins, and ``page_breaks`` are the offsets at which
+    further pages begin inside it. ``version`` says when the document is in force, where it names
+    days.
     """
 
     id: str
@@ -49,6 +51,7 @@ class Chunk(TypedDict):
     start: int
     end: int
     text: str
+    page_breaks: NotRequired[list[int]]
     version: NotRequired[str]
 
 

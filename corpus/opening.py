@@ -1,104 +1,73 @@
 """From a corpus setting to an open collection: the sample, a source folder, or an index."""
 
 import hashlib
+import json
 import os
-from collections.abc import Callable
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
-import numpy as np
-
-from lexloop.core.errors import CorpusError, DataError
-from lexloop.core.settings import SAMPLE_CORPUS
-from lexloop.core.types import Chunk, Degradation, Triplet
-from lexloop.corpus.chunk.provisions import chunk_document
-from lexloop.corpus.index.collection import Collection, searched_text
-from lexloop.corpus.index.dense import DenseIndex, window_texts
-from lexloop.corpus.index.lexical import LexicalIndex
-from lexloop.corpus.index.store import MANIFEST, is_index, made_by, read_index, write_index
-from lexloop.corpus.load.document import Document, Skipped
-from lexloop.corpus.load.folder import load_documents, source_files
+from lexloop.core.errors import CorpusError, DataError, IndexWriteError
+from lexloop.core.settings_index import SAMPLE_CORPUS, IndexSettings
+from lexloop.core.types import Degradation
+from lexloop.corpus.chunk.choose import chunker_for, chunker_name
+from lexloop.corpus.index.assemble import assemble
+from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.draft import Draft, Progress, silent
+from lexloop.corpus.index.manifest import MANIFEST, Manifest, Source, is_index
+from lexloop.corpus.index.reader import open_index
+from lexloop.corpus.index.recipe import Recipe, made_by
+from lexloop.corpus.index.scan import difference, scan
+from lexloop.corpus.index.tools import Extractor, Tools
+from lexloop.corpus.index.writer import write_index
+from lexloop.corpus.load.document import Skipped
+from lexloop.corpus.load.folder import source_files
+from lexloop.corpus.triplets.rules import extract_document
 from lexloop.models.embedding import Embedder
 
-Extractor = Callable[[list[Chunk]], list[Triplet]]
-Progress = Callable[[str, int, int], None]
 RULES = "rules"
-"""Identifies the rule-based extractor in an index's key."""
-_BATCH = 128
+"""Identifies the rule-based extractor in a recipe."""
+_INDEX_SETTINGS = {*IndexSettings.model_fields, "model"} - {"corpus"}
 
 
-def silent(stage: str, done: int, total: int) -> None:
-    """A progress report that nobody reads."""
-
-
-def build_collection(
-    documents: list[Document],
+def tools_for(
+    settings: IndexSettings,
     embedder: Embedder,
-    extract: Extractor,
-    progress: Progress = silent,
-) -> Collection:
-    """Chunk, embed and relate ``documents``.
+    extract: Extractor = extract_document,
+    extractor: str = RULES,
+) -> Tools:
+    """What the settings index with.
 
     Args:
-        documents: At least one, as ``load_documents`` gives them.
+        settings: Choose the chunker, the windows and the search of vectors.
         embedder: Makes the vectors.
         extract: Makes the triplets of one document's chunks.
-        progress: Called with a stage's name, the chunks done and the chunks in all.
+        extractor: Identifies ``extract``.
+
+    Raises:
+        SettingsError: The chunker's pattern cannot be used.
     """
-    by_document = [chunk_document(document) for document in documents]
-    triplets: list[Triplet] = []
-    for number, group in enumerate(by_document, 1):
-        progress("relating", number, len(by_document))
-        triplets += extract(group)
-    chunks = [chunk for group in by_document for chunk in group if chunk["text"].strip()]
-    return index_chunks(documents, chunks, triplets, embedder, progress)
-
-
-def index_chunks(
-    documents: list[Document],
-    chunks: list[Chunk],
-    triplets: list[Triplet],
-    embedder: Embedder,
-    progress: Progress = silent,
-) -> Collection:
-    """Index chunks that are cut already, none of them blank; ``build_collection`` says the rest."""
-    return Collection(
-        documents={document.name: document for document in documents},
-        chunks=chunks,
-        lexical=LexicalIndex.build([searched_text(chunk) for chunk in chunks]),
-        dense=_embed(chunks, embedder, progress),
-        triplets=triplets,
-        embedder=embedder,
+    recipe = Recipe(
+        embedder=embedder.name,
+        dimension=embedder.dimension,
+        chunker=chunker_name(settings),
+        extractor=extractor,
+        windows=settings.windows,
+        dense_index=settings.dense_index,
     )
-
-
-def _embed(chunks: list[Chunk], embedder: Embedder, progress: Progress) -> DenseIndex:
-    windows = [
-        (i, text) for i, chunk in enumerate(chunks) for text in window_texts(chunk, embedder)
-    ]
-    parts = []
-    for start in range(0, len(windows), _BATCH):
-        parts.append(embedder.embed([text for _, text in windows[start : start + _BATCH]]))
-        progress("embedding", min(start + _BATCH, len(windows)), len(windows))
-    owners = np.array([i for i, _ in windows], dtype=np.int32)
-    return DenseIndex.from_vectors(np.concatenate(parts), owners, len(chunks))
+    chosen = settings.model_dump(mode="json", include=_INDEX_SETTINGS)
+    return Tools(recipe, chosen, embedder, chunker_for(settings, embedder), extract)
 
 
 def open_corpus(
-    corpus: str,
-    embedder: Embedder,
-    extract: Extractor,
-    extractor: str,
-    progress: Progress = silent,
+    corpus: str, tools: Tools, progress: Progress = silent
 ) -> tuple[Collection, list[Degradation]]:
-    """Open an index, or index a source folder into the cache on first use.
+    """Open an index; a source folder is first indexed into the cache, or brought up to date there.
 
     Args:
         corpus: ``sample``, a source folder, or an index folder.
-        embedder: Embeds questions, and chunks where there is no index yet.
-        extract: Makes triplets where there is no index yet.
-        extractor: Identifies ``extract`` in the cache's key.
-        progress: As for ``build_collection``.
+        tools: Embed questions, and index what is not indexed yet.
+        progress: Called with a stage's name, what is done and how much there is.
 
     Returns:
         The collection, and what had to be left out.
@@ -109,23 +78,46 @@ def open_corpus(
     """
     folder = _corpus_folder(corpus)
     if is_index(folder):
-        return read_index(folder, embedder), []
-    documents, skipped = load_documents(folder)
-    degraded = [_left_out(item) for item in skipped]
-    cached = _kept_index(index_key(documents, embedder, extractor))
-    if is_index(cached):
+        return open_index(folder, tools.embedder), []
+    sources = [Source(str(folder.absolute()))]
+    kept, degraded = cache_folder() / index_key(folder, tools.recipe), []
+    for place in (shipped_indexes() / index_key(None, tools.recipe), kept):
         try:
-            return read_index(cached, embedder), degraded
+            if found := up_to_date(place, sources, tools):
+                return found[0], [_left_out(item) for item in found[1]]
         except DataError as error:
             degraded.append(_cache_trouble("a cached index", "a fresh one", error))
-    collection = build_collection(documents, embedder, extract, progress)
     try:
-        write_index(collection, cached, replace=True)
-    except CorpusError as error:
-        # two first questions at once: whoever publishes first wins, and both have a collection
-        if not is_index(cached):
-            degraded.append(_cache_trouble("an index kept for next time", "memory only", error))
-    return collection, degraded
+        outcome = write_index(kept, sources, tools, progress=progress, fresh=bool(degraded))
+        collection = open_index(kept, tools.embedder)
+    except (IndexWriteError, DataError) as error:
+        degraded.append(_cache_trouble("an index kept for next time", "memory only", error))
+        collection, skipped = _in_memory(sources, tools, progress)
+        return collection, [*map(_left_out, skipped), *degraded]
+    return collection, [*map(_left_out, outcome.skipped), *degraded]
+
+
+def up_to_date(
+    index: Path, sources: Sequence[Source], tools: Tools
+) -> tuple[Collection, list[Skipped]] | None:
+    """An index that is there and holds what the sources hold now, and what it left out."""
+    if not is_index(index):
+        return None
+    now = scan(sources)
+    if not difference(now, Manifest.read(index).fingerprints).nothing:
+        return None
+    collection = open_index(index, tools.embedder)
+    skipped = collection.texts.skipped(of_files=True)
+    return collection, [*skipped, *now.skipped, *collection.version_troubles]
+
+
+def _in_memory(
+    sources: Sequence[Source], tools: Tools, progress: Progress
+) -> tuple[Collection, list[Skipped]]:
+    now = scan(sources)
+    draft = Draft(tools, progress=progress)
+    collection = assemble(draft, now, difference(now, {}), progress=progress)
+    return collection, [*collection.texts.skipped(), *collection.version_troubles]
 
 
 def _corpus_folder(corpus: str) -> Path:
@@ -156,20 +148,11 @@ def shipped_indexes() -> Path:
     return Path(str(resources.files("lexloop.data"))) / "index"
 
 
-def _kept_index(key: str) -> Path:
-    shipped = shipped_indexes() / key
-    return shipped if is_index(shipped) else cache_folder() / key
-
-
-def index_key(documents: list[Document], embedder: Embedder, extractor: str) -> str:
-    """What an index of these documents is kept under: it changes with anything it is made of."""
-    digest = hashlib.sha256()
-    for part in (made_by(), embedder.name, extractor):
-        digest.update(part.encode() + b"\0")
-    for document in documents:
-        digest.update(document.name.encode("utf-8", "surrogateescape") + b"\0")
-        digest.update(hashlib.sha256(document.text.encode()).digest())
-    return digest.hexdigest()[:32]
+def index_key(folder: Path | None, recipe: Recipe) -> str:
+    """What the index of a folder is kept under; None stands for the shipped sample."""
+    place = os.fsencode(folder.resolve()) if folder else b""
+    made = json.dumps({**recipe.as_record(), "made_by": made_by()}, sort_keys=True)
+    return hashlib.sha256(place + b"\0" + made.encode()).hexdigest()[:32]
 
 
 def _left_out(item: Skipped) -> Degradation:

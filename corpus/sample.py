@@ -8,34 +8,34 @@ Run it in an editable install whenever the sample or this room changes; a test s
 import shutil
 from pathlib import Path
 
-from lexloop.corpus.index.store import is_index, write_index
-from lexloop.corpus.load.folder import load_documents
-from lexloop.corpus.opening import (
-    RULES,
-    build_collection,
-    index_key,
-    sample_folder,
-    shipped_indexes,
-)
-from lexloop.corpus.triplets.rules import extract_document
+from lexloop.core.settings_index import IndexSettings
+from lexloop.corpus.index.generations import LOCK
+from lexloop.corpus.index.manifest import Source
+from lexloop.corpus.index.writer import write_index
+from lexloop.corpus.opening import index_key, sample_folder, shipped_indexes, tools_for, up_to_date
 from lexloop.models.minilm import load_minilm
+
+SOURCES = [Source(path="")]
+"""What the shipped manifest says; where the sample lies is not known before it is installed."""
 
 
 def sample_index() -> Path:
-    """Where the shipped index of today's sample and code belongs."""
-    documents, _ = load_documents(sample_folder())
-    return shipped_indexes() / index_key(documents, load_minilm(), RULES)
+    """Where the shipped index of today's code belongs."""
+    return shipped_indexes() / index_key(None, tools_for(IndexSettings(), load_minilm()).recipe)
 
 
 def main() -> None:
     """Write the index if it is due, and remove those of earlier samples."""
-    out = sample_index()
-    if not is_index(out):
-        documents, _ = load_documents(sample_folder())
-        write_index(build_collection(documents, load_minilm(), extract_document), out)
+    out, tools = sample_index(), tools_for(IndexSettings(), load_minilm())
     for other in shipped_indexes().iterdir():
-        if other != out and is_index(other):
+        if other != out:
             shutil.rmtree(other)
+    if (found := up_to_date(out, [Source(str(sample_folder()))], tools)) is None:
+        shutil.rmtree(out, ignore_errors=True)
+        write_index(out, [Source(str(sample_folder()))], tools, recorded=SOURCES)
+        (out / LOCK).unlink()
+    else:
+        found[0].close()
     print(out.name)
 
 

@@ -11,9 +11,10 @@ from lexloop.core.settings import Settings
 from lexloop.core.types import ABSTENTION, Advice, Passage, Triplet
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.load.folder import load_documents
-from lexloop.corpus.opening import build_collection
+from lexloop.corpus.index.assemble import build_collection
+from lexloop.corpus.index.subset import every_chunk, without
+from lexloop.corpus.opening import tools_for
 from lexloop.corpus.text.evidence import evidence_chunks
-from lexloop.corpus.triplets.rules import extract_document
 from lexloop.graph.build import build_graph
 from lexloop.graph.components import choose
 from lexloop.models.dialogue import unassisted
@@ -63,11 +64,12 @@ def read_rows(number: int, gold: Path, docs: Path, negative: Path) -> list[Row]:
 
     Args:
         number: The set's number.
-        gold: Questions in the format of data/ll144/gold.jsonl.
+        gold: Questions in the format of data/gold.jsonl.
         docs: The folder.
         negative: Queries that no document answers, with the field ``query``.
     """
-    collection = build_collection(load_documents(docs)[0], load_minilm(), extract_document)
+    documents = [d for d in load_documents(docs)[0] if d.name.endswith(".txt")]
+    collection = build_collection(documents, tools_for(Settings(), load_minilm()))
     rows: list[Row] = []
     for item in _read(gold):
         question, history = item["question"], item["conversation_history"]
@@ -75,8 +77,8 @@ def read_rows(number: int, gold: Path, docs: Path, negative: Path) -> list[Row]:
         kind = "out of scope" if outside else "answerable"
         rows += _row(number, kind, question, history, collection)
         if not outside:
-            gone = evidence_chunks(collection.chunks, item["reference_context"])
-            left = collection.without(gone)
+            gone = evidence_chunks(every_chunk(collection), item["reference_context"])
+            left = without(collection, gone)
             rows += _row(number, "evidence removed", question, history, left)
     for item in _read(negative):
         rows += _row(number, "negative", item["query"], [], collection)
@@ -90,7 +92,7 @@ def _row(
     parts = replace(choose(Settings(max_retries=0), collection, None), generator=reader)
     roles = {"user": HumanMessage, "assistant": AIMessage}
     messages: list[AnyMessage] = [roles[turn["role"]](content=turn["content"]) for turn in history]
-    build_graph(lambda _: parts).invoke({"messages": [*messages, HumanMessage(content=question)]})
+    build_graph(lambda *_: parts).invoke({"messages": [*messages, HumanMessage(content=question)]})
     return [Row(number, kind, question, reader.signs)] if reader.signs else []
 
 

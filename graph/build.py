@@ -28,12 +28,13 @@ Lexloop = CompiledStateGraph[State, Settings, InputState, OutputState]
 
 
 def build_graph(
-    components: Callable[[Any], Components], checkpointer: Checkpointer = None
+    components: Callable[[Any, str | None], Components], checkpointer: Checkpointer = None
 ) -> Lexloop:
     """Wire the eight nodes and the loop.
 
     Args:
-        components: From a run's context (None, ``Settings`` or a parent's) to the components.
+        components: From a run's context (None, ``Settings`` or a parent's) and the snapshot of the
+            corpus that the question is answered from (None for today's) to the components.
         checkpointer: Keeps threads; a server or a parent graph supplies its own instead.
     """
     graph = StateGraph(
@@ -43,13 +44,13 @@ def build_graph(
         ("classify", lambda s, c: classify(s, c.classifier, c.settings, c.degraded)),
         ("rewrite", lambda s, c: rewrite(s, c.rewriter)),
         ("hybrid_retrieve", lambda s, c: hybrid_retrieve(s, c.backend, c.settings)),
-        ("kg_retrieve", lambda s, c: kg_retrieve(s, c.graph_source)),
+        ("kg_retrieve", lambda s, c: kg_retrieve(s, c.graph_source, c.settings)),
         ("rerank", lambda s, c: rerank(s, c.reranker)),
         ("generate", lambda s, c: generate(s, c.generator, c.guard)),
         ("evaluate", lambda s, c: evaluate(s, c.judge, c.text_of, c.settings)),
         ("engineer_prompt", lambda s, c: engineer_prompt(s, c.engineer)),
     ):
-        graph.add_node(name, Node(name, step, components))
+        graph.add_node(name, Node(name, step, components, first=name == "classify"))
     graph.add_edge(START, "classify")
     graph.add_edge("classify", "rewrite")
     graph.add_edge("rewrite", "hybrid_retrieve")

@@ -1,6 +1,5 @@
 """Settings -> implementations: the only place that chooses, and the only one that constructs."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -25,6 +24,8 @@ from lexloop.nodes.rewrite.node import Rewriter
 class Components:
     """What the nodes of one run get from outside.
 
+    ``snapshot`` tells the state of the corpus from an earlier or a later one.
+
     ``backend``, ``graph_source``, ``judge`` and ``text_of`` are None where the settings leave the
     step out. ``fallback`` holds the embedded components where the settings allow them to stand in
     for a failing model.
@@ -44,6 +45,7 @@ class Components:
     chat: ChatModel | None = None
     fallback: "Components | None" = None
     degraded: list[Degradation] = field(default_factory=list)
+    snapshot: str = ""
 
 
 def choose(settings: Settings, collection: Collection, chat: ChatModel | None) -> Components:
@@ -70,7 +72,7 @@ def choose(settings: Settings, collection: Collection, chat: ChatModel | None) -
         generator=_generator(settings, collection, chat),
         guard=_guard(settings, collection),
         judge=_judge(settings, collection, chat),
-        text_of=None if alone else _text_of(collection),
+        text_of=None if alone else collection.text_of,
         engineer=_engineer(settings, chat),
         chat=chat,
     )
@@ -170,11 +172,3 @@ def _engineer(settings: Settings, chat: ChatModel | None) -> PromptEngineer:
     from lexloop.nodes.engineer_prompt.rules import RuleEngineer
 
     return RuleEngineer()
-
-
-def _text_of(collection: Collection) -> Callable[[str], str | None]:
-    def text_of(name: str) -> str | None:
-        document = collection.documents.get(name)
-        return document.text if document else None
-
-    return text_of

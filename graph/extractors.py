@@ -1,16 +1,84 @@
-"""Who extracts the triplets when a corpus is indexed."""
+"""Who extracts the triplets when a corpus is indexed, and what it may cost."""
 
+import hashlib
 import time
+from dataclasses import dataclass
+from pathlib import Path
 
+from lexloop.core.errors import BudgetError, SettingsError
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Triplet, Usage
-from lexloop.corpus.opening import RULES, Extractor
+from lexloop.corpus.index.estimate import Estimate
+from lexloop.corpus.index.tools import Extractor
+from lexloop.corpus.opening import RULES, cache_folder
+from lexloop.corpus.triplets.kept import KeptExtractions
 from lexloop.corpus.triplets.rules import extract_document
 from lexloop.graph.components import uses_model
 from lexloop.models.chat import ChatModel
+from lexloop.models.dialogue import ChatRequest
+
+_CHARS_PER_TOKEN = 4
+_EXPECTED_REPLY_TOKENS = 300
+_MILLION = 1_000_000
 
 
-def extractor_for(settings: Settings, chat: ChatModel | None) -> tuple[str, Extractor]:
+@dataclass(frozen=True)
+class Budget:
+    """What the model costs and may cost.
+
+    Args:
+        price_in: US dollars for a million tokens of prompts.
+        price_out: US dollars for a million tokens of replies.
+        most: US dollars that one run may spend; None for any.
+
+    Raises:
+        SettingsError: There is a limit and no price.
+    """
+
+    price_in: float | None = None
+    price_out: float | None = None
+    most: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.most is not None and (self.price_in is None or self.price_out is None):
+            raise SettingsError(
+                f"--max-cost is {self.most}, but the model's prices are not known.",
+                "Give --price-in and --price-out, in dollars for a million tokens.",
+            )
+
+    def cost(self, tokens_in: int, tokens_out: int) -> float | None:
+        """In US dollars; None where a price is not known."""
+        if self.price_in is None or self.price_out is None:
+            return None
+        return (tokens_in * self.price_in + tokens_out * self.price_out) / _MILLION
+
+    def check(self, spent: Usage, request: ChatRequest) -> None:
+        """Refuse a request that would go beyond the limit.
+
+        Raises:
+            BudgetError: It would.
+        """
+        expected_in, expected_out = expected_tokens(request)
+        cost = self.cost(spent["tokens_in"] + expected_in, spent["tokens_out"] + expected_out)
+        if self.most is not None and cost is not None and cost > self.most:
+            raise BudgetError(
+                f"The next of the model's calls would bring the cost to ${cost:.4f}, above the "
+                f"limit of ${self.most:.4f}, after {spent['model_calls']} calls.",
+                "Raise --max-cost and run again: what was extracted is kept and costs nothing.",
+            )
+
+
+def expected_tokens(request: ChatRequest) -> tuple[int, int]:
+    """An estimate of the tokens of a prompt and of its reply."""
+    return (
+        len(request.system + request.user) // _CHARS_PER_TOKEN + 1,
+        _EXPECTED_REPLY_TOKENS,
+    )
+
+
+def extractor_for(
+    settings: Settings, chat: ChatModel | None, budget: Budget | None = None
+) -> tuple[str, Extractor]:
     """An identifier for the index, and the extractor it names.
 
     Raises:
@@ -18,22 +86,99 @@ def extractor_for(settings: Settings, chat: ChatModel | None) -> tuple[str, Extr
     """
     if not uses_model("triplet_extractor", settings.triplet_extractor, chat) or chat is None:
         return RULES, extract_document
-    return f"model-{chat.name}", lambda chunks: _by_model(chunks, chat, settings.deadline_s)
+    extractor = ModelExtractor(chat, settings.deadline_s, budget or Budget())
+    return f"model-{chat.name}", extractor
 
 
-def _by_model(chunks: list[Chunk], chat: ChatModel, deadline_s: float) -> list[Triplet]:
-    """Ask for each chunk's triplets in turn; each call has a deadline of its own."""
+class ModelExtractor:
+    """Asks a model for each chunk's triplets in turn and keeps every reply it got.
+
+    Args:
+        chat: The model.
+        deadline_s: Seconds each chunk may take.
+        budget: What it may cost.
+    """
+
+    def __init__(self, chat: ChatModel, deadline_s: float, budget: Budget) -> None:
+        self._chat, self._deadline_s, self._budget = chat, deadline_s, budget
+        self.spent: Usage = {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
+
+    def __call__(self, chunks: list[Chunk]) -> list[Triplet]:
+        """The triplets of one document's chunks.
+
+        Raises:
+            ModelError: The model gave no usable reply.
+            BudgetError: The next call would cost more than is allowed.
+        """
+        kept = KeptExtractions(extractions_path())
+        try:
+            return [triplet for chunk in chunks for triplet in self._of(chunk, kept)]
+        finally:
+            kept.close()
+
+    def _of(self, chunk: Chunk, kept: KeptExtractions) -> list[Triplet]:
+        from lexloop.corpus.triplets.model import extract_with_model
+
+        dialogue = extract_with_model(chunk)
+        request = next(dialogue)
+        key = extraction_key(self._chat.name, chunk)
+        if (found := kept.find(key, chunk)) is not None:
+            return found
+        self._budget.check(self.spent, request)
+        triplets: list[Triplet] = []
+        try:
+            while True:
+                deadline = time.time() + self._deadline_s
+                reply = self._chat.complete(request, deadline=deadline, meter=self.spent)
+                request = dialogue.send(reply)
+        except StopIteration as done:
+            triplets = done.value
+        kept.keep(key, chunk, triplets)
+        return triplets
+
+
+def extraction_key(model: str, chunk: Chunk) -> str:
+    """Changes with the model, with its instructions and with the text."""
+    from lexloop import prompts
+
+    prompt = prompts.load("extract_triplets", {"passage", "limit"})
+    said = "\0".join((model, prompt.system, prompt.user, chunk["text"]))
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def extractions_path() -> Path:
+    """Where extractions are kept."""
+    return cache_folder().parent / "extractions.sqlite"
+
+
+def expected_cost(
+    found: Estimate, settings: Settings, budget: Budget, price_embedding: float | None
+) -> dict[str, float | None]:
+    """Calls, tokens and US dollars that an indexing would take, as far as can be told before.
+
+    Chunks whose extraction is kept cost nothing. The dollars are None where a price is missing.
+    """
     from lexloop.corpus.triplets.model import extract_with_model
 
-    meter: Usage = {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
-    triplets: list[Triplet] = []
-    for chunk in chunks:
-        dialogue = extract_with_model(chunk)
-        try:
-            request = next(dialogue)
-            while True:
-                deadline = time.time() + deadline_s
-                request = dialogue.send(chat.complete(request, deadline=deadline, meter=meter))
-        except StopIteration as done:
-            triplets += done.value
-    return triplets
+    asked = found.chunks if settings.triplet_extractor == "model" else ()
+    kept = KeptExtractions(extractions_path())
+    try:
+        new = [
+            chunk
+            for chunk in asked
+            if kept.find(extraction_key(str(settings.model), chunk), chunk) is None
+        ]
+    finally:
+        kept.close()
+    tokens = [expected_tokens(next(extract_with_model(chunk))) for chunk in new]
+    tokens_in, tokens_out = sum(t for t, _ in tokens), sum(t for _, t in tokens)
+    remote = found.embedded_tokens if settings.embedder.startswith("openai:") else 0
+    model = budget.cost(tokens_in, tokens_out) if new else 0.0
+    embedding = remote * (price_embedding or 0.0) / _MILLION
+    unpriced = model is None or (remote > 0 and price_embedding is None)
+    return {
+        "model_calls": len(new),
+        "tokens_in": tokens_in,
+        "tokens_out": tokens_out,
+        "cost_usd": None if unpriced or model is None else round(model + embedding, 6),
+    }

@@ -17,7 +17,7 @@ from lexloop.models.chat import ChatModel
 from lexloop.models.dialogue import ChatReply, ChatRequest, Dialogue
 
 Step = Callable[[State, Components], Dialogue[Update]]
-Resolve = Callable[[Any], Components]
+Resolve = Callable[[Any, str | None], Components]
 Outcome = ChatReply | ModelError
 
 
@@ -30,16 +30,17 @@ class Node(Runnable[State, Update]):
     Args:
         name: The node's name.
         step: What it does, given the state and the components.
-        resolve: From a run's context to the components.
+        resolve: From a run's context and the corpus's snapshot to the components.
+        first: Whether a question begins here, so that the corpus is looked at anew.
     """
 
-    def __init__(self, name: str, step: Step, resolve: Resolve) -> None:
+    def __init__(self, name: str, step: Step, resolve: Resolve, first: bool = False) -> None:
         self.name, self._node = name, name
-        self._step, self._resolve = step, resolve
+        self._step, self._resolve, self._first = step, resolve, first
 
     def invoke(self, input: State, config: RunnableConfig | None = None, **kwargs: Any) -> Update:
         """Run the step, blocking while a model is asked."""
-        drive = _Drive(self._node, self._step, input, self._resolve(get_runtime().context))
+        drive = self._drive(input, get_runtime().context)
         request = drive.start()
         while request is not None:
             request = drive.advance(drive.ask(request))
@@ -51,12 +52,15 @@ class Node(Runnable[State, Update]):
         """Run the step without blocking the event loop."""
         # opening an index reads files and scoring takes the processor: neither belongs on the
         # event loop, while the waiting for a model does
-        parts = await asyncio.to_thread(self._resolve, get_runtime().context)
-        drive = _Drive(self._node, self._step, input, parts)
+        drive = await asyncio.to_thread(self._drive, input, get_runtime().context)
         request = await asyncio.to_thread(drive.start)
         while request is not None:
             request = await asyncio.to_thread(drive.advance, await drive.aask(request))
         return drive.update()
+
+    def _drive(self, state: State, context: Any) -> "_Drive":
+        snapshot = None if self._first else state.get("snapshot")
+        return _Drive(self._node, self._step, state, self._resolve(context, snapshot))
 
 
 class _Drive:
@@ -157,6 +161,8 @@ class _Drive:
     def update(self) -> Update:
         """What the step wrote, with what it cost and what degraded added."""
         update: Update = {**self._result}
+        if self._state.get("snapshot") != self._parts.snapshot:
+            update["snapshot"] = self._parts.snapshot
         if self._degraded:
             before = update.get("degraded", self._state.get("degraded", []))
             update["degraded"] = [*before, *self._degraded]

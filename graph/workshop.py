@@ -10,7 +10,8 @@ from lexloop.core.errors import ModelError, SettingsError
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Degradation
 from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.opening import Progress, corpus_stamp, open_corpus, silent
+from lexloop.corpus.index.draft import Progress, silent
+from lexloop.corpus.opening import corpus_stamp, open_corpus, tools_for
 from lexloop.graph.components import Components, choose
 from lexloop.graph.extractors import extractor_for
 from lexloop.models.chat import ChatModel, connect
@@ -40,24 +41,37 @@ class Workshop:
         self._connection = connection or Connection()
         self._defaults = defaults or Settings()
         self._progress = progress
-        self._lock = threading.RLock()
+        self._lock = threading.Lock()
+        self._loading = threading.Lock()
+        self._making: dict[Any, threading.Lock] = {}
         self._components: OrderedDict[Any, Components] = OrderedDict()
         self._collections: OrderedDict[Any, tuple[Collection, list[Degradation]]] = OrderedDict()
         self._embedders: dict[str, Embedder] = {}
 
-    def __call__(self, context: Any) -> Components:
+    def __call__(self, context: Any, snapshot: str | None = None) -> Components:
         """The components for a run's context: None, ``Settings``, or a parent graph's own.
+
+        Args:
+            context: What the run brings.
+            snapshot: The state of the corpus that the question is being answered from; None for
+                today's. A corpus that changes meanwhile changes the next question's answer, not
+                half of this one's.
 
         Raises:
             LexloopError: Settings, corpus, data or model cannot be used.
         """
         settings = settings_of(context, self._defaults)
+        if snapshot is None or (settings, snapshot) not in self._components:
+            snapshot = corpus_stamp(settings.corpus)
+        key = (settings, snapshot)
         with self._lock:
-            key = (settings, corpus_stamp(settings.corpus))
-            if key not in self._components:
-                _keep(self._components, key, self._make(settings, key[1]))
-            self._components.move_to_end(key)
-            return self._components[key]
+            making = self._making.setdefault(key, threading.Lock())
+        with making:  # another question need not wait while this one's corpus is indexed
+            made = self._components.get(key) or self._make(settings, snapshot)
+        with self._lock:
+            self._making.pop(key, None)
+            _keep(self._components, key, made)
+        return made
 
     def _make(self, settings: Settings, stamp: str) -> Components:
         chat, missing = self._chat(settings)
@@ -68,7 +82,8 @@ class Workshop:
         fallback = None
         if chat is not None and settings.fallback and settings.variant != "llm_only":
             fallback = choose(embedded_only(settings), collection, None)
-        return replace(made, fallback=fallback, degraded=[*missing, *left_out])
+        degraded = [*missing, *left_out]
+        return replace(made, snapshot=stamp, fallback=fallback, degraded=degraded)
 
     def _chat(self, settings: Settings) -> tuple[ChatModel | None, list[Degradation]]:
         if settings.model is None:
@@ -84,23 +99,27 @@ class Workshop:
         self, settings: Settings, stamp: str, chat: ChatModel | None
     ) -> tuple[Collection, list[Degradation]]:
         extractor, extract = extractor_for(settings, chat)
-        key = (settings.corpus, stamp, settings.embedder, extractor)
-        if key not in self._collections:
-            embedder = self._embedder(settings.embedder)
-            try:
-                opened = open_corpus(settings.corpus, embedder, extract, extractor, self._progress)
-            except ModelError as error:
-                if chat is None or not settings.fallback:
-                    raise
-                collection, left_out = self._collection(embedded_only(settings), stamp, None)
-                return collection, [*left_out, _lost("index", f"triplets by {chat.name}", error)]
+        embedder = self._embedder(settings.embedder)
+        tools = tools_for(settings, embedder, extract, extractor)
+        key = (settings.corpus, stamp, tools.recipe)
+        if (kept := self._collections.get(key)) is not None:
+            return kept
+        try:
+            opened = open_corpus(settings.corpus, tools, self._progress)
+        except ModelError as error:
+            if chat is None or not settings.fallback:
+                raise
+            collection, left_out = self._collection(embedded_only(settings), stamp, None)
+            return collection, [*left_out, _lost("index", f"triplets by {chat.name}", error)]
+        with self._lock:
             _keep(self._collections, key, opened)
-        return self._collections[key]
+        return opened
 
     def _embedder(self, name: str) -> Embedder:
-        if name not in self._embedders:
-            self._embedders[name] = load_embedder(name, self._connection)
-        return self._embedders[name]
+        with self._loading:
+            if name not in self._embedders:
+                self._embedders[name] = load_embedder(name, self._connection)
+            return self._embedders[name]
 
 
 def settings_of(context: Any, defaults: Settings) -> Settings:
@@ -145,5 +164,6 @@ def _lost(node: str, wanted: str, error: ModelError) -> Degradation:
 
 def _keep(kept: OrderedDict[Any, Any], key: Any, value: Any) -> None:
     kept[key] = value
+    kept.move_to_end(key)
     while len(kept) > _KEPT:
         kept.popitem(last=False)

@@ -117,12 +117,13 @@ def parse(name: str, text: str, placeholders: Iterable[str]) -> Prompt:
 
 
 def numbered(passages: Iterable[Passage]) -> list[Data]:
-    """Passages as data under their numbers, each with its title and section above it."""
+    """Passages as data under their numbers, each with its title, section and version above it."""
     return [Data("passage", _headed(passage), passage["n"]) for passage in passages]
 
 
 def _headed(passage: Passage) -> str:
-    heading = " | ".join(filter(None, [passage["title"], passage["section"]]))
+    known = [passage["title"], passage["section"], passage.get("version")]
+    heading = " | ".join(filter(None, known))
     return f"{heading}\n{passage['text']}" if heading else passage["text"]
 
 

@@ -29,7 +29,7 @@ from typer.main import get_command
 from lexloop.apps.cli.ask import ask
 from lexloop.apps.cli.chat import chat
 from lexloop.apps.cli.edge import debugging, unexpected
-from lexloop.apps.cli.index import index
+from lexloop.apps.cli.index import commands as index_commands
 
 _EPILOG = (
     "Exit codes: 0 answered or abstained; 1 unexpected; 2 input or settings; 3 index made, files "
@@ -48,7 +48,7 @@ app = typer.Typer(
 )
 app.command(epilog=_EPILOG)(ask)
 app.command(epilog=_EPILOG)(chat)
-app.command(epilog=_EPILOG)(index)
+app.add_typer(index_commands, name="index", epilog=_EPILOG)
 
 
 def _show_version(wanted: bool) -> None:

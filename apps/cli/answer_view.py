@@ -58,6 +58,8 @@ def place(source: "Citation | Triplet") -> "Text":
     if source["page"] is not None:
         parts.append(f"page {source['page']}")
     parts.append(f"characters {source['start']}–{source['end']}")
+    if version := source.get("version"):
+        parts.append(str(version))
     span = one_line(" · ".join(parts))
     return joined(plain(one_line(source["document"]), "bold"), plain(f" · {span}"))
 

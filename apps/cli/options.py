@@ -166,12 +166,15 @@ Assignments = Annotated[
 ]
 
 
-def chosen_settings(given: Mapping[str, Any]) -> "Settings":
+def chosen_settings(
+    given: Mapping[str, Any], stored: Mapping[str, Any] | None = None
+) -> "Settings":
     """The settings that a command's parameters choose.
 
     Args:
         given: Parameters by name; those that are None or no setting are left out, and
             ``assignments`` holds the ``NAME=VALUE`` texts, which count more.
+        stored: Settings to start from in place of the defaults.
 
     Raises:
         SettingsError: A value is not allowed, or a name is no setting.
@@ -181,7 +184,7 @@ def chosen_settings(given: Mapping[str, Any]) -> "Settings":
     fields = Settings.model_fields
     named = {name: value for name, value in given.items() if name in fields and value is not None}
     assigned = dict(_assignment(text, fields) for text in given.get("assignments") or [])
-    return Settings(**{**named, **assigned})
+    return Settings(**{**(stored or {}), **named, **assigned})
 
 
 def _assignment(text: str, fields: Mapping[str, Any]) -> tuple[str, Any]:

@@ -9,6 +9,7 @@ import re
 from lexloop.core.types import ABSTENTION, Citation, Passage
 from lexloop.corpus.text.sentences import sentence_spans
 from lexloop.corpus.text.tokens import tokenize
+from lexloop.nodes.cite import cite
 from lexloop.nodes.generate.node import Draft
 from lexloop.nodes.markers import MARKER, cited_sentences
 
@@ -59,15 +60,7 @@ def citation_for(statement: str, passage: Passage) -> Citation:
     where it brings more than it costs; a passage that shares nothing is cited as a whole.
     """
     start, end = _best_span(tokenize(statement), passage["text"])
-    return Citation(
-        n=passage["n"],
-        document=passage["document"],
-        section=passage["section"],
-        page=passage["page"],
-        start=passage["start"] + start,
-        end=passage["start"] + end,
-        quote=passage["text"][start:end],
-    )
+    return cite(passage, start, end)
 
 
 def _best_span(sought: list[str], text: str) -> tuple[int, int]:

@@ -2,10 +2,11 @@
 
 import re
 
-from lexloop.core.types import ABSTENTION, Advice, Citation, Passage, Triplet
+from lexloop.core.types import ABSTENTION, Advice, Passage, Triplet
 from lexloop.corpus.text.sentences import sentence_spans
 from lexloop.corpus.text.statements import LIST_ITEM
 from lexloop.models.dialogue import unassisted
+from lexloop.nodes.cite import cite
 from lexloop.nodes.generate.answerable import answerable, read_signs
 from lexloop.nodes.generate.node import Draft
 from lexloop.nodes.generate.selection import Evidence, gather, select
@@ -43,7 +44,7 @@ class ExtractiveGenerator:
             return Draft(ABSTENTION)
         chosen = select(asked, scored)
         answer = " ".join(_cited(item) for item in chosen)
-        return Draft(answer, [_citation(item) for item in chosen])
+        return Draft(answer, [cite(item.passage, item.start, item.end) for item in chosen])
 
 
 def _cited(item: Evidence) -> str:
@@ -58,16 +59,3 @@ def _tidy(text: str) -> str:
     marker = LIST_ITEM.match(flat)
     bare = flat[marker.end() :] if marker else flat
     return bare[:1].upper() + bare[1:]
-
-
-def _citation(item: Evidence) -> Citation:
-    passage = item.passage
-    return {
-        "n": passage["n"],
-        "document": passage["document"],
-        "section": passage["section"],
-        "page": passage["page"],
-        "start": passage["start"] + item.start,
-        "end": passage["start"] + item.end,
-        "quote": passage["text"][item.start : item.end],
-    }

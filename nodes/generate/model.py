@@ -2,6 +2,7 @@
 
 from lexloop import prompts
 from lexloop.core.types import ABSTENTION, Advice, Passage, Triplet
+from lexloop.corpus.triplets.predicates import reading
 from lexloop.models.dialogue import ChatRequest, Dialogue
 from lexloop.nodes.generate.citations import abstains, cited
 from lexloop.nodes.generate.node import Draft
@@ -55,4 +56,4 @@ class ModelAlone:
 
 
 def _stated(triplet: Triplet) -> str:
-    return f"{triplet['subject']} | {triplet['predicate']} | {triplet['object']}"
+    return f"{triplet['subject']} | {reading(triplet['predicate'])} | {triplet['object']}"

@@ -30,7 +30,7 @@ def read_jsonl(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-GOLD = read_jsonl(DATA / "ll144" / "gold.jsonl")
+GOLD = read_jsonl(DATA / "gold.jsonl")
 NEGATIVE = read_jsonl(DATA / "negative.jsonl")
 
 

@@ -34,7 +34,7 @@ def test_the_embedded_mode_abstains_on_negative_queries(graph: Lexloop) -> None:
 
 def test_every_answer_to_a_gold_question_is_verified(graph: Lexloop) -> None:
     by_type = defaultdict(list)
-    for row in rows("ll144/gold.jsonl"):
+    for row in rows("gold.jsonl"):
         by_type[row["question_type"]].append(row)
     for first, *_ in by_type.values():
         messages = [*first["conversation_history"], {"role": "user", "content": first["question"]}]

@@ -6,10 +6,11 @@ from typing import TypeVar
 import pytest
 from statute import LAW, RULE
 
+from lexloop.core.settings import Settings
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.load.document import Document
-from lexloop.corpus.opening import build_collection
-from lexloop.corpus.triplets.rules import extract_document
+from lexloop.corpus.index.assemble import build_collection
+from lexloop.corpus.opening import tools_for
 from lexloop.models.dialogue import Dialogue
 from lexloop.models.minilm import load_minilm
 
@@ -23,7 +24,7 @@ def small() -> Collection:
         Document("law.txt", "Harbour Act", LAW),
         Document("rule.txt", "Harbour Rules", RULE),
     ]
-    return build_collection(documents, load_minilm(), extract_document)
+    return build_collection(documents, tools_for(Settings(), load_minilm()))
 
 
 @pytest.fixture

@@ -1,0 +1,69 @@
+"""``lexloop index DIR --out INDEX``: a folder of documents -> an index on disk."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lexloop.apps.cli import options
+from lexloop.apps.cli.edge import reported
+from lexloop.apps.cli.index import options as index_options
+from lexloop.apps.cli.index.writing import write
+
+
+def build(
+    *,
+    context: typer.Context,
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A folder of documents, or one document.")
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="INDEX", help="The folder of the new index.")
+    ],
+    force: Annotated[
+        bool, typer.Option("--force", help="Make an index already there anew.")
+    ] = False,
+    prefix: index_options.Prefix = "",
+    chunker: index_options.Chunker = None,
+    as_json: index_options.AsJson = False,
+    dry_run: index_options.DryRun = False,
+    price_in: index_options.PriceIn = None,
+    price_out: index_options.PriceOut = None,
+    price_embedding: index_options.PriceEmbedding = None,
+    max_cost: index_options.MaxCost = None,
+    model: options.Model = None,
+    base_url: options.BaseUrl = None,
+    embedder: options.Embedder = None,
+    deadline_s: options.Deadline = None,
+    assignments: options.Assignments = None,
+) -> None:
+    """Index documents once, for any number of questions.
+
+    With --set triplet_extractor=model and --model, the model reads out the knowledge graph.
+    """
+    with reported(as_json):
+        from lexloop.corpus.index.manifest import Source
+
+        _check_place(out, force)
+        source = Source(str(folder.expanduser().absolute()), prefix)
+        write(out, [source], context.params, fresh=force)
+
+
+def _check_place(out: Path, force: bool) -> None:
+    """Refuse a taken place before the work instead of after it.
+
+    Raises:
+        CorpusError: ``out`` exists and may not be replaced.
+    """
+    from lexloop.core.errors import CorpusError
+    from lexloop.corpus.index.generations import is_unfinished
+    from lexloop.corpus.index.manifest import is_index
+
+    if not out.exists() or (force and is_index(out)) or is_unfinished(out):
+        return
+    if is_index(out):
+        raise CorpusError(
+            f"The index {out} already exists.",
+            "Bring it up to date with `lexloop index update`, or pass --force to make it anew.",
+        )
+    raise CorpusError(f"{out} already exists and is no index.", "Choose another folder.")

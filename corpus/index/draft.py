@@ -1,0 +1,181 @@
+"""An index in the making: documents come in their final order, new ones and those kept."""
+
+from collections.abc import Callable, Sequence
+from collections.abc import Collection as Names
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexloop.core.types import Chunk, Triplet
+from lexloop.corpus.index.collection import Collection, searched_text
+from lexloop.corpus.index.counts import TermCounts
+from lexloop.corpus.index.dense import DenseIndex
+from lexloop.corpus.index.layout import Layout
+from lexloop.corpus.index.lexical import LexicalIndex
+from lexloop.corpus.index.stored_triplets import StoredTriplets
+from lexloop.corpus.index.texts import TextStore
+from lexloop.corpus.index.tools import Tools
+from lexloop.corpus.index.window_vectors import WindowVectors
+from lexloop.corpus.index.windows import window_texts
+from lexloop.corpus.knowledge.graph import KnowledgeGraph
+from lexloop.corpus.load.document import Document, Skipped
+
+Progress = Callable[[str, int, int], None]
+
+
+def silent(stage: str, done: int, total: int) -> None:
+    """A progress report that nobody reads."""
+
+
+class Draft:
+    """Collects files in ascending order of their names, and makes a collection of them.
+
+    Args:
+        tools: Make chunks, triplets and vectors.
+        folder: Where the files go; None keeps everything in memory.
+        old: The index before, whose documents may be kept and whose vectors are used again.
+        progress: Told how far the embedding has come.
+    """
+
+    def __init__(
+        self,
+        tools: Tools,
+        *,
+        folder: Path | None = None,
+        old: Collection | None = None,
+        progress: Progress = silent,
+    ) -> None:
+        self._tools, self._old, self._progress = tools, old, progress
+        self._texts = TextStore.create(folder / TextStore.FILE if folder else None)
+        self._counts = TermCounts()
+        self._vectors = WindowVectors(tools.embedder, progress)
+        self._names: list[str] = []
+        self._owners: list[NDArray[np.int32]] = []
+        self._starts: list[NDArray[np.int32]] = []
+        self._size = 0
+
+    def discard(self) -> None:
+        """Let go of the texts' file."""
+        self._texts.close()
+
+    def file(self, name: str, fingerprint: str, skipped: Sequence[Skipped]) -> None:
+        """Note a source file and what of it could not be read."""
+        self._texts.add_file(name, fingerprint, skipped)
+
+    def keep_file(self, name: str, excluded: Names[str]) -> int:
+        """Take over a source file of the old index with its documents; how many there are.
+
+        Args:
+            name: The file.
+            excluded: Names of documents that stay out.
+
+        Raises:
+            ValueError: There is no old index.
+        """
+        old = self._known
+        kept = [i for i in self._places.get(name, []) if old.layout.names[i] not in excluded]
+        self._texts.copy_file(old.texts, name)
+        for ordinal in kept:
+            self._keep(ordinal)
+        return len(kept)
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        return self._known.texts.files()
+
+    def all_skipped(self) -> list[Skipped]:
+        """Everything noted so far that could not be read."""
+        return self._texts.skipped()
+
+    def skipped(self, file: str, skipped: Sequence[Skipped]) -> None:
+        """Note what could not be read of a file that has no fingerprint."""
+        self._texts.add_skipped(file, skipped)
+
+    def add(self, file: str, document: Document) -> None:
+        """Cut a document, relate it and index it."""
+        chunks = self._tools.chunk(document)
+        self.add_chunks(file, document, chunks, self._tools.extract(chunks))
+
+    def add_chunks(
+        self, file: str, document: Document, chunks: list[Chunk], triplets: list[Triplet]
+    ) -> None:
+        """Index a document that is cut already.
+
+        Where an older version of it had a chunk of the same text, that chunk's vectors serve again.
+        """
+        ordinal, first = len(self._names), self._size
+        self._texts.add_document(ordinal, file, document)
+        self._texts.add_chunks(first, ordinal, chunks)
+        place = {chunk["id"]: first + i for i, chunk in enumerate(chunks)}
+        self._texts.add_triplets(
+            [(place[t["chunk_id"]], t) for t in triplets if t["chunk_id"] in place]
+        )
+        known = self._known_vectors(document.name)
+        for chunk in chunks:
+            self._counts.add(searched_text(chunk))
+            if (vectors := known.get(chunk["text"])) is not None:
+                self._vectors.add(vectors)
+            else:
+                windows = self._tools.recipe.windows
+                self._vectors.add_texts(window_texts(chunk, self._tools.embedder, windows))
+        self._place(document.name, [chunk["start"] for chunk in chunks])
+
+    def _keep(self, ordinal: int) -> None:
+        """Take over a document of the old index with everything that was made of it."""
+        old = self._known
+        first, end = old.layout.span_of(ordinal)
+        self._texts.copy_document(old.texts, ordinal, len(self._names), first, self._size)
+        self._counts.add_rows(old.lexical, first, end)
+        self._vectors.keep(old.dense, first, end)
+        self._place(old.layout.names[ordinal], old.layout.starts[first:end])
+
+    @property
+    def _known(self) -> Collection:
+        if self._old is None:
+            raise ValueError("there is no index to keep anything of")
+        return self._old
+
+    def _place(self, name: str, starts: Sequence[int] | NDArray[np.int32]) -> None:
+        self._owners.append(np.full(len(starts), len(self._names), dtype=np.int32))
+        self._starts.append(np.asarray(starts, dtype=np.int32))
+        self._names.append(name)
+        self._size += len(starts)
+
+    def _known_vectors(self, name: str) -> dict[str, NDArray[np.float16]]:
+        """The vectors that the old index has of a document's chunks, by the chunk's text."""
+        old = self._old
+        if old is None or name not in old.layout.ordinals:
+            return {}
+        first, end = old.layout.span_of(old.layout.ordinals[name])
+        chunks = old.texts.chunks(range(first, end))
+        return {
+            chunk["text"]: old.dense.stored_windows(position)
+            for position, chunk in enumerate(chunks, first)
+        }
+
+    def finish(self) -> Collection:
+        """Everything indexed, in memory; ``save`` writes it."""
+        owners, vectors = self._vectors.finish(self._tools.embedder.dimension)
+        self._progress("indexing", 0, 1)
+        dense = DenseIndex.build(vectors, owners, self._size, self._tools.recipe.dense_index)
+        lexical = LexicalIndex.from_counts(self._counts)
+        self._texts.commit()
+        nothing = np.zeros(0, dtype=np.int32)
+        layout = Layout(
+            self._names,
+            np.concatenate([nothing, *self._owners]),
+            np.concatenate([nothing, *self._starts]),
+        )
+        graph = KnowledgeGraph.build(StoredTriplets(self._texts, layout))
+        self._progress("indexing", 1, 1)
+        return Collection(
+            texts=self._texts,
+            layout=layout,
+            lexical=lexical,
+            dense=dense,
+            load_graph=lambda: graph,
+            embedder=self._tools.embedder,
+            windows=self._tools.recipe.windows,
+        )

@@ -1,0 +1,95 @@
+"""What a writing of an index would take, found out without embedding or asking anything."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lexloop.core.types import Chunk
+from lexloop.corpus.index.draft import Progress, silent
+from lexloop.corpus.index.manifest import Manifest, Source, is_index
+from lexloop.corpus.index.scan import difference, scan
+from lexloop.corpus.index.tools import Tools
+from lexloop.corpus.index.windows import window_texts
+from lexloop.corpus.load.document import Skipped
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What would be read and embedded.
+
+    Args:
+        files_added: Source files that the index does not hold yet.
+        files_changed: Those that differ.
+        files_removed: Those that are gone.
+        documents: In the files to read.
+        chunks: Of these documents, for the extractor.
+        embedded_texts: Windows of the chunks.
+        embedded_tokens: Of these windows.
+        skipped: What could not be read.
+    """
+
+    files_added: int
+    files_changed: int
+    files_removed: int
+    documents: int
+    chunks: tuple[Chunk, ...]
+    embedded_texts: int
+    embedded_tokens: int
+    skipped: list[Skipped]
+
+    def as_record(self) -> dict[str, int]:
+        """The figures."""
+        return {
+            "files_added": self.files_added,
+            "files_changed": self.files_changed,
+            "files_removed": self.files_removed,
+            "documents": self.documents,
+            "chunks": len(self.chunks),
+            "embedded_texts": self.embedded_texts,
+            "embedded_tokens": self.embedded_tokens,
+        }
+
+
+def estimate(
+    index: Path,
+    sources: Sequence[Source],
+    tools: Tools,
+    *,
+    progress: Progress = silent,
+    excluded: Sequence[str] = (),
+    fresh: bool = False,
+) -> Estimate:
+    """What ``write_index`` with the same arguments would read and embed, at the most.
+
+    Vectors of chunks whose text stays the same are used again, so that a changed document often
+    costs less than is said here.
+
+    Raises:
+        CorpusError: A source is missing or holds no document.
+        DataError: The index already there is damaged or of another make.
+    """
+    held = Manifest.read(index) if is_index(index) and not fresh else None
+    same = held is not None and held.recipe == tools.recipe
+    now = scan(sources, excluded)
+    changes = difference(now, held.fingerprints if held and same else {})
+    documents, chunks, skipped = 0, list[Chunk](), [*now.skipped]
+    for loaded in now.read({*changes.added, *changes.changed}, progress):
+        documents += len(loaded.documents)
+        skipped += loaded.skipped
+        for document in loaded.documents:
+            chunks += tools.chunk(document)
+    windows = [
+        text
+        for chunk in chunks
+        for text in window_texts(chunk, tools.embedder, tools.recipe.windows)
+    ]
+    return Estimate(
+        files_added=len(changes.added),
+        files_changed=len(changes.changed),
+        files_removed=len(changes.removed),
+        documents=documents,
+        chunks=tuple(chunks),
+        embedded_texts=len(windows),
+        embedded_tokens=sum(tools.embedder.count_tokens_many(windows)),
+        skipped=skipped,
+    )

@@ -1,0 +1,81 @@
+"""Where every chunk lies, without its text: its document and where in it the chunk begins."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The chunks of all documents, in the order that every part of the index shares.
+
+    Args:
+        names: The documents' names, ascending.
+        owners: For each chunk its document's place in ``names``; int32, ascending.
+        starts: For each chunk its offset in the document; int32, ascending within one.
+    """
+
+    FILE = "chunks.npy"
+
+    names: Sequence[str]
+    owners: NDArray[np.int32]
+    starts: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.owners)
+
+    def id_of(self, position: int) -> str:
+        """The id of the chunk at a position."""
+        return f"{self.names[self.owners[position]]}#{self.starts[position]}"
+
+    def document_of(self, position: int) -> str:
+        """The name of the document that the chunk at a position is cut from."""
+        return str(self.names[self.owners[position]])
+
+    def position_of(self, chunk_id: str) -> int:
+        """The position of a chunk.
+
+        Raises:
+            KeyError: There is no such chunk.
+        """
+        name, _, start = chunk_id.rpartition("#")
+        if name in self.ordinals and start.isdecimal():
+            first, end = self.span_of(self.ordinals[name])
+            position = first + int(np.searchsorted(self.starts[first:end], int(start)))
+            if position < end and self.starts[position] == int(start):
+                return position
+        raise KeyError(chunk_id)
+
+    def span_of(self, ordinal: int) -> tuple[int, int]:
+        """The first position of a document's chunks, and the one after its last."""
+        return int(self._firsts[ordinal]), int(self._firsts[ordinal + 1])
+
+    @cached_property
+    def ordinals(self) -> dict[str, int]:
+        """Document name -> its place."""
+        return {name: ordinal for ordinal, name in enumerate(self.names)}
+
+    @cached_property
+    def _firsts(self) -> NDArray[np.int64]:
+        return np.searchsorted(self.owners, np.arange(len(self.names) + 1))
+
+    def save(self, folder: Path) -> None:
+        """Write the numbers; the names are the text store's."""
+        np.save(folder / self.FILE, np.stack([self.owners, self.starts]), allow_pickle=False)
+
+    @classmethod
+    def load(cls, folder: Path, names: Sequence[str]) -> Self:
+        """Map what ``save`` wrote into memory.
+
+        Raises:
+            OSError, ValueError: The file is missing or is no such array.
+        """
+        stored = np.load(folder / cls.FILE, mmap_mode="r", allow_pickle=False)
+        if stored.ndim != 2 or len(stored) != 2 or stored.dtype != np.int32:
+            raise ValueError(f"{cls.FILE} has shape {stored.shape} of {stored.dtype}")
+        return cls(names, stored[0], stored[1])

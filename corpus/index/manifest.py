@@ -1,0 +1,161 @@
+"""The manifest: names the generation that readers see and vouches for every byte of it."""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from lexloop.core.errors import DataError
+from lexloop.core.files import write_text
+from lexloop.corpus.index.recipe import Recipe, made_by, tokenizer_name
+
+FORMAT = 2
+MANIFEST = "manifest.json"
+REBUILD = "Build the index again with `lexloop index DIR --out INDEX --force`."
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where documents came from: a folder or one file, and what their names begin with.
+
+    ``path`` is empty where the index came without its sources.
+    """
+
+    path: str
+    prefix: str = ""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What ``manifest.json`` says.
+
+    Args:
+        generation: The folder below ``generations`` that holds the files.
+        recipe: What the index is made with.
+        settings: Those that chose it; an update starts from them.
+        sources: Where its documents come from.
+        excluded: Documents and source files that were removed and stay out.
+        counts: Documents, chunks, windows and triplets.
+        sha256: File name -> SHA-256 of its bytes.
+        fingerprints: Source file -> SHA-256 of the bytes and metadata it had.
+    """
+
+    generation: str
+    recipe: Recipe
+    settings: Mapping[str, Any]
+    sources: tuple[Source, ...]
+    excluded: tuple[str, ...]
+    counts: Mapping[str, int]
+    sha256: Mapping[str, str]
+    fingerprints: Mapping[str, str]
+
+    def write(self, index: Path) -> None:
+        """Publish: from this one rename on, readers see the generation.
+
+        Raises:
+            OSError: It cannot be written; readers see the one before.
+        """
+        record = {
+            "format": FORMAT,
+            "made_by": made_by(),
+            "tokenizer": tokenizer_name(),
+            "generation": self.generation,
+            **self.recipe.as_record(),
+            "settings": dict(self.settings),
+            "sources": [vars(source) for source in self.sources],
+            "excluded": list(self.excluded),
+            "counts": dict(self.counts),
+            "sha256": dict(self.sha256),
+            "fingerprints": dict(self.fingerprints),
+        }
+        record["checksum"] = _checksum(record)
+        write_text(index / MANIFEST, json.dumps(record, indent=1, ensure_ascii=False))
+        sync_folder(index)
+
+    @classmethod
+    def read(cls, index: Path) -> Self:
+        """The manifest of an index made by this version of the code.
+
+        Raises:
+            DataError: It is missing or damaged, or the index is of another format or version.
+        """
+        path = index / MANIFEST
+        try:
+            record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            found, checksum = record["format"], record.pop("checksum", None)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise DataError(f"{path} cannot be read: {error}.", REBUILD) from error
+        if found != FORMAT:
+            raise DataError(f"The index {index} has format {found}, this is {FORMAT}.", REBUILD)
+        if checksum != _checksum(record):
+            raise DataError(f"{path} is damaged: its checksum does not agree.", REBUILD)
+        for name, here in (("made_by", made_by()), ("tokenizer", tokenizer_name())):
+            if record[name] != here:
+                raise DataError(
+                    f"The index {index} was made by version {record[name]} of the indexing code "
+                    f"({name}); this is {here}.",
+                    REBUILD,
+                )
+        return cls(
+            generation=record["generation"],
+            recipe=Recipe(**{name: record[name] for name in Recipe.__dataclass_fields__}),
+            settings=record["settings"],
+            sources=tuple(Source(**source) for source in record["sources"]),
+            excluded=tuple(record["excluded"]),
+            counts=record["counts"],
+            sha256=record["sha256"],
+            fingerprints=record["fingerprints"],
+        )
+
+    def check_files(self, folder: Path) -> None:
+        """Compare every file of the generation with its SHA-256.
+
+        Raises:
+            DataError: One is missing or differs.
+        """
+        for name, expected in self.sha256.items():
+            try:
+                digest = sha256_of(folder / name)
+            except OSError as error:
+                raise DataError(f"The index lacks {folder / name}: {error}.", REBUILD) from error
+            if digest != expected:
+                raise DataError(
+                    f"{folder / name} is damaged: its SHA-256 is {digest}, not {expected}.",
+                    REBUILD,
+                )
+
+
+def is_index(folder: Path) -> bool:
+    """Whether ``folder`` is an index rather than a folder of sources."""
+    # unlike Path.is_file this answers for a folder that may not be searched as well
+    return os.path.isfile(folder / MANIFEST)
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file's bytes.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder survive a loss of power.
+
+    Raises:
+        OSError: It cannot be opened.
+    """
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _checksum(record: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,109 @@
+"""Opening an index: nothing is parsed before its manifest and hashes agree."""
+
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from lexloop.core.errors import DataError
+from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.dense import DenseIndex
+from lexloop.corpus.index.generations import GENERATIONS, Lease
+from lexloop.corpus.index.layout import Layout
+from lexloop.corpus.index.lexical import LexicalIndex
+from lexloop.corpus.index.manifest import REBUILD, Manifest, sha256_of
+from lexloop.corpus.index.recipe import check_embedder
+from lexloop.corpus.index.stored_triplets import StoredTriplets
+from lexloop.corpus.index.texts import TextStore
+from lexloop.corpus.knowledge.graph import KnowledgeGraph
+from lexloop.models.embedding import Embedder
+
+_ATTEMPTS, _BETWEEN_S = 10, 0.02
+
+
+def open_index(index: Path, embedder: Embedder) -> Collection:
+    """Open the generation that the manifest names, and hold it until the collection is closed.
+
+    Args:
+        index: The folder.
+        embedder: Must be the one the index was built with.
+
+    Raises:
+        DataError: The index is damaged, of another format, or was built with another embedder.
+    """
+    for _ in range(_ATTEMPTS):
+        manifest = Manifest.read(index)
+        check_embedder(index, manifest.recipe, embedder.name, embedder.dimension)
+        folder = index / GENERATIONS / manifest.generation
+        try:
+            lease = Lease(folder)
+        except OSError as error:
+            if Manifest.read(index).generation == manifest.generation:
+                raise DataError(f"The index {index} lacks {folder}: {error}.", REBUILD) from error
+            time.sleep(_BETWEEN_S)  # a writer published meanwhile
+            continue
+        try:
+            manifest.check_files(folder)
+            return _load(manifest, folder, embedder, lease.release)
+        except BaseException:
+            lease.release()
+            raise
+    raise DataError(f"The index {index} was replaced again and again while read.", "Try again.")
+
+
+def _load(
+    manifest: Manifest, folder: Path, embedder: Embedder, release: Callable[[], None]
+) -> Collection:
+    texts: TextStore | None = None
+    try:
+        texts = TextStore.open(folder / TextStore.FILE)
+        layout = Layout.load(folder, texts.names())
+        triplets = StoredTriplets(texts, layout)
+        collection = Collection(
+            texts=texts,
+            layout=layout,
+            lexical=LexicalIndex.load(folder),
+            dense=DenseIndex.load(folder),
+            load_graph=lambda: KnowledgeGraph.load(folder, triplets),
+            embedder=embedder,
+            windows=manifest.recipe.windows,
+            release=release,
+        )
+        found = counts_of(collection)
+        if found != dict(manifest.counts):
+            raise ValueError(f"the manifest counts {dict(manifest.counts)}, the files hold {found}")
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError, sqlite3.Error) as error:
+        if texts is not None:
+            texts.close()
+        raise DataError(f"The index {folder} cannot be read: {error}.", REBUILD) from error
+    return collection
+
+
+def counts_of(collection: Collection) -> dict[str, int]:
+    """What the parts hold.
+
+    Raises:
+        ValueError: They disagree on the number of chunks.
+    """
+    sizes = {len(collection.layout), collection.lexical.size, collection.dense.size}
+    if len(sizes) > 1:
+        raise ValueError(f"its parts hold {sorted(sizes)} chunks")
+    return {
+        "documents": len(collection.layout.names),
+        "chunks": len(collection),
+        "windows": len(collection.dense.owners),
+        "triplets": len(collection.texts),
+    }
+
+
+def write_parts(collection: Collection, folder: Path) -> dict[str, str]:
+    """Write every part but the texts, which are there; the SHA-256 of each file.
+
+    Raises:
+        OSError: The disk is full or gone.
+    """
+    collection.layout.save(folder)
+    collection.lexical.save(folder)
+    collection.dense.save(folder)
+    collection.load_graph().save(folder)
+    return {path.name: sha256_of(path) for path in sorted(folder.iterdir())}

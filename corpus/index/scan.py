@@ -1,0 +1,132 @@
+"""What lies in the sources now, and how it differs from what an index holds."""
+
+import hashlib
+from collections.abc import Collection, Generator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lexloop.core.errors import CorpusError
+from lexloop.corpus.index.manifest import Source
+from lexloop.corpus.load.document import Loaded, Skipped, SourceFile
+from lexloop.corpus.load.folder import hash_sources, list_sources, read_sidecars
+from lexloop.corpus.load.reading import Progress, read_files
+from lexloop.corpus.load.sidecar import Sidecars
+
+
+@dataclass(frozen=True)
+class SourceScan:
+    """The files of one source, named as they are below it, and what sidecars say of them."""
+
+    source: Source
+    files: tuple[SourceFile, ...]
+    sidecars: Sidecars
+
+
+@dataclass(frozen=True)
+class Scan:
+    """The files of all sources.
+
+    Args:
+        fingerprints: Name -> a mark that changes with a file's bytes and with what a sidecar
+            says of it; in the order in which the index takes the files in.
+        skipped: What could not be listed or read.
+        sources: What each source holds; without them nothing can be read.
+    """
+
+    fingerprints: Mapping[str, str]
+    skipped: tuple[Skipped, ...] = ()
+    sources: tuple[SourceScan, ...] = ()
+
+    def read(self, wanted: Collection[str], progress: Progress) -> Generator[Loaded]:
+        """The wanted files, read in the order of ``fingerprints``."""
+        for part in self.sources:
+            prefix = part.source.prefix
+            files = [file for file in part.files if prefix + file.name in wanted]
+            with closing(read_files(files, part.sidecars, progress)) as found:
+                for loaded in found:
+                    yield _named(loaded, prefix) if prefix else loaded
+
+
+def _named(loaded: Loaded, prefix: str) -> Loaded:
+    """The same under the source's prefix."""
+    return Loaded(
+        replace(loaded.file, name=prefix + loaded.file.name),
+        tuple(replace(one, name=prefix + one.name) for one in loaded.documents),
+        tuple(replace(one, name=prefix + one.name) for one in loaded.skipped),
+    )
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Names of source files against those that an index holds."""
+
+    added: list[str]
+    changed: list[str]
+    removed: list[str]
+    unchanged: list[str]
+
+    @property
+    def nothing(self) -> bool:
+        """Whether the index is up to date."""
+        return not (self.added or self.changed or self.removed)
+
+
+def scan(sources: Sequence[Source], excluded: Collection[str] = ()) -> Scan:
+    """List and hash every source file.
+
+    Args:
+        sources: Folders and files.
+        excluded: Names of files that stay out.
+
+    Raises:
+        CorpusError: A source is missing or holds no document, or two hold one of the same name.
+    """
+    paths: dict[str, Path] = {}
+    fingerprints: dict[str, str] = {}
+    skipped: list[Skipped] = []
+    parts: list[SourceScan] = []
+    for source in sources:
+        part, trouble = _scanned(source)
+        skipped += [replace(item, name=source.prefix + item.name) for item in trouble]
+        marks = part.sidecars.marks([file.name for file in part.files])
+        taken: list[SourceFile] = []
+        for file in part.files:
+            name = source.prefix + file.name
+            if name in excluded or (name in paths and paths[name].samefile(file.path)):
+                continue
+            if name in paths:
+                raise CorpusError(
+                    f"Both {paths[name]} and {file.path} would be named {name!r}.",
+                    "Give one of the sources a --prefix.",
+                )
+            paths[name] = file.path
+            said = f"{file.sha256} {marks[file.name]}"
+            fingerprints[name] = hashlib.sha256(said.encode()).hexdigest()
+            taken.append(file)
+        parts.append(replace(part, files=tuple(taken)))
+    return Scan(fingerprints, tuple(skipped), tuple(parts))
+
+
+def _scanned(source: Source) -> tuple[SourceScan, list[Skipped]]:
+    root = Path(source.path)
+    if root.is_file():
+        root, paths, barred = root.parent, [root], list[Skipped]()
+    else:
+        paths, barred = list_sources(root)
+    files, unread = hash_sources(root, paths)
+    sidecars, bad = read_sidecars(root)
+    files.sort(key=lambda file: file.name)
+    return SourceScan(source, tuple(files), sidecars), [*barred, *unread, *bad]
+
+
+def difference(now: Scan, before: Mapping[str, str]) -> Difference:
+    """What changed since the index with these fingerprints was made."""
+    found = now.fingerprints
+    known = [name for name in found if name in before]
+    return Difference(
+        added=[name for name in found if name not in before],
+        changed=[name for name in known if found[name] != before[name]],
+        removed=[name for name in before if name not in found],
+        unchanged=[name for name in known if found[name] == before[name]],
+    )

@@ -1,0 +1,254 @@
+"""The texts of an index in SQLite: documents, chunks and triplets, read a few at a time."""
+
+import json
+import sqlite3
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from lexloop.core.metadata import Metadata
+from lexloop.core.types import Chunk, Triplet
+from lexloop.corpus.load.document import Document, Skipped
+
+_SCHEMA = """
+CREATE TABLE documents(ordinal INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, file TEXT NOT NULL,
+    title TEXT NOT NULL, metadata TEXT NOT NULL, pages TEXT NOT NULL, text TEXT NOT NULL);
+CREATE TABLE chunks(position INTEGER PRIMARY KEY, document INTEGER NOT NULL, section TEXT NOT NULL,
+    page INTEGER, start INTEGER NOT NULL, "end" INTEGER NOT NULL, text TEXT NOT NULL);
+CREATE INDEX chunks_of_document ON chunks(document);
+CREATE TABLE triplets(number INTEGER PRIMARY KEY, chunk INTEGER NOT NULL, subject TEXT NOT NULL,
+    predicate TEXT NOT NULL, object TEXT NOT NULL, section TEXT NOT NULL, page INTEGER,
+    start INTEGER NOT NULL, "end" INTEGER NOT NULL, quote TEXT NOT NULL);
+CREATE INDEX triplets_of_chunk ON triplets(chunk);
+CREATE TABLE skipped(file TEXT NOT NULL, name TEXT NOT NULL, reason TEXT NOT NULL);
+CREATE TABLE fingerprints(file TEXT PRIMARY KEY, sha256 TEXT NOT NULL);
+"""
+_CHUNK = """SELECT c.position, d.name, d.title, d.pages, c.section, c.page, c.start, c."end", c.text
+    FROM chunks c JOIN documents d ON d.ordinal = c.document"""
+_TRIPLET = """SELECT t.number, t.subject, t.predicate, t.object, d.name, c.start, t.section, t.page,
+    t.start, t."end", t.quote FROM triplets t JOIN chunks c ON c.position = t.chunk
+    JOIN documents d ON d.ordinal = c.document"""
+_AT_ONCE = 500  # below the number of variables that every SQLite accepts
+
+
+class TextStore:
+    """One SQLite database; safe to read from several threads. ``close`` lets go of its file.
+
+    Args:
+        connection: An open database with the tables of this room.
+    """
+
+    FILE = "texts.sqlite"
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._lock = threading.Lock()
+        self.close = weakref.finalize(self, connection.close)
+
+    @classmethod
+    def create(cls, path: Path | None) -> Self:
+        """An empty store in a new file, or in memory.
+
+        Raises:
+            sqlite3.Error: The file cannot be written.
+        """
+        connection = sqlite3.connect(path or ":memory:", check_same_thread=False)
+        # the folder is published whole or not at all, so a journal would protect nothing
+        connection.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;" + _SCHEMA)
+        return cls(connection)
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """A store for reading; its file never changes while it is open.
+
+        Raises:
+            sqlite3.Error: It is no such database.
+        """
+        uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+        return cls(sqlite3.connect(uri, uri=True, check_same_thread=False))
+
+    def commit(self) -> None:
+        """Make what was added part of the file."""
+        self._connection.commit()
+
+    def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        """The rows of a query."""
+        with self._lock:
+            return self._connection.execute(statement, values).fetchall()
+
+    def add_document(self, ordinal: int, file: str, document: Document) -> None:
+        """Add a document without its chunks."""
+        record = json.dumps(document.metadata.as_record(), ensure_ascii=False, sort_keys=True)
+        pages = json.dumps(document.pages)
+        row = (ordinal, document.name, file, document.title, record, pages, document.text)
+        self._connection.execute("INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+
+    def add_chunks(self, first: int, ordinal: int, chunks: Sequence[Chunk]) -> None:
+        """Add a document's chunks at the positions from ``first`` on."""
+        self._connection.executemany(
+            "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                (first + i, ordinal, c["section"], c["page"], c["start"], c["end"], c["text"])
+                for i, c in enumerate(chunks)
+            ),
+        )
+
+    def add_triplets(self, rows: Sequence[tuple[int, Triplet]]) -> None:
+        """Add triplets, each with the position of the chunk that states it."""
+        self._connection.executemany(
+            "INSERT INTO triplets VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                (position, t["subject"], t["predicate"], t["object"], t["section"], t["page"],
+                 t["start"], t["end"], t["quote"])
+                for position, t in rows
+            ),
+        )  # fmt: skip
+
+    def add_file(self, name: str, fingerprint: str, skipped: Sequence[Skipped]) -> None:
+        """Note which bytes a source file had and what of it could not be read."""
+        self._connection.execute("INSERT INTO fingerprints VALUES (?, ?)", (name, fingerprint))
+        self.add_skipped(name, skipped)
+
+    def add_skipped(self, file: str, skipped: Sequence[Skipped]) -> None:
+        """Note what could not be read."""
+        rows = [(file, item.name, item.reason) for item in skipped]
+        self._connection.executemany("INSERT INTO skipped VALUES (?, ?, ?)", rows)
+
+    def copy_document(
+        self, old: "TextStore", ordinal: int, new_ordinal: int, first: int, new_first: int
+    ) -> None:
+        """Take over a document of another store; its chunks move to ``new_first``."""
+        shift = new_first - first
+        execute, many = self._connection.execute, self._connection.executemany
+        for _, *rest in old.rows("SELECT * FROM documents WHERE ordinal = ?", (ordinal,)):
+            execute("INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?)", (new_ordinal, *rest))
+        chunks = old.rows("SELECT * FROM chunks WHERE document = ? ORDER BY position", (ordinal,))
+        many(
+            "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?)",
+            ((position + shift, new_ordinal, *rest) for position, _, *rest in chunks),
+        )
+        triplets = old.rows(
+            "SELECT * FROM triplets WHERE chunk BETWEEN ? AND ? ORDER BY number",
+            (first, first + len(chunks) - 1),
+        )
+        many(
+            "INSERT INTO triplets VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            ((chunk + shift, *rest) for _, chunk, *rest in triplets),
+        )
+
+    def copy_file(self, old: "TextStore", file: str) -> None:
+        """Take over what another store notes of a source file."""
+        for table in ("fingerprints", "skipped"):
+            rows = old.rows(f"SELECT * FROM {table} WHERE file = ?", (file,))  # noqa: S608 - ours
+            if rows:
+                marks = ", ".join("?" * len(rows[0]))
+                self._connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608
+
+    def names(self) -> list[str]:
+        """The documents' names in order."""
+        return [row[0] for row in self.rows("SELECT name FROM documents ORDER BY ordinal")]
+
+    def metadata(self) -> dict[str, Metadata]:
+        """What is known of each document that has metadata."""
+        found = self.rows("SELECT name, metadata FROM documents WHERE metadata != '{}'")
+        return {name: Metadata.from_record(json.loads(record)) for name, record in found}
+
+    def fingerprints(self) -> dict[str, str]:
+        """Source file -> the SHA-256 it had."""
+        return dict(self.rows("SELECT file, sha256 FROM fingerprints"))
+
+    def skipped(self, of_files: bool = False) -> list[Skipped]:
+        """What of the sources could not be read; or only what lies in files that were read."""
+        which = " WHERE file != ''" if of_files else ""
+        found = self.rows(f"SELECT name, reason FROM skipped{which}")  # noqa: S608 - ours
+        return [Skipped(*row) for row in found]
+
+    def files(self) -> dict[str, list[int]]:
+        """Source file -> the places of its documents."""
+        found: dict[str, list[int]] = {}
+        for file, ordinal in self.rows("SELECT file, ordinal FROM documents ORDER BY ordinal"):
+            found.setdefault(file, []).append(ordinal)
+        return found
+
+    def text_of(self, ordinal: int) -> str:
+        """The whole text of a document."""
+        ((text,),) = self.rows("SELECT text FROM documents WHERE ordinal = ?", (ordinal,))
+        return str(text)
+
+    def title_of(self, ordinal: int) -> str:
+        """The title of a document."""
+        ((title,),) = self.rows("SELECT title FROM documents WHERE ordinal = ?", (ordinal,))
+        return str(title)
+
+    def chunks(self, positions: Sequence[int]) -> list[Chunk]:
+        """The chunks at the given positions, in the order asked for."""
+        found: dict[int, Chunk] = {}
+        for asked in _portions(positions):
+            marks = ",".join("?" * len(asked))
+            for row in self.rows(f"{_CHUNK} WHERE c.position IN ({marks})", asked):
+                found[row[0]] = _chunk(row)
+        return [found[position] for position in positions]
+
+    def fetch(self, numbers: Sequence[int]) -> list[Triplet]:
+        """The triplets with the given numbers (from 0), in the order asked for."""
+        found: dict[int, Triplet] = {}
+        for asked in _portions([number + 1 for number in numbers]):
+            marks = ",".join("?" * len(asked))
+            for row in self.rows(f"{_TRIPLET} WHERE t.number IN ({marks})", asked):
+                found[row[0] - 1] = _triplet(row)
+        return [found[number] for number in numbers]
+
+    def triplets_of(self, positions: Sequence[int]) -> dict[int, list[int]]:
+        """The numbers of the triplets of each of these chunks."""
+        found: dict[int, list[int]] = {int(position): [] for position in positions}
+        for asked in _portions(list(found)):
+            marks = ",".join("?" * len(asked))
+            wanted = f"SELECT chunk, number FROM triplets WHERE chunk IN ({marks}) ORDER BY number"  # noqa: S608
+            for chunk, number in self.rows(wanted, asked):
+                found[chunk].append(number - 1)
+        return found
+
+    def __len__(self) -> int:
+        """How many triplets there are."""
+        ((count,),) = self.rows("SELECT count(*) FROM triplets")
+        return int(count)
+
+
+def _portions(values: Sequence[int]) -> Iterator[list[int]]:
+    for begin in range(0, len(values), _AT_ONCE):
+        yield [int(value) for value in values[begin : begin + _AT_ONCE]]
+
+
+def _chunk(row: Sequence[Any]) -> Chunk:
+    _, name, title, pages, section, page, start, end, text = row
+    chunk: Chunk = {
+        "id": f"{name}#{start}",
+        "document": name,
+        "title": title,
+        "section": section,
+        "page": page,
+        "start": start,
+        "end": end,
+        "text": text,
+    }
+    if page is not None and (inside := [at for at in json.loads(pages) if start < at < end]):
+        chunk["page_breaks"] = inside
+    return chunk
+
+
+def _triplet(row: Sequence[Any]) -> Triplet:
+    _, subject, predicate, object_, name, chunk_start, section, page, start, end, quote = row
+    return {
+        "subject": subject,
+        "predicate": predicate,
+        "object": object_,
+        "chunk_id": f"{name}#{chunk_start}",
+        "document": name,
+        "section": section,
+        "page": page,
+        "start": start,
+        "end": end,
+        "quote": quote,
+    }

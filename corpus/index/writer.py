@@ -1,0 +1,174 @@
+"""Sources -> the next generation of an index: what is unchanged is neither read nor embedded."""
+
+import shutil
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lexloop.core.errors import IndexWriteError
+from lexloop.corpus.index.assemble import assemble
+from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.draft import Draft, Progress, silent
+from lexloop.corpus.index.generations import new_generation, sweep, sync_generation, writing
+from lexloop.corpus.index.manifest import Manifest, Source, is_index
+from lexloop.corpus.index.reader import counts_of, open_index, write_parts
+from lexloop.corpus.index.scan import Difference, Scan, difference, scan
+from lexloop.corpus.index.tools import Tools
+from lexloop.corpus.load.document import Skipped
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one writing of an index did.
+
+    Args:
+        difference: Names of source files.
+        counts: What the index holds now.
+        skipped: What could not be read.
+        recall: recall@10 of an approximate vector search against an exact one; 1 when exact.
+    """
+
+    difference: Difference
+    counts: dict[str, int]
+    skipped: list[Skipped]
+    recall: float
+
+
+def write_index(
+    index: Path,
+    sources: Sequence[Source],
+    tools: Tools,
+    *,
+    progress: Progress = silent,
+    excluded: Sequence[str] = (),
+    fresh: bool = False,
+    recorded: Sequence[Source] | None = None,
+) -> Outcome:
+    """Bring an index up to date with its sources, or make it.
+
+    Args:
+        index: The folder.
+        sources: Where the documents come from.
+        tools: Make what the index holds.
+        progress: Called with a stage's name, what is done and how much there is.
+        excluded: Names of documents and source files that stay out.
+        fresh: Whether nothing of an index already there may be kept.
+        recorded: What the manifest says of the sources; None for the sources themselves.
+
+    Raises:
+        CorpusError: Nothing could be read, another process writes, or the disk is full; readers
+            go on with the generation before.
+        DataError: The index already there is damaged or of another make.
+    """
+    with writing(index), _known(index, tools, fresh) as old:
+        now = scan(sources, excluded)
+        before = old.texts.fingerprints() if old else {}
+        changes = difference(now, before)
+        held = Manifest.read(index) if old else None
+        noted = tuple(sources if recorded is None else recorded)
+        same = held and (held.sources, held.excluded) == (noted, tuple(excluded))
+        if old and same and changes.nothing:
+            skipped = [*old.texts.skipped(of_files=True), *now.skipped, *old.version_troubles]
+            return Outcome(changes, counts_of(old), skipped, old.dense.recall)
+        new = _New(noted, tuple(excluded), tools, now, changes)
+        return _publish(index, new, old, progress)
+
+
+def remove_documents(
+    index: Path, names: Sequence[str], tools: Tools, *, progress: Progress = silent
+) -> Outcome:
+    """Take documents or source files out of an index; they stay out when it is updated.
+
+    Args:
+        index: The folder.
+        names: What to take out.
+        tools: Those the index was made with; nothing is read or embedded with them.
+        progress: As for ``write_index``.
+
+    Raises:
+        CorpusError: Nothing would be left, another process writes, or the disk is full.
+        DataError: The index is damaged or of another make.
+    """
+    with writing(index):
+        held = Manifest.read(index)
+        old = open_index(index, tools.embedder)
+        try:
+            excluded = sorted({*held.excluded, *names})
+            gone = [name for name in held.fingerprints if name in excluded]
+            kept = [name for name in held.fingerprints if name not in excluded]
+            changes = Difference(added=[], changed=[], removed=gone, unchanged=kept)
+            same = replace(tools, recipe=held.recipe, settings=held.settings)
+            nothing = Scan({name: held.fingerprints[name] for name in kept})
+            new = _New(held.sources, tuple(excluded), same, nothing, changes)
+            return _publish(index, new, old, progress)
+        finally:
+            old.close()
+
+
+@contextmanager
+def _known(index: Path, tools: Tools, fresh: bool) -> Iterator[Collection | None]:
+    """The index already there, where anything of it may be kept."""
+    if fresh or not is_index(index) or Manifest.read(index).recipe != tools.recipe:
+        yield None
+        return
+    old = open_index(index, tools.embedder)
+    try:
+        yield old
+    finally:
+        old.close()
+
+
+@dataclass(frozen=True)
+class _New:
+    """What the next generation is made of."""
+
+    sources: tuple[Source, ...]
+    excluded: tuple[str, ...]
+    tools: Tools
+    now: Scan
+    changes: Difference
+
+
+def _publish(index: Path, new: _New, old: Collection | None, progress: Progress) -> Outcome:
+    folder: Path | None = None
+    try:
+        folder = new_generation(index)
+        draft = Draft(new.tools, folder=folder, old=old, progress=progress)
+        try:
+            collection = assemble(
+                draft, new.now, new.changes, excluded=frozenset(new.excluded), progress=progress
+            )
+            fingerprints = collection.texts.fingerprints()
+            skipped = [*collection.texts.skipped(), *collection.version_troubles]
+            recall, counts = collection.dense.recall, counts_of(collection)
+            hashes = write_parts(collection, folder)
+        finally:
+            draft.discard()
+        sync_generation(folder)
+        Manifest(
+            generation=folder.name,
+            recipe=new.tools.recipe,
+            settings=new.tools.settings,
+            sources=new.sources,
+            excluded=new.excluded,
+            counts=counts,
+            sha256=hashes,
+            fingerprints=fingerprints,
+        ).write(index)
+    except (OSError, sqlite3.Error) as error:
+        _remove(folder)
+        raise IndexWriteError(
+            f"The index {index} cannot be written: {error}.", "Check permissions and free space."
+        ) from error
+    except BaseException:
+        _remove(folder)
+        raise
+    sweep(index, folder.name)
+    return Outcome(new.changes, counts, skipped, recall)
+
+
+def _remove(folder: Path | None) -> None:
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)

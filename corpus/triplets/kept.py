@@ -1,0 +1,84 @@
+"""Extractions that were paid for, kept by content: an index that is made again costs nothing."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+from lexloop.core.errors import DataError
+from lexloop.core.types import Chunk, Triplet
+
+_PLACED = ("chunk_id", "document", "section", "page", "start", "end")
+_WAIT_S = 30.0
+
+
+class KeptExtractions:
+    """A small database beside the indexes; several processes may use it at once.
+
+    Args:
+        path: The file; made where there is none.
+
+    Raises:
+        DataError: It cannot be opened, or is no such database.
+    """
+
+    def __init__(self, path: Path) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(path, timeout=_WAIT_S, check_same_thread=False)
+            self._connection.execute(
+                "CREATE TABLE IF NOT EXISTS extractions(key TEXT PRIMARY KEY, triplets TEXT)"
+            )
+        except (OSError, sqlite3.Error) as error:
+            raise DataError(
+                f"The extractions in {path} cannot be used: {error}.", "Remove the file."
+            ) from error
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    def find(self, key: str, chunk: Chunk) -> list[Triplet] | None:
+        """What was extracted under a key, placed in a chunk of the same text; None when nothing."""
+        row = self._connection.execute(
+            "SELECT triplets FROM extractions WHERE key = ?", (key,)
+        ).fetchone()
+        return None if row is None else [_placed(item, chunk) for item in json.loads(row[0])]
+
+    def keep(self, key: str, chunk: Chunk, triplets: list[Triplet]) -> None:
+        """Keep what was extracted from a chunk.
+
+        Raises:
+            DataError: The disk is full or gone.
+        """
+        loose = [
+            {
+                **{name: value for name, value in triplet.items() if name not in _PLACED},
+                "at": [triplet["start"] - chunk["start"], triplet["end"] - chunk["start"]],
+            }
+            for triplet in triplets
+        ]
+        try:
+            with self._connection:
+                self._connection.execute(
+                    "INSERT OR REPLACE INTO extractions VALUES (?, ?)", (key, json.dumps(loose))
+                )
+        except sqlite3.Error as error:
+            raise DataError(
+                f"An extraction cannot be kept: {error}.", "Check permissions and free space."
+            ) from error
+
+
+def _placed(item: dict[str, object], chunk: Chunk) -> Triplet:
+    begin, end = item["at"] if isinstance(item["at"], list) else (0, 0)
+    return {
+        "subject": str(item["subject"]),
+        "predicate": str(item["predicate"]),
+        "object": str(item["object"]),
+        "quote": str(item["quote"]),
+        "chunk_id": chunk["id"],
+        "document": chunk["document"],
+        "section": chunk["section"],
+        "page": chunk["page"],
+        "start": chunk["start"] + int(begin),
+        "end": chunk["start"] + int(end),
+    }
