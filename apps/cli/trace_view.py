@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from lexloop.apps.cli.answer_view import marked, place, scores
 from lexloop.apps.cli.terminal import joined, one_line, plain
+from lexloop.corpus.triplets.predicates import reading
 from lexloop.nodes.rerank.node import merge
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def print_trace(console: "Console", state: dict[str, Any]) -> None:
     console.print(_candidates(state))
     _head(console, "Triplets")
     for triplet in state["triplets"]:
-        said = f"{triplet['subject']} — {triplet['predicate']} → {triplet['object']}"
+        said = f"{triplet['subject']} — {reading(triplet['predicate'])} → {triplet['object']}"
         console.print(joined(plain(f"  {one_line(said)}  "), place(triplet)))
     if not state["triplets"]:
         console.print(plain("  none", "dim"))

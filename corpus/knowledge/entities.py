@@ -4,19 +4,26 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from lexloop.corpus.text.tokens import STOP_WORDS
 from lexloop.corpus.triplets.phrases import alternatives, entity_key
 from lexloop.corpus.triplets.references import find_references, section_key
 
 NAME_WORDS = 5
 """The longest name, in words, that is recognised inside other phrases."""
-_UNSPECIFIC = frozenset({"we", "you", "person", "information", "provision", "it", "one", "other"})
+_PRONOUNS = frozenset({"i", "it", "they", "we", "you"})
+_NAMELESS = STOP_WORDS - _PRONOUNS
+_UNSPECIFIC = _PRONOUNS | frozenset(
+    """adequate appointed following information one other person provision relating specified
+    term""".split()
+)
+_CONJUNCTION = re.compile(r"^(?:and|but|nor|or)\s+", re.IGNORECASE)
 _CITING_CHARS = 40
 _KINDS = ("§", "sec", "art", "rule", "regul", "chap", "titl", "annex", "append", "sched", "recit")
 """Of these, one stands in every reference; looking for them first saves most of the time."""
-_SUBDIVISION = re.compile(
-    r"\b(?:(?:sub-?)?paragraphs?|subdivisions?|subsections?|clauses?|items?)\s\S{1,12}\s+of\s+",
-    re.IGNORECASE,
+_SUBDIVISION = (
+    r"(?:(?:sub-?)?paragraphs?|subdivisions?|subsections?|clauses?|items?)\s\S{1,12}\s+of\s+"
 )
+_SUBDIVISIONS = re.compile(rf"^(?:{_SUBDIVISION}){{1,6}}", re.IGNORECASE)
 _OF_NAME = re.compile(r"\s*of\s.*$")
 
 
@@ -30,7 +37,7 @@ class SectionLabel(NamedTuple):
 @lru_cache(maxsize=1 << 15)
 def cites(phrase: str) -> bool:
     """Whether a phrase is a reference to a provision, or opens with one."""
-    opening = phrase[:_CITING_CHARS]
+    opening = _SUBDIVISIONS.sub("", phrase)[:_CITING_CHARS]
     lowered = opening.lower()
     return phrase.startswith("§") or (
         any(kind in lowered for kind in _KINDS) and section_key(opening) is not None
@@ -40,7 +47,8 @@ def cites(phrase: str) -> bool:
 @lru_cache(maxsize=1 << 15)
 def named_by(phrase: str) -> tuple[str, ...]:
     """The keys of the entities that a phrase names; a short coordination names several."""
-    return tuple(key for part in alternatives(phrase) if (key := entity_key(part)))
+    keys = (entity_key(part) for part in alternatives(_CONJUNCTION.sub("", phrase)))
+    return tuple(key for key in keys if key and not _NAMELESS.issuperset(key.split(" ")))
 
 
 def speakable(name: str) -> bool:
@@ -70,7 +78,7 @@ def reference_name(phrase: str) -> str:
     Code" and "paragraph 2 of section 8-107 of the Code" are one.
     """
     found = next(find_references(phrase), None)
-    reference = _SUBDIVISION.sub("", found[1] if found else phrase)
+    reference = _SUBDIVISIONS.sub("", found[1] if found else phrase)
     key = section_key(reference)
     if key is None:
         return entity_key(reference)

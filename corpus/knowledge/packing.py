@@ -53,7 +53,7 @@ def unpack(folder: Path) -> tuple[Occurrences, Incidence]:
         values: dict[str, Any] = {name: _texts(texts) for name, texts in held["texts"].items()}
         values |= _split(np.asarray(mapped), held["lengths"])
         return _made(Occurrences, values), _made(Incidence, values)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(
             f"The knowledge graph in {folder} cannot be read: {error!r}.",
             "Build the index again with `lexloop index`.",

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from lexloop import prompts
 from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.triplets.phrases import noun_phrase, readable
-from lexloop.corpus.triplets.predicates import Statement
+from lexloop.corpus.triplets.predicates import Statement, typed
 from lexloop.corpus.triplets.rules import located
 from lexloop.models.dialogue import ChatRequest, Dialogue, parsed
 
@@ -49,12 +49,17 @@ def extract_with_model(chunk: Chunk) -> Dialogue[list[Triplet]]:
         span = _span(item.quote, chunk["text"])
         statement = Statement(
             noun_phrase(item.subject),
-            readable(item.predicate, _PREDICATE_CHARS),
+            _verb(item.predicate),
             readable(item.object),
         )
         if span and all(statement):
-            triplets.append(located(statement, chunk, *span))
+            triplets.append(located(typed(statement), chunk, *span))
     return triplets
+
+
+def _verb(predicate: str) -> str:
+    """On one line; a preposition at the end belongs to it."""
+    return " ".join(predicate.split()).strip(" .,:;\"'“”")[:_PREDICATE_CHARS].rstrip()
 
 
 def _span(quote: str, text: str) -> tuple[int, int] | None:

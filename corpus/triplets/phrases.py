@@ -85,7 +85,7 @@ def key_words(text: str) -> tuple[str, ...]:
     Number, case, articles, possessives, and the ways to write hyphens, quotation marks, initials
     and section signs make no difference: "the Employer's e-mails" and "employer email" are one.
     """
-    line = plain_letters(text)
+    line = plain_letters(text).replace("&", " and ")
     if "sec" in line or "§" in line:
         line = _SECTION_WORD.sub("§ ", line)
     if "art" in line:

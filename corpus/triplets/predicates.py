@@ -2,6 +2,8 @@
 
 from typing import Literal, NamedTuple, get_args
 
+from lexloop.corpus.triplets.phrases import readable
+
 Predicate = Literal[
     "defines",  # bias audit defines: an impartial evaluation
     "includes",  # personal data includes cookies
@@ -19,6 +21,36 @@ Predicate = Literal[
 ]
 
 PREDICATES: tuple[Predicate, ...] = get_args(Predicate)
+_READINGS: dict[str, str] = {
+    "defines": "is defined as",
+    "alias_of": "is short for",
+    "requires": "must",
+    "prohibits": "must not",
+    "permits": "may",
+    "exception_to": "is an exception to",
+    "penalises": "is the penalty for",
+    "amount": "amounts to",
+    "deadline": "has the time limit",
+}
+_MODALS: tuple[tuple[str, Predicate], ...] = (
+    ("must not ", "prohibits"),
+    ("shall not ", "prohibits"),
+    ("may not ", "prohibits"),
+    ("must ", "requires"),
+    ("shall ", "requires"),
+    ("may ", "permits"),
+)
+_SYNONYMS: dict[str, Predicate] = {
+    **{_READINGS.get(name, name): name for name in PREDICATES},
+    **{name.replace("_", " "): name for name in PREDICATES},
+    "means": "defines",
+    "is": "defines",
+    "is required to": "requires",
+    "shall": "requires",
+    "shall not": "prohibits",
+    "may not": "prohibits",
+    "is permitted to": "permits",
+}
 
 
 class Statement(NamedTuple):
@@ -27,3 +59,23 @@ class Statement(NamedTuple):
     subject: str
     predicate: str
     object: str
+
+
+def reading(predicate: str) -> str:
+    """The words that lead from the subject to the object: a term "is defined as" its meaning."""
+    return _READINGS.get(predicate, predicate.replace("_", " "))
+
+
+def typed(statement: Statement) -> Statement:
+    """A model's statement under one of ``PREDICATES`` where its verb means one of them.
+
+    "owner / must pay / the fee" becomes "owner requires: pay the fee". Other verbs are kept.
+    """
+    verb = " ".join(statement.predicate.lower().replace("_", " ").split())
+    if verb in _SYNONYMS:
+        return statement._replace(predicate=_SYNONYMS[verb])
+    for modal, predicate in _MODALS:
+        if verb.startswith(modal):
+            action = f"{verb.removeprefix(modal)} {statement.object}"
+            return Statement(statement.subject, predicate, readable(action))
+    return statement

@@ -4,34 +4,10 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from relations import NAMES, RELATIONS, relation, spoken
 
 from lexloop.core.types import Triplet
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
-
-
-def relation(
-    subject: str,
-    predicate: str,
-    obj: str,
-    *,
-    chunk: str = "c1",
-    section: str = "",
-    document: str = "d.txt",
-    start: int = 0,
-) -> Triplet:
-    return {
-        "subject": subject,
-        "predicate": predicate,
-        "object": obj,
-        "chunk_id": chunk,
-        "document": document,
-        "section": section,
-        "page": None,
-        "start": start,
-        "end": start + 1,
-        "quote": "x",
-    }
-
 
 HARBOUR = [
     relation("mooring fee", "defines", "sum due for a berth", chunk="c1", section="§ 1"),
@@ -40,10 +16,6 @@ HARBOUR = [
     relation("mooring fee", "amount", "$40 per day", chunk="c3", section="§ 3", start=30),
     relation("§ 3", "refers_to", "§ 1(a)", chunk="c3", section="§ 3", start=40),
 ]
-
-
-def spoken(path_triplets: tuple[Triplet, ...]) -> list[str]:
-    return [f"{t['subject']} {t['predicate']} {t['object']}" for t in path_triplets]
 
 
 def test_keywords_find_entities_by_stemmed_words() -> None:
@@ -189,19 +161,6 @@ def test_entities_of_chunks_in_their_order() -> None:
     assert graph.entities_of(["unknown"]) == []
 
 
-NAMES = st.sampled_from(["owner", "fee", "berth", "pilot", "lamp", "§ 1", "office", "boat or raft"])
-RELATIONS = st.lists(
-    st.builds(
-        relation,
-        NAMES,
-        st.sampled_from(["requires", "defines", "refers_to", "alias_of"]),
-        NAMES,
-        chunk=st.sampled_from(["c1", "c2", "c3"]),
-        section=st.sampled_from(["", "§ 1", "§ 2"]),
-        start=st.integers(0, 5),
-    ),
-    max_size=25,
-)
 SEEDS = st.dictionaries(NAMES, st.floats(0.05, 1.0), max_size=4)
 
 
