@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from lexloop.corpus.index.arrays import faiss_library
-from lexloop.corpus.index.flat import Found, Half, Mask, best_scores, selector
+from lexloop.corpus.index.flat import Found, Half, Mask, best_scores, flat_index, selector
 from lexloop.models.embedding import Vectors
 
 Kind = Literal["flat", "hnsw", "ivf"]
@@ -62,6 +62,7 @@ def build_ivf(vectors: Half) -> Any:
         faiss.METRIC_INNER_PRODUCT,
     )
     index.cp.seed = _SEED
+    index.cp.min_points_per_centroid = 1  # no warning where there are few
     sample = np.random.default_rng(_SEED).permutation(windows)[: lists * _TRAINED_ON]
     index.train(vectors[np.sort(sample)].astype(np.float32))
     _add(index, vectors)
@@ -99,13 +100,14 @@ def search_ivf(index: Any, queries: Vectors, k: int, mask: Mask | None, effort: 
 
 def scored_again(vectors: Half, queries: Vectors, found: Found) -> Found:
     """The windows found by their codes, with their scores and their order by the vectors."""
-    windows = found[1]
-    scores = np.full(windows.shape, -np.inf, dtype=np.float32)
-    for row, query in enumerate(queries):
-        real = windows[row] >= 0
-        scores[row, real] = vectors[windows[row, real]].astype(np.float32) @ query
-    order = np.argsort(-scores, axis=1, kind="stable")
-    return np.take_along_axis(scores, order, axis=1), np.take_along_axis(windows, order, axis=1)
+    scores, windows = np.full(found[0].shape, -np.inf, dtype=np.float32), found[1].copy()
+    for row in range(len(queries)):
+        real = np.sort(windows[row][windows[row] >= 0])
+        if len(real):
+            exact = flat_index(vectors[real])
+            best, places = exact.search(queries[row : row + 1], len(real))
+            scores[row, : len(real)], windows[row, : len(real)] = best[0], real[places[0]]
+    return scores, windows
 
 
 def tune(vectors: Half, kind: Kind, search: Callable[[Vectors, int], Found]) -> tuple[int, float]:
