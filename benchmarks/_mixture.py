@@ -63,7 +63,7 @@ def read_passages(path: Path) -> list[str]:
     """The texts of a JSON Lines file's passages that are not empty."""
     with path.open(encoding="utf-8") as file:
         texts = [json.loads(line)["text"] for line in file if line.strip()]
-    return [text for text in texts if text.strip()]
+    return [text.strip() for text in texts if text.strip()]
 
 
 def questions_from(passages: Sequence[str], count: int) -> list[str]:

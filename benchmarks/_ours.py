@@ -2,23 +2,24 @@
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from _contest import TOP, Found, QuestionEmbedder, documents
-from _mixture import Chunks, Half
+from _mixture import Chunks
 
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk
-from lexloop.corpus.index.draft import Draft, New
+from lexloop.corpus.index.draft import Draft
 from lexloop.corpus.index.generations import new_generation, sync_generation, writing
 from lexloop.corpus.index.manifest import Manifest, is_index
 from lexloop.corpus.index.reader import counts_of, open_index, write_parts
-from lexloop.corpus.index.recipe import Recipe, made_by
+from lexloop.corpus.index.recipe import made_by
 from lexloop.corpus.load.document import Document
+from lexloop.corpus.opening import tools_for
 from lexloop.models.dialogue import Dialogue
-from lexloop.models.embedding import Vectors
+from lexloop.models.embedding import Halves, Progress, Vectors
 from lexloop.models.minilm import MiniLM
 from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
 
@@ -39,15 +40,23 @@ class GivenVectors:
 
     def embed(self, texts: list[str]) -> Vectors:
         """Vectors of shape (len(texts), 384)."""
-        return self.encode(texts).astype(np.float32)
+        return self._of(texts).astype(np.float32)
 
-    def encode(self, texts: list[str], progress: Callable[[int, int], None] | None = None) -> Half:
-        """Vectors in half precision, shape (len(texts), 384)."""
+    def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
+        """The same in half precision."""
+        progress(len(texts), len(texts))
+        return self._of(texts)
+
+    def _of(self, texts: Sequence[str]) -> Halves:
         return self._vectors[[self._rows[text] for text in texts]]
 
     def count_tokens(self, text: str) -> int:
         """None, which always fits."""
         return 0
+
+    def count_tokens_many(self, texts: Sequence[str]) -> list[int]:
+        """None of any."""
+        return [0] * len(texts)
 
 
 class Ours:
@@ -77,27 +86,29 @@ def _result(dialogue: Dialogue[dict]) -> dict:
 
 def write_index(chunks: Chunks, index: Path) -> None:
     """Index chunks whose vectors are given; they have no triplets."""
-    embedder = GivenVectors(chunks)
-    recipe = Recipe(
-        embedder=embedder.name,
-        dimension=embedder.dimension,
-        chunker="given",
-        extractor="none",
-        windows=_SETTINGS.windows,
-        dense_index=_SETTINGS.dense_index,
-    )
+    tools = tools_for(_SETTINGS, GivenVectors(chunks))
     with writing(index):
         folder = new_generation(index)
-        draft = Draft(recipe, embedder, folder)
+        draft = Draft(tools, folder=folder)
         try:
             for name, text, starts in documents(chunks.texts):
-                draft.add(name, New(Document(name, "", text), _chunks(name, text, starts), []))
+                document = Document(name, "", text)
+                draft.add_chunks(name, document, _chunks(name, text, starts), [])
             collection = draft.finish()
             counts, hashes = counts_of(collection), write_parts(collection, folder)
         finally:
             draft.discard()
         sync_generation(folder)
-        Manifest(folder.name, recipe, (), (), counts, hashes, {}).write(index)
+        Manifest(
+            generation=folder.name,
+            recipe=tools.recipe,
+            settings=tools.settings,
+            sources=(),
+            excluded=(),
+            counts=counts,
+            sha256=hashes,
+            fingerprints={},
+        ).write(index)
 
 
 def _chunks(name: str, text: str, starts: list[int]) -> list[Chunk]:

@@ -115,10 +115,10 @@ def _measure(corpus: Path, questions: list[str], options: argparse.Namespace) ->
 
 def _shares(warm_up: Asked, budget: Budget, most: int) -> dict[str, int]:
     """How many questions each contestant can answer within its seconds."""
-    slowest = {name: max(ms for ms, _ in found) / 1000 for name, found in warm_up.items()}
+    taken = {name: median(ms for ms, _ in found) / 1000 for name, found in warm_up.items()}
     return {
         name: max(_FEWEST, min(most, int(budget.seconds / seconds)))
-        for name, seconds in slowest.items()
+        for name, seconds in taken.items()
     }
 
 
