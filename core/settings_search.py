@@ -60,7 +60,7 @@ class SearchSettings(BaseModel):
     host_boost: float = Field(
         default=0.0, ge=0.0, le=10.0, description="Weight of a source's authority in linear fusion."
     )
-    host_scores: dict[str, float] = Field(
+    host_scores: dict[str, Annotated[float, Field(ge=0.0, le=1.0)]] = Field(
         default={"statute": 1.0, "rule": 0.75, "case": 0.5, "guidance": 0.25},
         description="The authority of a kind of source or of a publisher's host, from 0 to 1.",
     )

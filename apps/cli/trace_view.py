@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from lexloop.core.types import Attempt, Candidate
 
-_SIGNALS = ("lexical", "dense", "graph", "rerank")
+_SIGNALS = ("lexical", "dense", "host", "graph", "rerank")
 _EXCERPT_CHARS = 200
 
 

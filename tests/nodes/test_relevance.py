@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.subset import every_chunk
 from lexloop.nodes.relevance import (
     CENTRE,
     CLOSENESS,
@@ -93,8 +94,8 @@ def test_no_statements_have_no_relevance(small: Collection) -> None:
 
 
 def test_the_answering_statement_is_the_most_relevant(small: Collection) -> None:
-    texts = [s.text for chunk in small.chunks for s in small.statements(chunk["id"])[0]]
-    vectors = np.concatenate([small.statements(chunk["id"])[1] for chunk in small.chunks])
+    texts = [s.text for chunk in every_chunk(small) for s in small.statements(chunk["id"])[0]]
+    vectors = np.concatenate([small.statements(chunk["id"])[1] for chunk in every_chunk(small)])
     for question, expected in (
         ("What is a mooring fee?", '"Mooring fee" means'),
         ("When must the owner pay the mooring fee?", "A boat owner must pay"),

@@ -6,6 +6,7 @@ import pytest
 
 from lexloop.core.types import Passage
 from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.subset import every_chunk
 
 Passages = Callable[..., list[Passage]]
 
@@ -17,8 +18,8 @@ def passages(small: Collection) -> Passages:
     def chosen(*sections: str) -> list[Passage]:
         found = [
             chunk
-            for section in sections or sorted({chunk["section"] for chunk in small.chunks})
-            for chunk in small.chunks
+            for section in sections or sorted({chunk["section"] for chunk in every_chunk(small)})
+            for chunk in every_chunk(small)
             if chunk["section"] == section
         ]
         return [{**chunk, "score": 1.0, "signals": {}, "n": n} for n, chunk in enumerate(found, 1)]

@@ -8,13 +8,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from records import passage
 
+from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, Passage
+from lexloop.corpus.index.assemble import build_collection
 from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.subset import every_chunk
 from lexloop.corpus.load.document import Document
-from lexloop.corpus.opening import build_collection
+from lexloop.corpus.opening import tools_for
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.generate.extractive import ExtractiveGenerator, _citation, _cited
+from lexloop.nodes.cite import cite
+from lexloop.nodes.generate.extractive import ExtractiveGenerator, _cited
 from lexloop.nodes.generate.guard import PromptGuard
 from lexloop.nodes.generate.node import Draft, generate
 from lexloop.nodes.generate.selection import gather
@@ -78,8 +82,8 @@ def test_every_span_can_be_cited_exactly(small: Collection, passages: Passages) 
     scored = gather(understand("What is a hull inspection?", small), passages(), small)
     assert scored is not None
     for item in scored.evidence:
-        citation = _citation(item)
-        source = small.documents[citation["document"]].text
+        citation = cite(item.passage, item.start, item.end)
+        source = small.text_of(citation["document"]) or ""
         assert source[citation["start"] : citation["end"]] == citation["quote"]
         assert citation["section"] == item.passage["section"]
         assert citation["n"] == item.passage["n"]
@@ -115,14 +119,16 @@ SENTENCES = st.sampled_from(
 @given(st.lists(st.tuples(SENTENCES, st.sampled_from([" ", "\n", "\n\n"])), min_size=1, max_size=9))
 def test_citations_and_markers_hold_on_any_document(pieces: list[tuple[str, str]]) -> None:
     text = "".join(sentence + gap for sentence, gap in pieces)
-    collection = build_collection([Document("d.txt", "D", text)], load_minilm(), lambda _: [])
+    collection = build_collection(
+        [Document("d.txt", "D", text)], tools_for(Settings(), load_minilm(), lambda _: [], "none")
+    )
     given = [
         Passage(**{**passage(n, chunk["text"]), **chunk})
-        for n, chunk in enumerate(collection.chunks, 1)
+        for n, chunk in enumerate(every_chunk(collection), 1)
     ]
     scored = gather(understand("What must the owner pay?", collection), given, collection)
     for item in scored.evidence if scored else []:
-        citation = _citation(item)
+        citation = cite(item.passage, item.start, item.end)
         assert text[citation["start"] : citation["end"]] == citation["quote"]
         assert all(sentence.numbers for sentence in cited_sentences(_cited(item)))
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate, Chunk
 from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.subset import every_chunk
 from lexloop.nodes.rerank.features import FeatureReranker, NoReranker
 from lexloop.nodes.rerank.node import copies_last, merge, rerank
 
@@ -95,7 +96,7 @@ def test_what_the_graph_alone_found_can_become_a_passage(finish: Callable[[Any],
 
 
 def test_the_best_statement_decides(small: Collection) -> None:
-    pool = [found(chunk) for chunk in small.chunks]
+    pool = [found(chunk) for chunk in every_chunk(small)]
     question = "What is the penalty for mooring without an inspection?"
     ranked = FeatureReranker(small).rerank(question, pool)
     assert ranked[0]["section"] == "§ 5-200"
@@ -107,14 +108,14 @@ def test_the_best_statement_decides(small: Collection) -> None:
 
 
 def test_the_order_of_arrival_does_not_matter(small: Collection) -> None:
-    pool = [found(chunk) for chunk in small.chunks]
+    pool = [found(chunk) for chunk in every_chunk(small)]
     reranker = FeatureReranker(small)
     ranked = reranker.rerank("What is a berth?", pool)
     assert reranker.rerank("What is a berth?", pool[::-1]) == ranked
 
 
 def test_search_and_graph_break_a_tie(small: Collection) -> None:
-    chunk = small.chunks[1]
+    chunk = list(every_chunk(small))[1]
     plain, other = found(chunk), {**found(chunk, graph=1.0), "id": chunk["id"]}
     reranker = FeatureReranker(small)
     alone = reranker.rerank("What is a berth?", [plain])[0]["score"]
@@ -128,5 +129,5 @@ def test_nothing_to_rerank(small: Collection) -> None:
 
 @pytest.mark.parametrize("question", ["?", ";", "\x00", "and what", "a" * 3000, "🙂"])
 def test_any_question_can_be_reranked(small: Collection, question: str) -> None:
-    pool = [found(chunk) for chunk in small.chunks]
+    pool = [found(chunk) for chunk in every_chunk(small)]
     assert len(FeatureReranker(small).rerank(question, pool)) == len(pool)
