@@ -1,77 +1,129 @@
-"""Median time of a knowledge-graph walk over synthetic triplets, hubs included.
+"""How long the knowledge graph takes: built, stored, opened, filtered, matched and walked.
 
-Usage: python benchmarks/graph_walk.py [EDGES]
+Triplets are synthetic, hubs and references included, and kept in memory.
+
+Usage: python benchmarks/graph_walk.py [--triplets N] [--json OUT]
 """
 
+import argparse
 import json
+import os
 import random
 import statistics
-import sys
+import tempfile
 import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from lexloop.core.types import Triplet
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
+from lexloop.corpus.knowledge.source import TripletList
 
 _ACTORS = 300
 _TERMS = 4000
 _QUERIES = 200
+_OPENINGS = 5
+_DOCUMENTS = 40
+_SECTION_TRIPLETS = 30
+_PATH_LENGTH, _PATHS, _SEEDS = 3, 48, 20
+_PREDICATES = ("requires", "requires", "permits", "prohibits", "amount", "defines")
 
 
-def synthetic(edges: int, seed: int = 0) -> list[Triplet]:
+def synthetic(count: int, seed: int = 0) -> list[Triplet]:
     """Triplets whose subjects follow a power law, so that a few actors have thousands of duties."""
     draw = random.Random(seed)
-    triplets: list[Triplet] = []
-    for i in range(edges):
-        actor = f"actor {int(_ACTORS * draw.random() ** 3)}"
-        words = " ".join(f"term{int(_TERMS * draw.random() ** 2)}" for _ in range(6))
-        triplets.append(
-            {
-                "subject": actor,
-                "predicate": "requires",
-                "object": words,
-                "chunk_id": f"c{i // 3}",
-                "document": f"d{i // (edges // 40 + 1)}",
-                "section": f"§ {i // 30 % 90}",
-                "page": None,
-                "start": i,
-                "end": i + 1,
-                "quote": "x",
-            }
-        )
-    return triplets
+    return [_triplet(i, count, draw) for i in range(count)]
 
 
-def main() -> None:
-    """Print flat JSON: build seconds, and medians and 95th percentiles in milliseconds."""
-    edges = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
-    triplets = synthetic(edges)
-    began = time.perf_counter()
-    graph = KnowledgeGraph.from_triplets(triplets)
-    built = time.perf_counter() - began
-    began = time.perf_counter()
-    graph.match(["term1"], 1)
-    indexed = time.perf_counter() - began
-    draw = random.Random(1)
+def _triplet(i: int, count: int, draw: random.Random) -> Triplet:
+    section = i // _SECTION_TRIPLETS
+    words = " ".join(f"term{int(_TERMS * draw.random() ** 2)}" for _ in range(6))
+    refers = draw.random() < 0.1
+    return {
+        "subject": f"actor {int(_ACTORS * draw.random() ** 3)}",
+        "predicate": "refers_to" if refers else draw.choice(_PREDICATES),
+        "object": f"section {draw.randrange(section + 1)}(a)" if refers else words,
+        "chunk_id": f"c{i // 3}",
+        "document": f"d{i * _DOCUMENTS // count}",
+        "section": f"§ {section}",
+        "page": None,
+        "start": i,
+        "end": i + 1,
+        "quote": "x",
+    }
+
+
+def opening_figures(triplets: list[Triplet]) -> tuple[KnowledgeGraph, dict[str, float]]:
+    """The graph as opened from disk, and the seconds that it took to get there."""
+    source = TripletList(triplets)
+    graph, build_s = timed(lambda: KnowledgeGraph.build(source))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _, save_s = timed(lambda: graph.save(folder))
+        size = sum(path.stat().st_size for path in folder.iterdir())
+        loads = [timed(lambda: KnowledgeGraph.load(folder, source)) for _ in range(_OPENINGS)]
+        opened = loads[-1][0]
+        _, first_s = timed(lambda: opened.match(["term1"], 1))
+        _, view_s = timed(lambda: opened.view(lambda document: document != "d3"))
+    return opened, {
+        "build_s": build_s,
+        "save_s": save_s,
+        "load_s": statistics.median(seconds for _, seconds in loads),
+        "first_match_s": first_s,
+        "view_s": view_s,
+        "size_mb": size / 1e6,
+    }
+
+
+def query_figures(graph: KnowledgeGraph, seed: int = 1) -> dict[str, float]:
+    """Milliseconds of matching five keywords and of walking from what they match."""
+    draw = random.Random(seed)
     matching: list[float] = []
     walking: list[float] = []
     for _ in range(_QUERIES):
         keywords = [f"actor {draw.randrange(_ACTORS)}"]
         keywords += [f"term{draw.randrange(_TERMS)} term{draw.randrange(40)}" for _ in range(4)]
-        began = time.perf_counter()
-        seeds = graph.match(keywords, 20)
-        matched = time.perf_counter()
-        graph.walk(seeds, 3, 48)
-        matching.append(1000 * (matched - began))
-        walking.append(1000 * (time.perf_counter() - matched))
-    report = {
-        "edges": edges,
-        "build_seconds": round(built, 2),
-        "index_seconds": round(indexed, 2),
-        "match_ms_median": round(statistics.median(matching), 2),
-        "walk_ms_median": round(statistics.median(walking), 2),
-        "walk_ms_p95": round(statistics.quantiles(walking, n=20)[-1], 2),
+        seeds, matched_s = timed(lambda asked=keywords: graph.match(asked, _SEEDS))
+        _, walked_s = timed(lambda found=seeds: graph.walk(found, _PATH_LENGTH, _PATHS))
+        matching.append(1000 * matched_s)
+        walking.append(1000 * walked_s)
+    return {
+        "match_ms_median": statistics.median(matching),
+        "match_ms_p95": statistics.quantiles(matching, n=20)[-1],
+        "walk_ms_median": statistics.median(walking),
+        "walk_ms_p95": statistics.quantiles(walking, n=20)[-1],
     }
-    print(json.dumps(report, indent=2))
+
+
+def timed(run: Callable[[], Any]) -> tuple[Any, float]:
+    """What ``run`` gives and how many seconds it took."""
+    began = time.perf_counter()
+    result = run()
+    return result, time.perf_counter() - began
+
+
+def main() -> None:
+    """Measure, print flat JSON, and write it where asked."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--triplets", type=int, default=100_000, help="how many relations")
+    parser.add_argument("--json", type=Path, metavar="OUT", help="also write the figures here")
+    options = parser.parse_args()
+    graph, figures = opening_figures(synthetic(options.triplets))
+    figures |= query_figures(graph)
+    text = json.dumps(
+        {
+            "triplets": len(graph),
+            "entities": len(graph.entities),
+            "path_length": _PATH_LENGTH,
+            "cores": os.cpu_count(),
+        }
+        | {name: round(value, 3) for name, value in figures.items()},
+        indent=2,
+    )
+    print(text)
+    if options.json:
+        options.json.write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -17,12 +17,14 @@ from lexloop.core.errors import DataError
 from lexloop.core.types import Triplet
 from lexloop.corpus.knowledge.incidence import Incidence
 from lexloop.corpus.knowledge.matching import EntityIndex
+from lexloop.corpus.knowledge.neighbourhood import Relation, relation, triplets_around
 from lexloop.corpus.knowledge.occurrences import Ints, Occurrences
 from lexloop.corpus.knowledge.packing import pack, unpack
 from lexloop.corpus.knowledge.reading import read_triplets
 from lexloop.corpus.knowledge.resolve import Aliases, resolve
 from lexloop.corpus.knowledge.source import TripletList, TripletSource
 from lexloop.corpus.knowledge.walk import Walk
+from lexloop.corpus.triplets.phrases import entity_key
 
 
 class Path(NamedTuple):
@@ -130,9 +132,12 @@ class KnowledgeGraph:
 
     @cached_property
     def _index(self) -> EntityIndex:
+        return EntityIndex(self._found, self._entities, self._aliases.acronyms)
+
+    @cached_property
+    def _aliases(self) -> Aliases:
         everything = np.ones(len(self._found.numbers), dtype=np.bool_)
-        visible = everything if self._visible is None else self._visible
-        return EntityIndex(self._found, self._entities, Aliases(self._found, visible).acronyms)
+        return Aliases(self._found, everything if self._visible is None else self._visible)
 
     def entities_of(self, chunk_ids: Iterable[str]) -> list[str]:
         """The entities of the chunks' triplets, in the order of the chunks."""
@@ -183,11 +188,50 @@ class KnowledgeGraph:
             for step in steps
         ]
 
+    def find(self, phrase: str) -> str | None:
+        """The entity that a phrase names, however it is written; None when there is none."""
+        key = entity_key(phrase)
+        written = sorted(self._aliases.acronyms.get(self._index_of(key), ()))
+        meant = [self._found.names[number] for number in written]
+        return next(
+            (name for name in (phrase, key, *meant[:1]) if self._number_of(name) is not None), None
+        )
+
+    def neighbourhood(self, entity: str, depth: int, limit: int) -> list[Relation]:
+        """The relations around an entity, the nearest and most telling first.
+
+        Args:
+            entity: Its name, as ``find`` gives it.
+            depth: How many entities a relation may be away.
+            limit: How many relations at most.
+        """
+        number = self._number_of(entity)
+        if number is None:
+            return []
+        around = triplets_around(self._incidence, number, depth, limit)
+        fetched, names = self._fetch(around), self._found.names
+        return [
+            relation(
+                fetched[triplet],
+                [names[end] for end in self._incidence.joined_by(triplet)],
+                names[reached],
+            )
+            for triplet, reached in around.items()
+        ]
+
+    def degree(self, entity: str) -> int:
+        """How many triplets join an entity; 0 for one that is not known."""
+        number = self._number_of(entity)
+        return 0 if number is None else self._incidence.degree(number)
+
     def _number_of(self, entity: str) -> int | None:
-        number = bisect_left(self._found.names, entity)
-        if number == len(self._found.names) or self._found.names[number] != entity:
-            return None
-        return number if self._incidence.degree(number) else None
+        number = self._index_of(entity)
+        return number if number >= 0 and self._incidence.degree(number) else None
+
+    def _index_of(self, name: str) -> int:
+        number = bisect_left(self._found.names, name)
+        held = number < len(self._found.names) and self._found.names[number] == name
+        return number if held else -1
 
     def _fetch(self, triplets: Iterable[int]) -> dict[int, Triplet]:
         wanted = sorted(triplets)

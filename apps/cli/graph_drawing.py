@@ -1,0 +1,152 @@
+"""A neighbourhood of the knowledge graph as SVG and as a page.
+
+What is drawn was written by others: every text is escaped, and neither file has a script, a style
+sheet or a reference to anything outside itself.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+from xml.sax.saxutils import escape
+
+from lexloop.apps.cli.terminal import one_line
+from lexloop.corpus.knowledge.neighbourhood import Relation
+from lexloop.corpus.triplets.predicates import reading
+
+_NOT_XML = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
+_LABEL_CHARS = 34
+_CHAR_WIDTH = 6.6  # of the 12 px font below, in px
+_HEIGHT = 22
+_SEED = 1
+_FONT = 'font-family="sans-serif" font-size="12"'
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'">
+<title>{title}</title>
+</head>
+<body>
+<h1>{title}</h1>
+{drawing}
+<table border="1" cellpadding="4">
+<thead><tr><th>subject</th><th>relation</th><th>object</th><th>source</th></tr></thead>
+<tbody>
+{rows}
+</tbody>
+</table>
+</body>
+</html>
+"""
+
+
+def row(found: Relation) -> list[str]:
+    """Subject, relation, object and source of a relation, each on one line."""
+    triplet = found.triplet
+    page = f"p. {triplet['page']}" if triplet["page"] is not None else ""
+    source = ", ".join(part for part in (triplet["document"], triplet["section"], page) if part)
+    said = (triplet["subject"], reading(triplet["predicate"]), triplet["object"], source)
+    return [one_line(text) for text in said]
+
+
+def as_page(name: str, relations: Sequence[Relation], drawing: str) -> str:
+    """A page with the drawing and the table of relations."""
+    rows = "\n".join(
+        f"<tr>{''.join(f'<td>{_escaped(text)}</td>' for text in row(found))}</tr>"
+        for found in relations
+    )
+    return _PAGE.format(title=_escaped(name), drawing=drawing, rows=rows)
+
+
+def as_svg(name: str, relations: Sequence[Relation]) -> str:
+    """Entities as boxes, each relation as a word between two of them."""
+    nodes = _layout(name, relations)
+    lines: list[str] = []
+    words: list[str] = []
+    for i, found in enumerate(relations):
+        middle = nodes[i]
+        lines.append(_line(nodes[found.subject], middle, ""))
+        lines.append(_line(middle, nodes[found.object], ' marker-end="url(#to)"'))
+        if found.reached not in (found.subject, found.object):
+            lines.append(_line(nodes[found.reached], middle, ' stroke-dasharray="4 4"'))
+        words.append(_word(middle, reading(found.triplet["predicate"])))
+    boxes = [
+        _box(place, node, "#ffe9a8" if node == name else "#e8eef7")
+        for node, place in nodes.items()
+        if isinstance(node, str)
+    ]
+    width, height = _size(len(nodes))
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+            f'width="{width}" height="{height}" role="img">',
+            f"<title>{_escaped(name)}</title>",
+            '<defs><marker id="to" viewBox="0 0 8 8" refX="14" refY="4" markerWidth="8" '
+            'markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z" fill="#667"/></marker></defs>',
+            f'<rect width="{width}" height="{height}" fill="#fff"/>',
+            *lines,
+            *boxes,
+            *words,
+            "</svg>\n",
+        ]
+    )
+
+
+def _size(nodes: int) -> tuple[int, int]:
+    side = math.sqrt(max(nodes, 1))
+    return int(480 + 170 * side), int(240 + 90 * side)
+
+
+def _layout(name: str, relations: Sequence[Relation]) -> dict[str | int, tuple[float, float]]:
+    """Where each entity, by name, and each relation, by number, is drawn."""
+    import networkx as nx
+
+    graph: Any = nx.Graph()
+    graph.add_node(name)
+    for i, found in enumerate(relations):
+        graph.add_edges_from((end, i) for end in (found.subject, found.object, found.reached))
+    width, height = _size(len(graph))
+    spread = 2.2 / math.sqrt(len(graph))
+    placed = nx.spring_layout(graph, k=spread, seed=_SEED, iterations=200)
+    return {
+        node: (
+            round(width / 2 + float(x) * (width / 2 - 130), 1),
+            round(height / 2 + float(y) * (height / 2 - 30), 1),
+        )
+        for node, (x, y) in placed.items()
+    }
+
+
+def _line(one: tuple[float, float], other: tuple[float, float], more: str) -> str:
+    ends = f'x1="{one[0]}" y1="{one[1]}" x2="{other[0]}" y2="{other[1]}"'
+    return f'<line {ends} stroke="#667"{more}/>'
+
+
+def _box(place: tuple[float, float], text: str, fill: str) -> str:
+    x, y = place
+    label = _shortened(text)
+    width = round(16 + _CHAR_WIDTH * len(label), 1)
+    shape = (
+        f'<rect x="{round(x - width / 2, 1)}" y="{round(y - _HEIGHT / 2, 1)}" width="{width}" '
+        f'height="{_HEIGHT}" rx="6" fill="{fill}" stroke="#667"/>'
+    )
+    said = f'<text x="{x}" y="{y + 4:.1f}" text-anchor="middle" {_FONT}>{_escaped(label)}</text>'
+    return f"<g><title>{_escaped(text)}</title>{shape}{said}</g>"
+
+
+def _word(place: tuple[float, float], text: str) -> str:
+    x, y = place
+    # a white rim, so that the lines behind it do not cross it
+    look = 'stroke="#fff" stroke-width="4" paint-order="stroke" fill="#245"'
+    said = _escaped(_shortened(text))
+    return f'<text x="{x}" y="{y + 4:.1f}" text-anchor="middle" {_FONT} {look}>{said}</text>'
+
+
+def _shortened(text: str) -> str:
+    line = one_line(text)
+    return line if len(line) <= _LABEL_CHARS else f"{line[: _LABEL_CHARS - 1].rstrip()}…"
+
+
+def _escaped(text: str) -> str:
+    return escape(_NOT_XML.sub("", one_line(text)), {'"': "&quot;", "'": "&#39;"})

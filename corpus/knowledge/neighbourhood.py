@@ -1,0 +1,59 @@
+"""What lies around an entity, for people to look at."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from lexloop.core.types import Triplet
+from lexloop.corpus.knowledge.entities import cites, named_by
+from lexloop.corpus.knowledge.incidence import Incidence
+
+
+class Relation(NamedTuple):
+    """A triplet near an entity.
+
+    ``subject`` and ``object`` are the entities it leads from and to; ``reached`` is the one through
+    which it was found, which may be neither: the section that states it, or one that is mentioned.
+    """
+
+    triplet: Triplet
+    subject: str
+    object: str
+    reached: str
+
+
+def triplets_around(graph: Incidence, entity: int, depth: int, limit: int) -> dict[int, int]:
+    """Triplets up to ``depth`` entities away, each with the entity it was reached through.
+
+    The nearest come first and, around one entity, the most telling. Of an entity further off only
+    those that a walk would follow are taken.
+    """
+    found: dict[int, int] = {}
+    seen = {entity}
+    ring = [entity]
+    for level in range(depth):
+        ends: dict[int, None] = {}
+        for leave in ring:
+            rest = graph.triplets_at(leave).tolist() if level == 0 else []
+            for triplet in dict.fromkeys((*graph.near_to(leave), *rest)):
+                if len(found) >= limit:
+                    return found
+                if triplet not in found:
+                    found[triplet] = leave
+                    ends.update(dict.fromkeys(graph.joined_by(triplet)))
+        ring = [end for end in ends if end not in seen]
+        seen.update(ring)
+    return found
+
+
+def relation(triplet: Triplet, joined: Sequence[str], reached: str) -> Relation:
+    """A triplet between two of the entities that it joins, which begin with those of its object."""
+    of_object = 1 if cites(triplet["object"]) else len(named_by(triplet["object"]))
+    target = joined[0] if of_object else triplet["object"]
+    named = [name for name in named_by(triplet["subject"]) if name in joined]
+    if named:
+        subject = named[0]
+    elif triplet["predicate"] == "alias_of" or len(joined) <= of_object:
+        subject = triplet["subject"]  # a short form is one with what it stands for
+    else:
+        subject = joined[of_object]
+    return Relation(triplet, subject, target, reached)

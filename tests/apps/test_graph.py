@@ -1,0 +1,226 @@
+import json
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from relations import relation
+
+from lexloop.apps.cli.graph_drawing import as_page, as_svg, row
+from lexloop.corpus.knowledge.graph import KnowledgeGraph
+from lexloop.corpus.knowledge.neighbourhood import Relation
+
+Run = Callable[..., Any]
+SVG = "{http://www.w3.org/2000/svg}"
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"\' onload="alert(1)',
+    "</svg></title><img src=x onerror=alert(1)>",
+    "a\x00b\x1b[31mc\x07",
+    "pay \u202eeef eht\u202c now",
+    "]]> &lt; &amp; &#60;script&#62;",
+    "lone \ud800 surrogate \ufffe \uffff",
+    "{title} {rows} %s",
+    "long " * 60,
+]
+
+
+@pytest.fixture
+def dogs(run: Run, documents: Path) -> Callable[..., Any]:
+    def show(*arguments: str) -> Any:
+        return run("graph", "show", *arguments, "--corpus", str(documents))
+
+    return show
+
+
+def test_prints_the_relations_with_their_places(dogs: Run) -> None:
+    result = dogs("every Dog's")
+    assert result.exit_code == 0
+    words = " ".join(result.stdout.split())
+    assert words.startswith("dog: ")
+    assert "dogs.txt" in words
+    assert "§ 1" in words
+
+
+def test_a_section_is_an_entity_however_it_is_written(dogs: Run) -> None:
+    found = [json.loads(dogs(said, "--json").stdout) for said in ("§ 2", "Section 2", "§2")]
+    assert found[0] == found[1] == found[2]
+    assert found[0]["entity"] == "§ 2"
+    (leash,) = found[0]["relations"]
+    assert leash["object"].startswith("be kept on a leash")
+    assert (leash["document"], leash["section"], leash["reached"]) == ("dogs.txt", "§ 2", "§ 2")
+
+
+def test_further_entities_and_fewer_relations(dogs: Run) -> None:
+    near = json.loads(dogs("owner", "--json").stdout)["relations"]
+    far = json.loads(dogs("owner", "--depth", "2", "--json").stdout)["relations"]
+    assert len(near) < len(far)
+    assert far[: len(near)] == near
+    few = json.loads(dogs("owner", "--depth", "2", "--limit", "2", "--json").stdout)["relations"]
+    assert few == far[:2]
+
+
+def test_an_unknown_entity_names_those_near(dogs: Run) -> None:
+    result = dogs("leesh of a dog licence")
+    assert result.exit_code == 2
+    assert "no entity 'leesh of a dog licence'" in result.stderr
+    assert "'dog'" in result.stderr
+    misspelt = dogs("dogg", "--json")
+    assert misspelt.exit_code == 2
+    assert "dog" in json.loads(misspelt.stdout)["error"]["hint"]
+    assert "Ask for" in dogs("qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq").stderr
+
+
+@pytest.mark.parametrize("said", ["", " ", "\u202e", "<b>", "§"])
+def test_what_names_nothing_is_refused(dogs: Run, said: str) -> None:
+    result = dogs(said)
+    assert result.exit_code == 2
+    assert "\u202e" not in result.stderr
+
+
+@pytest.mark.parametrize("wrong", [("--depth", "3"), ("--depth", "0"), ("--limit", "0")])
+def test_depth_and_limit_are_bounded(dogs: Run, wrong: tuple[str, str]) -> None:
+    assert dogs("owner", *wrong).exit_code == 2
+
+
+def test_draws_the_neighbourhood(dogs: Run, tmp_path: Path) -> None:
+    svg, html = tmp_path / "o.svg", tmp_path / "o.html"
+    assert dogs("owner", "--svg", str(svg), "--html", str(html)).exit_code == 0
+    drawn = ElementTree.fromstring(svg.read_text("utf-8"))
+    assert drawn.tag == f"{SVG}svg"
+    texts = [text.text for text in drawn.iter(f"{SVG}text")]
+    assert "owner" in texts
+    assert "must" in texts
+    assert svg.read_text("utf-8") in html.read_text("utf-8")
+
+
+def test_the_same_neighbourhood_is_drawn_the_same(dogs: Run, tmp_path: Path) -> None:
+    files = [tmp_path / "1.svg", tmp_path / "2.svg"]
+    for file in files:
+        dogs("owner", "--depth", "2", "--svg", str(file))
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_a_place_that_cannot_be_written_is_reported(dogs: Run, tmp_path: Path) -> None:
+    result = dogs("owner", "--svg", str(tmp_path / "missing" / "o.svg"))
+    assert result.exit_code == 2
+    assert "cannot be written" in result.stderr
+
+
+def test_settings_without_a_graph_are_refused(dogs: Run) -> None:
+    result = dogs("owner", "--set", "knowledge_graph=none")
+    assert result.exit_code == 2
+    assert "knowledge_graph none" in result.stderr
+
+
+def test_other_tags_are_not_shown(run: Run, documents: Path) -> None:
+    secret = "---\ntags: inspectors\n---\n\n§ 9 Raids. The warden must catch every dog.\n"
+    (documents / "secret.txt").write_text(secret, "utf-8")
+    asked = ("graph", "show", "warden", "--corpus", str(documents))
+    assert run(*asked).exit_code == 2
+    assert run(*asked, "--tag", "inspectors").exit_code == 0
+    public = run("graph", "show", "dog", "--corpus", str(documents), "--json")
+    documents_shown = {r["document"] for r in json.loads(public.stdout)["relations"]}
+    assert documents_shown == {"dogs.txt"}
+
+
+class _Tags(HTMLParser):
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+
+def _hostile_relations(text: str) -> list[Relation]:
+    triplet = relation(text, "requires", text, section=text, document=text)
+    other = relation("owner", text, "pay", section="§ 1")
+    return [
+        Relation(triplet, text, f"{text} object", "owner"),
+        Relation(other, "owner", text, text),
+    ]
+
+
+def _is_harmless(name: str, relations: list[Relation]) -> None:
+    svg = as_svg(name, relations)
+    page = as_page(name, relations, svg)
+    drawn = ElementTree.fromstring(svg)
+    allowed = {"svg", "title", "defs", "marker", "path", "rect", "line", "g", "text"}
+    assert {element.tag.removeprefix(SVG) for element in drawn.iter()} <= allowed
+    found = _Tags(page)
+    assert not {"script", "img", "iframe", "style", "link", "a"} & set(found.tags)
+    assert not [name for name, _ in found.attributes if name.startswith("on") or "href" in name]
+    assert found.tags.count("tr") == len(relations) + 1
+    page.encode("utf-8")
+    for unsafe in ("\x00", "\x1b", "\u202e", "\ud800", "\ufffe"):
+        assert unsafe not in page
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_names_are_drawn_as_text(text: str) -> None:
+    _is_harmless(text, _hostile_relations(text))
+    assert all("\n" not in cell for cell in row(_hostile_relations(text)[0]))
+
+
+@settings(max_examples=40)
+@given(st.text(st.characters(codec=None), max_size=30))
+def test_any_name_is_drawn_as_text(text: str) -> None:
+    _is_harmless(text, _hostile_relations(text))
+
+
+def test_an_entity_alone_is_drawn() -> None:
+    assert len(list(ElementTree.fromstring(as_svg("owner", [])).iter(f"{SVG}g"))) == 1
+
+
+def test_a_hostile_document_is_printed_and_drawn_as_text(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "hostile"
+    folder.mkdir()
+    (folder / "<img src=x>.txt").write_text(
+        '§ 1 Terms. "<script>alert(1)</script>" means a [red]thing\x1b[31m\u202e that bites.\n'
+        'The owner must feed the "<script>alert(1)</script>" & tell <b>everyone</b> of it.\n',
+        "utf-8",
+    )
+    page, drawing = tmp_path / "p.html", tmp_path / "d.svg"
+    result = run(
+        "graph", "show", "owner", "--depth", "2", "--corpus", str(folder), "--html", str(page),
+        "--svg", str(drawing),
+    )  # fmt: skip
+    assert result.exit_code == 0
+    assert "\x1b" not in result.stdout
+    assert "\u202e" not in result.stdout
+    assert not {"script", "img", "b"} & set(_Tags(page.read_text("utf-8")).tags)
+    ElementTree.fromstring(drawing.read_text("utf-8"))
+
+
+def test_a_relation_leads_from_its_subject_to_its_object() -> None:
+    graph = KnowledgeGraph.from_triplets(
+        [
+            relation("AEDT", "alias_of", "automated employment decision tool", section="§ 1"),
+            relation("AEDTs", "requires", "be audited", section="§ 1", start=1),
+            relation("shop or stall", "refers_to", "§ 1(b)", section="§ 2", start=2),
+        ]
+    )
+    ends = {
+        found.triplet["predicate"]: (found.subject, found.object, found.reached)
+        for found in graph.neighbourhood("§ 1", 1, 9)
+    }
+    tool = "automated employment decision tool"
+    assert ends == {
+        "alias_of": ("AEDT", tool, "§ 1"),
+        "requires": (tool, "be audited", "§ 1"),
+        "refers_to": ("shop", "§ 1", "§ 1"),
+    }
+    assert graph.find("the AEDT") == tool
+    assert graph.find("Sections 1") == "§ 1"
+    assert graph.find("zeppelin") is None
+    assert graph.neighbourhood("zeppelin", 1, 9) == []
+    assert (graph.degree("shop"), graph.degree("zeppelin")) == (1, 0)
