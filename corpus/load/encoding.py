@@ -23,6 +23,10 @@ _SAMPLE = 1 << 16
 _COHERENCE = 0.3
 """charset-normalizer's share of a language's commonest letters from which a guess is trusted."""
 _WINDOWS_WESTERN = "cp1252"
+_COMMON = [  # what texts are found in; the rest differs from these in a few letters only
+    *(f"cp{number}" for number in range(1250, 1258)),
+    *("koi8_r", "iso8859_2", "cp932", "euc_jp", "gb18030", "big5", "euc_kr"),
+]
 
 
 def decode(data: bytes, declared: str | None = None) -> str:
@@ -93,6 +97,8 @@ def _looks_western(text: str | None) -> bool:
     """Few characters beyond ASCII, never four letters in a row, and signs outside words."""
     if text is None or _RUN.search(text) or _SIGN_IN_WORD.search(text):
         return False
+    if "ø" in text and any(letter in text for letter in "ìùè"):
+        return False  # no language of the West has both, but Czech looks so
     above = [char for char in text if char > "\x7f"]
     known = all(char.isalpha() or char in _WESTERN for char in above)
     return known and len(above) <= 0.2 * len(text) + 4
@@ -106,11 +112,11 @@ def _likeliest(data: bytes, western: str | None) -> str | None:
     """
     from charset_normalizer import from_bytes
 
-    found = list(from_bytes(data[:_SAMPLE]))
-    if not found or found[0].coherence < _COHERENCE:
-        return western
-    best = found[0]
+    found = list(from_bytes(data[:_SAMPLE], cp_isolation=_COMMON))
     rival = [match.coherence for match in found if match.encoding == _WINDOWS_WESTERN]
-    if western is not None and not (rival and rival[0] < best.coherence):
+    others = [match for match in found if match.encoding != _WINDOWS_WESTERN]
+    if not others or others[0].coherence < _COHERENCE:
         return western
-    return _if_it_fits(data, best.encoding)
+    if western is not None and not (rival and rival[0] < others[0].coherence):
+        return western
+    return _if_it_fits(data, others[0].encoding)

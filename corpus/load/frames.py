@@ -52,7 +52,7 @@ def from_frame(frame: Frame) -> Document | Skipped | Part:
         name,
         title,
         text,
-        Metadata.from_record(record),
+        Metadata.from_record(record) if record else Metadata(),
         tuple(pages),
         tuple((offset, heading) for offset, heading in headings),
     )

@@ -88,7 +88,7 @@ def _open(tag: str, lines: Lines) -> None:
     elif tag in _BLOCKS or tag == "br":
         lines.end()
     if tag in _HEADINGS:
-        lines.heading()
+        lines.heading(True)
 
 
 def _close(tag: str, lines: Lines) -> None:
@@ -96,3 +96,5 @@ def _close(tag: str, lines: Lines) -> None:
         lines.end_row()
     elif tag in _BLOCKS:
         lines.end()
+        if tag in _HEADINGS:
+            lines.heading(False)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from lexloop.core.errors import CorpusError
-from lexloop.core.metadata import Metadata
 from lexloop.corpus.load.cleaning import whole_text
 from lexloop.corpus.load.document import Document, Skipped
 from lexloop.corpus.load.encoding import decode
@@ -64,7 +63,7 @@ def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 def _row(line: bytes) -> dict[str, Any]:
     try:
-        row = json.loads(line.decode(), object_pairs_hook=_once)
+        row = _DECODER.decode(line.decode())
     except UnicodeDecodeError as error:
         raise CorpusError(f"It is not UTF-8 (byte {error.start}).", "Convert it.") from error
     except (ValueError, RecursionError) as error:
@@ -79,6 +78,9 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         raise CorpusError("A field stands in it twice.", "Keep one of them.")
     return found
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_once)
 
 
 def _key(row: dict[str, Any], number: int) -> str:
@@ -103,9 +105,9 @@ def _document(row: dict[str, Any], key: str, name: str) -> Document:
         text = whole_text(row["text"])
     except CorpusError as error:
         raise CorpusError(f"text: {error.what}", error.hint) from error
-    record = read_fields(row)
-    title = record.get("title") or title_of(text, key)
-    return Document(f"{name}/{key}", title, text, Metadata.from_record(record))
+    metadata = read_fields(row)
+    title = metadata.title or title_of(text, key)
+    return Document(f"{name}/{key}", title, text, metadata)
 
 
 def _blank_lines(lines: list[int]) -> str:

@@ -29,9 +29,9 @@ class Lines:
             self._put("".join(self._line).rstrip())
         self._line.append(rest)
 
-    def heading(self) -> None:
-        """The line begun now is a heading."""
-        self._heading = not self._rows
+    def heading(self, begun: bool) -> None:
+        """Whether the next line is a heading; in a table none is."""
+        self._heading = begun and not self._rows
 
     def end(self) -> None:
         """End the line, if there is one."""
@@ -58,6 +58,8 @@ class Lines:
         if self._rows == 1:
             self._line.append(" | " if self._cells else "")
             self._cells += 1
+        else:
+            self._line.append(" ")
 
     def end_row(self) -> None:
         """End the row."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,13 +13,14 @@ FIELDS = tuple(field.name for field in fields(Metadata))
 _MEANT_AS_TAGS = frozenset({"tag", "access", "access_tag", "access_tags", "allowed_tags"})
 
 
+@lru_cache(maxsize=1024)
 def field_name(name: str) -> str:
     """A field as the metadata calls it: small letters, underscores between the words."""
     return name.strip().lower().replace("-", "_").replace(" ", "_")
 
 
-def read_fields(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The metadata fields among ``given``, checked, as a flat record; others are left out.
+def read_fields(given: Mapping[str, Any]) -> Metadata:
+    """The metadata fields among ``given``, checked; others are left out.
 
     Raises:
         CorpusError: A field cannot be read, or access tags are given in a way that leaves open
@@ -39,7 +41,7 @@ def read_fields(given: Mapping[str, Any]) -> dict[str, Any]:
     if tags not in (None, "", [], ()) and not metadata.tags:
         raise CorpusError(f"tags are {tags!r}, which names none.", "Write the tags or leave none.")
     host_of(metadata.url)
-    return metadata.as_record()
+    return metadata
 
 
 def host_of(url: str) -> str:

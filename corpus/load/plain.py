@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from lexloop.core.errors import CorpusError
-from lexloop.core.metadata import Metadata
 from lexloop.corpus.load.cleaning import whole_text
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.load.encoding import decode
@@ -21,10 +20,10 @@ def read_plain(data: bytes, name: str) -> Iterator[Document]:
     """
     fields, text = split_front_matter(whole_text(decode(data)))
     try:
-        record = read_fields(fields)
+        metadata = read_fields(fields)
     except CorpusError as error:
         raise CorpusError(f"Its front matter: {error.what}", error.hint) from error
     if not text.strip():
         raise CorpusError("It holds front matter but no text.", "Remove it or fill it.")
-    title = record.get("title") or title_of(text, PurePosixPath(name).stem)
-    yield Document(name, title, text, Metadata.from_record(record))
+    title = metadata.title or title_of(text, PurePosixPath(name).stem)
+    yield Document(name, title, text, metadata)

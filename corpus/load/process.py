@@ -95,14 +95,17 @@ class WorkerProcess:
 
     def _ended(self) -> CorpusError:
         """Why the process ended, told by its exit code and its last words."""
-        code = self._process.wait()
+        code, memory = self._process.wait(), _size(self._limits.memory)
         size = self._errors.seek(0, os.SEEK_END)
         self._errors.seek(max(0, size - _LAST_WORDS))
         said = self._errors.read().decode("utf-8", "replace").strip()
         if code == OUT_OF_MEMORY or any(mark in said for mark in _NO_MEMORY):
-            return CorpusError(f"It needs more than {_size(self._limits.memory)} of memory.", "")
+            return CorpusError(f"It needs more than {memory} of memory.", "Split the file.")
         if code == -signal.SIGALRM:
             return self._too_long()
+        if code == -signal.SIGABRT:  # how PDFium ends when it gets no memory
+            what = f"The parser gave up (signal 6): it may need more than {memory} of memory."
+            return CorpusError(what, "Split the file.")
         if code < 0:
             return CorpusError(f"The parser crashed (signal {-code}).", "Save the file anew.")
         last = said.splitlines()[-1] if said else f"exit code {code}"

@@ -81,7 +81,7 @@ class Sidecars:
             if target in given:
                 raise CorpusError(f"file {target!r} has two rows.", "Keep one of them.")
             given.add(target)
-            record = read_fields(cells)
+            record = read_fields(cells).as_record()
         except CorpusError as error:
             self.barred[target] = "Its row of metadata cannot be read, so who may see it is unknown"
             self.barred[target] += f" ({error.what.rstrip('.')})."

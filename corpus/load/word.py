@@ -82,8 +82,7 @@ def _blocks(parent: Any, lines: Lines, headings: frozenset[str]) -> None:
     for element in parent:
         if element.tag == f"{_W}p":
             style = element.find(f"{_W}pPr/{_W}pStyle")
-            if style is not None and style.get(f"{_W}val") in headings:
-                lines.heading()
+            lines.heading(style is not None and style.get(f"{_W}val") in headings)
             _paragraph(element, lines)
             lines.end()
         elif element.tag == f"{_W}tbl":

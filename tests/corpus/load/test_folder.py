@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from lexloop.core.errors import CorpusError
-from lexloop.corpus.load import folder as load
-from lexloop.corpus.load.folder import load_document, load_documents, source_files
+from lexloop.corpus.load.document import Limits
+from lexloop.corpus.load.folder import hash_sources, list_sources, load_documents, source_files
 
 NOBODY = 65534
+SMALL = Limits(file_bytes=2048)
 
 
 @pytest.fixture
@@ -36,11 +37,11 @@ def powerless() -> Iterator[Path]:
 
 
 def reasons(folder: Path) -> dict[str, str]:
-    return {item.name: item.reason for item in load_documents(folder)[1]}
+    return {item.name: item.reason for item in load_documents(folder, limits=SMALL)[1]}
 
 
 def test_documents_are_named_by_their_path_in_a_stable_order(tmp_path: Path) -> None:
-    for name in ("b.txt", "a/z.MD", "a/c.txt", "a/d.pdf", ".hidden.txt", ".git/x.txt", "e.txt~"):
+    for name in ("b.txt", "a/z.MD", "a/c.txt", "a/d.odt", ".hidden.txt", ".git/x.txt", "e.txt~"):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(f"Text of {name}")
@@ -50,40 +51,49 @@ def test_documents_are_named_by_their_path_in_a_stable_order(tmp_path: Path) -> 
 
 
 def test_line_ends_and_the_byte_order_mark_are_made_one(tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    path.write_bytes(b"\xef\xbb\xbfone\r\ntwo\rthree\nfour")
-    assert load_document(path, "a.txt").text == "one\ntwo\nthree\nfour"
+    (tmp_path / "a.txt").write_bytes(b"\xef\xbb\xbfone\r\ntwo\rthree\nfour")
+    assert load_documents(tmp_path)[0][0].text == "one\ntwo\nthree\nfour"
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        (b"", "is empty"),
-        (b" \n\t\r\n", "is empty"),
-        (b"\xef\xbb\xbf", "is empty"),
-        (b"a\x00b", "NUL bytes"),
-        ("§ 1 Größe".encode("latin-1"), "is not UTF-8 text (byte 0)"),
-        ("Das Maß".encode("latin-1"), "is not UTF-8 text (byte 6)"),
-        ("Text".encode("utf-16"), "is not UTF-8 text (byte 0)"),
-        (b"\x89PNG\r\n\x1a\n\x00\x00", "is not UTF-8 text (byte 0)"),
-        (b"x" * 2049, "is larger than"),
-    ],
-)
-def test_a_bad_file_is_skipped_with_its_reason_and_the_rest_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, reason: str
-) -> None:
-    monkeypatch.setattr(load, "_MAX_BYTES", 2048)
-    (tmp_path / "bad.txt").write_bytes(content)
+BAD = {
+    "zero.txt": (b"", "It is empty."),
+    "blank.md": (b" \n\t\r\n", "It is empty."),
+    "mark.txt": (b"\xef\xbb\xbf", "It is empty."),
+    "nul.txt": (b"a\x00b", "NUL bytes"),
+    "surrogate.txt": (b"The law \xed\xa0\x80 applies.", "lone surrogates"),
+    "mixed.txt": (b"Gr\xc3\xb6\xc3\x9fe und Ma\xdf", "mixes UTF-8"),
+    "binary.txt": (bytes(range(128, 256)) * 3, "cannot be told"),
+    "half.txt": (b"\xff\xfea", "marked as UTF-16"),
+    "large.txt": (b"x" * 2049, "larger than"),
+    "picture.md": (b"\x89PNG\r\n\x1a\n\x00\x00", "a PNG image"),
+    "paper.txt": (b"%PDF-1.4\n", "By its content it is a PDF, though its name ends in .txt."),
+    "page.txt": (b"<!DOCTYPE html><p>Law", "it is HTML"),
+    "text.pdf": (b"The law.", "By its content it is text, though its name ends in .pdf."),
+    "noise.pdf": (b"\x00\x01\x02", "of a kind that is not known"),
+    "zero.pdf": (b"", "It is empty."),
+    "old.docx": (b"\xd0\xcf\x11\xe0\xa1\xb1", "an encrypted or older Office file"),
+    "text.docx": (b"The law.", "it is text"),
+    "text.zip": (b"The law.", "it is text"),
+    "packed.html": (b"\x1f\x8b\x08", "a gzip archive"),
+    "zero.jsonl": (b"\n\n", "no line with a document"),
+}
+
+
+def test_each_bad_file_is_skipped_with_its_reason_and_the_rest_is_read(tmp_path: Path) -> None:
+    for name, (content, _) in BAD.items():
+        (tmp_path / name).write_bytes(content)
     (tmp_path / "good.txt").write_text("The law applies.")
-    documents, _ = load_documents(tmp_path)
+    documents, skipped = load_documents(tmp_path, limits=SMALL)
     assert [document.name for document in documents] == ["good.txt"]
-    assert reason in reasons(tmp_path)["bad.txt"]
+    found = {item.name: item.reason for item in skipped}
+    assert found.keys() == BAD.keys()
+    assert {name: found[name] for name in BAD if BAD[name][1] not in found[name]} == {}
 
 
 def test_when_no_file_can_be_read_every_reason_is_told(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_bytes(b"\xff")
+    (tmp_path / "a.txt").write_bytes(b"a\x00b")
     (tmp_path / "b.md").write_bytes(b"")
-    with pytest.raises(CorpusError, match=r"a\.txt is not UTF-8.*b\.md is empty"):
+    with pytest.raises(CorpusError, match=r"a\.txt: It holds NUL.*b\.md: It is empty"):
         load_documents(tmp_path)
 
 
@@ -93,7 +103,7 @@ def test_when_no_file_can_be_read_every_reason_is_told(tmp_path: Path) -> None:
         ("missing", "does not exist"),
         ("file.txt", "is not a folder"),
         ("file.txt/below", "is not a folder"),
-        ("empty", r"holds no \.txt or \.md file"),
+        ("empty", r"holds no file that can be read \(\.txt, \.md, \.html"),
         ("n" * 300, "cannot be listed: .*too long"),
         ("a\x00b", "cannot be listed"),
     ],
@@ -101,7 +111,7 @@ def test_when_no_file_can_be_read_every_reason_is_told(tmp_path: Path) -> None:
 def test_a_folder_that_is_none_is_named(tmp_path: Path, name: str, reason: str) -> None:
     (tmp_path / "file.txt").write_text("text")
     (tmp_path / "empty").mkdir()
-    (tmp_path / "empty" / "scan.pdf").write_bytes(b"%PDF")
+    (tmp_path / "empty" / "scan.png").write_bytes(b"\x89PNG")
     with pytest.raises(CorpusError, match=reason) as raised:
         source_files(tmp_path / name)
     assert str(tmp_path / name) in raised.value.what
@@ -147,7 +157,10 @@ def test_files_and_folders_without_permission_are_named(powerless: Path) -> None
         path.write_text("The law.")
     (powerless / "barred.txt").chmod(0)
     (powerless / "folder").chmod(0)
-    found = reasons(powerless)
+    paths, unlisted = list_sources(powerless)
+    files, unreadable = hash_sources(powerless, paths)
+    found = {item.name: item.reason for item in unlisted + unreadable}
+    assert [file.name for file in files] == ["good.txt"]
     assert found.keys() == {"barred.txt", "folder"}
     assert all("Permission denied" in reason for reason in found.values())
 
@@ -171,6 +184,11 @@ def test_a_corpus_without_permission_is_not_called_empty(powerless: Path) -> Non
     ],
 )
 def test_the_title_is_the_first_heading_or_the_name(tmp_path: Path, text: str, title: str) -> None:
-    path = tmp_path / "the_law-2021.txt"
-    path.write_text(text)
-    assert load_document(path, path.name).title == title
+    (tmp_path / "the_law-2021.txt").write_text(text)
+    assert load_documents(tmp_path)[0][0].title == title
+
+
+def test_the_sources_of_an_index_include_what_is_said_of_them(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("The law.")
+    (tmp_path / "metadata.csv").write_text("file,title\na.txt,Law\n")
+    assert [path.name for path in source_files(tmp_path)] == ["a.txt", "metadata.csv"]
