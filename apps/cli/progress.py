@@ -22,7 +22,11 @@ _DOING = {
     "engineer_prompt": "Rewording the question",
 }
 _AFTER = dict(zip(_DOING, [*list(_DOING)[1:], "rewrite"], strict=True))
-_CORPUS_STAGES = {"relating": "Relating the documents", "embedding": "Embedding the documents"}
+_CORPUS_STAGES = {
+    "reading": "Reading the documents",
+    "embedding": "Embedding the documents",
+    "indexing": "Indexing the documents",
+}
 _LINES_KEPT_FREE = 4
 
 

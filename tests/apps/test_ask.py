@@ -157,7 +157,7 @@ def test_empty_folder_says_what_it_lacks(run: Run, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     result = run("ask", "Why?", "--corpus", str(tmp_path / "empty"))
     assert result.exit_code == 4
-    assert "holds no .txt or .md file" in result.stderr
+    assert "holds no file that can be read" in result.stderr
 
 
 def test_standard_input_that_is_no_text(run: Run) -> None:

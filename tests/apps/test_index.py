@@ -25,12 +25,14 @@ def test_index_then_ask(run: Run, documents: Path, out: Path) -> None:
 
 
 def test_skipped_files_are_named_and_give_code_3(run: Run, documents: Path, out: Path) -> None:
-    (documents / "latin.txt").write_bytes(b"caf\xe9")
+    (documents / "zero.txt").write_bytes(b"")
     (documents / "scan.pdf").write_bytes(b"%PDF")
+    (documents / "sheet.xlsx").write_bytes(b"PK")
     result = run("index", str(documents), "--out", str(out))
     assert result.exit_code == 3
-    assert "Skipped latin.txt: latin.txt is not UTF-8 text (byte 3)." in result.stderr
-    assert "Not indexed, since only .txt and .md are read: 1 .pdf" in result.stderr
+    assert "Skipped zero.txt: " in result.stderr
+    assert "Skipped scan.pdf: " in result.stderr
+    assert "Not indexed, since their kinds are not read: 1 .xlsx" in result.stderr
     assert (out / "manifest.json").is_file()
 
 
@@ -40,7 +42,8 @@ def test_json(run: Run, documents: Path, out: Path) -> None:
     assert report["chunks"] >= 2
     assert report["skipped"] == []
     assert set(report) == {
-        "index", "documents", "chunks", "triplets", "seconds", "skipped", "other_files"
+        "index", "documents", "chunks", "windows", "triplets", "files_added", "files_changed",
+        "files_removed", "files_unchanged", "recall@10", "seconds", "skipped", "other_files"
     }  # fmt: skip
 
 
@@ -49,7 +52,7 @@ def test_an_index_is_replaced_only_by_force(run: Run, documents: Path, out: Path
     assert run(*arguments).exit_code == 0
     refused = run(*arguments)
     assert refused.exit_code == 4
-    assert "Pass --force to replace it." in refused.stderr
+    assert "lexloop index update" in refused.stderr
     assert run(*arguments, "--force").exit_code == 0
 
 

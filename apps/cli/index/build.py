@@ -44,21 +44,24 @@ def build(
     with reported(as_json):
         from lexloop.corpus.index.manifest import Source
 
-        _check_place(out, force)
+        _check_places(folder, out, force)
         source = Source(str(folder.expanduser().absolute()), prefix)
         write(out, [source], context.params, fresh=force)
 
 
-def _check_place(out: Path, force: bool) -> None:
-    """Refuse a taken place before the work instead of after it.
+def _check_places(folder: Path, out: Path, force: bool) -> None:
+    """Refuse a taken place or a source that is none before the work instead of after it.
 
     Raises:
-        CorpusError: ``out`` exists and may not be replaced.
+        CorpusError: ``out`` exists and may not be replaced, or ``folder`` holds no document.
     """
     from lexloop.core.errors import CorpusError
     from lexloop.corpus.index.generations import is_unfinished
     from lexloop.corpus.index.manifest import is_index
+    from lexloop.corpus.load.folder import list_sources
 
+    if not folder.is_file():
+        list_sources(folder.expanduser())
     if not out.exists() or (force and is_index(out)) or is_unfinished(out):
         return
     if is_index(out):

@@ -1,5 +1,6 @@
 """What a writing of an index did, or what it would cost."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,22 @@ if TYPE_CHECKING:
 _EXACT = 1.0
 
 
-def show_outcome(index: Path, outcome: "Outcome", seconds: float, as_json: bool) -> None:
-    """Print what the index holds now, what changed, and what was left out."""
+def show_outcome(
+    index: Path,
+    outcome: "Outcome",
+    seconds: float,
+    as_json: bool,
+    others: Mapping[str, int] | None = None,
+) -> None:
+    """Print what the index holds now, what changed, and what was left out.
+
+    Args:
+        index: The folder.
+        outcome: What was done.
+        seconds: How long it took.
+        as_json: Whether to print one JSON object instead.
+        others: How many files of other kinds lie beside the documents.
+    """
     changes = {
         name: len(getattr(outcome.difference, name))
         for name in ("added", "changed", "removed", "unchanged")
@@ -35,6 +50,7 @@ def show_outcome(index: Path, outcome: "Outcome", seconds: float, as_json: bool)
                 "recall@10": outcome.recall,
                 "seconds": round(seconds, 2),
                 "skipped": [vars(item) for item in outcome.skipped],
+                "other_files": dict(others or {}),
             }
         )
         return
@@ -47,6 +63,11 @@ def show_outcome(index: Path, outcome: "Outcome", seconds: float, as_json: bool)
         found = f"Approximate vector search finds {outcome.recall:.1%} of the exact top 10"
         console.print(plain(found, "dim"))
     show_skipped(outcome.skipped)
+    if others:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in others.items())
+        progress_console().print(
+            plain(one_line(f"Not indexed, since their kinds are not read: {kinds}"), "dim")
+        )
 
 
 def show_skipped(skipped: "list[Skipped]") -> None:

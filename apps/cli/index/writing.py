@@ -11,6 +11,7 @@ from lexloop.apps.cli import options
 from lexloop.apps.cli.edge import FILES_SKIPPED
 from lexloop.apps.cli.index.bar import bar
 from lexloop.apps.cli.index.held import embedder_of
+from lexloop.apps.cli.index.kinds import other_kinds
 from lexloop.apps.cli.index.report import show_estimate, show_outcome
 from lexloop.apps.cli.progress import Progress
 
@@ -68,7 +69,8 @@ def write(
         outcome = write_index(
             index, sources, tools, progress=report, excluded=excluded, fresh=fresh
         )
-    show_outcome(index, outcome, time.perf_counter() - began, given["as_json"])
+    seconds = time.perf_counter() - began
+    show_outcome(index, outcome, seconds, given["as_json"], other_kinds(sources))
     if outcome.skipped:
         raise typer.Exit(FILES_SKIPPED)
 
