@@ -1,5 +1,6 @@
 """Fields as users write them -> metadata, where a doubt about access is an error."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import lru_cache
@@ -10,6 +11,7 @@ from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
 
 FIELDS = tuple(field.name for field in fields(Metadata))
+_NO_TEXT = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _MEANT_AS_TAGS = frozenset({"tag", "access", "access_tag", "access_tags", "allowed_tags"})
 
 
@@ -37,11 +39,19 @@ def read_fields(given: Mapping[str, Any]) -> Metadata:
             raise CorpusError(f"{field} is given twice.", "Keep one of them.")
         record[field] = value
     metadata = Metadata.from_record(record)
+    if record:
+        _check_texts(metadata)
     tags = record.get("tags")
     if tags not in (None, "", [], ()) and not metadata.tags:
         raise CorpusError(f"tags are {tags!r}, which names none.", "Write the tags or leave none.")
     host_of(metadata.url)
     return metadata
+
+
+def _check_texts(metadata: Metadata) -> None:
+    for name, value in metadata.as_record().items():
+        if _NO_TEXT.search(value if isinstance(value, str) else "".join(value)):
+            raise CorpusError(f"{name} is {value!r}, which is no text.", "Write it on one line.")
 
 
 def host_of(url: str) -> str:
