@@ -11,14 +11,14 @@ from typing import Any, Literal
 import numpy as np
 
 from lexloop.corpus.index.arrays import faiss_library
-from lexloop.corpus.index.flat import Found, Half, Mask, best_scores, flat_index, selector
+from lexloop.corpus.index.flat import Found, Half, Mask, best_scores, flat_index, selector, share_of
 from lexloop.models.embedding import Vectors
 
 Kind = Literal["flat", "hnsw", "ivf"]
 
 FLAT_UP_TO, HNSW_UP_TO = 50_000, 500_000
 _LINKS, _CONSTRUCTION = 16, 100
-_HNSW_EFFORTS, _HNSW_RECALL = (64, 96, 128, 192, 256, 384, 512), 0.99
+_HNSW_EFFORTS, _HNSW_RECALL = (128, 192, 256, 384, 512), 0.99
 _IVF_EFFORTS, _IVF_RECALL = (8, 16, 24, 32, 48, 64, 96, 128, 256), 0.97
 _TRAINED_ON = 50  # vectors a list: FAISS asks for 39 at least
 _AT_ONCE = 20_000
@@ -81,7 +81,7 @@ def search_hnsw(index: Any, queries: Vectors, k: int, mask: Mask | None, effort:
     if mask is None:
         chosen = faiss.SearchParametersHNSW(efSearch=wide)
     else:  # the walk passes windows that are not allowed too, so it has to be the longer
-        chosen = faiss.SearchParametersHNSW(efSearch=int(wide / mask.mean()), sel=selector(mask))
+        chosen = faiss.SearchParametersHNSW(efSearch=int(wide / share_of(mask)), sel=selector(mask))
     scores, found = index.search(queries, k, params=chosen)
     return scores, found
 
@@ -92,7 +92,7 @@ def search_ivf(index: Any, queries: Vectors, k: int, mask: Mask | None, effort: 
     if mask is None:
         chosen = faiss.SearchParametersIVF(nprobe=min(effort, index.nlist))
     else:  # fewer allowed windows in a list, more lists
-        lists = min(int(effort / mask.mean()), index.nlist)
+        lists = min(int(effort / share_of(mask)), index.nlist)
         chosen = faiss.SearchParametersIVF(nprobe=lists, sel=selector(mask))
     scores, found = index.search(queries, k, params=chosen)
     return scores, found

@@ -1,6 +1,7 @@
 """Vector search: a chunk is found by the best of its windows."""
 
 import json
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
@@ -11,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.corpus.index.ann import (
-    FLAT_UP_TO,
     Kind,
     build_hnsw,
     build_ivf,
@@ -22,13 +22,15 @@ from lexloop.corpus.index.ann import (
     tune,
 )
 from lexloop.corpus.index.arrays import faiss_library, load_array
-from lexloop.corpus.index.flat import Found, Half, Mask, flat_index, search_flat
+from lexloop.corpus.index.flat import Found, Half, Mask, flat_index, one_thread, search_flat
 from lexloop.models.embedding import Vectors
 
 Ranked = tuple[NDArray[np.int64], NDArray[np.float32]]
 """Positions of chunks and their scores, each of shape (found,), best first."""
 
 _VECTORS, _OWNERS, _ABOUT, _FAISS = "vectors.npy", "owners.npy", "dense.json", "vectors.faiss"
+_FEW = 20_000
+"""Up to so many allowed windows an exact scan of them costs less than a filtered walk."""
 _SPARE, _GROWTH, _MOST = 8, 4, 4096
 
 
@@ -98,7 +100,7 @@ class DenseIndex:
             allowed: Which chunks may be found, shape (size,); all where it is None.
         """
         mask = None if allowed is None else allowed[self.owners]
-        count = len(self.owners) if mask is None else int(mask.sum())
+        count = len(self.owners) if mask is None else int(np.count_nonzero(mask))
         if limit <= 0 or not count or not len(queries):
             return [(np.zeros(0, np.int64), np.zeros(0, np.float32)) for _ in queries]
         queries = np.ascontiguousarray(queries, dtype=np.float32)
@@ -145,7 +147,11 @@ class DenseIndex:
 
     def _search(self, queries: Vectors, k: int, mask: Mask | None, count: int) -> Found:
         """The k best of the ``count`` windows that ``mask`` allows."""
-        many = count > FLAT_UP_TO and k <= _MOST
+        with one_thread() if len(queries) == 1 else nullcontext():
+            return self._search_kind(queries, k, mask, count)
+
+    def _search_kind(self, queries: Vectors, k: int, mask: Mask | None, count: int) -> Found:
+        many = count > _FEW and k <= _MOST
         if self.kind == "ivf":
             return self._approximate(queries, k, mask, self.effort if many else self.index.nlist)
         if self.kind == "hnsw" and many:

@@ -3,6 +3,8 @@
 FAISS's fp16 codes are the very bytes of a float16 array, so such an index is filled and not made.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,26 @@ def flat_index(vectors: Half) -> Any:
     if len(vectors):
         index.add_sa_codes(np.ascontiguousarray(vectors).view(np.uint8))
     return index
+
+
+def share_of(mask: Mask) -> float:
+    """The share of the windows that may be found, above 0."""
+    return max(int(np.count_nonzero(mask)), 1) / len(mask)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """FAISS's threads wait for each other longer than one of them scans for one query.
+
+    The number is that of the calling thread; others keep theirs.
+    """
+    faiss = faiss_library()
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(before)
 
 
 def selector(mask: Mask) -> Any:

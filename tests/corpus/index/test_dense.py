@@ -86,7 +86,7 @@ def test_the_best_allowed_chunks_are_found_and_no_other(
 @pytest.mark.parametrize("share", [None, 0.5, 0.02])
 def test_many_windows(kind: str, share: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
     # with the border this low the approximate kinds search approximately and filtered
-    monkeypatch.setattr("lexloop.corpus.index.dense.FLAT_UP_TO", 30)
+    monkeypatch.setattr("lexloop.corpus.index.dense._FEW", 30)
     owners = np.sort(np.random.default_rng(3).integers(0, 1000, 3000)).astype(np.int32)
     index = DenseIndex.build(random_vectors(3000, 16), owners, 1000, kind)
     queries = random_vectors(20, 16, seed=8)
@@ -107,7 +107,7 @@ def test_chunks_behind_one_of_many_windows_are_found(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # the 200 best windows are all of chunk 0, so the first search has only that one chunk
-    monkeypatch.setattr("lexloop.corpus.index.dense.FLAT_UP_TO", 30)
+    monkeypatch.setattr("lexloop.corpus.index.dense._FEW", 30)
     monkeypatch.setattr("lexloop.corpus.index.dense._MOST", 64)
     others = [(1, [0.6, 0.8]), (2, NORTH), (3, [0.8, 0.6]), (4, WEST)]
     index = index_of(*[(0, EAST)] * 200, *others, size=5, kind=kind)
@@ -285,3 +285,11 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
         (tmp_path / "dense.json").write_text(json.dumps({**about, "kind": kind}))
         with pytest.raises(ValueError, match=reason):
             DenseIndex.load(tmp_path)
+
+
+def test_searching_leaves_the_number_of_threads_alone() -> None:
+    import faiss
+
+    before = faiss.omp_get_max_threads()
+    index_of((0, EAST), (1, WEST), size=2).top(rows(EAST), 1)
+    assert faiss.omp_get_max_threads() == before
