@@ -116,8 +116,7 @@ class Attempts:
         """Wait before the next attempt, or give up where the wait would outlast the deadline."""
         wait_s = failure.wait_s
         if wait_s is None:
-            longest = min(_FIRST_WAIT_S * _WAIT_GROWTH ** (attempt - 1), _LONGEST_WAIT_S)
-            wait_s = longest * random.uniform(0.5, 1.0)  # noqa: S311 - jitter needs no secrecy
+            wait_s = backoff_s(attempt)
         left = call.deadline - time.time()
         if wait_s >= left:
             raise ModelUnavailable(
@@ -157,6 +156,12 @@ class Attempts:
         except Exception as error:
             # Providers' exceptions have no base class in common; every one is passed on, typed.
             raise failed_call(error, self._client) from error
+
+
+def backoff_s(attempt: int) -> float:
+    """Seconds to wait after the failed ``attempt`` (from 1) where the host asks for none."""
+    longest = min(_FIRST_WAIT_S * _WAIT_GROWTH ** (attempt - 1), _LONGEST_WAIT_S)
+    return longest * random.uniform(0.5, 1.0)  # noqa: S311 - jitter needs no secrecy
 
 
 def _heed_cancellation() -> None:

