@@ -11,8 +11,11 @@ from typing import Any
 import numpy as np
 from _contest import DEPTH, RRF_K, TOP, Contestant, Found, QuestionEmbedder, chunk_ids
 from _mixture import Chunks
+from numpy.typing import NDArray
 
+from lexloop.corpus.index.ann import tune
 from lexloop.corpus.text.tokens import tokenize
+from lexloop.models.embedding import Vectors
 
 _NEIGHBOURS = 32
 _AT_ONCE = 10_000
@@ -110,7 +113,10 @@ class LlamaIndex:
 
 
 class Bare:
-    """bm25s with numba, FAISS's HNSW, and reciprocal ranks written by hand; nothing else."""
+    """bm25s with numba, FAISS's HNSW, and reciprocal ranks written by hand; nothing else.
+
+    Its graph is searched as far as its recall demands, found the way it is found for ours.
+    """
 
     def __init__(self, chunks: Chunks, embedder: QuestionEmbedder) -> None:
         import bm25s
@@ -122,8 +128,14 @@ class Bare:
         self._vectors = faiss.IndexHNSWFlat(
             embedder.dimension, _NEIGHBOURS, faiss.METRIC_INNER_PRODUCT
         )
-        self._vectors.hnsw.efSearch = 2 * DEPTH
         self._vectors.add(np.asarray(chunks.vectors, dtype=np.float32))
+        effort, _ = tune(np.asarray(chunks.vectors), "hnsw", self._walk)
+        self._vectors.hnsw.efSearch = max(effort, DEPTH)
+
+    def _walk(self, queries: Vectors, effort: int) -> tuple[Vectors, NDArray[np.int64]]:
+        self._vectors.hnsw.efSearch = effort
+        scores, found = self._vectors.search(queries, TOP)
+        return scores, found
 
     def search(self, question: str) -> Found:
         """The best ten by the sum of 1 / (60 + rank)."""

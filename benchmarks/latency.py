@@ -5,8 +5,10 @@
 
 A query goes from the question's text to ten texts: BM25 and vectors, fused by reciprocal ranks
 with equal weights. Every contestant has a process of its own, the same chunks and vectors and the
-same embedder; each question is put to one after the other, in an order that turns, so that
-whatever else the machine does hits all alike. Sizes beyond the file's are mixed from it.
+same embedder; each question is put to one after the other in an order drawn anew, so that
+whatever else the machine does hits all alike. Before every question that is timed a contestant
+answers another one, so that none pays for what its neighbour left in the caches. Sizes beyond the
+file's are mixed from it.
 
 A figure is null where a contestant needs more than its budget; ``skipped`` says what it needed.
 """
@@ -15,6 +17,7 @@ import argparse
 import json
 import os
 import platform
+import random
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -29,6 +32,7 @@ _NAMES = ("lexloop", "langchain", "llamaindex", "bm25s_faiss")
 _WARM_UP = 5
 _FEWEST = 5
 _TOP = 10
+_SEED = 5
 
 Asked = dict[str, list[tuple[float, list[str]]]]
 """By contestant: milliseconds and ids for the questions it was asked, in their order."""
@@ -78,7 +82,7 @@ def _sizes(text: str) -> list[int]:
 
 def _questions(options: argparse.Namespace, passages: Sequence[str]) -> list[str]:
     """Distinct ones: no contestant is asked anything twice while it embeds."""
-    count = options.questions + _WARM_UP
+    count = 2 * options.questions
     if options.queries is None:
         return questions_from(passages, count)
     lines = options.queries.read_text(encoding="utf-8").splitlines()
@@ -86,7 +90,7 @@ def _questions(options: argparse.Namespace, passages: Sequence[str]) -> list[str
 
 
 def _measure(corpus: Path, questions: list[str], options: argparse.Namespace) -> dict[str, Any]:
-    warm_up, asked = questions[:_WARM_UP], questions[_WARM_UP:]
+    asked, others = questions[::2], questions[1::2]
     budget = Budget(options.seconds, options.gib)
     skipped: dict[str, str] = {}
     with ExitStack() as running:
@@ -96,11 +100,11 @@ def _measure(corpus: Path, questions: list[str], options: argparse.Namespace) ->
                 entrants.append(running.enter_context(Entrant(name, corpus, budget)))
             except OutOfBudgetError as error:
                 skipped[name] = str(error)
-        shares = _shares(_ask(entrants, warm_up, {}), budget, len(asked))
-        whole = _ask(entrants, asked, shares)
+        shares = {entrant.name: _share(entrant, others, budget) for entrant in entrants}
+        whole = _ask(entrants, asked, others, shares)
         for entrant in entrants:
-            entrant.know(asked)
-        search = _ask(entrants, asked, shares)
+            entrant.know(questions)
+        search = _ask(entrants, asked, others, shares)
         memory = {entrant.name: entrant.resident_mb() for entrant in entrants}
         ready = {entrant.name: entrant.ready_s for entrant in entrants}
     return {
@@ -113,22 +117,22 @@ def _measure(corpus: Path, questions: list[str], options: argparse.Namespace) ->
     }
 
 
-def _shares(warm_up: Asked, budget: Budget, most: int) -> dict[str, int]:
-    """How many questions each contestant can answer within its seconds."""
-    taken = {name: median(ms for ms, _ in found) / 1000 for name, found in warm_up.items()}
-    return {
-        name: max(_FEWEST, min(most, int(budget.seconds / seconds)))
-        for name, seconds in taken.items()
-    }
+def _share(entrant: Entrant, questions: list[str], budget: Budget) -> int:
+    """How many questions a contestant can be timed on within its seconds; warms it up as well."""
+    seconds = median(entrant.search(question)[0] for question in questions[-_WARM_UP:]) / 1000
+    return max(_FEWEST, min(len(questions), int(budget.seconds / (2 * seconds))))
 
 
-def _ask(entrants: list[Entrant], questions: list[str], shares: dict[str, int]) -> Asked:
-    """Put each question to one contestant after the other; another goes first each time."""
+def _ask(
+    entrants: list[Entrant], questions: list[str], others: list[str], shares: dict[str, int]
+) -> Asked:
+    """Put each question to one contestant after the other, and another one before it."""
+    draw = random.Random(_SEED)
     found: Asked = {entrant.name: [] for entrant in entrants}
-    for i, question in enumerate(questions):
-        for turn in range(len(entrants)):
-            entrant = entrants[(i + turn) % len(entrants)]
-            if i < shares.get(entrant.name, len(questions)):
+    for i, (question, other) in enumerate(zip(questions, others, strict=True)):
+        for entrant in draw.sample(entrants, len(entrants)):
+            if i < shares[entrant.name]:
+                entrant.search(other)
                 found[entrant.name].append(entrant.search(question))
     return found
 
