@@ -37,18 +37,20 @@ class SectionLabel(NamedTuple):
 @lru_cache(maxsize=1 << 15)
 def cites(phrase: str) -> bool:
     """Whether a phrase is a reference to a provision, or opens with one."""
-    opening = _SUBDIVISIONS.sub("", phrase)[:_CITING_CHARS]
-    lowered = opening.lower()
-    return phrase.startswith("§") or (
-        any(kind in lowered for kind in _KINDS) and section_key(opening) is not None
-    )
+    if phrase.startswith("§"):
+        return True
+    lowered = phrase.lower()
+    for kind in _KINDS:
+        if kind in lowered:
+            return section_key(_SUBDIVISIONS.sub("", phrase)[:_CITING_CHARS]) is not None
+    return False
 
 
 @lru_cache(maxsize=1 << 15)
 def named_by(phrase: str) -> tuple[str, ...]:
     """The keys of the entities that a phrase names; a short coordination names several."""
-    keys = (entity_key(part) for part in alternatives(_CONJUNCTION.sub("", phrase)))
-    return tuple(key for key in keys if key and not _NAMELESS.issuperset(key.split(" ")))
+    keys = [entity_key(part) for part in alternatives(_CONJUNCTION.sub("", phrase))]
+    return tuple([key for key in keys if key and not _NAMELESS.issuperset(key.split(" "))])
 
 
 def speakable(name: str) -> bool:

@@ -48,6 +48,11 @@ class Incidence:
         found: list[int] = self.joined[first:end].tolist()
         return found
 
+    def pairs_of(self, triplets: Ints) -> tuple[Ints, Ints]:
+        """Each of the triplets beside each of its entities, in their order."""
+        counts = self.joined_offsets[triplets + 1] - self.joined_offsets[triplets]
+        return np.repeat(triplets, counts), self.joined[runs_of(self.joined_offsets, triplets)]
+
     def near_to(self, entity: int) -> list[int]:
         """The triplets to follow from an entity."""
         first, end = self.near_offsets[entity : entity + 2].tolist()
@@ -100,6 +105,14 @@ def offsets_of(owners: NDArray[np.integer[Any]], count: int) -> Ints:
     """Where the run of each of ``count`` owners begins in ``owners``, which ascend."""
     ends = np.cumsum(np.bincount(owners, minlength=count))
     return np.concatenate(([0], ends)).astype(np.int32)
+
+
+def runs_of(offsets: Ints, owners: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """The positions of every owner's run, one run after the other."""
+    counts = (offsets[owners + 1] - offsets[owners]).astype(np.int64)
+    begins = np.repeat(offsets[owners] - np.cumsum(counts) + counts, counts)
+    positions: NDArray[np.int64] = np.arange(len(begins), dtype=np.int64) + begins
+    return positions
 
 
 def _rarity(degrees: Ints) -> NDArray[np.float64]:

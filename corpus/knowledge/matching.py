@@ -1,13 +1,12 @@
 """Keywords -> entities of the graph, through an inverted index of their stemmed words."""
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.corpus.knowledge.incidence import offsets_of
+from lexloop.corpus.knowledge.incidence import offsets_of, runs_of
 from lexloop.corpus.knowledge.occurrences import Ints, Occurrences
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.corpus.triplets.phrases import entity_key
@@ -40,7 +39,7 @@ class EntityIndex:
         lengths = np.diff(found.term_offsets)
         # the shortest names first, and names of one length in their order
         ranked = entities[np.argsort(lengths[entities], kind="stable")]
-        terms = self._terms[_runs(self._offsets, ranked)]
+        terms = self._terms[runs_of(self._offsets, ranked)]
         order = np.argsort(terms, kind="stable")
         self._posted = np.repeat(ranked, lengths[ranked])[order]
         self._ends = offsets_of(terms[order], len(found.terms))
@@ -48,7 +47,7 @@ class EntityIndex:
         self._idf = np.log(1 + (self._total - frequency + 0.5) / (frequency + 0.5))
         self._norm = np.zeros(len(names))
         owners = np.repeat(entities, lengths[entities])
-        np.add.at(self._norm, owners, self._idf[self._terms[_runs(self._offsets, entities)]])
+        np.add.at(self._norm, owners, self._idf[self._terms[runs_of(self._offsets, entities)]])
 
     def match(self, keywords: Sequence[str], limit: int) -> dict[str, float]:
         """The entities that share words with the keywords.
@@ -64,16 +63,25 @@ class EntityIndex:
         Returns:
             Entity -> weight in (0, 1], best first.
         """
-        missed: dict[int, float] = defaultdict(lambda: 1.0)
-        for keyword in dict.fromkeys(keywords):
-            best: dict[int, float] = {}
-            for terms in self._variants(keyword):
-                for entity, weight in self._alike(terms):
-                    best[entity] = max(weight, best.get(entity, 0.0))
-            for entity, weight in best.items():
-                missed[entity] *= 1 - weight
-        ranked = sorted((value, entity) for entity, value in missed.items())[: max(limit, 0)]
-        return {self._names[entity]: 1 - value for value, entity in ranked if value < 1}
+        found = [self._alike_to(keyword) for keyword in dict.fromkeys(keywords)]
+        if not found:
+            return {}
+        entities, places = np.unique(np.concatenate([e for e, _ in found]), return_inverse=True)
+        missed = np.ones(len(entities))
+        np.multiply.at(missed, places, 1 - np.concatenate([weights for _, weights in found]))
+        best = np.argsort(missed, kind="stable")[: max(limit, 0)]
+        ranked = zip(entities[best].tolist(), missed[best].tolist(), strict=True)
+        return {self._names[entity]: 1 - value for entity, value in ranked if value < 1}
+
+    def _alike_to(self, keyword: str) -> tuple[Ints, NDArray[np.float64]]:
+        """Entities like a keyword, ascending, by the best of the ways to write it out."""
+        found = [self._alike(terms) for terms in self._variants(keyword)]
+        if len(found) == 1:
+            return found[0]
+        entities, places = np.unique(np.concatenate([e for e, _ in found]), return_inverse=True)
+        best = np.zeros(len(entities))
+        np.maximum.at(best, places, np.concatenate([weights for _, weights in found]))
+        return entities, best
 
     def _variants(self, keyword: str) -> list[set[str]]:
         """The terms of a keyword, with each acronym written out in every way it may be."""
@@ -83,26 +91,18 @@ class EntityIndex:
             variants = [terms | set(tokenize(form)) for terms in variants for form in written]
         return variants[:_POSTINGS]
 
-    def _alike(self, terms: set[str]) -> list[tuple[int, float]]:
+    def _alike(self, terms: set[str]) -> tuple[Ints, NDArray[np.float64]]:
         numbers = (self._numbers.get(term) for term in sorted(terms))
         known = [n for n in numbers if n is not None and self._ends[n] < self._ends[n + 1]]
         if not known:
-            return []
+            return np.zeros(0, dtype=np.int32), np.zeros(0)
         unknown = math.log(1 + 2 * self._total) * (len(terms) - len(known))
         wanted = math.fsum(self._idf[known]) + unknown
         posted = [self._posted[self._ends[n] : self._ends[n + 1]][:_POSTINGS] for n in known]
         close = np.unique(np.concatenate(posted))
         counts = self._offsets[close + 1] - self._offsets[close]
-        held = self._terms[_runs(self._offsets, close)]
+        held = self._terms[runs_of(self._offsets, close)]
         shared = np.where(np.isin(held, known), self._idf[held], 0.0)
         weights = np.bincount(np.repeat(np.arange(len(close)), counts), shared)
         norms = np.sqrt(wanted * self._norm[close])
-        alike: NDArray[np.float64] = np.minimum(1.0, weights / norms)
-        return list(zip(close.tolist(), alike.tolist(), strict=True))
-
-
-def _runs(offsets: Ints, owners: Ints) -> NDArray[np.int64]:
-    """The positions of every owner's run, one run after the other."""
-    counts = (offsets[owners + 1] - offsets[owners]).astype(np.int64)
-    begins = np.repeat(offsets[owners] - np.cumsum(counts) + counts, counts)
-    return np.arange(len(begins), dtype=np.int64) + begins
+        return close, np.minimum(1.0, weights / norms)

@@ -5,6 +5,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
+
 from lexloop.corpus.knowledge.incidence import FAN_OUT, Incidence
 
 _SEED_REACH = 400
@@ -70,14 +72,17 @@ class Walk:
         for triplet in dict.fromkeys((*self._bridges.get(leave, ()), *self._near(leave))):
             if triplet in path.triplets:
                 continue
-            seeds = [seed for seed in self._met.get(triplet, ()) if seed not in path.chain]
-            met = max((self._seeds[seed] for seed in seeds), default=0.0)
             cost = path.cost
             if self._graph.defined[triplet] != leave:
-                cost *= rarity * (_UNMATCHED + (1 - _UNMATCHED) * met)
+                cost *= rarity * (_UNMATCHED + (1 - _UNMATCHED) * self._meets(triplet, path.chain))
             if not self._hopeless(cost):
                 self._note(cost)
                 heapq.heappush(self._queue, Step(cost, (*path.triplets, triplet), path.chain))
+
+    def _meets(self, triplet: int, chain: tuple[int, ...]) -> float:
+        """The weight of the best seed that a triplet joins and the path has not passed."""
+        seeds = self._met.get(triplet)
+        return max((self._seeds[s] for s in seeds if s not in chain), default=0.0) if seeds else 0.0
 
     def _near(self, entity: int) -> list[int]:
         """The triplets to follow; paths meet again, so each entity is looked up once."""
@@ -98,14 +103,20 @@ class Walk:
 
     def _meetings(self) -> dict[int, list[int]]:
         """The seeds that each triplet near a seed joins."""
-        near: set[int] = set()
-        for seed in self._seeds:
-            few = self._graph.degree(seed) <= _SEED_REACH
-            near.update(self._graph.triplets_at(seed).tolist() if few else self._near(seed))
-        return {
-            triplet: [e for e in self._graph.joined_by(triplet) if e in self._seeds]
-            for triplet in near
-        }
+        if not self._seeds:
+            return {}
+        near = [
+            self._graph.triplets_at(seed)
+            if self._graph.degree(seed) <= _SEED_REACH
+            else np.array(self._near(seed), dtype=np.int32)
+            for seed in self._seeds
+        ]
+        triplets, entities = self._graph.pairs_of(np.unique(np.concatenate(near)))
+        seeds = np.isin(entities, list(self._seeds))
+        met: dict[int, list[int]] = defaultdict(list)
+        for triplet, seed in zip(triplets[seeds].tolist(), entities[seeds].tolist(), strict=True):
+            met[triplet].append(seed)
+        return met
 
     def _bridging(self) -> dict[int, list[int]]:
         """For each seed the triplets that join it to the weightiest other seeds."""
