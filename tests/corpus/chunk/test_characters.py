@@ -18,7 +18,7 @@ def test_a_chunk_ends_with_the_last_sentence_of_its_second_half() -> None:
 
 def test_a_chunk_begins_with_a_word_of_the_one_before_it() -> None:
     text = "The fee is due now. The owner pays it. The guest rests."
-    # the second sentence ends at 38; eleven characters back lies the blank before "pays"
+    # the second sentence ends at 38; eleven back lies within "owner", so "pays" is the next word
     assert chunks(text, 38, 11) == [
         "The fee is due now. The owner pays it. ",
         "pays it. The guest rests.",
