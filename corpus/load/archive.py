@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from lexloop.core.errors import CorpusError
 from lexloop.corpus.load.document import Document, Limits, Part, Skipped
-from lexloop.corpus.load.sidecar import SIDECAR, Sidecars, normal
+from lexloop.corpus.load.sidecar import Sidecars, is_sidecar, normal
 from lexloop.corpus.load.unpacking import check_size
 
 Reader = Callable[[bytes, str], Iterator[Document | Skipped | Part]]
@@ -110,7 +110,7 @@ def _sidecars(
     sidecars = Sidecars()
     troubles: list[Skipped] = []
     names = {normal(f"{name}/{_shown(info.filename)}") for info in members}
-    found = [info for info in members if PurePosixPath(info.filename).name == SIDECAR]
+    found = [info for info in members if is_sidecar(PurePosixPath(info.filename).name)]
     for info in sorted(found, key=lambda info: info.filename.count("/")):
         own = f"{name}/{_shown(info.filename)}"
         try:

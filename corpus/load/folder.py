@@ -12,7 +12,7 @@ from lexloop.corpus.load.document import Document, Limits, Skipped, SourceFile
 from lexloop.corpus.load.formats import SUFFIXES
 from lexloop.corpus.load.opening import hash_file, read_file
 from lexloop.corpus.load.reading import Progress, read_files, silent
-from lexloop.corpus.load.sidecar import SIDECAR, Sidecars, normal
+from lexloop.corpus.load.sidecar import Sidecars, is_sidecar, normal
 from lexloop.corpus.load.versions import end_superseded
 
 _LEADS_OUT = "It is a link out of the corpus."
@@ -25,7 +25,7 @@ def source_files(folder: Path) -> list[Path]:
         CorpusError: The folder is missing, is no folder, cannot be listed, or holds no source.
     """
     files, _ = list_sources(folder)
-    return sorted(files + _walk(folder, _is_sidecar).inside)
+    return sorted(files + _walk(folder, is_sidecar).inside)
 
 
 def load_documents(
@@ -118,7 +118,7 @@ def read_sidecars(folder: Path, limits: Limits | None = None) -> tuple[Sidecars,
     """
     sidecars = Sidecars()
     skipped: list[Skipped] = []
-    inside, leading_out, _ = _walk(folder, _is_sidecar)
+    inside, leading_out, _ = _walk(folder, is_sidecar)
     for path in leading_out:
         skipped.append(sidecars.bar(_name(path, folder), _LEADS_OUT))
     names = {normal(_name(path, folder)) for path in _walk(folder, bool).inside} if inside else ()
@@ -156,10 +156,6 @@ def _walk(folder: Path, wanted: Callable[[str], bool]) -> _Walked:
 
 def _is_source(name: str) -> bool:
     return PurePosixPath(name).suffix.lower() in SUFFIXES
-
-
-def _is_sidecar(name: str) -> bool:
-    return name == SIDECAR
 
 
 def _name(path: Path, folder: Path) -> str:

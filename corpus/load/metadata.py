@@ -38,9 +38,10 @@ def read_fields(given: Mapping[str, Any]) -> Metadata:
         if field in record:
             raise CorpusError(f"{field} is given twice.", "Keep one of them.")
         record[field] = value
+    if not record:
+        return Metadata()
     metadata = Metadata.from_record(record)
-    if record:
-        _check_texts(metadata)
+    _check_texts(metadata)
     tags = record.get("tags")
     if tags not in (None, "", [], ()) and not metadata.tags:
         raise CorpusError(f"tags are {tags!r}, which names none.", "Write the tags or leave none.")

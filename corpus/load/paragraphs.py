@@ -1,7 +1,7 @@
 """Lines as they were set on a page -> paragraphs, where that is safe."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection
 
 HYPHEN = "\ue000"
 """Stands for a hyphen at the end of a line until it is known whether the word keeps it."""
@@ -48,7 +48,7 @@ def _continues(before: str, line: str, longest: int) -> bool:
     return line[0].islower() or (_GOES_ON.search(before) is not None and not before.istitle())
 
 
-def rejoin_hyphens(text: str, words: Mapping[str, int]) -> str:
+def rejoin_hyphens(text: str, words: Collection[str]) -> str:
     """Words broken at a line end made whole.
 
     The hyphen goes, unless what follows it is no small letter, or the document writes the word
@@ -56,7 +56,7 @@ def rejoin_hyphens(text: str, words: Mapping[str, int]) -> str:
 
     Args:
         text: With ``HYPHEN`` where a line ended in one.
-        words: How often the document writes each word, in small letters.
+        words: What the document writes elsewhere, in small letters.
     """
 
     def whole(match: re.Match[str]) -> str:

@@ -1,7 +1,6 @@
 """.pdf: the text of its pages, and where each begins."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import PurePosixPath
@@ -20,6 +19,7 @@ _ENCRYPTED = 4
 _NO_TITLE = re.compile(
     r"(?:Microsoft \w+ - .*|.*\.(?:docx?|pdf|rtf|txt|indd|qxd)|untitled\W*)$", re.IGNORECASE
 )
+_WORD = re.compile(r"\w+(?:-\w+)*")
 _LINE_HYPHEN = re.compile(r"[\x02\ufffe](?:\r?\n)?")
 
 
@@ -88,11 +88,13 @@ def _page(pdf: Any, number: int) -> tuple[str, bool]:
 
 def _whole(texts: list[str]) -> tuple[str, tuple[int, ...]]:
     """The pages' texts as one, with the hyphens at line ends settled over the whole of it."""
-    words = Counter(word for text in texts for word in re.findall(r"\w+(?:-\w+)*", text.lower()))
+    words: set[str] = set()
+    if any(HYPHEN in text for text in texts):
+        words = {word for text in texts for word in _WORD.findall(text.lower())}
     pages, parts, length = [], [], 0
     for text in texts:
         pages.append(length)
-        part = rejoin_hyphens(text, words)
+        part = rejoin_hyphens(text, words) if HYPHEN in text else text
         if part:
             parts.append(part + "\n")
             length += len(part) + 1

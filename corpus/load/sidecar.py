@@ -42,7 +42,7 @@ class Sidecars:
             name: Its name; the files in it are named from its folder on.
             exists: Whether a file of that name, in the corpus, is there.
         """
-        folder = name.removesuffix(SIDECAR)
+        folder = name[: -len(SIDECAR)]
         troubles: list[Skipped] = []
         given: set[str] = set()
         try:
@@ -59,7 +59,7 @@ class Sidecars:
 
     def bar(self, name: str, why: str) -> Skipped:
         """Hold back every document below an unreadable sidecar, since one may be secret."""
-        folder = name.removesuffix(SIDECAR).rstrip("/")
+        folder = name[: -len(SIDECAR)].rstrip("/")
         self.barred[normal(folder)] = f"{name} cannot be read, so who may see it is unknown."
         return Skipped(name, why)
 
@@ -127,6 +127,11 @@ class Sidecars:
             ).hexdigest()
             for name, entries in said.items()
         }
+
+
+def is_sidecar(name: str) -> bool:
+    """Whether a file's name, without its folder, is that of a sidecar, in letters of any size."""
+    return name.lower() == SIDECAR
 
 
 def finished(document: Document) -> Document:

@@ -70,7 +70,7 @@ def test_a_row_wins_over_front_matter_field_by_field(tmp_path: Path, load: Load)
     (tmp_path / "metadata.csv").write_text(
         "file,title,url,jurisdiction\nsub/a.md,Outer,https://Law.example/a,NYC\n"
     )
-    (tmp_path / "sub" / "metadata.csv").write_text("file;Title;Kind\n./a.md;Inner;statute\n")
+    (tmp_path / "sub" / "Metadata.CSV").write_text("file;Title;Kind\n./a.md;Inner;statute\n")
     documents, reasons = load(tmp_path)
     assert reasons == {}
     assert documents[0].title == "Inner"
