@@ -19,7 +19,16 @@ _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallba
 _LEFT_OUT = frozenset((f"{_W}del", f"{_W}moveFrom", f"{_W}sdtPr", _FALLBACK))
 _SIGNS = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
 _DECLARATIONS = (b"<!DOCTYPE", b"<!ENTITY")
-_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    KeyError,
+    NotImplementedError,
+    OSError,
+    RuntimeError,
+    ValueError,
+)
 
 
 def read_docx(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
@@ -35,7 +44,7 @@ def read_docx(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     _check_parts(data, limits)
     try:
         word = open_docx(io.BytesIO(data))
-    except (OpcError, XMLSyntaxError, KeyError, ValueError, AttributeError, *_DAMAGED) as error:
+    except (OpcError, XMLSyntaxError, AttributeError, *_DAMAGED) as error:
         raise CorpusError(f"It is a damaged Word document ({error}).", "Save it anew.") from error
     lines = Lines()
     _blocks(word.element.body, lines, _heading_styles(word))
