@@ -7,17 +7,25 @@ sheet or a reference to anything outside itself.
 import math
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
 from lexloop.apps.cli.terminal import one_line
 from lexloop.corpus.knowledge.neighbourhood import Relation
 from lexloop.corpus.triplets.predicates import reading
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
 _NOT_XML = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
 _LABEL_CHARS = 34
 _CHAR_WIDTH = 6.6  # of the 12 px font below, in px
 _HEIGHT = 22
+_GAP = 6
+_PUSHES = 400
 _SEED = 1
 _FONT = 'font-family="sans-serif" font-size="12"'
 _PAGE = """<!doctype html>
@@ -61,22 +69,21 @@ def as_page(name: str, relations: Sequence[Relation], drawing: str) -> str:
 
 def as_svg(name: str, relations: Sequence[Relation]) -> str:
     """Entities as boxes, each relation as a word between two of them."""
-    nodes = _layout(name, relations)
+    places, width, height = _layout(name, relations)
     lines: list[str] = []
     words: list[str] = []
     for i, found in enumerate(relations):
-        middle = nodes[i]
-        lines.append(_line(nodes[found.subject], middle, ""))
-        lines.append(_line(middle, nodes[found.object], ' marker-end="url(#to)"'))
+        middle = places[i]
+        lines.append(_line(places[found.subject], middle, ""))
+        lines.append(_line(middle, places[found.object], ' marker-end="url(#to)"'))
         if found.reached not in (found.subject, found.object):
-            lines.append(_line(nodes[found.reached], middle, ' stroke-dasharray="4 4"'))
+            lines.append(_line(places[found.reached], middle, ' stroke-dasharray="4 4"'))
         words.append(_word(middle, reading(found.triplet["predicate"])))
     boxes = [
         _box(place, node, "#ffe9a8" if node == name else "#e8eef7")
-        for node, place in nodes.items()
+        for node, place in places.items()
         if isinstance(node, str)
     ]
-    width, height = _size(len(nodes))
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
@@ -93,29 +100,52 @@ def as_svg(name: str, relations: Sequence[Relation]) -> str:
     )
 
 
-def _size(nodes: int) -> tuple[int, int]:
-    side = math.sqrt(max(nodes, 1))
-    return int(480 + 170 * side), int(240 + 90 * side)
-
-
-def _layout(name: str, relations: Sequence[Relation]) -> dict[str | int, tuple[float, float]]:
-    """Where each entity, by name, and each relation, by number, is drawn."""
+def _layout(
+    name: str, relations: Sequence[Relation]
+) -> tuple[dict[str | int, tuple[float, float]], int, int]:
+    """Where each entity, by name, and each relation, by number, is drawn; width and height."""
     import networkx as nx
+    import numpy as np
 
     graph: Any = nx.Graph()
     graph.add_node(name)
     for i, found in enumerate(relations):
         graph.add_edges_from((end, i) for end in (found.subject, found.object, found.reached))
-    width, height = _size(len(graph))
-    spread = 2.2 / math.sqrt(len(graph))
-    placed = nx.spring_layout(graph, k=spread, seed=_SEED, iterations=200)
-    return {
-        node: (
-            round(width / 2 + float(x) * (width / 2 - 130), 1),
-            round(height / 2 + float(y) * (height / 2 - 30), 1),
-        )
-        for node, (x, y) in placed.items()
-    }
+    side = math.sqrt(len(graph))
+    placed = nx.spring_layout(graph, k=2.2 / side, seed=_SEED, iterations=200)
+    labels = [
+        node if isinstance(node, str) else reading(relations[node].triplet["predicate"])
+        for node in placed
+    ]
+    widths = np.array([_width(label) for label in labels])
+    width = int(480 + 170 * side)
+    x = (1 + np.array([place[0] for place in placed.values()])) / 2 * width
+    y = np.array([place[1] for place in placed.values()]) * 45 * side
+    x = np.clip(x, widths / 2 + _GAP, width - widths / 2 - _GAP)
+    y = _apart(x, y, widths)
+    y = y - y.min() + _HEIGHT
+    places = zip(placed, x.round(1).tolist(), y.round(1).tolist(), strict=True)
+    return {node: (left, top) for node, left, top in places}, width, int(y.max()) + _HEIGHT
+
+
+def _apart(x: "Floats", y: "Floats", widths: "Floats") -> "Floats":
+    """Heights at which no label covers another: those that would are pushed up and down."""
+    import numpy as np
+
+    beside = np.abs(x[:, None] - x) >= (widths[:, None] + widths) / 2 + _GAP
+    upper = np.sign(np.arange(len(y))[:, None] - np.arange(len(y)))
+    for _ in range(_PUSHES):
+        away = y[:, None] - y
+        missing = _HEIGHT + _GAP - np.abs(away)
+        missing[beside | (missing <= 0) | (upper == 0)] = 0
+        if not missing.any():
+            break
+        y = y + (np.where(away == 0, upper, np.sign(away)) * missing).sum(axis=1) / 2
+    return y
+
+
+def _width(text: str) -> float:
+    return round(16 + _CHAR_WIDTH * len(_shortened(text)), 1)
 
 
 def _line(one: tuple[float, float], other: tuple[float, float], more: str) -> str:
@@ -126,7 +156,7 @@ def _line(one: tuple[float, float], other: tuple[float, float], more: str) -> st
 def _box(place: tuple[float, float], text: str, fill: str) -> str:
     x, y = place
     label = _shortened(text)
-    width = round(16 + _CHAR_WIDTH * len(label), 1)
+    width = _width(text)
     shape = (
         f'<rect x="{round(x - width / 2, 1)}" y="{round(y - _HEIGHT / 2, 1)}" width="{width}" '
         f'height="{_HEIGHT}" rx="6" fill="{fill}" stroke="#667"/>'

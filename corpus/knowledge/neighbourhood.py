@@ -24,16 +24,16 @@ class Relation(NamedTuple):
 def triplets_around(graph: Incidence, entity: int, depth: int, limit: int) -> dict[int, int]:
     """Triplets up to ``depth`` entities away, each with the entity it was reached through.
 
-    The nearest come first and, around one entity, the most telling. Of an entity further off only
-    those that a walk would follow are taken.
+    The nearest come first and, around one entity, the most telling. Those that a walk would not
+    follow are taken only where nothing further off is looked for.
     """
     found: dict[int, int] = {}
     seen = {entity}
     ring = [entity]
-    for level in range(depth):
+    for _ in range(depth):
         ends: dict[int, None] = {}
         for leave in ring:
-            rest = graph.triplets_at(leave).tolist() if level == 0 else []
+            rest = graph.triplets_at(leave).tolist() if depth == 1 else []
             for triplet in dict.fromkeys((*graph.near_to(leave), *rest)):
                 if len(found) >= limit:
                     return found

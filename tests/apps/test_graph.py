@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from relations import relation
 
 from lexloop.apps.cli.graph_drawing import as_page, as_svg, row
-from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.knowledge.neighbourhood import Relation
 
 Run = Callable[..., Any]
@@ -201,26 +200,16 @@ def test_a_hostile_document_is_printed_and_drawn_as_text(run: Run, tmp_path: Pat
     ElementTree.fromstring(drawing.read_text("utf-8"))
 
 
-def test_a_relation_leads_from_its_subject_to_its_object() -> None:
-    graph = KnowledgeGraph.from_triplets(
-        [
-            relation("AEDT", "alias_of", "automated employment decision tool", section="§ 1"),
-            relation("AEDTs", "requires", "be audited", section="§ 1", start=1),
-            relation("shop or stall", "refers_to", "§ 1(b)", section="§ 2", start=2),
-        ]
-    )
-    ends = {
-        found.triplet["predicate"]: (found.subject, found.object, found.reached)
-        for found in graph.neighbourhood("§ 1", 1, 9)
-    }
-    tool = "automated employment decision tool"
-    assert ends == {
-        "alias_of": ("AEDT", tool, "§ 1"),
-        "requires": (tool, "be audited", "§ 1"),
-        "refers_to": ("shop", "§ 1", "§ 1"),
-    }
-    assert graph.find("the AEDT") == tool
-    assert graph.find("Sections 1") == "§ 1"
-    assert graph.find("zeppelin") is None
-    assert graph.neighbourhood("zeppelin", 1, 9) == []
-    assert (graph.degree("shop"), graph.degree("zeppelin")) == (1, 0)
+@pytest.mark.parametrize("count", [1, 12, 40])
+def test_no_label_covers_another(count: int) -> None:
+    triplets = [relation(f"owner number {i}", "requires", f"pay fee {i % 7}") for i in range(count)]
+    relations = [Relation(t, t["subject"], t["object"], "harbour") for t in triplets]
+    boxes = []
+    for group in ElementTree.fromstring(as_svg("harbour", relations)).iter(f"{SVG}g"):
+        shape = group.find(f"{SVG}rect")
+        assert shape is not None
+        boxes.append([float(shape.attrib[side]) for side in ("x", "y", "width", "height")])
+    for i, (x, y, width, height) in enumerate(boxes):
+        for other_x, other_y, other_width, _ in boxes[:i]:
+            beside = x >= other_x + other_width or other_x >= x + width
+            assert beside or abs(y - other_y) >= height

@@ -1,0 +1,62 @@
+from relations import relation
+
+from lexloop.corpus.knowledge.graph import KnowledgeGraph
+
+
+def test_a_relation_leads_from_its_subject_to_its_object() -> None:
+    graph = KnowledgeGraph.from_triplets(
+        [
+            relation("AEDT", "alias_of", "automated employment decision tool", section="§ 1"),
+            relation("AEDTs", "requires", "be audited", section="§ 1", start=1),
+            relation("shop or stall", "refers_to", "§ 1(b)", section="§ 2", start=2),
+        ]
+    )
+    ends = {
+        found.triplet["predicate"]: (found.subject, found.object, found.reached)
+        for found in graph.neighbourhood("§ 1", 1, 9)
+    }
+    tool = "automated employment decision tool"
+    assert ends == {
+        "alias_of": ("AEDT", tool, "§ 1"),
+        "requires": (tool, "be audited", "§ 1"),
+        "refers_to": ("shop", "§ 1", "§ 1"),
+    }
+    assert graph.find("the AEDT") == tool
+    assert graph.find("Sections 1") == "§ 1"
+    assert graph.find("zeppelin") is None
+    assert graph.neighbourhood("zeppelin", 1, 9) == []
+    assert (graph.degree("shop"), graph.degree("zeppelin")) == (1, 0)
+
+
+def test_a_hub_shows_all_of_its_own_or_its_best_and_what_follows() -> None:
+    duties = [relation("owner", "requires", f"do thing{i}", start=i) for i in range(20)]
+    graph = KnowledgeGraph.from_triplets(
+        [
+            *duties,
+            relation("owner", "defines", "holder of the title", start=99),
+            relation("thing0", "defines", "a box", start=100),
+        ]
+    )
+    near = graph.neighbourhood("owner", 1, 100)
+    assert len(near) == 21
+    assert near[0].triplet["predicate"] == "defines"
+    assert [found.reached for found in near] == ["owner"] * 21
+    assert near[:5] == graph.neighbourhood("owner", 1, 5)
+    far = graph.neighbourhood("owner", 2, 100)
+    assert "thing0" in {found.reached for found in far}
+    assert "do thing19" not in {found.object for found in far}
+
+
+def test_a_view_shows_the_neighbourhood_that_may_be_seen() -> None:
+    graph = KnowledgeGraph.from_triplets(
+        [
+            relation("owner", "requires", "pay", document="open.txt"),
+            relation("owner", "requires", "hide", document="secret.txt"),
+            relation("agent", "requires", "hide", document="secret.txt", start=1),
+        ]
+    )
+    view = graph.view("open.txt".__eq__)
+    assert [found.object for found in view.neighbourhood("owner", 2, 9)] == ["pay"]
+    assert view.find("agents") is None
+    assert view.neighbourhood("agent", 1, 9) == []
+    assert graph.find("agents") == "agent"
