@@ -22,7 +22,15 @@ from lexloop.corpus.index.ann import (
     tune,
 )
 from lexloop.corpus.index.arrays import faiss_library, load_array
-from lexloop.corpus.index.flat import Found, Half, Mask, flat_index, one_thread, search_flat
+from lexloop.corpus.index.flat import (
+    Found,
+    Half,
+    Mask,
+    flat_index,
+    one_thread,
+    search_few,
+    search_flat,
+)
 from lexloop.models.embedding import Vectors
 
 Ranked = tuple[NDArray[np.int64], NDArray[np.float32]]
@@ -99,7 +107,7 @@ class DenseIndex:
             limit: How many chunks at most.
             allowed: Which chunks may be found, shape (size,); all where it is None.
         """
-        mask = None if allowed is None else allowed[self.owners]
+        mask = None if allowed is None else allowed.take(self.owners)
         count = len(self.owners) if mask is None else int(np.count_nonzero(mask))
         if limit <= 0 or not count or not len(queries):
             return [(np.zeros(0, np.int64), np.zeros(0, np.float32)) for _ in queries]
@@ -152,6 +160,8 @@ class DenseIndex:
 
     def _search_kind(self, queries: Vectors, k: int, mask: Mask | None, count: int) -> Found:
         many = count > _FEW and k <= _MOST
+        if self.kind == "ivf" and mask is not None and count <= _FEW:
+            return search_few(self.vectors, queries, k, mask)
         if self.kind == "ivf":
             return self._approximate(queries, k, mask, self.effort if many else self.index.nlist)
         if self.kind == "hnsw" and many:

@@ -66,6 +66,13 @@ def search_flat(index: Any, queries: Vectors, k: int, mask: Mask | None) -> Foun
     return scores, found
 
 
+def search_few(vectors: Half, queries: Vectors, k: int, mask: Mask) -> Found:
+    """The k best of the few windows that ``mask`` allows, whose vectors alone are read."""
+    rows = np.flatnonzero(mask)
+    scores, places = search_flat(flat_index(vectors[rows]), queries, k, None)
+    return scores, np.where(places < 0, -1, rows[places])
+
+
 def best_scores(vectors: Half, queries: Vectors, k: int) -> NDArray[np.float32]:
     """The k best scores of each query among all windows, best first, shape (queries, k)."""
     best = np.full((len(queries), k), -np.inf, dtype=np.float32)
