@@ -16,7 +16,10 @@ _UNSPECIFIC = _PRONOUNS | frozenset(
     """adequate appointed following information one other person provision relating specified
     term""".split()
 )
-_CONJUNCTION = re.compile(r"^(?:and|but|nor|or)\s+", re.IGNORECASE)
+_OPENING = re.compile(
+    r"^(?:(?:and|but|nor|only|or)\s+|\((?:[ivx]{1,4}|[a-z]|\d{1,2})\)\s*)+", re.IGNORECASE
+)
+"""Conjunctions and list markers before a name."""
 _CITING_CHARS = 40
 _KINDS = ("§", "sec", "art", "rule", "regul", "chap", "titl", "annex", "append", "sched", "recit")
 """Of these, one stands in every reference; looking for them first saves most of the time."""
@@ -49,7 +52,7 @@ def cites(phrase: str) -> bool:
 @lru_cache(maxsize=1 << 15)
 def named_by(phrase: str) -> tuple[str, ...]:
     """The keys of the entities that a phrase names; a short coordination names several."""
-    keys = [entity_key(part) for part in alternatives(_CONJUNCTION.sub("", phrase))]
+    keys = [entity_key(part) for part in alternatives(_OPENING.sub("", phrase))]
     return tuple([key for key in keys if key and not _NAMELESS.issuperset(key.split(" "))])
 
 

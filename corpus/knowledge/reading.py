@@ -171,8 +171,10 @@ class _Reader:
                     apart = self._names[f"{name} of {document}"]
                     yield self._names[name], self._documents[document], apart
 
-    def _sought_names(self, rows: Iterable[Row]) -> tuple[dict[str, int], dict[str, list[int]]]:
-        """Names to recognise in phrases, and how many words those with a first word have."""
+    def _sought_names(
+        self, rows: Iterable[Row]
+    ) -> tuple[dict[str, int], dict[str, dict[str, list[int]]]]:
+        """Names to recognise in phrases, and how many words those have that open with two words."""
         sought: dict[str, int] = {}
         for row in rows:
             if row.predicate in _NOT_NAMING:
@@ -181,18 +183,26 @@ class _Reader:
             if row.predicate == "alias_of":
                 keys += [entity_key(row.subject), entity_key(row.object)]
             sought.update((key, self._names[key]) for key in keys if key)
-        lengths: dict[str, set[int]] = defaultdict(set)
+        lengths: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
         for name in sought:
             words = name.split(" ")
             if len(words) <= NAME_WORDS:
-                lengths[words[0]].add(len(words))
-        return sought, {word: sorted(found) for word, found in lengths.items()}
+                lengths[words[0]][words[1] if len(words) > 1 else ""].add(len(words))
+        return sought, {
+            first: {second: sorted(found) for second, found in seconds.items()}
+            for first, seconds in lengths.items()
+        }
 
     def _found_in(self, phrase: str) -> tuple[int, ...]:
         words = key_words(phrase)
         found: list[int] = []
         for i, word in enumerate(words):
-            for length in self._lengths.get(word, ()):
+            seconds = self._lengths.get(word)
+            if seconds is None:
+                continue
+            if "" in seconds:
+                found.append(self._sought[word])
+            for length in seconds.get(words[i + 1], ()) if i + 1 < len(words) else ():
                 name = self._sought.get(" ".join(words[i : i + length]))
                 if name is not None and i + length <= len(words):
                     found.append(name)

@@ -33,7 +33,7 @@ from lexloop.corpus.knowledge.graph import KnowledgeGraph
         ("policies", "policy"),
         ("woman", "women"),
         ("criteria", "criterion"),
-        ("and the owner", "owner", "or an owner"),
+        ("and the owner", "owner", "or an owner", "(i) an owner", "but only those owners"),
     ],
 )
 def test_ways_to_write_a_name_are_one_entity(variants: tuple[str, ...]) -> None:
