@@ -80,16 +80,19 @@ def open_corpus(
     if is_index(folder):
         return open_index(folder, tools.embedder), []
     sources = [Source(str(folder.absolute()))]
-    kept, degraded = cache_folder() / index_key(folder, tools.recipe), []
-    for place in (shipped_indexes() / index_key(None, tools.recipe), kept):
+    shipped = shipped_indexes() / index_key(None, tools.recipe)
+    cached = cache_folder() / index_key(folder, tools.recipe)
+    troubles: dict[Path, Degradation] = {}
+    for place in (shipped, cached):
         try:
             if found := up_to_date(place, sources, tools):
-                return found[0], [_left_out(item) for item in found[1]]
+                return found[0], [*map(_left_out, found[1]), *troubles.values()]
         except DataError as error:
-            degraded.append(_cache_trouble("a cached index", "a fresh one", error))
+            troubles[place] = _cache_trouble("a cached index", "a fresh one", error)
+    degraded = [*troubles.values()]
     try:
-        outcome = write_index(kept, sources, tools, progress=progress, fresh=bool(degraded))
-        collection = open_index(kept, tools.embedder)
+        outcome = write_index(cached, sources, tools, progress=progress, fresh=cached in troubles)
+        collection = open_index(cached, tools.embedder)
     except (IndexWriteError, DataError) as error:
         degraded.append(_cache_trouble("an index kept for next time", "memory only", error))
         collection, skipped = _in_memory(sources, tools, progress)

@@ -2,6 +2,8 @@
 
 import hashlib
 import time
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -110,11 +112,8 @@ class ModelExtractor:
             ModelError: The model gave no usable reply.
             BudgetError: The next call would cost more than is allowed.
         """
-        kept = KeptExtractions(extractions_path())
-        try:
+        with closing(KeptExtractions(extractions_path())) as kept:
             return [triplet for chunk in chunks for triplet in self._of(chunk, kept)]
-        finally:
-            kept.close()
 
     def _of(self, chunk: Chunk, kept: KeptExtractions) -> list[Triplet]:
         from lexloop.corpus.triplets.model import extract_with_model
@@ -124,10 +123,10 @@ class ModelExtractor:
         key = extraction_key(self._chat.name, chunk)
         if (found := kept.find(key, chunk)) is not None:
             return found
-        self._budget.check(self.spent, request)
         triplets: list[Triplet] = []
         try:
             while True:
+                self._budget.check(self.spent, request)
                 deadline = time.time() + self._deadline_s
                 reply = self._chat.complete(request, deadline=deadline, meter=self.spent)
                 request = dialogue.send(reply)
@@ -161,15 +160,7 @@ def expected_cost(
     from lexloop.corpus.triplets.model import extract_with_model
 
     asked = found.chunks if settings.triplet_extractor == "model" else ()
-    kept = KeptExtractions(extractions_path())
-    try:
-        new = [
-            chunk
-            for chunk in asked
-            if kept.find(extraction_key(str(settings.model), chunk), chunk) is None
-        ]
-    finally:
-        kept.close()
+    new = _not_kept(asked, str(settings.model))
     tokens = [expected_tokens(next(extract_with_model(chunk))) for chunk in new]
     tokens_in, tokens_out = sum(t for t, _ in tokens), sum(t for _, t in tokens)
     remote = found.embedded_tokens if settings.embedder.startswith("openai:") else 0
@@ -182,3 +173,10 @@ def expected_cost(
         "tokens_out": tokens_out,
         "cost_usd": None if unpriced or model is None else round(model + embedding, 6),
     }
+
+
+def _not_kept(chunks: Sequence[Chunk], model: str) -> list[Chunk]:
+    if not chunks or not extractions_path().exists():
+        return list(chunks)
+    with closing(KeptExtractions(extractions_path())) as kept:
+        return [c for c in chunks if kept.find(extraction_key(model, c), c) is None]

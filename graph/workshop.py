@@ -1,7 +1,5 @@
 """Makes components and keeps what is costly to make: collections, embedders and connections."""
 
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,14 +9,17 @@ from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Degradation
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.draft import Progress, silent
+from lexloop.corpus.index.recipe import Recipe
 from lexloop.corpus.opening import corpus_stamp, open_corpus, tools_for
 from lexloop.graph.components import Components, choose
 from lexloop.graph.extractors import extractor_for
+from lexloop.graph.kept import Kept
 from lexloop.models.chat import ChatModel, connect
 from lexloop.models.embedders import load_embedder
 from lexloop.models.embedding import Embedder
 
 _KEPT = 8
+Opened = tuple[Collection, list[Degradation]]
 CONTEXT_KEY = "lexloop"
 """Under this key a parent graph with a context of its own passes settings on."""
 
@@ -41,12 +42,9 @@ class Workshop:
         self._connection = connection or Connection()
         self._defaults = defaults or Settings()
         self._progress = progress
-        self._lock = threading.Lock()
-        self._loading = threading.Lock()
-        self._making: dict[Any, threading.Lock] = {}
-        self._components: OrderedDict[Any, Components] = OrderedDict()
-        self._collections: OrderedDict[Any, tuple[Collection, list[Degradation]]] = OrderedDict()
-        self._embedders: dict[str, Embedder] = {}
+        self._components: Kept[tuple[Settings, str], Components] = Kept(_KEPT)
+        self._collections: Kept[tuple[str, str, Recipe], Opened] = Kept(_KEPT)
+        self._embedders: Kept[str, Embedder] = Kept(_KEPT)
 
     def __call__(self, context: Any, snapshot: str | None = None) -> Components:
         """The components for a run's context: None, ``Settings``, or a parent graph's own.
@@ -63,15 +61,8 @@ class Workshop:
         settings = settings_of(context, self._defaults)
         if snapshot is None or (settings, snapshot) not in self._components:
             snapshot = corpus_stamp(settings.corpus)
-        key = (settings, snapshot)
-        with self._lock:
-            making = self._making.setdefault(key, threading.Lock())
-        with making:  # another question need not wait while this one's corpus is indexed
-            made = self._components.get(key) or self._make(settings, snapshot)
-        with self._lock:
-            self._making.pop(key, None)
-            _keep(self._components, key, made)
-        return made
+        stamp = snapshot
+        return self._components.get((settings, stamp), lambda: self._make(settings, stamp))
 
     def _make(self, settings: Settings, stamp: str) -> Components:
         chat, missing = self._chat(settings)
@@ -95,31 +86,23 @@ class Workshop:
                 raise
             return None, [_lost("model", settings.model, error)]
 
-    def _collection(
-        self, settings: Settings, stamp: str, chat: ChatModel | None
-    ) -> tuple[Collection, list[Degradation]]:
+    def _collection(self, settings: Settings, stamp: str, chat: ChatModel | None) -> Opened:
         extractor, extract = extractor_for(settings, chat)
         embedder = self._embedder(settings.embedder)
         tools = tools_for(settings, embedder, extract, extractor)
-        key = (settings.corpus, stamp, tools.recipe)
-        if (kept := self._collections.get(key)) is not None:
-            return kept
         try:
-            opened = open_corpus(settings.corpus, tools, self._progress)
+            return self._collections.get(
+                (settings.corpus, stamp, tools.recipe),
+                lambda: open_corpus(settings.corpus, tools, self._progress),
+            )
         except ModelError as error:
             if chat is None or not settings.fallback:
                 raise
             collection, left_out = self._collection(embedded_only(settings), stamp, None)
             return collection, [*left_out, _lost("index", f"triplets by {chat.name}", error)]
-        with self._lock:
-            _keep(self._collections, key, opened)
-        return opened
 
     def _embedder(self, name: str) -> Embedder:
-        with self._loading:
-            if name not in self._embedders:
-                self._embedders[name] = load_embedder(name, self._connection)
-            return self._embedders[name]
+        return self._embedders.get(name, lambda: load_embedder(name, self._connection))
 
 
 def settings_of(context: Any, defaults: Settings) -> Settings:
@@ -160,10 +143,3 @@ def embedded_only(settings: Settings) -> Settings:
 
 def _lost(node: str, wanted: str, error: ModelError) -> Degradation:
     return {"node": node, "wanted": wanted, "used": "embedded", "reason": error.what}
-
-
-def _keep(kept: OrderedDict[Any, Any], key: Any, value: Any) -> None:
-    kept[key] = value
-    kept.move_to_end(key)
-    while len(kept) > _KEPT:
-        kept.popitem(last=False)

@@ -1,8 +1,9 @@
 """An index in the making: documents come in their final order, new ones and those kept."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Collection as Names
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -77,8 +78,8 @@ class Draft:
         old = self._known
         kept = [i for i in self._places.get(name, []) if old.layout.names[i] not in excluded]
         self._texts.copy_file(old.texts, name)
-        for ordinal in kept:
-            self._keep(ordinal)
+        for first, end in _runs(kept):
+            self._keep(first, end)
         return len(kept)
 
     @cached_property
@@ -122,14 +123,19 @@ class Draft:
                 self._vectors.add_texts(window_texts(chunk, self._tools.embedder, windows))
         self._place(document.name, [chunk["start"] for chunk in chunks])
 
-    def _keep(self, ordinal: int) -> None:
-        """Take over a document of the old index with everything that was made of it."""
-        old = self._known
-        first, end = old.layout.span_of(ordinal)
-        self._texts.copy_document(old.texts, ordinal, len(self._names), first, self._size)
-        self._counts.add_rows(old.lexical, first, end)
-        self._vectors.keep(old.dense, first, end)
-        self._place(old.layout.names[ordinal], old.layout.starts[first:end])
+    def _keep(self, first: int, end: int) -> None:
+        """Take over neighbouring documents of the old index with everything made of them."""
+        old, new_first = self._known, len(self._names)
+        begin, stop = old.layout.span_of(first)[0], old.layout.span_of(end - 1)[1]
+        self._texts.copy_documents(
+            old.texts, (first, end), new_first - first, (begin, stop), self._size - begin
+        )
+        self._counts.add_rows(old.lexical, begin, stop)
+        self._vectors.keep(old.dense, begin, stop)
+        self._owners.append(np.asarray(old.layout.owners[begin:stop]) + (new_first - first))
+        self._starts.append(np.asarray(old.layout.starts[begin:stop]))
+        self._names += old.layout.names[first:end]
+        self._size += stop - begin
 
     @property
     def _known(self) -> Collection:
@@ -137,7 +143,7 @@ class Draft:
             raise ValueError("there is no index to keep anything of")
         return self._old
 
-    def _place(self, name: str, starts: Sequence[int] | NDArray[np.int32]) -> None:
+    def _place(self, name: str, starts: Sequence[int]) -> None:
         self._owners.append(np.full(len(starts), len(self._names), dtype=np.int32))
         self._starts.append(np.asarray(starts, dtype=np.int32))
         self._names.append(name)
@@ -179,3 +185,10 @@ class Draft:
             embedder=self._tools.embedder,
             windows=self._tools.recipe.windows,
         )
+
+
+def _runs(ordinals: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Ascending places -> where each unbroken run of them begins, and the place after it."""
+    for _, run in groupby(enumerate(ordinals), lambda pair: pair[1] - pair[0]):
+        places = [ordinal for _, ordinal in run]
+        yield places[0], places[-1] + 1

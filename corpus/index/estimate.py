@@ -74,9 +74,10 @@ def estimate(
     changes = difference(now, held.fingerprints if held and same else {})
     documents, chunks, skipped = 0, list[Chunk](), [*now.skipped]
     for loaded in now.read({*changes.added, *changes.changed}, progress):
-        documents += len(loaded.documents)
+        wanted = [document for document in loaded.documents if document.name not in excluded]
+        documents += len(wanted)
         skipped += loaded.skipped
-        for document in loaded.documents:
+        for document in wanted:
             chunks += tools.chunk(document)
     windows = [
         text

@@ -13,7 +13,7 @@ import shutil
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lexloop.core.errors import IndexWriteError
@@ -36,8 +36,8 @@ class Lease:
 
     def __init__(self, folder: Path) -> None:
         handle = os.open(folder, os.O_RDONLY)
-        # a collection that nobody closes lets go when it is collected as garbage
-        self.release = weakref.finalize(self, os.close, handle)
+        # a lease that nobody releases ends when it is collected as garbage
+        self._end = weakref.finalize(self, os.close, handle)
         try:
             fcntl.flock(handle, fcntl.LOCK_SH)
             # a writer may have swept the folder between the opening and the lock
@@ -47,48 +47,84 @@ class Lease:
             self.release()
             raise
 
+    def release(self) -> None:
+        """Let go; a second time changes nothing."""
+        self._end()
+
 
 @contextmanager
 def writing(index: Path, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
     """Be the one writer of an index; its folder is made where there is none.
 
+    A folder in which nothing was published, and which holds nothing else, is gone afterwards.
+
     Raises:
         CorpusError: Another writer holds it for longer than the timeout, or it cannot be written.
     """
+    handle = _lock(index, time.monotonic() + timeout_s)
     try:
-        (index / GENERATIONS).mkdir(parents=True, exist_ok=True)
-        handle = os.open(index / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise IndexWriteError(
-            f"The index {index} cannot be written: {error}.", "Check its permissions."
-        ) from error
-    try:
-        _wait_for(handle, index, time.monotonic() + timeout_s)
         yield
     finally:
+        if not is_index(index):
+            _clear(index)
         os.close(handle)
 
 
-def _wait_for(handle: int, index: Path, deadline: float) -> None:
+def _lock(index: Path, deadline: float) -> int:
+    """The open lock file, once it is ours."""
     while True:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+            (index / GENERATIONS).mkdir(parents=True, exist_ok=True)
+            handle = os.open(index / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        except FileNotFoundError:  # a writer that published nothing cleared it away meanwhile
             if time.monotonic() > deadline:
-                raise IndexWriteError(
-                    f"Another process is writing the index {index}.", "Wait until it is done."
-                ) from error
-            time.sleep(_POLL_S)
-        else:
-            return
+                raise _held(index) from None
+            continue
+        except OSError as error:
+            raise IndexWriteError(
+                f"The index {index} cannot be written: {error}.", "Check its permissions."
+            ) from error
+        if _locked(handle, index):
+            return handle
+        os.close(handle)
+        if time.monotonic() > deadline:
+            raise _held(index)
+        time.sleep(_POLL_S)
+
+
+def _locked(handle: int, index: Path) -> bool:
+    """Lock an open lock file, unless another writer holds it or cleared it away."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        found = os.stat(index / LOCK)
+        (index / GENERATIONS).mkdir(exist_ok=True)
+    except (BlockingIOError, FileNotFoundError):
+        return False
+    return os.path.samestat(found, os.fstat(handle))
+
+
+def _held(index: Path) -> IndexWriteError:
+    return IndexWriteError(
+        f"Another process is writing the index {index}.", "Wait until it is done."
+    )
+
+
+def _clear(index: Path) -> None:
+    """Remove what ``writing`` made, where it holds nothing; the caller holds the lock."""
+    try:
+        (index / GENERATIONS).rmdir()
+        (index / LOCK).unlink()
+        index.rmdir()
+    except OSError:  # something else lies there, or it may not be changed
+        return
 
 
 def is_unfinished(folder: Path) -> bool:
-    """Whether a folder holds nothing but what a writer that was killed left behind."""
+    """Whether a folder holds nothing, or nothing but what a killed writer left behind."""
     if is_index(folder) or not folder.is_dir():
         return False
     names = [name for name in os.listdir(folder) if not name.startswith(f".{MANIFEST}.")]
-    return GENERATIONS in names and set(names) <= {GENERATIONS, LOCK}
+    return set(names) <= {GENERATIONS, LOCK}
 
 
 def new_generation(index: Path) -> Path:
@@ -118,7 +154,8 @@ def sync_generation(folder: Path) -> None:
 def sweep(index: Path, current: str) -> None:
     """Remove what nobody reads: earlier generations and those of writers that were killed.
 
-    What cannot be removed now is left to the next writer.
+    The caller is the writer, and holds no generation. What cannot be removed now is left to the
+    next writer.
     """
     for folder in (index / GENERATIONS).iterdir():
         if folder.name == current:
@@ -135,4 +172,5 @@ def sweep(index: Path, current: str) -> None:
         finally:
             os.close(handle)
     for left in index.glob(f".{MANIFEST}.*"):
-        left.unlink(missing_ok=True)
+        with suppress(OSError):
+            left.unlink()

@@ -72,7 +72,7 @@ class Manifest:
             "fingerprints": dict(self.fingerprints),
         }
         record["checksum"] = _checksum(record)
-        write_text(index / MANIFEST, json.dumps(record, indent=1, ensure_ascii=False))
+        write_text(index / MANIFEST, json.dumps(record, indent=1))
         sync_folder(index)
 
     @classmethod

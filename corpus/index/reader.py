@@ -38,17 +38,23 @@ def open_index(index: Path, embedder: Embedder) -> Collection:
         try:
             lease = Lease(folder)
         except OSError as error:
-            if Manifest.read(index).generation == manifest.generation:
+            if not _replaced(index, manifest):
                 raise DataError(f"The index {index} lacks {folder}: {error}.", REBUILD) from error
             time.sleep(_BETWEEN_S)  # a writer published meanwhile
             continue
         try:
             manifest.check_files(folder)
             return _load(manifest, folder, embedder, lease.release)
-        except BaseException:
+        except BaseException as error:
             lease.release()
+            if isinstance(error, DataError) and _replaced(index, manifest):
+                continue  # the rest of a generation whose sweeping was cut short
             raise
     raise DataError(f"The index {index} was replaced again and again while read.", "Try again.")
+
+
+def _replaced(index: Path, manifest: Manifest) -> bool:
+    return Manifest.read(index).generation != manifest.generation
 
 
 def _load(

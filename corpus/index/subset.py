@@ -1,14 +1,14 @@
 """A collection without some of its chunks, to see what is answered when evidence is gone."""
 
+from collections import defaultdict
 from collections.abc import Collection as Ids
 from collections.abc import Iterator
 
-from lexloop.core.types import Chunk
+from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.draft import Draft
 from lexloop.corpus.index.recipe import Recipe
 from lexloop.corpus.index.tools import Tools
-from lexloop.corpus.load.document import Document
 
 _AT_ONCE = 1000
 
@@ -31,17 +31,13 @@ def without(collection: Collection, chunk_ids: Ids[str]) -> Collection:
         dense_index="flat",
     )
     draft = Draft(Tools(recipe, {}, embedder, lambda _: [], lambda _: []), old=collection)
-    chunks = [chunk for chunk in every_chunk(collection) if chunk["id"] not in chunk_ids]
-    triplets = collection.texts.fetch(range(len(collection.texts)))
-    kept = {chunk["id"] for chunk in chunks}
-    for name in collection.layout.names:
-        document = Document(
-            name,
-            collection.texts.title_of(collection.layout.ordinals[name]),
-            collection.text_of(name) or "",
-            collection.metadata([name])[name],
-        )
-        mine = [chunk for chunk in chunks if chunk["document"] == name]
-        stated = [t for t in triplets if t["document"] == name and t["chunk_id"] in kept]
-        draft.add_chunks("", document, mine, stated)
+    chunks, stated = defaultdict[str, list[Chunk]](list), defaultdict[str, list[Triplet]](list)
+    for chunk in every_chunk(collection):
+        if chunk["id"] not in chunk_ids:
+            chunks[chunk["document"]].append(chunk)
+    for triplet in collection.texts.fetch(range(len(collection.texts))):
+        stated[triplet["document"]].append(triplet)
+    for ordinal, name in enumerate(collection.layout.names):
+        document = collection.texts.document(ordinal)
+        draft.add_chunks("", document, chunks[name], stated[name])
     return draft.finish()

@@ -116,26 +116,54 @@ class TextStore:
         rows = [(file, item.name, item.reason) for item in skipped]
         self._connection.executemany("INSERT INTO skipped VALUES (?, ?, ?)", rows)
 
-    def copy_document(
-        self, old: "TextStore", ordinal: int, new_ordinal: int, first: int, new_first: int
+    def copy_documents(
+        self,
+        old: "TextStore",
+        ordinals: tuple[int, int],
+        by: int,
+        positions: tuple[int, int],
+        shift: int,
     ) -> None:
-        """Take over a document of another store; its chunks move to ``new_first``."""
-        shift = new_first - first
-        execute, many = self._connection.execute, self._connection.executemany
-        for _, *rest in old.rows("SELECT * FROM documents WHERE ordinal = ?", (ordinal,)):
-            execute("INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?)", (new_ordinal, *rest))
-        chunks = old.rows("SELECT * FROM chunks WHERE document = ? ORDER BY position", (ordinal,))
+        """Take over neighbouring documents of another store with their chunks and triplets.
+
+        Args:
+            old: The other store.
+            ordinals: The first of the documents, and the place after the last.
+            by: How many places they move.
+            positions: Likewise of their chunks.
+            shift: How many places these move.
+        """
+        many = self._connection.executemany
+        span = "{0} >= ? AND {0} < ? ORDER BY {0}"
+        many(
+            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                (ordinal + by, *rest)
+                for ordinal, *rest in old.rows(
+                    f"SELECT * FROM documents WHERE {span.format('ordinal')}",  # noqa: S608
+                    ordinals,
+                )
+            ),
+        )
         many(
             "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?)",
-            ((position + shift, new_ordinal, *rest) for position, _, *rest in chunks),
-        )
-        triplets = old.rows(
-            "SELECT * FROM triplets WHERE chunk BETWEEN ? AND ? ORDER BY number",
-            (first, first + len(chunks) - 1),
+            (
+                (position + shift, ordinal + by, *rest)
+                for position, ordinal, *rest in old.rows(
+                    f"SELECT * FROM chunks WHERE {span.format('position')}",  # noqa: S608
+                    positions,
+                )
+            ),
         )
         many(
             "INSERT INTO triplets VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            ((chunk + shift, *rest) for _, chunk, *rest in triplets),
+            (
+                (chunk + shift, *rest)
+                for _, chunk, *rest in old.rows(
+                    "SELECT * FROM triplets WHERE chunk >= ? AND chunk < ? ORDER BY number",
+                    positions,
+                )
+            ),
         )
 
     def copy_file(self, old: "TextStore", file: str) -> None:
@@ -159,9 +187,14 @@ class TextStore:
         """Source file -> the SHA-256 it had."""
         return dict(self.rows("SELECT file, sha256 FROM fingerprints"))
 
-    def skipped(self, of_files: bool = False) -> list[Skipped]:
-        """What of the sources could not be read; or only what lies in files that were read."""
-        which = " WHERE file != ''" if of_files else ""
+    def skipped(self, of_files: bool | None = None) -> list[Skipped]:
+        """What could not be read.
+
+        Args:
+            of_files: Only what lies in files that have a fingerprint, or only the rest; None for
+                both.
+        """
+        which = {None: "", True: " WHERE file != ''", False: " WHERE file = ''"}[of_files]
         found = self.rows(f"SELECT name, reason FROM skipped{which}")  # noqa: S608 - ours
         return [Skipped(*row) for row in found]
 
@@ -172,15 +205,22 @@ class TextStore:
             found.setdefault(file, []).append(ordinal)
         return found
 
+    def document(self, ordinal: int) -> Document:
+        """A document as it was loaded, without the headings, which only its chunks keep.
+
+        Raises:
+            KeyError: There is no such document.
+        """
+        wanted = "SELECT name, title, text, metadata, pages FROM documents WHERE ordinal = ?"
+        for name, title, text, metadata, pages in self.rows(wanted, (ordinal,)):
+            known = Metadata.from_record(json.loads(metadata))
+            return Document(name, title, text, known, tuple(json.loads(pages)))
+        raise KeyError(ordinal)
+
     def text_of(self, ordinal: int) -> str:
         """The whole text of a document."""
         ((text,),) = self.rows("SELECT text FROM documents WHERE ordinal = ?", (ordinal,))
         return str(text)
-
-    def title_of(self, ordinal: int) -> str:
-        """The title of a document."""
-        ((title,),) = self.rows("SELECT title FROM documents WHERE ordinal = ?", (ordinal,))
-        return str(title)
 
     def chunks(self, positions: Sequence[int]) -> list[Chunk]:
         """The chunks at the given positions, in the order asked for."""

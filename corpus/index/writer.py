@@ -3,11 +3,11 @@
 import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lexloop.core.errors import IndexWriteError
+from lexloop.core.errors import DataError, IndexWriteError
 from lexloop.corpus.index.assemble import assemble
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.draft import Draft, Progress, silent
@@ -62,18 +62,19 @@ def write_index(
             go on with the generation before.
         DataError: The index already there is damaged or of another make.
     """
-    with writing(index), _known(index, tools, fresh) as old:
-        now = scan(sources, excluded)
-        before = old.texts.fingerprints() if old else {}
-        changes = difference(now, before)
-        held = Manifest.read(index) if old else None
-        noted = tuple(sources if recorded is None else recorded)
-        same = held and (held.sources, held.excluded) == (noted, tuple(excluded))
-        if old and same and changes.nothing:
-            skipped = [*old.texts.skipped(of_files=True), *now.skipped, *old.version_troubles]
-            return Outcome(changes, counts_of(old), skipped, old.dense.recall)
-        new = _New(noted, tuple(excluded), tools, now, changes)
-        return _publish(index, new, old, progress)
+    noted = tuple(sources if recorded is None else recorded)
+    with writing(index):
+        with _known(index, tools, fresh) as old:
+            now = scan(sources, excluded)
+            changes = difference(now, old.texts.fingerprints() if old else {})
+            new = _New(noted, tuple(excluded), tools, now, changes)
+            if old and changes.nothing and new.described_by(Manifest.read(index), old):
+                skipped = [*old.texts.skipped(), *old.version_troubles]
+                outcome = Outcome(changes, counts_of(old), skipped, old.dense.recall)
+            else:
+                outcome = _publish(index, new, old, progress)
+        sweep(index, Manifest.read(index).generation)
+    return outcome
 
 
 def remove_documents(
@@ -93,18 +94,18 @@ def remove_documents(
     """
     with writing(index):
         held = Manifest.read(index)
-        old = open_index(index, tools.embedder)
-        try:
-            excluded = sorted({*held.excluded, *names})
-            gone = [name for name in held.fingerprints if name in excluded]
-            kept = [name for name in held.fingerprints if name not in excluded]
-            changes = Difference(added=[], changed=[], removed=gone, unchanged=kept)
-            same = replace(tools, recipe=held.recipe, settings=held.settings)
-            nothing = Scan({name: held.fingerprints[name] for name in kept})
-            new = _New(held.sources, tuple(excluded), same, nothing, changes)
-            return _publish(index, new, old, progress)
-        finally:
-            old.close()
+        excluded = sorted({*held.excluded, *names})
+        gone = [name for name in held.fingerprints if name in excluded]
+        kept = [name for name in held.fingerprints if name not in excluded]
+        changes = Difference(added=[], changed=[], removed=gone, unchanged=kept)
+        same = replace(tools, recipe=held.recipe, settings=held.settings)
+        with closing(open_index(index, tools.embedder)) as old:
+            unread = tuple(old.texts.skipped(of_files=False))
+            now = Scan({name: held.fingerprints[name] for name in kept}, unread)
+            new = _New(held.sources, tuple(excluded), same, now, changes)
+            outcome = _publish(index, new, old, progress)
+        sweep(index, Manifest.read(index).generation)
+    return outcome
 
 
 @contextmanager
@@ -113,11 +114,8 @@ def _known(index: Path, tools: Tools, fresh: bool) -> Iterator[Collection | None
     if fresh or not is_index(index) or Manifest.read(index).recipe != tools.recipe:
         yield None
         return
-    old = open_index(index, tools.embedder)
-    try:
+    with closing(open_index(index, tools.embedder)) as old:
         yield old
-    finally:
-        old.close()
 
 
 @dataclass(frozen=True)
@@ -129,6 +127,13 @@ class _New:
     tools: Tools
     now: Scan
     changes: Difference
+
+    def described_by(self, held: Manifest, old: Collection) -> bool:
+        """Whether an index says the same of its sources and settings."""
+        unread = old.texts.skipped(of_files=False)
+        said = (held.sources, held.excluded, dict(held.settings), unread)
+        settings = dict(self.tools.settings)
+        return said == (self.sources, self.excluded, settings, list(self.now.skipped))
 
 
 def _publish(index: Path, new: _New, old: Collection | None, progress: Progress) -> Outcome:
@@ -158,17 +163,21 @@ def _publish(index: Path, new: _New, old: Collection | None, progress: Progress)
             fingerprints=fingerprints,
         ).write(index)
     except (OSError, sqlite3.Error) as error:
-        _remove(folder)
+        _discard(index, folder)
         raise IndexWriteError(
             f"The index {index} cannot be written: {error}.", "Check permissions and free space."
         ) from error
     except BaseException:
-        _remove(folder)
+        _discard(index, folder)
         raise
-    sweep(index, folder.name)
     return Outcome(new.changes, counts, skipped, recall)
 
 
-def _remove(folder: Path | None) -> None:
-    if folder is not None:
-        shutil.rmtree(folder, ignore_errors=True)
+def _discard(index: Path, folder: Path | None) -> None:
+    """Remove a generation that was not published."""
+    if folder is None:
+        return
+    with suppress(DataError):
+        if Manifest.read(index).generation == folder.name:
+            return  # what failed came after the publishing
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,143 @@
+"""Indexes for tests: an embedder that takes no time, and all that an index holds as one value."""
+
+import hashlib
+from collections.abc import Callable, Collection, Generator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lexloop.core.errors import CorpusError
+from lexloop.core.filters import Filters
+from lexloop.core.settings import Settings
+from lexloop.core.types import Chunk, Triplet
+from lexloop.corpus.index.collection import Collection as Index
+from lexloop.corpus.index.manifest import Source
+from lexloop.corpus.index.reader import open_index
+from lexloop.corpus.index.tools import Tools
+from lexloop.corpus.load.document import Document, Limits, Loaded, Skipped, SourceFile
+from lexloop.corpus.load.formats import read_bytes
+from lexloop.corpus.load.opening import read_file
+from lexloop.corpus.load.sidecar import Sidecars, finished
+from lexloop.corpus.opening import tools_for
+from lexloop.models.embedding import Halves, Progress, Vectors
+
+EVERYTHING = Filters()
+
+
+class Letters:
+    """How often each letter occurs, with a record of what was embedded at index time."""
+
+    def __init__(self, name: str = "letters", dimension: int = 27) -> None:
+        self.name, self.dimension, self.window = name, dimension, 256
+        self.embedded: list[str] = []
+
+    def embed(self, texts: list[str]) -> Vectors:
+        counts = [[text.lower().count(chr(97 + i)) for i in range(26)] for text in texts]
+        rows = np.array(counts, dtype=np.float32).reshape(len(texts), 26)
+        rows = np.concatenate([rows, np.ones((len(texts), 1), np.float32)], axis=1)
+        rows = rows[:, -self.dimension :]
+        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+    def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
+        self.embedded += texts
+        progress(len(texts), len(texts))
+        return self.embed(list(texts)).astype(np.float16)
+
+    def count_tokens(self, text: str) -> int:
+        return len(text.split())
+
+    def count_tokens_many(self, texts: Sequence[str]) -> list[int]:
+        return [self.count_tokens(text) for text in texts]
+
+
+def letter_tools(embedder: Letters | None = None, **settings: Any) -> Tools:
+    """The rules and the default chunker with an embedder that takes no time."""
+    return tools_for(Settings(**settings), embedder or Letters())
+
+
+def sources(*folders: Path) -> list[Source]:
+    return [Source(str(folder)) for folder in folders]
+
+
+def content(index: Path | Index, embedder: Letters | None = None) -> dict[str, Any]:
+    """Everything that an index holds and finds; two indexes with equal content are equal."""
+    if isinstance(index, Path):
+        opened = open_index(index, embedder or Letters())
+        try:
+            return content(opened)
+        finally:
+            opened.close()
+    numbers = range(len(index.texts))
+    graph = index.graph(EVERYTHING)
+    weights = index.lexical.weights
+    chunks = index.texts.chunks(range(len(index)))
+    return {
+        "documents": {name: index.text_of(name) for name in index.layout.names},
+        "metadata": {k: v.as_record() for k, v in index.metadata(index.layout.names).items()},
+        "chunks": index.chunks([chunk["id"] for chunk in chunks]),
+        "triplets": index.texts.fetch(numbers),
+        "terms": list(index.lexical.terms),
+        "weights": [digest(a) for a in (weights.data, weights.indices, weights.indptr)],
+        "counts": digest(index.lexical.counts),
+        "vectors": digest(index.dense.vectors),
+        "owners": digest(index.dense.owners),
+        "entities": graph.entities,
+        "walk": [
+            path.triplets
+            for path in graph.walk(dict.fromkeys(graph.entities[:5], 1.0), 2, limit=20)
+        ],
+        "skipped": sorted((item.name, item.reason) for item in index.texts.skipped()),
+        "files": index.texts.fingerprints(),
+    }
+
+
+def digest(array: Any) -> str:
+    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
+
+
+def read_here(
+    parsed: list[str],
+) -> Callable[[Sequence[SourceFile], Sidecars, Any], Generator[Loaded]]:
+    """Reads files as the worker processes do, in this process; notes which are parsed."""
+
+    def read(files: Sequence[SourceFile], sidecars: Sidecars, _: Any) -> Generator[Loaded]:
+        for file in files:
+            parsed.append(file.name)
+            try:
+                data = read_file(file.path, file.sha256, Limits())
+                found = [*read_bytes(data, file.name, Limits())]
+            except CorpusError as error:
+                yield Loaded(file, (), (Skipped(file.name, error.what),))
+                continue
+            applied = [sidecars.applied(one) if isinstance(one, Document) else one for one in found]
+            yield Loaded(
+                file,
+                tuple(finished(one) for one in applied if isinstance(one, Document)),
+                tuple(one for one in applied if isinstance(one, Skipped)),
+            )
+
+    return read
+
+
+def states(chunks: list[Chunk]) -> list[Triplet]:
+    """One triplet a chunk: its first word opens it."""
+    return [
+        {
+            "subject": chunk["text"].split()[0],
+            "predicate": "opens",
+            "object": f"“Größe” 法 \u2028 {chunk['start']}",
+            "chunk_id": chunk["id"],
+            "document": chunk["document"],
+            "section": chunk["section"],
+            "page": chunk["page"],
+            "start": chunk["start"],
+            "end": chunk["end"],
+            "quote": chunk["text"],
+        }
+        for chunk in chunks
+    ]
+
+
+def files_of(folder: Path) -> Collection[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
