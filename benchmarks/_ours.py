@@ -1,5 +1,6 @@
 """Lexloop as a contestant of latency.py: an index on disk, opened and searched by the node."""
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -65,6 +66,8 @@ class Ours:
     def __init__(self, corpus: Path, embedder: QuestionEmbedder) -> None:
         index = corpus / f"lexloop-{made_by()}"
         if not is_index(index):
+            for outdated in corpus.glob("lexloop-*"):
+                shutil.rmtree(outdated)
             subprocess.run([sys.executable, __file__, str(corpus), str(index)], check=True)
         self._collection = open_index(index, embedder)
 
