@@ -95,7 +95,11 @@ class Draft:
         self._texts.add_skipped(file, skipped)
 
     def add(self, file: str, document: Document) -> None:
-        """Cut a document, relate it and index it."""
+        """Cut a document, relate it and index it; keep what was made of it before."""
+        known = self._old.texts.same_document(file, document) if self._old else None
+        if known is not None:
+            self._keep(known, known + 1)
+            return
         chunks = self._tools.chunk(document)
         self.add_chunks(file, document, chunks, self._tools.extract(chunks))
 

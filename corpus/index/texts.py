@@ -10,26 +10,9 @@ from typing import Any, Self
 
 from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Triplet
+from lexloop.corpus.index.rows import CHUNK, SCHEMA, TRIPLET, chunk_of, document_mark, triplet_of
 from lexloop.corpus.load.document import Document, Skipped
 
-_SCHEMA = """
-CREATE TABLE documents(ordinal INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, file TEXT NOT NULL,
-    title TEXT NOT NULL, metadata TEXT NOT NULL, pages TEXT NOT NULL, text TEXT NOT NULL);
-CREATE TABLE chunks(position INTEGER PRIMARY KEY, document INTEGER NOT NULL, section TEXT NOT NULL,
-    page INTEGER, start INTEGER NOT NULL, "end" INTEGER NOT NULL, text TEXT NOT NULL);
-CREATE INDEX chunks_of_document ON chunks(document);
-CREATE TABLE triplets(number INTEGER PRIMARY KEY, chunk INTEGER NOT NULL, subject TEXT NOT NULL,
-    predicate TEXT NOT NULL, object TEXT NOT NULL, section TEXT NOT NULL, page INTEGER,
-    start INTEGER NOT NULL, "end" INTEGER NOT NULL, quote TEXT NOT NULL);
-CREATE INDEX triplets_of_chunk ON triplets(chunk);
-CREATE TABLE skipped(file TEXT NOT NULL, name TEXT NOT NULL, reason TEXT NOT NULL);
-CREATE TABLE fingerprints(file TEXT PRIMARY KEY, sha256 TEXT NOT NULL);
-"""
-_CHUNK = """SELECT c.position, d.name, d.title, d.pages, c.section, c.page, c.start, c."end", c.text
-    FROM chunks c JOIN documents d ON d.ordinal = c.document"""
-_TRIPLET = """SELECT t.number, t.subject, t.predicate, t.object, d.name, c.start, t.section, t.page,
-    t.start, t."end", t.quote FROM triplets t JOIN chunks c ON c.position = t.chunk
-    JOIN documents d ON d.ordinal = c.document"""
 _AT_ONCE = 500  # below the number of variables that every SQLite accepts
 
 
@@ -56,7 +39,7 @@ class TextStore:
         """
         connection = sqlite3.connect(path or ":memory:", check_same_thread=False)
         # the folder is published whole or not at all, so a journal would protect nothing
-        connection.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;" + _SCHEMA)
+        connection.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;" + SCHEMA)
         return cls(connection)
 
     @classmethod
@@ -82,8 +65,19 @@ class TextStore:
         """Add a document without its chunks."""
         record = json.dumps(document.metadata.as_record(), ensure_ascii=False, sort_keys=True)
         pages = json.dumps(document.pages)
-        row = (ordinal, document.name, file, document.title, record, pages, document.text)
-        self._connection.execute("INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        about = (document_mark(document), document.title, record, pages, document.text)
+        self._connection.execute(
+            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (ordinal, document.name, file, *about),
+        )
+
+    def same_document(self, file: str, document: Document) -> int | None:
+        """The place of a document of which the same was loaded from the same file."""
+        found = self.rows(
+            "SELECT ordinal, sha256 FROM documents WHERE name = ? AND file = ?",
+            (document.name, file),
+        )
+        return next((place for place, mark in found if mark == document_mark(document)), None)
 
     def add_chunks(self, first: int, ordinal: int, chunks: Sequence[Chunk]) -> None:
         """Add a document's chunks at the positions from ``first`` on."""
@@ -136,7 +130,7 @@ class TextStore:
         many = self._connection.executemany
         span = "{0} >= ? AND {0} < ? ORDER BY {0}"
         many(
-            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 (ordinal + by, *rest)
                 for ordinal, *rest in old.rows(
@@ -227,8 +221,8 @@ class TextStore:
         found: dict[int, Chunk] = {}
         for asked in _portions(positions):
             marks = ",".join("?" * len(asked))
-            for row in self.rows(f"{_CHUNK} WHERE c.position IN ({marks})", asked):
-                found[row[0]] = _chunk(row)
+            for row in self.rows(f"{CHUNK} WHERE c.position IN ({marks})", asked):
+                found[row[0]] = chunk_of(row)
         return [found[position] for position in positions]
 
     def fetch(self, numbers: Sequence[int]) -> list[Triplet]:
@@ -236,8 +230,8 @@ class TextStore:
         found: dict[int, Triplet] = {}
         for asked in _portions([number + 1 for number in numbers]):
             marks = ",".join("?" * len(asked))
-            for row in self.rows(f"{_TRIPLET} WHERE t.number IN ({marks})", asked):
-                found[row[0] - 1] = _triplet(row)
+            for row in self.rows(f"{TRIPLET} WHERE t.number IN ({marks})", asked):
+                found[row[0] - 1] = triplet_of(row)
         return [found[number] for number in numbers]
 
     def triplets_of(self, positions: Sequence[int]) -> dict[int, list[int]]:
@@ -259,36 +253,3 @@ class TextStore:
 def _portions(values: Sequence[int]) -> Iterator[list[int]]:
     for begin in range(0, len(values), _AT_ONCE):
         yield [int(value) for value in values[begin : begin + _AT_ONCE]]
-
-
-def _chunk(row: Sequence[Any]) -> Chunk:
-    _, name, title, pages, section, page, start, end, text = row
-    chunk: Chunk = {
-        "id": f"{name}#{start}",
-        "document": name,
-        "title": title,
-        "section": section,
-        "page": page,
-        "start": start,
-        "end": end,
-        "text": text,
-    }
-    if page is not None and (inside := [at for at in json.loads(pages) if start < at < end]):
-        chunk["page_breaks"] = inside
-    return chunk
-
-
-def _triplet(row: Sequence[Any]) -> Triplet:
-    _, subject, predicate, object_, name, chunk_start, section, page, start, end, quote = row
-    return {
-        "subject": subject,
-        "predicate": predicate,
-        "object": object_,
-        "chunk_id": f"{name}#{chunk_start}",
-        "document": name,
-        "section": section,
-        "page": page,
-        "start": start,
-        "end": end,
-        "quote": quote,
-    }

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lexloop.core.errors import DataError
+from lexloop.core.errors import CorpusError, DataError
 from lexloop.corpus.index.collection import Collection, searched_text
 from lexloop.corpus.index.counts import TermCounts
 from lexloop.corpus.index.lexical import LexicalIndex
@@ -37,8 +37,9 @@ def verify_index(index: Path, embedder: Embedder) -> dict[str, int]:
             for check in (_database, _spans, _terms, _vectors, _graph):
                 if problem := check(collection):
                     raise DataError(f"The index {index} is inconsistent: {problem}.", REBUILD)
+            collection.metadata(collection.layout.names)
             return counts_of(collection)
-        except (KeyError, IndexError, ValueError, TypeError, sqlite3.Error) as error:
+        except (CorpusError, KeyError, IndexError, ValueError, TypeError, sqlite3.Error) as error:
             raise DataError(f"The index {index} is inconsistent: {error!r}.", REBUILD) from error
 
 

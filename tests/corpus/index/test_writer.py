@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from indexes import EVERYTHING, Letters, content, files_of, letter_tools, source
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.settings import Settings
+from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.index.generations import GENERATIONS, LOCK
 from lexloop.corpus.index.manifest import Manifest, Source
 from lexloop.corpus.index.reader import open_index
@@ -146,6 +148,28 @@ def test_what_is_removed_is_gone_from_every_signal_and_stays_out(
     assert write().difference.added == ["fees.txt"]
     (folder / "bad.txt").unlink()
     write()
+    assert content(index) == fresh(folder, index.with_name("fresh"))
+
+
+def test_of_a_changed_file_the_same_documents_are_kept(
+    index: Path, folder: Path, write: Write, embedder: Letters
+) -> None:
+    rows = [f'{{"id": "{n}", "text": "The owner must pay fee {n}."}}' for n in range(6)]
+    (folder / "rows.jsonl").write_text("\n".join(rows))
+    write()
+    related: list[str] = []
+    tools = letter_tools(embedder)
+
+    def extract(chunks: list[Chunk]) -> list[Triplet]:
+        related.extend(chunk["document"] for chunk in chunks)
+        return tools.extract(chunks)
+
+    rows[3] = rows[3].replace("owner", "guest")
+    (folder / "rows.jsonl").write_text("\n".join([rows[0], *rows[2:]]))
+    embedder.embedded.clear()
+    write_index(index, sources(folder), replace(tools, extract=extract))
+    assert related == ["rows.jsonl/3"]
+    assert embedder.embedded == ["The guest must pay fee 3."]
     assert content(index) == fresh(folder, index.with_name("fresh"))
 
 

@@ -1,0 +1,70 @@
+"""The tables of a text store, and what its rows stand for."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import astuple
+from typing import Any
+
+from lexloop.core.types import Chunk, Triplet
+from lexloop.corpus.load.document import Document
+
+SCHEMA = """
+CREATE TABLE documents(ordinal INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, file TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    title TEXT NOT NULL, metadata TEXT NOT NULL, pages TEXT NOT NULL, text TEXT NOT NULL);
+CREATE TABLE chunks(position INTEGER PRIMARY KEY, document INTEGER NOT NULL, section TEXT NOT NULL,
+    page INTEGER, start INTEGER NOT NULL, "end" INTEGER NOT NULL, text TEXT NOT NULL);
+CREATE INDEX chunks_of_document ON chunks(document);
+CREATE TABLE triplets(number INTEGER PRIMARY KEY, chunk INTEGER NOT NULL, subject TEXT NOT NULL,
+    predicate TEXT NOT NULL, object TEXT NOT NULL, section TEXT NOT NULL, page INTEGER,
+    start INTEGER NOT NULL, "end" INTEGER NOT NULL, quote TEXT NOT NULL);
+CREATE INDEX triplets_of_chunk ON triplets(chunk);
+CREATE TABLE skipped(file TEXT NOT NULL, name TEXT NOT NULL, reason TEXT NOT NULL);
+CREATE TABLE fingerprints(file TEXT PRIMARY KEY, sha256 TEXT NOT NULL);
+"""
+CHUNK = """SELECT c.position, d.name, d.title, d.pages, c.section, c.page, c.start, c."end", c.text
+    FROM chunks c JOIN documents d ON d.ordinal = c.document"""
+TRIPLET = """SELECT t.number, t.subject, t.predicate, t.object, d.name, c.start, t.section, t.page,
+    t.start, t."end", t.quote FROM triplets t JOIN chunks c ON c.position = t.chunk
+    JOIN documents d ON d.ordinal = c.document"""
+
+
+def document_mark(document: Document) -> str:
+    """A hash that tells a document from every other, with all that was loaded of it."""
+    return hashlib.sha256(repr(astuple(document)).encode()).hexdigest()
+
+
+def chunk_of(row: Sequence[Any]) -> Chunk:
+    """The chunk in a row that ``CHUNK`` selects."""
+    _, name, title, pages, section, page, start, end, text = row
+    chunk: Chunk = {
+        "id": f"{name}#{start}",
+        "document": name,
+        "title": title,
+        "section": section,
+        "page": page,
+        "start": start,
+        "end": end,
+        "text": text,
+    }
+    if page is not None and (inside := [at for at in json.loads(pages) if start < at < end]):
+        chunk["page_breaks"] = inside
+    return chunk
+
+
+def triplet_of(row: Sequence[Any]) -> Triplet:
+    """The triplet in a row that ``TRIPLET`` selects."""
+    _, subject, predicate, object_, name, chunk_start, section, page, start, end, quote = row
+    return {
+        "subject": subject,
+        "predicate": predicate,
+        "object": object_,
+        "chunk_id": f"{name}#{chunk_start}",
+        "document": name,
+        "section": section,
+        "page": page,
+        "start": start,
+        "end": end,
+        "quote": quote,
+    }

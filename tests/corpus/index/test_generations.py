@@ -1,0 +1,329 @@
+"""One writer, any number of readers, and nothing lost when either dies."""
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import product
+from pathlib import Path
+
+import pytest
+from indexes import EVERYTHING, Letters, content, letter_tools, sources
+
+from lexloop.core.errors import DataError, IndexWriteError
+from lexloop.corpus.index import reader, writer
+from lexloop.corpus.index.generations import (
+    GENERATIONS,
+    LOCK,
+    Lease,
+    is_unfinished,
+    new_generation,
+    sweep,
+    writing,
+)
+from lexloop.corpus.index.manifest import MANIFEST, Manifest
+from lexloop.corpus.index.reader import open_index
+from lexloop.corpus.index.verify import verify_index
+from lexloop.corpus.index.writer import Outcome, write_index
+
+Write = Callable[..., Outcome]
+
+
+def generations(index: Path) -> set[str]:
+    return {path.name for path in (index / GENERATIONS).iterdir()}
+
+
+def test_a_reader_keeps_its_generation_until_it_closes(
+    index: Path, folder: Path, write: Write
+) -> None:
+    write()
+    old = open_index(index, Letters())
+    expected = {chunk["text"] for chunk in old.texts.chunks(range(len(old)))}
+    first = generations(index)
+    for text in ("One.", "Two."):
+        (folder / "fees.txt").write_text(f"The owner must pay the fee. {text}")
+        write()
+    held = generations(index)
+    assert len(held) == 2
+    assert first < held
+    # the graph is opened only now, from files that an update made obsolete
+    assert old.graph(EVERYTHING).entities
+    assert {chunk["text"] for chunk in old.texts.chunks(range(len(old)))} == expected
+    new = open_index(index, Letters())
+    assert old.text_of("fees.txt") != new.text_of("fees.txt")
+    old.close()
+    old.close()
+    new.close()
+    write()
+    assert generations(index) == {Manifest.read(index).generation}
+
+
+def test_a_reader_that_is_forgotten_lets_go(index: Path, folder: Path, write: Write) -> None:
+    import gc
+
+    write()
+    assert open_index(index, Letters()).layout.names
+    gc.collect()
+    (folder / "fees.txt").write_text("Changed.")
+    write()
+    assert len(generations(index)) == 1
+
+
+def test_readers_and_a_writer_at_once(index: Path, folder: Path, write: Write) -> None:
+    write()
+    ended = threading.Event()
+    texts = {(folder / "fees.txt").read_text(), *(f"The owner must pay {n}." for n in range(8))}
+
+    def update() -> None:
+        try:
+            for number in range(8):
+                (folder / "fees.txt").write_text(f"The owner must pay {number}.")
+                write()
+        finally:
+            ended.set()
+
+    thread = threading.Thread(target=update)
+    thread.start()
+    seen = set()
+    while not ended.is_set():
+        found = open_index(index, Letters())
+        text = found.text_of("fees.txt")
+        (hits,) = found.search_lexical(["owner"], 5, EVERYTHING)
+        assert {chunk["text"] in text for chunk in found.chunks([h.chunk_id for h in hits])} <= {
+            True
+        }
+        seen.add(text)
+        found.close()
+    thread.join()
+    assert seen <= {text.rstrip("\n") for text in texts} | texts
+    write()
+    assert generations(index) == {Manifest.read(index).generation}
+
+
+def test_an_index_replaced_while_it_is_opened_is_opened_again(
+    index: Path, folder: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write()
+    lease, replaced = reader.Lease, []
+
+    def too_late(place: Path) -> Lease:
+        if not replaced:
+            replaced.append(place)
+            (folder / "fees.txt").write_text("The guest may moor.")
+            monkeypatch.setattr(reader, "Lease", lease)
+            write()
+        return lease(place)
+
+    monkeypatch.setattr(reader, "Lease", too_late)
+    found = open_index(index, Letters())
+    assert "guest" in str(found.text_of("fees.txt"))
+    assert not replaced[0].exists()
+    found.close()
+
+
+def test_what_is_left_of_a_half_swept_generation_is_not_taken_for_damage(
+    index: Path, folder: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write()
+    stale = Manifest.read(index)
+    (folder / "fees.txt").write_text("The guest may moor.")
+    write()
+    (index / GENERATIONS / stale.generation).mkdir()
+    read, given = Manifest.read, [stale]
+    monkeypatch.setattr(Manifest, "read", lambda index: given.pop() if given else read(index))
+    found = open_index(index, Letters())
+    assert "guest" in str(found.text_of("fees.txt"))
+    found.close()
+
+
+def test_the_second_writer_waits_and_is_refused_in_the_end(index: Path) -> None:
+    refused = pytest.raises(IndexWriteError, match="Another process is writing")
+    with writing(index), refused, writing(index, timeout_s=0.1):
+        pytest.fail("two writers")
+    entered, leave = threading.Event(), threading.Event()
+    order: list[str] = []
+
+    def first() -> None:
+        with writing(index):
+            entered.set()
+            leave.wait(10)
+            order.append("first")
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    entered.wait(10)
+    threading.Timer(0.1, leave.set).start()
+    with writing(index, timeout_s=10):
+        order.append("second")
+    thread.join()
+    assert order == ["first", "second"]
+    assert not index.exists()
+
+
+def child(work: Callable[[], None]) -> int:
+    """A process of its own that runs ``work``; it must be waited for."""
+    number = os.fork()
+    if number == 0:
+        try:
+            work()
+        finally:
+            os._exit(0)
+    return number
+
+
+@contextmanager
+def killed(work: Callable[[], None]) -> Iterator[None]:
+    """Until ``work`` says on a pipe that it is there; then its process is killed."""
+    reading, writing_end = os.pipe()
+
+    def announced() -> None:
+        work()
+        os.write(writing_end, b"x")
+        signal.pause()
+
+    number = child(announced)
+    try:
+        assert os.read(reading, 1) == b"x"
+        yield
+    finally:
+        os.kill(number, signal.SIGKILL)
+        os.waitpid(number, 0)
+        os.close(reading)
+        os.close(writing_end)
+
+
+def test_the_lock_of_a_killed_writer_is_free(index: Path, write: Write) -> None:
+    held = writing(index)
+    refused = pytest.raises(IndexWriteError, match="Another process")
+    with killed(held.__enter__), refused, writing(index, timeout_s=0.1):
+        pytest.fail("two writers")
+    assert (index / LOCK).exists()
+    with writing(index, timeout_s=0.1):
+        pass
+    write()
+    held.gen.close()
+
+
+def test_leftovers_of_killed_writers_are_swept_even_when_nothing_is_to_do(
+    index: Path, write: Write
+) -> None:
+    write()
+    before = content(index)
+    for _ in range(2):
+        left = new_generation(index)
+        (left / "texts.sqlite").write_bytes(b"half")
+    (index / f".{MANIFEST}.abc").write_bytes(b"half")
+    assert write().difference.nothing
+    assert generations(index) == {Manifest.read(index).generation}
+    assert {path.name for path in index.iterdir()} == {GENERATIONS, LOCK, MANIFEST}
+    assert content(index) == before
+
+
+def test_a_first_build_that_was_killed_is_made_by_the_same_command(
+    index: Path, write: Write
+) -> None:
+    assert not is_unfinished(index)
+    index.mkdir()
+    assert is_unfinished(index)
+    (new_generation_of(index) / "texts.sqlite").write_bytes(b"half")
+    (index / f".{MANIFEST}.abc").write_bytes(b"half")
+    (index / LOCK).touch()
+    assert is_unfinished(index)
+    (index / "mine.txt").touch()
+    assert not is_unfinished(index)
+    (index / "mine.txt").unlink()
+    write()
+    assert not is_unfinished(index)
+    assert len(generations(index)) == 1
+    verify_index(index, Letters())
+
+
+def new_generation_of(index: Path) -> Path:
+    (index / GENERATIONS).mkdir()
+    return new_generation(index)
+
+
+def test_a_generation_that_somebody_holds_is_not_swept(index: Path, write: Write) -> None:
+    write()
+    other = new_generation(index)
+    lease = Lease(other)
+    sweep(index, Manifest.read(index).generation)
+    assert other.is_dir()
+    lease.release()
+    sweep(index, Manifest.read(index).generation)
+    assert not other.exists()
+    with pytest.raises(FileNotFoundError):
+        Lease(other)
+
+
+FAILURES = [OSError(28, "No space left on device"), KeyboardInterrupt()]
+STEPS = ["write_parts", "sync_generation", "counts_of"]
+
+
+@pytest.mark.parametrize(("step", "failure"), [*product(STEPS, FAILURES)])
+def test_a_writer_that_fails_leaves_the_old_index_and_nothing_else(
+    index: Path,
+    folder: Path,
+    write: Write,
+    *,
+    step: str,
+    failure: BaseException,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    write()
+    before, names = content(index), generations(index)
+
+    def fail(*_: object) -> None:
+        raise failure
+
+    (folder / "fees.txt").write_text("Changed.")
+    with monkeypatch.context() as patch:
+        patch.setattr(writer, step, fail)
+        with pytest.raises((IndexWriteError, KeyboardInterrupt)):
+            write()
+    assert generations(index) == names
+    assert content(index) == before
+    assert write().difference.changed == ["fees.txt"]
+
+
+def test_what_fails_after_the_publishing_takes_nothing_back(
+    index: Path, folder: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write()
+    publish = Manifest.write
+
+    def interrupted(manifest: Manifest, place: Path) -> None:
+        publish(manifest, place)
+        raise KeyboardInterrupt
+
+    (folder / "fees.txt").write_text("The guest may moor.")
+    with monkeypatch.context() as patch:
+        patch.setattr(Manifest, "write", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            write()
+    assert content(index)["documents"]["fees.txt"].startswith("The guest")
+    assert write().difference.nothing
+
+
+def test_a_place_that_cannot_be_written_is_named(
+    tmp_path: Path, folder: Path, parsed: list[str]
+) -> None:
+    (tmp_path / "file").write_text("a file where a folder should be")
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    for place in (tmp_path / "file" / "index", tmp_path / "file", tmp_path / ("n" * 300)):
+        with pytest.raises(IndexWriteError, match="cannot be written"):
+            write_index(place, sources(folder), letter_tools())
+    assert (tmp_path / "file").read_text() == "a file where a folder should be"
+    with pytest.raises(IndexWriteError, match="cannot be written"):
+        write_index(tmp_path / "link", sources(folder), letter_tools())
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_an_index_without_its_generation_says_so(index: Path, write: Write) -> None:
+    import shutil
+
+    write()
+    shutil.rmtree(index / GENERATIONS)
+    with pytest.raises(DataError, match=r"lacks .*generations"):
+        open_index(index, Letters())
