@@ -1,0 +1,82 @@
+"""The retrieval that a user gets, for benchmarks: passages indexed as they are, nodes run."""
+
+import json
+from pathlib import Path
+from typing import Any, TypeVar
+
+from lexloop.core.settings import Settings
+from lexloop.core.types import Candidate, Chunk, Passage
+from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.draft import Draft, Progress
+from lexloop.corpus.load.document import Document
+from lexloop.corpus.opening import tools_for
+from lexloop.models.dialogue import Dialogue
+from lexloop.models.embedding import Embedder
+from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
+from lexloop.nodes.rerank.features import FeatureReranker
+from lexloop.nodes.rerank.node import rerank
+
+T = TypeVar("T")
+TOP = 10
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The records of a JSON Lines file."""
+    with path.open(encoding="utf-8") as file:
+        return [json.loads(line) for line in file if line.strip()]
+
+
+def index_passages(
+    passages: list[dict[str, Any]], settings: Settings, embedder: Embedder, progress: Progress
+) -> Collection:
+    """An index in memory in which each passage is one document of one chunk; no triplets.
+
+    Args:
+        passages: With ``id`` and a ``text`` that is not blank.
+        settings: How they are indexed.
+        embedder: Makes the vectors.
+        progress: Called with a stage's name, what is done and how much there is.
+    """
+    draft = Draft(tools_for(settings, embedder), progress=progress)
+    for row in passages:
+        name, text = row["id"], row["text"]
+        chunk: Chunk = {
+            "id": f"{name}#0",
+            "document": name,
+            "title": "",
+            "section": "",
+            "page": None,
+            "start": 0,
+            "end": len(text),
+            "text": text,
+        }
+        draft.add_chunks(name, Document(name, "", text), [chunk], [])
+    return draft.finish()
+
+
+def candidates_for(question: str, collection: Collection, settings: Settings) -> list[Candidate]:
+    """What hybrid_retrieve hands on for a question as it stands, without sub-queries."""
+    state = {"standalone": question, "queries": [], "plan": {"k": TOP, "Q": 0, "K": 0, "S": 0}}
+    found: list[Candidate] = _result(hybrid_retrieve(state, collection, settings))["candidates"]
+    return found
+
+
+def reranked(question: str, candidates: list[Candidate], collection: Collection) -> list[Passage]:
+    """The ten passages that the embedded reranker chooses of the candidates."""
+    state = {
+        "standalone": question,
+        "candidates": candidates,
+        "plan": {"k": TOP, "Q": 0, "K": 0, "S": 0},
+    }
+    chosen: list[Passage] = _result(rerank(state, FeatureReranker(collection)))["passages"]
+    return chosen
+
+
+def _result(dialogue: Dialogue[T]) -> T:
+    """What a step gives that asks no model."""
+    try:
+        next(dialogue)
+    except StopIteration as end:
+        given: T = end.value
+        return given
+    raise AssertionError("retrieval asked a model")

@@ -1,0 +1,98 @@
+"""How much of what is relevant the ten best passages hold: each signal, each fusion, the default.
+
+    python benchmarks/retrieval.py --passages PASSAGES.jsonl --questions QUESTIONS.jsonl
+        [--every N] [--json OUT]
+
+Passages have ``id`` and ``text``; those without text are left out, and each other one is one
+chunk. Questions have ``question`` and ``relevant_ids``. Nothing is trained.
+
+``default`` is what the node hybrid_retrieve hands on under the default settings for the question
+as it stands: no sub-queries, no graph (one passage is one document and no triplets are made), no
+reranking. ``reranked`` are the same candidates after the embedded reranker. ``bm25`` and ``dense``
+are each signal alone; ``rrf``, ``weighted_rrf`` and ``linear`` name the fusion, with its default
+weights. Every metric comes with its bootstrap 95 % interval, ``..._low`` to ``..._high``. The
+figures go to standard output as JSON, a table of them to standard error.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from _pipeline import TOP, candidates_for, index_passages, read_rows, reranked
+from _ranking import METRICS, measure, shown, summary
+
+from lexloop.core.filters import Filters
+from lexloop.core.settings import Settings
+from lexloop.corpus.index.collection import Collection
+from lexloop.models.minilm import load_minilm
+
+_DEFAULT = Settings()
+_FUSIONS = {name: Settings(fusion=name) for name in ("rrf", "weighted_rrf", "linear")}
+
+
+def main() -> None:
+    """Put every question to every way of retrieval, print the figures, write them where asked."""
+    options = _options()
+    passages = [row for row in read_rows(options.passages) if row["text"].strip()]
+    questions = read_rows(options.questions)[:: options.every]
+    collection = index_passages(passages, _DEFAULT, load_minilm(), _show)
+    rows: dict[str, list[dict[str, float]]] = {}
+    for number, row in enumerate(questions, 1):
+        for name, ids in _rankings(row["question"], collection):
+            rows.setdefault(name, []).append(measure(ids, set(row["relevant_ids"])))
+        _show("asking", number, len(questions))
+    report = {name: summary(measured) for name, measured in rows.items()}
+    print(_table(report, len(questions), len(passages)), file=sys.stderr)
+    text = json.dumps(report, indent=2)
+    print(text)
+    if options.json:
+        options.json.write_text(text + "\n", encoding="utf-8")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--passages", type=Path, required=True, help="JSON Lines: id, text")
+    parser.add_argument(
+        "--questions", type=Path, required=True, help="JSON Lines: question, relevant_ids"
+    )
+    parser.add_argument("--every", type=int, default=1, help="take every Nth question")
+    parser.add_argument("--json", type=Path, help="write the figures here")
+    return parser.parse_args()
+
+
+def _show(stage: str, done: int, total: int) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{stage} {done}/{total} ", end="", file=sys.stderr, flush=True)
+
+
+def _rankings(question: str, collection: Collection) -> Iterator[tuple[str, list[str]]]:
+    """By every way of retrieval the ids of its ten best passages."""
+    found = candidates_for(question, collection, _DEFAULT)
+    yield "default", [candidate["document"] for candidate in found[:TOP]]
+    everything = Filters.of(_DEFAULT)
+    for name, search in (("bm25", collection.search_lexical), ("dense", collection.search_vector)):
+        (hits,) = search([question], TOP, everything)
+        yield name, [hit.document for hit in hits]
+    for name, settings in _FUSIONS.items():
+        fused = candidates_for(question, collection, settings)
+        yield name, [candidate["document"] for candidate in fused[:TOP]]
+    yield "reranked", [passage["document"] for passage in reranked(question, found, collection)]
+
+
+def _table(report: dict[str, dict[str, float]], questions: int, passages: int) -> str:
+    lines = [
+        f"{questions} questions, {passages} passages",
+        "",
+        f"| | {' | '.join(METRICS)} |",
+        "|---|" + "---|" * len(METRICS),
+    ]
+    for name, figures in report.items():
+        cells = [shown(figures, metric) for metric in METRICS]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()
