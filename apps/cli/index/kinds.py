@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 def other_kinds(sources: "Iterable[Source]") -> dict[str, int]:
     """How many visible files of each other suffix the sources hold."""
-    from lexloop.corpus.load.folder import SIDECAR, SUFFIXES
+    from lexloop.corpus.load.formats import SUFFIXES
+    from lexloop.corpus.load.sidecar import SIDECAR
 
     kinds: Counter[str] = Counter()
     for source in sources:
