@@ -51,7 +51,8 @@ def linear_in_documents(
         return dict(vector)
     matched = scaled(lexical, normalisation)
     bm25 = best_by_document(matched, documents)
-    cosines = {**dict.fromkeys(matched, 0.0), **vector}
+    last = min(vector.values(), default=0.0)
+    cosines = {**dict.fromkeys(matched, last), **vector}
     return {
         chunk_id: cosine + bm25_boost * bm25.get(documents[chunk_id], 0.0)
         for chunk_id, cosine in cosines.items()

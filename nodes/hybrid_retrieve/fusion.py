@@ -47,8 +47,9 @@ def linear(
 ) -> Scores:
     """Cosine + bm25_boost x BM25 of one query: Sultania et al., equation 1, chunk by chunk.
 
-    A chunk that one signal alone found gets nothing from the other. With a boost of 0 lexical
-    search brings up nothing.
+    A chunk that BM25 alone found gets the cosine at which the vectors' list ends: it can have no
+    more, and with nothing it would fall behind whatever the vectors found. One that the vectors
+    alone found gets nothing from BM25. With a boost of 0 lexical search brings up nothing.
 
     Args:
         lexical: BM25 of the chunks found.
@@ -57,9 +58,10 @@ def linear(
         normalisation: See ``scaled``.
     """
     fused = dict(vector)
+    last = min(vector.values(), default=0.0)
     if bm25_boost > 0.0:
         for chunk_id, share in scaled(lexical, normalisation).items():
-            fused[chunk_id] = fused.get(chunk_id, 0.0) + bm25_boost * share
+            fused[chunk_id] = fused.get(chunk_id, last) + bm25_boost * share
     return fused
 
 

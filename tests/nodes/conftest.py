@@ -7,9 +7,9 @@ import pytest
 from statute import LAW, RULE
 
 from lexloop.core.settings import Settings
+from lexloop.corpus.index.assemble import build_collection
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.load.document import Document
-from lexloop.corpus.index.assemble import build_collection
 from lexloop.corpus.opening import tools_for
 from lexloop.models.dialogue import Dialogue
 from lexloop.models.minilm import load_minilm

@@ -186,11 +186,12 @@ def test_equal_weights_order_as_plain_ranks_do(what: Found, level: str) -> None:
 
 
 def equation_1(lexical: Scores, vector: Scores, document: str, chosen: Settings) -> float:
-    """A document's score, term by term; a chunk without a cosine has 0."""
+    """A document's score, term by term; a chunk without a cosine has the last."""
     bm25 = scaled(lexical, chosen.normalisation) if chosen.bm25_boost else {}
     own = [name for name in {**bm25, **vector} if DOCUMENTS[name] == document]
+    last = min(vector.values(), default=0.0)
     return (
-        max(vector.get(name, 0.0) for name in own)
+        max(vector.get(name, last) for name in own)
         + chosen.bm25_boost * max(bm25.get(name, 0.0) for name in own)
         + chosen.host_boost * HOSTS.get(document, 0.0)
     )

@@ -35,9 +35,10 @@ def test_a_chunk_has_its_own_cosine_and_its_documents_bm25() -> None:
     }
 
 
-def test_a_chunk_that_only_words_found_has_no_cosine() -> None:
+def test_a_chunk_that_only_words_found_has_the_last_cosine() -> None:
     fused = linear_in_documents({"a1": 4.0, "a2": 2.0}, {"a2": 0.25}, DOCUMENTS, 0.5, "none")
-    assert fused == {"a1": 2.0, "a2": 2.25}
+    assert fused == {"a1": 2.25, "a2": 2.25}
+    assert linear_in_documents({"a1": 4.0}, {}, DOCUMENTS, 0.5, "none") == {"a1": 2.0}
 
 
 def test_negative_bm25_is_no_match_of_the_document() -> None:

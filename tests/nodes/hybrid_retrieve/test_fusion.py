@@ -50,13 +50,13 @@ def test_a_weight_too_few_is_refused() -> None:
 def test_linear_by_hand() -> None:
     lexical, vector = {"a": 8.0, "b": 4.0, "d": 2.0}, {"b": 0.5, "c": 0.25}
     assert linear(lexical, vector, 0.4, "max") == {
-        "a": pytest.approx(0.4),
+        "a": pytest.approx(0.25 + 0.4),
         "b": pytest.approx(0.5 + 0.4 * 4 / 8),
         "c": pytest.approx(0.25),
-        "d": pytest.approx(0.4 * 2 / 8),
+        "d": pytest.approx(0.25 + 0.4 * 2 / 8),
     }
     assert linear(lexical, vector, 0.4, "minmax") == {
-        "a": pytest.approx(0.4),
+        "a": pytest.approx(0.25 + 0.4),
         "b": pytest.approx(0.5 + 0.4 * (4 - 2) / (8 - 2)),
         "c": pytest.approx(0.25),
         "d": 0.0,
