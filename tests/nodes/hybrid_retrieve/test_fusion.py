@@ -59,13 +59,13 @@ def test_linear_by_hand() -> None:
         "a": pytest.approx(0.25 + 0.4),
         "b": pytest.approx(0.5 + 0.4 * (4 - 2) / (8 - 2)),
         "c": pytest.approx(0.25),
-        "d": 0.0,
+        "d": 0.25,
     }
     assert linear(lexical, vector, 0.4, "none") == {
-        "a": pytest.approx(3.2),
+        "a": pytest.approx(0.25 + 3.2),
         "b": pytest.approx(0.5 + 1.6),
         "c": pytest.approx(0.25),
-        "d": pytest.approx(0.8),
+        "d": pytest.approx(0.25 + 0.8),
     }
 
 
