@@ -126,6 +126,10 @@ def _in_memory(
 def _corpus_folder(corpus: str) -> Path:
     if corpus == SAMPLE_CORPUS:
         return sample_folder()
+    if "\0" in corpus:
+        raise CorpusError(
+            f"The corpus {corpus} cannot be listed: there is a NUL in its name.", "Write its path."
+        )
     try:
         return Path(corpus).expanduser()
     except RuntimeError as error:

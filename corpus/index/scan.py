@@ -1,6 +1,7 @@
 """What lies in the sources now, and how it differs from what an index holds."""
 
 import hashlib
+import os
 from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -110,7 +111,8 @@ def scan(sources: Sequence[Source], excluded: Collection[str] = ()) -> Scan:
 
 def _scanned(source: Source) -> tuple[SourceScan, list[Skipped]]:
     root = Path(source.path)
-    if root.is_file():
+    # unlike Path.is_file this answers for a name that no file can have
+    if os.path.isfile(root):
         root, paths, barred = root.parent, [root], list[Skipped]()
     else:
         paths, barred = list_sources(root)

@@ -4,48 +4,49 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
-from fake_openai import letter_counts
+from indexes import EVERYTHING, Letters, content, letter_tools, read_here, sources
 
 from lexloop.core.errors import CorpusError, DataError
+from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Degradation, Triplet
+from lexloop.corpus import opening
+from lexloop.corpus.index import scan
 from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.store import MANIFEST, write_index
-from lexloop.corpus.load import folder as load
-from lexloop.corpus.opening import corpus_stamp, open_corpus, sample_folder
-from lexloop.models.embedding import Vectors
+from lexloop.corpus.index.generations import GENERATIONS
+from lexloop.corpus.index.manifest import MANIFEST, Manifest
+from lexloop.corpus.index.tools import Extractor
+from lexloop.corpus.index.writer import write_index
+from lexloop.corpus.opening import (
+    corpus_stamp,
+    index_key,
+    open_corpus,
+    sample_folder,
+    tools_for,
+)
+from lexloop.corpus.triplets.rules import extract_document
 from lexloop.models.minilm import load_minilm
 
 
-class Counting:
-    """The real model, with a record of what it embeds."""
-
-    def __init__(self) -> None:
-        model = load_minilm()
-        self._model = model
-        self.name, self.dimension, self.window = model.name, model.dimension, model.window
-        self.embedded: list[str] = []
-
-    def embed(self, texts: list[str]) -> Vectors:
-        self.embedded += texts
-        return self._model.embed(texts)
-
-    def count_tokens(self, text: str) -> int:
-        return self._model.count_tokens(text)
-
-
 @pytest.fixture
-def embedder() -> Counting:
-    return Counting()
+def embedder() -> Letters:
+    return Letters()
 
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LEXLOOP_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache" / "indexes"
+
+
+@pytest.fixture(autouse=True)
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    names: list[str] = []
+    monkeypatch.setattr(scan, "read_files", read_here(names))
+    return names
 
 
 @pytest.fixture
@@ -57,34 +58,35 @@ def source(tmp_path: Path) -> Path:
     return folder
 
 
-def nothing(chunks: list[Chunk]) -> list[Triplet]:
-    return []
-
-
 def opened(
-    source: Path | str, embedder: Counting, extractor: str = "none"
+    source: Path | str,
+    embedder: Letters,
+    extractor: str = "rules",
+    extract: Extractor = extract_document,
 ) -> tuple[Collection, list[Degradation]]:
-    return open_corpus(str(source), embedder, nothing, extractor)
+    return open_corpus(str(source), tools_for(Settings(), embedder, extract, extractor))
 
 
-def test_a_source_folder_is_indexed_once(source: Path, embedder: Counting, cache: Path) -> None:
+def test_a_source_folder_is_indexed_once(
+    source: Path, embedder: Letters, cache: Path, parsed: list[str]
+) -> None:
     first, degraded = opened(source, embedder)
     assert degraded == []
     assert embedder.embedded
     assert len(list(cache.iterdir())) == 1
     embedder.embedded.clear()
+    parsed.clear()
     second, degraded = opened(source, embedder)
-    assert (degraded, embedder.embedded) == ([], [])
-    assert second.chunks == first.chunks
-    np.testing.assert_array_equal(second.dense.vectors(), first.dense.vectors())
+    assert (degraded, embedder.embedded, parsed) == ([], [], [])
+    assert content(second) == content(first)
 
 
-@pytest.mark.parametrize("change", ["edited", "added", "removed", "renamed", "extractor"])
-def test_what_changes_the_index_makes_a_new_one(
-    source: Path, embedder: Counting, cache: Path, change: str
+@pytest.mark.parametrize("change", ["edited", "added", "removed", "renamed", "tagged"])
+def test_what_changes_in_the_sources_is_followed_in_the_same_place(
+    source: Path, embedder: Letters, cache: Path, parsed: list[str], change: str
 ) -> None:
-    opened(source, embedder)
-    embedder.embedded.clear()
+    before, _ = opened(source, embedder)
+    parsed.clear()
     if change == "edited":
         (source / "fees.txt").write_text("§ 1 Fees\nThe guest must pay the berth fee in time.\n")
     elif change == "added":
@@ -93,32 +95,40 @@ def test_what_changes_the_index_makes_a_new_one(
         (source / "audits.md").unlink()
     elif change == "renamed":
         (source / "fees.txt").rename(source / "dues.txt")
-    opened(source, embedder, "model" if change == "extractor" else "none")
-    assert embedder.embedded
-    assert len(list(cache.iterdir())) == 2
+    else:
+        (source / "metadata.csv").write_text("file,kind\nfees.txt,rule\n")
+    after, degraded = opened(source, embedder)
+    assert degraded == []
+    assert len(parsed) == (change != "removed")
+    assert content(after) != content(before)
+    assert len(list(cache.iterdir())) == 1
 
 
-def test_a_copy_of_the_folder_shares_its_index(
-    source: Path, embedder: Counting, cache: Path, tmp_path: Path
-) -> None:
+def test_other_tools_make_another_index(source: Path, embedder: Letters, cache: Path) -> None:
     opened(source, embedder)
-    shutil.copytree(source, tmp_path / "copy")
-    embedder.embedded.clear()
-    opened(tmp_path / "copy", embedder)
-    assert embedder.embedded == []
+    opened(source, embedder, "model")
+    opened(source, Letters("other"))
+    assert len(list(cache.iterdir())) == 3
+    recipe = letter_tools().recipe
+    keys = {index_key(source, recipe), index_key(None, recipe), index_key(source.parent, recipe)}
+    assert len(keys) == 3
 
 
-@pytest.mark.parametrize("damaged", ["chunks.jsonl", "vectors.faiss", MANIFEST])
+@pytest.mark.parametrize("damaged", ["texts.sqlite", "vectors.npy", MANIFEST])
 def test_a_damaged_cached_index_is_made_again_and_that_is_said(
-    source: Path, embedder: Counting, cache: Path, damaged: str
+    source: Path, embedder: Letters, cache: Path, damaged: str
 ) -> None:
-    expected, _ = opened(source, embedder)
+    first, _ = opened(source, embedder)
+    expected = content(first)
+    first.close()
     (kept,) = cache.iterdir()
-    (kept / damaged).write_bytes(b"damaged")
+    folder = kept / GENERATIONS / Manifest.read(kept).generation
+    place = kept if damaged == MANIFEST else folder
+    (place / damaged).write_bytes(b"damaged")
     embedder.embedded.clear()
     found, (trouble,) = opened(source, embedder)
     assert embedder.embedded
-    assert found.chunks == expected.chunks
+    assert content(found) == expected
     assert (trouble["node"], trouble["wanted"]) == ("index", "a cached index")
     assert damaged in trouble["reason"]
     embedder.embedded.clear()
@@ -127,18 +137,42 @@ def test_a_damaged_cached_index_is_made_again_and_that_is_said(
     assert list(cache.iterdir()) == [kept]
 
 
+def test_a_damaged_shipped_index_is_said_and_costs_nothing_twice(
+    source: Path, embedder: Letters, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = letter_tools(embedder)
+    monkeypatch.setattr(opening, "sample_folder", lambda: source)
+    monkeypatch.setattr(opening, "shipped_indexes", lambda: tmp_path / "shipped")
+    shipped = tmp_path / "shipped" / index_key(None, tools.recipe)
+    write_index(shipped, sources(source), tools)
+    embedder.embedded.clear()
+    collection, degraded = open_corpus("sample", tools)
+    assert (degraded, embedder.embedded) == ([], [])
+    collection.close()
+    (shipped / GENERATIONS / Manifest.read(shipped).generation / "owners.npy").unlink()
+    for costs in (True, False):
+        embedder.embedded.clear()
+        collection, (trouble,) = open_corpus("sample", tools)
+        assert "owners.npy" in trouble["reason"]
+        assert bool(embedder.embedded) is costs
+        collection.close()
+
+
 def test_without_a_cache_the_collection_still_works_and_that_is_said(
-    source: Path, embedder: Counting, tmp_path: Path
+    source: Path, embedder: Letters, tmp_path: Path
 ) -> None:
     (tmp_path / "cache").write_text("a file where the cache should be")
-    collection, (trouble,) = opened(source, embedder)
-    assert collection.search_vector(["berth fee"], 1)[0][0][0]["document"] == "fees.txt"
+    (source / "empty.txt").write_bytes(b"")
+    collection, (left_out, trouble) = opened(source, embedder)
+    (hits,) = collection.search_vector(["the owner must pay the berth fee"], 1, EVERYTHING)
+    assert hits[0].document == "fees.txt"
+    assert left_out["wanted"] == "empty.txt"
     assert (trouble["node"], trouble["used"]) == ("index", "memory only")
     assert "cannot be written" in trouble["reason"]
 
 
 @pytest.fixture
-def barred(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def barred() -> Iterator[Path]:
     """A folder that its user may not search; root, who may search any, becomes another user."""
     folder = Path(tempfile.mkdtemp())
     root = os.geteuid() == 0
@@ -163,74 +197,67 @@ def barred(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_a_cache_that_may_not_be_searched_is_no_failure(
-    barred: Path, embedder: Counting, monkeypatch: pytest.MonkeyPatch
+    barred: Path, embedder: Letters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LEXLOOP_CACHE", str(barred / "cache"))
     collection, (trouble,) = opened(barred / "source", embedder)
-    assert len(collection.chunks) == 1
+    assert len(collection) == 1
     assert "Permission denied" in trouble["reason"]
 
 
 def test_two_threads_that_open_a_source_at_once_both_succeed(
-    source: Path, embedder: Counting, cache: Path
+    source: Path, embedder: Letters, cache: Path
 ) -> None:
     together = threading.Barrier(2)
 
-    def extract(chunks: list[Chunk]) -> list[Triplet]:
-        together.wait(timeout=30)
-        return []
-
     def open_it(_: int) -> tuple[Collection, list[Degradation]]:
-        return open_corpus(str(source), embedder, extract, "none")
+        together.wait(timeout=30)
+        return opened(source, embedder)
 
     with ThreadPoolExecutor(2) as pool:
         (first, lost_first), (second, lost_second) = pool.map(open_it, range(2))
-    assert first.chunks == second.chunks
+    assert content(first) == content(second)
     assert lost_first == lost_second == []
     assert len(list(cache.iterdir())) == 1
-    embedder.embedded.clear()
-    opened(source, embedder)
-    assert embedder.embedded == []
+    (kept,) = cache.iterdir()
+    assert len(list((kept / GENERATIONS).iterdir())) == 1
+    assert len(embedder.embedded) == len(set(embedder.embedded))
 
 
-def test_bad_files_are_left_out_with_their_reason(
-    source: Path, embedder: Counting, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bad = {
-        "zero.txt": (b"", "is empty"),
-        "nul.txt": (b"a\x00b", "NUL bytes"),
-        "latin.txt": ("Maß und Größe".encode("latin-1"), "is not UTF-8 text (byte 2)"),
-        "picture.md": (b"\x89PNG\r\n\x1a\n", "is not UTF-8 text (byte 0)"),
-        "large.txt": (b"x" * 5000, "is larger than"),
-    }
-    monkeypatch.setattr(load, "_MAX_BYTES", 4096)
-    for name, (content, _) in bad.items():
-        (source / name).write_bytes(content)
+def test_bad_files_are_left_out_with_their_reason(source: Path, embedder: Letters) -> None:
+    (source / "zero.txt").write_bytes(b"")
+    (source / "picture.md").write_bytes(b"\x89PNG\r\n\x1a\n")
+    (source / "rows.jsonl").write_text('{"id": "a", "text": "One may moor."}\nnonsense\n')
+    said = []
     for _ in range(2):  # built, then from the cache
         collection, degraded = opened(source, embedder)
-        assert collection.documents.keys() == {"fees.txt", "audits.md"}
-        reasons = {item["wanted"]: item["reason"] for item in degraded}
-        assert reasons.keys() == bad.keys()
-        assert all(bad[name][1] in reason for name, reason in reasons.items())
+        assert set(collection.layout.names) == {"fees.txt", "audits.md", "rows.jsonl/a"}
+        said.append(sorted((item["wanted"], item["reason"]) for item in degraded))
+        assert {item["used"] for item in degraded} == {"nothing of it"}
+    assert said[0] == said[1]
+    assert [name for name, _ in said[0]] == ["picture.md", "rows.jsonl", "zero.txt"]
 
 
-def test_a_name_that_is_no_text_can_be_kept(source: Path, embedder: Counting, cache: Path) -> None:
+def test_a_name_that_is_no_text_can_be_kept(source: Path, embedder: Letters) -> None:
     (source / os.fsdecode(b"\xff.txt")).write_text("A vessel may moor at night.")
     opened(source, embedder)
     embedder.embedded.clear()
     collection, degraded = opened(source, embedder)
     assert (degraded, embedder.embedded) == ([], [])
-    assert "\\xff.txt" in collection.documents
+    assert "\\xff.txt" in collection.layout.names
 
 
-def test_an_index_is_opened_as_it_is(source: Path, embedder: Counting, tmp_path: Path) -> None:
-    built, _ = opened(source, embedder)
-    write_index(built, tmp_path / "index")
+def test_an_index_is_opened_as_it_is(source: Path, embedder: Letters, tmp_path: Path) -> None:
+    write_index(tmp_path / "index", sources(source), letter_tools(embedder))
     embedder.embedded.clear()
+    (source / "fees.txt").unlink()
     found, degraded = opened(tmp_path / "index", embedder)
-    assert (found.chunks, degraded, embedder.embedded) == (built.chunks, [], [])
-    (tmp_path / "index" / "chunks.jsonl").write_bytes(b"")
-    with pytest.raises(DataError, match=r"chunks\.jsonl is damaged"):
+    assert (len(found.layout.names), degraded, embedder.embedded) == (2, [], [])
+    with pytest.raises(DataError, match=r"letters \(27 dim.*other \(27 dim"):
+        opened(tmp_path / "index", Letters("other"))
+    generation = Manifest.read(tmp_path / "index").generation
+    (tmp_path / "index" / GENERATIONS / generation / "chunks.npy").write_bytes(b"")
+    with pytest.raises(DataError, match=r"chunks\.npy is damaged"):
         opened(tmp_path / "index", embedder)
 
 
@@ -243,33 +270,27 @@ def test_an_index_is_opened_as_it_is(source: Path, embedder: Counting, tmp_path:
         ("~no-such-user-here/x", "has no home"),
     ],
 )
-def test_a_corpus_that_is_none_is_named(embedder: Counting, corpus: str, reason: str) -> None:
+def test_a_corpus_that_is_none_is_named(
+    embedder: Letters, corpus: str, reason: str, cache: Path
+) -> None:
     for use in (lambda: opened(corpus, embedder), lambda: corpus_stamp(corpus)):
         with pytest.raises(CorpusError, match=reason) as raised:
             use()
         assert corpus in raised.value.what
     assert embedder.embedded == []
-
-
-class Letters:
-    """How often each letter occurs: enough to see that everything was embedded."""
-
-    name, dimension, window = "letters", 26, 256
-
-    def embed(self, texts: list[str]) -> Vectors:
-        return np.array([letter_counts(text) for text in texts], dtype=np.float32)
-
-    def count_tokens(self, text: str) -> int:
-        return len(text.split())
+    assert not cache.exists() or list(cache.iterdir()) == []
 
 
 def test_the_sample_opens_and_is_searched() -> None:
-    collection, degraded = open_corpus("sample", Letters(), nothing, "none")
+    def nothing(chunks: list[Chunk]) -> list[Triplet]:
+        return []
+
+    collection, degraded = open_corpus("sample", replace(letter_tools(), extract=nothing))
     assert degraded == []
-    assert {path.name for path in sample_folder().glob("*.txt")} == collection.documents.keys()
-    assert all(document.text.strip() for document in collection.documents.values())
-    (hits,) = collection.search_lexical(["bias audit"], 3)
-    assert all("audit" in chunk["text"].lower() for chunk, _ in hits)
+    assert {path.name for path in sample_folder().glob("*.txt")} == set(collection.layout.names)
+    (hits,) = collection.search_lexical(["bias audit"], 3, EVERYTHING)
+    chunks = collection.chunks([hit.chunk_id for hit in hits])
+    assert all("audit" in chunk["text"].lower() for chunk in chunks)
 
 
 def test_the_stamp_changes_with_the_files(source: Path) -> None:
@@ -278,18 +299,17 @@ def test_the_stamp_changes_with_the_files(source: Path) -> None:
     stamps.add(corpus_stamp(str(source)))
     (source / "more.txt").write_text("More.")
     stamps.add(corpus_stamp(str(source)))
-    (source / "gone.txt").symlink_to(source / "nowhere")
+    (source / "metadata.csv").write_text("file,tags\nmore.txt,board\n")
     stamps.add(corpus_stamp(str(source)))
     assert len(stamps) == 5
     assert corpus_stamp(str(source)) in stamps
 
 
-def test_the_stamp_of_an_index_is_that_of_its_manifest(
-    source: Path, embedder: Counting, tmp_path: Path
-) -> None:
-    built, _ = opened(source, embedder)
-    write_index(built, tmp_path / "index")
-    before = corpus_stamp(str(tmp_path / "index"))
-    assert corpus_stamp(str(tmp_path / "index")) == before
-    write_index(built, tmp_path / "index", replace=True)
-    assert corpus_stamp(str(tmp_path / "index")) != before
+def test_the_stamp_of_an_index_is_that_of_its_manifest(source: Path, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    write_index(index, sources(source), letter_tools())
+    before = corpus_stamp(str(index))
+    write_index(index, sources(source), letter_tools())
+    assert corpus_stamp(str(index)) == before
+    write_index(index, sources(source), letter_tools(), fresh=True)
+    assert corpus_stamp(str(index)) != before

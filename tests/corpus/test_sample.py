@@ -2,34 +2,50 @@ from pathlib import Path
 
 import pytest
 
-from lexloop.corpus.index.store import is_index, read_index
+from lexloop.core.settings import Settings
+from lexloop.corpus.index.assemble import build_collection
+from lexloop.corpus.index.generations import LOCK
+from lexloop.corpus.index.manifest import Manifest, is_index
+from lexloop.corpus.index.reader import open_index
+from lexloop.corpus.index.subset import every_chunk
+from lexloop.corpus.index.verify import verify_index
 from lexloop.corpus.load.folder import load_documents
-from lexloop.corpus.opening import RULES, build_collection, open_corpus, sample_folder
-from lexloop.corpus.sample import sample_index
-from lexloop.corpus.triplets.rules import extract_document
+from lexloop.corpus.opening import open_corpus, sample_folder, shipped_indexes, tools_for
+from lexloop.corpus.sample import SOURCES, sample_index
 from lexloop.models.minilm import load_minilm
 
 
 def test_the_shipped_index_is_that_of_todays_sample_and_code() -> None:
     assert is_index(sample_index()), "run `python -m lexloop.corpus.sample` and commit data/index"
+    assert [path.name for path in shipped_indexes().iterdir()] == [sample_index().name]
+
+
+def test_the_shipped_index_is_sound_and_names_no_place_of_this_machine() -> None:
+    verify_index(sample_index(), load_minilm())
+    assert Manifest.read(sample_index()).sources == tuple(SOURCES)
+    assert not (sample_index() / LOCK).exists()
 
 
 def test_the_shipped_index_holds_what_a_fresh_one_does() -> None:
     documents, _ = load_documents(sample_folder())
-    shipped = read_index(sample_index(), load_minilm())
+    shipped = open_index(sample_index(), load_minilm())
     assert {d.name: d.text for d in documents} == {
-        name: document.text for name, document in shipped.documents.items()
+        name: shipped.text_of(name) for name in shipped.layout.names
     }
     few = [min(documents, key=lambda document: len(document.text))]
-    fresh = build_collection(few, load_minilm(), extract_document)
-    names = {document.name for document in few}
-    assert fresh.chunks == [c for c in shipped.chunks if c["document"] in names]
-    assert fresh.triplets == [t for t in shipped.triplets if t["document"] in names]
+    fresh = build_collection(few, tools_for(Settings(), load_minilm()))
+    name = few[0].name
+    chunks = list(every_chunk(fresh))
+    assert chunks == [c for c in every_chunk(shipped) if c["document"] == name]
+    triplets = [t for t in shipped.texts.fetch(range(len(shipped.texts))) if t["document"] == name]
+    assert fresh.texts.fetch(range(len(fresh.texts))) == triplets
+    shipped.close()
 
 
 def test_the_sample_opens_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LEXLOOP_CACHE", str(tmp_path / "cache"))
-    collection, degraded = open_corpus("sample", load_minilm(), extract_document, RULES)
-    assert collection.chunks
+    collection, degraded = open_corpus("sample", tools_for(Settings(), load_minilm()))
+    assert len(collection)
     assert degraded == []
     assert not (tmp_path / "cache").exists()
+    collection.close()
