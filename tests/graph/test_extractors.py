@@ -1,0 +1,203 @@
+"""Extraction by a model: paid for once, resumed, and stopped before the limit."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from fake_openai import FakeOpenAI, Reply, Request, refusal
+from indexes import Letters, content, sources
+
+from lexloop.core.errors import BudgetError, ModelError, SettingsError
+from lexloop.core.settings import Settings
+from lexloop.core.types import Usage
+from lexloop.corpus.index.estimate import Estimate, estimate
+from lexloop.corpus.index.tools import Tools
+from lexloop.corpus.index.writer import write_index
+from lexloop.corpus.opening import RULES, tools_for
+from lexloop.corpus.triplets.rules import extract_document
+from lexloop.graph.extractors import (
+    Budget,
+    ModelExtractor,
+    expected_cost,
+    expected_tokens,
+    extractions_path,
+    extractor_for,
+)
+from lexloop.models.chat import ChatModel
+from lexloop.models.dialogue import ChatRequest
+
+MODEL = Settings(model="openai:scripted", triplet_extractor="model", model_attempts=1)
+PARAGRAPHS = 4
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LEXLOOP_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "source"
+    made.mkdir()
+    for number in range(PARAGRAPHS):
+        (made / f"act-{number}.txt").write_text(f"The owner must pay fee {number}.")
+    return made
+
+
+def quoting(request: Request) -> Reply:
+    """One relation, quoted from the passage that is asked about."""
+    sentence = next(line for line in request.user.splitlines() if "must pay" in line)
+    quote = sentence[sentence.index("The owner") : sentence.index(".") + 1]
+    relation = {"subject": "owner", "predicate": "must", "object": f"pay {quote}", "quote": quote}
+    return Reply(json.dumps({"triplets": [relation]}))
+
+
+@pytest.fixture
+def extracting(server: FakeOpenAI) -> FakeOpenAI:
+    server.play("extract_triplets", quoting)
+    return server
+
+
+def tools(chat: ChatModel, budget: Budget | None = None) -> tuple[Tools, ModelExtractor]:
+    name, extract = extractor_for(MODEL, chat, budget)
+    assert isinstance(extract, ModelExtractor)
+    return tools_for(MODEL, Letters(), extract, name), extract
+
+
+Connect = Callable[..., ChatModel]
+
+
+def test_rules_extract_unless_the_model_is_asked_for(chat_model: Connect) -> None:
+    assert extractor_for(Settings(), None) == (RULES, extract_document)
+    assert extractor_for(Settings(model="openai:scripted"), chat_model()) == (
+        RULES, extract_document
+    )  # fmt: skip
+    assert extractor_for(MODEL, chat_model())[0] == "model-openai:scripted"
+    with pytest.raises(SettingsError, match="no model is configured"):
+        extractor_for(Settings(triplet_extractor="model"), None)
+
+
+def test_what_was_extracted_is_never_paid_for_again(
+    extracting: FakeOpenAI, chat_model: Connect, folder: Path, tmp_path: Path
+) -> None:
+    made, extract = tools(chat_model())
+    write_index(tmp_path / "a", sources(folder), made)
+    assert extracting.roles_asked() == ["extract_triplets"] * PARAGRAPHS
+    assert extract.spent["model_calls"] == PARAGRAPHS
+    assert extract.spent["tokens_in"] == 11 * PARAGRAPHS
+    found = content(tmp_path / "a")
+    assert [t["quote"] for t in found["triplets"]] == [
+        f"The owner must pay fee {n}." for n in range(PARAGRAPHS)
+    ]
+    made, extract = tools(chat_model())
+    write_index(tmp_path / "b", sources(folder), made)
+    assert len(extracting.requests) == PARAGRAPHS
+    assert extract.spent["model_calls"] == 0
+    assert content(tmp_path / "b") == found
+    (folder / "act-2.txt").write_text("The owner must pay fee 2 at once.")
+    (folder / "copy.txt").write_text("The owner must pay fee 1.")
+    write_index(tmp_path / "b", sources(folder), made)
+    assert len(extracting.requests) == PARAGRAPHS + 1
+
+
+def test_a_failure_halfway_loses_nothing(
+    extracting: FakeOpenAI, chat_model: Connect, folder: Path, tmp_path: Path
+) -> None:
+    extracting.script(quoting, quoting, refusal(500))
+    made, _ = tools(chat_model(model_attempts=1))
+    with pytest.raises(ModelError):
+        write_index(tmp_path / "a", sources(folder), made)
+    assert not (tmp_path / "a").exists()
+    assert len(extracting.requests) == 3
+    write_index(tmp_path / "a", sources(folder), made)
+    assert len(extracting.requests) == 3 + PARAGRAPHS - 2
+    assert len(content(tmp_path / "a")["triplets"]) == PARAGRAPHS
+
+
+def test_the_limit_stops_before_it_is_passed(
+    extracting: FakeOpenAI, chat_model: Connect, folder: Path, tmp_path: Path
+) -> None:
+    # the server reports 11 tokens in and 7 out; a call is expected to cost 300 out at least
+    budget = Budget(price_in=0.0, price_out=1_000_000.0, most=315.0)
+    made, extract = tools(chat_model(), budget)
+    with pytest.raises(BudgetError, match=r"\$321\.0000, above the limit of \$315\.0000, after 3"):
+        write_index(tmp_path / "a", sources(folder), made)
+    assert len(extracting.requests) == 3
+    assert budget.cost(extract.spent["tokens_in"], extract.spent["tokens_out"]) == 21.0
+    raised = Budget(price_in=0.0, price_out=1_000_000.0, most=307.0)
+    made, extract = tools(chat_model(), raised)
+    write_index(tmp_path / "a", sources(folder), made)
+    assert (len(extracting.requests), extract.spent["model_calls"]) == (PARAGRAPHS, 1)
+
+
+def test_the_repair_of_a_reply_counts_against_the_limit(
+    server: FakeOpenAI, chat_model: Connect, folder: Path, tmp_path: Path
+) -> None:
+    server.play("extract_triplets", Reply("no JSON at all"))
+    made, _ = tools(chat_model(), Budget(0.0, 1_000_000.0, 304.0))
+    with pytest.raises((BudgetError, ModelError)):
+        write_index(tmp_path / "a", sources(folder), made)
+    assert 1 <= len(server.requests) <= 2
+
+
+def test_budgets_by_hand() -> None:
+    assert Budget(0.15, 0.6).cost(2_000_000, 500_000) == pytest.approx(0.6)
+    assert Budget(0.15, None).cost(1, 1) is None
+    assert Budget().cost(1, 1) is None
+    for prices in ((None, None), (0.1, None), (None, 0.1)):
+        with pytest.raises(SettingsError, match=r"--max-cost is 2\.0.*--price-in and --price-out"):
+            Budget(*prices, most=2.0)
+    spent: Usage = {"model_calls": 3, "tokens_in": 100, "tokens_out": 50, "seconds": 0.0}
+    request = ChatRequest("extract_triplets", "s" * 20, "u" * 19)  # 39 characters: 10 tokens
+    assert expected_tokens(request) == (10, 300)
+    Budget(10_000.0, 10_000.0, 4.6).check(spent, request)  # (110 + 350) / 100 = 4.6
+    with pytest.raises(BudgetError, match=r"\$4\.6000, above the limit of \$4\.5900"):
+        Budget(10_000.0, 10_000.0, 4.59).check(spent, request)
+    Budget().check(spent, request)
+
+
+def estimated(folder: Path, index: Path, made: Tools) -> Estimate:
+    return estimate(index, sources(folder), made)
+
+
+def test_an_estimate_by_hand_and_what_it_comes_to(
+    extracting: FakeOpenAI, chat_model: Connect, folder: Path, tmp_path: Path
+) -> None:
+    made, _ = tools(chat_model())
+    found = estimated(folder, tmp_path / "a", made)
+    # each text is one window of six words, which the embedder counts as tokens
+    assert found.as_record() == {
+        "files_added": 4, "files_changed": 0, "files_removed": 0, "documents": 4, "chunks": 4,
+        "embedded_texts": 4, "embedded_tokens": 24,
+    }  # fmt: skip
+    cost = expected_cost(found, MODEL, Budget(1.0, 2.0), None)
+    assert (cost["model_calls"], cost["tokens_out"]) == (4, 1200)
+    tokens_in = cost["tokens_in"]
+    assert cost["cost_usd"] == pytest.approx((tokens_in + 2 * 1200) / 1e6)
+    assert not (tmp_path / "a").exists()
+    assert not extractions_path().exists()
+    assert extracting.requests == []
+    assert expected_cost(found, MODEL, Budget(), None)["cost_usd"] is None
+    write_index(tmp_path / "a", sources(folder), made)
+    sent = sum(len(r.system + r.user) // 4 + 1 for r in extracting.requests)
+    assert tokens_in == pytest.approx(sent, rel=0.5)
+    (folder / "act-2.txt").write_text("The owner must pay fee 2 at once.")
+    (folder / "act-3.txt").unlink()
+    after = estimated(folder, tmp_path / "a", made)
+    assert (after.files_changed, after.files_removed, after.documents) == (1, 1, 1)
+    assert expected_cost(after, MODEL, Budget(), None)["model_calls"] == 1
+    whole = estimate(tmp_path / "a", sources(folder), made, fresh=True)
+    assert whole.documents == 3
+    assert expected_cost(whole, MODEL, Budget(), None)["model_calls"] == 1
+
+
+def test_embeddings_of_a_host_have_their_price(folder: Path, tmp_path: Path) -> None:
+    found = estimated(folder, tmp_path / "a", tools_for(Settings(), Letters()))
+    remote = Settings(embedder="openai:small")
+    assert expected_cost(found, remote, Budget(), 2.0) == {
+        "model_calls": 0, "tokens_in": 0, "tokens_out": 0, "cost_usd": 24 * 2.0 / 1e6
+    }  # fmt: skip
+    assert expected_cost(found, remote, Budget(), None)["cost_usd"] is None
+    assert expected_cost(found, Settings(), Budget(), None)["cost_usd"] == 0.0
+    assert not extractions_path().exists()
