@@ -12,9 +12,13 @@ from statute import LAW
 
 from lexloop.core.errors import CorpusError, ModelError, SettingsError
 from lexloop.core.settings import Connection, Settings
+from lexloop.corpus.index.manifest import Source
+from lexloop.corpus.index.writer import write_index
+from lexloop.corpus.opening import tools_for
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.components import Components
 from lexloop.graph.workshop import Workshop, embedded_only, settings_of
+from lexloop.models.minilm import load_minilm
 
 QUESTION = "When must the owner pay the mooring fee?"
 DEFAULTS = Settings(k=4)
@@ -134,6 +138,79 @@ def test_two_first_calls_share_one_collection(corpus: Path) -> None:
         thread.join(60)
     assert len({id(parts.backend) for parts in made}) == 1
     assert len({id(parts) for parts in made}) == 2
+
+
+def test_one_long_indexing_holds_up_nobody_else(corpus: Path, tmp_path: Path) -> None:
+    (tmp_path / "slow.txt").write_text(LAW, encoding="utf-8")
+    reached, go_on = threading.Event(), threading.Event()
+
+    def progress(stage: str, done: int, total: int) -> None:
+        if stage == "indexing" and not reached.is_set():
+            reached.set()
+            assert go_on.wait(60)
+
+    workshop = Workshop(Connection(), Settings(corpus=str(corpus)), progress)
+    slow = threading.Thread(target=workshop, args=(Settings(corpus=str(tmp_path)),))
+    same = threading.Thread(target=workshop, args=(Settings(corpus=str(tmp_path), k=2),))
+    slow.start()
+    assert reached.wait(60)
+    same.start()
+    assert workshop(None).backend is not None  # another corpus is not held up
+    assert same.is_alive()
+    go_on.set()
+    for thread in (slow, same):
+        thread.join(60)
+    made = [workshop(Settings(corpus=str(tmp_path), k=k)) for k in (None, 2)]
+    assert made[0].backend is made[1].backend
+
+
+def test_a_call_that_fails_does_not_fail_those_after_it(tmp_path: Path) -> None:
+    workshop = Workshop(Connection(), Settings(corpus=str(tmp_path)))
+    (tmp_path / "law.txt").write_bytes(b"")
+    for _ in range(2):
+        with pytest.raises(CorpusError, match=r"law\.txt"):
+            workshop(None)
+    (tmp_path / "law.txt").write_text(LAW, encoding="utf-8")
+    assert workshop(None).backend is not None
+
+
+NODES = ["classify", "rewrite", "hybrid_retrieve", "kg_retrieve", "rerank", "generate"]
+
+
+@pytest.mark.parametrize("after", NODES)
+@pytest.mark.parametrize("kind", ["folder", "index"])
+def test_a_question_is_answered_from_the_corpus_it_began_with(
+    tmp_path: Path, after: str, kind: str
+) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "law.txt").write_text(LAW, encoding="utf-8")
+    place, sources = tmp_path / "index", [Source(str(source))]
+    tools = tools_for(Settings(), load_minilm())
+
+    def update(text: str) -> None:
+        (source / "law.txt").write_text(text, encoding="utf-8")
+        if kind == "index":
+            write_index(place, sources, tools)
+
+    update(LAW)
+    workshop = Workshop(Connection(), Settings(corpus=str(source if kind == "folder" else place)))
+    graph = build_graph(workshop)
+    update(LAW)  # a generation that nobody has seen
+    final: dict[str, Any] = {}
+    for step in graph.stream({"question": QUESTION}, stream_mode="updates"):
+        for name, written in step.items():
+            final |= written
+            if name == after:
+                # every offset moves and every figure changes
+                update("Preface.\n\n" + LAW.replace("within 10 business", "within 90 business"))
+                workshop(None)  # another question sees the new documents
+    assert "10 business days" in final["answer"]
+    assert "90 business days" not in final["answer"]
+    assert final["evaluation"]["citations_verified"]
+    result = graph.invoke({"question": QUESTION})
+    assert "90 business days" in result["answer"]
+    assert result["evaluation"]["citations_verified"]
 
 
 def test_embedded_only_keeps_what_is_left_out() -> None:
