@@ -5,14 +5,13 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import product
 from pathlib import Path
 
 import pytest
-from indexes import EVERYTHING, Letters, content, letter_tools, sources
+from indexes import EVERYTHING, Letters, content
 
 from lexloop.core.errors import DataError, IndexWriteError
-from lexloop.corpus.index import reader, writer
+from lexloop.corpus.index import reader
 from lexloop.corpus.index.generations import (
     GENERATIONS,
     LOCK,
@@ -25,7 +24,7 @@ from lexloop.corpus.index.generations import (
 from lexloop.corpus.index.manifest import MANIFEST, Manifest
 from lexloop.corpus.index.reader import open_index
 from lexloop.corpus.index.verify import verify_index
-from lexloop.corpus.index.writer import Outcome, write_index
+from lexloop.corpus.index.writer import Outcome
 
 Write = Callable[..., Outcome]
 
@@ -255,69 +254,6 @@ def test_a_generation_that_somebody_holds_is_not_swept(index: Path, write: Write
     assert not other.exists()
     with pytest.raises(FileNotFoundError):
         Lease(other)
-
-
-FAILURES = [OSError(28, "No space left on device"), KeyboardInterrupt()]
-STEPS = ["write_parts", "sync_generation", "counts_of"]
-
-
-@pytest.mark.parametrize(("step", "failure"), [*product(STEPS, FAILURES)])
-def test_a_writer_that_fails_leaves_the_old_index_and_nothing_else(
-    index: Path,
-    folder: Path,
-    write: Write,
-    *,
-    step: str,
-    failure: BaseException,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    write()
-    before, names = content(index), generations(index)
-
-    def fail(*_: object) -> None:
-        raise failure
-
-    (folder / "fees.txt").write_text("Changed.")
-    with monkeypatch.context() as patch:
-        patch.setattr(writer, step, fail)
-        with pytest.raises((IndexWriteError, KeyboardInterrupt)):
-            write()
-    assert generations(index) == names
-    assert content(index) == before
-    assert write().difference.changed == ["fees.txt"]
-
-
-def test_what_fails_after_the_publishing_takes_nothing_back(
-    index: Path, folder: Path, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write()
-    publish = Manifest.write
-
-    def interrupted(manifest: Manifest, place: Path) -> None:
-        publish(manifest, place)
-        raise KeyboardInterrupt
-
-    (folder / "fees.txt").write_text("The guest may moor.")
-    with monkeypatch.context() as patch:
-        patch.setattr(Manifest, "write", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            write()
-    assert content(index)["documents"]["fees.txt"].startswith("The guest")
-    assert write().difference.nothing
-
-
-def test_a_place_that_cannot_be_written_is_named(
-    tmp_path: Path, folder: Path, parsed: list[str]
-) -> None:
-    (tmp_path / "file").write_text("a file where a folder should be")
-    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
-    for place in (tmp_path / "file" / "index", tmp_path / "file", tmp_path / ("n" * 300)):
-        with pytest.raises(IndexWriteError, match="cannot be written"):
-            write_index(place, sources(folder), letter_tools())
-    assert (tmp_path / "file").read_text() == "a file where a folder should be"
-    with pytest.raises(IndexWriteError, match="cannot be written"):
-        write_index(tmp_path / "link", sources(folder), letter_tools())
-    assert not (tmp_path / "nowhere").exists()
 
 
 def test_an_index_without_its_generation_says_so(index: Path, write: Write) -> None:
