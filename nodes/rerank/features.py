@@ -3,8 +3,9 @@
 from lexloop.core.types import Candidate
 from lexloop.nodes.relevance import Sources, relevance, understand
 
-FUSED, GRAPH = 0.1, 0.05
-"""How much the search's own order and the graph's say count beside the best statement."""
+FUSED, GRAPH = 1.0, 0.05
+"""How much the search's own order and the graph's say count beside the best statement. With a tenth
+of it the statement overrules the search, which costs a tenth of recall@3 on short provisions."""
 
 
 class FeatureReranker:
