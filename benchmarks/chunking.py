@@ -35,8 +35,8 @@ from lexloop.corpus.index.subset import every_chunk
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
-from lexloop.graph.build import build_graph
-from lexloop.graph.components import Components, choose
+from lexloop.graph.build import Lexloop, build_graph
+from lexloop.graph.components import choose
 from lexloop.models.minilm import load_minilm
 
 _OUT_OF_SCOPE = "out of scope"
@@ -108,16 +108,16 @@ def _figures(
     relevant: list[Evidence],
 ) -> dict[str, float]:
     parts = choose(settings, collection, None)
-    found = [_passages(row, parts) for row in gold]
+    graph = build_graph(lambda *_: parts)
+    found = [_passages(row, graph) for row in gold]
     return summary([known.measure(ids) for known, ids in zip(relevant, found, strict=True)])
 
 
-def _passages(row: dict[str, Any], parts: Components) -> list[str]:
+def _passages(row: dict[str, Any], graph: Lexloop) -> list[str]:
     """The ids of the passages that rerank chooses; the state machine is left there."""
     turns = [*row["conversation_history"], {"role": "user", "content": row["question"]}]
     messages = [_ROLES[turn["role"]](content=turn["content"]) for turn in turns]
-    steps = build_graph(lambda *_: parts).stream({"messages": messages}, stream_mode="updates")
-    for step in steps:
+    for step in graph.stream({"messages": messages}, stream_mode="updates"):
         if "rerank" in step:
             return [passage["id"] for passage in step["rerank"]["passages"]]
     raise AssertionError("the state machine ended before rerank")
