@@ -15,7 +15,7 @@ class Layout:
     """The chunks of all documents, in the order that every part of the index shares.
 
     Args:
-        names: The documents' names, ascending.
+        names: The documents' names, in the order in which they were taken in.
         owners: For each chunk its document's place in ``names``; int32, ascending.
         starts: For each chunk its offset in the document; int32, ascending within one.
     """

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from lexloop.core.errors import CorpusError
 from lexloop.corpus.index.manifest import Source
-from lexloop.corpus.load.document import Loaded, Skipped, SourceFile
+from lexloop.corpus.load.document import Limits, Loaded, Skipped, SourceFile
 from lexloop.corpus.load.folder import hash_sources, list_sources, read_sidecars
+from lexloop.corpus.load.opening import hash_file, read_file
 from lexloop.corpus.load.reading import Progress, read_files
-from lexloop.corpus.load.sidecar import Sidecars
+from lexloop.corpus.load.sidecar import SIDECAR, Sidecars
 
 
 @dataclass(frozen=True)
@@ -114,12 +115,26 @@ def _scanned(source: Source) -> tuple[SourceScan, list[Skipped]]:
     # unlike Path.is_file this answers for a name that no file can have
     if os.path.isfile(root):
         root, paths, barred = root.parent, [root], list[Skipped]()
+        sidecars, bad = _sidecar_in(root)
     else:
         paths, barred = list_sources(root)
+        sidecars, bad = read_sidecars(root)
     files, unread = hash_sources(root, paths)
-    sidecars, bad = read_sidecars(root)
     files.sort(key=lambda file: file.name)
     return SourceScan(source, tuple(files), sidecars), [*barred, *unread, *bad]
+
+
+def _sidecar_in(folder: Path) -> tuple[Sidecars, list[Skipped]]:
+    """What a folder's own sidecar says of the files in it; the folder may be large."""
+    sidecars, path = Sidecars(), folder / SIDECAR
+    if not os.path.lexists(path):
+        return sidecars, []
+    try:
+        _, sha256 = hash_file(path, Limits())
+        data = read_file(path, sha256, Limits())
+    except CorpusError as error:
+        return sidecars, [sidecars.bar(SIDECAR, error.what)]
+    return sidecars, sidecars.add(data, SIDECAR, lambda _: True)
 
 
 def difference(now: Scan, before: Mapping[str, str]) -> Difference:

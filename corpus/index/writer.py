@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lexloop.core.errors import DataError, IndexWriteError
+from lexloop.core.errors import CorpusError, DataError, IndexWriteError
 from lexloop.corpus.index.assemble import assemble
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.draft import Draft, Progress, silent
@@ -162,6 +162,12 @@ def _publish(index: Path, new: _New, old: Collection | None, progress: Progress)
             sha256=hashes,
             fingerprints=fingerprints,
         ).write(index)
+    except sqlite3.IntegrityError as error:
+        _discard(index, folder)
+        raise CorpusError(
+            f"Two documents of the sources would have the same name ({error}).",
+            "Give one of the sources another --prefix.",
+        ) from error
     except (OSError, sqlite3.Error) as error:
         _discard(index, folder)
         raise IndexWriteError(

@@ -115,6 +115,35 @@ def test_several_sources_under_prefixes(
     assert content(index) == fresh(folder, index.with_name("fresh"))
 
 
+def test_one_file_heeds_the_sidecar_beside_it_and_no_other(
+    index: Path, folder: Path, parsed: list[str]
+) -> None:
+    (folder / "metadata.csv").write_text("file,tags\nfees.txt,board\ngone.txt,x\n")
+    (folder / "deep").mkdir()
+    (folder / "deep" / "metadata.csv").write_text("nonsense")
+    outcome = write_index(index, sources(folder / "fees.txt"), letter_tools())
+    assert outcome.skipped == []
+    assert content(index)["metadata"] == {"fees.txt": {"tags": ["board"]}}
+    (folder / "metadata.csv").write_text("nonsense")
+    with pytest.raises(CorpusError, match="who may see it is unknown"):
+        write_index(index, sources(folder / "fees.txt"), letter_tools())
+    assert content(index)["metadata"] == {"fees.txt": {"tags": ["board"]}}
+
+
+def test_documents_that_would_share_a_name_are_refused(
+    index: Path, folder: Path, tmp_path: Path, write: Write
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (folder / "rows.jsonl").write_text('{"id": "a.txt", "text": "One may moor."}\n')
+    (other / "a.txt").write_text("None may.")
+    write()
+    before = content(index)
+    with pytest.raises(CorpusError, match=r"same name.*prefix"):
+        write(Source(str(other), "rows.jsonl/"))
+    assert content(index) == before
+
+
 def test_what_is_removed_is_gone_from_every_signal_and_stays_out(
     index: Path, folder: Path, write: Write, embedder: Letters, parsed: list[str]
 ) -> None:
