@@ -2,8 +2,9 @@
 
     python benchmarks/indexing.py --passages PASSAGES.jsonl [--json OUT]
 
-The passages that are not empty become one text file a document, and these an index on disk with
-MiniLM's vectors and the rules' triplets. ``encoder_s`` is what the encoder alone takes for exactly
+The passages that are not empty become one file a document: JSON Lines, of which every passage is
+cut by itself, or plain text, which is cut as a whole. These become an index on disk with MiniLM's
+vectors and the rules' triplets. ``encoder_s`` is what the encoder alone takes for exactly
 the texts that were embedded, in the same process right after; for the keys that begin with
 ``whole_`` only whole chunks were embedded. An update is the median of several, each after another
 file has changed in one paragraph: in this process, and as the command.
@@ -32,6 +33,8 @@ from lexloop.models.minilm import load_minilm
 
 T = TypeVar("T")
 _UPDATES = 3
+_BETWEEN = {"jsonl": "\n", "txt": "\n\n"}
+_ADDED = " This holds from the day of publication."
 _WINDOWS = {"statements": "", "whole": "whole_"}
 """What of a chunk is embedded, and what its figures' keys begin with."""
 
@@ -74,7 +77,7 @@ def main() -> None:
     load_minilm().encode(["The encoder's first call prepares what later ones find ready."], _silent)
     with tempfile.TemporaryDirectory() as name:
         sources = Path(name) / "sources"
-        figures["files"] = _write_sources(options.passages, sources)
+        figures["files"] = _write_sources(options.passages, sources, options.files)
         for windows in options.windows.split(","):
             index = Path(name) / windows
             figures |= _indexing(sources, index, windows)
@@ -91,28 +94,30 @@ def main() -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--passages", type=Path, required=True, help="with document_id and text")
+    parser.add_argument("--files", choices=("jsonl", "txt"), default="jsonl")
     parser.add_argument("--windows", default=",".join(_WINDOWS), help="which to measure")
     parser.add_argument("--json", type=Path, metavar="OUT", help="also write the figures here")
     return parser.parse_args()
 
 
-def _write_sources(passages: Path, folder: Path) -> int:
-    """One text file a document, a blank line between passages; how many there are."""
-    texts: dict[int, list[str]] = defaultdict(list)
+def _write_sources(passages: Path, folder: Path, kind: str) -> int:
+    """One file a document; how many there are."""
+    rows: dict[int, list[dict[str, str]]] = defaultdict(list)
     with passages.open(encoding="utf-8") as file:
         for row in map(json.loads, file):
             if row["text"].strip():
-                texts[row["document_id"]].append(row["text"].strip())
+                rows[row["document_id"]].append({"id": row["id"], "text": row["text"].strip()})
     folder.mkdir()
-    for number, paragraphs in texts.items():
-        path = folder / f"document-{number:02d}.txt"
-        path.write_text("\n\n".join(paragraphs) + "\n", encoding="utf-8")
-    return len(texts)
+    for number, kept in rows.items():
+        parts = [json.dumps(row) if kind == "jsonl" else row["text"] for row in kept]
+        path = folder / f"document-{number:02d}.{kind}"
+        path.write_text(_BETWEEN[kind].join(parts) + "\n", encoding="utf-8")
+    return len(rows)
 
 
 def _indexing(sources: Path, index: Path, windows: str) -> dict[str, float | int]:
     listener = Listener()
-    tools = tools_for(Settings(windows=windows), listener)
+    tools = tools_for(Settings.model_validate({"windows": windows}), listener)
     took, outcome = _seconds(lambda: _write(index, sources, tools))
     alone = listener.encoder_s()
     figures = {
@@ -142,10 +147,16 @@ def _updating(sources: Path, index: Path) -> dict[str, float]:
 
 
 def _update(changed: Path, update: Callable[[], object]) -> float:
-    """Seconds of an update after a paragraph in the middle of a file was reworded."""
-    paragraphs = changed.read_text(encoding="utf-8").split("\n\n")
-    paragraphs[len(paragraphs) // 2] += " This holds from the day of publication."
-    changed.write_text("\n\n".join(paragraphs), encoding="utf-8")
+    """Seconds of an update after a passage in the middle of a file was reworded."""
+    between = _BETWEEN[changed.suffix[1:]]
+    parts = changed.read_text(encoding="utf-8").split(between)
+    middle = len(parts) // 2
+    if changed.suffix == ".jsonl":
+        row = json.loads(parts[middle])
+        parts[middle] = json.dumps({**row, "text": row["text"] + _ADDED})
+    else:
+        parts[middle] += _ADDED
+    changed.write_text(between.join(parts), encoding="utf-8")
     return _seconds(update)[0]
 
 
