@@ -18,10 +18,10 @@ from _answers_report import OUT_OF_SCOPE, Result, print_report, report
 from langchain_core.messages import AIMessage, HumanMessage
 
 from lexloop.core.settings import Connection, Settings
-from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.index.assemble import build_collection
+from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.subset import every_chunk, without
+from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
 from lexloop.corpus.text.evidence import evidence_chunks
 from lexloop.corpus.text.tokens import words

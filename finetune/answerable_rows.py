@@ -9,10 +9,10 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from lexloop.core.settings import Settings
 from lexloop.core.types import ABSTENTION, Advice, Passage, Triplet
-from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.index.assemble import build_collection
+from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.subset import every_chunk, without
+from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
 from lexloop.corpus.text.evidence import evidence_chunks
 from lexloop.graph.build import build_graph
