@@ -36,7 +36,9 @@ from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.opening import tools_for
 from lexloop.models.minilm import MiniLM, load_minilm
 
-_FILES, _MEASURED, _LATE = 12, 3, 1.05
+_FILES, _MEASURED = 12, 4
+_LONGER, _SHORTER = 1.02, 0.94
+"""How the span in which a kill falls follows the load, so that about a quarter come too late."""
 _TABLES = ("documents", "chunks", "triplets", "skipped", "fingerprints")
 
 
@@ -70,18 +72,19 @@ class Kills:
         self._sources, self._index, self._chance = place / "sources", place / "index", chance
         self._sources.mkdir()
         made_by(), tokenizer_name()  # kept for every process, should the code be edited meanwhile
-        self._state = 0
+        self._state, self._took = 0, 0.0
         self._known: dict[int, str] = {}
 
     def run(self, kills: int) -> dict[str, float]:
         """The counts: sound is old and new together; damaged is everything else."""
-        seconds = self._measure()
+        span = seconds = self._measure()
         counts = {"kills": 0, "sound": 0, "old": 0, "new": 0, "damaged": 0, "too_late": 0}
         before = self._state
         while counts["kills"] < kills:
             wanted = 1 - before
             self._edit(wanted)
-            killed = self._update(self._chance.uniform(0, _LATE * seconds))
+            killed = self._update(self._chance.uniform(0, span))
+            span *= _LONGER if killed else _SHORTER
             found = self._look()
             counts["kills" if killed else "too_late"] += 1
             if found == self._known[wanted]:
@@ -103,11 +106,11 @@ class Kills:
     def _measure(self) -> float:
         """The seconds of an update, after both states are known."""
         took: list[float] = []
-        for turn in range(1 + 2 * _MEASURED):
+        for turn in range(1 + _MEASURED):
             self._state = turn % 2
             self._edit(self._state)
-            began = self._update()
-            took.append(time.perf_counter() - began)
+            self._update()
+            took.append(self._took)
             if turn == 0:
                 continue  # a batch of all texts and one of a few round vectors differently
             found = self._look()
@@ -115,7 +118,7 @@ class Kills:
                 raise SystemExit(f"Two updates to one state differ: {found}")
         if len(set(self._known.values())) != len(self._known):
             raise SystemExit(f"The states cannot be told apart: {self._known}")
-        return sorted(took[1:])[_MEASURED]
+        return sorted(took[1:])[_MEASURED // 2]
 
     def _edit(self, state: int) -> None:
         """Bring the sources to one of the two states."""
@@ -132,8 +135,8 @@ class Kills:
         if state:
             extra.write_text("The harbour master must publish each fee 30 days before it holds.")
 
-    def _update(self, kill_after: float | None = None) -> float:
-        """Update in a process; when it began, or, with a moment to kill it, 1 where that came."""
+    def _update(self, kill_after: float | None = None) -> bool:
+        """Update in a process; whether it was killed, after so many seconds of its work."""
         reading, writing = os.pipe()
         number = _fork(lambda: self._write(writing))
         os.close(writing)
@@ -143,12 +146,12 @@ class Kills:
             select.select([reading], [], [], kill_after)  # the pipe closes where it ends before
             os.kill(number, signal.SIGKILL)
         _, status = os.waitpid(number, 0)
+        self._took = time.perf_counter() - began
         os.close(reading)
-        if kill_after is not None:
-            return float(os.WIFSIGNALED(status))
-        if status:
+        killed = kill_after is not None and os.WIFSIGNALED(status)
+        if status and not killed:
             raise SystemExit(f"An update failed with status {status}.")
-        return began
+        return killed
 
     def _write(self, ready: int) -> None:
         tools = tools_for(Settings(), load_minilm())

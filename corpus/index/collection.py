@@ -115,7 +115,8 @@ class Collection:
 
     def _hits(self, positions: NDArray[np.int64], scores: NDArray[np.float32]) -> list[Hit]:
         names, owners, starts = self.layout.names, self.layout.owners, self.layout.starts
-        documents = [names[owner] for owner in owners[positions].tolist()]
+        chosen: list[int] = owners[positions].tolist()
+        documents = [names[owner] for owner in chosen]
         begins, values = starts[positions].tolist(), scores.tolist()
         return [
             Hit(f"{document}#{begin}", document, value)
