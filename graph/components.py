@@ -8,6 +8,7 @@ from lexloop.core.errors import SettingsError
 from lexloop.core.settings import Settings
 from lexloop.core.types import Degradation
 from lexloop.corpus.index.collection import Collection
+from lexloop.graph.model_use import uses_model
 from lexloop.models.chat import ChatModel
 from lexloop.nodes.classify.node import ComplexityClassifier
 from lexloop.nodes.engineer_prompt.node import PromptEngineer
@@ -76,20 +77,6 @@ def choose(settings: Settings, collection: Collection, chat: ChatModel | None) -
         engineer=_engineer(settings, chat),
         chat=chat,
     )
-
-
-def uses_model(name: str, choice: str, chat: ChatModel | None) -> bool:
-    """Whether a step runs on the model: ``auto`` does when there is one.
-
-    Raises:
-        SettingsError: The step is set to the model and there is none.
-    """
-    if choice == "model" and chat is None:
-        raise SettingsError(
-            f"{name} is set to 'model', but no model is configured.",
-            "Set model, for example to 'openai:gpt-4o-mini', or use 'embedded'.",
-        )
-    return choice == "model" or (choice == "auto" and chat is not None)
 
 
 def _classifier(settings: Settings) -> ComplexityClassifier:

@@ -15,7 +15,7 @@ from lexloop.corpus.index.tools import Extractor
 from lexloop.corpus.opening import RULES, cache_folder
 from lexloop.corpus.triplets.kept import KeptExtractions
 from lexloop.corpus.triplets.rules import extract_document
-from lexloop.graph.components import uses_model
+from lexloop.graph.model_use import uses_model
 from lexloop.models.chat import ChatModel
 from lexloop.models.dialogue import ChatRequest
 
