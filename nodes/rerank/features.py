@@ -7,6 +7,8 @@ FUSED, GRAPH = 1.0, 0.05
 """How much the search's own order and the graph's say count beside the best statement. With a tenth
 of it the statement overrules the search, which costs a tenth of recall@3 on short provisions."""
 
+_SEARCHED = {"lexical", "dense"}
+
 
 class FeatureReranker:
     """Scores candidates by cosine, coverage and definitions of their statements.
@@ -23,7 +25,7 @@ class FeatureReranker:
         if not candidates:
             return []
         asked = understand(question, self._sources)
-        top = max((abs(candidate["score"]) for candidate in candidates), default=0.0) or 1.0
+        fused = _fused(candidates)
         ranked: list[Candidate] = []
         for candidate in candidates:
             found, vectors = self._sources.statements(candidate["id"])
@@ -32,10 +34,22 @@ class FeatureReranker:
                 texts = [statement.text for statement in found]
                 best = float(relevance(asked, texts, vectors, self._sources).max())
             graph = candidate["signals"].get("graph", 0.0)
-            score = best + FUSED * candidate["score"] / top + GRAPH * graph
+            score = best + FUSED * fused[candidate["id"]] + GRAPH * graph
             signals = {**candidate["signals"], "rerank": score}
             ranked.append({**candidate, "score": score, "signals": signals})
         return sorted(ranked, key=lambda candidate: (-candidate["score"], candidate["id"]))
+
+
+def _fused(candidates: list[Candidate]) -> dict[str, float]:
+    """The search's scores as shares of the best one.
+
+    What the graph alone brought up has a walk's score, which is of another scale: it stands with
+    the last that the search found.
+    """
+    found = {c["id"]: c["score"] for c in candidates if _SEARCHED & c["signals"].keys()}
+    top = max(map(abs, found.values()), default=0.0) or 1.0
+    last = min(found.values(), default=0.0)
+    return {c["id"]: found.get(c["id"], last) / top for c in candidates}
 
 
 class NoReranker:

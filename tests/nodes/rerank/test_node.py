@@ -123,6 +123,18 @@ def test_search_and_graph_break_a_tie(small: Collection) -> None:
     assert helped == pytest.approx(alone + 0.05)
 
 
+def test_a_walks_score_does_not_count_as_a_searchs(small: Collection) -> None:
+    first, *others = [found(chunk, dense=0.5) for chunk in every_chunk(small)]
+    pool = [
+        {**first, "score": 1.0, "signals": {"graph": 1.0}},
+        *({**item, "score": 1 / (61 + rank)} for rank, item in enumerate(others)),
+    ]
+    walked = [{**pool[0], "score": 1 / (60 + len(pool))}, *pool[1:]]
+    reranker = FeatureReranker(small)
+    question = "What is the penalty for mooring without an inspection?"
+    assert ids(reranker.rerank(question, pool)) == ids(reranker.rerank(question, walked))
+
+
 def test_nothing_to_rerank(small: Collection) -> None:
     assert FeatureReranker(small).rerank("What is a berth?", []) == []
 
