@@ -38,7 +38,8 @@ class Entrant:
         budget: Holds while it indexes.
 
     Raises:
-        OutOfBudgetError: It was not ready in time, or took too much memory, or broke down.
+        OutOfBudgetError: It was not ready in time, or took too much memory.
+        RuntimeError: It broke down.
     """
 
     def __init__(self, name: str, corpus: Path, budget: Budget) -> None:
@@ -75,7 +76,10 @@ class Entrant:
     def _reply(self) -> dict[str, Any]:
         line = self._process.stdout.readline() if self._process.stdout else ""
         if not line:
-            raise OutOfBudgetError(f"ended with code {self._process.wait()}")
+            code = self._process.wait()
+            if code < 0:  # killed, as who takes too much memory is
+                raise OutOfBudgetError(f"killed by signal {-code}")
+            raise RuntimeError(f"{self.name} broke down with code {code}; its error is above")
         reply: dict[str, Any] = json.loads(line)
         return reply
 
