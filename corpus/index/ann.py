@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lexloop.corpus.index.arrays import faiss_library
+from lexloop.corpus.arrays import faiss_library
 from lexloop.corpus.index.flat import Found, Half, Mask, best_scores, flat_index, selector, share_of
 from lexloop.models.embedding import Vectors
 

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.corpus.index.arrays import Sparse, index_type, scipy_sparse
+from lexloop.corpus.arrays import Sparse, index_type, scipy_sparse
 from lexloop.corpus.text.tokens import tokenize
 
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from lexloop.corpus.arrays import faiss_library, load_array
 from lexloop.corpus.index.ann import (
     Kind,
     build_hnsw,
@@ -21,7 +22,6 @@ from lexloop.corpus.index.ann import (
     search_ivf,
     tune,
 )
-from lexloop.corpus.index.arrays import faiss_library, load_array
 from lexloop.corpus.index.flat import (
     Found,
     Half,

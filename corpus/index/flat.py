@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.corpus.index.arrays import faiss_library
+from lexloop.corpus.arrays import faiss_library
 from lexloop.models.embedding import Vectors
 
 Half = NDArray[np.float16]

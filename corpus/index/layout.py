@@ -9,6 +9,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from lexloop.corpus.arrays import load_array
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -75,7 +77,7 @@ class Layout:
         Raises:
             OSError, ValueError: The file is missing or is no such array.
         """
-        stored = np.load(folder / cls.FILE, mmap_mode="r", allow_pickle=False)
-        if stored.ndim != 2 or len(stored) != 2 or stored.dtype != np.int32:
-            raise ValueError(f"{cls.FILE} has shape {stored.shape} of {stored.dtype}")
+        stored = load_array(folder / cls.FILE, np.int32, dimensions=2)
+        if len(stored) != 2:
+            raise ValueError(f"{cls.FILE} has shape {stored.shape}")
         return cls(names, stored[0], stored[1])

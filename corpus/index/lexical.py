@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.corpus.index.arrays import Sparse, index_type, load_array, scipy_sparse
+from lexloop.corpus.arrays import Sparse, index_type, load_array, scipy_sparse
 from lexloop.corpus.index.counts import Rows, TermCounts
 from lexloop.corpus.index.okapi import okapi_weights
 from lexloop.corpus.index.selection import best_positions

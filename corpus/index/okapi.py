@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.corpus.index.arrays import Sparse
+from lexloop.corpus.arrays import Sparse
 
 _AT_ONCE = 4_000_000  # postings weighted at once: bounds the float64 intermediates to some 100 MB
 

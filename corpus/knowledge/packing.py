@@ -10,6 +10,7 @@ import numpy as np
 
 from lexloop.core.errors import DataError
 from lexloop.core.files import write_bytes, write_text
+from lexloop.corpus.arrays import load_array
 from lexloop.corpus.knowledge.incidence import Incidence
 from lexloop.corpus.knowledge.occurrences import Ints, Occurrences
 
@@ -49,7 +50,7 @@ def unpack(folder: Path) -> tuple[Occurrences, Incidence]:
     """
     try:
         held = json.loads((folder / _TEXTS).read_text("utf-8"))
-        mapped = np.load(folder / _INTEGERS, mmap_mode="r", allow_pickle=False)
+        mapped = load_array(folder / _INTEGERS, np.int32)
         values: dict[str, Any] = {name: _texts(texts) for name, texts in held["texts"].items()}
         values |= _split(np.asarray(mapped), held["lengths"])
         return _made(Occurrences, values), _made(Incidence, values)

@@ -1,5 +1,6 @@
 """The graph behind ``langgraph dev``, as Studio and other clients meet it."""
 
+import json
 from typing import Any, Literal, get_args, get_origin
 
 import pytest
@@ -50,7 +51,7 @@ def test_studio_sees_every_setting_with_its_description_and_choices(served: Serv
     assert set(shown) == set(Settings.model_fields)
     for name, field in Settings.model_fields.items():
         assert shown[name]["description"] == field.description
-        assert shown[name]["default"] == field.default
+        assert shown[name]["default"] == json.loads(json.dumps(field.default))
         if get_origin(field.annotation) is Literal:
             assert shown[name]["enum"] == list(get_args(field.annotation))
     assert shown["variant"]["enum"] == ["hypa", "pa", "fixed", "llm_only"]

@@ -4,11 +4,16 @@ scipy's and FAISS's own types describe neither the columns of a matrix nor what 
 Python, so both are handed out untyped.
 """
 
+import threading
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+_HEADERS = threading.Lock()
+"""NumPy parses the header of a file as Python, and CPython 3.11 fails now and then with a
+SystemError when two threads parse at once."""
 
 Sparse = Any
 """A ``scipy.sparse`` array: ``data``, ``indices``, ``indptr``, ``shape``."""
@@ -35,7 +40,8 @@ def load_array(path: Path, *kinds: type[np.generic], dimensions: int = 1) -> NDA
         OSError, ValueError: It is missing, damaged, or holds something else.
     """
     # np.load would also try zip archives and pickles
-    stored: NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
+    with _HEADERS:
+        stored: NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
     if stored.ndim != dimensions:
         raise ValueError(f"{path.name} holds no array of {dimensions} dimensions")
     if stored.dtype.type not in kinds:
