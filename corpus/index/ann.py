@@ -45,6 +45,9 @@ def build_hnsw(vectors: Half) -> Any:
     )
     index.hnsw.efConstruction = _CONSTRUCTION
     index.is_trained = True  # half precision has nothing to learn
+    # the links that pruning leaves are few where many vectors are nearly the same, and a vector to
+    # which none leads is never found: the room that is left goes to the nearest of those pruned
+    index.keep_max_size_level0 = True
     _add(index, vectors)
     return index
 

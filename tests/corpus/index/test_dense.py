@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lexloop.corpus.index.ann import kind_for
+from lexloop.corpus.index.ann import build_hnsw, kind_for, search_hnsw
 from lexloop.corpus.index.dense import DenseIndex
 from lexloop.models.embedding import Vectors
 
@@ -184,6 +184,15 @@ def test_recall_is_measured_and_reached(kind: str) -> None:
     index = DenseIndex.build(random_vectors(3000, 24), owners, 3000, kind)
     assert {"hnsw": 0.99, "ivf": 0.97}[kind] <= index.recall <= 1.0
     assert index.effort > 0
+
+
+def test_a_graph_finds_every_one_of_many_near_duplicates() -> None:
+    centres = np.repeat(random_vectors(60, 128), 100, axis=0)
+    vectors = centres + 0.4 * random_vectors(6000, 128, seed=3)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    graph = build_hnsw(vectors.astype(np.float16))
+    _, found = search_hnsw(graph, vectors, 10, None, 128)
+    assert (found == np.arange(6000)[:, np.newaxis]).any(axis=1).mean() > 0.995
 
 
 def test_an_exact_index_misses_nothing() -> None:
