@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.corpus.arrays import Sparse, index_type, load_array, scipy_sparse
+from lexloop.corpus.arrays import Sparse, add_column, index_type, load_array, scipy_sparse
 from lexloop.corpus.index.counts import Rows, TermCounts
 from lexloop.corpus.index.okapi import okapi_weights
 from lexloop.corpus.index.selection import best_positions
@@ -66,22 +66,10 @@ class LexicalIndex:
 
     def scores(self, query: str) -> NDArray[np.float32]:
         """The BM25 score of every chunk, shape (size,), as rank-bm25's ``get_scores`` gives it."""
-        csc_array = scipy_sparse().csc_array
         asked = Counter(self.terms[term] for term in tokenize(query) if term in self.terms)
-        if not asked:
-            return np.zeros(self.size, dtype=np.float32)
-        starts, ends = self._starts[list(asked)], self._starts[[column + 1 for column in asked]]
-        # a matrix of the query's columns alone: multiplying the whole would visit every term
-        parts = [slice(start, end) for start, end in zip(starts, ends, strict=True)]
-        columns = csc_array(
-            (
-                np.concatenate([self.weights.data[part] for part in parts]),
-                np.concatenate([self.weights.indices[part] for part in parts]),
-                np.cumsum([0, *(ends - starts)], dtype=self.weights.indices.dtype),
-            ),
-            shape=(self.size, len(parts)),
-        )
-        total: NDArray[np.float32] = columns @ np.array(list(asked.values()), dtype=np.float32)
+        total = np.zeros(self.size, dtype=np.float32)
+        for column, times in asked.items():
+            add_column(self.weights, column, times, total)
         return total
 
     def top(
