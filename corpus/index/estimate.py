@@ -56,7 +56,7 @@ def estimate(
     tools: Tools,
     *,
     progress: Progress = silent,
-    excluded: Sequence[str] = (),
+    excluded: Sequence[str] | None = (),
     fresh: bool = False,
 ) -> Estimate:
     """What ``write_index`` with the same arguments would read and embed, at the most.
@@ -70,6 +70,8 @@ def estimate(
     """
     held = Manifest.read(index) if is_index(index) and not fresh else None
     same = held is not None and held.recipe == tools.recipe
+    if excluded is None:
+        excluded = Manifest.read(index).excluded
     now = scan(sources, excluded)
     changes = difference(now, held.fingerprints if held and same else {})
     documents, chunks, skipped = 0, list[Chunk](), [*now.skipped]

@@ -42,7 +42,7 @@ def write_index(
     tools: Tools,
     *,
     progress: Progress = silent,
-    excluded: Sequence[str] = (),
+    excluded: Sequence[str] | None = (),
     fresh: bool = False,
     recorded: Sequence[Source] | None = None,
 ) -> Outcome:
@@ -53,7 +53,8 @@ def write_index(
         sources: Where the documents come from.
         tools: Make what the index holds.
         progress: Called with a stage's name, what is done and how much there is.
-        excluded: Names of documents and source files that stay out.
+        excluded: Names of documents and source files that stay out; None for those that the
+            index names when its lock is held, so that a removal meanwhile is not undone.
         fresh: Whether nothing of an index already there may be kept.
         recorded: What the manifest says of the sources; None for the sources themselves.
 
@@ -64,6 +65,8 @@ def write_index(
     """
     noted = tuple(sources if recorded is None else recorded)
     with writing(index):
+        if excluded is None:
+            excluded = Manifest.read(index).excluded
         with _known(index, tools, fresh) as old:
             now = scan(sources, excluded)
             changes = difference(now, old.texts.fingerprints() if old else {})

@@ -85,7 +85,7 @@ def update(
             sources,
             context.params,
             stored=held.settings,
-            excluded=held.excluded,
+            excluded=None,
             fresh=force,
         )
 

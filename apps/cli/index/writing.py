@@ -30,7 +30,7 @@ def write(
     given: Given,
     *,
     stored: Mapping[str, Any] | None = None,
-    excluded: Sequence[str] = (),
+    excluded: Sequence[str] | None = (),
     fresh: bool = False,
 ) -> None:
     """Write an index as a command's parameters say, or tell what that would cost.
@@ -40,7 +40,7 @@ def write(
         sources: Where its documents come from.
         given: The command's parameters by name.
         stored: The settings of an index already there; parameters count more.
-        excluded: Documents and files that stay out.
+        excluded: Documents and files that stay out; None for those that the index names.
         fresh: Whether nothing of an index already there is kept.
 
     Raises:
