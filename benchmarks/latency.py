@@ -5,16 +5,16 @@
 
 A query goes from the question's text to ten texts: BM25 and vectors, fused by reciprocal ranks
 with equal weights. Every contestant has a process of its own, the same chunks and vectors and the
-same embedder; each question is put to one after the other in an order drawn anew, so that
-whatever else the machine does hits all alike. Before every question that is timed a contestant
-answers another one, so that none pays for what its neighbour left in the caches. Sizes beyond the
-file's are mixed from it.
+same embedder; they take turns, ten questions each time in an order drawn anew, so that whatever
+else the machine does hits all alike. The first answer of a turn is not timed: it pays for what the
+neighbour left in the caches. Sizes beyond the file's are mixed from it.
 
 A figure is null where a contestant needs more than its budget; ``skipped`` says what it needed.
 """
 
 import argparse
 import json
+import math
 import os
 import platform
 import random
@@ -30,6 +30,7 @@ from _process import Budget, Entrant, OutOfBudgetError
 
 _NAMES = ("lexloop", "langchain", "llamaindex", "bm25s_faiss")
 _WARM_UP = 5
+_TURN = 10
 _FEWEST = 5
 _TOP = 10
 _SEED = 5
@@ -82,15 +83,18 @@ def _sizes(text: str) -> list[int]:
 
 def _questions(options: argparse.Namespace, passages: Sequence[str]) -> list[str]:
     """Distinct ones: no contestant is asked anything twice while it embeds."""
-    count = 2 * options.questions
+    count = options.questions + math.ceil(options.questions / _TURN) + _WARM_UP
     if options.queries is None:
         return questions_from(passages, count)
     lines = options.queries.read_text(encoding="utf-8").splitlines()
-    return list(dict.fromkeys(json.loads(line)["question"] for line in lines))[:count]
+    questions = list(dict.fromkeys(json.loads(line)["question"] for line in lines))
+    if len(questions) < count:
+        raise SystemExit(f"{options.queries} holds {len(questions)} questions, {count} are needed.")
+    return questions[:count]
 
 
 def _measure(corpus: Path, questions: list[str], options: argparse.Namespace) -> dict[str, Any]:
-    asked, others = questions[::2], questions[1::2]
+    asked, spare = questions[: options.questions], questions[options.questions :]
     budget = Budget(options.seconds, options.gib)
     skipped: dict[str, str] = {}
     with ExitStack() as running:
@@ -100,11 +104,12 @@ def _measure(corpus: Path, questions: list[str], options: argparse.Namespace) ->
                 entrants.append(running.enter_context(Entrant(name, corpus, budget)))
             except OutOfBudgetError as error:
                 skipped[name] = str(error)
-        shares = {entrant.name: _share(entrant, others, budget) for entrant in entrants}
-        whole = _ask(entrants, asked, others, shares)
+        most, warm_up = len(asked), spare[-_WARM_UP:]
+        shares = {e.name: _share(e, warm_up, budget, most) for e in entrants}
+        whole = _ask(entrants, asked, spare, shares)
         for entrant in entrants:
             entrant.know(questions)
-        search = _ask(entrants, asked, others, shares)
+        search = _ask(entrants, asked, spare, shares)
         memory = {entrant.name: entrant.resident_mb() for entrant in entrants}
         ready = {entrant.name: entrant.ready_s for entrant in entrants}
     return {
@@ -117,23 +122,24 @@ def _measure(corpus: Path, questions: list[str], options: argparse.Namespace) ->
     }
 
 
-def _share(entrant: Entrant, questions: list[str], budget: Budget) -> int:
+def _share(entrant: Entrant, warm_up: list[str], budget: Budget, most: int) -> int:
     """How many questions a contestant can be timed on within its seconds; warms it up as well."""
-    seconds = median(entrant.search(question)[0] for question in questions[-_WARM_UP:]) / 1000
-    return max(_FEWEST, min(len(questions), int(budget.seconds / (2 * seconds))))
+    seconds = median(entrant.search(question)[0] for question in warm_up) / 1000
+    return max(_FEWEST, min(most, int(budget.seconds / seconds)))
 
 
 def _ask(
-    entrants: list[Entrant], questions: list[str], others: list[str], shares: dict[str, int]
+    entrants: list[Entrant], questions: list[str], spare: list[str], shares: dict[str, int]
 ) -> Asked:
-    """Put each question to one contestant after the other, and another one before it."""
+    """Put the questions to the contestants, a few to each in turn, a spare one before these."""
     draw = random.Random(_SEED)
     found: Asked = {entrant.name: [] for entrant in entrants}
-    for i, (question, other) in enumerate(zip(questions, others, strict=True)):
+    for first in range(0, len(questions), _TURN):
         for entrant in draw.sample(entrants, len(entrants)):
-            if i < shares[entrant.name]:
-                entrant.search(other)
-                found[entrant.name].append(entrant.search(question))
+            asked = questions[first : min(first + _TURN, shares[entrant.name])]
+            if asked:
+                entrant.search(spare[first // _TURN])
+                found[entrant.name] += [entrant.search(question) for question in asked]
     return found
 
 
