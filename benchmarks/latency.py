@@ -7,8 +7,7 @@ A query goes from the question's text to ten texts: BM25 and vectors, fused by r
 with equal weights. Every contestant has a process of its own, the same chunks and vectors and the
 same embedder; they take turns, ten questions each time in an order drawn anew, so that whatever
 else the machine does hits all alike. The first answer of a turn is not timed: it pays for what the
-neighbour left in the caches. With questions embedded ahead (``no_embedding``) every one is put
-three times. Sizes beyond the file's are mixed from it.
+neighbour left in the caches. Sizes beyond the file's are mixed from it.
 
 A figure is null where a contestant needs more than its budget; ``skipped`` says what it needed.
 """
@@ -32,7 +31,6 @@ from _process import Budget, Entrant, OutOfBudgetError
 _NAMES = ("lexloop", "langchain", "llamaindex", "bm25s_faiss")
 _WARM_UP = 5
 _TURN = 10
-_REPEATS = 3
 _FEWEST = 5
 _TOP = 10
 _SEED = 5
@@ -111,7 +109,7 @@ def _measure(corpus: Path, questions: list[str], options: argparse.Namespace) ->
         whole = _ask(entrants, asked, spare, shares)
         for entrant in entrants:
             entrant.know(questions)
-        search = _ask(entrants, asked, spare, shares, _REPEATS)
+        search = _ask(entrants, asked, spare, shares)
         memory = {entrant.name: entrant.resident_mb() for entrant in entrants}
         ready = {entrant.name: entrant.ready_s for entrant in entrants}
     return {
@@ -131,11 +129,7 @@ def _share(entrant: Entrant, warm_up: list[str], budget: Budget, most: int) -> i
 
 
 def _ask(
-    entrants: list[Entrant],
-    questions: list[str],
-    spare: list[str],
-    shares: dict[str, int],
-    repeats: int = 1,
+    entrants: list[Entrant], questions: list[str], spare: list[str], shares: dict[str, int]
 ) -> Asked:
     """Put the questions to the contestants, a few to each in turn, a spare one before these."""
     draw = random.Random(_SEED)
@@ -145,14 +139,8 @@ def _ask(
             asked = questions[first : min(first + _TURN, shares[entrant.name])]
             if asked:
                 entrant.search(spare[first // _TURN])
-                found[entrant.name] += [_search(entrant, question, repeats) for question in asked]
+                found[entrant.name] += [entrant.search(question) for question in asked]
     return found
-
-
-def _search(entrant: Entrant, question: str, repeats: int) -> tuple[float, list[str]]:
-    """Median milliseconds of a question put several times, and the ids found."""
-    answers = [entrant.search(question) for _ in range(repeats)]
-    return median(ms for ms, _ in answers), answers[0][1]
 
 
 def _figures(whole: Asked, search: Asked) -> dict[str, Any]:
