@@ -16,7 +16,7 @@ from lexloop.models.embedding import Vectors
 
 Kind = Literal["flat", "hnsw", "ivf"]
 
-FLAT_UP_TO, HNSW_UP_TO = 50_000, 500_000
+FLAT_UP_TO, HNSW_UP_TO = 65_536, 500_000
 _LINKS, _CONSTRUCTION = 16, 100
 _HNSW_EFFORTS, _HNSW_RECALL = (128, 192, 256, 384, 512), 0.99
 _IVF_EFFORTS, _IVF_RECALL = (32, 48, 64, 96, 128, 192, 256), 0.97
