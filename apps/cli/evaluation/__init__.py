@@ -1,0 +1,1 @@
+"""``lexloop eval``, ``compare``, ``judge``, ``testset``, ``tune`` and ``feedback``."""

@@ -1,0 +1,1 @@
+"""What answers are worth: gold questions, metrics, judges, runs and reports."""

@@ -1,0 +1,1 @@
+"""What people thought of answers, kept and made into questions and calibration rows."""

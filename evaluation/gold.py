@@ -1,0 +1,86 @@
+"""Gold questions: what is asked, and what is known of the right answer."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from lexloop.core.errors import InputError
+from lexloop.evaluation.jsonl import read_jsonl
+
+OUT_OF_SCOPE = "out of scope"
+
+
+class Said(BaseModel):
+    """An earlier turn of the conversation."""
+
+    model_config = ConfigDict(frozen=True)
+
+    role: Literal["user", "assistant"]
+    content: str
+
+
+class Span(BaseModel):
+    """Evidence: code points ``start`` to ``end`` (half-open) of a document's extracted text.
+
+    ``relevance`` is its grade for nDCG: 1 for evidence, more for evidence that matters more.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    document: str = Field(min_length=1)
+    start: int = Field(ge=0)
+    end: int = Field(gt=0)
+    section: str = ""
+    relevance: int = Field(default=1, ge=1, le=10)
+
+    @model_validator(mode="after")
+    def _not_empty(self) -> Self:
+        if self.end <= self.start:
+            raise ValueError(f"the span {self.start}-{self.end} is empty")
+        return self
+
+
+class GoldQuestion(BaseModel):
+    """One gold question; only ``question`` must be there.
+
+    What is missing leaves the metrics that need it unresolved. ``reference_context`` quotes the
+    evidence, contexts apart by blank lines and perhaps opened by ``Document N:``; ``evidence``
+    holds its spans; ``documents`` names the documents that answer, where no span is known.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str = ""
+    question: str = Field(min_length=1, pattern=r"\S")
+    question_type: str = ""
+    reference_answer: str | None = None
+    reference_context: str | None = None
+    conversation_history: tuple[Said, ...] = ()
+    evidence: tuple[Span, ...] | None = None
+    documents: tuple[str, ...] | None = None
+
+    @property
+    def out_of_scope(self) -> bool:
+        """Whether the right answer is that the documents do not answer."""
+        return self.question_type == OUT_OF_SCOPE
+
+
+def read_gold(path: Path) -> list[GoldQuestion]:
+    """The questions of a JSON Lines file, each under an id: its own, or its number.
+
+    Raises:
+        InputError: The file cannot be read, a line is malformed, or two questions share an id.
+    """
+    found = [
+        question if question.id else question.model_copy(update={"id": f"q{number:04d}"})
+        for number, question in enumerate(read_jsonl(path, GoldQuestion), start=1)
+    ]
+    shared = [name for name, count in Counter(q.id for q in found).items() if count > 1]
+    if shared:
+        raise InputError(
+            f"{path}: {len(shared)} ids occur more than once, first {shared[0]!r}.",
+            "Give every question an id of its own.",
+        )
+    return found

@@ -1,0 +1,1 @@
+"""What a metric is worth by itself: pure functions, each with its formula and its source."""

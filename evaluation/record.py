@@ -1,0 +1,61 @@
+"""What a run keeps of one question: enough to make every table and plot without asking again."""
+
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from lexloop.core.types import Citation, Degradation
+
+
+class PassageSeen(TypedDict):
+    """A passage that the answer was written from, without its text."""
+
+    n: int
+    document: str
+    start: int
+    end: int
+
+
+class AttemptSeen(TypedDict):
+    """One pass through the loop; a score is None where it was not resolved.
+
+    ``correctness`` is the embedded judge's 1 to 5 for this attempt's answer, None without a
+    reference: what the loop gained is told by it.
+    """
+
+    answer_relevance: float | None
+    context_relevance: float | None
+    groundedness: float | None
+    passed: bool
+    abstained: bool
+    correctness: float | None
+
+
+class Record(TypedDict):
+    """One question under one row of an evaluation: a line of ``records.jsonl``.
+
+    ``metrics`` holds, under flat names, numbers or ``{"unresolved": reason}``. ``error`` is what
+    kept the question from being answered; such a record has no answer and no metrics. Everything
+    but ``seconds`` is the same on every run of the same code over the same data without a model.
+    """
+
+    row: str
+    id: str
+    question_type: str
+    question: str
+    complexity: int | None
+    answer: str
+    abstained: bool
+    passed: bool
+    warning: str
+    citations: list[Citation]
+    passages: list[PassageSeen]
+    attempts: list[AttemptSeen]
+    degraded: list[Degradation]
+    metrics: dict[str, float | dict[str, str]]
+    model_calls: int
+    tokens_in: int
+    tokens_out: int
+    context_tokens: int
+    seconds: float
+    error: NotRequired[str]

@@ -1,0 +1,1 @@
+"""Making gold questions and classifier examples from a corpus, and having people review them."""
