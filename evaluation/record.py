@@ -1,6 +1,6 @@
 """What a run keeps of one question: enough to make every table and plot without asking again."""
 
-from typing import NotRequired
+from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -59,3 +59,47 @@ class Record(TypedDict):
     context_tokens: int
     seconds: float
     error: NotRequired[str]
+
+
+class RowInfo(TypedDict):
+    """A row of a run: its name, where it comes from, and the settings that it changes."""
+
+    name: str
+    source: str
+    settings: dict[str, Any]
+
+
+class Skipped(TypedDict):
+    """A row that was asked for and could not be run, and why."""
+
+    row: str
+    reason: str
+
+
+class Refusal(TypedDict):
+    """A negative query under one row: whether it was refused, as it should be."""
+
+    row: str
+    id: str
+    kind: str
+    abstained: bool
+
+
+class RunInfo(TypedDict):
+    """What identifies a run; two runs that agree in it and need no model agree in their records.
+
+    ``corpus_sha256`` and ``gold_sha256`` are of the contents. ``commit`` is empty outside a
+    checkout.
+    """
+
+    gold: str
+    gold_sha256: str
+    questions: int
+    rows: list[RowInfo]
+    skipped: list[Skipped]
+    corpus: str
+    corpus_sha256: str
+    model: str | None
+    judge: str | None
+    version: str
+    commit: str
