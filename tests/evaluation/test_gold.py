@@ -1,0 +1,105 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lexloop.core.errors import InputError
+from lexloop.evaluation.gold import OUT_OF_SCOPE, read_gold
+
+SPAN = {"document": "act.txt", "start": 3, "end": 9}
+
+
+def gold(folder: Path, *lines: str | dict[str, Any]) -> Path:
+    path = folder / "gold.jsonl"
+    said = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    path.write_text("\n".join(said), encoding="utf-8")
+    return path
+
+
+def test_a_question_alone_is_enough_and_gets_its_number_as_id(tmp_path: Path) -> None:
+    first, second = read_gold(gold(tmp_path, {"question": "Who?"}, "", {"question": "When?"}))
+    assert (first.id, second.id) == ("q0001", "q0002")
+    assert first.reference_answer is None
+    assert first.evidence is None
+
+
+def test_unknown_fields_are_left_alone_and_known_ones_read(tmp_path: Path) -> None:
+    (question,) = read_gold(
+        gold(
+            tmp_path,
+            {
+                "id": "a",
+                "question": "What is it?",
+                "question_type": OUT_OF_SCOPE,
+                "topic": "notices",
+                "conversation_history": [{"role": "user", "content": "About notices."}],
+                "evidence": [SPAN],
+            },
+        )
+    )
+    assert question.out_of_scope
+    assert question.conversation_history[0].content == "About notices."
+    assert question.evidence is not None
+    assert question.evidence[0].relevance == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("{", "line 2: no JSON"),
+        ("[]", "line 2: a list, not an object"),
+        ("[" * 100_000, "line 2: too deeply nested"),
+        ({"question": "  "}, "line 2, field question"),
+        ({"question": 7}, "line 2, field question"),
+        ({"questions": "?"}, "line 2, field question"),
+        ({"question": "Who?", "evidence": [{**SPAN, "end": 3}]}, "line 2, field evidence.0"),
+        ({"question": "Who?", "evidence": [{**SPAN, "start": -1}]}, "field evidence.0.start"),
+        (
+            {"question": "Who?", "conversation_history": [{"role": "system", "content": ""}]},
+            "line 2, field conversation_history.0.role",
+        ),
+    ],
+)
+def test_a_malformed_line_is_named_by_number_and_field(
+    tmp_path: Path, line: str | dict[str, Any], named: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        read_gold(gold(tmp_path, {"question": "Who?"}, line))
+    assert named in caught.value.what
+
+
+def test_the_first_problems_are_named_and_the_rest_counted(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        read_gold(gold(tmp_path, *["{"] * 7))
+    assert "line 5" in caught.value.what
+    assert "and 2 more" in caught.value.what
+
+
+def test_a_shared_id_is_refused(tmp_path: Path) -> None:
+    same = {"id": "a", "question": "Who?"}
+    with pytest.raises(InputError, match="'a'"):
+        read_gold(gold(tmp_path, same, same))
+
+
+def test_an_id_that_another_line_gets_by_its_number_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="'q0002'"):
+        read_gold(gold(tmp_path, {"id": "q0002", "question": "Who?"}, {"question": "When?"}))
+
+
+@pytest.mark.parametrize("content", [b"", b"\n \n", b"\xff\xfe\x00"])
+def test_a_file_without_records_or_of_another_encoding(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "gold.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(InputError):
+        read_gold(path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nowhere"):
+        read_gold(tmp_path / "nowhere.jsonl")
+
+
+def test_a_line_separator_inside_a_text_does_not_end_the_line(tmp_path: Path) -> None:
+    (question,) = read_gold(gold(tmp_path, '{"question": "One\u2028two?"}'))
+    assert question.question == "One\u2028two?"
