@@ -1,0 +1,186 @@
+"""Asks a model to judge: replies are kept, failures are bounded, and none becomes a score."""
+
+import time
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import Self, TypeVar
+from weakref import WeakValueDictionary
+
+from lexloop.core.errors import ModelAuthError, ModelError, SettingsError
+from lexloop.core.score import Unresolved
+from lexloop.core.settings import Connection, Settings
+from lexloop.core.types import Usage
+from lexloop.evaluation.kept_replies import KeptReplies, reply_key
+from lexloop.models import structured
+from lexloop.models.chat import ChatModel, connect
+from lexloop.models.dialogue import ChatReply, ChatRequest, Dialogue
+
+T = TypeVar("T")
+_NO_SUCH_MODEL = 404
+
+
+class Asker:
+    """Answers the requests of dialogues, from a file of kept replies where it can.
+
+    Threads may share one, and processes the file. How often one call is tried is bounded once, in
+    the chat model (``model_attempts``), and how long it takes by ``deadline_s``: nothing here
+    tries again. Close it when done, or use it as a context manager.
+
+    Args:
+        chat: The model.
+        settings: Those that ``chat`` was made with: ``temperature`` is part of what a reply is
+            kept by, ``deadline_s`` bounds each call.
+        cache: The file of kept replies; made where there is none.
+
+    ``spent`` counts what was really asked: calls, tokens, and seconds summed over the calls.
+
+    Raises:
+        DataError: The file cannot be used.
+    """
+
+    def __init__(self, chat: ChatModel, settings: Settings, cache: Path) -> None:
+        self.name = chat.name
+        self.spent: Usage = {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
+        self._chat, self._settings = chat, settings
+        self._kept = KeptReplies(cache)
+        self._guard = Lock()
+        self._underway: WeakValueDictionary[str, Lock] = WeakValueDictionary()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file of kept replies."""
+        self._kept.close()
+
+    def ask(self, dialogue: Dialogue[T]) -> T | Unresolved:
+        """Run a dialogue to its end.
+
+        Returns:
+            What it came to; or why it came to nothing, when the model gave no usable reply within
+            its attempts and its deadline and the dialogue had no answer to that.
+
+        Raises:
+            ModelAuthError: The host refused the key. Every further call would fail like this one,
+                so whoever runs many should stop.
+            ModelError: The host knows no such model or address; likewise.
+            DataError: The file of kept replies is damaged or full.
+        """
+        try:
+            return self._run(dialogue)
+        except ModelError as error:
+            if _hopeless(error):
+                raise
+            return Unresolved(error.what)
+
+    def _run(self, dialogue: Dialogue[T]) -> T:
+        try:
+            request = next(dialogue)
+            while True:
+                try:
+                    reply = self._reply(request)
+                except ModelError as error:
+                    if _hopeless(error):
+                        raise
+                    request = dialogue.throw(error)
+                else:
+                    request = dialogue.send(reply)
+        except StopIteration as done:
+            value: T = done.value
+            return value
+        finally:
+            dialogue.close()
+
+    def _reply(self, request: ChatRequest) -> ChatReply:
+        """A kept reply, or a new one; of several threads that ask the same, one asks the model."""
+        key = reply_key(self._chat.name, self._settings.temperature, request)
+        with self._guard:
+            turn = self._underway.setdefault(key, Lock())
+        with turn:
+            if (kept := self._found(key, request)) is not None:
+                return kept
+            reply = self._asked(request)
+            self._kept.keep(key, reply.text)
+        return reply
+
+    def _found(self, key: str, request: ChatRequest) -> ChatReply | None:
+        """The kept reply; one that does not parse, in whatever way it got there, is none."""
+        text = self._kept.find(key)
+        if text is None:
+            return None
+        if request.schema is None:
+            return ChatReply(text)
+        with suppress(structured.Unreadable):
+            return ChatReply(text, structured.read(text, request.schema))
+        return None
+
+    def _asked(self, request: ChatRequest) -> ChatReply:
+        began = time.time()
+        meter: Usage = {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
+        try:
+            deadline = began + self._settings.deadline_s
+            return self._chat.complete(request, deadline=deadline, meter=meter)
+        finally:
+            with self._guard:
+                self.spent["model_calls"] += meter["model_calls"]
+                self.spent["tokens_in"] += meter["tokens_in"]
+                self.spent["tokens_out"] += meter["tokens_out"]
+                self.spent["seconds"] += time.time() - began
+
+
+def asker_for(settings: Settings, connection: Connection, cache: Path | None = None) -> Asker:
+    """An asker of the model that the settings name.
+
+    Args:
+        settings: With a ``model``.
+        connection: Where it is reached.
+        cache: The file of kept replies; None for the one beside the cached indexes.
+
+    Raises:
+        SettingsError: The settings name no model that can be used.
+        ModelAuthError: There is no key to call it with.
+        DataError: The file of kept replies cannot be used.
+    """
+    return Asker(connect(settings, connection), settings, cache or replies_path())
+
+
+def replies_path() -> Path:
+    """Where replies are kept unless told otherwise."""
+    from lexloop.corpus.opening import cache_folder
+
+    return cache_folder().parent / "replies.sqlite"
+
+
+def without_model(dialogue: Dialogue[T]) -> T:
+    """What a dialogue comes to that asks for no model.
+
+    Raises:
+        SettingsError: It does ask for one.
+    """
+    try:
+        request = next(dialogue)
+    except StopIteration as done:
+        value: T = done.value
+        return value
+    finally:
+        dialogue.close()
+    raise SettingsError(
+        f"{request.purpose} asks for a model, and none is configured.",
+        "Set one with --model provider:name.",
+    )
+
+
+def _hopeless(error: ModelError) -> bool:
+    """Whether every other call would fail in the same way."""
+    status = getattr(error.__cause__, "status_code", None)
+    return isinstance(error, ModelAuthError) or status == _NO_SUCH_MODEL
