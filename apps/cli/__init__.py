@@ -29,6 +29,7 @@ from typer.main import get_command
 from lexloop.apps.cli.ask import ask
 from lexloop.apps.cli.chat import chat
 from lexloop.apps.cli.edge import debugging, unexpected
+from lexloop.apps.cli.evaluation.feedback import commands as feedback_commands
 from lexloop.apps.cli.graph import commands as graph_commands
 from lexloop.apps.cli.index import commands as index_commands
 
@@ -51,6 +52,7 @@ app.command(epilog=_EPILOG)(ask)
 app.command(epilog=_EPILOG)(chat)
 app.add_typer(index_commands, name="index", epilog=_EPILOG)
 app.add_typer(graph_commands, name="graph", epilog=_EPILOG)
+app.add_typer(feedback_commands, name="feedback", epilog=_EPILOG)
 
 
 def _show_version(wanted: bool) -> None:
