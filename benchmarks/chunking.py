@@ -23,7 +23,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from _evidence import Evidence, evidence, grams_of
 from _pipeline import read_rows
 from _ranking import shown, summary
 from langchain_core.messages import AIMessage, HumanMessage
@@ -35,6 +34,7 @@ from lexloop.corpus.index.subset import every_chunk
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
+from lexloop.evaluation.evidence import Evidence, evidence, grams_of
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.components import choose
 from lexloop.models.minilm import load_minilm
