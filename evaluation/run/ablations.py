@@ -1,0 +1,143 @@
+"""The rows of the papers' tables and figures, as changes of the settings."""
+
+from typing import Any
+
+from lexloop.core.settings import Settings
+from lexloop.evaluation.run.rows import Row, closed_domain
+
+_ONCE = {"max_retries": 0}
+"""The papers' own systems answer once; the loop is LQ-RAG's."""
+_NO_REWRITER, _NO_GRAPH = {"rewriter": "none"}, {"knowledge_graph": "none"}
+_NO_RERANKER = {"reranker": "none"}
+_HELD = {"K": 4, "S": 2}
+"""K* and S*: held at the middle of table 7, since the paper does not say at what."""
+_HELD_K = (3, 5, 7, 10)
+
+
+def paper(base: Settings) -> list[Row]:
+    """HyPA-RAG's tables 2, 3 and 9 (v1), Adobe's table 4 and LQ-RAG's tables 11 and 12.
+
+    Args:
+        base: Its reranker and its retries are those of the rows that have any.
+    """
+    return [*_table_2(), *_table_3(base), *_table_9(base), *_adobe(), *_lq_rag(base)]
+
+
+def _table_2() -> list[Row]:
+    source = "HyPA-RAG table 2"
+    alone = Row("LLM only", {"variant": "llm_only", **_ONCE}, source, ("model",))
+    fixed = [Row(f"Fixed k = {k}", {"variant": "fixed", "k": k, **_ONCE}, source) for k in _HELD_K]
+    adaptive = [
+        Row(name, {"variant": variant, "classes": classes, **_NO_RERANKER, **_ONCE}, source)
+        for variant, parts in (("pa", "PA: k, Q"), ("hypa", "HyPA: k, Q, K, S"))
+        for classes in (2, 3)
+        for name in [f"{parts} ({classes}-class)"]
+    ]
+    return [alone, *fixed, *adaptive]
+
+
+def _ablation(classes: int, base: Settings) -> dict[str, dict[str, Any]]:
+    """What the lines of tables 3 and 9 change, by the paper's names of them."""
+    reranker = {"reranker": "embedded" if base.reranker == "none" else base.reranker}
+    pa = {"variant": "pa", "classes": classes, **_ONCE}
+    hypa = {"variant": "hypa", "classes": classes, **_ONCE}
+    return {
+        "k": {**pa, **_NO_REWRITER, **_NO_RERANKER},
+        "k, Q": {**pa, **_NO_RERANKER},
+        "k, Q + reranker": {**pa, **reranker},
+        "k, K*, S*": {**hypa, **_NO_REWRITER, **_NO_RERANKER, **_HELD},
+        "k, K, S": {**hypa, **_NO_REWRITER, **_NO_RERANKER},
+        "k, K, S + reranker": {**hypa, **_NO_REWRITER, **reranker},
+        "k, K, S, Q": {**hypa, **_NO_RERANKER},
+        "k, K, S, Q + reranker": {**hypa, **reranker},
+    }
+
+
+def _table_3(base: Settings) -> list[Row]:
+    return [
+        Row(f"{name} (3-class)", changes, "HyPA-RAG table 3")
+        for name, changes in _ablation(3, base).items()
+    ]
+
+
+def _table_9(base: Settings) -> list[Row]:
+    left_out = {"k, Q", "k, Q + reranker"}
+    return [
+        Row(f"{name} (2-class)", changes, "HyPA-RAG table 9")
+        for name, changes in _ablation(2, base).items()
+        if name not in left_out
+    ]
+
+
+def _adobe() -> list[Row]:
+    """Top 3 documents by equation 1, or by one signal alone; five passages of them."""
+    source = "Sultania et al. table 4"
+    documents = {
+        "variant": "fixed",
+        "fusion_level": "document",
+        "fusion_documents": 3,
+        **_ONCE,
+    }
+    bm25 = {**documents, "fusion": "weighted_rrf", "lexical_weight": 1.0}
+    dense = {**documents, "fusion": "linear", "bm25_boost": 0.0}
+    # with its best boosts (tables 2 and 3), on BM25 normalised, for which one boost fits any corpus
+    hybrid = {**documents, "fusion": "linear", "bm25_boost": 0.3}
+    plain = {"embedder": "embedded"}
+    return [
+        Row("BM25", bm25, source, negative=True),
+        Row("Dense", {**dense, **plain}, source, negative=True),
+        Row("Dense + BM25", {**hybrid, **plain}, source, negative=True),
+        Row("Dense + BM25 + host", {**hybrid, **plain, "host_boost": 0.1}, source, negative=True),
+        Row("Fine-tuned", dense, source, ("trained_embedder",), negative=True),
+        Row("Fine-tuned + BM25", hybrid, source, ("trained_embedder",), negative=True),
+        Row(
+            "Fine-tuned + BM25 + host",
+            {**hybrid, "host_boost": 0.1},
+            source,
+            ("trained_embedder",),
+            negative=True,
+        ),
+    ]
+
+
+def _lq_rag(base: Settings) -> list[Row]:
+    """Naive, tuned and looped, over the whole corpus and then without the evidence."""
+    source = "LQ-RAG tables 11 and 12"
+    naive = {"variant": "fixed", "fusion": "linear", "bm25_boost": 0.0, **_ONCE}
+    untrained = {"embedder": "embedded", "reranker": "none"}
+    looped = {"variant": "hypa", "max_retries": max(1, base.max_retries)}
+    rows = [
+        Row("Naive RAG", {**naive, **untrained}, source),
+        Row("RAG + tuned models", naive, source, ("trained",)),
+        Row("LQ-RAG: looped", looped, source),
+    ]
+    return [*rows, *closed_domain(rows)]
+
+
+def chunking() -> list[Row]:
+    """HyPA-RAG's figure 3, Adobe's table 1, and k by question type as in HyPA-RAG's figure 7."""
+    fixed = {"variant": "fixed", "k": 5, **_ONCE}
+    chunkers = [
+        Row(f"{chunker.capitalize()} chunks", {**fixed, "chunker": chunker}, "HyPA-RAG figure 3")
+        for chunker in ("sentence", "semantic", "pattern")
+    ]
+    sizes = [
+        Row(
+            f"{chars} characters, {overlap} shared",
+            {
+                **fixed,
+                "chunker": "characters",
+                "chunk_chars": chars,
+                "chunk_chars_overlap": overlap,
+                "fusion_level": "document",
+                "fusion_documents": 3,
+            },
+            "Sultania et al. table 1",
+        )
+        for chars, overlap in ((1000, 100), (2000, 500), (5000, 1000))
+    ]
+    top_k = [
+        Row(f"k = {k}", {"variant": "fixed", "k": k, **_ONCE}, "HyPA-RAG figure 7")
+        for k in (1, 3, 5, 7, 10)
+    ]
+    return [*chunkers, *sizes, *top_k]
