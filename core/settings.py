@@ -13,6 +13,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
 from lexloop.core.errors import SettingsError
+from lexloop.core.settings_adapt import AdaptSettings
 from lexloop.core.settings_index import SAMPLE_CORPUS, IndexSettings
 from lexloop.core.settings_search import SearchSettings
 
@@ -21,7 +22,7 @@ Variant = Literal["hypa", "pa", "fixed", "llm_only"]
 __all__ = ["SAMPLE_CORPUS", "Connection", "Settings", "Variant", "settings_error"]
 
 
-class Settings(SearchSettings, IndexSettings):
+class Settings(AdaptSettings, SearchSettings, IndexSettings):
     """How a question is answered. Every field has a default that needs no key and no network."""
 
     model: str | None = Field(
@@ -139,7 +140,8 @@ class Settings(SearchSettings, IndexSettings):
         """What no single field can see.
 
         Raises:
-            SettingsError: The day does not exist, or neighbours would share whole chunks.
+            SettingsError: The day does not exist, neighbours would share whole chunks, or the
+                plans are not one a class.
         """
         if self.as_of not in ("any", "today"):
             try:
@@ -156,6 +158,18 @@ class Settings(SearchSettings, IndexSettings):
                     f"({getattr(self, size)}).",
                     "Let neighbouring chunks share less than a chunk.",
                 )
+
+        if self.plans is not None and len(self.plans) != self.classes:
+            raise SettingsError(
+                f"plans has {len(self.plans)} rows and classes is {self.classes}.",
+                "Give one row of k, Q, K and S for each class, simplest first.",
+            )
+
+    @property
+    def k_by_scores(self) -> bool:
+        """Whether the candidates' scores say how many of them are taken."""
+        adaptive = self.variant in ("hypa", "pa")
+        return adaptive and self.adapt_k == "scores" and self.k is None
 
     def __hash__(self) -> int:
         """By content, a mapping among the fields notwithstanding."""

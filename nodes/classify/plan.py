@@ -27,19 +27,30 @@ OFF: dict[str, Plan] = {
 """What a variant leaves of a plan: each number times 1 or 0."""
 
 FIXED_K = 5
-"""k of the variant ``fixed`` when no k is set."""
+"""k where nothing adapts it and none is set."""
 
 
 def plan_for(complexity: int, settings: Settings) -> Plan:
-    """The plan of a class under the variant, with the numbers that the settings fix."""
-    row, left = TABLES[settings.classes][complexity], OFF[settings.variant]
-    k = FIXED_K if settings.variant == "fixed" else row["k"]
+    """The plan of a class under the variant, with the numbers that the settings fix.
+
+    Where the scores set k, rerank replaces the class's k by the number it takes.
+    """
+    row, left = _row(complexity, settings), OFF[settings.variant]
+    unadapted = settings.variant == "fixed" or settings.adapt_k == "none"
+    k = FIXED_K if unadapted else row["k"]
     return {
         "k": left["k"] * (k if settings.k is None else settings.k),
         "Q": left["Q"] * (row["Q"] if settings.Q is None else settings.Q),
         "K": left["K"] * (row["K"] if settings.K is None else settings.K),
         "S": left["S"] * (row["S"] if settings.S is None else settings.S),
     }
+
+
+def _row(complexity: int, settings: Settings) -> Plan:
+    if settings.plans is None:
+        return TABLES[settings.classes][complexity]
+    row = settings.plans[complexity]
+    return {"k": row.k, "Q": row.Q, "K": row.K, "S": row.S}
 
 
 def chosen_class(probabilities: list[float], least: float) -> int:

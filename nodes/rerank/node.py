@@ -2,9 +2,11 @@
 
 from typing import Protocol
 
+from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate, Passage
 from lexloop.models.dialogue import unassisted
+from lexloop.nodes.rerank.cutoff import worth_taking
 
 
 class Reranker(Protocol):
@@ -16,13 +18,25 @@ class Reranker(Protocol):
 
 
 @unassisted
-def rerank(state: State, reranker: Reranker) -> Update:
-    """Write the k best passages, numbered from 1; near-copies of a better one come last."""
+def rerank(state: State, reranker: Reranker, settings: Settings | None = None) -> Update:
+    """Write the k best passages, numbered from 1; near-copies of a better one come last.
+
+    Args:
+        state: The candidates of search and graph, and the plan.
+        reranker: Orders them.
+        settings: Where they let the scores set k, the plan's k becomes the number taken; None
+            leaves it at the plan's.
+    """
     pool = merge(state["candidates"], state.get("graph_candidates", []))
-    ranked = reranker.rerank(state["standalone"], pool)
-    chosen = copies_last(ranked)[: state["plan"]["k"]]
-    passages: list[Passage] = [{**chunk, "n": n} for n, chunk in enumerate(chosen, 1)]
-    return {"passages": passages}
+    ranked = copies_last(reranker.rerank(state["standalone"], pool))
+    plan = state["plan"]
+    if settings is not None and settings.k_by_scores:
+        scores = [candidate["score"] for candidate in ranked]
+        plan = {**plan, "k": worth_taking(scores, settings.min_passage_share, settings.max_k)}
+    passages: list[Passage] = [
+        {**chunk, "n": n} for n, chunk in enumerate(ranked[: plan["k"]], 1)
+    ]
+    return {"passages": passages} if plan is state["plan"] else {"passages": passages, "plan": plan}
 
 
 def merge(found: list[Candidate], related: list[Candidate]) -> list[Candidate]:
