@@ -1,0 +1,110 @@
+"""How well two series of scores agree: pairs of which both are resolved, in the same order.
+
+Each is unresolved with fewer than two pairs, when a series is constant, or when the lengths
+differ. Eval-RAG, section 3 (table 3), gives all three correlations against human scores.
+"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexloop.core.score import Score, Unresolved, is_resolved
+
+Pairs = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+def pearson(first: Sequence[Score], second: Sequence[Score]) -> Score:
+    """cov(X, Y) / (sd(X) * sd(Y)): how nearly the two lie on a line.
+
+    Source: Eval-RAG, section 3, table 3.
+
+    Returns:
+        In [-1, 1].
+    """
+    from scipy.stats import pearsonr
+
+    pairs = _pairs(first, second)
+    return pairs if isinstance(pairs, Unresolved) else _number(pearsonr(*pairs).statistic)
+
+
+def spearman(first: Sequence[Score], second: Sequence[Score]) -> Score:
+    """Pearson's correlation of the ranks; ties share the mean of their ranks.
+
+    Source: Eval-RAG, section 3, table 3; HyPA-RAG, section 5.3, figure 2.
+
+    Returns:
+        In [-1, 1].
+    """
+    from scipy.stats import spearmanr
+
+    pairs = _pairs(first, second)
+    return pairs if isinstance(pairs, Unresolved) else _number(spearmanr(*pairs).statistic)
+
+
+def kendall(first: Sequence[Score], second: Sequence[Score]) -> Score:
+    """Tau-b: (concordant - discordant pairs) / sqrt(pairs untied in X * pairs untied in Y).
+
+    Source: Eval-RAG, section 3, table 3.
+
+    Returns:
+        In [-1, 1].
+    """
+    from scipy.stats import kendalltau
+
+    pairs = _pairs(first, second)
+    return pairs if isinstance(pairs, Unresolved) else _number(kendalltau(*pairs).statistic)
+
+
+def auroc(labels: Sequence[bool], scores: Sequence[Score]) -> Score:
+    """The chance that a true case scores above a false one, ties counting half.
+
+    (R - n1 (n1 + 1) / 2) / (n1 * n0), R the sum of the true cases' ranks (Mann-Whitney's U);
+    equal to the area under the ROC curve (Hanley and McNeil 1982).
+
+    Args:
+        labels: Which cases are true.
+        scores: The score of each; cases without one are left out.
+
+    Returns:
+        In [0, 1]; unresolved unless both kinds occur.
+    """
+    from scipy.stats import rankdata
+
+    if len(labels) != len(scores):
+        return Unresolved(f"{len(labels)} labels for {len(scores)} scores")
+    kept = [(bool(x), y) for x, y in zip(labels, scores, strict=True) if is_resolved(y)]
+    truth = np.array([label for label, _ in kept], bool)
+    values = np.array([score for _, score in kept], np.float64)
+    positive, negative = int(truth.sum()), int((~truth).sum())
+    if not (positive and negative):
+        return Unresolved("only one kind of case was scored")
+    if not np.isfinite(values).all():
+        return Unresolved("a score is not finite")
+    ranks = float(rankdata(values)[truth].sum())
+    return (ranks - positive * (positive + 1) / 2) / (positive * negative)
+
+
+def _pairs(first: Sequence[Score], second: Sequence[Score]) -> Pairs | Unresolved:
+    if len(first) != len(second):
+        return Unresolved(f"{len(first)} scores against {len(second)}")
+    kept = [
+        (x, y)
+        for x, y in zip(first, second, strict=True)
+        if is_resolved(x) and is_resolved(y) and math.isfinite(x) and math.isfinite(y)
+    ]
+    if len(kept) < 2:
+        return Unresolved(f"{len(kept)} pairs of scores are too few")
+    x, y = np.array(kept, np.float64).T
+    if x.min() == x.max() or y.min() == y.max():
+        return Unresolved("all scores of a series are the same")
+    return x, y
+
+
+def _number(value: float) -> Score:
+    """The correlation; scipy's is NaN where the spread drowns in rounding."""
+    found = float(value)
+    if not math.isfinite(found):
+        return Unresolved("the scores of a series hardly differ")
+    return min(1.0, max(-1.0, found))

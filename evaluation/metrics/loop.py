@@ -1,0 +1,132 @@
+"""The loop's own account: how often it retried, what the retries gained, and what they cost.
+
+Source: LQ-RAG, section IV-C, algorithm 3 (the feedback loop); the paper states no account of it,
+and the definitions here are ours.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lexloop.core.score import Score, Unresolved, is_resolved
+from lexloop.evaluation.metrics.cost import retries
+from lexloop.evaluation.metrics.intervals import Estimate, estimate, paired_randomisation
+from lexloop.evaluation.record import AttemptSeen, Record
+
+_NO_RETRY = "no question was tried again"
+
+
+@dataclass(frozen=True)
+class LoopAccount:
+    """What the loop did over the questions of one row.
+
+    The gains compare, over the questions that were tried again, the attempt that became the
+    answer with the first one. The costs are the part of those questions' totals that falls on
+    the attempts after the first, each attempt of a question bearing an equal part: what single
+    attempts cost is not recorded.
+
+    Args:
+        questions: That were answered or abstained from.
+        retried: Questions with more than one attempt.
+        retries: Attempts after the first, over all questions.
+        passed_first: Questions whose first attempt passed.
+        passed_finally: Questions of which some attempt passed.
+        improved: Retried questions that ended more correct.
+        worsened: Retried questions that ended less correct.
+        correctness_first: Mean correctness of first attempts, 1 to 5.
+        correctness_final: Mean correctness of the answers, 1 to 5.
+        correctness_gain: Mean of the differences.
+        correctness_p: Paired randomisation test of the gain.
+        lowest_first: Mean over first attempts of the lowest of the three scores.
+        lowest_final: The same over the answers.
+        lowest_gain: Mean of the differences.
+        model_calls: Of the retries.
+        tokens: Of the retries, in and out.
+    """
+
+    questions: int
+    retried: int
+    retries: int
+    passed_first: int
+    passed_finally: int
+    improved: int
+    worsened: int
+    correctness_first: Estimate | Unresolved
+    correctness_final: Estimate | Unresolved
+    correctness_gain: Estimate | Unresolved
+    correctness_p: Score
+    lowest_first: Estimate | Unresolved
+    lowest_final: Estimate | Unresolved
+    lowest_gain: Estimate | Unresolved
+    model_calls: float
+    tokens: float
+
+
+def loop_account(records: Sequence[Record]) -> LoopAccount:
+    """The account of one row.
+
+    Args:
+        records: The row's questions; those without an attempt (they failed) are left out.
+    """
+    answered = [record for record in records if record["attempts"]]
+    again = [record["attempts"] for record in answered if retries(record)]
+    correct = _series([(tries[0]["correctness"], chosen(tries)["correctness"]) for tries in again])
+    low = _series([(lowest(tries[0]), lowest(chosen(tries))) for tries in again])
+    gains = [gain for gain in correct[2] if is_resolved(gain)]
+    return LoopAccount(
+        questions=len(answered),
+        retried=len(again),
+        retries=sum(map(retries, answered)),
+        passed_first=sum(record["attempts"][0]["passed"] for record in answered),
+        passed_finally=sum(any(a["passed"] for a in r["attempts"]) for r in answered),
+        improved=sum(gain > 0 for gain in gains),
+        worsened=sum(gain < 0 for gain in gains),
+        correctness_first=_estimate(correct[0]),
+        correctness_final=_estimate(correct[1]),
+        correctness_gain=_estimate(correct[2]),
+        correctness_p=paired_randomisation(correct[1], correct[0]),
+        lowest_first=_estimate(low[0]),
+        lowest_final=_estimate(low[1]),
+        lowest_gain=_estimate(low[2]),
+        model_calls=sum(r["model_calls"] * retry_share(r) for r in answered),
+        tokens=sum((r["tokens_in"] + r["tokens_out"]) * retry_share(r) for r in answered),
+    )
+
+
+def retry_share(record: Record) -> float:
+    """The part of a question's cost that falls on its retries: retries / attempts."""
+    return retries(record) / max(1, len(record["attempts"]))
+
+
+def chosen(attempts: Sequence[AttemptSeen]) -> AttemptSeen:
+    """The attempt that is the answer: one that passed, else the highest lowest score, else first.
+
+    Args:
+        attempts: At least one, in their order.
+    """
+    ranked = [(a["passed"], -1.0 if (low := lowest(a)) is None else low) for a in attempts]
+    return attempts[ranked.index(max(ranked))]
+
+
+def lowest(attempt: AttemptSeen) -> float | None:
+    """The lowest of the three scores; None when one of them is not resolved."""
+    scores = (attempt["answer_relevance"], attempt["context_relevance"], attempt["groundedness"])
+    return None if None in scores else min(score for score in scores if score is not None)
+
+
+def _series(
+    pairs: Sequence[tuple[float | None, float | None]],
+) -> tuple[list[Score], list[Score], list[Score]]:
+    """First, final and gain of every pair; where one end is missing, all three are."""
+    missing = Unresolved("an attempt has no score")
+    whole = [None if None in pair else pair for pair in pairs]
+    first: list[Score] = [missing if p is None else p[0] or 0.0 for p in whole]
+    final: list[Score] = [missing if p is None else p[1] or 0.0 for p in whole]
+    gain: list[Score] = [
+        y - x if is_resolved(x) and is_resolved(y) else missing
+        for x, y in zip(first, final, strict=True)
+    ]
+    return first, final, gain
+
+
+def _estimate(scores: Sequence[Score]) -> Estimate | Unresolved:
+    return estimate(scores) if scores else Unresolved(_NO_RETRY)
