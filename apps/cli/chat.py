@@ -55,8 +55,11 @@ def chat(
         connection = options.chosen_connection(base_url)
         file = _checked_file(thread, threads_file)
         from lexloop.apps.cli.conversation import Conversation
+        from lexloop.apps.cli.threads import feedback_file
 
-        with Conversation.opened(settings, connection, file, thread or uuid.uuid4().hex) as talk:
+        name = thread or uuid.uuid4().hex
+        opinions = feedback_file(file)
+        with Conversation.opened(settings, connection, file, name, opinions) as talk:
             talk.greet()
             while talk.turn():
                 pass

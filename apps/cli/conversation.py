@@ -22,11 +22,14 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
     from lexloop.core.settings import Connection, Settings
+    from lexloop.evaluation.feedback.opinion import Vote
 
 PROMPT = "> "
 _HELP = (
     ("/sources", "the cited spans of the last answer"),
     ("/trace", "how the last answer came about"),
+    ("/up", "the last answer is good; what follows is kept as a comment"),
+    ("/down", "the last answer is bad; what follows is kept as a comment"),
     ("/reset", "forget this conversation and start anew"),
     ("/help", "this list"),
     ("/quit", "leave (Ctrl-D as well)"),
@@ -41,6 +44,7 @@ class Conversation:
         saver: Keeps the thread.
         session: What is asked.
         thread: The thread's name.
+        feedback: The file in which opinions on answers are kept.
     """
 
     def __init__(
@@ -49,18 +53,32 @@ class Conversation:
         saver: "BaseCheckpointSaver[str]",
         session: Session,
         thread: str,
+        feedback: Path,
     ) -> None:
         self._runner, self._saver = runner, saver
         self._session, self._thread = session, thread
+        self._feedback = feedback
         self._console = result_console()
         self._last: dict[str, Any] = {}
 
     @classmethod
     @contextlib.contextmanager
     def opened(
-        cls, settings: "Settings", connection: "Connection", file: Path | None, thread: str
+        cls,
+        settings: "Settings",
+        connection: "Connection",
+        file: Path | None,
+        thread: str,
+        feedback: Path,
     ) -> Iterator[Self]:
         """A chat with everything loaded; its thread's file is closed at the end.
+
+        Args:
+            settings: How questions are answered.
+            connection: Where the model is reached.
+            file: Where the thread is kept; None for nowhere.
+            thread: Its name.
+            feedback: Where opinions are kept.
 
         Raises:
             LexloopError: Settings, corpus, data, model or threads cannot be used.
@@ -72,7 +90,7 @@ class Conversation:
                 saver = runner.run(threads.__aenter__())
                 stack.callback(lambda: runner.run(threads.__aexit__(None, None, None)))
                 session = open_session(settings, connection, progress, saver)
-            yield cls(runner, saver, session, thread)
+            yield cls(runner, saver, session, thread, feedback)
 
     def greet(self) -> None:
         """Say what this is and, of a resumed thread, where it stands."""
@@ -95,7 +113,7 @@ class Conversation:
             # a half-written question is dropped; on an empty line Ctrl-C leaves
             return bool(_unfinished_line())
         if line.startswith("/"):
-            return self._obey(line.split()[0])
+            return self._obey(*line.split(maxsplit=1))
         if line:
             self._answer(line)
         return True
@@ -119,7 +137,7 @@ class Conversation:
             print_answer(self._console, state, self._session)
         self._console.print()
 
-    def _obey(self, command: str) -> bool:
+    def _obey(self, command: str, comment: str = "") -> bool:
         if command == "/quit":
             return False
         if command == "/reset":
@@ -128,6 +146,8 @@ class Conversation:
             self._note("The conversation is forgotten.")
         elif command in ("/sources", "/trace"):
             self._show(command)
+        elif command in ("/up", "/down"):
+            self._rate(command, comment)
         else:
             if command != "/help":
                 self._note(f"There is no command {command}.")
@@ -145,6 +165,24 @@ class Conversation:
             print_sources(self._console, self._last["citations"])
         else:
             self._note("The last answer cites nothing.")
+
+    def _rate(self, command: str, comment: str) -> None:
+        """Keep what the user thinks of the last answer."""
+        if not self._last:
+            self._note("There is no answer yet.")
+            return
+        from lexloop.evaluation.feedback.opinion import opinion_on
+        from lexloop.evaluation.feedback.store import FeedbackStore
+
+        vote: Vote = "up" if command == "/up" else "down"
+        opinion = opinion_on(self._last, self._session.settings, vote, comment)
+        try:
+            replaced = FeedbackStore(self._feedback).keep(opinion)
+        except LexloopError as error:
+            show_error(error)
+            return
+        instead = " in place of the one before" if replaced else ""
+        self._note(f"Kept{instead} in {self._feedback}: thumb {vote}.")
 
     def _note(self, text: str) -> None:
         self._console.print(plain(text, "dim"))

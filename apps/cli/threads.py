@@ -23,6 +23,13 @@ def threads_file() -> Path:
     return Path(os.environ.get("LEXLOOP_DATA_DIR") or user_data_path("lexloop")) / FILE_NAME
 
 
+def feedback_file(threads: Path | None = None) -> Path:
+    """Where opinions on answers are kept: beside a file of threads, the user's own for None."""
+    from lexloop.evaluation.feedback.store import FILE_NAME as OPINIONS
+
+    return (threads or threads_file()).with_name(OPINIONS)
+
+
 @asynccontextmanager
 async def open_threads(file: Path | None) -> "AsyncIterator[BaseCheckpointSaver[str]]":
     """A checkpointer over ``file``, or in memory when there is none.

@@ -1,1 +1,1 @@
-"""What people thought of answers, kept and made into questions and calibration rows."""
+"""What people think of answers: kept, listed, and made into gold questions or calibration rows."""
