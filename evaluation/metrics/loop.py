@@ -13,6 +13,7 @@ from lexloop.evaluation.metrics.intervals import Estimate, estimate, paired_rand
 from lexloop.evaluation.record import AttemptSeen, Record
 
 _NO_RETRY = "no question was tried again"
+_MISSING = Unresolved("an attempt has no score")
 
 
 @dataclass(frozen=True)
@@ -117,14 +118,10 @@ def _series(
     pairs: Sequence[tuple[float | None, float | None]],
 ) -> tuple[list[Score], list[Score], list[Score]]:
     """First, final and gain of every pair; where one end is missing, all three are."""
-    missing = Unresolved("an attempt has no score")
-    whole = [None if None in pair else pair for pair in pairs]
-    first: list[Score] = [missing if p is None else p[0] or 0.0 for p in whole]
-    final: list[Score] = [missing if p is None else p[1] or 0.0 for p in whole]
-    gain: list[Score] = [
-        y - x if is_resolved(x) and is_resolved(y) else missing
-        for x, y in zip(first, final, strict=True)
-    ]
+    whole = [(x, y) if x is not None and y is not None else None for x, y in pairs]
+    first: list[Score] = [pair[0] if pair else _MISSING for pair in whole]
+    final: list[Score] = [pair[1] if pair else _MISSING for pair in whole]
+    gain: list[Score] = [pair[1] - pair[0] if pair else _MISSING for pair in whole]
     return first, final, gain
 
 

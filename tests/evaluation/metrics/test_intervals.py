@@ -1,0 +1,152 @@
+"""Intervals and the randomisation test, where the truth is known."""
+
+import itertools
+import statistics
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from lexloop.core.score import Score, Unresolved
+from lexloop.evaluation.metrics.agreement import spearman
+from lexloop.evaluation.metrics.intervals import (
+    Estimate,
+    estimate,
+    interval_of,
+    paired_randomisation,
+)
+
+NONE = Unresolved("the judge was silent")
+SCORES = st.lists(st.floats(-5, 5, allow_subnormal=False), min_size=1, max_size=30)
+
+
+def found(estimated: Estimate | Unresolved) -> Estimate:
+    assert isinstance(estimated, Estimate)
+    return estimated
+
+
+def test_a_constant_has_no_width() -> None:
+    assert estimate([0.3] * 7) == Estimate(pytest.approx(0.3), pytest.approx(0.3), 0.3, 7, 0)
+
+
+def test_unresolved_scores_are_counted_and_left_out() -> None:
+    assert found(estimate([1.0, NONE, 1.0])) == Estimate(1.0, 1.0, 1.0, 2, 1)
+    assert estimate([NONE]) == NONE
+    assert isinstance(estimate([]), Unresolved)
+
+
+def test_a_share_has_nearly_its_binomial_interval() -> None:
+    share = found(estimate([1.0] * 60 + [0.0] * 40))
+    low, high = stats.binom(100, 0.6).ppf([0.025, 0.975]) / 100
+    assert share.mean == pytest.approx(0.6)
+    assert share.low == pytest.approx(low, abs=0.015)
+    assert share.high == pytest.approx(high, abs=0.015)
+
+
+def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
+    random = np.random.default_rng(3)
+    samples = [found(estimate(list(random.normal(size=60)))) for _ in range(300)]
+    covered = sum(sample.low <= 0.0 <= sample.high for sample in samples)
+    assert 0.90 <= covered / 300 <= 0.98
+
+
+@given(SCORES)
+def test_the_mean_lies_in_its_interval_and_is_the_same_again(scores: list[float]) -> None:
+    first = found(estimate(scores))
+    assert min(scores) - 1e-9 <= first.low <= first.mean <= first.high <= max(scores) + 1e-9
+    assert estimate(scores) == first
+
+
+def test_many_scores_fit_into_memory_and_time() -> None:
+    start = time.perf_counter()
+    many = found(estimate(list(np.random.default_rng(1).random(20_000))))
+    assert many.high - many.low == pytest.approx(4 * 0.2887 / 20_000**0.5, rel=0.1)
+    assert time.perf_counter() - start < 5
+
+
+def test_the_interval_of_a_mean_is_that_of_the_mean() -> None:
+    scores = [0.1, 0.5, 0.4, 0.9, 0.7]
+    by_hand = found(interval_of(lambda rows: sum(rows) / len(rows), scores, resamples=2000))
+    direct = found(estimate(scores))
+    assert (by_hand.mean, by_hand.low, by_hand.high) == pytest.approx(
+        (direct.mean, direct.low, direct.high)
+    )
+
+
+def test_the_interval_of_a_correlation() -> None:
+    random = np.random.default_rng(5)
+    x = random.normal(size=80)
+    rows = list(zip(x, x + random.normal(size=80), strict=True))
+    result = found(interval_of(lambda r: spearman(*zip(*r, strict=True)), rows, resamples=300))
+    assert result.low < result.mean < result.high
+    assert result.low > 0.4
+    assert result.n == 80
+
+
+def test_clusters_are_drawn_whole() -> None:
+    rows = [0.0] * 10 + [1.0] * 10
+    clusters = ["a"] * 10 + ["b"] * 10
+    whole = found(interval_of(statistics.fmean, rows, clusters))
+    single = found(interval_of(statistics.fmean, rows))
+    assert (whole.low, whole.high) == (0.0, 1.0)
+    assert single.high - single.low < 0.5
+
+
+def test_a_statistic_without_a_value() -> None:
+    assert interval_of(lambda _: NONE, [1.0, 2.0]) == NONE
+    rare = [1.0] + [0.0] * 30
+
+    def when_rare(rows: object) -> Score:
+        assert isinstance(rows, list)
+        return float(sum(rows)) if rows.count(1.0) == 1 else NONE
+
+    assert isinstance(interval_of(when_rare, rare), Unresolved)
+
+
+def exact_p(differences: list[float]) -> float:
+    """Over all signs."""
+    seen = abs(sum(differences)) - 1e-9
+    signs = list(itertools.product([1, -1], repeat=len(differences)))
+    extreme = sum(
+        abs(sum(s * d for s, d in zip(sign, differences, strict=True))) >= seen for sign in signs
+    )
+    return extreme / len(signs)
+
+
+@pytest.mark.parametrize(
+    "differences", [[1.0] * 8, [0.3, -0.1, 0.4, 0.2, 0.1, -0.2, 0.6], [0.5, -0.5, 0.0, 0.1]]
+)
+def test_the_p_value_is_the_exact_one_nearly(differences: list[float]) -> None:
+    p = paired_randomisation(differences, [0.0] * len(differences))
+    assert p == pytest.approx(exact_p(differences), abs=0.015)
+    theirs = stats.permutation_test(
+        (differences, [0.0] * len(differences)),
+        lambda x, y, axis: np.mean(x - y, axis=axis),
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=np.inf,
+    )
+    assert p == pytest.approx(theirs.pvalue, abs=0.015)
+
+
+def test_no_difference_is_no_evidence() -> None:
+    assert paired_randomisation([0.5, 0.7], [0.5, 0.7]) == 1.0
+
+
+def test_pairs_need_both_scores() -> None:
+    assert paired_randomisation([1.0, NONE, 0.0], [1.0, 0.0, NONE]) == 1.0
+    assert isinstance(paired_randomisation([1.0], [NONE]), Unresolved)
+    assert isinstance(paired_randomisation([1.0], []), Unresolved)
+    assert isinstance(paired_randomisation([], []), Unresolved)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=10))
+def test_the_test_is_two_sided_and_within_its_bounds(pairs: list[tuple[float, float]]) -> None:
+    first, second = (list(series) for series in zip(*pairs, strict=True))
+    p = paired_randomisation(first, second, resamples=500)
+    assert not isinstance(p, Unresolved)
+    assert 1 / 501 <= p <= 1.0
+    assert paired_randomisation(second, first, resamples=500) == p

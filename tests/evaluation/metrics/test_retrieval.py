@@ -1,0 +1,93 @@
+"""Rankings, by hand and against trec_eval."""
+
+import math
+from collections.abc import Callable
+
+import ir_measures
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexloop.core.score import Score, Unresolved
+from lexloop.evaluation.metrics.retrieval import (
+    average_precision,
+    hit_rate,
+    ndcg,
+    precision,
+    recall,
+    reciprocal_rank,
+)
+
+RANKED = ["a", "b", "c", "d"]
+GRADES = {"b": 2, "d": 1, "z": 1}
+Metric = Callable[[list[str], dict[str, int], int], Score]
+METRICS: list[Metric] = [ndcg, recall, precision, hit_rate, reciprocal_rank, average_precision]
+IDS = st.lists(st.sampled_from("abcdefgh"), max_size=8, unique=True)
+JUDGED = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 4), max_size=8)
+
+
+def test_by_hand() -> None:
+    # gains 0, 3, 0, 1; ideal 3, 1, 1
+    dcg = 3 / math.log2(3) + 1 / math.log2(5)
+    ideal = 3 + 1 / math.log2(3) + 1 / 2
+    assert ndcg(RANKED, GRADES, 4) == pytest.approx(dcg / ideal)
+    assert ndcg(RANKED, GRADES, 1) == 0.0
+    assert recall(RANKED, GRADES, 3) == pytest.approx(1 / 3)
+    assert precision(RANKED, GRADES, 4) == 0.5
+    assert precision(RANKED, GRADES, 10) == 0.2
+    assert (hit_rate(RANKED, GRADES, 1), hit_rate(RANKED, GRADES, 2)) == (0.0, 1.0)
+    assert reciprocal_rank(RANKED, GRADES) == 0.5
+    assert reciprocal_rank(RANKED, GRADES, 1) == 0.0
+    assert average_precision(RANKED, GRADES) == pytest.approx((1 / 2 + 2 / 4) / 3)
+
+
+def test_an_id_counts_at_its_first_place_only() -> None:
+    assert precision(["b", "b", "b"], {"b": 1}, 2) == 0.5
+    assert recall(["a", "a", "b"], {"b": 1}, 2) == 1.0
+    assert ndcg(["a", "a", "b"], {"b": 1}, 3) == pytest.approx(1 / math.log2(3))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_nothing_retrieved_is_worth_nothing(metric: Metric) -> None:
+    assert metric([], GRADES, 5) == 0.0
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize(("grades", "k"), [({}, 5), ({"a": 0}, 5), ({"a": -1}, 5), ({"a": 1}, 0)])
+def test_what_cannot_be_said_is_unresolved(metric: Metric, grades: dict[str, int], k: int) -> None:
+    assert isinstance(metric(RANKED, grades, k), Unresolved)
+
+
+@given(ranked=IDS, grades=JUDGED, k=st.integers(1, 9))
+def test_as_trec_eval(ranked: list[str], grades: dict[str, int], k: int) -> None:
+    if not any(grades.values()) or not ranked:
+        return
+    run = {"q": {name: float(-place) for place, name in enumerate(ranked)}}
+    # trec_eval takes grades as gains: it is given 2^rel - 1
+    gains = {"q": {name: 2**grade - 1 for name, grade in grades.items()}}
+    theirs = ir_measures.calc_aggregate(
+        [ir_measures.nDCG @ k, ir_measures.R @ k, ir_measures.P @ k, ir_measures.AP @ k], gains, run
+    )
+    assert ndcg(ranked, grades, k) == pytest.approx(theirs[ir_measures.nDCG @ k])
+    assert recall(ranked, grades, k) == pytest.approx(theirs[ir_measures.R @ k])
+    assert precision(ranked, grades, k) == pytest.approx(theirs[ir_measures.P @ k])
+    assert average_precision(ranked, grades, k) == pytest.approx(theirs[ir_measures.AP @ k])
+    both = ir_measures.calc_aggregate([ir_measures.RR @ k, ir_measures.Success @ k], gains, run)
+    assert reciprocal_rank(ranked, grades, k) == pytest.approx(both[ir_measures.RR @ k])
+    assert hit_rate(ranked, grades, k) == pytest.approx(both[ir_measures.Success @ k])
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@given(ranked=IDS, grades=JUDGED, k=st.integers(1, 9))
+def test_scores_lie_between_nothing_and_everything(
+    metric: Metric, ranked: list[str], grades: dict[str, int], k: int
+) -> None:
+    score = metric(ranked, grades, k)
+    assert isinstance(score, Unresolved) or 0.0 <= score <= 1.0
+
+
+@given(grades=JUDGED, k=st.integers(1, 9))
+def test_the_best_ranking_has_the_best_ndcg(grades: dict[str, int], k: int) -> None:
+    best = sorted(grades, key=lambda name: -grades[name])
+    score = ndcg(best, grades, k)
+    assert isinstance(score, Unresolved) or score == pytest.approx(1.0)
