@@ -1,1 +1,1 @@
-"""Judging answers against the document that the nearest known question leads to (Eval-RAG)."""
+"""Eval-RAG (Ryu et al.): answers judged against the document that the nearest question leads to."""

@@ -1,0 +1,87 @@
+"""Questions that provisions and cases answer, by rules or by a model (Eval-RAG, section 2)."""
+
+import re
+from collections.abc import Callable, Sequence
+
+from pydantic import BaseModel, Field
+
+from lexloop import prompts
+from lexloop.core.score import Unresolved
+from lexloop.corpus.text.statements import statements
+from lexloop.evaluation.asking import Asker
+from lexloop.evaluation.eval_rag.authority import Entry
+from lexloop.evaluation.eval_rag.provisions import Provision
+from lexloop.models.dialogue import ChatRequest, Dialogue, parsed
+
+Progress = Callable[[int, int], None]
+_MOST_HEADING = 120
+_MOST_QUESTIONS = 10
+_MARKS = re.compile(r"^[#\s]+")
+
+
+def questions_by_rule(provision: Provision) -> list[str]:
+    """A question on the heading, and every statement as what a question asks for.
+
+    Statements serve as they are: an embedder trained on questions and answers puts a question
+    closer to the words that answer it than to a template filled with them.
+    """
+    text = provision.authority.text
+    heading = _MARKS.sub("", text.partition("\n")[0])[:_MOST_HEADING]
+    said = [statement.text for statement in statements(text)]
+    return list(dict.fromkeys([f"What does {provision.section} say? {heading}".strip(), *said]))
+
+
+def entries_by_rule(provisions: Sequence[Provision]) -> list[Entry]:
+    """The questions of every provision."""
+    return [
+        Entry(question, provision.authority)
+        for provision in provisions
+        for question in questions_by_rule(provision)
+    ]
+
+
+class WrittenQuestions(BaseModel):
+    """What the model is asked for."""
+
+    questions: list[str] = Field(min_length=1, max_length=_MOST_QUESTIONS)
+
+
+def written_questions(provision: Provision, count: int) -> Dialogue[list[str]]:
+    """Have a model write the questions that a provision answers.
+
+    Args:
+        provision: What they are to be about.
+        count: How many.
+    """
+    prompt = prompts.load("eval_rag_questions", {"document", "label", "count"})
+    system, user = prompt.render(
+        document=provision.authority.text, label=provision.authority.label, count=count
+    )
+    request = ChatRequest("eval_rag_questions", system, user, WrittenQuestions)
+    reply = parsed((yield request), WrittenQuestions)
+    return [question.strip() for question in reply.questions if question.strip()][:count]
+
+
+def entries_by_model(
+    provisions: Sequence[Provision], asker: Asker, count: int, progress: Progress
+) -> tuple[list[Entry], list[str]]:
+    """The questions that a model writes for every provision, asked one after the other.
+
+    Returns:
+        The entries, and for each provision that the model gave none for, its label and why: it has
+        the questions by rule instead.
+
+    Raises:
+        ModelError: No further question could be asked.
+    """
+    entries: list[Entry] = []
+    missing: list[str] = []
+    for done, provision in enumerate(provisions, start=1):
+        found = asker.ask(written_questions(provision, count))
+        if isinstance(found, Unresolved) or not found:
+            reason = found.reason if isinstance(found, Unresolved) else "no question was written"
+            missing.append(f"{provision.authority.label}: {reason}")
+            found = questions_by_rule(provision)
+        entries += [Entry(question, provision.authority) for question in found]
+        progress(done, len(provisions))
+    return entries, missing
