@@ -23,10 +23,7 @@ def pearson(first: Sequence[Score], second: Sequence[Score]) -> Score:
     Returns:
         In [-1, 1].
     """
-    from scipy.stats import pearsonr
-
-    pairs = _pairs(first, second)
-    return pairs if isinstance(pairs, Unresolved) else _number(pearsonr(*pairs).statistic)
+    return _correlation("pearsonr", first, second)
 
 
 def spearman(first: Sequence[Score], second: Sequence[Score]) -> Score:
@@ -37,10 +34,7 @@ def spearman(first: Sequence[Score], second: Sequence[Score]) -> Score:
     Returns:
         In [-1, 1].
     """
-    from scipy.stats import spearmanr
-
-    pairs = _pairs(first, second)
-    return pairs if isinstance(pairs, Unresolved) else _number(spearmanr(*pairs).statistic)
+    return _correlation("spearmanr", first, second)
 
 
 def kendall(first: Sequence[Score], second: Sequence[Score]) -> Score:
@@ -51,10 +45,7 @@ def kendall(first: Sequence[Score], second: Sequence[Score]) -> Score:
     Returns:
         In [-1, 1].
     """
-    from scipy.stats import kendalltau
-
-    pairs = _pairs(first, second)
-    return pairs if isinstance(pairs, Unresolved) else _number(kendalltau(*pairs).statistic)
+    return _correlation("kendalltau", first, second)
 
 
 def auroc(labels: Sequence[bool], scores: Sequence[Score]) -> Score:
@@ -102,9 +93,14 @@ def _pairs(first: Sequence[Score], second: Sequence[Score]) -> Pairs | Unresolve
     return x, y
 
 
-def _number(value: float) -> Score:
-    """The correlation; scipy's is NaN where the spread drowns in rounding."""
-    found = float(value)
-    if not math.isfinite(found):
+def _correlation(name: str, first: Sequence[Score], second: Sequence[Score]) -> Score:
+    from scipy import stats
+
+    pairs = _pairs(first, second)
+    if isinstance(pairs, Unresolved):
+        return pairs
+    value = float(getattr(stats, name)(*pairs).statistic)
+    if not math.isfinite(value):
+        # scipy has no value either where the spread drowns in rounding
         return Unresolved("the scores of a series hardly differ")
-    return min(1.0, max(-1.0, found))
+    return min(1.0, max(-1.0, value))
