@@ -1,0 +1,190 @@
+"""What a model says of one answer, as metrics: the judges of nodes/evaluate and their formulas."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from lexloop.core.score import Score, Unresolved
+from lexloop.core.types import ABSTENTION, Passage
+from lexloop.evaluation.asking import Asker
+from lexloop.evaluation.metrics import hypa
+from lexloop.models.dialogue import Dialogue
+from lexloop.models.embedding import Vectors
+from lexloop.nodes.evaluate.judge import Judgement
+from lexloop.nodes.evaluate.judges.claims import context_recall, faithfulness
+from lexloop.nodes.evaluate.judges.context import context_precision
+from lexloop.nodes.evaluate.judges.correctness import RUBRICS, Rubric, correctness
+from lexloop.nodes.evaluate.judges.relevancy import questions_of
+from lexloop.nodes.evaluate.judges.tenths import groundedness_tenths, similarity_tenths
+from lexloop.nodes.evaluate.model import ModelJudge
+
+Embed = Callable[[list[str]], Vectors]
+Need = Literal["answer", "statement", "passages", "reference"]
+
+
+@dataclass(frozen=True)
+class _Case:
+    """One answer; a reference that is not known is empty."""
+
+    question: str
+    answer: str
+    reference: str
+    contexts: list[str]
+    embed: Embed
+
+    def lacks(self, need: Need) -> str:
+        """Why a metric with this need cannot be had; empty when it can."""
+        if need in ("answer", "statement") and not self.answer.strip():
+            return "there is no answer"
+        if need == "statement" and self.answer.strip() == ABSTENTION:
+            return "the answer is an abstention"
+        if need == "passages" and not self.contexts:
+            return "no passage was retrieved"
+        if need == "reference" and not self.reference:
+            return "there is no reference answer"
+        return ""
+
+
+def _faithfulness(case: _Case) -> Dialogue[Score]:
+    found = yield from faithfulness(case.question, case.answer, case.contexts)
+    return hypa.faithfulness(found)
+
+
+def _answer_relevancy(case: _Case) -> Dialogue[Score]:
+    generated = yield from questions_of(case.answer)
+    vectors = case.embed([case.question, *generated])
+    return hypa.answer_relevancy(vectors[0], list(vectors[1:]))
+
+
+def _context_precision(case: _Case) -> Dialogue[Score]:
+    found = yield from context_precision(case.question, case.reference, case.contexts)
+    return hypa.context_precision(found)
+
+
+def _context_recall(case: _Case) -> Dialogue[Score]:
+    found = yield from context_recall(case.question, case.reference, case.contexts)
+    return hypa.context_recall(found)
+
+
+def _correctness(case: _Case, rubric: Rubric) -> Dialogue[Score]:
+    return (yield from correctness(case.question, case.answer, case.reference, rubric))
+
+
+def _groundedness_tenths(case: _Case) -> Dialogue[Score]:
+    return (yield from groundedness_tenths(case.answer, case.contexts))
+
+
+def _similarity_tenths(case: _Case) -> Dialogue[Score]:
+    return (yield from similarity_tenths(case.question, case.answer, case.reference))
+
+
+@dataclass(frozen=True)
+class _Metric:
+    """What a metric needs of an answer, and the dialogue that it comes of."""
+
+    needs: tuple[Need, ...]
+    dialogue: Callable[[_Case], Dialogue[Score]]
+
+
+_SINGLE: dict[str, _Metric] = {
+    "model_faithfulness": _Metric(("statement", "passages"), _faithfulness),
+    "model_answer_relevancy": _Metric(("statement",), _answer_relevancy),
+    "model_context_precision": _Metric(("reference", "passages"), _context_precision),
+    "model_context_recall": _Metric(("reference", "passages"), _context_recall),
+    **{
+        f"model_correctness_{rubric}": _Metric(
+            ("answer", "reference"), partial(_correctness, rubric=rubric)
+        )
+        for rubric in RUBRICS
+    },
+    "model_groundedness_tenths": _Metric(("statement", "passages"), _groundedness_tenths),
+    "model_similarity_tenths": _Metric(("answer", "reference"), _similarity_tenths),
+}
+# the three come in one reply
+_TRIAD: dict[str, tuple[Need, ...]] = {
+    "answer_relevance": ("statement",),
+    "context_relevance": ("statement", "passages"),
+    "groundedness": ("statement", "passages"),
+}
+MODEL_METRICS = (*_SINGLE, *(f"model_{name}" for name in _TRIAD))
+
+
+def model_metrics(
+    asker: Asker,
+    embed: Embed,
+    *,
+    question: str,
+    answer: str,
+    reference: str | None,
+    contexts: list[str],
+) -> dict[str, Score]:
+    """Every metric that a model judges, under the names of ``MODEL_METRICS``.
+
+    Each stands by itself: what one call came to nothing for leaves the others as they are. A
+    metric that lacks what it needs is unresolved and asks nobody: one against a reference without
+    a reference, one on passages without passages, one on what an answer states for an abstention.
+
+    Args:
+        asker: Asks the model.
+        embed: Vectors of texts, for answer relevancy.
+        question: As it is to be understood: a follow-up in its standalone form.
+        answer: With its [n] markers.
+        reference: The right answer, where it is known.
+        contexts: The texts of the passages in rank order, so that marker [n] names the n-th.
+
+    Raises:
+        ModelAuthError: The host refused the key.
+        ModelError: The host knows no such model.
+        DataError: The file of kept replies is damaged or full.
+    """
+    case = _Case(question, answer, (reference or "").strip(), contexts, embed)
+    singly = {name: _single(asker, case, metric) for name, metric in _SINGLE.items()}
+    return singly | _triad(asker, case)
+
+
+def _single(asker: Asker, case: _Case, metric: _Metric) -> Score:
+    if lacking := _lacking(case, metric.needs):
+        return lacking
+    return asker.ask(metric.dialogue(case))
+
+
+def _triad(asker: Asker, case: _Case) -> dict[str, Score]:
+    """The triad of LQ-RAG, section III."""
+    lacking = {name: _lacking(case, needs) for name, needs in _TRIAD.items()}
+    if all(lacking.values()):
+        found: Judgement | Unresolved = Judgement(None, None, None)
+    else:
+        found = asker.ask(ModelJudge().judge(case.question, _passages(case.contexts), case.answer))
+    return {f"model_{name}": reason or _of(found, name) for name, reason in lacking.items()}
+
+
+def _of(found: Judgement | Unresolved, name: str) -> Score:
+    if isinstance(found, Unresolved):
+        return found
+    score: float | None = getattr(found, name)
+    return Unresolved(" ".join(found.reasons)) if score is None else score
+
+
+def _lacking(case: _Case, needs: tuple[Need, ...]) -> Unresolved | None:
+    reasons = filter(None, map(case.lacks, needs))
+    return next((Unresolved(reason) for reason in reasons), None)
+
+
+def _passages(contexts: list[str]) -> list[Passage]:
+    return [
+        {
+            "id": f"passage-{n}",
+            "document": "",
+            "title": "",
+            "section": "",
+            "page": None,
+            "start": 0,
+            "end": len(text),
+            "text": text,
+            "score": 0.0,
+            "signals": {},
+            "n": n,
+        }
+        for n, text in enumerate(contexts, start=1)
+    ]

@@ -1,0 +1,187 @@
+"""Every metric that a model judges, from scripted replies over real HTTP to numbers by hand."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_openai import FakeOpenAI, Reply, refusal
+
+from lexloop.core.errors import ModelAuthError, ModelUnavailable
+from lexloop.core.score import Unresolved
+from lexloop.core.settings import Connection, Settings
+from lexloop.core.types import ABSTENTION
+from lexloop.evaluation.asking import Asker, asker_for
+from lexloop.evaluation.model_metrics import MODEL_METRICS, model_metrics
+from lexloop.models.embedding import Vectors
+
+CONTEXTS = ["The fee is $50.", "Fees are paid in May."]
+GIVEN: dict[str, Any] = {
+    "question": "What fee?",
+    "answer": "It is $50 [1], due in June [2].",
+    "reference": "The fee is $50, due in May.",
+    "contexts": CONTEXTS,
+}
+RUBRICS = {"model_correctness_general", "model_correctness_criteria", "model_correctness_examples"}
+BY_REFERENCE = {
+    *RUBRICS,
+    "model_context_precision",
+    "model_context_recall",
+    "model_similarity_tenths",
+}
+
+
+def embed(texts: list[str]) -> Vectors:
+    """The question points north; a text about trees east; others between."""
+    known = {"What fee?": (0, 1), "Which tree?": (1, 0)}
+    return np.array([known.get(text, (0.6, 0.8)) for text in texts], np.float32)
+
+
+def reply(**fields: object) -> Reply:
+    return Reply(json.dumps(fields))
+
+
+def verdicts(*values: bool) -> Reply:
+    return reply(verdicts=[{"n": n, "verdict": v} for n, v in enumerate(values, start=1)])
+
+
+def rehearse(server: FakeOpenAI) -> None:
+    """A model that answers everything well."""
+    server.play(
+        "split_claims",
+        reply(claims=["The fee is $50.", "The fee is due in June."]),
+        reply(claims=["The fee is $50.", "The fee is due in May."]),
+    )
+    server.play("attribute_claims", verdicts(True, False), verdicts(True, True))
+    server.play("context_precision", verdicts(False, True))
+    server.play("questions_of_answer", reply(questions=["What fee?", "Which tree?", "How much?"]))
+    server.play("correctness_general", reply(score=3))
+    server.play("correctness_criteria", reply(score=4))
+    server.play("correctness_examples", reply(score=2.5))
+    server.play("groundedness_tenths", reply(score=0.5))
+    server.play("similarity_tenths", reply(score=0.7))
+    server.play(
+        "evaluate",
+        reply(
+            answer_relevance={"score": 1},
+            context_relevance={"score": 0.75},
+            groundedness={"score": 0.5},
+        ),
+    )
+
+
+@pytest.fixture
+def asker(server: FakeOpenAI, tmp_path: Path) -> Iterator[Asker]:
+    settings = Settings(model="openai:scripted", model_attempts=1, deadline_s=5)
+    with asker_for(settings, server.connection, tmp_path / "replies.sqlite") as made:
+        yield made
+
+
+def test_every_metric_and_a_rerun_that_costs_nothing(server: FakeOpenAI, asker: Asker) -> None:
+    rehearse(server)
+    found = model_metrics(asker, embed, **GIVEN)
+    assert found == {
+        "model_faithfulness": 0.5,
+        "model_answer_relevancy": pytest.approx((1 + 0 + 0.8) / 3),
+        "model_context_precision": 0.5,
+        "model_context_recall": 1.0,
+        "model_correctness_general": 3.0,
+        "model_correctness_criteria": 4.0,
+        "model_correctness_examples": 2.5,
+        "model_groundedness_tenths": 0.5,
+        "model_similarity_tenths": 0.7,
+        "model_answer_relevance": 1.0,
+        "model_context_relevance": 0.75,
+        "model_groundedness": 0.5,
+    }
+    assert list(found) == list(MODEL_METRICS)
+    assert len(server.requests) == asker.spent["model_calls"] == 12
+    assert model_metrics(asker, embed, **GIVEN) == found
+    assert len(server.requests) == 12
+
+
+def test_claims_of_a_reference_are_taken_out_once(server: FakeOpenAI, asker: Asker) -> None:
+    rehearse(server)
+    model_metrics(asker, embed, **GIVEN)
+    model_metrics(asker, embed, **{**GIVEN, "contexts": CONTEXTS[::-1]})
+    assert server.roles_asked().count("split_claims") == 2
+    assert server.roles_asked().count("attribute_claims") == 4
+
+
+def test_without_a_reference(server: FakeOpenAI, asker: Asker) -> None:
+    rehearse(server)
+    found = model_metrics(asker, embed, **{**GIVEN, "reference": None})
+    reason = Unresolved("there is no reference answer")
+    assert {name for name, score in found.items() if score == reason} == BY_REFERENCE
+    assert not BY_REFERENCE & set(server.roles_asked())
+    assert found["model_faithfulness"] == 0.5
+    assert model_metrics(asker, embed, **{**GIVEN, "reference": " \n"}) == found
+
+
+def test_without_passages(server: FakeOpenAI, asker: Asker) -> None:
+    rehearse(server)
+    found = model_metrics(asker, embed, **{**GIVEN, "contexts": []})
+    resolved = {name for name, score in found.items() if isinstance(score, float)}
+    answers = {"model_answer_relevancy", "model_answer_relevance", "model_similarity_tenths"}
+    assert resolved == RUBRICS | answers
+    assert found["model_groundedness"] == Unresolved("no passage was retrieved")
+
+
+def test_abstention_states_nothing_but_may_be_correct(server: FakeOpenAI, asker: Asker) -> None:
+    rehearse(server)
+    found = model_metrics(asker, embed, **{**GIVEN, "answer": ABSTENTION})
+    assert {name for name, score in found.items() if isinstance(score, float)} == BY_REFERENCE
+    assert found["model_faithfulness"] == Unresolved("the answer is an abstention")
+    assert "evaluate" not in server.roles_asked()
+
+
+def test_without_an_answer(server: FakeOpenAI, asker: Asker) -> None:
+    rehearse(server)
+    found = model_metrics(asker, embed, **{**GIVEN, "answer": ""})
+    resolved = {name for name, score in found.items() if isinstance(score, float)}
+    assert resolved == {"model_context_precision", "model_context_recall"}
+
+
+def test_garbage_leaves_the_other_metrics_alone(server: FakeOpenAI, asker: Asker) -> None:
+    rehearse(server)
+    server.play("groundedness_tenths", reply(score=0.55))
+    server.play("correctness_general", Reply("five!"))
+    server.play("evaluate", Reply("All fine."))
+    found = model_metrics(asker, embed, **GIVEN)
+    failed = {name: score for name, score in found.items() if isinstance(score, Unresolved)}
+    assert set(failed) == {
+        "model_groundedness_tenths",
+        "model_correctness_general",
+        "model_answer_relevance",
+        "model_context_relevance",
+        "model_groundedness",
+    }
+    assert "whole number of tenths" in failed["model_groundedness_tenths"].reason
+    assert "could not be read" in failed["model_groundedness"].reason
+
+
+def test_overloaded_host_leaves_everything_unresolved(server: FakeOpenAI, asker: Asker) -> None:
+    server.otherwise = refusal(429, "slow down")
+    found = model_metrics(asker, embed, **GIVEN)
+    assert all(isinstance(score, Unresolved) for score in found.values())
+    assert len(server.requests) == 10
+
+
+def test_embedding_host_that_fails(server: FakeOpenAI, asker: Asker) -> None:
+    def failing(_: list[str]) -> Vectors:
+        raise ModelUnavailable("The embedder is down.", "Try later.")
+
+    rehearse(server)
+    found = model_metrics(asker, failing, **GIVEN)
+    assert found["model_answer_relevancy"] == Unresolved("The embedder is down.")
+    assert found["model_faithfulness"] == 0.5
+
+
+def test_refused_key_stops_at_the_first_call(server: FakeOpenAI, tmp_path: Path) -> None:
+    wrong = Connection(base_url=server.base_url, api_key="sk-wrong-91b7e0c4d2")
+    settings = Settings(model="openai:scripted")
+    with asker_for(settings, wrong, tmp_path / "r") as asker, pytest.raises(ModelAuthError):
+        model_metrics(asker, embed, **GIVEN)
+    assert len(server.requests) == 1
