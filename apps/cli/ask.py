@@ -49,6 +49,7 @@ def ask(
     source_kinds: options.Kinds = None,
     max_retries: options.MaxRetries = None,
     deadline_s: options.Deadline = None,
+    settings_file: options.SettingsFile = None,
     assignments: options.Assignments = None,
 ) -> None:
     """Answer a question from documents, with citations that were checked."""

@@ -47,6 +47,7 @@ def chat(
     source_kinds: options.Kinds = None,
     max_retries: options.MaxRetries = None,
     deadline_s: options.Deadline = None,
+    settings_file: options.SettingsFile = None,
     assignments: options.Assignments = None,
 ) -> None:
     """Ask question after question; Ctrl-C stops an answer, Ctrl-D leaves."""

@@ -55,6 +55,7 @@ def show(
     as_of: options.AsOf = None,
     jurisdictions: options.Jurisdictions = None,
     source_kinds: options.Kinds = None,
+    settings_file: options.SettingsFile = None,
     assignments: options.Assignments = None,
 ) -> None:
     """Show the relations around an entity, each with the place that states it."""

@@ -4,13 +4,15 @@ A parameter of a command that is named like a field of ``Settings`` sets that fi
 are checked in one place, by ``Settings``.
 """
 
-import difflib
 import json
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from lexloop.apps.cli.settings_file import read_settings, unknown_setting
 
 if TYPE_CHECKING:
     from lexloop.core.settings import Connection, Settings
@@ -155,6 +157,15 @@ Deadline = Annotated[
         rich_help_panel=_LOOP,
     ),
 ]
+SettingsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--settings",
+        metavar="FILE",
+        help="A JSON file of settings, e.g. of `lexloop tune`; other options count more.",
+        rich_help_panel=_SOURCES,
+    ),
+]
 Assignments = Annotated[
     list[str] | None,
     typer.Option(
@@ -172,19 +183,26 @@ def chosen_settings(
     """The settings that a command's parameters choose.
 
     Args:
-        given: Parameters by name; those that are None or no setting are left out, and
-            ``assignments`` holds the ``NAME=VALUE`` texts, which count more.
+        given: Parameters by name; those that are None, a flag not raised or no setting are left
+            out. ``settings_file`` is a file of settings, and counts less; ``assignments`` holds
+            the ``NAME=VALUE`` texts, which count more.
         stored: Settings to start from in place of the defaults.
 
     Raises:
-        SettingsError: A value is not allowed, or a name is no setting.
+        SettingsError: A value is not allowed, a name is no setting, or the file cannot be used.
     """
     from lexloop.core.settings import Settings
 
     fields = Settings.model_fields
-    named = {name: value for name, value in given.items() if name in fields and value is not None}
+    file = given.get("settings_file")
+    filed = read_settings(file, fields) if file is not None else {}
+    named = {
+        name: value
+        for name, value in given.items()
+        if name in fields and value is not None and value is not False
+    }
     assigned = dict(_assignment(text, fields) for text in given.get("assignments") or [])
-    return Settings(**{**(stored or {}), **named, **assigned})
+    return Settings(**{**(stored or {}), **filed, **named, **assigned})
 
 
 def _assignment(text: str, fields: Mapping[str, Any]) -> tuple[str, Any]:
@@ -195,11 +213,7 @@ def _assignment(text: str, fields: Mapping[str, Any]) -> tuple[str, Any]:
     if not equals:
         raise SettingsError(f"--set {text!r} has no '='.", "Write --set NAME=VALUE.")
     if name not in fields:
-        near = difflib.get_close_matches(name, fields, n=1)
-        meant = f"Did you mean {near[0]!r}? " if near else ""
-        raise SettingsError(
-            f"There is no setting {name!r}.", f"{meant}Settings: {', '.join(fields)}."
-        )
+        raise unknown_setting(name, fields)
     if fields[name].annotation in (str, str | None):
         return name, value
     try:

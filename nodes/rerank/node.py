@@ -33,9 +33,7 @@ def rerank(state: State, reranker: Reranker, settings: Settings | None = None) -
     if settings is not None and settings.k_by_scores:
         scores = [candidate["score"] for candidate in ranked]
         plan = {**plan, "k": worth_taking(scores, settings.min_passage_share, settings.max_k)}
-    passages: list[Passage] = [
-        {**chunk, "n": n} for n, chunk in enumerate(ranked[: plan["k"]], 1)
-    ]
+    passages: list[Passage] = [{**chunk, "n": n} for n, chunk in enumerate(ranked[: plan["k"]], 1)]
     return {"passages": passages} if plan is state["plan"] else {"passages": passages, "plan": plan}
 
 

@@ -35,6 +35,7 @@ def build(
     base_url: options.BaseUrl = None,
     embedder: options.Embedder = None,
     deadline_s: options.Deadline = None,
+    settings_file: options.SettingsFile = None,
     assignments: options.Assignments = None,
 ) -> None:
     """Index documents once, for any number of questions.

@@ -2,6 +2,7 @@
 
 import pytest
 
+from lexloop.core.errors import SettingsError
 from lexloop.core.settings import Settings, Variant
 from lexloop.nodes.classify.plan import FIXED_K, TABLES, chosen_class, plan_for
 
@@ -72,6 +73,44 @@ def test_a_setting_of_zero_is_a_number_and_not_a_gap(number: str) -> None:
 def test_no_setting_brings_back_what_the_variant_leaves_out() -> None:
     settings = Settings(variant="llm_only", k=9, Q=9, K=9, S=3)
     assert plan_for(0, settings) == {"k": 0, "Q": 0, "K": 0, "S": 0}
+
+
+def test_plans_of_ones_own_replace_the_tables() -> None:
+    rows = [{"k": k, "Q": k + 1, "K": k + 2, "S": k + 3} for k in (1, 2)]
+    settings = Settings(classes=2, plans=rows)
+    assert [plan_for(label, settings) for label in (0, 1)] == rows
+    assert plan_for(1, settings.changed(k=9)) == {**rows[1], "k": 9}
+    assert plan_for(1, settings.changed(variant="pa")) == {**rows[1], "K": 0, "S": 0}
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 4])
+def test_there_is_one_row_a_class(count: int) -> None:
+    rows = [{"k": 1, "Q": 1, "K": 1, "S": 1}] * count
+    with pytest.raises(SettingsError, match=f"plans has {count} rows and classes is 3"):
+        Settings(plans=rows)
+
+
+@pytest.mark.parametrize("complexity", [0, 1, 2])
+def test_without_adapting_k_is_the_same_for_every_class(complexity: int) -> None:
+    plain, adapted = Settings(adapt_k="none"), Settings()
+    assert plan_for(complexity, plain)["k"] == FIXED_K
+    assert plan_for(complexity, plain) == {**plan_for(complexity, adapted), "k": FIXED_K}
+
+
+@pytest.mark.parametrize(
+    ("changes", "by_scores"),
+    [
+        ({}, True),
+        ({"variant": "pa"}, True),
+        ({"variant": "fixed"}, False),
+        ({"variant": "llm_only"}, False),
+        ({"k": 4}, False),
+        ({"adapt_k": "classifier"}, False),
+        ({"adapt_k": "none"}, False),
+    ],
+)
+def test_scores_set_k_where_nothing_fixes_it(changes: dict[str, str], by_scores: bool) -> None:
+    assert Settings(**{"adapt_k": "scores", **changes}).k_by_scores is by_scores
 
 
 @pytest.mark.parametrize(

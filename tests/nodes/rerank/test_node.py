@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate, Chunk
 from lexloop.corpus.index.collection import Collection
@@ -143,3 +144,20 @@ def test_nothing_to_rerank(small: Collection) -> None:
 def test_any_question_can_be_reranked(small: Collection, question: str) -> None:
     pool = [found(chunk) for chunk in every_chunk(small)]
     assert len(FeatureReranker(small).rerank(question, pool)) == len(pool)
+
+
+def test_scores_set_k_and_the_plan_says_so(finish: Callable[[Any], Update]) -> None:
+    pool = [
+        candidate("a", "one two", 1.0),
+        candidate("b", "three four", 0.95),
+        candidate("c", "five six", 0.5),
+    ]
+    adaptive = Settings(adapt_k="scores")
+    update = finish(rerank(state(pool, k=3), NoReranker(), adaptive))
+    assert ids(update["passages"]) == ["a", "b"]  # c weighs exp(-0.5 / 0.08) = 0.002 of a
+    assert update["plan"] == {"k": 2, "Q": 3, "K": 3, "S": 1}
+    one = finish(rerank(state(pool, k=3), NoReranker(), adaptive.changed(max_k=1)))
+    assert (ids(one["passages"]), one["plan"]["k"]) == (["a"], 1)
+    fixed = finish(rerank(state(pool, k=3), NoReranker(), adaptive.changed(k=3)))
+    assert (len(fixed["passages"]), "plan" in fixed) == (3, False)
+    assert finish(rerank(state([], k=3), NoReranker(), adaptive))["plan"]["k"] == 0
