@@ -5,7 +5,12 @@ from typing import Any
 from lexloop.core.settings import Settings
 from lexloop.evaluation.run.rows import Row, closed_domain
 
-_ONCE = {"max_retries": 0}
+_AS_PUBLISHED: dict[str, Any] = {
+    **dict.fromkeys(("k", "Q", "K", "S", "plans")),
+    "adapt_k": "classifier",
+}
+"""What a run may have set of the plan is not the papers'."""
+_ONCE = {**_AS_PUBLISHED, "max_retries": 0}
 """The papers' own systems answer once; the loop is LQ-RAG's."""
 _NO_REWRITER, _NO_GRAPH = {"rewriter": "none"}, {"knowledge_graph": "none"}
 _NO_RERANKER = {"reranker": "none"}
@@ -25,10 +30,10 @@ def paper(base: Settings) -> list[Row]:
 
 def _table_2() -> list[Row]:
     source = "HyPA-RAG table 2"
-    alone = Row("LLM only", {"variant": "llm_only", **_ONCE}, source, ("model",))
-    fixed = [Row(f"Fixed k = {k}", {"variant": "fixed", "k": k, **_ONCE}, source) for k in _HELD_K]
+    alone = Row("LLM only", {**_ONCE, "variant": "llm_only"}, source, ("model",))
+    fixed = [Row(f"Fixed k = {k}", {**_ONCE, "variant": "fixed", "k": k}, source) for k in _HELD_K]
     adaptive = [
-        Row(name, {"variant": variant, "classes": classes, **_NO_RERANKER, **_ONCE}, source)
+        Row(name, {**_ONCE, "variant": variant, "classes": classes, **_NO_RERANKER}, source)
         for variant, parts in (("pa", "PA: k, Q"), ("hypa", "HyPA: k, Q, K, S"))
         for classes in (2, 3)
         for name in [f"{parts} ({classes}-class)"]
@@ -39,8 +44,8 @@ def _table_2() -> list[Row]:
 def _ablation(classes: int, base: Settings) -> dict[str, dict[str, Any]]:
     """What the lines of tables 3 and 9 change, by the paper's names of them."""
     reranker = {"reranker": "embedded" if base.reranker == "none" else base.reranker}
-    pa = {"variant": "pa", "classes": classes, **_ONCE}
-    hypa = {"variant": "hypa", "classes": classes, **_ONCE}
+    pa = {**_ONCE, "variant": "pa", "classes": classes}
+    hypa = {**_ONCE, "variant": "hypa", "classes": classes}
     return {
         "k": {**pa, **_NO_REWRITER, **_NO_RERANKER},
         "k, Q": {**pa, **_NO_RERANKER},
@@ -72,12 +77,7 @@ def _table_9(base: Settings) -> list[Row]:
 def _adobe() -> list[Row]:
     """Top 3 documents by equation 1, or by one signal alone; five passages of them."""
     source = "Sultania et al. table 4"
-    documents = {
-        "variant": "fixed",
-        "fusion_level": "document",
-        "fusion_documents": 3,
-        **_ONCE,
-    }
+    documents = {**_ONCE, "variant": "fixed", "fusion_level": "document", "fusion_documents": 3}
     bm25 = {**documents, "fusion": "weighted_rrf", "lexical_weight": 1.0}
     dense = {**documents, "fusion": "linear", "bm25_boost": 0.0}
     # with its best boosts (tables 2 and 3), on BM25 normalised, for which one boost fits any corpus
@@ -103,9 +103,9 @@ def _adobe() -> list[Row]:
 def _lq_rag(base: Settings) -> list[Row]:
     """Naive, tuned and looped, over the whole corpus and then without the evidence."""
     source = "LQ-RAG tables 11 and 12"
-    naive = {"variant": "fixed", "fusion": "linear", "bm25_boost": 0.0, **_ONCE}
+    naive = {**_ONCE, "variant": "fixed", "fusion": "linear", "bm25_boost": 0.0}
     untrained = {"embedder": "embedded", "reranker": "none"}
-    looped = {"variant": "hypa", "max_retries": max(1, base.max_retries)}
+    looped = {**_AS_PUBLISHED, "variant": "hypa", "max_retries": max(1, base.max_retries)}
     rows = [
         Row("Naive RAG", {**naive, **untrained}, source),
         Row("RAG + tuned models", naive, source, ("trained",)),
@@ -116,7 +116,7 @@ def _lq_rag(base: Settings) -> list[Row]:
 
 def chunking() -> list[Row]:
     """HyPA-RAG's figure 3, Adobe's table 1, and k by question type as in HyPA-RAG's figure 7."""
-    fixed = {"variant": "fixed", "k": 5, **_ONCE}
+    fixed = {**_ONCE, "variant": "fixed", "k": 5}
     chunkers = [
         Row(f"{chunker.capitalize()} chunks", {**fixed, "chunker": chunker}, "HyPA-RAG figure 3")
         for chunker in ("sentence", "semantic", "pattern")
@@ -137,7 +137,7 @@ def chunking() -> list[Row]:
         for chars, overlap in ((1000, 100), (2000, 500), (5000, 1000))
     ]
     top_k = [
-        Row(f"k = {k}", {"variant": "fixed", "k": k, **_ONCE}, "HyPA-RAG figure 7")
+        Row(f"k = {k}", {**_ONCE, "variant": "fixed", "k": k}, "HyPA-RAG figure 7")
         for k in (1, 3, 5, 7, 10)
     ]
     return [*chunkers, *sizes, *top_k]

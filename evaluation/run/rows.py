@@ -49,10 +49,13 @@ class Row:
         """Why the row cannot be run with what is configured; empty where it can."""
         return "; ".join(_MISSING[need] for need in self.needs if not _has(need, base))
 
-    def info(self) -> RowInfo:
-        """What a run says of the row."""
-        settings = {**self.changes, **({"evidence": "removed"} if self.closed else {})}
-        return {"name": self.name, "source": self.source, "settings": settings}
+    def info(self, base: Settings) -> RowInfo:
+        """What a run says of the row: what really differs from the run's settings."""
+        before = base.model_dump(mode="json")
+        after = base.changed(**self.changes).model_dump(mode="json")
+        settings = {name: value for name, value in after.items() if value != before[name]}
+        closed = {"evidence": "removed"} if self.closed else {}
+        return {"name": self.name, "source": self.source, "settings": {**settings, **closed}}
 
 
 def _has(need: Need, base: Settings) -> bool:
@@ -154,11 +157,7 @@ def divided(rows: Sequence[Row], base: Settings, index: bool) -> tuple[list[Row]
 
 
 def _fixed_by_index(row: Row, base: Settings) -> str:
-    changed = [
-        name
-        for name, value in row.changes.items()
-        if name in INDEXED and getattr(base.changed(**{name: value}), name) != getattr(base, name)
-    ]
+    changed = sorted(INDEXED & row.info(base)["settings"].keys())
     if not changed:
         return ""
     return f"the corpus is an index, which {changed[0]} cannot change: give the source folder"

@@ -1,0 +1,186 @@
+"""Asks one question under one row and turns what became of it into a record."""
+
+import os
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+
+from lexloop.core.errors import LexloopError
+from lexloop.core.settings import Connection, Settings
+from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.subset import every_chunk, without
+from lexloop.corpus.text.evidence import evidence_chunks
+from lexloop.evaluation.evidence import Judged
+from lexloop.evaluation.gold import GoldQuestion, Said
+from lexloop.evaluation.record import PassageSeen, Record
+from lexloop.evaluation.run.judges import Judges
+from lexloop.evaluation.run.measure import Measured, measure
+from lexloop.evaluation.run.sources import Forgetful, Sources
+from lexloop.evaluation.run.task import Negative, Plan, Task
+from lexloop.graph.build import build_graph
+from lexloop.graph.components import Components
+
+
+class Bench:
+    """Everything that answers and measures, in one process.
+
+    Args:
+        plan: The rows and the questions.
+
+    Raises:
+        LexloopError: A model that judges cannot be used.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        environ = {**os.environ, "LEXLOOP_BASE_URL": plan["base_url"] or ""}
+        connection = Connection.from_environment(environ)
+        self._sources = Sources(connection)
+        self._settings = [Settings(**way["settings"]) for way in plan["ways"]]
+        self._closed = [way["closed"] for way in plan["ways"]]
+        self._gold = [GoldQuestion(**row) for row in plan["gold"]]
+        self._negative = [Negative(**row) for row in plan["negative"]]
+        self._judges = Judges(self._sources, connection, plan["judge"])
+        self._prepared: dict[int, tuple[Forgetful, Components]] = {}
+        self._known: dict[int, Judged] = {}
+        self._parts: Components | None = None
+        self._graph = build_graph(lambda *_: self._chosen)
+
+    @property
+    def _chosen(self) -> Components:
+        if self._parts is None:
+            raise RuntimeError("a question was asked before its components were chosen")
+        return self._parts
+
+    def run(self, task: Task) -> Record:
+        """The record of a task, its row left empty; a question that fails is recorded as such."""
+        if task["kind"] == "negative":
+            query = self._negative[task["item"]]
+            gold = GoldQuestion(id=query.id, question=query.query, question_type=query.kind)
+        else:
+            gold = self._gold[task["item"]]
+        try:
+            return self._answered(gold, task["way"], measured=task["kind"] == "gold")
+        except LexloopError as error:
+            return failed(gold, f"{type(error).__name__}: {error.what}")
+
+    def _answered(self, gold: GoldQuestion, way: int, measured: bool) -> Record:
+        settings, closed = self._settings[way], self._closed[way]
+        collection, parts = self._parts_of(way)
+        if closed and not gold.out_of_scope and measured:
+            collection = Forgetful.of(without(collection, self._evidence(collection, gold)))
+            parts = self._sources.components(settings, collection)
+        collection.forget()
+        self._parts = parts
+        state, seconds = self._asked(gold)
+        tokens = self._judges.context_tokens(state["passages"])
+        if not measured:
+            return _record(gold, state, Measured({}, []), seconds, tokens)
+        alone = settings.variant == "llm_only"
+        judged = None if alone else self._judged(self._sources.collection(settings)[0])
+        found = measure(gold, state, judged, self._judges.over(collection), closed)
+        return _record(gold, state, found, seconds, tokens)
+
+    def _parts_of(self, way: int) -> tuple[Forgetful, Components]:
+        if way not in self._prepared:
+            settings = self._settings[way]
+            # each row has a collection of its own: what one has embedded must not speed up another
+            collection = Forgetful.of(self._sources.collection(settings)[0])
+            self._prepared[way] = collection, self._sources.components(settings, collection)
+        return self._prepared[way]
+
+    def _judged(self, collection: Collection) -> Judged:
+        if id(collection) not in self._known:
+            self._known[id(collection)] = Judged(every_chunk(collection))
+        return self._known[id(collection)]
+
+    @staticmethod
+    def _evidence(collection: Collection, gold: GoldQuestion) -> set[str]:
+        """Every chunk that could answer the question."""
+        if gold.evidence:
+            return {
+                chunk["id"]
+                for chunk in every_chunk(collection)
+                for span in gold.evidence
+                if chunk["document"] == span.document
+                and min(chunk["end"], span.end) > max(chunk["start"], span.start)
+            }
+        if gold.reference_context:
+            return evidence_chunks(every_chunk(collection), gold.reference_context)
+        named = set(gold.documents or ())
+        return {chunk["id"] for chunk in every_chunk(collection) if chunk["document"] in named}
+
+    def _asked(self, gold: GoldQuestion) -> tuple[dict[str, Any], float]:
+        """The working state after the question, and the seconds it took."""
+        messages = [*_turns(gold.conversation_history), HumanMessage(content=gold.question)]
+        state: dict[str, Any] = {}
+        began = time.perf_counter()
+        for event in self._graph.stream({"messages": messages}, stream_mode="updates"):
+            for update in event.values():
+                state.update(update or {})
+        return state, time.perf_counter() - began
+
+
+def _turns(history: Sequence[Said]) -> list[AnyMessage]:
+    roles: dict[str, type[HumanMessage | AIMessage]] = {
+        "user": HumanMessage,
+        "assistant": AIMessage,
+    }
+    return [roles[turn.role](content=turn.content) for turn in history]
+
+
+def _record(
+    gold: GoldQuestion, state: dict[str, Any], found: Measured, seconds: float, context_tokens: int
+) -> Record:
+    usage = state["usage"]
+    passages: list[PassageSeen] = [
+        {"n": p["n"], "document": p["document"], "start": p["start"], "end": p["end"]}
+        for p in state["passages"]
+    ]
+    return {
+        **failed(gold, ""),
+        "complexity": state["complexity"],
+        "answer": state["answer"],
+        "abstained": state["abstained"],
+        "passed": state["evaluation"]["passed"],
+        "warning": state["warning"],
+        "citations": state["citations"],
+        "passages": passages,
+        "attempts": found.attempts,
+        "degraded": state["degraded"],
+        "metrics": found.metrics,
+        "model_calls": usage["model_calls"],
+        "tokens_in": usage["tokens_in"],
+        "tokens_out": usage["tokens_out"],
+        "context_tokens": context_tokens,
+        "seconds": seconds,
+    }
+
+
+def failed(gold: GoldQuestion, error: str) -> Record:
+    """The record of a question that was not answered; no error, no such field."""
+    record: Record = {
+        "row": "",
+        "id": gold.id,
+        "question_type": gold.question_type,
+        "question": gold.question,
+        "complexity": None,
+        "answer": "",
+        "abstained": False,
+        "passed": False,
+        "warning": "",
+        "citations": [],
+        "passages": [],
+        "attempts": [],
+        "degraded": [],
+        "metrics": {},
+        "model_calls": 0,
+        "tokens_in": 0,
+        "tokens_out": 0,
+        "context_tokens": 0,
+        "seconds": 0.0,
+    }
+    if error:
+        record["error"] = error
+    return record

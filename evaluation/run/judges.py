@@ -1,0 +1,125 @@
+"""What judges every row alike, with what they have already judged of the question at hand."""
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar, cast
+
+from lexloop.core.settings import Connection, Settings
+from lexloop.core.types import Passage
+from lexloop.corpus.index.collection import Collection
+from lexloop.evaluation.asking import Asker, asker_for, without_model
+from lexloop.evaluation.run.sources import Embed, Judging, OneByOne, Sources
+from lexloop.nodes.evaluate.correctness import CorrectnessJudge
+from lexloop.nodes.evaluate.embedded import EmbeddedJudge
+from lexloop.nodes.evaluate.judge import Judgement
+from lexloop.nodes.evaluate.support import ClaimSupport
+
+T = TypeVar("T")
+
+
+class Once:
+    """Keeps what was found out about one question; another question clears it."""
+
+    def __init__(self) -> None:
+        self._question: str | None = None
+        self._kept: dict[Hashable, object] = {}
+
+    def about(self, question: str) -> None:
+        """Name the question that comes next, by its id."""
+        if question != self._question:
+            self._question, self._kept = question, {}
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What is kept under a key; made when it is not there."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return cast(T, self._kept[key])
+
+
+@dataclass(frozen=True)
+class Kit:
+    """The judges of one collection.
+
+    Args:
+        collection: The documents that were asked.
+        embed: Unit vectors by the embedded model, whatever answers.
+        support: Judges claims.
+        correctness: Judges answers against references.
+        triad: From question, passages and answer to LQ-RAG's three scores.
+        asker: The model that judges, where there is one.
+        once: What is already known of the question.
+    """
+
+    collection: Collection
+    embed: Embed
+    support: ClaimSupport
+    correctness: CorrectnessJudge
+    triad: Callable[[str, list[Passage], str], Judgement]
+    asker: Asker | None
+    once: Once
+
+
+class Judges:
+    """Loaded once in a process.
+
+    Args:
+        sources: Holds the embedding models.
+        connection: Where the model that judges is reached.
+        judge: Its settings; None without one.
+
+    Raises:
+        LexloopError: The model that judges cannot be used.
+    """
+
+    def __init__(
+        self, sources: Sources, connection: Connection, judge: dict[str, Any] | None
+    ) -> None:
+        self._sources = sources
+        self._alone: dict[str, OneByOne] = {}
+        self._counts: dict[tuple[str, str], int] = {}
+        self._once = Once()
+        self._asker = asker_for(Settings(**judge), connection) if judge else None
+
+    def over(self, collection: Collection) -> Kit:
+        """The judges for answers from a collection."""
+        embedder = collection.embedder
+        alone = self._alone.setdefault(embedder.name, OneByOne(embedder))
+        judge = EmbeddedJudge(Judging.over(collection, alone))
+
+        def triad(question: str, passages: list[Passage], answer: str) -> Judgement:
+            return without_model(judge.judge(question, passages, answer))
+
+        return Kit(
+            collection,
+            self._embed,
+            self._support,
+            self._correctness,
+            triad,
+            self._asker,
+            self._once,
+        )
+
+    @cached_property
+    def _embed(self) -> Embed:
+        embedder = self._sources.embedder("embedded")
+        return self._alone.setdefault(embedder.name, OneByOne(embedder)).embed
+
+    @cached_property
+    def _support(self) -> ClaimSupport:
+        return ClaimSupport.load(self._embed)
+
+    @cached_property
+    def _correctness(self) -> CorrectnessJudge:
+        return CorrectnessJudge.load(self._embed)
+
+    def context_tokens(self, passages: list[Passage]) -> int:
+        """The tokens of the passages as the embedded model counts them, whatever answers."""
+        embedder = self._sources.embedder("embedded")
+        total = 0
+        for passage in passages:
+            key = passage["id"], passage["text"]
+            if key not in self._counts:
+                self._counts[key] = embedder.count_tokens(passage["text"])
+            total += self._counts[key]
+        return total

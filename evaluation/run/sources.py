@@ -1,0 +1,129 @@
+"""The collections that rows are asked over, each opened once, and what judges see of them."""
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Self
+
+import numpy as np
+
+from lexloop.core.settings import Connection, Settings
+from lexloop.core.types import Degradation
+from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.draft import Progress, silent
+from lexloop.corpus.index.recipe import Recipe
+from lexloop.corpus.opening import open_corpus, tools_for
+from lexloop.graph.components import Components, choose
+from lexloop.graph.extractors import extractor_for
+from lexloop.graph.workshop import embedded_only
+from lexloop.models.chat import ChatModel, connect
+from lexloop.models.embedders import load_embedder
+from lexloop.models.embedding import Embedder, Vectors
+
+_MOST_KEPT = 20_000
+
+
+class Sources:
+    """Opens what rows need; for one thread.
+
+    Args:
+        connection: Where models are reached.
+        progress: Told how far an indexing has come.
+    """
+
+    def __init__(self, connection: Connection, progress: Progress = silent) -> None:
+        self._connection, self._progress = connection, progress
+        self._embedders: dict[str, Embedder] = {}
+        self._opened: dict[tuple[str, Recipe], tuple[Collection, list[Degradation]]] = {}
+
+    def embedder(self, name: str) -> Embedder:
+        """The embedding model of this name."""
+        if name not in self._embedders:
+            self._embedders[name] = load_embedder(name, self._connection)
+        return self._embedders[name]
+
+    def chat(self, settings: Settings) -> ChatModel | None:
+        """The model that the settings name, if they do."""
+        return connect(settings, self._connection) if settings.model else None
+
+    def collection(self, settings: Settings) -> tuple[Collection, list[Degradation]]:
+        """The corpus as the settings cut and embed it, and what had to be left out.
+
+        Raises:
+            CorpusError: It is missing, empty or unreadable.
+            DataError: It is an index that is damaged or was built with another embedder.
+        """
+        extractor, extract = extractor_for(settings, self.chat(settings))
+        tools = tools_for(settings, self.embedder(settings.embedder), extract, extractor)
+        key = settings.corpus, tools.recipe
+        if key not in self._opened:
+            self._opened[key] = open_corpus(settings.corpus, tools, self._progress)
+        return self._opened[key]
+
+    def components(self, settings: Settings, collection: Collection) -> Components:
+        """What answers under the settings over a collection."""
+        chat = self.chat(settings)
+        made = choose(settings, collection, chat)
+        if chat is None or not settings.fallback or settings.variant == "llm_only":
+            return made
+        return replace(made, fallback=choose(embedded_only(settings), collection, None))
+
+
+class Forgetful(Collection):
+    """A collection that can forget the texts it has embedded.
+
+    Vectors of a batch differ in their last digits by what else is in it, so an answer could depend
+    on the questions before it; and a question that was asked under another row would seem fast.
+    """
+
+    @classmethod
+    def of(cls, collection: Collection) -> Self:
+        """The same documents and indexes."""
+        return cls(**{each.name: getattr(collection, each.name) for each in fields(collection)})
+
+    def forget(self) -> None:
+        """Embed anew whatever comes."""
+        self._recent.clear()
+
+
+class Judging(Forgetful):
+    """A collection whose texts are embedded one at a time and kept: for judges, not for answers."""
+
+    @classmethod
+    def over(cls, collection: Collection, embedder: "OneByOne") -> Self:
+        """The same documents, their texts embedded by ``embedder``."""
+        return replace(cls.of(collection), embedder=embedder)
+
+    def embed(self, texts: list[str]) -> Vectors:
+        """Vectors of shape (len(texts), dimension), whatever was embedded before."""
+        return self.embedder.embed(texts)
+
+
+class OneByOne:
+    """An embedder that remembers, and whose vectors do not depend on what they are made with.
+
+    Args:
+        embedder: Makes the vectors.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._kept: dict[str, Vectors] = {}
+        self.name, self.dimension = embedder.name, embedder.dimension
+        self.window = embedder.window
+        self.encode = embedder.encode
+        self.count_tokens = embedder.count_tokens
+        self.count_tokens_many = embedder.count_tokens_many
+
+    def embed(self, texts: list[str]) -> Vectors:
+        """Unit vectors of shape (len(texts), dimension)."""
+        if len(self._kept) > _MOST_KEPT:
+            self._kept.clear()
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for row, text in enumerate(texts):
+            if text not in self._kept:
+                self._kept[text] = self._embedder.embed([text])[0]
+            vectors[row] = self._kept[text]
+        return vectors
+
+
+Embed = Callable[[list[str]], Vectors]
