@@ -1,0 +1,87 @@
+"""Scores of a group of records as figures with intervals."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from lexloop.core.score import Score, Unresolved, from_json
+from lexloop.evaluation.metrics.intervals import Estimate, estimate
+from lexloop.evaluation.record import Record
+
+_DECIMALS = 6
+_NOT_MEASURED = Unresolved("not measured")
+_FAILED = Unresolved("the question failed")
+_OWN = ("passed", "abstained")
+"""What every record says of itself; as metrics they are shares."""
+
+
+class Figure(TypedDict):
+    """A mean with its 95 % bootstrap interval; all three are None when nothing is resolved.
+
+    ``n`` counts the resolved scores and ``unresolved`` the others, by reason in ``reasons``.
+    ``difference`` and ``p`` compare a row with the run's first: the mean difference over the
+    questions that both resolved, and its paired randomisation test.
+    """
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    n: int
+    unresolved: int
+    reasons: dict[str, int]
+    difference: NotRequired[float | None]
+    p: NotRequired[float | None]
+
+
+def figure(scores: Sequence[Score]) -> Figure:
+    """The scores' mean with its interval, and why some have none."""
+    reasons = Counter(score.reason for score in scores if isinstance(score, Unresolved))
+    made = of_estimate(estimate(scores))
+    made["unresolved"] = reasons.total()
+    made["reasons"] = dict(sorted(reasons.items()))
+    return made
+
+
+def of_estimate(estimated: Estimate | Unresolved) -> Figure:
+    """An estimate as a figure; one without a value keeps its reason."""
+    made: Figure = {
+        "mean": None,
+        "low": None,
+        "high": None,
+        "n": 0,
+        "unresolved": 0,
+        "reasons": {},
+    }
+    if isinstance(estimated, Unresolved):
+        made["reasons"] = {estimated.reason: 1}
+        return made
+    made["mean"], made["low"] = rounded(estimated.mean), rounded(estimated.low)
+    made["high"] = rounded(estimated.high)
+    made["n"], made["unresolved"] = estimated.n, estimated.unresolved
+    return made
+
+
+def score_of(record: Record, name: str) -> Score:
+    """One metric of a record; a question that failed has none."""
+    if record.get("error"):
+        return _FAILED
+    if name in record["metrics"]:
+        return from_json(record["metrics"][name])
+    if name == "passed":
+        return float(record["passed"])
+    if name == "abstained":
+        return float(record["abstained"])
+    return _NOT_MEASURED
+
+
+def metric_names(records: Iterable[Record]) -> list[str]:
+    """Every metric that some record has, in the order of their first appearance."""
+    return list(dict.fromkeys([*_OWN, *(name for r in records for name in r["metrics"])]))
+
+
+def rounded(value: float) -> float:
+    """Six decimals: more would differ between machines, by the order of their additions."""
+    # adding 0 turns a negative zero into zero
+    return round(float(value), _DECIMALS) + 0.0
