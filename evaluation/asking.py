@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 from weakref import WeakValueDictionary
 
-from lexloop.core.errors import ModelAuthError, ModelError, SettingsError
+from lexloop.core.errors import DeadlineExceeded, ModelAuthError, ModelError, SettingsError
 from lexloop.core.score import Unresolved
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
@@ -19,6 +19,7 @@ from lexloop.models.dialogue import ChatReply, ChatRequest, Dialogue
 
 T = TypeVar("T")
 _NO_SUCH_MODEL = 404
+_HUNG_ENOUGH = 3
 
 
 class Asker:
@@ -26,7 +27,8 @@ class Asker:
 
     Threads may share one, and processes the file. How often one call is tried is bounded once, in
     the chat model (``model_attempts``), and how long it takes by ``deadline_s``: nothing here
-    tries again. Close it when done, or use it as a context manager.
+    tries again. A host that let three calls in a row run out their deadline is asked no more, or a
+    run would spend that time on every score. Close it when done, or use it as a context manager.
 
     Args:
         chat: The model.
@@ -46,6 +48,7 @@ class Asker:
         self._chat, self._settings = chat, settings
         self._kept = KeptReplies(cache)
         self._guard = Lock()
+        self._hung = 0
         self._underway: WeakValueDictionary[str, Lock] = WeakValueDictionary()
 
     def __enter__(self) -> Self:
@@ -125,17 +128,31 @@ class Asker:
         return None
 
     def _asked(self, request: ChatRequest) -> ChatReply:
-        began = time.time()
+        if self._hung >= _HUNG_ENOUGH:
+            raise DeadlineExceeded(
+                f"{request.purpose} did not ask {self.name}, whose last {self._hung} calls all ran "
+                f"out their deadline of {self._settings.deadline_s:g} s (deadline_s).",
+                "Run again when it answers: what was judged is kept.",
+            )
+        began, hung = time.time(), False
         meter: Usage = {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
         try:
             deadline = began + self._settings.deadline_s
             return self._chat.complete(request, deadline=deadline, meter=meter)
+        except DeadlineExceeded:
+            hung = True
+            raise
         finally:
-            with self._guard:
-                self.spent["model_calls"] += meter["model_calls"]
-                self.spent["tokens_in"] += meter["tokens_in"]
-                self.spent["tokens_out"] += meter["tokens_out"]
-                self.spent["seconds"] += time.time() - began
+            meter["seconds"] = time.time() - began
+            self._count(meter, hung)
+
+    def _count(self, meter: Usage, hung: bool) -> None:
+        with self._guard:
+            self._hung = self._hung + 1 if hung else 0
+            self.spent["model_calls"] += meter["model_calls"]
+            self.spent["tokens_in"] += meter["tokens_in"]
+            self.spent["tokens_out"] += meter["tokens_out"]
+            self.spent["seconds"] += meter["seconds"]
 
 
 def asker_for(settings: Settings, connection: Connection, cache: Path | None = None) -> Asker:

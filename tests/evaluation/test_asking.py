@@ -112,6 +112,18 @@ def test_hanging_host_is_bounded_by_the_deadline(server: FakeOpenAI, asker: Ask)
     assert time.monotonic() - began < 3
 
 
+def test_host_that_hangs_again_and_again_is_left_alone(server: FakeOpenAI, asker: Ask) -> None:
+    server.script(Reply('{"score": 3}'), *[Reply(hang=True)] * 2, Reply('{"score": 4}'))
+    server.otherwise = Reply(hang=True)
+    made = asker(deadline_s=0.2)
+    found = [made.ask(scored(f"{n}")) for n in range(9)]
+    assert [score for score in found if not isinstance(score, Unresolved)] == [3, 4]
+    assert len(server.requests) == 7
+    assert isinstance(found[8], Unresolved)
+    assert "whose last 3 calls all ran out" in found[8].reason
+    assert made.ask(scored("0")) == 3
+
+
 def test_request_too_long_concerns_this_question_alone(server: FakeOpenAI, asker: Ask) -> None:
     server.script(refusal(400, "context too long"), Reply('{"score": 2}'))
     made = asker()
