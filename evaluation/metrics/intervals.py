@@ -16,8 +16,9 @@ from lexloop.core.score import Score, Unresolved, is_resolved, resolved
 
 T = TypeVar("T")
 _SEED = 7
-_BOUNDS = np.array([0.025, 0.975])
-_MOST_CELLS = 4_000_000
+_PERCENTILES = (2.5, 97.5)
+_MOST_CELLS = 2_000_000
+_MOST_KEPT = 500_000
 
 
 @dataclass(frozen=True)
@@ -52,17 +53,28 @@ def estimate(
     Returns:
         The estimate; unresolved, with the first reason, when no score is resolved.
     """
-    numbers = np.array(resolved(scores), np.float64)
-    if not len(numbers):
-        reasons = (score.reason for score in scores if isinstance(score, Unresolved))
-        return Unresolved(next(reasons, "there are no scores"))
-    blocks = _resampled(len(numbers), seed, resamples)
-    means = np.concatenate([numbers[rows].mean(axis=1) for rows in blocks])
-    low, high = _bounds(means)
-    missing = len(scores) - len(numbers)
-    # rounding must not put the mean of equal scores outside its own interval
-    mean = float(numbers.mean())
-    return Estimate(mean, min(low, mean), max(high, mean), len(numbers), missing)
+    return estimates([scores], seed, resamples)[0]
+
+
+def estimates(
+    series: Sequence[Sequence[Score]], seed: int = _SEED, resamples: int = 2000
+) -> list[Estimate | Unresolved]:
+    """``estimate`` of many series, in less time than one after the other."""
+    numbers = [resolved(scores) for scores in series]
+    made: list[Estimate | Unresolved] = [_nothing(scores) for scores in series]
+    by_length: dict[int, list[int]] = {}
+    for place, column in enumerate(numbers):
+        if column:
+            by_length.setdefault(len(column), []).append(place)
+    for n, places in by_length.items():
+        columns = np.array([numbers[place] for place in places], np.float64).T
+        blocks = _weights(n, seed, resamples)
+        lows, highs = _bounds(np.concatenate([weights @ columns for weights in blocks]) / n)
+        rows = zip(places, columns.mean(axis=0), lows, highs, strict=True)
+        for place, mean, low, high in rows:
+            missing = len(series[place]) - n
+            made[place] = _around(float(mean), low, high, n, missing)
+    return made
 
 
 def interval_of(
@@ -96,8 +108,8 @@ def interval_of(
     values = resolved(drawn)
     if len(values) * 2 <= resamples:
         return Unresolved("on most resamples the statistic has no value: too few cases")
-    low, high = _bounds(np.array(values, np.float64))
-    return Estimate(value, min(low, value), max(high, value), len(rows), 0)
+    [low], [high] = _bounds(np.array(values, np.float64)[:, None])
+    return _around(value, low, high, len(rows), 0)
 
 
 def paired_randomisation(
@@ -136,11 +148,20 @@ def paired_randomisation(
     return (int((np.abs(sums) >= least).sum()) + 1) / (resamples + 1)
 
 
-def _bounds(values: NDArray[np.float64]) -> tuple[float, float]:
-    """The percentiles, interpolated; ``np.percentile`` spends longer than this on its checks."""
-    values.sort()
-    low, high = np.interp(_BOUNDS * (len(values) - 1), np.arange(len(values)), values)
-    return float(low), float(high)
+def _nothing(scores: Sequence[Score]) -> Unresolved:
+    reasons = (score.reason for score in scores if isinstance(score, Unresolved))
+    return Unresolved(next(reasons, "there are no scores"))
+
+
+def _around(mean: float, low: float, high: float, n: int, unresolved: int) -> Estimate:
+    # rounding must not put the mean of equal scores outside its own interval
+    return Estimate(mean, min(low, mean), max(high, mean), n, unresolved)
+
+
+def _bounds(values: NDArray[np.float64]) -> tuple[list[float], list[float]]:
+    """The percentiles of each column, interpolated between the two nearest values."""
+    low, high = np.percentile(values, _PERCENTILES, axis=0)
+    return low.tolist(), high.tolist()
 
 
 def _grouped(rows: Sequence[T], clusters: Sequence[Hashable] | None) -> list[list[T]]:
@@ -153,20 +174,32 @@ def _grouped(rows: Sequence[T], clusters: Sequence[Hashable] | None) -> list[lis
 
 
 def _resampled(n: int, seed: int, resamples: int) -> Iterator[NDArray[np.int32]]:
-    """Indices of the resamples, in blocks that fit into memory, each row one resample of n."""
-    step = max(1, _MOST_CELLS // n)
-    if step >= resamples:
-        yield _indices(n, seed, resamples)
-        return
+    """Indices of the resamples, one resample of n a row, in blocks that fit into memory."""
     random = np.random.default_rng(seed)
+    step = max(1, _MOST_CELLS // n)
     for start in range(0, resamples, step):
-        shape = (min(step, resamples - start), n)
-        yield random.integers(n, size=shape, dtype=np.int32)
+        yield random.integers(n, size=(min(step, resamples - start), n), dtype=np.int32)
 
 
-@lru_cache(maxsize=32)
-def _indices(n: int, seed: int, resamples: int) -> NDArray[np.int32]:
-    return np.random.default_rng(seed).integers(n, size=(resamples, n), dtype=np.int32)
+def _weights(n: int, seed: int, resamples: int) -> Iterator[NDArray[np.float64]]:
+    """How often each of n scores is in each resample, in blocks as above."""
+    if n * resamples <= _MOST_KEPT:
+        yield _all_weights(n, seed, resamples)
+        return
+    for block in _resampled(n, seed, resamples):
+        yield _counted(block)
+
+
+@lru_cache(maxsize=64)
+def _all_weights(n: int, seed: int, resamples: int) -> NDArray[np.float64]:
+    return np.concatenate([_counted(block) for block in _resampled(n, seed, resamples)])
+
+
+def _counted(block: NDArray[np.int32]) -> NDArray[np.float64]:
+    rows, n = block.shape
+    places = block + n * np.arange(rows, dtype=np.int32)[:, None]
+    counts = np.bincount(places.ravel(), minlength=rows * n)
+    return counts.reshape(rows, n).astype(np.float64)
 
 
 def _signs(n: int, seed: int, resamples: int) -> Iterator[NDArray[np.float64]]:

@@ -1,13 +1,13 @@
 """Scores of a group of records as figures with intervals."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NotRequired
 
 from typing_extensions import TypedDict
 
 from lexloop.core.score import Score, Unresolved, from_json
-from lexloop.evaluation.metrics.intervals import Estimate, estimate
+from lexloop.evaluation.metrics.intervals import Estimate, estimates
 from lexloop.evaluation.record import Record
 
 _DECIMALS = 6
@@ -37,10 +37,18 @@ class Figure(TypedDict):
 
 def figure(scores: Sequence[Score]) -> Figure:
     """The scores' mean with its interval, and why some have none."""
-    reasons = Counter(score.reason for score in scores if isinstance(score, Unresolved))
-    made = of_estimate(estimate(scores))
-    made["unresolved"] = reasons.total()
-    made["reasons"] = dict(sorted(reasons.items()))
+    return figures({"": scores})[""]
+
+
+def figures(columns: Mapping[str, Sequence[Score]]) -> dict[str, Figure]:
+    """``figure`` of every column, under its name."""
+    made: dict[str, Figure] = {}
+    found = estimates(list(columns.values()))
+    for (name, scores), one in zip(columns.items(), found, strict=True):
+        reasons = Counter(score.reason for score in scores if isinstance(score, Unresolved))
+        made[name] = of_estimate(one)
+        made[name]["unresolved"] = reasons.total()
+        made[name]["reasons"] = dict(sorted(reasons.items()))
     return made
 
 

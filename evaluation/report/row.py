@@ -15,6 +15,7 @@ from lexloop.evaluation.record import Record, Refusal, RowInfo
 from lexloop.evaluation.report.figures import (
     Figure,
     figure,
+    figures,
     metric_names,
     of_estimate,
     rounded,
@@ -92,7 +93,7 @@ def summarise_row(
         refusals: What became of the row's negative queries.
     """
     records, columns = scored.records, scored.columns
-    metrics = {name: figure(scores) for name, scores in columns.items()}
+    metrics = figures(columns)
     if first is not None:
         _compare(first, scored, metrics)
     degradations = (
@@ -136,10 +137,12 @@ def _groups(scored: Scored, key: Callable[[Record], str]) -> dict[str, Group]:
     return {
         name: {
             "questions": len(places),
-            "metrics": {
-                metric: figure([scores[place] for place in places])
-                for metric, scores in scored.columns.items()
-            },
+            "metrics": figures(
+                {
+                    metric: [scores[place] for place in places]
+                    for metric, scores in scored.columns.items()
+                }
+            ),
             "cost": cost([scored.records[place] for place in places]),
         }
         for name, places in places_by(scored.records, key).items()
