@@ -1,0 +1,149 @@
+"""How correct an answer is beside a reference answer, from 1 to 5, without a model.
+
+The scale is HyPA-RAG's absolute correctness (section 5.2). The weights are fitted by
+finetune/correctness.py to what the paper's judge gave recorded answers.
+"""
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass, fields
+from importlib import resources
+from typing import Any, Self
+
+from lexloop.core.errors import DataError
+from lexloop.core.score import Score, Unresolved
+from lexloop.corpus.text.tokens import words
+from lexloop.models.embedding import Vectors
+from lexloop.nodes.evaluate.agreement_signs import Signs, Text, read_signs
+
+Embed = Callable[[list[str]], Vectors]
+Triple = tuple[str, str, str]
+"""A question, an answer to it, and the reference answer."""
+LOWEST, GOOD, HIGHEST = 1.0, 4.0, 5.0
+"""The ends of the scale, and what counts as correct in shares of correct answers."""
+_BLOCK = 64  # triples at a time: what is held in memory stays bounded
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A fractional logistic regression over the signs, and where its values reach 4.
+
+    Args:
+        intercept: Of the logit.
+        weights: One per sign, in the order of ``Signs``.
+        good: The value of the regression, on the scale of 1 to 5, above which as many answers lie
+            as the judge gave at least 4.
+    """
+
+    intercept: float
+    weights: tuple[float, ...]
+    good: float
+
+    @classmethod
+    def of(cls, stored: dict[str, Any]) -> Self:
+        """The weights in the form of data/judges/correctness.json.
+
+        Raises:
+            KeyError, TypeError, ValueError: It has another form, or other signs.
+        """
+        names = [field.name for field in fields(Signs)]
+        if set(stored["weights"]) != set(names):
+            raise ValueError(f"the signs differ: {sorted(set(stored['weights']) ^ set(names))}")
+        found = cls(
+            intercept=float(stored["intercept"]),
+            weights=tuple(float(stored["weights"][name]) for name in names),
+            good=float(stored["good"]),
+        )
+        if not all(map(math.isfinite, (found.intercept, *found.weights))):
+            raise ValueError("a weight is no finite number")
+        if not LOWEST < found.good < HIGHEST:
+            raise ValueError(f"good is {found.good}, not between 1 and 5")
+        return found
+
+    def score(self, signs: Signs) -> float:
+        """The score of an answer with these signs, from 1 to 5."""
+        logit = self.intercept + sum(
+            weight * sign for weight, sign in zip(self.weights, astuple(signs), strict=True)
+        )
+        share = 1.0 / (1.0 + math.exp(-min(60.0, max(-60.0, logit))))
+        return on_scale(LOWEST + (HIGHEST - LOWEST) * share, self.good)
+
+
+def on_scale(value: float, good: float) -> float:
+    """Stretch 1 to 5 piecewise linearly so that ``good`` comes to lie at 4."""
+    if value < good:
+        return LOWEST + (GOOD - LOWEST) * (value - LOWEST) / (good - LOWEST)
+    return GOOD + (HIGHEST - GOOD) * (value - good) / (HIGHEST - good)
+
+
+class CorrectnessJudge:
+    """Scores answers against references.
+
+    Args:
+        weights: What each sign counts.
+        embed: Unit vectors of shape (texts, dimension).
+    """
+
+    def __init__(self, weights: Weights, embed: Embed) -> None:
+        self._weights = weights
+        self._embed = embed
+
+    @classmethod
+    def load(cls, embed: Embed) -> Self:
+        """The judge with the shipped weights.
+
+        Raises:
+            DataError: They cannot be read.
+        """
+        return cls(shipped_weights(), embed)
+
+    def score(self, question: str, answer: str, reference: str) -> Score:
+        """From 1 (wrong) to 5 (right); unresolved without a reference. No answer at all is 1."""
+        return self.scores([(question, answer, reference)])[0]
+
+    def scores(self, triples: Sequence[Triple]) -> list[Score]:
+        """The score of each (question, answer, reference), embedded together."""
+        found: list[Score] = []
+        for start in range(0, len(triples), _BLOCK):
+            block = triples[start : start + _BLOCK]
+            judged = [triple for triple in block if _unjudged(*triple) is None]
+            signs = iter(signs_of(judged, self._embed))
+            for triple in block:
+                without = _unjudged(*triple)
+                found.append(self._weights.score(next(signs)) if without is None else without)
+        return found
+
+
+def _unjudged(question: str, answer: str, reference: str) -> Score | None:
+    """The score where there is nothing to compare; None where there is."""
+    if not words(reference):
+        return Unresolved("there is no reference answer")
+    return None if words(answer) else LOWEST
+
+
+def signs_of(triples: Sequence[Triple], embed: Embed) -> list[Signs]:
+    """The signs of each (question, answer, reference); every text is embedded once."""
+    read: dict[str, Text] = {}
+    for text in (text for triple in triples for text in triple):
+        if text not in read:
+            read[text] = Text(text)
+    parts = list(dict.fromkeys(part for text in read.values() for part in text.parts))
+    vector_of = dict(zip(parts, embed(parts), strict=True)) if parts else {}
+    return [read_signs(read[q], read[a], read[r], vector_of) for q, a, r in triples]
+
+
+def shipped_weights() -> Weights:
+    """The weights of data/judges/correctness.json.
+
+    Raises:
+        DataError: The file is missing, malformed or for other signs.
+    """
+    source = resources.files("lexloop.data") / "judges" / "correctness.json"
+    try:
+        return Weights.of(json.loads(source.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(
+            f"The weights of the correctness judge {source} cannot be read: {error}.",
+            "Reinstall lexloop.",
+        ) from error
