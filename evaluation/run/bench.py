@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
@@ -17,7 +18,7 @@ from lexloop.evaluation.gold import GoldQuestion, Said
 from lexloop.evaluation.record import PassageSeen, Record
 from lexloop.evaluation.run.judges import Judges
 from lexloop.evaluation.run.measure import Measured, measure
-from lexloop.evaluation.run.sources import Forgetful, Sources
+from lexloop.evaluation.run.sources import Forgetful, Metered, Sources
 from lexloop.evaluation.run.task import Negative, Plan, Task
 from lexloop.graph.build import build_graph
 from lexloop.graph.components import Components
@@ -44,6 +45,7 @@ class Bench:
         self._judges = Judges(self._sources, connection, plan["judge"])
         self._prepared: dict[int, tuple[Forgetful, Components]] = {}
         self._known: dict[int, Judged] = {}
+        self._meters: dict[str, tuple[str, Metered]] = {}
         self._parts: Components | None = None
         self._graph = build_graph(lambda *_: self._chosen)
 
@@ -67,26 +69,38 @@ class Bench:
 
     def _answered(self, gold: GoldQuestion, way: int, measured: bool) -> Record:
         settings, closed = self._settings[way], self._closed[way]
-        collection, parts = self._parts_of(way)
-        if closed and not gold.out_of_scope and measured:
-            collection = Forgetful.of(without(collection, self._evidence(collection, gold)))
+        whole = self._sources.collection(settings)[0]
+        meter = self._meter(whole, gold)
+        collection, parts = self._parts_of(way, meter)
+        if closed and measured and not gold.out_of_scope:
+            left = without(whole, self._evidence(whole, gold))
+            collection = Forgetful.of(left, meter)
             parts = self._sources.components(settings, collection)
         collection.forget()
         self._parts = parts
-        state, seconds = self._asked(gold)
+        state, seconds = self._asked(gold, meter)
         tokens = self._judges.context_tokens(state["passages"])
         if not measured:
             return _record(gold, state, Measured({}, []), seconds, tokens)
         alone = settings.variant == "llm_only"
-        judged = None if alone else self._judged(self._sources.collection(settings)[0])
-        found = measure(gold, state, judged, self._judges.over(collection), closed)
+        judged = None if alone else self._judged(whole)
+        kit = self._judges.over(replace(collection, embedder=whole.embedder))
+        found = measure(gold, state, judged, kit, closed)
         return _record(gold, state, found, seconds, tokens)
 
-    def _parts_of(self, way: int) -> tuple[Forgetful, Components]:
+    def _meter(self, collection: Collection, gold: GoldQuestion) -> Metered:
+        """What embeds for the rows of a collection, cleared where the question is a new one."""
+        name = collection.embedder.name
+        asked, meter = self._meters.get(name) or ("", Metered(collection.embedder))
+        if asked != gold.id:
+            meter.clear()
+        self._meters[name] = gold.id, meter
+        return meter
+
+    def _parts_of(self, way: int, meter: Metered) -> tuple[Forgetful, Components]:
         if way not in self._prepared:
             settings = self._settings[way]
-            # each row has a collection of its own: what one has embedded must not speed up another
-            collection = Forgetful.of(self._sources.collection(settings)[0])
+            collection = Forgetful.of(self._sources.collection(settings)[0], meter)
             self._prepared[way] = collection, self._sources.components(settings, collection)
         return self._prepared[way]
 
@@ -111,15 +125,15 @@ class Bench:
         named = set(gold.documents or ())
         return {chunk["id"] for chunk in every_chunk(collection) if chunk["document"] in named}
 
-    def _asked(self, gold: GoldQuestion) -> tuple[dict[str, Any], float]:
-        """The working state after the question, and the seconds it took."""
+    def _asked(self, gold: GoldQuestion, meter: Metered) -> tuple[dict[str, Any], float]:
+        """The working state after the question, and the seconds it takes when nothing is kept."""
         messages = [*_turns(gold.conversation_history), HumanMessage(content=gold.question)]
         state: dict[str, Any] = {}
-        began = time.perf_counter()
+        saved, began = meter.saved_s, time.perf_counter()
         for event in self._graph.stream({"messages": messages}, stream_mode="updates"):
             for update in event.values():
                 state.update(update or {})
-        return state, time.perf_counter() - began
+        return state, time.perf_counter() - began + meter.saved_s - saved
 
 
 def _turns(history: Sequence[Said]) -> list[AnyMessage]:

@@ -10,6 +10,7 @@ from lexloop.core.types import Passage
 from lexloop.corpus.index.collection import Collection
 from lexloop.evaluation.asking import Asker, asker_for, without_model
 from lexloop.evaluation.run.sources import Embed, Judging, OneByOne, Sources
+from lexloop.models.embedding import Embedder
 from lexloop.nodes.evaluate.correctness import CorrectnessJudge
 from lexloop.nodes.evaluate.embedded import EmbeddedJudge
 from lexloop.nodes.evaluate.judge import Judgement
@@ -83,9 +84,7 @@ class Judges:
 
     def over(self, collection: Collection) -> Kit:
         """The judges for answers from a collection."""
-        embedder = collection.embedder
-        alone = self._alone.setdefault(embedder.name, OneByOne(embedder))
-        judge = EmbeddedJudge(Judging.over(collection, alone))
+        judge = EmbeddedJudge(Judging.of(collection, self._one_by_one(collection.embedder)))
 
         def triad(question: str, passages: list[Passage], answer: str) -> Judgement:
             return without_model(judge.judge(question, passages, answer))
@@ -102,8 +101,10 @@ class Judges:
 
     @cached_property
     def _embed(self) -> Embed:
-        embedder = self._sources.embedder("embedded")
-        return self._alone.setdefault(embedder.name, OneByOne(embedder)).embed
+        return self._one_by_one(self._sources.embedder("embedded")).embed
+
+    def _one_by_one(self, embedder: Embedder) -> OneByOne:
+        return self._alone.setdefault(embedder.name, OneByOne(embedder))
 
     @cached_property
     def _support(self) -> ClaimSupport:

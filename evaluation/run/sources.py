@@ -1,5 +1,6 @@
 """The collections that rows are asked over, each opened once, and what judges see of them."""
 
+import time
 from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import Self
@@ -76,9 +77,10 @@ class Forgetful(Collection):
     """
 
     @classmethod
-    def of(cls, collection: Collection) -> Self:
-        """The same documents and indexes."""
-        return cls(**{each.name: getattr(collection, each.name) for each in fields(collection)})
+    def of(cls, collection: Collection, embedder: Embedder) -> Self:
+        """The same documents and indexes, questions embedded by ``embedder``."""
+        held = {each.name: getattr(collection, each.name) for each in fields(collection)}
+        return cls(**{**held, "embedder": embedder})
 
     def forget(self) -> None:
         """Embed anew whatever comes."""
@@ -88,14 +90,46 @@ class Forgetful(Collection):
 class Judging(Forgetful):
     """A collection whose texts are embedded one at a time and kept: for judges, not for answers."""
 
-    @classmethod
-    def over(cls, collection: Collection, embedder: "OneByOne") -> Self:
-        """The same documents, their texts embedded by ``embedder``."""
-        return replace(cls.of(collection), embedder=embedder)
-
     def embed(self, texts: list[str]) -> Vectors:
         """Vectors of shape (len(texts), dimension), whatever was embedded before."""
         return self.embedder.embed(texts)
+
+
+class Metered:
+    """An embedder that makes the same batch once for a question, and knows what it saved.
+
+    Rows put the same question, so they embed the same texts; a latency stays what it would have
+    been when ``saved_s`` is added to it. A batch is remembered as a whole, which keeps its vectors
+    what they would have been to the last digit.
+
+    Args:
+        embedder: Makes the vectors.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._kept: dict[tuple[str, ...], tuple[Vectors, float]] = {}
+        self.saved_s = 0.0
+        self.name, self.dimension = embedder.name, embedder.dimension
+        self.window = embedder.window
+        self.encode = embedder.encode
+        self.count_tokens = embedder.count_tokens
+        self.count_tokens_many = embedder.count_tokens_many
+
+    def clear(self) -> None:
+        """Another question comes."""
+        self._kept.clear()
+
+    def embed(self, texts: list[str]) -> Vectors:
+        """Unit vectors of shape (len(texts), dimension)."""
+        key = tuple(texts)
+        if key in self._kept:
+            self.saved_s += self._kept[key][1]
+        else:
+            began = time.perf_counter()
+            vectors = self._embedder.embed(texts)
+            self._kept[key] = vectors, time.perf_counter() - began
+        return self._kept[key][0]
 
 
 class OneByOne:
