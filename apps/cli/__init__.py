@@ -30,6 +30,7 @@ from lexloop.apps.cli.ask import ask
 from lexloop.apps.cli.chat import chat
 from lexloop.apps.cli.edge import debugging, unexpected
 from lexloop.apps.cli.evaluation.feedback import commands as feedback_commands
+from lexloop.apps.cli.evaluation.judge import judge
 from lexloop.apps.cli.graph import commands as graph_commands
 from lexloop.apps.cli.index import commands as index_commands
 
@@ -50,6 +51,7 @@ app = typer.Typer(
 )
 app.command(epilog=_EPILOG)(ask)
 app.command(epilog=_EPILOG)(chat)
+app.command(epilog=_EPILOG)(judge)
 app.add_typer(index_commands, name="index", epilog=_EPILOG)
 app.add_typer(graph_commands, name="graph", epilog=_EPILOG)
 app.add_typer(feedback_commands, name="feedback", epilog=_EPILOG)

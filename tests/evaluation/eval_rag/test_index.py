@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lexloop.core.errors import DataError
@@ -83,6 +83,7 @@ def test_kept_and_found_again(
     assert len(list(folder.iterdir())) == 2
 
 
+@settings(max_examples=20)
 @given(at=st.integers(0, 10_000), bit=st.integers(0, 7))
 def test_any_flipped_bit_is_seen(
     entries: list[Entry], minilm: Embedder, tmp_path_factory: pytest.TempPathFactory,

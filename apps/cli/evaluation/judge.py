@@ -1,0 +1,231 @@
+"""``lexloop judge``: answers that any system wrote, judged."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lexloop.apps.cli import options
+from lexloop.apps.cli.edge import reported
+from lexloop.apps.cli.index.bar import bar
+
+if TYPE_CHECKING:
+    from lexloop.core.settings import Settings
+    from lexloop.core.types import Usage
+    from lexloop.evaluation.eval_rag.judging import Judged
+
+_DOCUMENTS = "Documents to judge against"
+
+
+def judge(
+    *,
+    context: typer.Context,
+    answers: Annotated[
+        Path,
+        typer.Argument(
+            metavar="ANSWERS.jsonl",
+            help="One JSON object a line: question, answer and, where known, id, system, "
+            "reference_answer, contexts, documents and a human score.",
+        ),
+    ],
+    human: Annotated[
+        str | None,
+        typer.Option(
+            "--human",
+            metavar="FIELD",
+            help="The field with human scores, to compare every judge with. Default: human.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FOLDER",
+            help="Write judged.jsonl, summary.json and summary.md there.",
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the summary as one JSON object, nothing else.")
+    ] = False,
+    corpus: Annotated[
+        str | None,
+        typer.Option(
+            "--corpus",
+            metavar="PATH",
+            help="A folder of provisions and cases, an index, or sample.",
+            rich_help_panel=_DOCUMENTS,
+        ),
+    ] = None,
+    pairs: Annotated[
+        Path | None,
+        typer.Option(
+            "--pairs",
+            metavar="FILE",
+            help="Known questions with their answers, one JSON object a line; a gold file will do.",
+            rich_help_panel=_DOCUMENTS,
+        ),
+    ] = None,
+    write_questions: Annotated[
+        bool,
+        typer.Option(
+            "--write-questions",
+            help="Have the model write the questions of provisions and cases. Default: by rules.",
+            rich_help_panel=_DOCUMENTS,
+        ),
+    ] = False,
+    each: Annotated[
+        int,
+        typer.Option(
+            "--questions-each",
+            min=1,
+            max=10,
+            help="How many the model writes for each.",
+            rich_help_panel=_DOCUMENTS,
+        ),
+    ] = 5,
+    workers: Annotated[
+        int,
+        typer.Option("--workers", min=1, max=32, help="Questions put to the model at once."),
+    ] = 4,
+    model: options.Model = None,
+    base_url: options.BaseUrl = None,
+    embedder: options.Embedder = None,
+    deadline_s: options.Deadline = None,
+    assignments: options.Assignments = None,
+) -> None:
+    """Judge answers: on this machine, and with --model by a model as well.
+
+    With --corpus or --pairs each question is given the document of the known question nearest to
+    it, and answers are judged with that document as well (Eval-RAG).
+    """
+    with reported(as_json):
+        judged, summary = _judged(context.params)
+        if out is not None:
+            _write(out, judged, summary)
+        _show(summary, as_json)
+
+
+def _judged(given: dict[str, Any]) -> "tuple[list[Judged], dict[str, Any]]":
+    """Read everything before anything is judged; judge; sum up."""
+    from contextlib import ExitStack
+
+    from lexloop.apps.cli.session import say_where_text_goes, text_hosts
+    from lexloop.evaluation.asking import asker_for
+    from lexloop.evaluation.eval_rag.answers import read_answers
+    from lexloop.evaluation.eval_rag.documents import Writer, known_questions
+    from lexloop.evaluation.eval_rag.embedded_scores import EmbeddedScores
+    from lexloop.evaluation.eval_rag.judging import judge_answers
+    from lexloop.evaluation.eval_rag.model_scores import ModelScores
+    from lexloop.evaluation.eval_rag.pairs import read_pairs
+    from lexloop.evaluation.eval_rag.summary import summarise
+    from lexloop.models.embedders import load_embedder
+
+    settings = options.chosen_settings(given)
+    connection = options.chosen_connection(given["base_url"])
+    _refuse_contradictions(given, settings)
+    answers = read_answers(given["answers"], given["human"])
+    pairs = read_pairs(given["pairs"]) if given["pairs"] else []
+    say_where_text_goes(text_hosts(settings, connection))
+    embedder = load_embedder(settings.embedder, connection)
+    with ExitStack() as opened, bar() as report:
+        asker = opened.enter_context(asker_for(settings, connection)) if settings.model else None
+        writer = Writer(asker, given["each"]) if asker and given["write_questions"] else None
+        corpus = settings if given["corpus"] else None
+        known = known_questions(corpus, pairs, embedder, writer, report)
+        judged = judge_answers(
+            answers,
+            known.index,
+            EmbeddedScores.load(embedder),
+            ModelScores(asker, embedder.embed) if asker else None,
+            progress=report,
+            workers=given["workers"],
+        )
+    _note(known.missing, asker.spent if asker else None)
+    size = len(known.index) if known.index else 0
+    about = {**_about(given), "model": settings.model, "embedder": embedder.name}
+    return judged, summarise(judged, {**about, "known_questions": size})
+
+
+def _refuse_contradictions(given: dict[str, Any], settings: "Settings") -> None:
+    """Options that need others, and a folder that cannot be one, before anything is asked.
+
+    Raises:
+        InputError: One is missing, or the folder cannot be made.
+    """
+    from lexloop.core.errors import InputError
+
+    if given["write_questions"] and not (settings.model and given["corpus"]):
+        raise InputError(
+            "--write-questions is given without a model or a corpus.", "Add --model and --corpus."
+        )
+    if (out := given["out"]) is None:
+        return
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{out} cannot be a folder: {error}.", "Name another.") from error
+
+
+def _about(given: dict[str, Any]) -> dict[str, Any]:
+    """What identifies the run, with hashes of the files and no path but their names."""
+    from hashlib import sha256
+    from importlib.metadata import version
+
+    from lexloop.evaluation.eval_rag.answers import HUMAN
+
+    pairs: Path | None = given["pairs"]
+    return {
+        "answers_file": given["answers"].name,
+        "answers_sha256": sha256(given["answers"].read_bytes()).hexdigest(),
+        "pairs_file": pairs.name if pairs else None,
+        "pairs_sha256": sha256(pairs.read_bytes()).hexdigest() if pairs else None,
+        "corpus": given["corpus"],
+        "human": given["human"] or HUMAN,
+        "version": version("lexloop"),
+    }
+
+
+def _note(missing: tuple[str, ...], spent: "Usage | None") -> None:
+    """What is worth knowing and no part of the result, on standard error."""
+    from lexloop.apps.cli.terminal import one_line, plain, progress_console
+
+    console = progress_console()
+    for line in missing:
+        console.print(
+            plain(one_line(f"Questions by rule instead of the model's: {line}"), "yellow")
+        )
+    if spent is not None:
+        said = f"{spent['model_calls']} model calls"
+        tokens = f"{spent['tokens_in']} tokens in, {spent['tokens_out']} out"
+        console.print(plain(f"{said}, {tokens}; replies kept before cost nothing.", "dim"))
+
+
+def _write(out: Path, judged: "list[Judged]", summary: dict[str, Any]) -> None:
+    """Three files, each in one step.
+
+    Raises:
+        InputError: They cannot be written.
+    """
+    import json
+
+    from lexloop.core.errors import InputError
+    from lexloop.core.files import write_text
+    from lexloop.evaluation.eval_rag.markdown import to_markdown
+
+    try:
+        write_text(out / "judged.jsonl", "".join(json.dumps(row) + "\n" for row in judged))
+        write_text(out / "summary.json", json.dumps(summary, indent=2) + "\n")
+        write_text(out / "summary.md", to_markdown(summary))
+    except OSError as error:
+        raise InputError(f"{out} cannot be written to: {error}.", "Name another folder.") from error
+
+
+def _show(summary: dict[str, Any], as_json: bool) -> None:
+    from lexloop.apps.cli.terminal import plain, result_console, write_json
+
+    if as_json:
+        write_json(summary)
+        return
+    from lexloop.evaluation.eval_rag.markdown import to_markdown
+
+    result_console().print(plain(to_markdown(summary)), soft_wrap=True)

@@ -1,0 +1,217 @@
+"""``lexloop judge``: with and without documents, people's scores and a model."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_openai import KEY, FakeOpenAI, Reply, Request
+
+Run = Callable[..., Any]
+AUDIT = "What is a bias audit?"
+GOOD = "A bias audit is an impartial evaluation by an independent auditor."
+BAD = "A bias audit is a tax that every tenant pays to the landlord in 1999."
+ROWS: list[dict[str, Any]] = [
+    {"system": "a", "question": AUDIT, "answer": GOOD, "reference_answer": GOOD, "human": 9,
+     "contexts": [GOOD]},
+    {"system": "b", "question": AUDIT.lower(), "answer": BAD, "reference_answer": GOOD, "human": 1,
+     "contexts": [GOOD]},
+    {"system": "a", "question": "How high is the civil penalty?", "answer": "It is at most $1,500.",
+     "human": 7},
+    {"system": "b", "question": "How high is the civil penalty?", "answer": "Nobody pays.",
+     "human": 2},
+]  # fmt: skip
+
+
+@pytest.fixture
+def answers(tmp_path: Path) -> Path:
+    file = tmp_path / "answers.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in ROWS), "utf-8")
+    return file
+
+
+@pytest.fixture
+def judge(run: Run, answers: Path, tmp_path: Path) -> Run:
+    """``judge("--corpus", "sample")`` -> the summary, and the judged lines."""
+
+    def judged(*arguments: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        out = tmp_path / "out"
+        result = run("judge", str(answers), "--out", str(out), "--json", *arguments)
+        assert result.exit_code == 0, result.stderr
+        lines = (out / "judged.jsonl").read_text("utf-8").splitlines()
+        assert json.loads((out / "summary.json").read_text("utf-8")) == json.loads(result.stdout)
+        return json.loads(result.stdout), [json.loads(line) for line in lines]
+
+    return judged
+
+
+@pytest.fixture
+def by_judge(server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Options with which the scripted server judges: high scores where an answer is ``GOOD``."""
+    monkeypatch.setenv("LEXLOOP_API_KEY", KEY)
+    server.otherwise = by_role
+    return ["--model", "openai:scripted", "--base-url", server.base_url, "--set",
+            "model_attempts=1"]  # fmt: skip
+
+
+def by_role(request: Request) -> Reply:
+    """A reply in the form that the judge's prompt asks for."""
+    count = len(re.findall(r'kind="answer"', request.user))
+    claims = len(re.findall(r'kind="(?:claim|passage)"', request.user))
+    low_first = [9 if i == 0 else 2 for i in range(count)]
+    role = request.role or ""
+    replies: dict[str, Any] = {
+        "fair_eval": {"evidence": [{"reasoning": "so", "scores": low_first}] * 3},
+        "chat_eval": {"remark": "so", "scores": low_first},
+        "split_claims": {"claims": ["one"]},
+        "attribute_claims": {"verdicts": [{"n": 1, "verdict": True}]},
+        "context_precision": {"verdicts": [{"n": i + 1, "verdict": True} for i in range(claims)]},
+        "questions_of_answer": {"questions": ["What is it?"] * 3},
+        "eval_rag_questions": {"questions": ["What does the text say?"]},
+        "correctness": {"score": 4.0},
+        "tenths": {"score": 0.7},
+        "evaluate": {name: {"score": 0.5} for name in
+                     ("context_relevance", "groundedness", "answer_relevance")},
+    }  # fmt: skip
+    for part, reply in replies.items():
+        if role.startswith(part) or role.endswith(part):
+            return Reply(json.dumps(reply))
+    raise AssertionError(role)
+
+
+def unresolved(row: dict[str, Any], name: str) -> str:
+    return str(row["scores"][name]["unresolved"])
+
+
+def test_without_documents_and_without_a_key(judge: Run) -> None:
+    summary, (good, bad, penalty, nobody) = judge()
+    assert good["scores"]["exact_match"] == good["scores"]["rouge_l"] == 1.0
+    for name in ("correctness", "groundedness", "rouge_1", "answer_similarity", "bleu"):
+        assert good["scores"][name] > bad["scores"][name]
+    assert good["document"] is None
+    assert unresolved(good, "groundedness_document") == (
+        "no corpus and no pairs are given to take a document from"
+    )
+    assert unresolved(penalty, "correctness") == "there is no reference answer"
+    assert unresolved(nobody, "groundedness") == "the line has no contexts"
+    assert summary["systems"][0]["system"] == "a"
+    assert summary["human_scores"] == 4
+    assert {"score": "groundedness", "reason": "the line has no contexts", "answers": 2} in (
+        summary["unresolved"]
+    )
+
+
+def test_with_the_document_of_the_nearest_question(judge: Run) -> None:
+    summary, (good, bad, penalty, nobody) = judge("--corpus", "sample")
+    assert summary["known_questions"] > 100
+    assert summary["documents"] == {"provision, corpus": 4}
+    assert good["document"]["kind"] == "provision"
+    assert "penal" in penalty["document"]["nearest_question"].lower()
+    assert 0.4 < penalty["document"]["similarity"] <= 1.0
+    assert good["scores"]["groundedness_document"] > bad["scores"]["groundedness_document"]
+    assert penalty["scores"]["groundedness_document"] > nobody["scores"]["groundedness_document"]
+    (agreement,) = [r for r in summary["agreement"] if r["score"] == "groundedness_document"]
+    assert agreement["n"] == 4
+    assert 0 < agreement["spearman"] <= 1.0
+
+
+def test_pairs_rest_on_what_their_answers_cite(judge: Run, tmp_path: Path) -> None:
+    pairs = tmp_path / "pairs.jsonl"
+    pairs.write_text(
+        json.dumps({"question": AUDIT, "answer": "See § 20-870 of the Administrative Code."})
+        + "\n"
+        + json.dumps({"question": "How high is the civil penalty?", "answer": "At most $1,500."})
+        + "\n"
+    )
+    _, (good, _, penalty, _) = judge("--pairs", str(pairs), "--corpus", "sample")
+    assert good["document"] == {
+        "label": "law.txt § 20-870", "kind": "pair", "origin": "cited",
+        "nearest_question": AUDIT, "similarity": pytest.approx(1.0, abs=1e-3),
+    }  # fmt: skip
+    assert penalty["document"]["origin"] == "answer"
+    _, (alone, *_) = judge("--pairs", str(pairs))
+    assert alone["document"]["origin"] == "answer"
+
+
+def test_by_a_model_with_and_without_the_document(
+    judge: Run, server: FakeOpenAI, by_judge: list[str]
+) -> None:
+    summary, (good, bad, penalty, _) = judge("--corpus", "sample", *by_judge)
+    for name in ("model_fair_eval", "model_fair_eval_document"):
+        # the scripted judge prefers whatever stands first, which both orders even out
+        assert good["scores"][name] == bad["scores"][name] == 5.5
+    for name in ("model_chat_eval", "model_chat_eval_document"):
+        assert (good["scores"][name], bad["scores"][name]) == (9.0, 2.0)
+    assert good["scores"]["model_correctness_criteria"] == 4.0
+    assert unresolved(penalty, "model_faithfulness") == "no passage was retrieved"
+    roles = server.roles_asked()
+    assert {"fair_eval", "fair_eval_document", "chat_eval", "chat_eval_document"} <= {*roles}
+    shown = next(r for r in server.requests if r.role == "fair_eval_document")
+    assert 'kind="document"' in shown.user
+    assert any(r["score"] == "model_chat_eval_document" for r in summary["agreement"])
+
+    again, _ = judge("--corpus", "sample", *by_judge)
+    assert len(server.requests) == len(roles), "a rerun asks nobody"
+    assert again == summary
+
+
+def test_a_model_that_fails_leaves_scores_unresolved(
+    judge: Run, server: FakeOpenAI, by_judge: list[str]
+) -> None:
+    server.play("chat_eval", Reply("no JSON at all"))
+    server.play("fair_eval", Reply(status=429, headers={"Retry-After": "0"}))
+    summary, (good, *_) = judge(*by_judge, "--set", "temperature=0.1")
+    assert "even after one repair" in unresolved(good, "model_chat_eval")
+    assert unresolved(good, "model_fair_eval")
+    assert good["scores"]["model_correctness_general"] == 4.0
+    assert any(row["score"] == "model_chat_eval" for row in summary["unresolved"])
+
+
+def test_a_refused_key_ends_the_run(
+    run: Run, answers: Path, server: FakeOpenAI, by_judge: list[str]
+) -> None:
+    server.key = "another"
+    result = run("judge", str(answers), *by_judge, "--set", "temperature=0.2")
+    assert result.exit_code == 6
+    assert "refused the key" in result.stderr
+    assert KEY not in result.stderr + result.stdout
+
+
+def test_questions_by_the_model(
+    run: Run, answers: Path, server: FakeOpenAI, by_judge: list[str], documents: Path
+) -> None:
+    result = run("judge", str(answers), "--corpus", str(documents), "--write-questions", "--json",
+                 "--questions-each", "1", *by_judge)  # fmt: skip
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["known_questions"] == 4
+    assert server.roles_asked().count("eval_rag_questions") == 4
+
+
+@pytest.mark.parametrize(
+    ("lines", "arguments", "said"),
+    [
+        ('{"question": "a", "answer": "b"}\n{"question": "a"}', [], "line 2, field answer"),
+        ('{"question": "a", "answer": "b"}\n{oops', [], "line 2: no JSON"),
+        ("", [], "holds no records"),
+        ('{"question": "a", "answer": "b"}', ["--human", "lawyer"], "no line has a score in"),
+        ('{"question": "a", "answer": "b"}', ["--write-questions"], "Add --model and --corpus."),
+        ('{"question": "a", "answer": "b"}', ["--pairs", "none.jsonl"], "cannot be read"),
+    ],
+)
+def test_bad_input(run: Run, answers: Path, lines: str, arguments: list[str], said: str) -> None:
+    answers.write_text(lines, "utf-8")
+    result = run("judge", str(answers), *arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+def test_hostile_answers_steer_neither_terminal_nor_table(run: Run, answers: Path) -> None:
+    row = {"system": "\x1b[2J|<b>`", "question": "\u202eWhy?", "answer": "\x9b[1] |"}
+    answers.write_text(json.dumps(row), "utf-8")
+    result = run("judge", str(answers))
+    assert result.exit_code == 0
+    assert not {"\x1b", "\x9b", "\u202e"} & set(result.stdout + result.stderr)
+    assert "<b>" not in result.stdout
+    assert "## Scores" in result.stdout
