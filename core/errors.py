@@ -10,6 +10,7 @@ LexloopError
 ├── DataError             a shipped or cached file is missing, corrupt or of another version
 └── ModelError            a configured model did not give a usable reply
     ├── ModelAuthError    the key was refused: a retry cannot help
+    ├── ModelUnknown      the host has no such model or address: nor can it here
     ├── ModelUnavailable  unreachable, overloaded or failing after every allowed attempt
     ├── ModelReplyError   a reply that stayed malformed after one repair
     └── DeadlineExceeded  the question's wall-clock deadline ran out
@@ -78,6 +79,10 @@ class ModelError(LexloopError):
 
 class ModelAuthError(ModelError):
     """The model's host refused the key; trying again cannot help."""
+
+
+class ModelUnknown(ModelError):
+    """The model's host has no such model or address; trying again cannot help."""
 
 
 class ModelUnavailable(ModelError):

@@ -8,7 +8,13 @@ from types import TracebackType
 from typing import Self, TypeVar
 from weakref import WeakValueDictionary
 
-from lexloop.core.errors import DeadlineExceeded, ModelAuthError, ModelError, SettingsError
+from lexloop.core.errors import (
+    DeadlineExceeded,
+    ModelAuthError,
+    ModelError,
+    ModelUnknown,
+    SettingsError,
+)
 from lexloop.core.score import Unresolved
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
@@ -18,7 +24,7 @@ from lexloop.models.chat import ChatModel, connect
 from lexloop.models.dialogue import ChatReply, ChatRequest, Dialogue
 
 T = TypeVar("T")
-_NO_SUCH_MODEL = 404
+_HOPELESS = (ModelAuthError, ModelUnknown)
 _HUNG_ENOUGH = 3
 
 
@@ -76,13 +82,13 @@ class Asker:
         Raises:
             ModelAuthError: The host refused the key. Every further call would fail like this one,
                 so whoever runs many should stop.
-            ModelError: The host knows no such model or address; likewise.
+            ModelUnknown: The host knows no such model or address; likewise.
             DataError: The file of kept replies is damaged or full.
         """
         try:
             return self._run(dialogue)
         except ModelError as error:
-            if _hopeless(error):
+            if isinstance(error, _HOPELESS):
                 raise
             return Unresolved(error.what)
 
@@ -93,7 +99,7 @@ class Asker:
                 try:
                     reply = self._reply(request)
                 except ModelError as error:
-                    if _hopeless(error):
+                    if isinstance(error, _HOPELESS):
                         raise
                     request = dialogue.throw(error)
                 else:
@@ -106,7 +112,9 @@ class Asker:
 
     def _reply(self, request: ChatRequest) -> ChatReply:
         """A kept reply, or a new one; of several threads that ask the same, one asks the model."""
-        key = reply_key(self._chat.name, self._settings.temperature, request)
+        key = reply_key(
+            f"{self._chat.name} at {self._chat.host}", self._settings.temperature, request
+        )
         with self._guard:
             turn = self._underway.setdefault(key, Lock())
         with turn:
@@ -195,9 +203,3 @@ def without_model(dialogue: Dialogue[T]) -> T:
         f"{request.purpose} asks for a model, and none is configured.",
         "Set one with --model provider:name.",
     )
-
-
-def _hopeless(error: ModelError) -> bool:
-    """Whether every other call would fail in the same way."""
-    status = getattr(error.__cause__, "status_code", None)
-    return isinstance(error, ModelAuthError) or status == _NO_SUCH_MODEL

@@ -10,7 +10,13 @@ import math
 import time
 from typing import Any
 
-from lexloop.core.errors import ModelAuthError, ModelError, ModelReplyError, ModelUnavailable
+from lexloop.core.errors import (
+    ModelAuthError,
+    ModelError,
+    ModelReplyError,
+    ModelUnavailable,
+    ModelUnknown,
+)
 from lexloop.models.provider import Client, redacted, showable
 
 _UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError)
@@ -58,7 +64,7 @@ def failed_call(error: Exception, client: Client) -> FailedAttempt:
         )
     if status == 404:
         return FailedAttempt(
-            ModelError(
+            ModelUnknown(
                 f"{client.host} knows no model or address for {client.name} (404: {said}).",
                 "Check the model's name and LEXLOOP_BASE_URL, which usually ends in /v1.",
             ),
