@@ -7,14 +7,16 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from lexloop.core.score import Score, Unresolved, from_json
+from lexloop.evaluation.metrics.cost import retries
 from lexloop.evaluation.metrics.intervals import Estimate, estimates
 from lexloop.evaluation.record import Record
 
 _DECIMALS = 6
 _NOT_MEASURED = Unresolved("not measured")
 _FAILED = Unresolved("the question failed")
-_OWN = ("passed", "abstained")
-"""What every record says of itself; as metrics they are shares."""
+COSTS = ("context_tokens", "model_calls", "tokens_in", "tokens_out", "retries")
+"""What a question costs, known even where it failed."""
+_OWN = ("passed", "abstained", *COSTS)
 
 
 class Figure(TypedDict):
@@ -72,7 +74,9 @@ def of_estimate(estimated: Estimate | Unresolved) -> Figure:
 
 
 def score_of(record: Record, name: str) -> Score:
-    """One metric of a record; a question that failed has none."""
+    """One metric of a record, or what it cost; a question that failed has no metric."""
+    if name in COSTS:
+        return float(_cost(record)[name])
     if record.get("error"):
         return _FAILED
     if name in record["metrics"]:
@@ -84,9 +88,19 @@ def score_of(record: Record, name: str) -> Score:
     return _NOT_MEASURED
 
 
+def _cost(record: Record) -> dict[str, int]:
+    return {
+        "context_tokens": record["context_tokens"],
+        "model_calls": record["model_calls"],
+        "tokens_in": record["tokens_in"],
+        "tokens_out": record["tokens_out"],
+        "retries": retries(record),
+    }
+
+
 def metric_names(records: Iterable[Record]) -> list[str]:
     """Every metric that some record has, in the order of their first appearance."""
-    return list(dict.fromkeys([*_OWN, *(name for r in records for name in r["metrics"])]))
+    return list(dict.fromkeys([*(name for r in records for name in r["metrics"]), *_OWN]))
 
 
 def rounded(value: float) -> float:
