@@ -1,0 +1,69 @@
+"""Drawing with matplotlib, without pyplot, into SVG that stands inside a page."""
+
+import io
+import re
+import warnings
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+_STYLE: dict[str, Any] = {
+    # names by others may hold dollar signs; they are no formulas
+    "text.parse_math": False,
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.size": 9.0,
+    "axes.titlesize": 10.0,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#8a94a0",
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e4e8ec",
+    "xtick.color": "#46505a",
+    "ytick.color": "#46505a",
+    "text.color": "#1d2630",
+    "axes.labelcolor": "#46505a",
+}
+_LONGEST = 44
+Draw = Callable[[Any], None]
+
+
+def drawn(draw: Draw, width: float, height: float, title: str) -> str:
+    """An ``<svg>`` element.
+
+    Args:
+        draw: Fills the figure that it is given.
+        width: In inches.
+        height: In inches.
+        title: Read out where the picture cannot be seen; also keeps apart the identifiers inside.
+
+    Returns:
+        The element, without a prologue, the same for the same drawing.
+    """
+    with io.BytesIO() as file:
+        _save(file, "svg", draw, width, height, title)
+        text = file.getvalue().decode()
+    text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
+    return text.replace("<svg", f'<svg role="img" aria-label="{escape(title)}"', 1)
+
+
+def _save(file: io.BytesIO, kind: str, draw: Draw, width: float, height: float, salt: str) -> None:
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with matplotlib.rc_context({**_STYLE, "svg.hashsalt": salt}), warnings.catch_warnings():
+        # the browser has the scripts that the measuring font lacks
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        figure = Figure(figsize=(width, height), layout="constrained")
+        draw(figure)
+        metadata = {"Date": None, "Creator": None} if kind == "svg" else None
+        figure.savefig(file, format=kind, metadata=metadata)
+
+
+def short(name: str) -> str:
+    """A name that fits beside an axis, without what cannot be printed."""
+    text = "".join(character for character in name if character.isprintable())
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
