@@ -19,7 +19,7 @@ from lexloop.evaluation.record import PassageSeen, Record
 from lexloop.evaluation.run.judges import Judges
 from lexloop.evaluation.run.measure import Measured, measure
 from lexloop.evaluation.run.sources import Forgetful, Metered, Sources
-from lexloop.evaluation.run.task import Negative, Plan, Task
+from lexloop.evaluation.run.task import Negative, Plan, Task, unanswered
 from lexloop.graph.build import build_graph
 from lexloop.graph.components import Components
 
@@ -65,7 +65,7 @@ class Bench:
         try:
             return self._answered(gold, task["way"], measured=task["kind"] == "gold")
         except LexloopError as error:
-            return failed(gold, f"{type(error).__name__}: {error.what}")
+            return unanswered(gold, f"{type(error).__name__}: {error.what}")
 
     def _answered(self, gold: GoldQuestion, way: int, measured: bool) -> Record:
         settings, closed = self._settings[way], self._closed[way]
@@ -153,7 +153,7 @@ def _record(
         for p in state["passages"]
     ]
     return {
-        **failed(gold, ""),
+        **unanswered(gold, ""),
         "complexity": state["complexity"],
         "answer": state["answer"],
         "abstained": state["abstained"],
@@ -170,31 +170,3 @@ def _record(
         "context_tokens": context_tokens,
         "seconds": seconds,
     }
-
-
-def failed(gold: GoldQuestion, error: str) -> Record:
-    """The record of a question that was not answered; no error, no such field."""
-    record: Record = {
-        "row": "",
-        "id": gold.id,
-        "question_type": gold.question_type,
-        "question": gold.question,
-        "complexity": None,
-        "answer": "",
-        "abstained": False,
-        "passed": False,
-        "warning": "",
-        "citations": [],
-        "passages": [],
-        "attempts": [],
-        "degraded": [],
-        "metrics": {},
-        "model_calls": 0,
-        "tokens_in": 0,
-        "tokens_out": 0,
-        "context_tokens": 0,
-        "seconds": 0.0,
-    }
-    if error:
-        record["error"] = error
-    return record

@@ -60,6 +60,12 @@ class Sources:
             self._opened[key] = open_corpus(settings.corpus, tools, self._progress)
         return self._opened[key]
 
+    def close(self) -> None:
+        """Let go of the collections."""
+        for collection, _ in self._opened.values():
+            collection.close()
+        self._opened.clear()
+
     def components(self, settings: Settings, collection: Collection) -> Components:
         """What answers under the settings over a collection."""
         chat = self.chat(settings)

@@ -5,6 +5,9 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
+from lexloop.evaluation.gold import GoldQuestion
+from lexloop.evaluation.record import Record
+
 
 class Negative(BaseModel):
     """A query that must be refused."""
@@ -43,3 +46,31 @@ class Task(TypedDict):
     kind: Literal["gold", "negative"]
     way: int
     item: int
+
+
+def unanswered(gold: GoldQuestion, error: str) -> Record:
+    """The record of a question that was not answered; no error, no such field."""
+    record: Record = {
+        "row": "",
+        "id": gold.id,
+        "question_type": gold.question_type,
+        "question": gold.question,
+        "complexity": None,
+        "answer": "",
+        "abstained": False,
+        "passed": False,
+        "warning": "",
+        "citations": [],
+        "passages": [],
+        "attempts": [],
+        "degraded": [],
+        "metrics": {},
+        "model_calls": 0,
+        "tokens_in": 0,
+        "tokens_out": 0,
+        "context_tokens": 0,
+        "seconds": 0.0,
+    }
+    if error:
+        record["error"] = error
+    return record

@@ -1,0 +1,210 @@
+"""The folder of a run: what identifies it, and a line for every question that was asked.
+
+A line is written and synced before the next, so whatever ends the process takes with it the
+questions in flight at most. A last line that was cut off is cut away when the run is resumed.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Generic, Self, TypeVar, cast
+
+from lexloop.core.errors import DataError, InputError
+from lexloop.core.files import write_text
+from lexloop.evaluation.record import Record, Refusal
+
+RUN, RECORDS, REFUSALS = "run.json", "records.jsonl", "refusals.jsonl"
+_UNCOMPARED = frozenset({"today"})
+Line = TypeVar("Line", Record, Refusal)
+Key = tuple[str, str]
+"""A row's name and a question's id."""
+
+
+class Lines(Generic[Line]):
+    """A file of JSON lines that only grows; open for one writer.
+
+    Of two lines for one row and question the later counts.
+
+    Args:
+        path: Made where there is none.
+
+    Raises:
+        InputError: Another process writes it.
+        DataError: A line but the last is damaged.
+        OSError: It cannot be read or written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("ab+")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            self._file.close()
+            raise InputError(
+                f"{path} is being written by another run.", "Wait for it, or choose another --out."
+            ) from error
+        try:
+            read: list[Line] = self._read(path)
+            self.held: dict[Key, Line] = {(line["row"], line["id"]): line for line in read}
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _read(self, path: Path) -> list[Line]:
+        self._file.seek(0)
+        data = self._file.read()
+        whole = data.rfind(b"\n") + 1
+        if whole < len(data):
+            self._file.truncate(whole)
+            os.fsync(self._file.fileno())
+        lines = data[:whole].splitlines()
+        return [_line(path, number, line) for number, line in enumerate(lines, start=1)]
+
+    def add(self, lines: Iterable[Line]) -> None:
+        """Append lines and wait until they are on the disk."""
+        for line in lines:
+            text = json.dumps(line, ensure_ascii=False, allow_nan=False)
+            self._file.write(text.encode("utf-8", "surrogatepass") + b"\n")
+            self.held[line["row"], line["id"]] = line
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def answered(self, keys: Sequence[Key]) -> bool:
+        """Whether each is there and did not fail, after what one has was given to the others.
+
+        Rows that answer alike share their answers; a process that ended while it wrote them may
+        have left some without.
+        """
+        found = next((line for key in keys if _good(line := self.held.get(key))), None)
+        if found is None:
+            return False
+        missing = [key for key in keys if not _good(self.held.get(key))]
+        if missing:
+            self.add([cast(Line, {**found, "row": row}) for row, _ in missing])
+        return True
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+
+def _good(line: Record | Refusal | None) -> bool:
+    return line is not None and "error" not in line
+
+
+def _line(path: Path, number: int, line: bytes) -> Any:
+    try:
+        found = json.loads(line.decode("utf-8", "surrogatepass"))
+        if not isinstance(found, dict):
+            raise ValueError("it is no JSON object")
+        found["row"], found["id"]
+    except (ValueError, KeyError) as error:
+        raise DataError(
+            f"{path}, line {number}, is damaged: {error}.", "Remove the line, or run anew."
+        ) from error
+    return found
+
+
+class RunFolder:
+    """A run's folder, open for writing; use it as a context manager.
+
+    Args:
+        path: Made where there is none.
+        identity: What the run is; JSON.
+
+    Raises:
+        InputError: The folder holds another run, or something else, or cannot be written.
+        DataError: What it holds is damaged.
+    """
+
+    def __init__(self, path: Path, identity: Mapping[str, Any]) -> None:
+        self.path = path
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            known = read_identity(path)
+            if known is None:
+                _refuse_strangers(path)
+                write_text(path / RUN, json.dumps(identity, ensure_ascii=False, indent=1) + "\n")
+            else:
+                refuse_other(path, known, identity)
+            self.records = Lines[Record](path / RECORDS)
+            try:
+                self.refusals = Lines[Refusal](path / REFUSALS)
+            except BaseException:
+                self.records.close()
+                raise
+        except OSError as error:
+            raise InputError(
+                f"The run's folder {path} cannot be used: {error}.", "Choose another --out."
+            ) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.records.close()
+        self.refusals.close()
+
+
+def read_identity(path: Path) -> dict[str, Any] | None:
+    """What the run in a folder is; None where there is no run.
+
+    Raises:
+        DataError: It is damaged.
+        OSError: It cannot be read.
+    """
+    try:
+        known = json.loads((path / RUN).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise DataError(f"{path / RUN} is damaged: {error}.", "Choose another --out.") from error
+    if not isinstance(known, dict):
+        raise DataError(f"{path / RUN} holds no JSON object.", "Choose another --out.")
+    return cast(dict[str, Any], known)
+
+
+def _refuse_strangers(path: Path) -> None:
+    strangers = [entry.name for entry in path.iterdir() if not entry.name.startswith(f".{RUN}.")]
+    if strangers:
+        raise InputError(
+            f"The folder {path} is not empty and holds no run (it has {min(strangers)!r}).",
+            "Choose another --out.",
+        )
+
+
+def refuse_other(path: Path, known: Mapping[str, Any], identity: Mapping[str, Any]) -> None:
+    """Refuse to go on with a run that is not this one.
+
+    Raises:
+        InputError: They differ; it says in what.
+    """
+    wanted = json.loads(json.dumps(identity))
+    differences = [
+        _difference(name, known.get(name), wanted.get(name))
+        for name in dict.fromkeys([*known, *wanted])
+        if name not in _UNCOMPARED and known.get(name) != wanted.get(name)
+    ]
+    if differences:
+        raise InputError(
+            f"The folder {path} holds another run: {'; '.join(differences)}.",
+            "Choose another --out, or run what it holds.",
+        )
+
+
+def _difference(name: str, known: Any, wanted: Any) -> str:
+    if isinstance(known, dict) and isinstance(wanted, dict):
+        inner = next(k for k in {**known, **wanted} if known.get(k) != wanted.get(k))
+        return _difference(f"{name}.{inner}", known.get(inner), wanted.get(inner))
+    if isinstance(known, list) and isinstance(wanted, list):
+        names = [[_name(item) for item in items] for items in (known, wanted)]
+        return f"{name} were {', '.join(names[0]) or 'none'}, now {', '.join(names[1]) or 'none'}"
+    return f"{name} was {known!r}, now {wanted!r}"
+
+
+def _name(item: Any) -> str:
+    if isinstance(item, dict):
+        return str(item.get("name") or item.get("row") or item)
+    return str(item)
