@@ -13,6 +13,7 @@ Exit codes, for scripts:
 7     the deadline ran out
 10    with ``--exit-code``: abstained
 11    with ``--exit-code``: answered, but the answer did not pass
+12    an evaluation ended, but some of its questions were not answered
 130   interrupted
 ====  =====================================================================
 
@@ -31,13 +32,15 @@ from lexloop.apps.cli.chat import chat
 from lexloop.apps.cli.edge import debugging, unexpected
 from lexloop.apps.cli.evaluation.feedback import commands as feedback_commands
 from lexloop.apps.cli.evaluation.judge import judge
+from lexloop.apps.cli.evaluation.run import evaluate
+from lexloop.apps.cli.evaluation.testset import commands as testset_commands
 from lexloop.apps.cli.graph import commands as graph_commands
 from lexloop.apps.cli.index import commands as index_commands
 
 _EPILOG = (
     "Exit codes: 0 answered or abstained; 1 unexpected; 2 input or settings; 3 index made, files "
     "skipped; 4 documents; 5 stored files; 6 model; 7 deadline; 130 interrupted. With --exit-code: "
-    "10 abstained; 11 answered without passing."
+    "10 abstained; 11 answered without passing. eval: 12 some questions not answered."
 )
 
 app = typer.Typer(
@@ -52,9 +55,11 @@ app = typer.Typer(
 app.command(epilog=_EPILOG)(ask)
 app.command(epilog=_EPILOG)(chat)
 app.command(epilog=_EPILOG)(judge)
+app.command("eval", epilog=_EPILOG)(evaluate)
 app.add_typer(index_commands, name="index", epilog=_EPILOG)
 app.add_typer(graph_commands, name="graph", epilog=_EPILOG)
 app.add_typer(feedback_commands, name="feedback", epilog=_EPILOG)
+app.add_typer(testset_commands, name="testset", epilog=_EPILOG)
 
 
 def _show_version(wanted: bool) -> None:

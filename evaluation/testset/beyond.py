@@ -1,0 +1,65 @@
+"""Questions out of scope: about a thing of the documents, for something they demonstrably lack."""
+
+from collections.abc import Iterator, Sequence
+from random import Random
+
+from lexloop.corpus.text.tokens import tokenize
+from lexloop.evaluation.gold import OUT_OF_SCOPE
+from lexloop.evaluation.testset.draft import Draft
+from lexloop.evaluation.testset.facts import Fact
+from lexloop.evaluation.testset.material import Material
+
+_FRAMES = (
+    ("How is {about} treated under the law of {lacking}?", "Australia"),
+    ("Which court rulings from {lacking} deal with {about}?", "Canada"),
+    ("What do the authorities of {lacking} say about {about}?", "Brazil"),
+    ("How does {lacking} deal with {about}?", "Japan"),
+    ("What does {lacking} say about {about}?", "the Basel Convention"),
+    ("What did {lacking} decide about {about}?", "the Supreme Court of India"),
+    ("Which {lacking} recommend a standard for {about}?", "engineering associations"),
+    ("Which {lacking} teach courses on {about}?", "universities"),
+    ("Which {lacking} were the first to report on {about}?", "newspapers"),
+    ("What is the price of {lacking} against risks from {about}?", "insurance"),
+    ("Which {lacking} help to keep track of {about}?", "smartphone apps"),
+    ("What do {lacking} say about {about}?", "opinion polls"),
+    ("Which {lacking} explain {about} best?", "textbooks"),
+    ("What is the number of {lacking} for questions about {about}?", "the telephone helpline"),
+    ("Which {lacking} pay for research on {about}?", "scholarships"),
+    ("What did {lacking} say in the debate on {about}?", "senators"),
+    ("How do {lacking} judge {about}?", "economists"),
+    ("Which {lacking} about {about} take place every spring?", "trade fairs"),
+)  # fmt: skip
+_MOST = 200
+_FEWEST_TOPICS = 5
+
+
+def out_of_scope(facts: Sequence[Fact], rng: Random, material: Material) -> Iterator[Draft]:
+    """Questions about what the documents speak of that ask for what they do not.
+
+    None of the words for what is lacking occurs in any chunk, so nothing there can answer.
+    """
+    knows = material.collection.knows
+    lacked = [
+        (frame, lacking) for frame, lacking in _FRAMES if not any(map(knows, tokenize(lacking)))
+    ]
+    topics = _topics([fact for fact in facts if fact.kind == "definition"])
+    if len(topics) < _FEWEST_TOPICS:
+        topics = _topics(facts)
+    made = [(frame, lacking, about) for frame, lacking in lacked for about in topics]
+    rng.shuffle(made)
+    for frame, lacking, about in made[:_MOST]:
+        answer = f"The documents do not answer this: they hold nothing about {lacking}."
+        question = frame.format(about=about, lacking=lacking)
+        yield Draft(question, OUT_OF_SCOPE, answer, ())
+
+
+def _topics(facts: Sequence[Fact]) -> list[str]:
+    return sorted({fact.ask.subject.removeprefix("the term ") for fact in facts if _topic(fact)})
+
+
+def _topic(fact: Fact) -> bool:
+    about = fact.ask.subject
+    mine = {"i", "you", "my", "your"} & set(about.lower().split())
+    said = len(about.replace("the term ", "").split())
+    too_little = said < 2 or (said < 3 and about.startswith("the ") and "term" not in about)
+    return fact.kind not in ("alias", "penalty") and not mine and not too_little and said < 8

@@ -1,0 +1,133 @@
+"""Questions of every type asked for from a model, their evidence found again in the documents."""
+
+import math
+import re
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from random import Random
+
+from pydantic import BaseModel, Field
+
+from lexloop.core.errors import ModelUnavailable
+from lexloop.core.score import Unresolved
+from lexloop.core.types import Chunk
+from lexloop.evaluation.asking import Asker
+from lexloop.evaluation.gold import OUT_OF_SCOPE, Said, Span
+from lexloop.evaluation.testset.draft import Draft
+from lexloop.evaluation.testset.material import Material
+from lexloop.evaluation.testset.question_types import QUESTION_TYPES
+from lexloop.models.dialogue import ChatRequest, Dialogue, parsed
+from lexloop.prompts import Data, load
+
+_AT_ONCE = 4
+_OF_TWO = ("double", "compare", "complex_situational")
+_EXTRA, _SPARE = 1.4, 2
+_FEWEST_CHARS = 120
+_HOPELESS = 4
+
+
+class WrittenQuestion(BaseModel):
+    """What the model is asked for."""
+
+    question: str = Field(min_length=8)
+    answer: str = Field(min_length=1)
+    quotes: list[str] = []
+    history_user: str = ""
+    history_assistant: str = ""
+
+
+class ModelMaker:
+    """Asks a model for questions about passages drawn at random.
+
+    Args:
+        material: The documents.
+        asker: Asks the model and keeps its replies.
+        seed: Of the passages drawn.
+    """
+
+    def __init__(self, material: Material, asker: Asker, seed: int) -> None:
+        self._material, self._asker, self._seed = material, asker, seed
+        self.failed = 0
+
+    def __call__(self, question_type: str, wanted: int) -> Sequence[Draft]:
+        """Somewhat more questions of a type than are wanted; those without found evidence left out.
+
+        Raises:
+            ModelUnavailable: The first replies all came to nothing.
+        """
+        drawn = self._drawn(question_type, math.ceil(wanted * _EXTRA) + _SPARE)
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            replies = list(pool.map(lambda chunks: self._ask(question_type, chunks), drawn))
+        lost = [reply for reply in replies if isinstance(reply, Unresolved)]
+        self.failed += len(lost)
+        if replies and len(lost) == len(replies) and len(lost) >= min(_HOPELESS, len(drawn)):
+            raise ModelUnavailable(
+                f"The model wrote no question: {lost[0].reason}", "Try again, or leave out --model."
+            )
+        made = [
+            draft_of(reply, question_type, chunks)
+            for reply, chunks in zip(replies, drawn, strict=True)
+            if not isinstance(reply, Unresolved)
+        ]
+        return [draft for draft in made if draft is not None]
+
+    def _drawn(self, question_type: str, count: int) -> list[list[Chunk]]:
+        rng = Random(f"{self._seed}:{question_type}")  # noqa: S311 - a choice, no secret
+        own = [chunk for chunk in self._material.chunks if len(chunk["text"]) >= _FEWEST_CHARS]
+        own = own or self._material.chunks
+        each = 2 if question_type in _OF_TWO and len(own) > 1 else 1
+        sets: list[list[Chunk]] = []
+        deck: list[Chunk] = []
+        while len(sets) < count and len(sets) < 3 * len(own):
+            if len(deck) < each:
+                deck = rng.sample(own, len(own))
+            sets.append([deck.pop() for _ in range(each)])
+        return sets
+
+    def _ask(self, question_type: str, chunks: Sequence[Chunk]) -> WrittenQuestion | Unresolved:
+        return self._asker.ask(_writing(question_type, chunks))
+
+
+def _writing(question_type: str, chunks: Sequence[Chunk]) -> Dialogue[WrittenQuestion]:
+    prompt = load("make_question", ("number", "passages"))
+    number = list(QUESTION_TYPES).index(question_type) + 1
+    passages = [Data("passage", chunk["text"], n) for n, chunk in enumerate(chunks, start=1)]
+    system, user = prompt.render(number=number, passages=passages)
+    reply = yield ChatRequest("make_question", system, user, schema=WrittenQuestion)
+    return parsed(reply, WrittenQuestion)
+
+
+def draft_of(reply: WrittenQuestion, question_type: str, chunks: Sequence[Chunk]) -> Draft | None:
+    """The reply as a draft; None where its evidence is not in the passages, or there is none."""
+    found = [span for quote in reply.quotes if (span := _located(quote, chunks))]
+    beyond = question_type == OUT_OF_SCOPE
+    if not beyond and (not found or len(found) < len(reply.quotes)):
+        return None
+    history: tuple[Said, ...] = ()
+    if question_type == "conversational":
+        if not reply.history_user.strip():
+            return None
+        answered = reply.history_assistant.strip() or "What would you like to know about it?"
+        history = (
+            Said(role="user", content=reply.history_user.strip()),
+            Said(role="assistant", content=answered),
+        )
+    spans = () if beyond else tuple(dict.fromkeys(found))
+    return Draft(reply.question.strip(), question_type, reply.answer.strip(), spans, history)
+
+
+def _located(quote: str, chunks: Sequence[Chunk]) -> Span | None:
+    """Where a quote stands; blanks and line breaks may differ."""
+    words = quote.split()
+    if not words:
+        return None
+    pattern = re.compile(r"\s+".join(map(re.escape, words)))
+    for chunk in chunks:
+        if found := pattern.search(chunk["text"]):
+            return Span(
+                document=chunk["document"],
+                start=chunk["start"] + found.start(),
+                end=chunk["start"] + found.end(),
+                section=chunk["section"],
+            )
+    return None

@@ -1,0 +1,128 @@
+"""What test questions are made of: the statements of a corpus, each with its place."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from lexloop.core.errors import CorpusError
+from lexloop.core.filters import Filters
+from lexloop.core.types import Chunk
+from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.subset import every_chunk
+from lexloop.corpus.triplets.units import Unit, units
+from lexloop.evaluation.gold import Span
+
+_NUMBERED = re.compile(
+    r"(?:§|section|article|art\.|rule|regulation|clause|part|chapter|annex|schedule)+\s*\S*\d|\d",
+    re.IGNORECASE,
+)
+_PLACE = re.compile(
+    r"^(?:§+\s*)?(?:(?:section|article|art\.|rule|regulation|clause|part|chapter|annex|schedule)\s+)?"
+    r"[\dA-Z][\w.\-]*(?:\(\w{1,4}\))*",
+    re.IGNORECASE,
+)
+
+
+_CITATION_STOP = re.compile(r"\b(?:[A-Z]\.){2,}$")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A sentence or list item of a document.
+
+    Args:
+        document: The document's name.
+        section: The section that it stands in, or nothing.
+        unit: Its offsets, its words, and the clause that it hangs on.
+    """
+
+    document: str
+    section: str
+    unit: Unit
+
+    @property
+    def place(self) -> str:
+        """The section as a question names it, "§ 20-871"; empty where it has no number."""
+        if not _NUMBERED.match(self.section):
+            return ""
+        found = _PLACE.match(self.section)
+        named = found.group().rstrip(".") if found else ""
+        return f"section {named}" if named[:1].isdigit() else named
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """A collection as the makers of questions read it.
+
+    Args:
+        collection: The documents.
+        filters: Which of them may be asked about.
+
+    Raises:
+        CorpusError: There is no text among them.
+    """
+
+    collection: Collection
+    filters: Filters = field(default_factory=Filters)
+
+    def __post_init__(self) -> None:
+        if not self.chunks:
+            raise CorpusError(
+                "The corpus holds no text to ask about.", "Give a folder or index with documents."
+            )
+
+    @cached_property
+    def chunks(self) -> list[Chunk]:
+        """Every chunk of the documents, in order."""
+        shown = set(self.documents)
+        return [chunk for chunk in every_chunk(self.collection) if chunk["document"] in shown]
+
+    @cached_property
+    def documents(self) -> list[str]:
+        """The names of the documents that may be asked about."""
+        known = self.collection.metadata(self.collection.layout.names)
+        return [name for name, about in known.items() if self.filters.admits(about)]
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """Every statement, in order."""
+        own: dict[str, list[Chunk]] = {name: [] for name in self.documents}
+        for chunk in self.chunks:
+            own[chunk["document"]].append(chunk)
+        return [line for name, chunks in own.items() for line in self._of(name, chunks)]
+
+    def _of(self, document: str, own: list[Chunk]) -> Iterator[Line]:
+        starts = [chunk["start"] for chunk in own]
+        for unit in _whole(self.text_of(document)):
+            place = bisect_right(starts, unit.start) - 1
+            yield Line(document, own[place]["section"] if place >= 0 else "", unit)
+
+    def text_of(self, document: str) -> str:
+        """The whole text of a document."""
+        return self.collection.text_of(document) or ""
+
+    def quote(self, span: Span) -> str:
+        """What a span holds."""
+        return self.text_of(span.document)[span.start : span.end]
+
+
+def _whole(text: str) -> Iterator[Unit]:
+    """The units of a text; a sentence cut at the stops of "42 U.S.C. § 2000" is put together."""
+    held: Unit | None = None
+    for found in units(text):
+        unit = found
+        if held is not None:
+            if "\n" not in text[held.end : unit.start]:
+                gap = text[held.end : found.start]
+                unit = Unit(held.start, found.end, held.body + gap + found.body, held.lead)
+            else:
+                yield held
+            held = None
+        if _CITATION_STOP.search(unit.body):
+            held = unit
+        else:
+            yield unit
+    if held is not None:
+        yield held
