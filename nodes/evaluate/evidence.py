@@ -1,7 +1,9 @@
 """The evidence that claims are held against: its sentences, their vectors and their terms."""
 
+import itertools
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from lexloop.corpus.text.statements import statements
@@ -13,6 +15,9 @@ Embed = Callable[[list[str]], Vectors]
 """From texts to their unit vectors, shape (texts, dimension)."""
 
 
+_HEADING = re.compile(r"^\s*§+\s*(\d[\w.\-]*\w)", re.MULTILINE)
+
+
 @dataclass(frozen=True)
 class Evidence:
     """The sentences that may support a claim, in the order of the text.
@@ -21,11 +26,13 @@ class Evidence:
         sentences: Each as it can stand alone.
         vectors: Their unit vectors, shape (len(sentences), dimension).
         whole: The text they are from, with headings and whatever else is no sentence.
+        places: The section that each stands in, empty where unknown; none when none is known.
     """
 
     sentences: list[str]
     vectors: Vectors
     whole: str = ""
+    places: list[str] = field(default_factory=list)
 
     @cached_property
     def text(self) -> str:
@@ -60,9 +67,7 @@ class Evidence:
     @cached_property
     def pairs(self) -> frozenset[tuple[str, str]]:
         """Every two search terms that follow each other in a sentence."""
-        return frozenset(
-            pair for terms in self.ordered for pair in zip(terms, terms[1:], strict=False)
-        )
+        return frozenset(pair for terms in self.ordered for pair in itertools.pairwise(terms))
 
 
 def evidence_of(texts: list[str], embed: Embed) -> Evidence:
@@ -72,5 +77,15 @@ def evidence_of(texts: list[str], embed: Embed) -> Evidence:
         texts: Passages, or single sentences.
         embed: Makes the vectors, all in one batch.
     """
-    sentences = [statement.text for text in texts for statement in statements(text)]
-    return Evidence(sentences, embed(sentences), "\n".join(texts))
+    sentences, places = [], []
+    for text in texts:
+        for statement in statements(text):
+            sentences.append(statement.text)
+            places.append(_place(text, statement.start))
+    return Evidence(sentences, embed(sentences), "\n".join(texts), places)
+
+
+def _place(text: str, start: int) -> str:
+    """The number of the section whose heading comes last before ``start``; or nothing."""
+    opened = _HEADING.findall(text, 0, start + 1)
+    return opened[-1] if opened else ""

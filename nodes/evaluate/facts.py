@@ -22,11 +22,19 @@ _COUNTED = re.compile(
     r"(?:days?|weeks?|months?|years?|hours?|minutes?|percent|per cent|dollars|times)\b)",
     re.IGNORECASE,
 )
-_MONTH = re.compile(
-    r"\b(January|February|March|April|May|June|July|August|September|October|November|December)"
-    r"\b(?=[\s,]+\d)|(?<=\d )(January|February|March|April|May|June|July|August|September|October"
-    r"|November|December)\b"
+_MONTHS = """January February March April May June July August September October November
+December""".split()
+_SHORT = {month[:3].lower(): month.lower() for month in _MONTHS}
+_NAMED = (
+    f"{'|'.join(_MONTHS)}|"
+    r"(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\b\.?"
 )
+_MONTH = re.compile(rf"\b({_NAMED})(?=[\s,]+\d)|(?<=\d )({_NAMED})(?!\w)")
+_DAY = re.compile(
+    rf"\b(?P<month>{_NAMED})\s+(?P<day>\d{{1,2}})(?!\d)|(?<!\d)(?P<early>\d{{1,2}})\s+(?P<late>{_NAMED})"
+    r"(?!\w)"
+)
+_ISO = re.compile(r"(?<![\d-])((?:19|20)\d\d)-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?![\d-])")
 _THOUSANDS = r"\d{1,3}(?:,\d{3})+(?!\d)"
 # A sum or a share is told from a reference like 5.30 by its sign, its commas or its unit.
 _AMOUNT = re.compile(
@@ -42,15 +50,40 @@ def facts(text: str) -> set[str]:
     """Every number, amount, month of a date and section reference in ``text``.
 
     Number words before a unit count as digits, thousands separators and trailing zeros of
-    amounts are dropped, and a reference ``20-871(b)(1)`` stays one fact.
+    amounts are dropped, 2022-12-23 is December 23, 2022, and a reference ``20-871(b)(1)`` stays
+    one fact.
     """
-    found = {month.lower() for pair in _MONTH.findall(text) for month in pair if month}
+    text = _spelt_out(text)
+    found = {_month(name) for pair in _MONTH.findall(text) for name in pair if name}
     found |= {str(_counted(match["words"])) for match in _COUNTED.finditer(text)}
     found |= {_amount(match.group()) for match in _AMOUNT.finditer(text)}
     rest = _AMOUNT.sub(" ", text)
     references = [match.group() for match in _REFERENCE.finditer(rest)]
     found |= {reference.replace("–", "-").lower() for reference in references}
     return found | set(_NUMBER.findall(_REFERENCE.sub(" ", rest)))
+
+
+def dates(text: str) -> set[str]:
+    """Every day of a month that ``text`` names, as ``december 23``."""
+    found = _DAY.finditer(_spelt_out(text))
+    return {f"{_month(m['month'] or m['late'])} {int(m['day'] or m['early'])}" for m in found}
+
+
+def number_of(word: str) -> str | None:
+    """The number that one word or numeral stands for; None for "one", mostly a pronoun."""
+    if re.fullmatch(r"\d[\d,]*(?:\.\d+)?", word):
+        return _amount(word)
+    value = _SMALL.get(word.lower(), 1)
+    return None if value == 1 else str(value)
+
+
+def _spelt_out(text: str) -> str:
+    """The text with its ISO dates as words, so that both ways to write a date are one."""
+    return _ISO.sub(lambda m: f"{_MONTHS[int(m[2]) - 1]} {int(m[3])}, {m[1]}", text)
+
+
+def _month(name: str) -> str:
+    return _SHORT[name[:3].lower()]
 
 
 def _counted(words: str) -> int:

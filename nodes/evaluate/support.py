@@ -1,12 +1,15 @@
 """How probable it is that evidence supports a claim, without a model."""
 
+from collections.abc import Iterator
 from dataclasses import astuple, dataclass
 
-from lexloop.nodes.evaluate.claim_signs import ClaimSigns, missing_facts, read_claim_signs
+from lexloop.models.embedding import Vectors
+from lexloop.nodes.evaluate.claim_signs import ClaimSigns, read_claim_signs
+from lexloop.nodes.evaluate.disagreements import disagreements
 from lexloop.nodes.evaluate.evidence import Embed, Evidence, evidence_of
 from lexloop.nodes.evaluate.weights import Weights, load_weights
 
-__all__ = ["ClaimSupport", "Embed", "Evidence", "Support", "evidence_of"]
+__all__ = ["ClaimSupport", "Embed", "Evidence", "Support", "evidence_of", "sunk"]
 
 _LEAST_QUOTED = 3
 
@@ -17,11 +20,11 @@ class Support:
 
     Args:
         probability: That a reader would call the claim supported, in [0, 1].
-        missing: Numbers, dates and references of the claim that the evidence does not state.
+        reasons: Where claim and evidence disagree: numbers, dates, references, negations.
     """
 
     probability: float
-    missing: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
 
 
 class ClaimSupport:
@@ -46,19 +49,31 @@ class ClaimSupport:
         return cls(embed, load_weights("groundedness", "support", ClaimSigns))
 
     def of(self, claims: list[str], evidence: Evidence) -> list[Support]:
-        """The support of each claim; a claim quoted word for word is supported for certain."""
+        """The support of each claim.
+
+        A claim quoted word for word is certain; one that disagrees with the evidence over a fact
+        or a negation is improbable however alike the two are.
+        """
         if not claims or not evidence.sentences:
             return [Support(0.0) for _ in claims]
-        vectors = self._embed(claims)
-        found = []
-        for claim, vector in zip(claims, vectors, strict=True):
-            if _quoted(claim, evidence):
-                found.append(Support(1.0))
-                continue
-            signs = read_claim_signs(claim, vector, evidence)
-            missing = tuple(missing_facts(claim, evidence))
-            found.append(Support(self._weights.probability(astuple(signs)), missing))
-        return found
+        quoted = [_quoted(claim, evidence) for claim in claims]
+        others = [claim for claim, certain in zip(claims, quoted, strict=True) if not certain]
+        vectors: Iterator[Vectors] = iter(self._embed(others)) if others else iter(())
+        return [
+            Support(1.0) if certain else self._support(claim, next(vectors), evidence)
+            for claim, certain in zip(claims, quoted, strict=True)
+        ]
+
+    def _support(self, claim: str, vector: Vectors, evidence: Evidence) -> Support:
+        reasons = tuple(disagreements(claim, evidence))
+        signs = read_claim_signs(claim, vector, evidence, disagrees=bool(reasons))
+        probability = self._weights.probability(astuple(signs))
+        return Support(sunk(probability) if reasons else probability, reasons)
+
+
+def sunk(probability: float) -> float:
+    """The probability of a claim that disagrees with its evidence: below 0.2, its order kept."""
+    return min(probability, 0.1 + 0.1 * probability)
 
 
 def _quoted(claim: str, evidence: Evidence) -> bool:

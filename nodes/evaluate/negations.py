@@ -1,0 +1,62 @@
+"""Whether a claim denies what its evidence says, or says what its evidence denies."""
+
+import re
+from collections.abc import Set
+
+from lexloop.corpus.text.tokens import tokenize, words
+
+_NEGATORS = frozenset("not no never none nor neither without cannot nobody nothing nowhere".split())
+_SOFT = re.compile(
+    r"\b(?:un(?:lawful|able|less|like)\w*|prohibit\w*|forbid\w*|forbidden|illegal\w*|bann?(?:ed|s)?"
+    r"|fail\w*|refus\w*|reject\w*|den(?:y|ies|ied)|exempt\w*|except\w*|exclud\w*|lack\w*|avoid\w*"
+    r"|absen\w+|prevent\w*|declin\w*|rather|instead|only|few|hardly|little|free)\b",
+    re.IGNORECASE,
+)
+"""Words that may say what a negation says, in claim or evidence: with one, nothing is flagged."""
+_BOUNDS_AND_IDIOMS = re.compile(
+    r"\b(?:no|not)\s+(?:\w+\s+)?(?:more|later|longer|greater|less|fewer|earlier|sooner|higher|lower)"
+    r"\s+than\b|\b(?:no|not)\s+(?:longer|doubt|matter)\b|\bnot\s+(?:to\s+)?exceed\w*"
+    r"|\bnot\s+(?:only|just|merely|limited|necessarily)\b|\b(?:whether|or|if)\s+not\b",
+    re.IGNORECASE,
+)
+_REACH = 5
+
+
+def denied(text: str) -> frozenset[str]:
+    """The search terms that a negation in ``text`` stands before.
+
+    Bounds ("not more than") and idioms ("not only") deny nothing.
+    """
+    found: set[str] = set()
+    following = words(_BOUNDS_AND_IDIOMS.sub(" ", text))
+    for place, word in enumerate(following):
+        if word in _NEGATORS or re.search(r"n['’]t$", word):
+            near = (tokenize(other) for other in following[place + 1 : place + 1 + _REACH])
+            found |= set(next(filter(None, near), ()))
+    return frozenset(found)
+
+
+def negated(text: str) -> bool:
+    """Whether ``text`` denies anything, be it by a word that only implies it."""
+    return bool(denied(text)) or _SOFT.search(text) is not None
+
+
+def contradicts(claim: str, sentences: list[str], wanted: Set[str]) -> str | None:
+    """The term over which a claim and the sentences that come closest to it disagree.
+
+    Args:
+        claim: The claim.
+        sentences: Those that hold nearly the most of its terms.
+        wanted: The claim's search terms.
+    """
+    ours, theirs = denied(claim), [denied(sentence) for sentence in sentences]
+    if ours:
+        if any(
+            negated(s) and (not d or d & wanted) for s, d in zip(sentences, theirs, strict=True)
+        ):
+            return None
+        return min(ours, default=None)
+    if _SOFT.search(claim):
+        return None
+    over = [d & wanted for d in theirs]
+    return min(frozenset.intersection(*over), default=None) if over else None
