@@ -34,6 +34,7 @@ from lexloop.apps.cli.evaluation.feedback import commands as feedback_commands
 from lexloop.apps.cli.evaluation.judge import judge
 from lexloop.apps.cli.evaluation.run import evaluate
 from lexloop.apps.cli.evaluation.testset import commands as testset_commands
+from lexloop.apps.cli.evaluation.tune import tune
 from lexloop.apps.cli.graph import commands as graph_commands
 from lexloop.apps.cli.index import commands as index_commands
 
@@ -56,6 +57,7 @@ app.command(epilog=_EPILOG)(ask)
 app.command(epilog=_EPILOG)(chat)
 app.command(epilog=_EPILOG)(judge)
 app.command("eval", epilog=_EPILOG)(evaluate)
+app.command(epilog=_EPILOG)(tune)
 app.add_typer(index_commands, name="index", epilog=_EPILOG)
 app.add_typer(graph_commands, name="graph", epilog=_EPILOG)
 app.add_typer(feedback_commands, name="feedback", epilog=_EPILOG)

@@ -1,0 +1,157 @@
+"""What tuning tries, one coordinate after the other: chunking, fusion, its weights, the plan."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lexloop.core.settings import Settings
+from lexloop.core.types import Plan
+from lexloop.nodes.classify.plan import plan_for
+
+Changes = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """One thing that can be changed, and what it is changed to.
+
+    Args:
+        name: What reports call it.
+        candidates: Each a change of settings.
+        resizes: Whether candidates change how long a chunk is, and so what k passages cost.
+    """
+
+    name: str
+    candidates: tuple[Changes, ...]
+    resizes: bool = False
+
+
+_CHUNKERS: tuple[Changes, ...] = (
+    {"chunker": "auto"},
+    {"chunker": "provisions"},
+    *(
+        {"chunker": "sentence", "chunk_tokens": tokens, "chunk_overlap": overlap}
+        for tokens, overlap in ((64, 0), (128, 32), (256, 64), (512, 200))
+    ),
+    {"chunker": "semantic"},
+    *(
+        {"chunker": "characters", "chunk_chars": chars, "chunk_chars_overlap": overlap}
+        for chars, overlap in ((500, 50), (1000, 100))
+    ),
+)
+_FORMULAS: tuple[Changes, ...] = (
+    {"fusion": "linear"},
+    {"fusion": "linear", "normalisation": "minmax"},
+    {"fusion": "rrf"},
+    *({"fusion": "weighted_rrf", "lexical_weight": weight} for weight in (0.3, 0.5, 0.7)),
+)
+_FUSIONS: tuple[Changes, ...] = tuple(
+    {**fusion, "fusion_level": level} for fusion in _FORMULAS for level in ("chunk", "document")
+)
+_BOOSTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.2)
+_HOSTS = (0.0, 0.05, 0.1, 0.2, 0.4)
+_TOP_K = {
+    2: ((3, 5), (4, 6), (5, 5), (4, 8), (3, 10), (6, 8), (7, 7), (8, 5), (8, 10)),
+    3: ((2, 4, 6), (2, 5, 8), (3, 6, 9), (4, 4, 4), (4, 5, 6), (5, 4, 3), (5, 5, 5), (6, 5, 4)),
+}
+_SHARES = (0.03, 0.04, 0.05, 0.06, 0.08)
+_REWRITES = (0, 1, 3, 7)
+_GRAPH = ((0, 0), (2, 1), (4, 2), (5, 3))
+
+
+def coordinates(settings: Settings, chunking: bool) -> list[Coordinate]:
+    """What can be tried on settings as they now are.
+
+    Args:
+        settings: Later coordinates depend on what earlier ones have chosen.
+        chunking: Whether the corpus can be cut anew; an index cannot.
+    """
+    linear = settings.fusion == "linear"
+    found = [
+        Coordinate("chunking", _CHUNKERS if chunking else (), resizes=True),
+        Coordinate("fusion", _FUSIONS),
+        Coordinate("bm25_boost", tuple({"bm25_boost": x} for x in _BOOSTS) if linear else ()),
+        Coordinate("host_boost", tuple({"host_boost": x} for x in _HOSTS) if linear else ()),
+    ]
+    if settings.variant in ("hypa", "pa"):
+        found += _plans(settings)
+    return [coordinate for coordinate in found if coordinate.candidates]
+
+
+def _plans(settings: Settings) -> list[Coordinate]:
+    now = rows(settings)
+    found: list[Coordinate] = []
+    if settings.k is None:
+        by_class = [_replanned(settings, k=top) for top in _TOP_K[settings.classes]]
+        by_scores = [{"adapt_k": "scores", "min_passage_share": share} for share in _SHARES]
+        found.append(Coordinate("k", ({"adapt_k": "none"}, *by_class, *by_scores)))
+    if settings.Q is None and settings.rewriter != "none":
+        rewrites = [
+            _of_class(settings, label, Q=count)
+            for label, row in enumerate(now)
+            for count in _REWRITES
+            if count != row["Q"]
+        ]
+        found.append(Coordinate("Q", tuple(rewrites)))
+    walked = settings.variant == "hypa" and settings.knowledge_graph != "none"
+    if settings.K is None and settings.S is None and walked:
+        walks = [
+            _of_class(settings, label, K=keywords, S=length)
+            for label, row in enumerate(now)
+            for keywords, length in _GRAPH
+            if (keywords, length) != (row["K"], row["S"])
+        ]
+        found.append(Coordinate("K and S", tuple(walks)))
+    return found
+
+
+def rows(settings: Settings) -> list[Plan]:
+    """The plan of every class as the settings have it, none of its numbers fixed for all."""
+    free = settings.changed(variant="hypa", adapt_k="classifier", **dict.fromkeys("kQKS"))
+    return [plan_for(label, free) for label in range(settings.classes)]
+
+
+def _replanned(settings: Settings, k: Sequence[int]) -> Changes:
+    plans = [{**row, "k": top} for row, top in zip(rows(settings), k, strict=True)]
+    return {"plans": plans, "adapt_k": "classifier"}
+
+
+def _of_class(settings: Settings, label: int, **numbers: int) -> Changes:
+    plans = [dict(row) for row in rows(settings)]
+    plans[label] |= numbers
+    return {"plans": plans}
+
+
+def scaled(settings: Settings, factor: float) -> Changes:
+    """Every k times a factor, at least 1: as much text in chunks of another length."""
+    if settings.k is not None:
+        return {"k": _times(settings.k, factor)}
+    if settings.variant == "fixed":
+        return {"k": _times(plan_for(0, settings)["k"], factor)}
+    return {"plans": [{**row, "k": _times(row["k"], factor)} for row in rows(settings)]}
+
+
+def _times(k: int, factor: float) -> int:
+    return min(50, max(1, round(k * factor)))
+
+
+def thinned(all_coordinates: Sequence[Coordinate], most: int, seed: int) -> list[Coordinate]:
+    """Coordinates with no more than ``most`` candidates altogether, each keeping its part.
+
+    Args:
+        all_coordinates: In the order in which they are tried.
+        most: How many may be tried.
+        seed: Decides which.
+    """
+    total = sum(len(coordinate.candidates) for coordinate in all_coordinates)
+    if total <= most:
+        return list(all_coordinates)
+    choose = random.Random(seed)  # noqa: S311 - a search is no secret
+    kept: list[Coordinate] = []
+    for coordinate in all_coordinates:
+        count = len(coordinate.candidates)
+        places = sorted(choose.sample(range(count), min(count, max(1, most * count // total))))
+        chosen = tuple(coordinate.candidates[place] for place in places)
+        kept.append(Coordinate(coordinate.name, chosen, coordinate.resizes))
+    return kept
