@@ -6,6 +6,7 @@ differ. Eval-RAG, section 3 (table 3), gives all three correlations against huma
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,8 @@ def pearson(first: Sequence[Score], second: Sequence[Score]) -> Score:
     Returns:
         In [-1, 1].
     """
-    return _correlation("pearsonr", first, second)
+    pairs = _pairs(first, second)
+    return pairs if isinstance(pairs, Unresolved) else _linear(*pairs)
 
 
 def spearman(first: Sequence[Score], second: Sequence[Score]) -> Score:
@@ -34,7 +36,12 @@ def spearman(first: Sequence[Score], second: Sequence[Score]) -> Score:
     Returns:
         In [-1, 1].
     """
-    return _correlation("spearmanr", first, second)
+    from scipy.stats import rankdata
+
+    pairs = _pairs(first, second)
+    if isinstance(pairs, Unresolved):
+        return pairs
+    return _linear(rankdata(pairs[0]), rankdata(pairs[1]))
 
 
 def kendall(first: Sequence[Score], second: Sequence[Score]) -> Score:
@@ -45,7 +52,13 @@ def kendall(first: Sequence[Score], second: Sequence[Score]) -> Score:
     Returns:
         In [-1, 1].
     """
-    return _correlation("kendalltau", first, second)
+    from scipy import stats
+
+    pairs = _pairs(first, second)
+    if isinstance(pairs, Unresolved):
+        return pairs
+    found: Any = stats.kendalltau(*pairs)
+    return _bounded(float(found.statistic))
 
 
 def auroc(labels: Sequence[bool], scores: Sequence[Score]) -> Score:
@@ -80,27 +93,30 @@ def auroc(labels: Sequence[bool], scores: Sequence[Score]) -> Score:
 def _pairs(first: Sequence[Score], second: Sequence[Score]) -> Pairs | Unresolved:
     if len(first) != len(second):
         return Unresolved(f"{len(first)} scores against {len(second)}")
-    kept = [
-        (x, y)
-        for x, y in zip(first, second, strict=True)
-        if is_resolved(x) and is_resolved(y) and math.isfinite(x) and math.isfinite(y)
-    ]
-    if len(kept) < 2:
-        return Unresolved(f"{len(kept)} pairs of scores are too few")
-    x, y = np.array(kept, np.float64).T
+    x, y = _numbers(first), _numbers(second)
+    both = np.isfinite(x) & np.isfinite(y)
+    x, y = x[both], y[both]
+    if len(x) < 2:
+        return Unresolved(f"{len(x)} pairs of scores are too few")
     if x.min() == x.max() or y.min() == y.max():
         return Unresolved("all scores of a series are the same")
     return x, y
 
 
-def _correlation(name: str, first: Sequence[Score], second: Sequence[Score]) -> Score:
-    from scipy import stats
+def _numbers(scores: Sequence[Score]) -> NDArray[np.float64]:
+    """The scores, NaN for those without one; it never leaves this file."""
+    return np.array([math.nan if isinstance(s, Unresolved) else s for s in scores], np.float64)
 
-    pairs = _pairs(first, second)
-    if isinstance(pairs, Unresolved):
-        return pairs
-    value = float(getattr(stats, name)(*pairs).statistic)
+
+def _linear(x: NDArray[np.float64], y: NDArray[np.float64]) -> Score:
+    # by the largest deviation first: squares of tiny or huge ones leave the range of a float
+    x, y = x / np.abs(x).max() if x.any() else x, y / np.abs(y).max() if y.any() else y
+    x, y = x - x.mean(), y - y.mean()
+    spread = math.sqrt(float(x @ x)) * math.sqrt(float(y @ y))
+    return _bounded(float(x @ y) / spread if spread else math.nan)
+
+
+def _bounded(value: float) -> Score:
     if not math.isfinite(value):
-        # scipy has no value either where the spread drowns in rounding
         return Unresolved("the scores of a series hardly differ")
     return min(1.0, max(-1.0, value))

@@ -1,5 +1,6 @@
 """The plots of a run."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ _INK, _FIRST, _PALE = "#2f6690", "#16324f", "#9db8cc"
 _SERIES = ("#16324f", "#d1603d", "#3a7d44", "#7b5ea7", "#b38a1d")
 _MOST_SERIES = len(_SERIES)
 _WIDTH = 9.0
+_BINS = 20
 
 
 @dataclass(frozen=True)
@@ -121,18 +123,18 @@ def cost_against_quality(quality: str, panels: Mapping[str, Sequence[Point]]) ->
 
 def judges_against_human(judged: Sequence[Judged]) -> str:
     """Each judge's scores against a person's; larger dots are several answers."""
-    from collections import Counter
-
     columns = min(3, len(judged))
     lines = -(-len(judged) // columns)
 
     def draw(figure: Any) -> None:
         grid = figure.subplots(lines, columns, squeeze=False).flat
         for axes, one in zip(grid, judged, strict=False):
-            counts = Counter(zip(one.human, one.scores, strict=True))
+            counts = Counter(zip(_binned(one.human), _binned(one.scores), strict=True))
             x, y = zip(*counts, strict=True)
-            sizes = [12 * count**0.7 for count in counts.values()]
-            axes.scatter(x, y, s=sizes, color=_INK, alpha=0.45, linewidths=0)
+            most = max(counts.values())
+            sizes = [6 + 120 * count / most for count in counts.values()]
+            axes.scatter(x, y, s=sizes, color=_INK, alpha=0.55, linewidths=0)
+            axes.margins(0.12)
             axes.set_xlabel("person's score")
             axes.set_ylabel(short(one.judge))
             axes.set_title(one.agreement)
@@ -179,21 +181,31 @@ def _colours(
 
     def draw(figure: Any) -> None:
         axes = figure.add_subplot()
-        image = axes.imshow(values, aspect="auto", cmap="YlGnBu")
-        middle = (
-            np.nanmean([np.nanmin(values), np.nanmax(values)]) if (values == values).any() else 0
-        )
+        # a mesh of shapes: an image would need a source that the page's policy forbids
+        axes.pcolormesh(np.ma.masked_invalid(values), cmap="YlGnBu", edgecolors="white")
+        known = values[np.isfinite(values)]
+        middle = (known.min() + known.max()) / 2 if len(known) else 0.0
         for (line, column), value in np.ndenumerate(values):
             text = f"{value:.2f}" if np.isfinite(value) else "–"
             colour = "white" if value > middle else "#1d2630"
-            axes.text(column, line, text, ha="center", va="center", color=colour, fontsize=8)
-        axes.set_xticks(range(len(groups)), [short(g) for g in groups], rotation=30, ha="right")
-        axes.set_yticks(range(len(names)), _numbers(names))
+            axes.text(
+                column + 0.5, line + 0.5, text, ha="center", va="center", color=colour, fontsize=8
+            )
+        centres = np.arange(max(len(groups), len(names))) + 0.5
+        axes.set_xticks(centres[: len(groups)], [short(g) for g in groups], rotation=30, ha="right")
+        axes.set_yticks(centres[: len(names)], _numbers(names))
+        axes.invert_yaxis()
         axes.grid(visible=False)
         axes.set_title(title)
-        figure.colorbar(image, ax=axes, shrink=0.6, aspect=30)
 
-    return drawn(draw, _WIDTH + 1.5, 1.8 + 0.27 * len(names), title)
+    return drawn(draw, _WIDTH + 1.0, 1.8 + 0.27 * len(names), title)
+
+
+def _binned(scores: Sequence[float]) -> list[float]:
+    """Scores at the nearest of a few places: thousands of dots would only hide one another."""
+    low, high = min(scores), max(scores)
+    step = (high - low) / _BINS or 1.0
+    return [low + round((score - low) / step) * step for score in scores]
 
 
 def _whisker(axes: Any, place: float, made: Figure, colour: str) -> None:

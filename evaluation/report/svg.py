@@ -7,26 +7,6 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
-_STYLE: dict[str, Any] = {
-    # names by others may hold dollar signs; they are no formulas
-    "text.parse_math": False,
-    "svg.fonttype": "none",
-    "font.family": "sans-serif",
-    "font.size": 9.0,
-    "axes.titlesize": 10.0,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": "#8a94a0",
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#e4e8ec",
-    "xtick.color": "#46505a",
-    "ytick.color": "#46505a",
-    "text.color": "#1d2630",
-    "axes.labelcolor": "#46505a",
-}
 _LONGEST = 44
 Draw = Callable[[Any], None]
 
@@ -43,24 +23,46 @@ def drawn(draw: Draw, width: float, height: float, title: str) -> str:
     Returns:
         The element, without a prologue, the same for the same drawing.
     """
-    with io.BytesIO() as file:
-        _save(file, "svg", draw, width, height, title)
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    with (
+        io.BytesIO() as file,
+        matplotlib.rc_context(_style(title)),
+        warnings.catch_warnings(),
+    ):
+        # the browser has the scripts that the measuring font lacks
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        figure = Figure(figsize=(width, height), layout="constrained")
+        draw(figure)
+        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
         text = file.getvalue().decode()
     text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
     return text.replace("<svg", f'<svg role="img" aria-label="{escape(title)}"', 1)
 
 
-def _save(file: io.BytesIO, kind: str, draw: Draw, width: float, height: float, salt: str) -> None:
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    with matplotlib.rc_context({**_STYLE, "svg.hashsalt": salt}), warnings.catch_warnings():
-        # the browser has the scripts that the measuring font lacks
-        warnings.filterwarnings("ignore", message="Glyph .* missing")
-        figure = Figure(figsize=(width, height), layout="constrained")
-        draw(figure)
-        metadata = {"Date": None, "Creator": None} if kind == "svg" else None
-        figure.savefig(file, format=kind, metadata=metadata)
+def _style(salt: str) -> Any:
+    return {
+        "svg.hashsalt": salt,
+        "svg.fonttype": "none",
+        # names by others may hold dollar signs; they are no formulas
+        "text.parse_math": False,
+        "font.family": "sans-serif",
+        "font.size": 9.0,
+        "axes.titlesize": 10.0,
+        "axes.titleweight": "bold",
+        "axes.titlelocation": "left",
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.edgecolor": "#8a94a0",
+        "axes.grid": True,
+        "axes.axisbelow": True,
+        "grid.color": "#e4e8ec",
+        "xtick.color": "#46505a",
+        "ytick.color": "#46505a",
+        "text.color": "#1d2630",
+        "axes.labelcolor": "#46505a",
+    }
 
 
 def short(name: str) -> str:

@@ -86,7 +86,7 @@ def _group_tables(
             found = groups_of(row)
             cells = [cell(found[g]["metrics"].get(metric) if g in found else None) for g in groups]
             lines.append([*_named(place, row), *cells])
-        title = f"{label(metric).capitalize()} by {kind}"
+        title = f"{label(metric)[:1].upper()}{label(metric)[1:]} by {kind}"
         tables.append(Table(title, NOTE, [*_ROW, *groups], lines))
     return tables
 
