@@ -6,9 +6,13 @@ from dataclasses import dataclass, replace
 _DETERMINER = re.compile(r"(?:an?|the|any|each|every|all|my|your|our|their|his|her|such)\s", re.I)
 _CUT = re.compile(
     r",|\s(?:of|for|with|in|on|by|under|from|to|at|that|which|who|whose|during|within|between|before"
-    r"|after|against|about|as|or|and|whether|how|why|into|through|without|using)\b"
+    r"|after|against|about|as|or|and|whether|how|why|into|through|without|using|conducted|containing|required|based)\b"
 )
 _PLURAL_HEAD = re.compile(r"(?:[^su]s|people|children|data)$", re.IGNORECASE)
+_VOWEL = re.compile(
+    r"[AEIO]|[aeio](?!ne\b)|[Uu](?!ni|se|su|ti|\b)|[FHLMNRSX](?=[A-Z])|hour|honest|heir"
+)
+_MINE = re.compile(r"\bmy (?:[\w\-]+ )+(?P<noun>[\w\-]+)$")
 _PERSONS = {"I": "I", "you": "you"}
 
 
@@ -53,6 +57,7 @@ class Ask:
         """The question without its front and without what qualifies its nouns."""
         opening = re.sub(r"^How (?:long|soon) (?:before|after) .*", "When", self.opening)
         rest = self.rest if len(self.rest.split()) < 3 else core(self.rest)
+        rest = _MINE.sub(r"my \g<noun>", rest)
         subject = core_noun(self.subject)
         return Ask(opening, self.aux, subject, rest).direct()
 
@@ -68,7 +73,7 @@ class Ask:
 
 def is_many(subject: str) -> bool:
     """Whether a subject takes a plural verb: "employers", "the summary and the date"."""
-    short = core(subject, r"\s(?:of|for|in|to|with|from|under)\b")
+    short = core(subject, r"\s(?:of|for|in|to|with|from|under|that|who|which)\b")
     return " and " in short or bool(_PLURAL_HEAD.search(short))
 
 
@@ -97,7 +102,7 @@ def core_noun(phrase: str) -> str:
 
 def with_article(noun: str) -> str:
     """The noun behind "a" or "an"."""
-    vowel = re.match(r"(?:[aeio]|u(?!ni|se|su|ti)|AEDT|[AEFHILMNORSX](?=[A-Z]))", noun, re.I)
+    vowel = _VOWEL.match(noun)
     return f"an {noun}" if vowel else f"a {noun}"
 
 

@@ -1,10 +1,12 @@
 """Questions out of scope: about a thing of the documents, for something they demonstrably lack."""
 
+import re
 from collections.abc import Iterator, Sequence
 from random import Random
 
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.evaluation.gold import OUT_OF_SCOPE
+from lexloop.evaluation.testset.ask import with_article
 from lexloop.evaluation.testset.draft import Draft
 from lexloop.evaluation.testset.facts import Fact
 from lexloop.evaluation.testset.material import Material
@@ -30,6 +32,7 @@ _FRAMES = (
     ("Which {lacking} about {about} take place every spring?", "trade fairs"),
 )  # fmt: skip
 _MOST = 200
+_READ = 500
 _FEWEST_TOPICS = 5
 
 
@@ -45,12 +48,24 @@ def out_of_scope(facts: Sequence[Fact], rng: Random, material: Material) -> Iter
     topics = _topics([fact for fact in facts if fact.kind == "definition"])
     if len(topics) < _FEWEST_TOPICS:
         topics = _topics(facts)
-    made = [(frame, lacking, about) for frame, lacking in lacked for about in topics]
+    text = " ".join(chunk["text"] for chunk in material.chunks[:_READ]).lower()
+    made = [(frame, lacking, _spoken(about, text)) for frame, lacking in lacked for about in topics]
     rng.shuffle(made)
     for frame, lacking, about in made[:_MOST]:
         answer = f"The documents do not answer this: they hold nothing about {lacking}."
         question = frame.format(about=about, lacking=lacking)
         yield Draft(question, OUT_OF_SCOPE, answer, ())
+
+
+def _spoken(topic: str, text: str) -> str:
+    """A quoted term with the article that the documents give it."""
+    if not topic.startswith("'"):
+        return topic
+    term = topic.strip("'")
+    for named in (with_article(term), f"the {term}"):
+        if re.search(rf"\b{re.escape(named.lower())}\b", text):
+            return named
+    return term
 
 
 def _topics(facts: Sequence[Fact]) -> list[str]:

@@ -13,9 +13,9 @@ from lexloop.evaluation.testset.wording import as_statement, is_actor, is_clear
 
 _FRONT_WORD = re.compile(r"^(?:if|where|when|once)\s+", re.IGNORECASE)
 _NO_CASE = re.compile(
-    r"be\s(?:deemed|construed|read|considered|treated|subject|liable|in\b|at\b|responsible|\w+ing\b)"
-    r"|do\b|apply|mean|constitute|include|have\b|make sure|need|wish|want|differ|choose"
-    r"|further|neither|not\s"
+    r"be\s(?:neither|deemed|construed|read|considered|treated|subject|liable|in\b|at\b|responsible|\w+ing\b)"
+    r"|do\b|apply|mean|constitute|include|have\s\w+(?:ed|en|ne|de)\b|make sure"
+    r"|need|wish|want|differ|choose|further|neither|not\s"
 )
 _LINKED = ("if", "when", "where", "only if", "only when", "only where")
 _FEWEST_WORDS = 4
@@ -24,23 +24,22 @@ _FEWEST_WORDS = 4
 def rule_conclusions(material: Material) -> Iterator[Draft]:
     """A case for each duty, permission and prohibition that one sentence states in full."""
     for line in material.lines:
-        if line.unit.leads or not line.unit.body[:1].isupper():
+        if line.unit.leads or not line.body[:1].isupper():
             continue
-        for whole in deeds(line.unit.body):
+        for whole in deeds(line.body):
             deed = replace(whole, act=whole.act.split(", and ", maxsplit=1)[0])
             if _is_case(deed) and (case := _case(deed, line, material.text_of(line.document))):
                 question, verdict = case
                 span = Span(document=line.document, start=line.unit.start, end=line.unit.end,
                             section=line.section)  # fmt: skip
-                answer = f"{verdict} {as_statement(line.unit.body)}"
+                answer = f"{verdict} {as_statement(line.body)}"
                 yield Draft(question, "rule_conclusion", answer, (span,))
 
 
 def _is_case(deed: Deed) -> bool:
     """Whether the sentence says enough of who does what for a case to be made of it."""
     said = not deed.partial and len(deed.act.split()) >= _FEWEST_WORDS
-    plain = deed.subject not in ("I", "you") and not _NO_CASE.match(deed.act)
-    return said and plain and is_clear(deed.act) and is_clear(deed.subject)
+    return said and not _NO_CASE.match(deed.act) and is_clear(deed.act) and is_clear(deed.subject)
 
 
 def _case(deed: Deed, line: Line, text: str) -> tuple[str, str] | None:
@@ -52,22 +51,34 @@ def _case(deed: Deed, line: Line, text: str) -> tuple[str, str] | None:
         return _breach(deed, who, given, line.place)
     if deed.relation not in ("permits", "prohibits") or not is_actor(deed.subject):
         return None
-    verb = "want" if is_many(who) else "wants"
+    if deed.subject == "you":
+        return None if deed.link else (f"Are you allowed to {deed.act}?", _verdict(deed))
+    verb = "want" if is_many(who) or who == "I" else "wants"
     question = f"{given}{who[0].upper()}{who[1:]} {verb} to {deed.act}"
     if deed.link:
         condition = re.sub(r"\b(?:it|they|its)\b", "", deed.condition)
         if deed.link not in _LINKED or not is_clear(condition):
             return None
         question += f", and {deed.condition}"
-    return f"{question}. Is that allowed?", "Yes." if deed.relation == "permits" else "No."
+    return f"{question}. Is that allowed?", _verdict(deed)
+
+
+def _verdict(deed: Deed) -> str:
+    return "Yes." if deed.relation == "permits" else "No."
 
 
 def _breach(deed: Deed, who: str, given: str, place: str) -> tuple[str, str]:
-    fails = "fail to" if is_many(who) else "fails to"
+    many = is_many(who) or who in ("I", "you")
+    fails = "do not" if many else "does not"
     act = re.sub(r"^(?:also|at all times|always)\s", "", deed.act)
     if act.startswith("be "):
-        fails, act = "are not" if is_many(who) else "is not", act.removeprefix("be ")
+        fails, act = (
+            "am not" if who == "I" else "are not" if many else "is not",
+            act.removeprefix("be "),
+        )
     question = f"{given}{who[0].upper()}{who[1:]} {fails} {act}."
+    if who == "you":
+        question = f"{given}Suppose that you {fails} {act}."
     return f"{question} Does that comply with {place or 'the rules'}?", "No."
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from lexloop.corpus.triplets.clauses import Clause, clauses, plain_noun
 from lexloop.corpus.triplets.exceptions import find_unlawful
+from lexloop.evaluation.testset.ask import is_many
 from lexloop.evaluation.testset.wording import from_reader, is_clear, settled, subject_of
 
 _CONDITION = re.compile(
@@ -26,7 +27,7 @@ _PRESENT = re.compile(
     r"(?:(?P<not>(?:do|does)\s+not)\s+|never\s+)?(?P<verb>collect|keep|share|use|store|retain|process"
     r"|sell|disclose|transfer|delete|charge|pay|cover|record|report|hold|receive|review|issue|set"
     r"|grant|deliver|refund|ship|protect|support|appoint|require|bear|own|supply)(?P<s>s|es)?\s+"
-    r"(?P<rest>.+)$"
+    r"(?P<rest>(?!of\b).+)$"
 )
 _QUALIFIER = re.compile(r"(?:that|who|which|under|of|for|in|from|on|with|to)\s[^,;:]+$")
 _MOST_QUALIFYING = 12
@@ -76,8 +77,9 @@ def deeds(body: str) -> Iterator[Deed]:
     if present and plain_noun(present["subject"]):
         subject = subject_of(present["subject"])
         aux = "does" if present["s"] else "do"
+        agrees = (present["s"] is None) == (is_many(subject) or subject in ("I", "you"))
         relation = "prohibits" if present["not"] else "states"
-        if subject:
+        if subject and agrees and is_clear(subject):
             yield _deed(subject, aux, f"{present['verb']} {present['rest']}", relation, "")
 
 

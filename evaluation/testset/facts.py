@@ -62,10 +62,10 @@ def _stated(material: Material) -> Iterator[Fact]:
         if line.unit.lead is not None:
             lists[line.document, line.unit.lead].append(line)
     for line in material.lines:
-        if not line.unit.body.lstrip("\"“‘'")[:1].isupper() or len(line.unit.body) < 16:
+        if not line.body.lstrip("\"“‘'")[:1].isupper() or len(line.body) < 16:
             continue
-        for kind, ask in _asked(line.unit.body):
-            answer = as_statement(line.unit.body)
+        for kind, ask in _asked(line.body):
+            answer = as_statement(line.body)
             if line.unit.leads:
                 answer = _list_text(line, lists, material.text_of(line.document))
             if (kind in ("list", "condition")) and line.unit.leads and ":" not in answer:
@@ -85,7 +85,12 @@ def _placed(kind: str, ask: Ask, place: str) -> Ask:
     )
     the_one = ask.subject.startswith("the ") and len(ask.subject.split()) < _FEW
     settled = kind in ("definition", "alias", "agent") or ask.front or not place
-    return ask if settled or not (bare or the_one) else replace(ask, front=f"Under {place}")
+    return ask if settled or not (bare or the_one) else replace(ask, front=within(ask, place))
+
+
+def within(ask: Ask, place: str) -> str:
+    """The section as the front of a question."""
+    return f"{'According to' if ask.opening.startswith('Under') else 'Under'} {place}"
 
 
 def _asked(body: str) -> Iterator[Asked]:
@@ -106,8 +111,8 @@ def _aliases(material: Material) -> Iterator[Fact]:
                     line
                     for line in material.lines
                     if line.document == document
-                    and acronym in line.unit.body
-                    and long_form.lower() in line.unit.body.lower()
+                    and acronym in line.body
+                    and long_form.lower() in line.body.lower()
                 ),
                 None,
             )
@@ -121,7 +126,7 @@ def _aliases(material: Material) -> Iterator[Fact]:
 def _list_text(line: Line, lists: _Lists, text: str, depth: int = 0) -> str:
     """A lead-in with its items, as one sentence; an item reaches to the end of its line."""
     items = lists.get((line.document, line.unit), [])
-    body = line.unit.body if items else line.unit.body + text[line.unit.end : _line_end(line, text)]
+    body = line.body if items else line.body + text[line.unit.end : _line_end(line, text)]
     lead = " ".join(body.split()).rstrip(" :—–-")
     if not items or depth > _DEEPEST:
         return as_statement(lead)
@@ -163,7 +168,7 @@ def _merged(group: Sequence[Fact]) -> Iterator[Fact]:
         by_place[fact.place].append(fact)
     for place, facts in by_place.items():
         if place and len(facts) <= _MOST_STATEMENTS:
-            front = f"Under {place}" if not facts[0].ask.front else f"{facts[0].ask.front}"
+            front = facts[0].ask.front or within(facts[0].ask, place)
             ask = replace(facts[0].ask, front=front)
             yield replace(_joined(facts), ask=ask)
 

@@ -25,6 +25,7 @@ _PLACE = re.compile(
 )
 
 
+_CLAUSE_NUMBER = re.compile(r"^\d{1,3}(?:\.\d{1,3})+\.?\s+(?=[A-Z\"“‘'])")
 _CITATION_STOP = re.compile(r"\b(?:[A-Z]\.){2,}$")
 
 
@@ -41,6 +42,11 @@ class Line:
     document: str
     section: str
     unit: Unit
+
+    @property
+    def body(self) -> str:
+        """The words without the number of a clause, "2.1"."""
+        return _CLAUSE_NUMBER.sub("", self.unit.body)
 
     @property
     def place(self) -> str:

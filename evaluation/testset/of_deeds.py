@@ -12,10 +12,11 @@ from lexloop.evaluation.testset.wording import is_clear
 _CONTENT = re.compile(
     r"(?P<verb>include|contain|calculate|publish|state|explain|describe|disclose|pay|report|submit"
     r"|show|specify|identify|record|cover|keep|collect|indicate|test|return|deliver|retain|compare"
-    r"|consider|sell|own|supply|set\s+out|give(?!\s+(?:rise|effect|way)))(?P<rest>\s+(?:(?:all|any|each|both|at\s+least)\s+)?"
+    r"|consider|sell|own|supply|set\s+out|give(?!\s+(?:rise|effect|way|me|(?:the|an?|each)\s+[A-Z])))(?P<rest>\s+(?:(?:all|any|each|both|at\s+least)\s+)?"
     r"(?:of\s+)?(?:the\s+following|these)\b(?:\s+(?:information|items|things|details|particulars))?)?"
     r"(?=\s|$)"
 )
+_OF_COMPANIES = frozenset({"collect", "sell", "include", "report", "disclose"})
 _TELLS = re.compile(
     r"(?:notify|inform|tell|advise)\s+(?P<whom>(?:an?|the|each|any|I|me)?\s*(?:[\w\-]+\s?){1,7}?)\s+"
     r"(?:that|of|about|how|which|why|whether|when|where)\s"
@@ -24,6 +25,7 @@ _PURPOSE = re.compile(
     r",?\s+(?:in\s+order\s+to|so\s+as\s+to|so\s+that|to\s+(?=enable|ensure|provide|"
     r"improve|assess|prevent|protect|process|comply|show|verify))\s*"
 )
+_USED_FOR = re.compile(r",?\s+(?:in\s+order\s+to|so\s+that|to|for)\s+(?!(?:the|an?|my)\s)")
 _THE_LIST = re.compile(
     r"\s*\b(?:(?:all|any|each|both|either|one|one or more|at least one|at least)\s+(?:of\s+)?)?"
     r"(?:the\s+following(?:\s+(?:\w+\s)?NOUNS)?|(?:these|this|two|three|four|five|six|seven)\s+NOUNS|this$)"
@@ -75,7 +77,8 @@ def _candidates(deed: Deed) -> Iterator[tuple[str, Ask]]:
     for opening, act in _times(deed.act):
         timed = True
         yield "time", Ask(opening, deed.aux, deed.subject, act, deed.front)
-    if (found := _PURPOSE.search(deed.act)) and not timed:
+    purpose = _USED_FOR if deed.act.startswith("use ") else _PURPOSE
+    if (found := purpose.search(deed.act)) and not timed:
         act = deed.act[: found.start()]
         if len(act.split()) >= _LEAST_ACT and not re.search(r"\b(?:that|which|who|how)\b", act):
             yield "purpose", Ask("For what purpose", deed.aux, deed.subject, act, deed.front)
@@ -112,7 +115,9 @@ def _times(act: str) -> Iterator[tuple[str, str]]:
     if measure is None:
         return
     before = act[: measure.start].rstrip(" ,")
-    if len(before.split()) < _LEAST_ACT or re.search(r"\b(?:that|which|who|and|how)\b", before):
+    if len(before.split()) < _LEAST_ACT or re.search(
+        r"\b(?:sure that|which|who|and|how)\b", before
+    ):
         return
     event = _EVENT.search(measure.text)
     if event and event["way"] in ("before", "prior to"):
@@ -132,10 +137,11 @@ def _times(act: str) -> Iterator[tuple[str, str]]:
 
 
 def _contents(deed: Deed) -> Iterator[tuple[str, Ask]]:
-    if found := _CONTENT.match(deed.act):
-        if len(deed.act[found.end() :].split()) >= _LEAST_ACT:
+    if found := None if deed.condition and deed.aux == "may" else _CONTENT.match(deed.act):
+        says_enough = deed.subject != "you" or found["verb"] in _OF_COMPANIES
+        if says_enough and len(deed.act[found.end() :].split()) >= _LEAST_ACT:
             yield "content", Ask("What", deed.aux, deed.subject, found["verb"], deed.front)
-    elif told := _TELLS.match(deed.act):
+    elif (told := _TELLS.match(deed.act)) and deed.subject != "you":
         yield "content", Ask("What", deed.aux, deed.subject, f"tell {told['whom']}", deed.front)
     elif deed.aux == "must" and not deed.condition and not deed.act.startswith("be "):
         yield "duty", Ask("What", deed.aux, deed.subject, "do", deed.front)

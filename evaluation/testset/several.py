@@ -1,6 +1,8 @@
 """Questions that two facts answer: double, comparing, and a situation with a further question."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from random import Random
 
@@ -11,6 +13,15 @@ from lexloop.evaluation.testset.facts import Fact
 from lexloop.evaluation.testset.single import roles, situation
 
 Pair = tuple[Fact, Fact]
+_COMPARISONS = (
+    "What is the difference between {a} and {b}?",
+    "How do {a} and {b} differ, and how are they related?",
+    "What do {a} and {b} have in common, and what sets them apart?",
+    "How does {a} differ from {b}?",
+)
+_COMPARED = ("content", "list", "time", "condition", "purpose")
+_BY_SHAPE = ("content", "list")
+_TELLING_CHARS = 8
 _MOST_PAIRS = 240
 _SHORT = 15
 
@@ -30,18 +41,17 @@ def compare(facts: Sequence[Fact], rng: Random) -> Iterator[Draft]:
     defined = [fact for fact in facts if fact.kind == "definition"]
     for one, other in _pairs(defined, rng, lambda fact: f"{fact.ask.subject} {fact.answer}"):
         a, b = _term(one), _term(other)
-        question = rng.choice((
-            f"What is the difference between {a} and {b}?",
-            f"How do {a} and {b} differ, and how are they related?",
-            f"What do {a} and {b} have in common, and what sets them apart?",
-            f"How does {a} relate to {b}?",
-        ))  # fmt: skip
-        if _related(one, other):
+        if _are_kin(one, other):
+            question = rng.choice(_COMPARISONS).format(a=a, b=b)
             yield asked_of_all([one, other], "compare", question)
-    for one, other in _pairs([f for f in facts if f.kind in ("content", "list")], rng):
-        if _shape(one) == _shape(other) and not (one.ask.front or other.ask.front):
-            question = f"How does {one.ask.indirect()} compare with {other.ask.indirect()}?"
-            yield asked_of_all([one, other], "compare", question)
+        elif _are_tied(one, other):
+            draft = asked_of_all([one, other], "compare", f"How does {a} relate to {b}?")
+            yield replace(draft, spare=True)
+    for one, other in _pairs([f for f in facts if f.kind in _COMPARED and not f.ask.front], rng):
+        same = one.ask.opening == other.ask.opening and one.pieces == other.pieces == 1
+        if same and (one.kind not in _BY_SHAPE or _shape(one) == _shape(other)):
+            question = f"Compare {_matter(one)} with {_matter(other)}."
+            yield replace(asked_of_all([one, other], "compare", question), spare=True)
 
 
 def complex_situational(facts: Sequence[Fact], rng: Random) -> Iterator[Draft]:
@@ -81,16 +91,27 @@ def _term(fact: Fact) -> str:
     return fact.ask.subject.removeprefix("the term ")
 
 
-def _related(one: Fact, other: Fact) -> bool:
-    """Whether two terms are worth comparing.
-
-    Neither holds the other, and their names share a word or one is explained by the other.
-    """
+def _are_kin(one: Fact, other: Fact) -> bool:
+    """Whether two terms are of a kind: their names share a word, and neither holds the other."""
     a, b = set(tokenize(_term(one))), set(tokenize(_term(other)))
-    if a <= b or b <= a:
-        return False
-    explained = a <= set(tokenize(other.answer)) or b <= set(tokenize(one.answer))
-    return bool(a & b) or explained
+    return bool(a & b) and not (a <= b or b <= a)
+
+
+def _are_tied(one: Fact, other: Fact) -> bool:
+    """Whether one of two terms is explained by the other."""
+
+    def named(term: str, answer: str) -> bool:
+        plain = term.strip("'").split(" ", term.startswith(("a ", "an ", "the ")))[-1].lower()
+        return len(plain) >= _TELLING_CHARS and plain in answer.lower()
+
+    return named(_term(one), other.answer) or named(_term(other), one.answer)
+
+
+def _matter(fact: Fact) -> str:
+    """What is compared: "the conditions under which the Buyer may reject a delivery"."""
+    told = fact.ask.indirect().replace("under what conditions", "the conditions under which")
+    told = told.replace("for what purpose", "the purpose for which")
+    return re.sub(r"^for how long", "how long", told)
 
 
 def _shape(fact: Fact) -> tuple[str, str, str]:

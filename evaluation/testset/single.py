@@ -1,5 +1,6 @@
 """Questions that one fact answers: plain, in detail, distracted, situated, vague, in a dialogue."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
@@ -14,6 +15,9 @@ from lexloop.evaluation.testset.wording import is_actor
 _PLAIN = {"definition", "alias", "amount", "agent", "purpose", "time", "content"}
 _DETAILED = {"condition", "time", "list", "content", "purpose", "penalty", "duty"}
 _UNQUALIFIED = {"definition", "alias", "penalty"}
+_MINE = re.compile(
+    r"\smy\s(?P<noun>(?:[\w\-]+\s){0,3}?[\w\-]+)(?=$|\s(?:with|to|for|in|by|on|from)\s)"
+)
 _PLAIN_WORDS, _DETAILED_WORDS, _MOST_SAID = 12, 9, 26
 _REMARKS = (
     "My neighbour has just bought a sailing boat", "The cherry trees are in blossom again",
@@ -28,6 +32,8 @@ _ROLES = ("a lawyer new to this field", "a compliance officer", "a paralegal", "
           "an internal auditor", "a journalist")  # fmt: skip
 _USERS = ("I signed up last week.", "I am thinking about signing up.", "I am a new user.",
           "I have used the service for a year.")  # fmt: skip
+_ANYBODY = frozenset({"person", "party", "individual", "body", "member", "recipient", "user"})
+_TOLD = 0.5
 _INVITATIONS = ("Of course. What would you like to know?", "Gladly. What is your question?",
                 "Sure. What about it?")  # fmt: skip
 
@@ -68,7 +74,7 @@ def roles(facts: Sequence[Fact]) -> list[str]:
         short = core(fact.ask.subject, r"\s(?:of|for|in|to|and|or|with|that|who|which|from)\b")
         noun = short.split(" ", 1)[-1]
         plain = noun.islower() and not noun.endswith("s") and " " in short
-        if plain and len(noun.split()) < 4 and is_actor(short) and fact.ask.subject != "I":
+        if plain and len(noun.split()) < 4 and is_actor(short) and noun not in _ANYBODY:
             counts[with_article(noun)] = counts.get(with_article(noun), 0) + 1
     return sorted(counts, key=lambda role: (-counts[role], role))
 
@@ -89,17 +95,14 @@ def situational(facts: Sequence[Fact], rng: Random) -> Iterator[Draft]:
     for fact in facts:
         if fact.kind == "alias":
             continue
-        who = situation(fact, acting, rng)
-        told = "I" not in (fact.ask.subject,) and rng.random() < 0.5
-        asked = fact.ask.direct()
-        if told and who.startswith("I am ") and "user" not in who:
-            question = (
-                f"As {who.removeprefix('I am ').rstrip('.')}, I need to know {fact.ask.indirect()}."
-            )
-        elif told and who not in _USERS:
-            question = f"{who.rstrip('.')} and would like to know {fact.ask.indirect()}."
+        who, told = situation(fact, acting, rng), fact.ask.indirect()
+        role = who.removeprefix("I am ").rstrip(".")
+        if rng.random() < _TOLD and role in _ROLES:
+            question = f"As {role}, I need to know {told}."
+        elif rng.random() < _TOLD and who not in _USERS and role not in _ROLES:
+            question = f"{who.rstrip('.')} and would like to know {told}."
         else:
-            question = f"{who} {asked}"
+            question = f"{who} {fact.ask.direct()}"
         yield asked_of(fact, "situational", question)
 
 
@@ -116,7 +119,10 @@ def conversational(facts: Sequence[Fact], rng: Random) -> Iterator[Draft]:
     """A topic first, then a question about "it"."""
     for fact in facts:
         about = fact.ask.subject
-        if about in ("I", "you") or " my " in f" {about} " or fact.pieces > 2:
+        if fact.pieces > 2:
+            continue
+        if about in ("I", "you"):
+            yield from _of_mine(fact, rng)
             continue
         opening = rng.choice(("I have a question about", "I would like to know more about",
                               "I have been reading about"))  # fmt: skip
@@ -125,5 +131,15 @@ def conversational(facts: Sequence[Fact], rng: Random) -> Iterator[Draft]:
         yield asked_of(fact, "conversational", question, said, rng.choice(_INVITATIONS))
 
 
+def _of_mine(fact: Fact, rng: Random) -> Iterator[Draft]:
+    """My account data first, then a question about it."""
+    if found := _MINE.search(fact.ask.rest):
+        pronoun = "them" if found["noun"].endswith("s") else "it"
+        rest = f"{fact.ask.rest[: found.start()]} {pronoun}{fact.ask.rest[found.end() :]}"
+        said = f"I have a question about my {found['noun']}."
+        question = replace(fact.ask, rest=rest).direct()
+        yield asked_of(fact, "conversational", question, said, rng.choice(_INVITATIONS))
+
+
 def _by_place(ask: Ask) -> bool:
-    return ask.front.startswith("Under ")
+    return ask.front.startswith(("Under ", "According to "))

@@ -14,8 +14,8 @@ _OWN_NAME = re.compile(
 _UNCLEAR = re.compile(
     r"\b(?:this|these|those|such|it|they|them|thereof|therein|thereto|herein|hereto|hereunder|said"
     r"|aforesaid|former|latter|following|above|below|same|foregoing|he|she|we|us|our|likewise|so)\b"
-    r"|\b(?:sub)?(?:paragraph|section|division|clause)s?\s+\(|[:;\"“”|=•]|\bnot later\b|\bshall\b"
-    r"|\bthat is\b|\bfor example\b|\be\.g|\bi\.e|\bexample\b",
+    r"|\b(?:subdivision|(?:sub)?paragraph|subsection|subclause)s?\b|(?:section|clause)s?\s+\(|[:;\"“”|=•]"
+    r"|\bnot later\b|\bshall\b|\bthat is\b|\bfor example\b|\be\.g|\bi\.e|\bexample\b",
     re.IGNORECASE,
 )
 _DANGLING = re.compile(
@@ -34,7 +34,7 @@ _TO_READER = {
 _TOLD = re.compile(rf"\b(?:{'|'.join(_TO_READER)})\b", re.IGNORECASE)
 _OBJECT = re.compile(
     r"\b(to|for|from|with|about|by|tell|give|show|send|notify|inform|charge|refund|contact|provide"
-    r"|between|offer|ask|help|identify|allow|enable|require)\sI\b"
+    r"|between|offer|ask|affects?|keeps?|concerns?|allows?|help|identify|allow|enable|require)\sI\b"
 )
 _ACTOR = re.compile(
     r"(?:er|or|ee|ant|ent|ian|ist|agency|person|people|party|parties|bank|firm|body|counsel|committee"
@@ -45,7 +45,7 @@ _NO_ACTOR = re.compile(
     r"(?:number|order|letter|paper|matter|agreement|document|amendment|(?:pay|require|treat|assess|invest"
     r"|employ|docu|judg|arrange|settle|state|instru|environ|ship|equip|measure)ment|component|content|extent"
     r"|percent|factor|error|offer|register|consent|quarter|chapter|event|incident|grant|newsletter|account"
-    r"|server|computer|folder|header|monitor|sensor|amount|patent|rent|power|member state"
+    r"|fee|server|computer|folder|header|monitor|sensor|amount|patent|rent|power|member state"
     r"|colou?r)s?$",
     re.IGNORECASE,
 )
@@ -71,7 +71,8 @@ def settled(phrase: str) -> str:
 def from_reader(phrase: str) -> str:
     """What a notice tells "you", as that reader asks: your data is mine, and "we" are you."""
     turned = _TOLD.sub(lambda found: _TO_READER[found.group().lower()], phrase)
-    return _OBJECT.sub(r"\1 me", turned)
+    turned = _OBJECT.sub(r"\1 me", re.sub(r"\bI are\b", "I am", turned))
+    return re.sub(r"\bI were\b", "I was", turned)
 
 
 def is_clear(*phrases: str) -> bool:
