@@ -13,6 +13,7 @@ from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.markers import without_markers
 
 NO_REFERENCE = Unresolved("the gold record has no reference answer")
+_FREE = Unresolved("out of scope: the reference's words are not the only ones")
 AGAINST_REFERENCE = (
     "similarity",
     "correctness",
@@ -42,12 +43,15 @@ def against_reference(gold: GoldQuestion, answer: str, kit: Kit) -> dict[str, Sc
 
 def _compared(gold: GoldQuestion, answer: str, reference: str, kit: Kit) -> dict[str, Score]:
     said = without_markers(answer)
-    ours, theirs = kit.embed([said, reference])
     judged = correctness(gold, answer, kit)
+    correct: dict[str, Score] = {"correctness": judged, "correct": is_correct(judged)}
+    if gold.out_of_scope:
+        # that the documents do not answer can be said in any words
+        return {**dict.fromkeys(AGAINST_REFERENCE, _FREE), **correct}
+    ours, theirs = kit.embed([said, reference])
     return {
+        **correct,
         "similarity": cosine(ours, theirs),
-        "correctness": judged,
-        "correct": is_correct(judged),
         "rouge1_recall": rouge_n(said, reference, 1, "recall"),
         "rouge1_precision": rouge_n(said, reference, 1, "precision"),
         "rouge2": rouge_n(said, reference, 2),

@@ -70,7 +70,7 @@ class Judges:
         judge: Its settings; None without one.
 
     Raises:
-        LexloopError: The model that judges cannot be used.
+        LexloopError: Their weights cannot be read, or the model that judges cannot be used.
     """
 
     def __init__(
@@ -80,6 +80,9 @@ class Judges:
         self._alone: dict[str, OneByOne] = {}
         self._counts: dict[tuple[str, str], int] = {}
         self._once = Once()
+        self._embed: Embed = self._one_by_one(sources.embedder("embedded")).embed
+        self._support = ClaimSupport.load(self._embed)
+        self._correctness = CorrectnessJudge.load(self._embed)
         self._asker = asker_for(Settings(**judge), connection) if judge else None
 
     def over(self, collection: Collection) -> Kit:
@@ -98,10 +101,6 @@ class Judges:
             self._asker,
             self._once,
         )
-
-    @cached_property
-    def _embed(self) -> Embed:
-        return self._one_by_one(self._sources.embedder("embedded")).embed
 
     def _one_by_one(self, embedder: Embedder) -> OneByOne:
         return self._alone.setdefault(embedder.name, OneByOne(embedder))

@@ -1,0 +1,119 @@
+"""A run's folder: what it keeps, what it cuts away, and what it refuses."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexloop.core.errors import DataError, InputError
+from lexloop.evaluation.gold import GoldQuestion
+from lexloop.evaluation.record import Record
+from lexloop.evaluation.run.folder import RECORDS, RunFolder
+from lexloop.evaluation.run.task import unanswered
+
+IDENTITY: dict[str, Any] = {"gold_sha256": "a", "rows": [{"name": "r"}], "settings": {"k": None}}
+
+
+def record(row: str, name: str, error: str = "") -> Record:
+    return {**unanswered(GoldQuestion(id=name, question="Why?"), error), "row": row}
+
+
+def test_lines_come_back(tmp_path: Path) -> None:
+    with RunFolder(tmp_path / "run", IDENTITY) as folder:
+        folder.records.add([record("r", "q1"), record("s", "q1")])
+        folder.refusals.add([{"row": "r", "id": "n", "kind": "k", "abstained": True}])
+    with RunFolder(tmp_path / "run", IDENTITY) as folder:
+        assert set(folder.records.held) == {("r", "q1"), ("s", "q1")}
+        assert folder.refusals.held["r", "n"]["abstained"]
+
+
+@given(st.integers(min_value=0))
+def test_wherever_the_file_is_cut_whole_lines_are_kept(
+    tmp_path_factory: pytest.TempPathFactory, cut: int
+) -> None:
+    path = tmp_path_factory.mktemp("run")
+    with RunFolder(path, IDENTITY) as folder:
+        folder.records.add([record("r", "§1"), record("r", "q2")])
+    data = (path / RECORDS).read_bytes()
+    left = data[: cut % (len(data) + 1)]
+    (path / RECORDS).write_bytes(left)
+    with RunFolder(path, IDENTITY) as folder:
+        assert len(folder.records.held) == left.count(b"\n")
+        folder.records.add([record("r", "q3")])
+    lines = (path / RECORDS).read_bytes().splitlines()
+    assert [json.loads(line)["id"] for line in lines][-1] == "q3"
+
+
+def test_of_two_lines_the_later_counts(tmp_path: Path) -> None:
+    with RunFolder(tmp_path, IDENTITY) as folder:
+        folder.records.add([record("r", "q", "it failed")])
+        assert not folder.records.answered([("r", "q")])
+        folder.records.add([record("r", "q")])
+    with RunFolder(tmp_path, IDENTITY) as folder:
+        assert folder.records.answered([("r", "q")])
+
+
+def test_rows_that_answer_alike_are_completed_from_each_other(tmp_path: Path) -> None:
+    with RunFolder(tmp_path, IDENTITY) as folder:
+        folder.records.add([record("r", "q")])
+        assert folder.records.answered([("r", "q"), ("s", "q")])
+        assert folder.records.held["s", "q"] == record("s", "q")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"gold_sha256": "b"}, "gold_sha256 was 'a', now 'b'"),
+        ({"settings": {"k": 3}}, "settings.k was None, now 3"),
+        ({"rows": [{"name": "s"}]}, "rows were r, now s"),
+        ({"judge": "m"}, "judge was None, now 'm'"),
+    ],
+)
+def test_another_run_is_refused(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+    with RunFolder(tmp_path, IDENTITY):
+        pass
+    with pytest.raises(InputError, match=said):
+        RunFolder(tmp_path, {**IDENTITY, **changes})
+
+
+def test_the_day_does_not_make_another_run(tmp_path: Path) -> None:
+    with RunFolder(tmp_path, {**IDENTITY, "today": "2026-01-01"}):
+        pass
+    with RunFolder(tmp_path, {**IDENTITY, "today": "2026-01-02"}):
+        pass
+
+
+def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("")
+    with pytest.raises(InputError, match=r"holds no run \(it has 'thesis.tex'\)"):
+        RunFolder(tmp_path, IDENTITY)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be used"):
+        RunFolder(tmp_path / "file", IDENTITY)
+
+
+def test_two_runs_do_not_write_one_folder(tmp_path: Path) -> None:
+    with (
+        RunFolder(tmp_path, IDENTITY),
+        pytest.raises(InputError, match="is being written by another run"),
+    ):
+        RunFolder(tmp_path, IDENTITY)
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"row": "r"}', "\udcff"])
+def test_a_damaged_line_inside_is_named(tmp_path: Path, line: str) -> None:
+    with RunFolder(tmp_path, IDENTITY) as folder:
+        folder.records.add([record("r", "q1")])
+    with (tmp_path / RECORDS).open("ab") as file:
+        file.write(line.encode("utf-8", "surrogateescape") + b"\n")
+    with pytest.raises(DataError, match="line 2, is damaged"):
+        RunFolder(tmp_path, IDENTITY)
+
+
+def test_a_damaged_identity_is_named(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text("{")
+    with pytest.raises(DataError, match=r"run\.json is damaged"):
+        RunFolder(tmp_path, IDENTITY)
