@@ -30,6 +30,7 @@ from typer.main import get_command
 from lexloop.apps.cli.ask import ask
 from lexloop.apps.cli.chat import chat
 from lexloop.apps.cli.edge import debugging, unexpected
+from lexloop.apps.cli.evaluation.compare import compare
 from lexloop.apps.cli.evaluation.feedback import commands as feedback_commands
 from lexloop.apps.cli.evaluation.judge import judge
 from lexloop.apps.cli.evaluation.run import evaluate
@@ -57,6 +58,7 @@ app.command(epilog=_EPILOG)(ask)
 app.command(epilog=_EPILOG)(chat)
 app.command(epilog=_EPILOG)(judge)
 app.command("eval", epilog=_EPILOG)(evaluate)
+app.command(epilog=_EPILOG)(compare)
 app.command(epilog=_EPILOG)(tune)
 app.add_typer(index_commands, name="index", epilog=_EPILOG)
 app.add_typer(graph_commands, name="graph", epilog=_EPILOG)
