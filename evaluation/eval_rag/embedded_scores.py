@@ -1,26 +1,29 @@
 """What is said of an answer without a key: embedded judges and comparisons of texts."""
 
-from collections.abc import Callable, Sequence
-from functools import lru_cache
-from typing import Self
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
 
 import numpy as np
 
 from lexloop.core.score import Score, Unresolved
 from lexloop.core.types import ABSTENTION
+from lexloop.corpus.text.statements import statements
 from lexloop.corpus.text.tokens import words
 from lexloop.evaluation.eval_rag.answers import Answer
 from lexloop.evaluation.eval_rag.index import Found
+from lexloop.evaluation.eval_rag.known_vectors import KnownVectors
 from lexloop.evaluation.metrics import text as texts
 from lexloop.evaluation.metrics.bleu import bleu
 from lexloop.evaluation.metrics.similarity import cosine
 from lexloop.models.embedding import Embedder
 from lexloop.nodes.evaluate.claims import claims_of
 from lexloop.nodes.evaluate.correctness import CorrectnessJudge
-from lexloop.nodes.evaluate.support import ClaimSupport, Evidence, evidence_of
+from lexloop.nodes.evaluate.support import ClaimSupport, evidence_of
 from lexloop.nodes.markers import without_markers
 
-_RECENT = 256
+_AT_ONCE = 500
+_DOCUMENTS = 64
 _NO_REFERENCE = Unresolved("there is no reference answer")
 _TEXT: dict[str, Callable[[str, str], Score]] = {
     "exact_match": texts.exact_match,
@@ -32,80 +35,112 @@ _TEXT: dict[str, Callable[[str, str], Score]] = {
 }
 
 
+@dataclass(frozen=True)
+class Case:
+    """An answer, and the document that Eval-RAG's index gives for its question."""
+
+    answer: Answer
+    found: Found | Unresolved
+
+    @property
+    def said(self) -> str:
+        """The answer without its markers."""
+        return without_markers(self.answer.answer)
+
+    @property
+    def reference(self) -> str:
+        """The reference answer; empty where none is known."""
+        return (self.answer.reference_answer or "").strip()
+
+    @property
+    def contexts(self) -> tuple[str, ...] | Unresolved:
+        """What the answer was written from."""
+        return self.answer.contexts or Unresolved("the line has no contexts")
+
+    @property
+    def document(self) -> tuple[str, ...] | Unresolved:
+        """What the index gave, as the one text to hold the answer against."""
+        found = self.found
+        return found if isinstance(found, Unresolved) else (found.authority.text,)
+
+
 class EmbeddedScores:
-    """Judges answers on this machine, each by itself.
+    """Judges answers on this machine.
 
     Args:
-        embedder: Makes every vector.
-        support: Whether evidence supports a claim.
-        correctness: From 1 to 5, against a reference.
+        embedder: The one that the weights of the judges were fitted with.
+
+    Raises:
+        DataError: The weights cannot be read.
     """
 
-    def __init__(
-        self, embedder: Embedder, support: ClaimSupport, correctness: CorrectnessJudge
-    ) -> None:
-        self._support, self._correctness = support, correctness
-        # a text is compared in several ways, and a document serves many answers
-        self._vector = lru_cache(_RECENT)(lambda text: embedder.embed([text])[0])
-        self._evidence = lru_cache(_RECENT)(
-            lambda contexts: evidence_of(list(contexts), embedder.embed)
+    def __init__(self, embedder: Embedder) -> None:
+        self._vectors = KnownVectors(embedder)
+        self._support = ClaimSupport.load(self._vectors.embed)
+        self._correctness = CorrectnessJudge.load(self._vectors.embed)
+        # one document serves the answers of every system, and other questions too
+        self._evidence = lru_cache(_DOCUMENTS)(
+            lambda contexts: evidence_of(list(contexts), self._vectors.embed)
         )
 
-    @classmethod
-    def load(cls, embedder: Embedder) -> Self:
-        """With the shipped weights.
-
-        Raises:
-            DataError: They cannot be read.
-        """
-        return cls(
-            embedder, ClaimSupport.load(embedder.embed), CorrectnessJudge.load(embedder.embed)
-        )
-
-    def of(self, answer: Answer, found: Found | Unresolved) -> dict[str, Score]:
-        """Every score by name.
+    def of(
+        self, cases: Sequence[Case], progress: Callable[[str, int, int], None]
+    ) -> list[dict[str, Score]]:
+        """Every score of each answer by name, in the order of the cases.
 
         ``answer_similarity`` is the cosine of answer and reference, ``question_similarity`` that
         of answer and question; ``groundedness`` is the mean probability that the contexts support
         a claim of the answer, and ``groundedness_document`` the same of the document that
         Eval-RAG's index gives; ``correctness`` is from 1 to 5. All others are in [0, 1].
         """
-        said = without_markers(answer.answer)
-        contexts = answer.contexts or ()
-        document = found if isinstance(found, Unresolved) else (found.authority.text,)
-        return {
-            "question_similarity": self._similarity(said, answer.question),
-            "groundedness": self._groundedness(
-                answer.answer, contexts or Unresolved("the line has no contexts")
-            ),
-            "groundedness_document": self._groundedness(answer.answer, document),
-            **self._against_reference(answer.question, answer.answer, answer.reference_answer),
-        }
+        found: list[dict[str, Score]] = []
+        for start in range(0, len(cases), _AT_ONCE):
+            block = cases[start : start + _AT_ONCE]
+            wanted = (text for case in block for text in _texts(case))
+            self._vectors.prepare(wanted, partial(progress, "embedding answers"))
+            triples = [(c.answer.question, c.answer.answer, c.reference) for c in block]
+            for case, correctness in zip(block, self._correctness.scores(triples), strict=True):
+                found.append({**self._scores(case), "correctness": correctness})
+                progress("judging", len(found), len(cases))
+        return found
 
-    def _against_reference(
-        self, question: str, answer: str, reference: str | None
-    ) -> dict[str, Score]:
-        said = without_markers(answer)
-        if reference is None or not words(reference):
-            return dict.fromkeys(("correctness", "answer_similarity", *_TEXT), _NO_REFERENCE)
+    def _scores(self, case: Case) -> dict[str, Score]:
+        said, reference = case.said, case.reference
+        compared: dict[str, Score] = dict.fromkeys(("answer_similarity", *_TEXT), _NO_REFERENCE)
+        if words(reference):
+            compared["answer_similarity"] = self._similarity(said, reference)
+            compared |= {name: score(said, reference) for name, score in _TEXT.items()}
         return {
-            "correctness": self._correctness.score(question, answer, reference),
-            "answer_similarity": self._similarity(said, reference),
-            **{name: score(said, reference) for name, score in _TEXT.items()},
+            "question_similarity": self._similarity(said, case.answer.question),
+            "groundedness": self._groundedness(case, case.contexts),
+            "groundedness_document": self._groundedness(case, case.document),
+            **compared,
         }
 
     def _similarity(self, said: str, other: str) -> Score:
         if not words(said):
             return Unresolved("the answer is empty")
-        return cosine(self._vector(said), self._vector(other))
+        first, second = self._vectors.embed([said, other])
+        return cosine(first, second)
 
-    def _groundedness(self, answer: str, contexts: Sequence[str] | Unresolved) -> Score:
+    def _groundedness(self, case: Case, contexts: tuple[str, ...] | Unresolved) -> Score:
         if isinstance(contexts, Unresolved):
             return contexts
-        if answer.strip() == ABSTENTION:
+        if case.answer.answer.strip() == ABSTENTION:
             return Unresolved("the answer is an abstention")
-        claims = claims_of(answer)
+        claims = claims_of(case.answer.answer)
         if not claims:
             return Unresolved("the answer claims nothing")
-        evidence: Evidence = self._evidence(tuple(contexts))
-        return float(np.mean([one.probability for one in self._support.of(claims, evidence)]))
+        supports = self._support.of(claims, self._evidence(contexts))
+        return float(np.mean([support.probability for support in supports]))
+
+
+def _texts(case: Case) -> Iterator[str]:
+    """The texts whose vectors the judges will ask for."""
+    yield from (case.said, without_markers(case.answer.question), case.answer.question)
+    yield from (case.reference, without_markers(case.reference))
+    held = [part for part in (case.contexts, case.document) if not isinstance(part, Unresolved)]
+    if held:
+        yield from claims_of(case.answer.answer)
+    for text in (text for part in held for text in part):
+        yield from (statement.text for statement in statements(text))

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from lexloop.core.score import Score, Unresolved, as_json
 from lexloop.evaluation.eval_rag.answers import Answer
-from lexloop.evaluation.eval_rag.embedded_scores import EmbeddedScores
+from lexloop.evaluation.eval_rag.embedded_scores import Case, EmbeddedScores
 from lexloop.evaluation.eval_rag.index import Found, QuestionIndex
 from lexloop.evaluation.eval_rag.model_scores import MOST_TOGETHER, ModelScores
 
@@ -73,18 +73,15 @@ def judge_answers(
     groups = _grouped(answers)
     if index is not None:
         wanted = [_documents(answers, group) for group in groups]
-        found = index.nearest([group.question for group in groups], wanted)
-        for group, one in zip(groups, found, strict=True):
+        nearest = index.nearest([group.question for group in groups], wanted)
+        for group, one in zip(groups, nearest, strict=True):
             group.found = one or _NO_DOCUMENT
-    scores: list[dict[str, Score]] = [{} for _ in answers]
     sources: list[Found | Unresolved] = [_NO_INDEX for _ in answers]
-    done = 0
     for group in groups:
         for place in group.places:
             sources[place] = group.found
-            scores[place] = embedded.of(answers[place], group.found)
-            done += 1
-            progress("judging", done, len(answers))
+    cases = [Case(answer, found) for answer, found in zip(answers, sources, strict=True)]
+    scores = embedded.of(cases, progress)
     if model is not None:
         _ask_model(answers, groups, model, scores=scores, progress=progress, workers=workers)
     rows = zip(answers, sources, scores, strict=True)

@@ -119,6 +119,7 @@ def _judged(given: dict[str, Any]) -> "tuple[list[Judged], dict[str, Any]]":
     from lexloop.evaluation.eval_rag.pairs import read_pairs
     from lexloop.evaluation.eval_rag.summary import summarise
     from lexloop.models.embedders import load_embedder
+    from lexloop.models.minilm import load_minilm
 
     settings = options.chosen_settings(given)
     connection = options.chosen_connection(given["base_url"])
@@ -135,7 +136,7 @@ def _judged(given: dict[str, Any]) -> "tuple[list[Judged], dict[str, Any]]":
         judged = judge_answers(
             answers,
             known.index,
-            EmbeddedScores.load(embedder),
+            EmbeddedScores(load_minilm()),
             ModelScores(asker, embedder.embed) if asker else None,
             progress=report,
             workers=given["workers"],
