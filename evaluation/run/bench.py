@@ -31,7 +31,7 @@ class Bench:
         plan: The rows and the questions.
 
     Raises:
-        LexloopError: A model that judges cannot be used.
+        LexloopError: The corpus, a model or a stored file cannot be used.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -43,11 +43,12 @@ class Bench:
         self._gold = [GoldQuestion(**row) for row in plan["gold"]]
         self._negative = [Negative(**row) for row in plan["negative"]]
         self._judges = Judges(self._sources, connection, plan["judge"])
-        self._prepared: dict[int, tuple[Forgetful, Components]] = {}
         self._known: dict[int, Judged] = {}
-        self._meters: dict[str, tuple[str, Metered]] = {}
+        self._meters: dict[str, Metered] = {}
+        self._asked_last = ""
         self._parts: Components | None = None
         self._graph = build_graph(lambda *_: self._chosen)
+        self._prepared = [self._made(settings) for settings in self._settings]
 
     @property
     def _chosen(self) -> Components:
@@ -69,9 +70,10 @@ class Bench:
 
     def _answered(self, gold: GoldQuestion, way: int, measured: bool) -> Record:
         settings, closed = self._settings[way], self._closed[way]
+        self._about(gold)
         whole = self._sources.collection(settings)[0]
-        meter = self._meter(whole, gold)
-        collection, parts = self._parts_of(way, meter)
+        meter = self._meter(whole)
+        collection, parts = self._prepared[way]
         if closed and measured and not gold.out_of_scope:
             left = without(whole, self._evidence(whole, gold))
             collection = Forgetful.of(left, meter)
@@ -88,21 +90,23 @@ class Bench:
         found = measure(gold, state, judged, kit, closed)
         return _record(gold, state, found, seconds, tokens)
 
-    def _meter(self, collection: Collection, gold: GoldQuestion) -> Metered:
-        """What embeds for the rows of a collection, cleared where the question is a new one."""
-        name = collection.embedder.name
-        asked, meter = self._meters.get(name) or ("", Metered(collection.embedder))
-        if asked != gold.id:
-            meter.clear()
-        self._meters[name] = gold.id, meter
-        return meter
+    def _about(self, gold: GoldQuestion) -> None:
+        """Forget what was embedded for another question."""
+        if gold.id != self._asked_last:
+            for meter in self._meters.values():
+                meter.clear()
+        self._asked_last = gold.id
 
-    def _parts_of(self, way: int, meter: Metered) -> tuple[Forgetful, Components]:
-        if way not in self._prepared:
-            settings = self._settings[way]
-            collection = Forgetful.of(self._sources.collection(settings)[0], meter)
-            self._prepared[way] = collection, self._sources.components(settings, collection)
-        return self._prepared[way]
+    def _meter(self, collection: Collection) -> Metered:
+        """What embeds for all rows of a collection."""
+        embedder = collection.embedder
+        return self._meters.setdefault(embedder.name, Metered(embedder))
+
+    def _made(self, settings: Settings) -> tuple[Forgetful, Components]:
+        """What answers under the settings; made before the first question, where it can fail."""
+        whole = self._sources.collection(settings)[0]
+        collection = Forgetful.of(whole, self._meter(whole))
+        return collection, self._sources.components(settings, collection)
 
     def _judged(self, collection: Collection) -> Judged:
         if id(collection) not in self._known:

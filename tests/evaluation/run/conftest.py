@@ -1,0 +1,55 @@
+"""A small run: a few questions on the sample corpus, under rows that answer in milliseconds."""
+
+import json
+from collections.abc import Callable, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lexloop.core.settings import Connection, Settings
+from lexloop.evaluation.run.prepare import Prepared, Wanted, prepare
+from lexloop.evaluation.run.rows import Row
+
+OUTSIDE = "What is the recipe for a lemon cake?"
+ROWS = (
+    Row("few", {"variant": "fixed", "k": 2, "max_retries": 0}, "ours"),
+    Row("same", {"variant": "fixed", "k": 2, "max_retries": 0}, "theirs"),
+    Row("bereft", {"variant": "fixed", "k": 2, "max_retries": 0}, closed=True),
+)
+Begin = Callable[..., Prepared]
+
+
+def gold_rows(count: int = 3) -> list[dict[str, Any]]:
+    """The first questions of the shipped gold file, and one that the sample does not answer."""
+    lines = (files("lexloop.data") / "gold.jsonl").read_text("utf-8").splitlines()
+    outside = {"id": "outside", "question": OUTSIDE, "question_type": "out of scope"}
+    return [*map(json.loads, lines[:count]), outside]
+
+
+@pytest.fixture
+def begin(tmp_path: Path) -> Begin:
+    """``begin(out=..., rows=..., gold=..., **settings)``: a run that can begin."""
+
+    def prepared(
+        out: str = "run",
+        rows: Sequence[Row] = ROWS,
+        gold: list[dict[str, Any]] | None = None,
+        negative: list[dict[str, Any]] | None = None,
+        **settings: Any,
+    ) -> Prepared:
+        path, queries = tmp_path / "gold.jsonl", tmp_path / "negative.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in gold or gold_rows()), "utf-8")
+        if negative is not None:
+            queries.write_text("".join(json.dumps(row) + "\n" for row in negative), "utf-8")
+        wanted = Wanted(
+            gold=path,
+            base=Settings(**settings),
+            rows=rows,
+            negative=queries if negative is not None else None,
+            out=tmp_path / out,
+        )
+        return prepare(wanted, Connection())
+
+    return prepared
