@@ -10,7 +10,6 @@ from lexloop.evaluation.metrics.intervals import paired_randomisation
 from lexloop.evaluation.record import Record
 from lexloop.evaluation.report.figures import Figure, figure, metric_names, rounded, score_of
 
-_UNPAIRED = Unresolved("only one of the two has a score")
 SECONDS = "seconds"
 
 
@@ -132,7 +131,7 @@ def _compared(row_a: str, row_b: str, a: dict[str, Record], b: dict[str, Record]
 def _difference(ours: Sequence[Record], theirs: Sequence[Record], name: str) -> Difference:
     a, b = [_score(r, name) for r in ours], [_score(r, name) for r in theirs]
     gaps: list[Score] = [
-        y - x if is_resolved(x) and is_resolved(y) else _UNPAIRED if is_resolved(x) else x
+        y if isinstance(y, Unresolved) else x if isinstance(x, Unresolved) else y - x
         for x, y in zip(a, b, strict=True)
     ]
     p = paired_randomisation(b, a)

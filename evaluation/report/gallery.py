@@ -22,7 +22,7 @@ _JUDGES = (
     "rouge1_recall",
 )
 _MOST_JUDGES = 9
-_RESAMPLES = 300
+_RESAMPLES = 200
 
 
 def row_plots(summary: Summary) -> list[str]:

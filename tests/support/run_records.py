@@ -1,8 +1,11 @@
 """Records of an evaluation, made by hand."""
 
+import json
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, cast
 
-from lexloop.evaluation.record import AttemptSeen, Record
+from lexloop.evaluation.record import AttemptSeen, Record, RunInfo
 
 
 def attempt(score: float | None, **fields: Any) -> AttemptSeen:
@@ -42,3 +45,30 @@ def record(**fields: Any) -> Record:
         "seconds": 0.0,
     }
     return cast("Record", plain | fields)
+
+
+def run_info(*rows: str, **fields: Any) -> RunInfo:
+    """What identifies a run of the rows."""
+    plain: dict[str, Any] = {
+        "gold": "gold.jsonl",
+        "gold_sha256": "ab" * 32,
+        "questions": 3,
+        "rows": [{"name": row, "source": "", "settings": {}} for row in rows],
+        "skipped": [],
+        "corpus": "law",
+        "corpus_sha256": "cd" * 32,
+        "model": None,
+        "judge": None,
+        "version": "0.1.0",
+        "commit": "",
+    }
+    return cast("RunInfo", plain | fields)
+
+
+def write_run(folder: Path, records: Sequence[Record], info: RunInfo) -> Path:
+    """A run's folder as ``lexloop eval`` leaves it, without its tables."""
+    folder.mkdir(parents=True)
+    (folder / "run.json").write_text(json.dumps({**info, "settings": {}}), "utf-8")
+    lines = "".join(f"{json.dumps(one)}\n" for one in records)
+    (folder / "records.jsonl").write_text(lines, "utf-8")
+    return folder

@@ -1,0 +1,161 @@
+"""The page: whole, escaped, and without anything that runs or loads."""
+
+import random
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+from run_records import record, run_info
+
+from lexloop.evaluation.record import Record
+from lexloop.evaluation.report.figures import figure
+from lexloop.evaluation.report.gallery import human_plots
+from lexloop.evaluation.report.page import to_html
+from lexloop.evaluation.report.plots import by_group
+from lexloop.evaluation.report.summary import summarise
+from lexloop.evaluation.report.timings import timings
+
+EVIL = '<script>alert(1)</script> & "quoted" $\\frac{1}{2}$ 法'
+VOID = {"meta", "link", "br", "img", "input", "hr"}
+
+
+class Tags(HTMLParser):
+    """What a browser sees: elements with their attributes, and whether they are closed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.open: list[str] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.append(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.append(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+
+def a_run(rows: list[str], questions: int, more: bool = False) -> list[Record]:
+    chance = random.Random(2)
+    return [
+        record(
+            row=row,
+            id=f"q{number:02d}",
+            question=f"{EVIL} {number}?",
+            question_type=("simple", EVIL, "vague")[number % 3],
+            complexity=number % 3,
+            answer=EVIL,
+            metrics={
+                "correctness": 1 + 4 * chance.random(),
+                "bleu": {"unresolved": EVIL},
+                **({"similarity": 0.5, "human": float(1 + number % 5)} if more else {}),
+            },
+            context_tokens=chance.randint(100, 500),
+            seconds=chance.random(),
+        )
+        for row in rows
+        for number in range(questions)
+    ]
+
+
+def page_of(records: list[Record], *rows: str) -> str:
+    info = run_info(*rows, gold=EVIL, skipped=[{"row": EVIL, "reason": EVIL}])
+    return to_html(summarise(records, info), timings(records, info), records, info)
+
+
+@pytest.fixture(scope="module")
+def seen() -> tuple[str, Tags]:
+    rows = [EVIL, "k = 5"]
+    page = page_of(a_run(rows, 12, more=True), *rows)
+    tags = Tags()
+    tags.feed(page)
+    tags.close()
+    return page, tags
+
+
+def test_nothing_runs_and_nothing_is_loaded(seen: tuple[str, Tags]) -> None:
+    page, tags = seen
+    assert not {"script", "img", "iframe", "object", "embed", "link", "form", "image"} & {
+        *tags.names
+    }
+    assert not [name for name, _ in tags.attributes if name.startswith("on") or name == "src"]
+    links = [value for name, value in tags.attributes if name in ("href", "xlink:href")]
+    assert links
+    assert all(value.startswith("#") for value in links)
+    assert "default-src 'none'" in page
+    assert not re.search(r"url\((?!#)", page)
+    assert "@import" not in page
+
+
+def test_every_element_is_closed_and_others_text_stays_text(seen: tuple[str, Tags]) -> None:
+    page, tags = seen
+    assert tags.open == []
+    assert "<script" not in page
+    assert any(EVIL in text for text in tags.text)
+
+
+def test_it_shows_what_a_reader_looks_for(seen: tuple[str, Tags]) -> None:
+    page, tags = seen
+    for title in (
+        "Question types",
+        "Complexity",
+        "Latency",
+        "Cost",
+        "Judges and people",
+        "The loop",
+    ):
+        assert f"<h2>{title}</h2>" in page
+    assert "unresolved" in page
+    # rows, types and classes for each of the two main metrics; latency, cost, human
+    assert tags.names.count("svg") == 2 * 3 + 3
+
+
+def test_every_plot_is_well_formed(seen: tuple[str, Tags]) -> None:
+    for plot in re.findall(r"<svg.*?</svg>", seen[0], flags=re.DOTALL):
+        assert ElementTree.fromstring(plot).get("role") == "img"
+
+
+def test_the_same_run_has_the_same_page() -> None:
+    records = a_run(["fixed"], questions=2)
+    assert page_of(records, "fixed") == page_of(records[::-1], "fixed")
+
+
+def test_many_rows_are_shown_as_a_map() -> None:
+    rows = [f"row {number}" for number in range(7)]
+    figures = [{"simple": figure([0.25, 0.5]), "vague": figure([])} for _ in rows]
+    plot = by_group("Correctness", rows, ["simple", "vague", "double"], figures)
+    shown = ElementTree.fromstring(plot)
+    texts = [element.text for element in shown.iter() if element.tag.endswith("text")]
+    assert texts.count("0.38") == 7
+    assert texts.count("–") == 14
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [],
+        [record(error="silent", answer="")],
+        [record(metrics={"correctness": {"unresolved": "silent"}}, question_type="")],
+        [record(metrics={"correctness": 3.0}, complexity=None)],
+    ],
+)
+def test_a_poor_run_still_has_a_page(records: list[Record]) -> None:
+    assert "</html>" in page_of(records, "fixed")
+
+
+def test_without_a_persons_scores_there_is_no_such_plot() -> None:
+    assert human_plots([record(metrics={"correctness": 3.0})]) == []
+    [plot] = human_plots([record(metrics={"correctness": 3.0, "human": 4.0})])
+    assert "no correlation" in plot
