@@ -48,6 +48,11 @@ class Case:
         return without_markers(self.answer.answer)
 
     @property
+    def stated(self) -> str:
+        """The answer as it is; empty where it holds nothing but markers."""
+        return self.answer.answer if words(self.said) else ""
+
+    @property
     def reference(self) -> str:
         """The reference answer; empty where none is known."""
         return (self.answer.reference_answer or "").strip()
@@ -98,7 +103,7 @@ class EmbeddedScores:
             block = cases[start : start + _AT_ONCE]
             wanted = (text for case in block for text in _texts(case))
             self._vectors.prepare(wanted, partial(progress, "embedding answers"))
-            triples = [(c.answer.question, c.answer.answer, c.reference) for c in block]
+            triples = [(c.answer.question, c.stated, c.reference) for c in block]
             for case, correctness in zip(block, self._correctness.scores(triples), strict=True):
                 found.append({**self._scores(case), "correctness": correctness})
                 progress("judging", len(found), len(cases))

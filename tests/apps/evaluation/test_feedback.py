@@ -138,3 +138,12 @@ def test_bad_options(run: Run, tmp_path: Path) -> None:
     nowhere = run("feedback", "export", "--out", str(tmp_path / "no" / "such" / "f.jsonl"))
     assert nowhere.exit_code == 2
     assert "cannot be written" in nowhere.stderr
+
+
+def test_calibration_rows_are_answers_to_judge(run: Run, tmp_path: Path) -> None:
+    run("chat", stdin=f"{FIRST}\n/up\n{SECOND}\n/down\n")
+    rows = tmp_path / "rows.jsonl"
+    run("feedback", "export", "--as", "calibration", "--out", str(rows))
+    summary = json.loads(run("judge", str(rows), "--json").stdout)
+    assert summary["human_scores"] == 2
+    assert any(row["score"] == "groundedness" and row["n"] == 2 for row in summary["agreement"])
