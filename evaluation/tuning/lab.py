@@ -88,7 +88,8 @@ class Lab:
                 on a question leaves that question's scores unresolved.
         """
         collection = self._sources.collection(settings)[0]
-        parts = self._sources.components(settings, collection)
+        judged = settings if answered else settings.changed(evaluator="none")
+        parts = self._sources.components(judged, collection)
         graph = build_graph(lambda *_: parts)
         rows: list[dict[Objective, Score]] = []
         tokens: list[float] = []

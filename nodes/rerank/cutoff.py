@@ -8,10 +8,12 @@ TEMPERATURE = 0.08
 benchmarks/adapting.py shows what other values are worth."""
 
 
-def worth_taking(scores: Sequence[float], least_share: float, most: int) -> int:
+def worth_taking(
+    scores: Sequence[float], least_share: float, most: int, temperature: float = TEMPERATURE
+) -> int:
     """The number of leading candidates that each hold enough of the ranking's weight.
 
-    A candidate weighs exp((score - best) / (TEMPERATURE x best)), and its share is its part of all
+    A candidate weighs exp((score - best) / (temperature x best)), and its share is its part of all
     weights: about its chance to be the one that answers. One that stands out leaves the others
     little, so that few are taken; the less the scores tell them apart, the more are taken, until
     there are so many that each of them alone would add little to what is found. Multiplying all
@@ -21,6 +23,7 @@ def worth_taking(scores: Sequence[float], least_share: float, most: int) -> int:
         scores: In the order in which candidates are taken, the best one first.
         least_share: A candidate with less ends the list; in (0, 1].
         most: The most that are taken.
+        temperature: Above 0; the higher, the less a lead counts.
 
     Returns:
         At least 1 where there is a candidate, and at most ``most``.
@@ -28,7 +31,7 @@ def worth_taking(scores: Sequence[float], least_share: float, most: int) -> int:
     if not scores:
         return 0
     best = max(scores)
-    scale = TEMPERATURE * abs(best) or 1.0
+    scale = temperature * abs(best) or 1.0
     weights = [math.exp((score - best) / scale) for score in scores]
     least = least_share * math.fsum(weights)
     taken = next((n for n, weight in enumerate(weights) if weight < least), len(weights))

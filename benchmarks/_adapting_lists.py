@@ -1,0 +1,154 @@
+"""What the graph retrieves for gold questions before k of it is taken, kept in a file if wanted."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from _pipeline import index_passages, read_rows
+from langchain_core.messages import AIMessage, HumanMessage
+from typing_extensions import TypedDict
+
+from lexloop.core.settings import Settings
+from lexloop.corpus.index.assemble import build_collection
+from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.subset import every_chunk
+from lexloop.corpus.load.folder import load_documents
+from lexloop.corpus.opening import tools_for
+from lexloop.evaluation.evidence import evidence, grams_of
+from lexloop.evaluation.gold import GoldQuestion, read_gold
+from lexloop.evaluation.tuning.split import near_duplicates
+from lexloop.graph.build import Lexloop, build_graph
+from lexloop.graph.components import Components, choose
+from lexloop.models.minilm import load_minilm
+from lexloop.nodes.question import question_parts
+
+DEPTH = 30
+_SETTINGS = Settings(k=DEPTH, evaluator="none")
+"""k is fixed at the candidates' number, and all else as the question's class has it."""
+_ROLES = {"user": HumanMessage, "assistant": AIMessage}
+
+
+class Item(TypedDict):
+    """One passage of a ranking; a signal that did not find it is None."""
+
+    id: str
+    relevant: bool
+    tokens: int
+    score: float
+    lexical: float | None
+    dense: float | None
+    graph: float | None
+
+
+class Ranking(TypedDict):
+    """What one question brings up, best first.
+
+    ``contexts`` holds for each reference context the passages that are relevant to it; ``group``
+    is shared by questions that are no independent evidence.
+    """
+
+    question: str
+    group: str
+    relevant: int
+    contexts: list[list[str]]
+    two_classes: list[float]
+    three_classes: list[float]
+    parts: int
+    items: list[Item]
+
+
+def rankings_of_gold(gold: Path, docs: Path, kept: Path | None) -> list[Ranking]:
+    """For a gold file with reference contexts over a folder of .txt files."""
+    return _kept(kept, lambda: _of_gold(gold, docs))
+
+
+def rankings_of_passages(passages: Path, questions: Path, kept: Path | None) -> list[Ranking]:
+    """For questions with ``relevant_ids`` over passages that are each one chunk."""
+    return _kept(kept, lambda: _of_passages(passages, questions))
+
+
+def _kept(path: Path | None, make: Callable[[], Iterator[Ranking]]) -> list[Ranking]:
+    if path is not None and path.exists():
+        rows: list[Any] = read_rows(path)
+        return rows
+    found = list(make())
+    if path is not None:
+        path.write_text("".join(json.dumps(row) + "\n" for row in found), encoding="utf-8")
+    return found
+
+
+def _of_gold(gold: Path, docs: Path) -> Iterator[Ranking]:
+    questions = [question for question in read_gold(gold) if not question.out_of_scope]
+    documents = [each for each in load_documents(docs)[0] if each.name.endswith(".txt")]
+    collection = build_collection(documents, tools_for(_SETTINGS, load_minilm()))
+    grams = grams_of(every_chunk(collection))
+    groups = near_duplicates(questions)
+    ask = _Asker(collection)
+    for number, question in enumerate(questions, 1):
+        known = evidence(grams, question.reference_context or "")
+        ranking = ask(question, known.chunks, str(groups[question.id]))
+        yield {**ranking, "contexts": [sorted(ids) for ids in known.by_context]}
+        _show("asking", number, len(questions))
+
+
+def _of_passages(passages: Path, questions: Path) -> Iterator[Ranking]:
+    rows = [row for row in read_rows(passages) if row["text"].strip()]
+    collection = index_passages(rows, _SETTINGS, load_minilm(), _show)
+    ask, asked = _Asker(collection), read_rows(questions)
+    for number, row in enumerate(asked, 1):
+        relevant = frozenset(f"{name}#0" for name in row["relevant_ids"])
+        gold = GoldQuestion(id=row["id"], question=row["question"])
+        # questions made of one passage are no independent evidence
+        yield ask(gold, relevant, min(row["relevant_ids"]))
+        _show("asking", number, len(asked))
+
+
+class _Asker:
+    def __init__(self, collection: Collection) -> None:
+        self._parts: Components = choose(_SETTINGS, collection, None)
+        self._graph: Lexloop = build_graph(lambda *_: self._parts)
+        self._count = collection.embedder.count_tokens
+
+    def __call__(self, gold: GoldQuestion, relevant: frozenset[str], group: str) -> Ranking:
+        state = self._retrieved(gold)
+        items: list[Item] = [
+            {
+                "id": passage["id"],
+                "relevant": passage["id"] in relevant,
+                "tokens": self._count(passage["text"]),
+                "score": passage["score"],
+                "lexical": passage["signals"].get("lexical"),
+                "dense": passage["signals"].get("dense"),
+                "graph": passage["signals"].get("graph"),
+            }
+            for passage in state["passages"]
+        ]
+        return {
+            "question": gold.question,
+            "group": group,
+            "relevant": len(relevant),
+            "contexts": [],
+            "two_classes": self._parts.classifier.probabilities(gold.question, 2),
+            "three_classes": self._parts.classifier.probabilities(gold.question, 3),
+            "parts": len(question_parts(state["standalone"])),
+            "items": items,
+        }
+
+    def _retrieved(self, gold: GoldQuestion) -> dict[str, Any]:
+        """The working state after rerank; the state machine is left there."""
+        turns = [(turn.role, turn.content) for turn in gold.conversation_history]
+        messages = [_ROLES[who](content=said) for who, said in [*turns, ("user", gold.question)]]
+        state: dict[str, Any] = {}
+        for step in self._graph.stream({"messages": messages}, stream_mode="updates"):
+            for update in step.values():
+                state.update(update or {})
+            if "rerank" in step:
+                break
+        return state
+
+
+def _show(stage: str, done: int, total: int) -> None:
+    if sys.stderr.isatty():
+        print(f"\r{stage} {done}/{total} ", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,82 @@
+"""Objectives of retrieval, by hand."""
+
+import pytest
+
+from lexloop.core.score import Unresolved
+from lexloop.core.types import Chunk, Passage
+from lexloop.evaluation.evidence import Judged, grams_of
+from lexloop.evaluation.gold import GoldQuestion, Span
+from lexloop.evaluation.tuning.objectives import OF_RETRIEVAL, Objective, of_passages
+
+WORDS = ("one two three four five", "six seven eight nine ten", "red blue green grey pink")
+
+
+def chunk(number: int) -> Chunk:
+    text = WORDS[number]
+    return {
+        "id": f"d#{number}",
+        "document": "d",
+        "title": "",
+        "section": "",
+        "page": None,
+        "start": 100 * number,
+        "end": 100 * number + 100,
+        "text": text,
+    }
+
+
+CHUNKS = [chunk(number) for number in range(3)]
+
+
+def worth(gold: GoldQuestion, *taken: int) -> dict[Objective, float | Unresolved]:
+    passages: list[Passage] = [
+        {**CHUNKS[place], "score": 1.0, "signals": {}, "n": n} for n, place in enumerate(taken, 1)
+    ]
+    return of_passages(gold, passages, Judged(CHUNKS), grams_of(CHUNKS))
+
+
+def spans(*places: tuple[int, int]) -> GoldQuestion:
+    evidence = tuple(Span(document="d", start=start, end=end) for start, end in places)
+    return GoldQuestion(question="Q?", evidence=evidence)
+
+
+def test_a_span_is_found_when_half_of_it_is() -> None:
+    gold = spans((50, 150), (200, 300))
+    assert worth(gold, 0)["recall"] == 0.5  # half of the first span
+    assert worth(gold, 0)["span_recall"] == 0.25  # 50 of 200 characters
+    assert worth(gold, 0, 1, 2)["recall"] == 1.0
+    assert worth(gold)["recall"] == 0.0
+    assert worth(spans((80, 200)), 0)["recall"] == 0.0  # 20 of 120 characters
+
+
+def test_a_chunk_within_a_long_span_finds_it() -> None:
+    assert worth(spans((0, 300)), 1)["recall"] == 1.0
+    assert worth(spans((0, 300)), 1)["span_recall"] == pytest.approx(1 / 3)
+
+
+def test_contexts_count_once_whatever_number_of_chunks_they_have() -> None:
+    reference = f"Document 1: {WORDS[0]} {WORDS[1]}\n\nDocument 2: {WORDS[2]}"
+    gold = GoldQuestion(question="Q?", reference_context=reference)
+    assert worth(gold, 0)["recall"] == 0.5
+    assert worth(gold, 0, 1)["recall"] == 0.5
+    assert worth(gold, 1, 2)["recall"] == 1.0
+    assert isinstance(worth(gold, 1)["span_recall"], Unresolved)
+
+
+def test_documents_alone() -> None:
+    gold = GoldQuestion(question="Q?", documents=("d", "e"))
+    assert worth(gold, 0)["recall"] == 0.5
+
+
+def test_nothing_known_and_nothing_to_find() -> None:
+    for gold in (
+        GoldQuestion(question="Q?"),
+        GoldQuestion(question="Q?", question_type="out of scope", reference_context=WORDS[0]),
+    ):
+        assert all(isinstance(worth(gold, 0)[name], Unresolved) for name in OF_RETRIEVAL)
+
+
+def test_ndcg_sees_the_order() -> None:
+    gold = spans((0, 100))
+    assert worth(gold, 0, 1)["ndcg"] == 1.0
+    assert worth(gold, 1, 0)["ndcg"] == pytest.approx(0.6309297535714575)  # 1 / log2(3)

@@ -1,0 +1,59 @@
+"""What is tried: only what can matter, and never what is there already."""
+
+import pytest
+
+from lexloop.core.settings import Settings
+from lexloop.evaluation.tuning.space import Coordinate, coordinates, rows, scaled, thinned
+
+
+def names(settings: Settings, chunking: bool = True) -> list[str]:
+    return [coordinate.name for coordinate in coordinates(settings, chunking)]
+
+
+def test_coordinates_follow_the_settings() -> None:
+    whole = ["chunking", "fusion", "bm25_boost", "host_boost", "k", "Q", "K and S"]
+    assert names(Settings()) == whole
+    assert names(Settings(), chunking=False) == whole[1:]
+    assert names(Settings(fusion="rrf")) == ["chunking", "fusion", "k", "Q", "K and S"]
+    assert names(Settings(variant="pa")) == whole[:-1]
+    assert names(Settings(variant="fixed")) == whole[:4]
+    assert names(Settings(k=5, Q=0)) == [*whole[:4], "K and S"]
+    assert names(Settings(rewriter="none", knowledge_graph="none")) == whole[:5]
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_every_candidate_is_valid_and_changes_a_class_at_most(classes: int) -> None:
+    base = Settings(classes=classes)
+    for coordinate in coordinates(base, chunking=True):
+        for changes in coordinate.candidates:
+            settings = base.changed(**changes)
+            assert settings.classes == classes
+            if coordinate.name in ("Q", "K and S"):
+                differing = [a != b for a, b in zip(rows(settings), rows(base), strict=True)]
+                assert sum(differing) == 1
+
+
+def test_plans_keep_what_was_chosen_before() -> None:
+    settings = Settings(plans=[{"k": k, "Q": 2, "K": 1, "S": 1} for k in (4, 5, 6)])
+    (queries,) = [each for each in coordinates(settings, chunking=False) if each.name == "Q"]
+    assert all(
+        [row["k"] for row in changes["plans"]] == [4, 5, 6] for changes in queries.candidates
+    )
+
+
+def test_k_is_scaled_with_the_length_of_chunks() -> None:
+    assert [row["k"] for row in scaled(Settings(), 2.0)["plans"]] == [6, 10, 14]
+    assert [row["k"] for row in scaled(Settings(), 0.01)["plans"]] == [1, 1, 1]
+    assert scaled(Settings(k=40), 2.0) == {"k": 50}
+    assert scaled(Settings(variant="fixed"), 0.6) == {"k": 3}
+
+
+def test_thinned_is_bounded_and_repeatable() -> None:
+    all_of_it = coordinates(Settings(), chunking=True)
+    few = thinned(all_of_it, 20, seed=1)
+    assert sum(len(coordinate.candidates) for coordinate in few) <= 20
+    assert few == thinned(all_of_it, 20, seed=1)
+    assert few != thinned(all_of_it, 20, seed=2)
+    assert thinned(all_of_it, 1000, seed=1) == all_of_it
+    one = [Coordinate("a", ({"k": 1}, {"k": 2}))]
+    assert [len(coordinate.candidates) for coordinate in thinned(one, 1, seed=1)] == [1]
