@@ -4,8 +4,9 @@
 
 A fractional logistic regression over the signs of nodes/evaluate/agreement_signs.py (Papke and
 Wooldridge 1996): the logit of (score - 1) / 4, so that every value lies between 1 and 5. No sign
-may count against its direction. What contradicts a reference word by word is fitted after the
-rest, on altered references: they are near-copies, and would teach that overlap is worth nothing.
+may count against its direction. What contradicts a reference word by word, and what is said where
+nothing answers, is fitted after the rest and beside it: wrong near-copies, and refusals that are
+right in other words, would teach that overlap is worth nothing.
 """
 
 import argparse
@@ -33,10 +34,13 @@ from lexloop.nodes.evaluate.correctness import (
 
 Floats = NDArray[np.float64]
 NAMES = [field.name for field in fields(Signs)]
-_LATE = np.isin(NAMES, ["other_number", "negated"])
-_SPOILT = ("other numbers", "negated")
+_LATE = np.isin(
+    NAMES,
+    ["numbers_missing", "other_number", "negated", "declined_rightly", "answered_wrongly"],
+)
+_LATE_KINDS = ("no numbers", "other numbers", "negated", "rightly none", "answer to none")
 _DIRECTION = np.where(np.arange(len(NAMES)) < FOR, 1.0, -1.0)
-_STRENGTH, _LATE_STRENGTH = 50.0, 1.0
+_STRENGTH, _LATE_STRENGTH = 20.0, 1.0
 _FOLDS, _SEEDS = 10, 4
 
 
@@ -75,9 +79,9 @@ def fit(rows: Sequence[Row], signs: Floats) -> Weights:
     """
     targets = np.array([(row.score - LOWEST) / (HIGHEST - LOWEST) for row in rows])
     counts = np.array([WEIGHTS[row.kind] for row in rows])
-    spoilt = np.array([row.kind in _SPOILT for row in rows])
+    apart = np.array([row.kind in _LATE_KINDS for row in rows])
     recorded = np.array([row.kind == RECORDED for row in rows])
-    early, late = ~spoilt, spoilt | recorded
+    early, late = ~apart, apart | recorded
     weights = np.zeros(len(NAMES))
     intercept, weights[~_LATE] = _regress(
         signs[early][:, ~_LATE], targets[early], counts[early], _DIRECTION[~_LATE]
@@ -123,16 +127,20 @@ def _regress(signs: Floats, targets: Floats, counts: Floats, way: Floats) -> tup
     scaled = np.column_stack([np.ones(len(signs)), (signs - centre) / spread])
     penalty = np.full(scaled.shape[1], _STRENGTH)
     penalty[0] = 0.0
-    bounds = [(None, None), *((0.0, None) if w > 0 else (None, 0.0) for w in way)]
+    bounds = [(None, None), *_bounds(way)]
     found = _Problem(scaled, targets, counts, np.zeros(len(signs))).solve(penalty, bounds)
     weights = found[1:] / spread
     return float(found[0] - weights @ centre), weights
 
 
 def _refine(signs: Floats, targets: Floats, counts: Floats, known: Floats) -> Floats:
-    """The weights of signs that can only lower what the others give, ``known``."""
+    """The weights of the late signs beside what the others give, ``known``."""
     penalty = np.full(signs.shape[1], _LATE_STRENGTH)
-    return _Problem(signs, targets, counts, known).solve(penalty, [(None, 0.0)] * signs.shape[1])
+    return _Problem(signs, targets, counts, known).solve(penalty, _bounds(_DIRECTION[_LATE]))
+
+
+def _bounds(way: Floats) -> list[tuple[float | None, float | None]]:
+    return [(0.0, None) if direction > 0 else (None, 0.0) for direction in way]
 
 
 def _logistic(logits: Floats) -> Floats:

@@ -14,17 +14,15 @@ from lexloop.corpus.text.tokens import tokenize, words
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.evaluate.declining import share_declining
 from lexloop.nodes.evaluate.facts import facts, states
-from lexloop.nodes.markers import MARKER, cited_sentences, without_markers
+from lexloop.nodes.evaluate.negations import denied
+from lexloop.nodes.markers import MARKER, cited_sentences
 
 Term = TypeVar("Term")
-_NEGATION = re.compile(r"\b(?:no|not|never|none|cannot|neither|nor|without|\w+n['’]t)\b", re.I)
-_VERDICT = re.compile(r"\W*(yes|no)\b", re.IGNORECASE)
-_NUMBER = re.compile(r"[\d.]+")
-_MOST_SENTENCES = 100
-_MOST_MISSING = 4
+_VERDICT = re.compile(r"\W*(yes\b|no(?=\s*(?:[,.;:–—-]|$)))", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+(?:\.\d+)?|[a-z]+")
+_LONGEST, _MOST_SENTENCES = 20_000, 100  # keeps the cost bounded in hostile text
 _MOSTLY = 0.5
-_SAME = 0.6
-_REACH = 60
+_SAME, _NEARLY_COPIED = 0.6, 0.75
 _LIST_MARK = re.compile(r"^\(?\d{1,2}[.)]\s")
 _SPARE_WORDS = 5  # words added to both lengths, so that short texts differ little
 
@@ -33,30 +31,23 @@ _SPARE_WORDS = 5  # words added to both lengths, so that short texts differ litt
 class Signs:
     """What speaks for a correct answer (the first group) and against one (the second).
 
-    Every sign but the two lengths is in [0, 1], and each is worded so that more of it can only
+    Every sign but the last is in [0, 1], and each is worded so that more of it can only
     raise the score, or only lower it. "New" is what the question does not already say.
 
     Args:
         pair_recall: ROUGE-2 recall over stemmed content words (Lin 2004, section 3).
         pair_precision: ROUGE-2 precision.
         word_recall: ROUGE-1 recall.
-        word_precision: ROUGE-1 precision.
         new_recall: The share of the reference's new terms that the answer has.
         new_precision: The share of the answer's new terms that the reference has.
-        meaning: The cosine of the two texts.
-        new_meaning: The same with the direction of the question taken out of both.
-        claims_met: The mean, over the reference's sentences, of the closest part of the answer.
-        claim_met_least: The lowest of them.
         claims_covered: The mean, over the reference's sentences, of the best share of its terms
             in one sentence of the answer.
-        claim_covered_least: The lowest of them.
-        backed: The mean, over the answer's sentences, of the closest sentence of the reference.
-        facts_held: The share of the reference's new numbers, dates and sections that are stated.
+        new_meaning: The cosine of the two texts, the direction of the question taken out of both.
         on_question: The cosine of the answer with the question.
         declined_rightly: The share of the answer that declines, where the reference declines.
-        facts_missing: How many new facts of the reference are not stated, up to 4, over 4.
-        other_number: Whether a number of the reference is missing and the sentence of the answer
-            that says the same has another one.
+        numbers_missing: The share of the reference's new numbers and months that are not stated.
+        other_number: Whether one is missing and the sentence of the answer that says the same has
+            another one.
         opposed: Whether one opens with yes and the other with no.
         undecided: Whether the reference opens with yes or no and the answer does not.
         negated: The share of the reference's sentences that the answer says with a term negated
@@ -64,27 +55,19 @@ class Signs:
         declined_wrongly: The share of the answer that declines, where the reference answers.
         declined_partly: Whether any of it does, where the reference answers.
         answered_wrongly: Whether the answer declines nothing, where the reference declines.
-        longer: The logarithm of how much longer the answer is; 0 for a shorter one.
-        shorter: The same for how much shorter it is.
+        shorter: The logarithm of how much shorter the answer is; 0 for a longer one.
     """
 
     pair_recall: float
     pair_precision: float
     word_recall: float
-    word_precision: float
     new_recall: float
     new_precision: float
-    meaning: float
-    new_meaning: float
-    claims_met: float
-    claim_met_least: float
     claims_covered: float
-    claim_covered_least: float
-    backed: float
-    facts_held: float
+    new_meaning: float
     on_question: float
     declined_rightly: float
-    facts_missing: float
+    numbers_missing: float
     other_number: float
     opposed: float
     undecided: float
@@ -92,11 +75,10 @@ class Signs:
     declined_wrongly: float
     declined_partly: float
     answered_wrongly: float
-    longer: float
     shorter: float
 
 
-FOR = 16
+FOR = 9
 """How many of the signs, from the first, speak for the answer."""
 
 
@@ -104,21 +86,18 @@ class Text:
     """A text taken apart once: its markers out, its sentences, terms and facts."""
 
     def __init__(self, text: str) -> None:
-        self.plain = without_markers(text)
-        bare = MARKER.sub("", text)
+        bare = MARKER.sub("", text[:_LONGEST])
+        self.plain = " ".join(bare.split())
         found = [s.text for s in cited_sentences(bare) if tokenize(s.text)]
         self.sentences = found[:_MOST_SENTENCES] or [self.plain]
         self.order = tokenize(self.plain)
         self.terms = frozenset(self.order)
         self.by_sentence = [frozenset(tokenize(sentence)) for sentence in self.sentences]
-        self.facts = facts("\n".join(_LIST_MARK.sub("", s) for s in self.sentences))
+        found_facts = facts("\n".join(_LIST_MARK.sub("", s) for s in self.sentences))
+        # citing another section is no contradiction, so section references are left out
+        self.numbers = frozenset(filter(_NUMBER.fullmatch, found_facts))
         self.length = len(words(self.plain))
         self.declining = share_declining(self.sentences)
-
-    @property
-    def parts(self) -> list[str]:
-        """What must be embedded: the whole text, then its sentences."""
-        return [self.plain, *self.sentences]
 
 
 def read_signs(
@@ -130,26 +109,23 @@ def read_signs(
         question: What was asked.
         answer: The answer to be judged; its [n] markers count for nothing.
         reference: The answer known to be right.
-        vector_of: A unit vector of shape (dimension,) for each of the texts' ``parts``.
+        vector_of: A unit vector of shape (dimension,) for each of the texts as ``plain``.
     """
     pairs = _overlap(_pairs(answer.order), _pairs(reference.order))
-    single = _overlap(Counter(answer.order), Counter(reference.order))
-    new_wanted, new_said = reference.terms - question.terms, answer.terms - question.terms
     covered = [max(_share(w, s) for s in answer.by_sentence) for w in reference.by_sentence]
+    asked, said, wanted = (vector_of[text.plain] for text in (question, answer, reference))
     longer = math.log((answer.length + _SPARE_WORDS) / (reference.length + _SPARE_WORDS))
     return Signs(
         pair_recall=pairs[0],
         pair_precision=pairs[1],
-        word_recall=single[0],
-        word_precision=single[1],
-        new_recall=_share(new_wanted, answer.terms),
-        new_precision=_share(new_said, reference.terms),
+        word_recall=_overlap(Counter(answer.order), Counter(reference.order))[0],
+        new_recall=_share(reference.terms - question.terms, answer.terms),
+        new_precision=_share(answer.terms - question.terms, reference.terms),
         claims_covered=sum(covered) / len(covered),
-        claim_covered_least=min(covered),
-        longer=max(0.0, longer),
+        new_meaning=_unit(_cosine(_beside(said, asked), _beside(wanted, asked))),
+        on_question=_unit(said @ asked),
         shorter=max(0.0, -longer),
-        **_closeness(question, answer, reference, vector_of),
-        **_facts(question, answer, reference),
+        **_numbers(question, answer, reference),
         **_polarity(answer, reference),
         **_declining(answer.declining, reference.declining),
     )
@@ -171,23 +147,6 @@ def _share(wanted: frozenset[str], held: Iterable[str]) -> float:
     return len(wanted & frozenset(held)) / len(wanted) if wanted else 1.0
 
 
-def _closeness(
-    question: Text, answer: Text, reference: Text, vector_of: dict[str, Vectors]
-) -> dict[str, float]:
-    asked, said, wanted = (vector_of[text.plain] for text in (question, answer, reference))
-    says = np.stack([vector_of[sentence] for sentence in answer.sentences])
-    wants = np.stack([vector_of[sentence] for sentence in reference.sentences])
-    met = np.maximum((wants @ says.T).max(axis=1), wants @ said)
-    return {
-        "meaning": _unit(said @ wanted),
-        "new_meaning": _unit(_cosine(_beside(said, asked), _beside(wanted, asked))),
-        "claims_met": _unit(met.mean()),
-        "claim_met_least": _unit(met.min()),
-        "backed": _unit((wants @ says.T).max(axis=0).mean()),
-        "on_question": _unit(said @ asked),
-    }
-
-
 def _beside(vector: Vectors, direction: Vectors) -> Vectors:
     beside: Vectors = vector - (vector @ direction) * direction
     return beside
@@ -202,43 +161,36 @@ def _unit(value: Any) -> float:
     return min(1.0, max(0.0, float(value)))
 
 
-def _facts(question: Text, answer: Text, reference: Text) -> dict[str, float]:
-    wanted = {fact for fact in reference.facts if not states(question.plain, fact)}
+def _numbers(question: Text, answer: Text, reference: Text) -> dict[str, float]:
+    wanted = {fact for fact in reference.numbers if not states(question.plain, fact)}
     missing = {fact for fact in wanted if not states(answer.plain, fact)}
-    others = set(filter(_is_number, answer.facts - reference.facts - question.facts))
+    others = answer.numbers - reference.numbers - question.numbers
     replaced = [
-        bool(others & facts(said))
-        for wants, said in _twins(answer, reference)
-        if any(_is_number(fact) for fact in missing & facts(wants))
+        bool(missing & facts(wants) and others & facts(said))
+        for wants, said in _twins(answer, reference, _SAME)
     ]
     return {
-        "facts_held": 1.0 - len(missing) / len(wanted) if wanted else 1.0,
-        "facts_missing": min(len(missing), _MOST_MISSING) / _MOST_MISSING,
+        "numbers_missing": len(missing) / len(wanted) if wanted else 0.0,
         "other_number": float(any(replaced)),
     }
 
 
-def _twins(answer: Text, reference: Text) -> list[tuple[str, str]]:
-    """The reference's sentences that one of the answer says in much the same words, with that."""
+def _twins(answer: Text, reference: Text, share: float) -> list[tuple[str, str]]:
+    """The reference's sentences of whose terms one of the answer has that share, with that one."""
     found: list[tuple[str, str]] = []
     for sentence, wanted in zip(reference.sentences, reference.by_sentence, strict=True):
         shares = [_share(wanted, said) for said in answer.by_sentence]
         best = max(range(len(shares)), key=shares.__getitem__)
-        if wanted and shares[best] >= _SAME:
+        if wanted and shares[best] >= share:
             found.append((sentence, answer.sentences[best]))
     return found
-
-
-def _is_number(fact: str) -> bool:
-    """A number or a sum: citing another section is no contradiction."""
-    return _NUMBER.fullmatch(fact) is not None
 
 
 def _polarity(answer: Text, reference: Text) -> dict[str, float]:
     said, wanted = _VERDICT.match(answer.plain), _VERDICT.match(reference.plain)
     turned = [
         _contradicts(_VERDICT.sub("", wants, count=1), _VERDICT.sub("", says, count=1))
-        for wants, says in _twins(answer, reference)
+        for wants, says in _twins(answer, reference, _NEARLY_COPIED)
     ]
     return {
         "opposed": float(
@@ -251,14 +203,8 @@ def _polarity(answer: Text, reference: Text) -> dict[str, float]:
 
 def _contradicts(one: str, other: str) -> bool:
     """Whether one sentence negates a term that the other uses without a negation."""
-    here, there = _negated(one), _negated(other)
+    here, there = denied(one), denied(other)
     return bool(((here - there) & {*tokenize(other)}) | ((there - here) & {*tokenize(one)}))
-
-
-def _negated(sentence: str) -> set[str]:
-    """The first term after each negation."""
-    reaches = (sentence[match.end() :][:_REACH] for match in _NEGATION.finditer(sentence))
-    return {terms[0] for reach in reaches if (terms := tokenize(reach))}
 
 
 def _declining(answer: float, reference: float) -> dict[str, float]:

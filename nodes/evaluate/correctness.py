@@ -128,8 +128,8 @@ def signs_of(triples: Sequence[Triple], embed: Embed) -> list[Signs]:
     for text in (text for triple in triples for text in triple):
         if text not in read:
             read[text] = Text(text)
-    parts = list(dict.fromkeys(part for text in read.values() for part in text.parts))
-    vector_of = dict(zip(parts, embed(parts), strict=True)) if parts else {}
+    plain = list(dict.fromkeys(text.plain for text in read.values()))
+    vector_of = dict(zip(plain, embed(plain), strict=True)) if plain else {}
     return [read_signs(read[q], read[a], read[r], vector_of) for q, a, r in triples]
 
 
