@@ -10,6 +10,7 @@ from lexloop.core.score import Score, Unresolved
 from lexloop.core.types import ABSTENTION
 from lexloop.corpus.text.statements import statements
 from lexloop.corpus.text.tokens import words
+from lexloop.evaluation.eval_rag.answer_relevance import AnswerRelevance
 from lexloop.evaluation.eval_rag.answers import Answer
 from lexloop.evaluation.eval_rag.index import Found
 from lexloop.evaluation.eval_rag.known_vectors import KnownVectors
@@ -24,6 +25,7 @@ from lexloop.nodes.markers import without_markers
 
 _AT_ONCE = 500
 _DOCUMENTS = 64
+_ABSTAINED = Unresolved("the answer is an abstention")
 _NO_REFERENCE = Unresolved("there is no reference answer")
 _TEXT: dict[str, Callable[[str, str], Score]] = {
     "exact_match": texts.exact_match,
@@ -83,6 +85,7 @@ class EmbeddedScores:
         self._vectors = KnownVectors(embedder)
         self._support = ClaimSupport.load(self._vectors.embed)
         self._correctness = CorrectnessJudge.load(self._vectors.embed)
+        self._relevance_to = AnswerRelevance(self._vectors.embed)
         # one document serves the answers of every system, and other questions too
         self._evidence = lru_cache(_DOCUMENTS)(
             lambda contexts: evidence_of(list(contexts), self._vectors.embed)
@@ -93,10 +96,10 @@ class EmbeddedScores:
     ) -> list[dict[str, Score]]:
         """Every score of each answer by name, in the order of the cases.
 
-        ``answer_similarity`` is the cosine of answer and reference, ``question_similarity`` that
-        of answer and question; ``groundedness`` is the mean probability that the contexts support
-        a claim of the answer, and ``groundedness_document`` the same of the document that
-        Eval-RAG's index gives; ``correctness`` is from 1 to 5. All others are in [0, 1].
+        ``answer_relevance`` is the embedded judge's; ``groundedness`` is the mean probability that
+        the contexts support a claim of the answer, and ``groundedness_document`` the same of the
+        document that Eval-RAG's index gives; ``correctness`` is from 1 to 5, and
+        ``answer_similarity`` the cosine of answer and reference. All others are in [0, 1].
         """
         found: list[dict[str, Score]] = []
         for start in range(0, len(cases), _AT_ONCE):
@@ -116,7 +119,7 @@ class EmbeddedScores:
             compared["answer_similarity"] = self._similarity(said, reference)
             compared |= {name: score(said, reference) for name, score in _TEXT.items()}
         return {
-            "question_similarity": self._similarity(said, case.answer.question),
+            "answer_relevance": self._relevance(case),
             "groundedness": self._groundedness(case, case.contexts),
             "groundedness_document": self._groundedness(case, case.document),
             **compared,
@@ -128,11 +131,16 @@ class EmbeddedScores:
         first, second = self._vectors.embed([said, other])
         return cosine(first, second)
 
+    def _relevance(self, case: Case) -> Score:
+        if case.answer.answer.strip() == ABSTENTION:
+            return _ABSTAINED
+        return self._relevance_to.of(case.answer.question, case.answer.answer)
+
     def _groundedness(self, case: Case, contexts: tuple[str, ...] | Unresolved) -> Score:
         if isinstance(contexts, Unresolved):
             return contexts
         if case.answer.answer.strip() == ABSTENTION:
-            return Unresolved("the answer is an abstention")
+            return _ABSTAINED
         claims = claims_of(case.answer.answer)
         if not claims:
             return Unresolved("the answer claims nothing")
@@ -144,8 +152,7 @@ def _texts(case: Case) -> Iterator[str]:
     """The texts whose vectors the judges will ask for."""
     yield from (case.said, without_markers(case.answer.question), case.answer.question)
     yield from (case.reference, without_markers(case.reference))
+    yield from claims_of(case.answer.answer)
     held = [part for part in (case.contexts, case.document) if not isinstance(part, Unresolved)]
-    if held:
-        yield from claims_of(case.answer.answer)
     for text in (text for part in held for text in part):
         yield from (statement.text for statement in statements(text))

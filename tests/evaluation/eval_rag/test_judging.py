@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from lexloop.core.score import Unresolved
+from lexloop.core.types import ABSTENTION
 from lexloop.corpus.index.collection import Collection
 from lexloop.evaluation.eval_rag.answers import Answer
 from lexloop.evaluation.eval_rag.embedded_scores import Case, EmbeddedScores
@@ -84,10 +85,23 @@ def test_answers_that_say_nothing(embedded: EmbeddedScores, answer: str) -> None
     asked = Answer(question="Why?", answer=answer, reference_answer="So.", contexts=("So it is.",))
     (scores,) = embedded.of([Case(asked, Unresolved("none"))], quiet)
     assert scores["groundedness"] == Unresolved("the answer claims nothing")
-    assert scores["question_similarity"] == Unresolved("the answer is empty")
+    assert scores["answer_similarity"] == Unresolved("the answer is empty")
+    assert scores["answer_relevance"] == Unresolved("the answer claims nothing")
     assert scores["correctness"] == 1.0
     assert scores["rouge_1"] == 0.0
     assert embedded.of([], quiet) == []
+
+
+def test_an_answer_to_the_question_is_more_relevant(embedded: EmbeddedScores) -> None:
+    question = "What does a dog licence cost?"
+    said = ("A dog licence costs 40 euros a year.", "The town hall was built in 1870.")
+    nothing = Unresolved("none")
+    cases = [Case(Answer(question=question, answer=text), nothing) for text in (*said, ABSTENTION)]
+    to_it, beside_it, silent = (one["answer_relevance"] for one in embedded.of(cases, quiet))
+    assert isinstance(to_it, float)
+    assert isinstance(beside_it, float)
+    assert 1 >= to_it > 0.5 > beside_it >= 0
+    assert silent == Unresolved("the answer is an abstention")
 
 
 def test_means_and_what_is_missing() -> None:
