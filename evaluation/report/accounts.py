@@ -79,7 +79,7 @@ def unresolved(summary: Summary) -> Table | None:
     rows: dict[str, set[str]] = {}
     for row in summary["rows"]:
         for metric, figure in row["metrics"].items():
-            for reason, count in figure["reasons"].items():
+            for reason, count in figure.get("reasons", {}).items():
                 if figure["unresolved"] and metric not in COSTS:
                     counts[reason] += count
                     metrics.setdefault(reason, {})[metric] = True

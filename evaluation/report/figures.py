@@ -22,7 +22,8 @@ _OWN = ("passed", "abstained", *COSTS)
 class Figure(TypedDict):
     """A mean with its 95 % bootstrap interval; all three are None when nothing is resolved.
 
-    ``n`` counts the resolved scores and ``unresolved`` the others, by reason in ``reasons``.
+    ``n`` counts the resolved scores and ``unresolved`` the others; ``reasons`` counts these by
+    reason, and is left out of the groups of a row, which would only repeat it.
     ``difference`` and ``p`` compare a row with the run's first: the mean difference over the
     questions that both resolved, and its paired randomisation test.
     """
@@ -32,7 +33,7 @@ class Figure(TypedDict):
     high: float | None
     n: int
     unresolved: int
-    reasons: dict[str, int]
+    reasons: NotRequired[dict[str, int]]
     difference: NotRequired[float | None]
     p: NotRequired[float | None]
 

@@ -188,8 +188,16 @@ def _colours(
         for (line, column), value in np.ndenumerate(values):
             text = f"{value:.2f}" if np.isfinite(value) else "–"
             colour = "white" if value > middle else "#1d2630"
+            # inside the mesh, so the layout need not measure it
             axes.text(
-                column + 0.5, line + 0.5, text, ha="center", va="center", color=colour, fontsize=8
+                column + 0.5,
+                line + 0.5,
+                text,
+                ha="center",
+                va="center",
+                color=colour,
+                fontsize=8,
+                in_layout=False,
             )
         centres = np.arange(max(len(groups), len(names))) + 0.5
         axes.set_xticks(centres[: len(groups)], [short(g) for g in groups], rotation=30, ha="right")
@@ -229,6 +237,7 @@ def _numbered(axes: Any, number: int, point: Point) -> None:
         ha="center",
         va="center",
         fontsize=7,
+        in_layout=False,
     )
 
 

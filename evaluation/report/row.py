@@ -134,19 +134,17 @@ def type_name(record: Record) -> str:
 
 
 def _groups(scored: Scored, key: Callable[[Record], str]) -> dict[str, Group]:
-    return {
-        name: {
-            "questions": len(places),
-            "metrics": figures(
-                {
-                    metric: [scores[place] for place in places]
-                    for metric, scores in scored.columns.items()
-                }
-            ),
-            "cost": cost([scored.records[place] for place in places]),
-        }
-        for name, places in places_by(scored.records, key).items()
-    }
+    return {name: _group(scored, places) for name, places in places_by(scored.records, key).items()}
+
+
+def _group(scored: Scored, places: Sequence[int]) -> Group:
+    metrics = figures(
+        {name: [scores[place] for place in places] for name, scores in scored.columns.items()}
+    )
+    for made in metrics.values():
+        made.pop("reasons", None)
+    own = [scored.records[place] for place in places]
+    return {"questions": len(places), "metrics": metrics, "cost": cost(own)}
 
 
 def _compare(first: Scored, scored: Scored, metrics: dict[str, Figure]) -> None:

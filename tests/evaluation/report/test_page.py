@@ -122,6 +122,13 @@ def test_it_shows_what_a_reader_looks_for(seen: tuple[str, Tags]) -> None:
     assert tags.names.count("svg") == 2 * 3 + 3
 
 
+def test_no_two_elements_share_an_identifier(seen: tuple[str, Tags]) -> None:
+    identifiers = [value for name, value in seen[1].attributes if name == "id"]
+    assert len(identifiers) == len(set(identifiers))
+    targets = {value[1:] for name, value in seen[1].attributes if "href" in name}
+    assert targets <= {*identifiers}
+
+
 def test_every_plot_is_well_formed(seen: tuple[str, Tags]) -> None:
     for plot in re.findall(r"<svg.*?</svg>", seen[0], flags=re.DOTALL):
         assert ElementTree.fromstring(plot).get("role") == "img"
