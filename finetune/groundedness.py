@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from lexloop.core.errors import InputError
 from lexloop.core.files import write_text
 from lexloop.evaluation.jsonl import read_jsonl
-from lexloop.finetune.logistic import Floats, balanced, logistic, out_of_fold, stored
+from lexloop.finetune.logistic import Floats, balanced, evened, logistic, out_of_fold, stored
 from lexloop.models.embedding import Embedder, Vectors
 from lexloop.nodes.evaluate.claim_signs import ClaimSigns, read_claim_signs
 from lexloop.nodes.evaluate.disagreements import disagreements
@@ -97,12 +97,14 @@ def embedded(rows: Sequence[Labelled], embedder: Embedder) -> Vectors:
 
 def fit(rows: Sequence[Labelled], signs: Floats) -> Weights:
     """The weights for these claims."""
-    return logistic(signs, truth(rows), STRENGTH)
+    return logistic(signs, truth(rows), STRENGTH, evened(truth(rows)))
 
 
 def cross_validated(rows: Sequence[Labelled], signs: Floats) -> Floats:
     """Each claim's probability by weights that never saw it, shape (seeds, rows)."""
-    found = out_of_fold(signs, truth(rows), STRENGTH, groups=[row.claim for row in rows])
+    found = out_of_fold(
+        signs, truth(rows), STRENGTH, groups=[row.claim for row in rows], counts=evened(truth(rows))
+    )
     at_odds = signs[:, _DISAGREES] > 0
     return np.where(at_odds, np.vectorize(sunk)(found), found)
 

@@ -55,6 +55,15 @@ def out_of_fold(
     return found
 
 
+def evened(truth: Truth) -> Floats:
+    """What rows must count for both sides to weigh the same, shape (rows,); 1 on average.
+
+    How often things belong together is another matter in every use, so that 0.5 should say that
+    the signs speak for neither side.
+    """
+    return np.where(truth, 0.5 / truth.mean(), 0.5 / (~truth).mean())
+
+
 def _folds(truth: Truth) -> int:
     return max(2, min(FOLDS, int(truth.sum()), int((~truth).sum())))
 

@@ -1,14 +1,25 @@
-"""The embedded judge: three scores from cosines, word cover and agreement of facts."""
+"""The embedded judge: the triad as calibrated probabilities, without a model."""
+
+from dataclasses import astuple
 
 import numpy as np
 
 from lexloop.core.types import Passage
-from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.dialogue import unassisted
-from lexloop.nodes.evaluate.facts import facts, states
+from lexloop.models.embedding import Vectors
+from lexloop.nodes.evaluate.claims import claims_of
+from lexloop.nodes.evaluate.evidence import Evidence, place_of
 from lexloop.nodes.evaluate.judge import Judgement
-from lexloop.nodes.markers import cited_sentences, without_markers
-from lexloop.nodes.relevance import Sources, coverage, understand
+from lexloop.nodes.evaluate.relevance_signs import (
+    AnswerSigns,
+    ContextSigns,
+    read_answer_signs,
+    read_context_signs,
+)
+from lexloop.nodes.evaluate.support import ClaimSupport, Support
+from lexloop.nodes.evaluate.weights import load_weights
+from lexloop.nodes.markers import without_markers
+from lexloop.nodes.relevance import Asked, Sources, understand
 
 _SUPPORTED = 0.5
 
@@ -18,64 +29,82 @@ class EmbeddedJudge:
 
     Args:
         sources: The collection the passages come from.
+
+    Raises:
+        DataError: The shipped weights cannot be read.
     """
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
+        self._support = ClaimSupport.load(sources.embed)
+        self._of_answer = load_weights("relevance", "answer", AnswerSigns)
+        self._of_context = load_weights("relevance", "context", ContextSigns)
 
     @unassisted
     def judge(self, question: str, passages: list[Passage], answer: str) -> Judgement:
-        """The triad of LQ-RAG, section III: each score in [0, 1]."""
+        """The triad of LQ-RAG, section III: each score in [0, 1].
+
+        Groundedness is the mean over the claims of the probability that the passages support
+        each: the share of supported claims that is to be expected.
+        """
         asked = understand(question, self._sources)
-        plain = without_markers(answer)
-        vector = self._sources.embed([plain])[0]
-        held = frozenset(tokenize(plain))
-        answer_relevance = float((asked.vectors[:2] @ vector).max())
-        covered = coverage(asked.all_terms, held, self._sources)
-        grounded, unsupported = self._groundedness(answer, passages)
+        evidence = evidence_in(passages, self._sources)
+        claims = claims_of(answer)
+        about = answer_signs(asked, answer, evidence, self._sources)
+        found = context_signs(asked, evidence, self._sources)
+        support = self._support.of(claims, evidence)
         return Judgement(
-            answer_relevance=_share(0.6 * answer_relevance + 0.4 * covered),
-            context_relevance=self._context_relevance(asked.vectors, passages),
-            groundedness=grounded,
-            reasons=[f"Not found in the passages: {text}" for text in unsupported],
+            answer_relevance=self._of_answer.probability(astuple(about)) if about else 0.0,
+            context_relevance=self._of_context.probability(astuple(found)) if found else 0.0,
+            groundedness=float(np.mean([s.probability for s in support])) if support else 0.0,
+            reasons=[
+                _reason(claim, found)
+                for claim, found in zip(claims, support, strict=True)
+                if found.probability < _SUPPORTED
+            ],
         )
 
-    def _context_relevance(self, questions: np.ndarray, passages: list[Passage]) -> float:
-        """The mean over the question's parts of the closest statement's cosine."""
-        vectors = [self._sources.statements(passage["id"])[1] for passage in passages]
-        stacked = [rows for rows in vectors if len(rows)]
-        if not stacked:
-            return 0.0
-        best = (questions[2:] @ np.concatenate(stacked).T).max(axis=1)
-        return _share(float(best.mean()))
 
-    def _groundedness(self, answer: str, passages: list[Passage]) -> tuple[float, list[str]]:
-        """The share of the answer's sentences that the passages support, and the others."""
-        source = "\n".join(passage["text"] for passage in passages)
-        flat = " ".join(source.split()).lower()
-        sentences = [s.text for s in cited_sentences(answer) if tokenize(s.text)]
-        supports = [self._support(sentence, flat, passages) for sentence in sentences]
-        weak = [s for s, value in zip(sentences, supports, strict=True) if value < _SUPPORTED]
-        return (float(np.mean(supports)) if supports else 0.0), weak
+def answer_signs(
+    asked: Asked, answer: str, evidence: Evidence, sources: Sources
+) -> AnswerSigns | None:
+    """The signs that answer relevance is judged by; none of an answer that claims nothing."""
+    claims, plain = claims_of(answer), without_markers(answer)
+    if not claims:
+        return None
+    # all in one batch; quoted statements have their vectors already
+    known = dict(zip(evidence.sentences, evidence.vectors, strict=True))
+    new = [claim for claim in claims if claim not in known]
+    whole, *made = sources.embed([plain, *new])
+    known.update(zip(new, made, strict=True))
+    sentences = np.stack([known[claim] for claim in claims])
+    return read_answer_signs(asked, plain, whole, sentences, sources)
 
-    def _support(self, sentence: str, flat: str, passages: list[Passage]) -> float:
-        if " ".join(sentence.split()).lower().rstrip(".") in flat:
-            return 1.0
-        if any(not states(flat, fact) for fact in facts(sentence)):
-            return 0.0
-        terms = frozenset(tokenize(sentence))
-        cover = max(
-            (coverage(terms, frozenset(tokenize(p["text"])), self._sources) for p in passages),
-            default=0.0,
-        )
-        vector = self._sources.embed([sentence])[0]
-        closest = [
-            float((rows @ vector).max())
-            for passage in passages
-            if len(rows := self._sources.statements(passage["id"])[1])
+
+def context_signs(asked: Asked, evidence: Evidence, sources: Sources) -> ContextSigns | None:
+    """The signs that context relevance is judged by; none where no passage says anything."""
+    return read_context_signs(asked, evidence, sources) if evidence.sentences else None
+
+
+def evidence_in(passages: list[Passage], sources: Sources) -> Evidence:
+    """The statements of passages with the vectors that the index holds of them."""
+    sentences: list[str] = []
+    vectors: list[Vectors] = []
+    places: list[str] = []
+    for passage in passages:
+        statements, rows = sources.statements(passage["id"])
+        sentences += [statement.text for statement in statements]
+        vectors.append(rows)
+        places += [
+            f"{passage['section']} {place_of(passage['text'], statement.start)}".strip()
+            for statement in statements
         ]
-        return _share(0.5 * cover + 0.5 * max(closest, default=0.0))
+    whole = "\n".join(f"{passage['section']}\n{passage['text']}" for passage in passages)
+    stacked = np.concatenate(vectors) if vectors else np.zeros((0, 0), dtype=np.float32)
+    return Evidence(sentences, stacked, whole, places)
 
 
-def _share(value: float) -> float:
-    return min(1.0, max(0.0, value))
+def _reason(claim: str, support: Support) -> str:
+    if support.reasons:
+        return f"Disagrees with the passages ({'; '.join(support.reasons)}): {claim}"
+    return f"Not found in the passages: {claim}"

@@ -81,11 +81,11 @@ def evidence_of(texts: list[str], embed: Embed) -> Evidence:
     for text in texts:
         for statement in statements(text):
             sentences.append(statement.text)
-            places.append(_place(text, statement.start))
+            places.append(place_of(text, statement.start))
     return Evidence(sentences, embed(sentences), "\n".join(texts), places)
 
 
-def _place(text: str, start: int) -> str:
+def place_of(text: str, start: int) -> str:
     """The number of the section whose heading comes last before ``start``; or nothing."""
     opened = _HEADING.findall(text, 0, start + 1)
     return opened[-1] if opened else ""
