@@ -1,13 +1,14 @@
 """Coordinate-wise search: each in turn takes its best candidate, if that is more than noise."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from lexloop.core.errors import InputError
 from lexloop.core.score import Score, Unresolved, is_resolved
 from lexloop.core.settings import Settings
 from lexloop.evaluation.gold import GoldQuestion
-from lexloop.evaluation.tuning.lab import Lab, Measurement
+from lexloop.evaluation.tuning.lab import Measurement
 from lexloop.evaluation.tuning.objectives import OF_RETRIEVAL, Objective
 from lexloop.evaluation.tuning.paired import beyond_noise, gain, standard_error
 from lexloop.evaluation.tuning.space import Coordinate, coordinates, scaled, thinned
@@ -21,6 +22,16 @@ _FINALISTS = 3
 bringing up the evidence."""
 
 Report = Callable[[str, int, int], None]
+
+
+class Measures(Protocol):
+    """Says what settings are worth on questions; see ``Lab``."""
+
+    def measure(
+        self, settings: Settings, questions: Sequence[GoldQuestion], answered: bool
+    ) -> Measurement:
+        """Put every question, up to its answer or only to its passages."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -60,7 +71,7 @@ class Search:
         report: Told how far a coordinate is.
     """
 
-    lab: Lab
+    lab: Measures
     questions: Sequence[GoldQuestion]
     groups: Sequence[int]
     objective: Objective
@@ -122,7 +133,7 @@ class Search:
         self.report(coordinate.name, 1, 1)
         if not beyond_noise(now.scores[self.objective], worth.scores[self.objective], self.groups):
             best, worth = current, now
-        self.trials += [_with_taken(row, row.settings == best) for row in rows]
+        self.trials += [replace(row, taken=row.settings == best) for row in rows]
         return best, worth
 
     def _finalists(
@@ -178,7 +189,3 @@ class Search:
         change = gain(before, after, self.groups)
         error = standard_error(before, after, self.groups)
         return Trial(name, settings, measured, change, error, taken=False)
-
-
-def _with_taken(trial: Trial, taken: bool) -> Trial:
-    return Trial(trial.coordinate, trial.settings, trial.measured, trial.gain, trial.error, taken)

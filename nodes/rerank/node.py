@@ -4,7 +4,7 @@ from typing import Protocol
 
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
-from lexloop.core.types import Candidate, Passage
+from lexloop.core.types import Candidate
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.rerank.cutoff import worth_taking
 
@@ -29,12 +29,14 @@ def rerank(state: State, reranker: Reranker, settings: Settings | None = None) -
     """
     pool = merge(state["candidates"], state.get("graph_candidates", []))
     ranked = copies_last(reranker.rerank(state["standalone"], pool))
-    plan = state["plan"]
+    update: Update = {}
+    k = state["plan"]["k"]
     if settings is not None and settings.k_by_scores:
         scores = [candidate["score"] for candidate in ranked]
-        plan = {**plan, "k": worth_taking(scores, settings.min_passage_share, settings.max_k)}
-    passages: list[Passage] = [{**chunk, "n": n} for n, chunk in enumerate(ranked[: plan["k"]], 1)]
-    return {"passages": passages} if plan is state["plan"] else {"passages": passages, "plan": plan}
+        k = worth_taking(scores, settings.min_passage_share, settings.max_k)
+        update["plan"] = {**state["plan"], "k": k}
+    update["passages"] = [{**chunk, "n": n} for n, chunk in enumerate(ranked[:k], 1)]
+    return update
 
 
 def merge(found: list[Candidate], related: list[Candidate]) -> list[Candidate]:

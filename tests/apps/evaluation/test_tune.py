@@ -1,0 +1,103 @@
+"""``lexloop tune`` over small documents, and what it refuses."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lexloop.apps.cli import options
+
+Run = Callable[..., Any]
+QUESTIONS = [
+    ("What does a dog licence cost?", "A dog licence costs 40 euros a year."),
+    ("When must the owner pay the fee?", "The owner must pay the fee by 31 March."),
+    ("Where must every dog be kept on a leash?", "Every dog must be on a leash in the town park."),
+    ("Does a cat need a licence?", "A cat needs no licence."),
+    ("May cats enter the town park?", "Cats may enter the town park."),
+    ("Which animal is kept on a leash?", "Every dog must be kept on a leash."),
+]
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    path = tmp_path / "gold.jsonl"
+    rows = [
+        {"question": asked, "reference_answer": answer, "reference_context": answer}
+        for asked, answer in QUESTIONS
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def test_a_search_writes_settings_that_other_commands_take(
+    run: Run, gold: Path, documents: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "found.json"
+    arguments = ("--corpus", str(documents), "--trials", "3", "--out", str(out), "--json")
+    options_given = ("--objective", "recall", "--classes", "2")
+    result = run("tune", str(gold), *options_given, *arguments)
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert found["tuning_questions"] + found["held_out_questions"] == len(QUESTIONS)
+    assert found["stopped"] == "all trials were made"
+    assert len(found["trials"]) == 2
+    for part in ("before", "after", "gain"):
+        assert f"recall_{part}_low" in found
+    written = json.loads(out.read_text("utf-8"))
+    assert written == {**found["settings"], "classes": 2}
+    settings = options.chosen_settings({"settings_file": out})
+    assert (settings.classes, settings.corpus) == (2, "sample")
+    again = json.loads(run("tune", str(gold), *options_given, *arguments).stdout)
+    assert again == found
+
+
+def test_a_table_is_shown_and_an_index_is_not_cut_anew(
+    run: Run, gold: Path, documents: Path, tmp_path: Path
+) -> None:
+    index = tmp_path / "index"
+    assert run("index", "build", str(documents), "--out", str(index)).exit_code == 0
+    result = run(
+        *("tune", str(gold), "--objective", "recall", "--corpus", str(index)),
+        *("--minutes", "0", "--out", str(tmp_path / "s.json")),
+    )
+    assert result.exit_code == 0, result.stderr
+    assert "questions that tuning did not see" in result.stdout
+    assert "is an index: its chunks stay" in " ".join(result.stderr.split())
+    assert "the time was up" in result.stderr
+    assert json.loads((tmp_path / "s.json").read_text("utf-8")) == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--objective", "beauty"), "There is no objective 'beauty'"),
+        (("--objective", "span_recall"), "can be scored by span_recall"),
+        (("--out", "no/such/folder/s.json"), "cannot be written"),
+        (("--set", "bm25_bost=1"), "no setting 'bm25_bost'"),
+        (("--corpus", "no-such-folder"), "no-such-folder"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(
+    run: Run,
+    gold: Path,
+    *,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, str],
+    said: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run("tune", str(gold), *arguments)
+    assert result.exit_code in (2, 4)
+    assert said in " ".join(result.stderr.split())
+    assert not (tmp_path / "settings.json").exists()
+
+
+def test_malformed_gold_names_the_line_and_the_field(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "gold.jsonl"
+    path.write_text('{"question": "Why?"}\n{"question": 3}\n', "utf-8")
+    result = run("tune", str(path), "--out", str(tmp_path / "s.json"))
+    assert result.exit_code == 2
+    assert "line 2, field question" in " ".join(result.stderr.split())

@@ -1,0 +1,138 @@
+"""The search, on settings whose worth is known beforehand."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from lexloop.core.errors import InputError
+from lexloop.core.score import Score, Unresolved
+from lexloop.core.settings import Settings
+from lexloop.evaluation.gold import GoldQuestion
+from lexloop.evaluation.tuning.lab import Measurement
+from lexloop.evaluation.tuning.objectives import OBJECTIVES, Objective
+from lexloop.evaluation.tuning.search import MOST_TOKENS, Search
+
+QUESTIONS = [GoldQuestion(id=str(n), question=f"Q{n}?") for n in range(40)]
+BASE = Settings()
+UNKNOWN = Unresolved("no evidence")
+Worth = Callable[[Settings], float]
+
+
+class Known:
+    """Gives every question the same score, but for a little that differs by question."""
+
+    def __init__(self, worth: Worth, tokens: Worth = lambda _: 100.0, noise: float = 0.01) -> None:
+        self._worth, self._tokens, self._noise = worth, tokens, noise
+        self.answered: list[bool] = []
+
+    def measure(
+        self, settings: Settings, questions: Sequence[GoldQuestion], answered: bool
+    ) -> Measurement:
+        self.answered.append(answered)
+        spread = (len(settings.fusion) + round(10 * settings.bm25_boost)) % 7
+        scores: list[Score] = [
+            self._worth(settings) + self._noise * ((n * 5 + spread) % 7 - 3)
+            for n in range(len(questions))
+        ]
+        unasked: list[Score] = [UNKNOWN] * len(questions)
+        of_answers = scores if answered else unasked
+        by_name: dict[Objective, list[Score]] = dict.fromkeys(OBJECTIVES, scores)
+        by_name |= {"similarity": of_answers, "correctness": of_answers}
+        return Measurement(by_name, [self._tokens(settings)] * len(questions))
+
+
+def search(lab: Known, objective: Objective = "recall", **changes: Any) -> Search:
+    fields: dict[str, Any] = {
+        "groups": list(range(len(QUESTIONS))),
+        "most": 200,
+        "seed": 7,
+        "chunking": True,
+        "out_of_time": lambda: False,
+        "report": lambda *_: None,
+    }
+    return Search(lab, QUESTIONS, objective=objective, **{**fields, **changes})
+
+
+def test_each_coordinate_takes_its_best() -> None:
+    def worth(settings: Settings) -> float:
+        return 0.5 + 0.2 * (settings.chunker == "semantic") - abs(settings.bm25_boost - 0.8) / 4
+
+    found = search(Known(worth)).run(BASE)
+    assert found == BASE.changed(chunker="semantic", bm25_boost=0.8)
+
+
+def test_noise_changes_nothing() -> None:
+    looking = search(Known(lambda settings: 0.5 + 0.0001 * settings.bm25_boost, noise=0.05))
+    assert looking.run(BASE) == BASE
+    assert looking.trials
+    assert not any(trial.taken for trial in looking.trials)
+
+
+def test_what_costs_more_context_is_not_taken() -> None:
+    def worth(settings: Settings) -> float:
+        return 0.5 + 0.3 * (settings.host_boost > 0.0)
+
+    def tokens(settings: Settings) -> float:
+        return 100.0 + 200.0 * settings.host_boost
+
+    found = search(Known(worth, tokens)).run(BASE)
+    assert found == BASE  # the smallest host boost costs 110, more than 105
+    assert MOST_TOKENS == 1.05
+
+
+def test_longer_chunks_are_tried_with_fewer_of_them() -> None:
+    def tokens(settings: Settings) -> float:
+        k = settings.plans[1].k if settings.plans else 5
+        return 20.0 * k * (2.0 if settings.chunker == "semantic" else 1.0)
+
+    def worth(settings: Settings) -> float:
+        return 0.5 + 0.3 * (settings.chunker == "semantic")
+
+    found = search(Known(worth, tokens)).run(BASE)
+    assert found.chunker == "semantic"
+    assert found.plans is not None
+    assert [row.k for row in found.plans] == [2, 2, 4]  # 1.5, 2.5 and 3.5, to even
+
+
+def test_answers_are_written_for_few_of_the_candidates() -> None:
+    lab = Known(lambda settings: 0.5 + 0.2 * (settings.bm25_boost == 0.8))
+    looking = search(lab, "similarity")
+    assert looking.run(BASE) == BASE.changed(bm25_boost=0.8)
+    assert looking.used == sum(lab.answered) < len(lab.answered) / 2
+    assert len([trial for trial in looking.trials if trial.coordinate == "bm25_boost"]) == 3
+
+
+@pytest.mark.parametrize("most", [2, 5, 20])
+def test_no_more_trials_than_allowed(most: int) -> None:
+    looking = search(Known(lambda _: 0.5), most=most)
+    looking.run(BASE)
+    assert looking.used <= most
+
+
+def test_the_time_ends_a_search() -> None:
+    lab = Known(lambda settings: settings.bm25_boost)
+    looking = search(lab, out_of_time=lambda: True)
+    assert looking.run(BASE) == BASE
+    assert len(lab.answered) == 1
+
+
+def test_a_seed_finds_the_same() -> None:
+    def run(seed: int) -> list[Settings]:
+        looking = search(Known(lambda _: 0.5), most=15, seed=seed)
+        looking.run(BASE)
+        return [trial.settings for trial in looking.trials]
+
+    assert run(1) == run(1)
+    assert run(1) != run(2)
+
+
+def test_an_objective_that_no_question_has_is_refused() -> None:
+    class Nothing(Known):
+        def measure(
+            self, settings: Settings, questions: Sequence[GoldQuestion], answered: bool
+        ) -> Measurement:
+            return Measurement({name: [UNKNOWN] for name in OBJECTIVES}, [1.0])
+
+    with pytest.raises(InputError, match="scored by ndcg: no evidence"):
+        search(Nothing(lambda _: 0.0), "ndcg").run(BASE)
