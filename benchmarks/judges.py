@@ -1,0 +1,125 @@
+"""How well the embedded judges agree with people's labels and with a model judge.
+
+    python benchmarks/judges.py --wice FILE --recorded FILE --gold FILE [--fit] [--json OUT]
+
+Groundedness: claims of WiCE with the sentences they cite, supported against the rest. Correctness:
+answers that HyPA-RAG's authors recorded, beside the 1 to 5 of their judge; ``--gold`` has the
+questions with their reference answers. Without ``--fit`` the shipped weights are scored; with it
+weights are fitted on the given files, cross-validated by claim and by question, and averaged over
+shuffles of the folds. Intervals are bootstrap 95 % over claims and over questions.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from _judges import AnswerRow, ClaimRow, correctness, groundedness, table
+
+from lexloop.core.errors import InputError, LexloopError
+from lexloop.core.files import write_text
+from lexloop.core.score import Score
+from lexloop.corpus.text.tokens import tokenize
+from lexloop.evaluation.gold import read_gold
+from lexloop.evaluation.metrics.text import rouge_n
+from lexloop.finetune import correctness as fitting
+from lexloop.finetune import groundedness as claim_fitting
+from lexloop.finetune.correctness_rows import Row, altered, read_recorded
+from lexloop.finetune.groundedness import Labelled, read_wice
+from lexloop.models.minilm import load_minilm
+from lexloop.nodes.evaluate.correctness import CorrectnessJudge
+from lexloop.nodes.evaluate.support import ClaimSupport, evidence_of
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the benchmark that the command line describes; the exit code."""
+    options = _options(arguments)
+    try:
+        if options.json and not options.json.parent.is_dir():
+            raise InputError(f"There is no folder {options.json.parent}.", "Create it first.")
+        claims = read_wice(options.wice)
+        gold = read_gold(options.gold)
+        answers = read_recorded(options.recorded, gold)
+        probabilities = _fitted_claims(claims) if options.fit else _claims(claims)
+        anchors = altered(gold) if options.fit else []
+        scores = _fitted_answers(answers, anchors) if options.fit else _answers(answers)
+    except LexloopError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    figures = {
+        "weights": "cross-validated" if options.fit else "shipped",
+        **groundedness(_claim_rows(claims, probabilities)),
+        **correctness(_answer_rows(answers, scores)),
+    }
+    print(table(figures))
+    if options.json:
+        write_text(options.json, json.dumps(figures, indent=2) + "\n")
+    return 0
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--wice", type=Path, required=True, help="labelled claims")
+    parser.add_argument("--recorded", type=Path, required=True, help="judged answers")
+    parser.add_argument("--gold", type=Path, required=True, help="their questions and references")
+    parser.add_argument("--fit", action="store_true", help="cross-validate on these files")
+    parser.add_argument("--json", type=Path, help="write the figures here")
+    return parser.parse_args(arguments)
+
+
+def _claims(rows: Sequence[Labelled]) -> list[float]:
+    embed = load_minilm().embed
+    judge = ClaimSupport.load(embed)
+    return [
+        judge.of([row.claim], evidence_of(row.evidence_sentences, embed))[0].probability
+        for row in rows
+    ]
+
+
+def _fitted_claims(rows: Sequence[Labelled]) -> list[float]:
+    signs = claim_fitting.read_all(rows, load_minilm())
+    means: list[float] = claim_fitting.cross_validated(rows, signs).mean(axis=0).tolist()
+    return means
+
+
+def _answers(rows: Sequence[Row]) -> list[Score]:
+    return CorrectnessJudge.load(load_minilm().embed).scores([row.texts for row in rows])
+
+
+def _fitted_answers(rows: Sequence[Row], anchors: Sequence[Row]) -> list[Score]:
+    every = [*rows, *anchors]
+    found = fitting.cross_validated(every, fitting.read_all(every))
+    return [float(score) for score in found[: len(rows)]]
+
+
+def _claim_rows(rows: Sequence[Labelled], probabilities: Sequence[float]) -> list[ClaimRow]:
+    return [
+        ClaimRow(
+            row.claim,
+            row.label == "supported",
+            probability,
+            _cover(row.claim, row.evidence_sentences),
+        )
+        for row, probability in zip(rows, probabilities, strict=True)
+    ]
+
+
+def _cover(claim: str, sentences: Sequence[str]) -> float:
+    """The share of the claim's search terms that the evidence holds."""
+    wanted = frozenset(tokenize(claim))
+    held = frozenset(term for sentence in sentences for term in tokenize(sentence))
+    return len(wanted & held) / len(wanted) if wanted else 0.0
+
+
+def _answer_rows(rows: Sequence[Row], scores: Sequence[Score]) -> list[AnswerRow]:
+    found = []
+    for row, score in zip(rows, scores, strict=True):
+        _, answer, reference = row.texts
+        rouge1 = rouge_n(answer, reference, 1, "recall")
+        found.append(AnswerRow(row.id, row.run, row.score, score, rouge1))
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+"""Agreement of the embedded judges with labels: the figures by hand, and the command."""
+
+import json
+from pathlib import Path
+
+import pytest
+from _judges import AnswerRow, ClaimRow, correctness, groundedness, table
+from judges import main
+
+CLAIM = {
+    "id": "c1",
+    "claim": "The harbour opened in 1912.",
+    "evidence_sentences": ["The harbour opened in 1912.", "It has two piers."],
+    "label": "supported",
+}
+OTHER = {
+    "id": "c2",
+    "claim": "A railway was built to the quarry.",
+    "evidence_sentences": ["The harbour opened in 1912."],
+    "label": "not_supported",
+}
+GOLD = {"id": "a", "question": "When is it due?", "reference_answer": "It is due in ten days."}
+RIGHT = {"id": "a", "run": "fixed", "answer": "It is due in ten days.", "absolute_correctness": 5}
+WRONG = {"id": "a", "run": "llm_only", "answer": "Bread is baked.", "absolute_correctness": 1}
+
+
+def write(path: Path, *lines: object) -> str:
+    path.write_text("\n".join(map(json.dumps, lines)) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def files(folder: Path, recorded: tuple[object, ...] = (RIGHT, WRONG)) -> list[str]:
+    return [
+        *("--wice", write(folder / "wice.jsonl", CLAIM, OTHER)),
+        *("--recorded", write(folder / "recorded.jsonl", *recorded)),
+        *("--gold", write(folder / "gold.jsonl", GOLD)),
+    ]
+
+
+def test_groundedness_by_hand() -> None:
+    # supported 0.9 and 0.4 against 0.5 and 0.1: three of four pairs are in order
+    rows = [
+        ClaimRow("a", True, 0.9, 0.5),
+        ClaimRow("b", True, 0.4, 0.5),
+        ClaimRow("c", False, 0.5, 0.5),
+        ClaimRow("d", False, 0.1, 0.5),
+    ]
+    found = groundedness(rows * 5, resamples=100)
+    assert found["groundedness_auroc"] == pytest.approx(0.75)
+    assert found["groundedness_auroc_token_cover"] == pytest.approx(0.5)
+    assert found["groundedness_auroc_gain"] == pytest.approx(0.25)
+    assert found["groundedness_auroc_low"] <= 0.75 <= found["groundedness_auroc_high"]
+    assert (found["claims"], found["claims_supported"]) == (20, 10)
+
+
+def test_runs_without_documents_are_left_out_of_retrieval() -> None:
+    rows = [
+        AnswerRow(f"q{n}", run, float(theirs), float(ours), 0.1 * n)
+        for n in range(8)
+        for run, theirs, ours in (("fixed", 1 + n % 5, 1 + n % 5), ("llm_only_4o", 3, 5 - n % 5))
+    ]
+    found = correctness(rows, resamples=100)
+    assert (found["answers"], found["answers_retrieval"]) == (16, 8)
+    assert found["correctness_spearman_retrieval"] == pytest.approx(1.0)
+    assert found["correctness_spearman"] < 1.0
+    assert found["correctness_share_retrieval"] == pytest.approx(2 / 8)
+    assert found["questions"] == 8
+
+
+def test_what_has_no_value_says_why() -> None:
+    found = correctness([AnswerRow("q", "llm_only", 3.0, 3.0, 0.5)], resamples=10)
+    assert "too few" in str(found["correctness_spearman_unresolved"])
+    assert "correctness_spearman" not in found
+
+
+def test_the_table_puts_intervals_behind_their_figure() -> None:
+    assert table({"claims": 2, "auroc": 0.5, "auroc_low": 0.25, "auroc_high": 1.0}).split() == [
+        *("claims", "2", "auroc", "0.500", "[0.250,", "1.000]")
+    ]
+
+
+def test_shipped_weights_on_given_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "figures.json"
+    assert main([*files(tmp_path), "--json", str(out)]) == 0
+    figures = json.loads(out.read_text(encoding="utf-8"))
+    assert figures["weights"] == "shipped"
+    assert figures["groundedness_auroc"] == 1.0
+    assert figures["correctness_spearman"] == pytest.approx(1.0)
+    assert "correctness_spearman_retrieval_unresolved" in figures
+    assert "groundedness_auroc" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("recorded", "named"),
+    [
+        ({**RIGHT, "absolute_correctness": 9}, "line 2, field absolute_correctness"),
+        ({"id": "a", "run": "fixed"}, "line 2, field answer"),
+        ({**RIGHT, "id": "z"}, "'z'"),
+    ],
+)
+def test_malformed_lines_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], recorded: object, named: str
+) -> None:
+    assert main(files(tmp_path, (RIGHT, recorded))) == 2
+    assert named in capsys.readouterr().err
+
+
+def test_a_folder_that_is_not_there_is_said_before_anything_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*files(tmp_path), "--json", str(tmp_path / "none" / "out.json")]) == 2
+    assert "none" in capsys.readouterr().err
