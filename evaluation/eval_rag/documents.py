@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 
 from lexloop.core.settings import Settings
 from lexloop.corpus.opening import cache_folder, open_corpus, tools_for
@@ -19,10 +20,17 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Writer:
-    """A model that writes the questions of provisions and cases, so many for each."""
+    """A model that writes the questions of provisions and cases.
+
+    Args:
+        asker: Asks it.
+        count: How many for each.
+        workers: For how many at once.
+    """
 
     asker: Asker
     count: int
+    workers: int
 
 
 @dataclass(frozen=True)
@@ -60,9 +68,7 @@ def known_questions(
     if not entries:
         return Known(None, missing)
     folder = cache_folder().parent / "questions"
-    index = kept_index(
-        entries, embedder, folder, lambda done, total: progress("embedding", done, total)
-    )
+    index = kept_index(entries, embedder, folder, partial(progress, "embedding questions"))
     return Known(index, missing)
 
 
@@ -81,6 +87,7 @@ def _questions_of(
         provisions,
         writer.asker,
         writer.count,
-        lambda done, total: progress("writing questions", done, total),
+        partial(progress, "writing questions"),
+        writer.workers,
     )
     return entries, tuple(missing)

@@ -1,8 +1,8 @@
 """Every answer judged: those to one question beside each other, against the same document."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from typing_extensions import TypedDict
@@ -12,6 +12,7 @@ from lexloop.evaluation.eval_rag.answers import Answer
 from lexloop.evaluation.eval_rag.embedded_scores import Case, EmbeddedScores
 from lexloop.evaluation.eval_rag.index import Found, QuestionIndex
 from lexloop.evaluation.eval_rag.model_scores import MOST_TOGETHER, ModelScores
+from lexloop.evaluation.eval_rag.side_by_side import side_by_side
 
 Progress = Callable[[str, int, int], None]
 _NO_INDEX = Unresolved("no corpus and no pairs are given to take a document from")
@@ -122,17 +123,12 @@ def _ask_model(
     def judge(group: _Group) -> list[dict[str, Score]]:
         return model.of(group.question, [answers[i] for i in group.places], group.found)
 
-    progress("asking the model", 0, len(groups))
-    with ThreadPoolExecutor(workers, thread_name_prefix="lexloop-judging") as threads:
-        waiting = [threads.submit(judge, group) for group in groups]
-        try:
-            for done, (group, future) in enumerate(zip(groups, waiting, strict=True), start=1):
-                for place, named in zip(group.places, future.result(), strict=True):
-                    scores[place] |= named
-                progress("asking the model", done, len(groups))
-        finally:
-            # a refused key refuses every other question too
-            threads.shutdown(cancel_futures=True)
+    def take(group: _Group, given: list[dict[str, Score]]) -> None:
+        for place, named in zip(group.places, given, strict=True):
+            scores[place] |= named
+
+    report = partial(progress, "asking the model")
+    side_by_side(judge, groups, take, report, workers)
 
 
 def _judged(answer: Answer, source: Found | Unresolved, scores: dict[str, Score]) -> Judged:

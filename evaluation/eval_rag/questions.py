@@ -11,6 +11,7 @@ from lexloop.corpus.text.statements import statements
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.eval_rag.authority import Entry
 from lexloop.evaluation.eval_rag.provisions import Provision
+from lexloop.evaluation.eval_rag.side_by_side import side_by_side
 from lexloop.models.dialogue import ChatRequest, Dialogue, parsed
 
 Progress = Callable[[int, int], None]
@@ -63,9 +64,16 @@ def written_questions(provision: Provision, count: int) -> Dialogue[list[str]]:
 
 
 def entries_by_model(
-    provisions: Sequence[Provision], asker: Asker, count: int, progress: Progress
+    provisions: Sequence[Provision], asker: Asker, count: int, progress: Progress, workers: int
 ) -> tuple[list[Entry], list[str]]:
-    """The questions that a model writes for every provision, asked one after the other.
+    """The questions that a model writes for every provision.
+
+    Args:
+        provisions: What they are to be about.
+        asker: Asks the model.
+        count: How many for each.
+        progress: Called with the provisions done and the provisions in all.
+        workers: How many provisions are put to the model at once.
 
     Returns:
         The entries, and for each provision that the model gave none for, its label and why: it has
@@ -76,12 +84,16 @@ def entries_by_model(
     """
     entries: list[Entry] = []
     missing: list[str] = []
-    for done, provision in enumerate(provisions, start=1):
-        found = asker.ask(written_questions(provision, count))
+
+    def take(provision: Provision, found: list[str] | Unresolved) -> None:
         if isinstance(found, Unresolved) or not found:
             reason = found.reason if isinstance(found, Unresolved) else "no question was written"
             missing.append(f"{provision.authority.label}: {reason}")
             found = questions_by_rule(provision)
-        entries += [Entry(question, provision.authority) for question in found]
-        progress(done, len(provisions))
+        entries.extend(Entry(question, provision.authority) for question in found)
+
+    side_by_side(
+        lambda provision: asker.ask(written_questions(provision, count)),
+        provisions, take, progress, workers,
+    )  # fmt: skip
     return entries, missing

@@ -7,7 +7,7 @@ from typing import Any
 from lexloop.core.score import Score, Unresolved, from_json
 from lexloop.evaluation.eval_rag.correlation import Pair, correlations
 from lexloop.evaluation.eval_rag.judging import Judged
-from lexloop.evaluation.metrics.intervals import Estimate, estimate
+from lexloop.evaluation.metrics.intervals import estimate
 
 _DIGITS = 6
 Row = dict[str, Any]
@@ -47,13 +47,10 @@ def _systems(judged: Sequence[Judged], names: Sequence[str]) -> list[Row]:
     rows: list[Row] = []
     for system in dict.fromkeys(row["system"] for row in judged):
         own = [row for row in judged if row["system"] == system]
-        rows += [
-            {"system": system, "score": name, **_figure(estimate(_scores(own, name)))}
-            for name in names
-        ]
+        rows += [{"system": system, "score": name, **_figure(_scores(own, name))} for name in names]
         given = [row["human"] for row in own if row["human"] is not None]
         if given:
-            rows.append({"system": system, "score": "human", **_figure(estimate(given))})
+            rows.append({"system": system, "score": "human", **_figure(given)})
     return rows
 
 
@@ -97,9 +94,10 @@ def _scores(rows: Sequence[Judged], name: str) -> list[Score]:
     return [from_json(row["scores"][name]) for row in rows]
 
 
-def _figure(found: Estimate | Unresolved) -> Row:
+def _figure(scores: Sequence[Score]) -> Row:
+    found = estimate(scores)
     if isinstance(found, Unresolved):
-        return {"mean": None, "reason": found.reason}
+        return {"mean": None, "reason": found.reason, "n": 0, "unresolved": len(scores)}
     return {
         "mean": _rounded(found.mean),
         "low": _rounded(found.low),

@@ -130,7 +130,9 @@ def _judged(given: dict[str, Any]) -> "tuple[list[Judged], dict[str, Any]]":
     embedder = load_embedder(settings.embedder, connection)
     with ExitStack() as opened, bar() as report:
         asker = opened.enter_context(asker_for(settings, connection)) if settings.model else None
-        writer = Writer(asker, given["each"]) if asker and given["write_questions"] else None
+        writer = None
+        if asker and given["write_questions"]:
+            writer = Writer(asker, given["each"], given["workers"])
         corpus = settings if given["corpus"] else None
         known = known_questions(corpus, pairs, embedder, writer, report)
         judged = judge_answers(
