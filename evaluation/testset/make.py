@@ -15,7 +15,7 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass
-class TestSet:
+class MadeSet:
     """What was made.
 
     Args:
@@ -37,7 +37,7 @@ def make_test_set(
     n: int,
     types: Sequence[str],
     progress: Progress = lambda *_: None,
-) -> TestSet:
+) -> MadeSet:
     """Make ``n`` questions, or as many as the documents allow.
 
     Every type gets an even share first; what a type cannot give is shared among the others, and
@@ -89,7 +89,7 @@ class _Deal:
     def __init__(
         self, material: Material, maker: Maker, types: Sequence[str], progress: Progress, n: int
     ) -> None:
-        self.result = TestSet()
+        self.result = MadeSet()
         self.open = set(types)
         self._n, self._types = n, types
         self._material, self._maker, self._progress = material, maker, progress

@@ -36,6 +36,15 @@ _THE_LIST = re.compile(
     ),
     re.IGNORECASE,
 )
+_AFTER_LIST = re.compile(r"$|,|\s(?:\w+ly|in|on|at|to|from|before|after|with|when|within|by|for)\b")
+_OBJECT_VERB = (
+    r"(?:include|contain|cover|state|specify|set\s+out|identify|obtain|verify|document|consider|assess"
+    r"|record|provide|keep|publish|disclose|show|describe|report|submit|review|comprise|address|do"
+    r"|take\s+into\s+account|maintain|indicate|give|explain|notify|evaluate|determine)"
+)
+_WANTS_OBJECT = re.compile(
+    rf"{_OBJECT_VERB}(?:(?:\s*,\s*|\s+(?:and|or)\s+){_OBJECT_VERB})*(?:\s+at\s+least)?"
+)
 _EVENT = re.compile(
     r"(?:days?|weeks?|months?|years?|hours?)\s+(?P<way>before|prior\s+to|after|following|from|of)\s+(?P<event>.+)"
 )
@@ -161,9 +170,10 @@ def _of_list(deed: Deed) -> Iterator[tuple[str, Ask]]:
         act = deed.act[: manner.start()]
         yield "list", Ask("In what ways", deed.aux, deed.subject, act, deed.front)
         return
-    act = _THE_LIST.sub("", deed.act, count=1).rstrip(" ,")
-    if act.endswith(" of"):
-        yield "list", Ask("Of what", deed.aux, deed.subject, act.removesuffix(" of"), deed.front)
+    act = re.sub(r"^do\s+at\s+least\s+this$", "do", deed.act)
+    named = _THE_LIST.search(act)
+    if named and _AFTER_LIST.match(act, named.end()):
+        act = (act[: named.start()] + act[named.end() :]).rstrip(" ,").split(",")[0]
+    elif not _WANTS_OBJECT.fullmatch(act):
         return
-    act = re.sub(r"^do(?:\s+at\s+least)?$", "do", act).split(",")[0]
     yield "list", Ask("What", deed.aux, deed.subject, act, deed.front)

@@ -70,11 +70,9 @@ def asked_of_statement(body: str) -> Iterator[Asked]:
 
 def _defined(body: str) -> Iterator[tuple[str, Ask]]:
     definition = find_definition(body)
-    if (
-        definition
-        and not _ELSEWHERE.search(body[:200])
-        and len(body[definition.start :].split()) > 2
-    ):
+    meaning = body[definition.start :] if definition else ""
+    elsewhere = _ELSEWHERE.search(body[:200]) or meaning.startswith("of ")
+    if definition and not elsewhere and len(meaning.split()) > 2:
         term, verb = settled(definition.term), "does"
         opened = re.match(r"(?P<article>An?|The)\s", body)
         quoted = re.search(r"[\"“]" + re.escape(term), body, re.IGNORECASE)

@@ -22,6 +22,7 @@ _COMPARISONS = (
 _COMPARED = ("content", "list", "time", "condition", "purpose")
 _BY_SHAPE = ("content", "list")
 _TELLING_CHARS = 8
+_MOST_PAIRED = 400
 _MOST_PAIRS = 240
 _SHORT = 15
 
@@ -73,6 +74,8 @@ def _pairs(
     facts: Sequence[Fact], rng: Random, said: Callable[[Fact], str] = lambda fact: fact.ask.direct()
 ) -> list[Pair]:
     """Pairs that have a word in common, in random order, those with more in common first."""
+    if len(facts) > _MOST_PAIRED:
+        facts = rng.sample(facts, _MOST_PAIRED)
     words = [frozenset(tokenize(said(fact))) for fact in facts]
     found: list[tuple[float, float, int, int]] = []
     for i, j in combinations(range(len(facts)), 2):

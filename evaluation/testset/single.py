@@ -7,7 +7,7 @@ from random import Random
 
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.evaluation.testset.ask import Ask, core, lowered, with_article
-from lexloop.evaluation.testset.draft import Draft, asked_of
+from lexloop.evaluation.testset.draft import Draft, asked_of, asked_of_all
 from lexloop.evaluation.testset.facts import Fact
 from lexloop.evaluation.testset.material import Material
 from lexloop.evaluation.testset.wording import is_actor
@@ -18,7 +18,8 @@ _UNQUALIFIED = {"definition", "alias", "penalty"}
 _MINE = re.compile(
     r"\smy\s(?P<noun>(?:[\w\-]+\s){0,3}?[\w\-]+)(?=$|\s(?:with|to|for|in|by|on|from)\s)"
 )
-_PLAIN_WORDS, _DETAILED_WORDS, _MOST_SAID = 12, 9, 26
+_PLAIN_WORDS, _DETAILED_WORDS = 12, 9
+_FEWEST_VAGUE, _MOST_MEANT = 3, 3
 _REMARKS = (
     "My neighbour has just bought a sailing boat", "The cherry trees are in blossom again",
     "I burnt my toast this morning", "My cat has learnt to open doors",
@@ -107,12 +108,18 @@ def situational(facts: Sequence[Fact], rng: Random) -> Iterator[Draft]:
 
 
 def vague(facts: Sequence[Fact], _: Random) -> Iterator[Draft]:
-    """The question without its section, its condition and its qualifiers."""
+    """The question without its section, its condition and its qualifiers.
+
+    Where several facts come to the same short question, each of them belongs to its answer.
+    """
+    meant: dict[str, list[Fact]] = {}
     for fact in facts:
-        short = fact.ask.vague()
-        shorter = len(short.split()) < len(fact.ask.direct().split())
-        if shorter and len(short.split()) > 3 and fact.kind not in _UNQUALIFIED:
-            yield asked_of(fact, "vague", short)
+        meant.setdefault(fact.ask.vague(), []).append(fact)
+    for short, own in meant.items():
+        shorter = len(short.split()) < len(own[0].ask.direct().split())
+        asks = len(short.split()) > _FEWEST_VAGUE and own[0].kind not in _UNQUALIFIED
+        if shorter and asks and len(own) <= _MOST_MEANT:
+            yield asked_of_all(own, "vague", short)
 
 
 def conversational(facts: Sequence[Fact], rng: Random) -> Iterator[Draft]:

@@ -143,7 +143,7 @@ def _assigned(labels: Sequence[int], noise: Noise, rng: Random) -> list[str]:
         for kind, (label, count) in targeted.items():
             for row in [free[label].pop() for _ in range(count)]:
                 kinds[row] = kind
-    drawn = dict.fromkeys(_LABELS, 0.0)
+    drawn: dict[int, float] = dict.fromkeys(_LABELS, 0.0)
     for kind, count in counts.items():
         for label, own in _proportional(count, sizes, drawn).items():
             for row in [free[label].pop() for _ in range(min(own, len(free[label])))]:

@@ -6,7 +6,7 @@ from lexloop.corpus.triplets.phrases import readable
 from lexloop.evaluation.testset.ask import lowered, with_article
 
 _OWN_NAME = re.compile(
-    r"\b(?:this|the present)\s+(agreement|contract|policy|notice|law|act|rule|statute|code|lease"
+    r"\b(?:this|the present)\s+(agreement|contract|policy|law|act|rule|statute|code|lease"
     r"|licen[cs]e|plan|scheme|ordinance|regulation|rulebook|subchapter|chapter|website|site"
     r"|service|platform|product|document|guide|handbook|manual|local law)\b",
     re.IGNORECASE,
@@ -94,7 +94,9 @@ def subject_of(phrase: str) -> str:
         text = with_article(text[3:])
     if found := _QUANTIFIED.match(text):
         text = with_article(text[found.end() :])
-    if re.search(r"\b(?:its|their)\b", text):
+    if re.search(
+        r"\b(?:its|their)\b|^(?:if|when|where|that|and|or|but|than|as)\b", text, re.IGNORECASE
+    ):
         return ""
     first, _, rest = text.partition(" ")
     if re.fullmatch(r"(?:[A-Z][a-z]*(?:tion|data)|Notices?|Records)", text):

@@ -18,7 +18,7 @@ from lexloop.evaluation.asking import Asker, asker_for
 from lexloop.evaluation.testset.augment import ModelNoise
 from lexloop.evaluation.testset.by_model import ModelMaker
 from lexloop.evaluation.testset.by_rules import RuleMaker
-from lexloop.evaluation.testset.make import TestSet, make_test_set
+from lexloop.evaluation.testset.make import MadeSet, make_test_set
 from lexloop.evaluation.testset.material import Material
 from lexloop.evaluation.testset.question_types import chosen_types
 from lexloop.evaluation.testset.review import open_review, write_review
@@ -131,7 +131,7 @@ class Making:
             progress_console().print(plain(one_line(note), "dim"))
 
 
-def _about(made: TestSet, wanted: int) -> list[str]:
+def _about(made: MadeSet, wanted: int) -> list[str]:
     """What was made and what was not."""
     notes = [
         f"{len(made.questions)} questions; left out: {made.repeated} that repeat another, "

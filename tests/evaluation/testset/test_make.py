@@ -1,0 +1,181 @@
+"""Test sets of a statute, a contract and a policy."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from lexloop.core.errors import CorpusError, InputError
+from lexloop.core.filters import Filters
+from lexloop.core.settings import Settings
+from lexloop.corpus.index.assemble import build_collection
+from lexloop.corpus.index.tools import Tools
+from lexloop.corpus.load.document import Document
+from lexloop.corpus.opening import tools_for
+from lexloop.corpus.text.tokens import tokenize, words
+from lexloop.evaluation.gold import OUT_OF_SCOPE, GoldQuestion, Span, read_gold
+from lexloop.evaluation.testset.alike import Asked
+from lexloop.evaluation.testset.by_rules import RuleMaker
+from lexloop.evaluation.testset.connect import is_connected
+from lexloop.evaluation.testset.draft import Draft
+from lexloop.evaluation.testset.make import MadeSet, even_shares, make_test_set
+from lexloop.evaluation.testset.material import Material
+from lexloop.evaluation.testset.question_types import QUESTION_TYPES, chosen_types
+from lexloop.evaluation.testset.writing import write_rows
+from lexloop.models.minilm import load_minilm
+
+
+@pytest.fixture(scope="module")
+def made(sample: Material) -> MadeSet:
+    return make_test_set(sample, RuleMaker(sample, 7), 110, tuple(QUESTION_TYPES))
+
+
+def test_every_type_is_there_and_as_evenly_as_can_be(made: MadeSet) -> None:
+    counts = Counter(question.question_type for question in made.questions)
+    assert len(made.questions) == 110
+    assert set(counts) == set(QUESTION_TYPES)
+    for kind in QUESTION_TYPES:
+        assert counts[kind] >= 10 - made.shortfall.get(kind, 0)
+
+
+def test_spans_hold_what_the_context_says(made: MadeSet, sample: Material) -> None:
+    for question in made.questions:
+        texts = [sample.quote(span) for span in question.evidence or ()]
+        assert question.reference_context == "\n\n".join(texts)
+        assert all(text == text.strip() and text for text in texts)
+        assert bool(texts) is not question.out_of_scope
+
+
+def test_answers_are_what_the_evidence_says(made: MadeSet) -> None:
+    for question in made.questions:
+        if question.out_of_scope or "stand for" in question.question:
+            continue
+        said = set(words(question.reference_answer or "")) - {"yes", "no"}
+        context = set(words(question.reference_context or ""))
+        assert len(said & context) >= 0.9 * len(said), question.question
+
+
+def test_nothing_is_asked_twice(made: MadeSet) -> None:
+    asked = Asked()
+    vectors = load_minilm().embed([_whole(question) for question in made.questions])
+    for question, vector in zip(made.questions, vectors, strict=True):
+        assert asked.take(_whole(question), vector), question.question
+
+
+def test_a_conversation_is_needed_to_understand_its_question(made: MadeSet) -> None:
+    for question in made.questions:
+        talks = question.question_type == "conversational"
+        assert bool(question.conversation_history) is talks
+        if talks:
+            assert {"it", "they", "them"} & set(words(question.question))
+
+
+def test_what_is_out_of_scope_names_what_the_documents_lack(
+    made: MadeSet, sample: Material
+) -> None:
+    for question in made.questions:
+        if question.question_type == OUT_OF_SCOPE:
+            lacking = (question.reference_answer or "").rpartition("nothing about ")[2]
+            assert not any(map(sample.collection.knows, tokenize(lacking)))
+
+
+def test_a_seed_gives_the_same_set_again(policy: Material) -> None:
+    one, same, other = (
+        make_test_set(policy, RuleMaker(policy, seed), 22, tuple(QUESTION_TYPES)).questions
+        for seed in (3, 3, 4)
+    )
+    assert one == same
+    assert one != other
+
+
+def test_a_gold_file_is_read_again(contract: Material, tmp_path: Path) -> None:
+    made = make_test_set(contract, RuleMaker(contract, 7), 30, tuple(QUESTION_TYPES))
+    write_rows(tmp_path / "gold.jsonl", made.questions)
+    assert read_gold(tmp_path / "gold.jsonl") == made.questions
+    row = json.loads((tmp_path / "gold.jsonl").read_text("utf-8").splitlines()[0])
+    assert set(row) >= {"question", "reference_answer", "reference_context", "evidence"}
+
+
+def test_what_one_type_cannot_give_the_others_do_and_it_is_said(policy: Material) -> None:
+    made = make_test_set(policy, RuleMaker(policy, 7), 55, tuple(QUESTION_TYPES))
+    counts = Counter(question.question_type for question in made.questions)
+    assert made.shortfall
+    for kind, missing in made.shortfall.items():
+        assert counts[kind] == 5 - missing
+    assert sum(counts.values()) == 55
+
+
+def test_more_than_can_be_made_gives_what_can(policy: Material) -> None:
+    made = make_test_set(policy, RuleMaker(policy, 7), 5000, ("simple", "compare"))
+    assert 0 < len(made.questions) < 100
+    assert set(made.shortfall) == {"simple", "compare"}
+
+
+def test_shares_are_even() -> None:
+    assert even_shares(8, ("a", "b", "c")) == {"a": 3, "b": 3, "c": 2}
+
+
+def test_types_are_known_by_name() -> None:
+    assert chosen_types(["Out-of-Scope", "simple"]) == ("simple", OUT_OF_SCOPE)
+    assert chosen_types([]) == tuple(QUESTION_TYPES)
+    with pytest.raises(InputError, match=r"'funny'.*rule_conclusion"):
+        chosen_types(["funny"])
+
+
+def test_no_question_of_nothing(policy: Material) -> None:
+    with pytest.raises(InputError, match="n is 0"):
+        make_test_set(policy, RuleMaker(policy, 7), 0, ("simple",))
+
+
+def test_documents_that_state_nothing_are_refused() -> None:
+    material = _material("La la la, la la. Tum te tum te tum te tum.")
+    with pytest.raises(CorpusError, match="No question could be made"):
+        make_test_set(material, RuleMaker(material, 7), 5, ("simple", "compare"))
+
+
+def test_hidden_documents_are_not_asked_about() -> None:
+    text = "A permit is a written consent of the harbour council."
+    collection = build_collection([Document("a.txt", "A", text)], _tools())
+    assert Material(collection).documents == ["a.txt"]
+    with pytest.raises(CorpusError, match="no text"):
+        Material(collection, Filters(kinds=frozenset({"statute"})))
+
+
+def test_a_question_without_a_trace_of_its_evidence_is_not_connected(sample: Material) -> None:
+    first = sample.chunks[0]
+    span = Span(document=first["document"], start=first["start"], end=first["start"] + 40)
+    astray = Draft("How old must a candidate for promotion be?", "simple", "No.", (span,))
+    near = Draft(first["text"][:200], "simple", "Yes.", (span,))
+    assert is_connected(near, sample)
+    assert not is_connected(astray, sample)
+
+
+def test_near_repetitions_are_known_by_words_and_by_meaning() -> None:
+    embed = load_minilm().embed
+
+    def taken(*questions: str) -> list[bool]:
+        asked = Asked()
+        return [asked.take(q, v) for q, v in zip(questions, embed(list(questions)), strict=True)]
+
+    assert taken("What is a permit?", "what is  a permit") == [True, False]
+    assert taken("What must the notice include?", "What must the notices be including?") == [
+        True, False,
+    ]  # fmt: skip
+    assert taken("What is a permit?", "How long is a lease?") == [True, True]
+
+
+def _whole(question: GoldQuestion) -> str:
+    said: Sequence[str] = [
+        turn.content for turn in question.conversation_history if turn.role == "user"
+    ]
+    return " ".join([*said, question.question])
+
+
+def _tools() -> Tools:
+    return tools_for(Settings(), load_minilm())
+
+
+def _material(text: str) -> Material:
+    return Material(build_collection([Document("a.txt", "A", text)], _tools()))
