@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lexloop.core.errors import CorpusError, InputError
-from lexloop.evaluation.run.folder import RECORDS, REFUSALS
+from lexloop.evaluation.run.folder import RECORDS, REFUSALS, RunFolder
 from lexloop.evaluation.run.prepare import Prepared
 from lexloop.evaluation.run.results import MARKDOWN, PAGE, SUMMARY, TIMINGS
 from lexloop.evaluation.run.rows import Row
@@ -52,6 +52,18 @@ def test_a_run_writes_a_record_for_every_row_and_question(begin: Callable[..., P
     for name in (SUMMARY, MARKDOWN, TIMINGS, PAGE):
         assert (prepared.out / name).stat().st_size > 100
     check_metrics(few["metrics"], records["bereft", "simple-01"]["metrics"])
+    check_that_nothing_is_asked_again(prepared, begin(negative=QUERIES))
+
+
+def check_that_nothing_is_asked_again(prepared: Prepared, again: Prepared) -> None:
+    before, tabled = lines(prepared), tables(prepared)
+    for name in (SUMMARY, MARKDOWN):
+        (prepared.out / name).unlink()
+    counts: list[tuple[int, int]] = []
+    run(again, 1, lambda done, of: counts.append((done, of)))
+    assert counts == [(9, 9)]
+    assert lines(prepared) == before
+    assert tables(prepared) == tabled
 
 
 def check_metrics(few: object, bereft: object) -> None:
@@ -73,7 +85,7 @@ def check_metrics(few: object, bereft: object) -> None:
 
 def test_killed_five_times_and_resumed_to_the_same_tables(begin: Callable[..., Prepared]) -> None:
     whole, broken = begin("whole"), begin("broken")
-    run(whole, 2)  # nor does the number of workers show
+    run(whole, 2)
     chance = random.Random(20240917)
     moments = sorted(chance.sample(range(1, 8), 5))
     for moment in moments:
@@ -103,63 +115,35 @@ def _killed(prepared: Prepared, after: int) -> None:
     assert os.WTERMSIG(status) == signal.SIGKILL
 
 
-def test_what_is_recorded_is_not_asked_again(begin: Callable[..., Prepared]) -> None:
-    prepared = begin()
-    run(prepared, 1)
-    before, tabled = lines(prepared), tables(prepared)
-    for name in (SUMMARY, MARKDOWN):
-        (prepared.out / name).unlink()
-    counts: list[tuple[int, int]] = []
-    run(begin(), 1, lambda done, of: counts.append((done, of)))
-    assert counts == [(8, 8)]
-    assert lines(prepared) == before
-    assert tables(prepared) == tabled
-
-
 def test_a_worker_that_dies_is_replaced_and_its_question_asked_once_more(
     begin: Callable[..., Prepared],
 ) -> None:
     prepared = begin(rows=[Row("few", {"variant": "fixed"})])
-    workers: list[int] = []
     said: list[str] = []
-
-    def kill_the_worker(done: int, _: int) -> None:
-        found = [pid for pid in _children() if pid not in workers]
-        if found and done in (1, 2, 3):
-            workers.extend(found)
-            os.kill(found[0], signal.SIGKILL)
-
-    outcome = run(prepared, 1, kill_the_worker, said.append)
-    assert outcome.failures == 0
-    assert said == ["A worker ended (signal 9); another takes over."] * 3
-    assert len(lines(prepared)) == 4
-
-
-def test_a_question_that_kills_every_worker_is_recorded_as_failed(
-    begin: Callable[..., Prepared],
-) -> None:
-    prepared = begin(rows=[Row("few", {"variant": "fixed"})])
     at, ended = [0], threading.Event()
 
-    def kill_at_the_second() -> None:
+    def kill() -> None:
+        """Once at the second question, and again and again at the third."""
         while not ended.wait(0.001):
-            for number in _children() if at[0] == 1 else ():
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(number, signal.SIGKILL)
+            if (at[0] == 1 and not said) or at[0] == 2:
+                for number in _children():
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(number, signal.SIGKILL)
 
     def count(done: int, _: int) -> None:
         at[0] = done
 
-    killer = threading.Thread(target=kill_at_the_second)
+    killer = threading.Thread(target=kill)
     killer.start()
     try:
-        outcome = run(prepared, 1, count)
+        outcome = run(prepared, 1, count, said.append)
     finally:
         ended.set()
         killer.join()
+    assert said == ["A worker ended (signal 9); another takes over."] * 3
+    errors = [line.get("error") for line in lines(prepared)]
+    assert errors == [None, None, "The workers that were asked died (signal 9).", None]
     assert outcome.failures == 1
-    (failed,) = [line for line in lines(prepared) if "error" in line]
-    assert failed["error"] == "The workers that were asked died (signal 9)."
 
 
 def test_what_no_worker_can_begin_with_ends_the_run(begin: Callable[..., Prepared]) -> None:
@@ -176,43 +160,30 @@ def _children() -> list[int]:
     return [int(number) for number in found.split()]
 
 
-def test_a_question_that_cannot_be_answered_is_a_record_with_its_error(
-    begin: Callable[..., Prepared],
-) -> None:
-    rows = [{"id": "long", "question": "Why? " * 30}, {"id": "short", "question": "What is AEDT?"}]
-    prepared = begin(rows=[Row("few", {"variant": "fixed"})], gold=rows, max_question_chars=100)
-    outcome = run(prepared, 1)
-    assert outcome.failures == 1
-    failed = {line["id"]: line.get("error") for line in lines(prepared)}
-    assert failed["short"] is None
-    assert str(failed["long"]).startswith("QuestionError: ")
-    # it is asked again; what was answered is not
-    counts: list[tuple[int, int]] = []
-    run(prepared, 1, lambda done, of: counts.append((done, of)))
-    assert counts[0] == (1, 2)
-
-
-def test_questions_without_any_reference_are_measured_as_far_as_can_be(
-    begin: Callable[..., Prepared],
-) -> None:
+def test_what_cannot_be_answered_or_measured_says_so(begin: Callable[..., Prepared]) -> None:
     rows = [Row("few", {"variant": "fixed"}), Row("bereft", {"variant": "fixed"}, closed=True)]
-    prepared = begin(rows=rows, gold=[{"question": "What is a bias audit?"}])
-    assert run(prepared, 1).failures == 0
-    # nobody knows what evidence to take out
-    (only,) = lines(prepared)
-    assert (only["row"], only["id"]) == ("few", "q0001")
-    metrics = only["metrics"]
+    gold = [{"question": "What is a bias audit?"}, {"question": "Why? " * 30}]
+    prepared = begin(rows=rows, gold=gold, max_question_chars=100)
+    assert run(prepared, 1).failures == 1
+    # nobody knows what evidence to take out, so without it nothing is asked
+    answered, failed = lines(prepared)
+    assert [(r["row"], r["id"]) for r in (answered, failed)] == [("few", "q0001"), ("few", "q0002")]
+    assert str(failed["error"]).startswith("QuestionError: ")
+    metrics = answered["metrics"]
     assert isinstance(metrics, dict)
     assert metrics["recall@k"] == {"unresolved": "the gold record names no evidence"}
     assert metrics["groundedness"] > 0.5
+    # what failed is asked again, what was answered is not
+    counts: list[tuple[int, int]] = []
+    run(prepared, 1, lambda done, of: counts.append((done, of)))
+    assert counts == [(1, 2), (2, 2)]
 
 
 def test_another_days_run_asks_for_the_law_of_its_first(begin: Callable[..., Prepared]) -> None:
     prepared = begin()
-    prepared.identity["today"] = "2020-02-02"
-    run(prepared, 1)
-    later = begin()
-    assert later.plan["ways"][0]["settings"]["as_of"] == "2020-02-02"
+    with RunFolder(prepared.out, {**prepared.identity, "today": "2020-02-02"}):
+        pass
+    assert begin().plan["ways"][0]["settings"]["as_of"] == "2020-02-02"
     assert begin("other").plan["ways"][0]["settings"]["as_of"] != "2020-02-02"
 
 
