@@ -6,7 +6,7 @@ from lexloop.core.score import Score, Unresolved, is_resolved
 from lexloop.evaluation.metrics.agreement import spearman
 from lexloop.evaluation.metrics.intervals import interval_of
 from lexloop.evaluation.record import Record, RunInfo
-from lexloop.evaluation.report import plots
+from lexloop.evaluation.report import plots, scatter
 from lexloop.evaluation.report.figures import COSTS, metric_names, score_of
 from lexloop.evaluation.report.labels import HUMAN, label, main_metrics
 from lexloop.evaluation.report.row import Group, RowSummary
@@ -65,17 +65,18 @@ def cost_plots(summary: Summary, timings: Timings | None) -> list[str]:
     own = [row for row in rows if quality in row["metrics"]]
     panels = {
         f"{label(tokens)} per question": [
-            plots.Point(row["name"], row["metrics"][tokens], row["metrics"][quality]) for row in own
+            scatter.Point(row["name"], row["metrics"][tokens], row["metrics"][quality])
+            for row in own
         ]
     }
     if timings:
         mean = {row["name"]: row["seconds"]["mean"] for row in timings["rows"]}
         panels["seconds per question"] = [
-            plots.Point(row["name"], mean[row["name"]], row["metrics"][quality])
+            scatter.Point(row["name"], mean[row["name"]], row["metrics"][quality])
             for row in own
             if row["name"] in mean
         ]
-    return [plots.cost_against_quality(label(quality), panels)]
+    return [scatter.cost_against_quality(label(quality), panels)]
 
 
 def human_plots(records: Sequence[Record]) -> list[str]:
@@ -89,10 +90,10 @@ def human_plots(records: Sequence[Record]) -> list[str]:
     ]
     judged = [_judged(name, scored) for name in judges[:_MOST_JUDGES]]
     shown = [one for one in judged if one is not None]
-    return [plots.judges_against_human(shown)] if shown else []
+    return [scatter.judges_against_human(shown)] if shown else []
 
 
-def _judged(name: str, records: Sequence[Record]) -> plots.Judged | None:
+def _judged(name: str, records: Sequence[Record]) -> scatter.Judged | None:
     pairs = [
         (ours, theirs)
         for record in records
@@ -111,7 +112,7 @@ def _judged(name: str, records: Sequence[Record]) -> plots.Judged | None:
         if isinstance(found, Unresolved)
         else f"Spearman {found.mean:.2f} [{found.low:.2f}, {found.high:.2f}]"
     )
-    return plots.Judged(label(name), [x for x, _ in pairs], [y for _, y in pairs], agreement)
+    return scatter.Judged(label(name), [x for x, _ in pairs], [y for _, y in pairs], agreement)
 
 
 def _group_plots(

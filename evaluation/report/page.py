@@ -67,7 +67,14 @@ def to_html(
 def _sections(
     summary: Summary, timings: Timings | None, records: Sequence[Record], info: RunInfo
 ) -> list[Section]:
-    timed = [accounts.latency(timings), accounts.latency_by_class(timings)] if timings else []
+    return [
+        *_quality(summary),
+        *_costs(summary, timings, records, info),
+        *_accounts(summary, records),
+    ]
+
+
+def _quality(summary: Summary) -> list[Section]:
     return [
         Section(
             "Rows",
@@ -88,10 +95,18 @@ def _sections(
             class_plots(summary),
             tables.class_tables(summary),
         ),
+    ]
+
+
+def _costs(
+    summary: Summary, timings: Timings | None, records: Sequence[Record], info: RunInfo
+) -> list[Section]:
+    timed = [accounts.latency(timings), accounts.latency_by_class(timings)] if timings else []
+    return [
         Section(
             "Latency",
             "Wall time on the machine of this run, from the question to its checked answer.",
-            latency_plots(records, info),
+            latency_plots(records, info) if timings else [],
             timed,
         ),
         Section(
@@ -99,15 +114,17 @@ def _sections(
             "Rows under their numbers: what an answer costs, and how good it is.",
             cost_plots(summary, timings),
         ),
+        Section("The loop", "What trying again was worth.", tables=[accounts.loop(summary)]),
+    ]
+
+
+def _accounts(summary: Summary, records: Sequence[Record]) -> list[Section]:
+    missing = [accounts.skipped(summary), accounts.unresolved(summary), accounts.troubles(summary)]
+    return [
         Section(
             "Judges and people",
             "Each judge's scores against a person's, of the same answers.",
             human_plots(records),
-        ),
-        Section(
-            "The loop",
-            "What trying again was worth.",
-            tables=[accounts.loop(summary)],
         ),
         Section(
             "Negative queries",
@@ -118,11 +135,7 @@ def _sections(
         Section(
             "What is missing",
             "Rows that were not run, scores without a value, and answers with less than was asked.",
-            tables=[
-                accounts.skipped(summary),
-                accounts.unresolved(summary),
-                accounts.troubles(summary),
-            ],
+            tables=missing,
         ),
         Section(
             "Hardest questions",

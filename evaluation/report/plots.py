@@ -1,8 +1,6 @@
-"""The plots of a run."""
+"""The plots in which every line is a row."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lexloop.evaluation.report.figures import Figure
@@ -12,33 +10,6 @@ _INK, _FIRST, _PALE = "#2f6690", "#16324f", "#9db8cc"
 _SERIES = ("#16324f", "#d1603d", "#3a7d44", "#7b5ea7", "#b38a1d")
 _MOST_SERIES = len(_SERIES)
 _WIDTH = 9.0
-_BINS = 20
-
-
-@dataclass(frozen=True)
-class Point:
-    """A row's place in a plot of two figures."""
-
-    name: str
-    across: Figure
-    up: Figure
-
-
-@dataclass(frozen=True)
-class Judged:
-    """One judge's scores beside a person's.
-
-    Args:
-        judge: What the judge is called.
-        scores: The judge's.
-        human: The person's, of the same answers.
-        agreement: What stands above: a correlation with its interval.
-    """
-
-    judge: str
-    scores: Sequence[float]
-    human: Sequence[float]
-    agreement: str
 
 
 def by_row(title: str, names: Sequence[str], figures: Sequence[Figure]) -> str:
@@ -96,52 +67,6 @@ def latency(names: Sequence[str], seconds: Sequence[Sequence[float]]) -> str:
 
     title = "Seconds per question: 5 to 95 %, middle half, median"
     return drawn(draw, _WIDTH, 1.2 + 0.27 * len(names), title)
-
-
-def cost_against_quality(quality: str, panels: Mapping[str, Sequence[Point]]) -> str:
-    """Rows by what they cost and how good their answers are, under their numbers.
-
-    Args:
-        quality: What the upright axis shows.
-        panels: By the cost that the level axis shows, the rows.
-    """
-    title = f"{quality} against cost"
-
-    def draw(figure: Any) -> None:
-        for axes, (cost, points) in zip(
-            figure.subplots(1, len(panels), squeeze=False)[0], panels.items(), strict=True
-        ):
-            for number, point in enumerate(points, start=1):
-                _numbered(axes, number, point)
-            axes.margins(0.12)
-            axes.set_xlabel(cost)
-            axes.set_ylabel(quality)
-            axes.set_title(f"{quality} against {cost}")
-
-    return drawn(draw, _WIDTH, 4.2, title)
-
-
-def judges_against_human(judged: Sequence[Judged]) -> str:
-    """Each judge's scores against a person's; larger dots are several answers."""
-    columns = min(3, len(judged))
-    lines = -(-len(judged) // columns)
-
-    def draw(figure: Any) -> None:
-        grid = figure.subplots(lines, columns, squeeze=False).flat
-        for axes, one in zip(grid, judged, strict=False):
-            counts = Counter(zip(_binned(one.human), _binned(one.scores), strict=True))
-            x, y = zip(*counts, strict=True)
-            most = max(counts.values())
-            sizes = [6 + 120 * count / most for count in counts.values()]
-            axes.scatter(x, y, s=sizes, color=_INK, alpha=0.55, linewidths=0)
-            axes.margins(0.12)
-            axes.set_xlabel("person's score")
-            axes.set_ylabel(short(one.judge))
-            axes.set_title(one.agreement)
-        for axes in list(grid)[len(judged) :]:
-            axes.set_axis_off()
-
-    return drawn(draw, _WIDTH, 3.2 * lines, "Judges against a person")
 
 
 def _dodged(
@@ -209,36 +134,12 @@ def _colours(
     return drawn(draw, _WIDTH + 1.0, 1.8 + 0.27 * len(names), title)
 
 
-def _binned(scores: Sequence[float]) -> list[float]:
-    """Scores at the nearest of a few places: thousands of dots would only hide one another."""
-    low, high = min(scores), max(scores)
-    step = (high - low) / _BINS or 1.0
-    return [low + round((score - low) / step) * step for score in scores]
-
-
 def _whisker(axes: Any, place: float, made: Figure, colour: str) -> None:
     """A mean as a dot, its interval as a line; nothing where there is none."""
     if made["mean"] is None:
         return
     axes.hlines(place, made["low"], made["high"], color=colour, linewidth=1.6)
     axes.plot([made["mean"]], [place], "o", color=colour, markersize=5)
-
-
-def _numbered(axes: Any, number: int, point: Point) -> None:
-    across, up = point.across, point.up
-    if across["mean"] is None or up["mean"] is None:
-        return
-    axes.vlines(across["mean"], up["low"], up["high"], color=_PALE, linewidth=1)
-    axes.plot([across["mean"]], [up["mean"]], "o", color=_INK, markersize=12, alpha=0.85)
-    axes.annotate(
-        str(number),
-        (across["mean"], up["mean"]),
-        color="white",
-        ha="center",
-        va="center",
-        fontsize=7,
-        in_layout=False,
-    )
 
 
 def _name_rows(axes: Any, names: Sequence[str]) -> None:

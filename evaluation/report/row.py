@@ -96,11 +96,6 @@ def summarise_row(
     metrics = figures(columns)
     if first is not None:
         _compare(first, scored, metrics)
-    degradations = (
-        f"{step['node']}: {step['wanted']} -> {step['used']}"
-        for record in records
-        for step in record["degraded"]
-    )
     return {
         "name": row["name"],
         "source": row["source"],
@@ -109,7 +104,7 @@ def summarise_row(
         "failed": sum(bool(record.get("error")) for record in records),
         "errors": _counted(record.get("error", "") for record in records),
         "degraded": sum(bool(record["degraded"]) for record in records),
-        "degradations": _counted(degradations),
+        "degradations": _counted(_degradations(records)),
         "warned": sum(bool(record["warning"]) for record in records),
         "metrics": metrics,
         "by_type": _groups(scored, type_name),
@@ -165,6 +160,14 @@ def _compare(first: Scored, scored: Scored, metrics: dict[str, Figure]) -> None:
         gaps = [x - y for x, y in pairs if is_resolved(x) and is_resolved(y)]
         made["difference"] = rounded(sum(gaps) / len(gaps)) if gaps else None
         made["p"] = rounded(p) if is_resolved(p) else None
+
+
+def _degradations(records: Sequence[Record]) -> list[str]:
+    return [
+        f"{step['node']}: {step['wanted']} -> {step['used']}"
+        for record in records
+        for step in record["degraded"]
+    ]
 
 
 def _account(records: Sequence[Record]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from lexloop.evaluation.report.figures import figure
 from lexloop.evaluation.report.gallery import human_plots
 from lexloop.evaluation.report.page import to_html
 from lexloop.evaluation.report.plots import by_group
+from lexloop.evaluation.report.scatter import Point, cost_against_quality
 from lexloop.evaluation.report.summary import summarise
 from lexloop.evaluation.report.timings import timings
 
@@ -147,6 +148,20 @@ def test_many_rows_are_shown_as_a_map() -> None:
     texts = [element.text for element in shown.iter() if element.tag.endswith("text")]
     assert texts.count("0.38") == 7
     assert texts.count("–") == 14
+
+
+def test_rows_at_one_place_share_a_label() -> None:
+    near, far = figure([0.5, 0.5]), figure([0.9, 0.9])
+    points = [
+        Point("a", near, near),
+        Point("b", far, far),
+        Point("c", near, near),
+        Point("silent", figure([]), near),
+    ]
+    plot = ElementTree.fromstring(cost_against_quality("correctness", {"tokens": points}))
+    texts = [element.text for element in plot.iter() if element.tag.endswith("text")]
+    assert {"1, 3", "2"} < {*texts}
+    assert "4" not in texts
 
 
 @pytest.mark.parametrize(
