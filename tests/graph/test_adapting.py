@@ -1,0 +1,47 @@
+"""What sets k, from the question to the passages of every attempt."""
+
+from typing import Any
+
+import pytest
+
+from lexloop.core.settings import Settings
+from lexloop.graph.build import build_graph
+from lexloop.graph.workshop import Workshop
+
+QUESTIONS = [
+    "What is a bias audit?",
+    "Who may not be an independent auditor, and what must the summary of results hold?",
+]
+
+
+def steps(question: str, settings: Settings) -> list[dict[str, Any]]:
+    graph = build_graph(Workshop())
+    events = graph.stream({"question": question}, context=settings, stream_mode="updates")
+    return list(events)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_plan_says_how_many_passages_the_scores_took(question: str) -> None:
+    settings = Settings(adapt_k="scores", max_k=4, max_retries=1)
+    reranked = [step["rerank"] for step in steps(question, settings) if "rerank" in step]
+    assert reranked
+    for update in reranked:
+        assert update["plan"]["k"] == len(update["passages"])
+        assert 1 <= update["plan"]["k"] <= 4
+        assert update["plan"].keys() == {"k", "Q", "K", "S"}
+
+
+@pytest.mark.parametrize("adapt_k", ["classifier", "none"])
+def test_otherwise_the_plan_stays(adapt_k: str) -> None:
+    found = steps(QUESTIONS[0], Settings(adapt_k=adapt_k, max_retries=0))
+    plan = next(step["classify"]["plan"] for step in found if "classify" in step)
+    update = next(step["rerank"] for step in found if "rerank" in step)
+    assert "plan" not in update
+    assert len(update["passages"]) == plan["k"]
+
+
+def test_plans_of_ones_own_reach_the_passages() -> None:
+    rows = [{"k": 2, "Q": 1, "K": 1, "S": 1}] * 3
+    found = steps(QUESTIONS[1], Settings(plans=rows, max_retries=0))
+    update = next(step["rerank"] for step in found if "rerank" in step)
+    assert len(update["passages"]) == 2
