@@ -27,7 +27,8 @@ TARGETED: dict[str, tuple[int, float]] = {"verbose": (0, 0.25), "shortened": (2,
 NONE = "none"
 _LABELS = (0, 1, 2)
 _MOST_PIECES = 4
-_POOL = 4000
+_POOL = 200_000
+_FEW, _SPARE = 24, 2
 _OPENINGS = ("Explain {}.", "Please describe {}.", "Tell me {}.", "I need to know {}.",
              "Can you clarify {}?", "Could you tell me {}?")  # fmt: skip
 Change = Callable[[str, str, Random], str]
@@ -88,22 +89,24 @@ def training_set(
 
 def _questions(facts: Sequence[Fact], label: int, wanted: int, rng: Random) -> list[str]:
     """Different questions that need ``label + 1`` pieces, or three and four for label 2."""
-    pool = sorted(set(_texts(facts, label, rng)))
+    pool = sorted(set(_texts(facts, label, wanted, rng)))
     rng.shuffle(pool)
     return pool[:wanted]
 
 
-def _texts(facts: Sequence[Fact], label: int, rng: Random) -> Iterator[str]:
+def _texts(facts: Sequence[Fact], label: int, wanted: int, rng: Random) -> Iterator[str]:
     for fact in facts:
         if min(fact.pieces, _LABELS[-1] + 1) == label + 1:
             yield from _worded([fact])
     single = [fact for fact in facts if fact.pieces == 1 and not fact.ask.front]
     sizes = {0: (), 1: (2,), 2: (3, _MOST_PIECES)}[label]
+    drawn = min(wanted * _SPARE + _FEW, _POOL)
     for size in sizes:
-        groups = list(combinations(single[:60], size)) if len(single) < 24 else [
-            tuple(rng.sample(single, size)) for _ in range(_POOL)
-        ]  # fmt: skip
-        for group in rng.sample(groups, min(_POOL, len(groups))):
+        if len(single) < _FEW:
+            groups = list(combinations(single, size))
+        else:
+            groups = [tuple(rng.sample(single, size)) for _ in range(drawn)]
+        for group in rng.sample(groups, min(drawn, len(groups))):
             yield rng.choice(list(_worded(group)))
 
 

@@ -1,5 +1,6 @@
 """The classifier's training set: labels, shares of noise, and whether noise tells the label."""
 
+import csv
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +23,7 @@ from lexloop.evaluation.testset.training import (
     TrainingRow,
     training_set,
 )
+from lexloop.finetune.classifier_data import read
 
 N = 300
 
@@ -118,9 +120,7 @@ def test_noise_keeps_what_it_should() -> None:
     text = "Under what conditions may the owner of the boat leave the basin?"
     for seed in range(20):
         assert sorted(NOISES["reordered"](text, Random(seed)).split()) == sorted(text.split())
-        assert set(text.split()) <= set(
-            NOISES["words or punctuation"](text, Random(seed)).split()
-        ) or (len(NOISES["words or punctuation"](text, Random(0))) > len(text))
+        assert len(NOISES["words and punctuation"](text, Random(seed))) > len(text) + 1
         assert len(NOISES["verbose"](text, Random(seed)).split()) > len(text.split()) + 8
         assert len(NOISES["shortened"](text, Random(seed)).split()) < len(text.split())
         assert len(NOISES["vague"](text, Random(seed)).split()) < len(text.split())
@@ -129,11 +129,6 @@ def test_noise_keeps_what_it_should() -> None:
 
 
 def test_a_training_set_is_read_by_the_classifier(facts: list[Fact], tmp_path: Path) -> None:
-    pytest.importorskip("lexloop.finetune.classifier_data")
-    import csv
-
-    from lexloop.finetune.classifier_data import read
-
     rows = training_set(facts, 30, seed=1)
     path = tmp_path / "train.csv"
     with path.open("w", encoding="utf-8", newline="") as file:

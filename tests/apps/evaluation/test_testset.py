@@ -1,0 +1,134 @@
+"""``lexloop testset``: making, reviewing, applying."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pseudo_terminal import CTRL_D, Terminal
+
+from lexloop.evaluation.gold import read_gold
+from lexloop.evaluation.testset.review import read_review
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def review(run: Run, documents: Path, tmp_path: Path) -> Path:
+    file = tmp_path / "review.jsonl"
+    made = run("testset", str(documents), "--n", "4", "--review", str(file))
+    assert made.exit_code == 0, made.stderr
+    return file
+
+
+def test_a_folder_gives_a_gold_file(run: Run, documents: Path, tmp_path: Path) -> None:
+    out = tmp_path / "gold.jsonl"
+    result = run("testset", str(documents), "--n", "6", "--types", "simple,out of scope",
+                 "--out", str(out))  # fmt: skip
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    assert "Missing from an even share" in result.stderr
+    for question in read_gold(out):
+        assert question.question_type in ("simple", "out of scope")
+        for span in question.evidence or ():
+            text = (documents / span.document).read_text("utf-8")
+            assert text[span.start : span.end] in (question.reference_context or "")
+
+
+def test_without_a_file_the_questions_are_printed(run: Run, documents: Path) -> None:
+    result = run("testset", "make", str(documents), "--n", "2", "--seed", "1")
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert 0 < len(rows) <= 2
+    again = run("testset", str(documents), "--n", "2", "--seed", "1")
+    assert again.stdout == result.stdout
+
+
+def test_the_training_set_is_csv(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "train.csv"
+    made = run("testset", "sample", "--classifier", "--n", "30", "--noise", "independent",
+               "--out", str(out))  # fmt: skip
+    assert made.exit_code == 0
+    assert "10 / 10 / 10" in made.stderr
+    rows = list(csv.DictReader(io.StringIO(out.read_text("utf-8"))))
+    assert list(rows[0]) == ["question", "label", "question_clean", "noise"]
+    assert len(rows) == 30
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (["--n", "0"], 2, "n is 0"),
+        (["--types", "funny"], 2, "no question type 'funny'"),
+        (["--out", "/nowhere/gold.jsonl"], 2, "/nowhere is no folder"),
+        (["--classifier", "--noise", "loud"], 2, "no noise 'loud'"),
+        (["--model", "nonsense"], 2, "nonsense"),
+    ],
+)
+def test_bad_input_is_refused_with_one_line(
+    run: Run, documents: Path, options: list[str], code: int, said: str
+) -> None:
+    result = run("testset", str(documents), *options)
+    assert result.exit_code == code
+    assert said in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_documents_that_are_not_there_or_empty(run: Run, tmp_path: Path) -> None:
+    assert run("testset", str(tmp_path / "gone")).exit_code == 4
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert run("testset", str(empty)).exit_code == 4
+    (empty / "a.txt").write_text("La la la.", "utf-8")
+    result = run("testset", str(empty), "--types", "simple")
+    assert result.exit_code == 4
+    assert "No question could be made" in result.stderr
+
+
+def test_a_walk_keeps_each_decision_and_is_resumed(run: Run, review: Path) -> None:
+    names = [row.id for row in read_review(review)]
+    run("testset", "review", str(review), stdin="a\nd\n4 5 too odd\nq\n")
+    one, two, *rest = read_review(review)
+    assert (one.decision, two.decision) == ("accept", "drop")
+    assert two.failed == ["correctness", "clarity"]
+    assert two.note == "too odd"
+    assert {row.decision for row in rest} <= {"open"}
+    second = run("testset", "review", str(review), stdin="e\nWhat is it?\n\na\n")
+    assert names[2] in second.stdout
+    assert names[0] not in second.stdout
+    third = read_review(review)[2]
+    assert (third.question, third.decision, third.edited) == ("What is it?", "accept", True)
+
+
+def test_decisions_can_be_scripted_and_applied(run: Run, review: Path, tmp_path: Path) -> None:
+    names = [row.id for row in read_review(review)]
+    done = run("testset", "review", str(review), "--accept", names[0], "--drop", names[1])
+    assert done.exit_code == 0
+    out = tmp_path / "gold.jsonl"
+    applied = run("testset", "apply", str(review), "--out", str(out))
+    assert "1 accepted, 1 dropped" in applied.stderr
+    assert [question.id for question in read_gold(out)] == names[:1]
+    assert run("testset", "review", str(review), "--drop", "nobody").exit_code == 2
+
+
+def test_a_walk_on_a_terminal_ends_with_ctrl_d(
+    on_terminal: Callable[..., Terminal], review: Path
+) -> None:
+    terminal = on_terminal("testset", "review", str(review))
+    terminal.ask("a")
+    terminal.expect("2 of")
+    terminal.expect("> ")
+    terminal.type(CTRL_D)
+    assert terminal.wait() == 0
+    assert read_review(review)[0].decision == "accept"
+
+
+def test_hostile_text_does_not_steer_the_terminal(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "review.jsonl"
+    row = {"id": "a", "question": "What \u001b[2Jis it?", "reference_context": "x\u001b]0;y\u0007"}
+    file.write_text(json.dumps(row), "utf-8")
+    shown = run("testset", "review", str(file), stdin="q\n").stdout
+    assert "What" in shown
+    assert "\u001b" not in shown
