@@ -48,7 +48,10 @@ class _NoCollection:
     """What judging asks of a collection, where there is none."""
 
     def __init__(self, embed: Embed) -> None:
-        self.embed = embed
+        self._embed = embed
+
+    def embed(self, texts: list[str]) -> Vectors:
+        return self._embed(texts)
 
     def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
         raise KeyError(chunk_id)
