@@ -33,6 +33,18 @@ def answers(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def law(tmp_path: Path) -> str:
+    """A corpus of one small document."""
+    folder = tmp_path / "law"
+    folder.mkdir()
+    (folder / "law.txt").write_text(
+        f"§ 20-870 Definitions. {GOOD}\n\n§ 20-872 Penalties. The penalty is at most $1,500.\n",
+        "utf-8",
+    )
+    return str(folder)
+
+
+@pytest.fixture
 def judge(run: Run, answers: Path, tmp_path: Path) -> Run:
     """``judge("--corpus", "sample")`` -> the summary, and the judged lines."""
 
@@ -117,7 +129,7 @@ def test_with_the_document_of_the_nearest_question(judge: Run) -> None:
     assert 0 < agreement["spearman"] <= 1.0
 
 
-def test_pairs_rest_on_what_their_answers_cite(judge: Run, tmp_path: Path) -> None:
+def test_pairs_rest_on_what_their_answers_cite(judge: Run, tmp_path: Path, law: str) -> None:
     pairs = tmp_path / "pairs.jsonl"
     pairs.write_text(
         json.dumps({"question": AUDIT, "answer": "See § 20-870 of the Administrative Code."})
@@ -125,7 +137,7 @@ def test_pairs_rest_on_what_their_answers_cite(judge: Run, tmp_path: Path) -> No
         + json.dumps({"question": "How high is the civil penalty?", "answer": "At most $1,500."})
         + "\n"
     )
-    _, (good, _, penalty, _) = judge("--pairs", str(pairs), "--corpus", "sample")
+    _, (good, _, penalty, _) = judge("--pairs", str(pairs), "--corpus", law)
     assert good["document"] == {
         "label": "law.txt § 20-870", "kind": "pair", "origin": "cited",
         "nearest_question": AUDIT, "similarity": pytest.approx(1.0, abs=1e-3),
@@ -136,9 +148,9 @@ def test_pairs_rest_on_what_their_answers_cite(judge: Run, tmp_path: Path) -> No
 
 
 def test_by_a_model_with_and_without_the_document(
-    judge: Run, server: FakeOpenAI, by_judge: list[str]
+    judge: Run, server: FakeOpenAI, by_judge: list[str], law: str
 ) -> None:
-    summary, (good, bad, penalty, _) = judge("--corpus", "sample", *by_judge)
+    summary, (good, bad, penalty, _) = judge("--corpus", law, *by_judge)
     for name in ("model_fair_eval", "model_fair_eval_document"):
         # the scripted judge prefers whatever stands first, which both orders even out
         assert good["scores"][name] == bad["scores"][name] == 5.5
@@ -152,7 +164,7 @@ def test_by_a_model_with_and_without_the_document(
     assert 'kind="document"' in shown.user
     assert any(r["score"] == "model_chat_eval_document" for r in summary["agreement"])
 
-    again, _ = judge("--corpus", "sample", *by_judge)
+    again, _ = judge("--corpus", law, *by_judge)
     assert len(server.requests) == len(roles), "a rerun asks nobody"
     assert again == summary
 
