@@ -18,6 +18,7 @@ _MOST_STATEMENTS = 4
 _MOST_ANSWER_CHARS = 1200
 _DEEPEST = 2
 _FEW = 3
+_SAYS = frozenset({"include", "contain", "give", "state", "show", "specify", "set out", "indicate"})
 _Lists = dict[tuple[str, Unit], list[Line]]
 
 
@@ -151,8 +152,17 @@ def _span(line: Line, lists: _Lists, text: str) -> Span:
 def _alike(facts: Iterable[Fact]) -> list[list[Fact]]:
     groups: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
-        groups[fact.ask.direct().lower()].append(fact)
+        groups[_asked_for(fact)].append(fact)
     return list(groups.values())
+
+
+def _asked_for(fact: Fact) -> str:
+    """The question as a key; what a thing must give, state or contain is what it must include."""
+    said = fact.kind in ("content", "list") and fact.ask.rest in _SAYS
+    same = (
+        replace(fact.ask, rest="include") if said and not is_actor(fact.ask.subject) else fact.ask
+    )
+    return same.direct().lower()
 
 
 def _merged(group: Sequence[Fact]) -> Iterator[Fact]:
@@ -175,4 +185,5 @@ def _merged(group: Sequence[Fact]) -> Iterator[Fact]:
 
 def _joined(facts: Sequence[Fact]) -> Fact:
     spans = tuple(dict.fromkeys(span for fact in facts for span in fact.spans))
-    return replace(facts[0], answer=" ".join(fact.answer for fact in facts), spans=spans)
+    plainest = min(facts, key=lambda fact: fact.ask.rest != "include")
+    return replace(plainest, answer=" ".join(fact.answer for fact in facts), spans=spans)

@@ -50,7 +50,7 @@ def test_a_models_questions_are_tied_to_their_quotes(
             assert question.evidence
             quotes = [contract.quote(span) for span in question.evidence]
             assert question.reference_context == "\n\n".join(quotes)
-            assert question.reference_answer in quotes[0]
+            assert (question.reference_answer or "?") in quotes[0]
             roles = [turn.role for turn in question.conversation_history]
             assert roles == (["user", "assistant"] if kind == "conversational" else [])
 

@@ -118,3 +118,11 @@ def test_a_list_is_answered_with_all_its_items(contract: Material) -> None:
 def test_clauses_lose_their_numbers(contract: Material) -> None:
     fact = next(f for f in read_facts(contract) if "price" in f.ask.direct().lower())
     assert not fact.answer[0].isdigit()
+
+
+def test_what_a_thing_must_give_is_part_of_what_it_must_include(sample: Material) -> None:
+    facts = {fact.ask.direct(): fact for fact in read_facts(sample)}
+    answer = facts["What must the summary of results include?"].answer
+    assert "five things" in answer
+    assert "the number of applicants in each category" in answer
+    assert "What must the summary of results give?" not in facts
