@@ -27,6 +27,7 @@ from lexloop.evaluation.testset.writing import as_lines, write_checked, write_ro
 from lexloop.finetune.classifier_data import COLUMNS
 from lexloop.models.embedders import load_embedder
 
+_MOST_NAMED = 5
 Report = Callable[[str, int, int], None]
 
 
@@ -112,7 +113,11 @@ class Making:
         embedder = load_embedder(self.settings.embedder, self.connection)
         tools = tools_for(self.settings, embedder)
         collection, left_out = open_corpus(self.settings.corpus, tools, report)
-        self._tell([f"Left out: {item['wanted']}: {item['reason']}" for item in left_out])
+        self._tell(
+            [f"Left out: {item['wanted']}: {item['reason']}" for item in left_out[:_MOST_NAMED]]
+        )
+        if len(left_out) > _MOST_NAMED:
+            self._tell([f"Left out: {len(left_out) - _MOST_NAMED} more."])
         try:
             yield Material(collection, Filters.of(self.settings))
         finally:
