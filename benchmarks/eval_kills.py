@@ -64,9 +64,7 @@ def _options() -> argparse.Namespace:
 def _finish(command: list[str], out: Path) -> float:
     """The seconds of a run to its end."""
     began = time.perf_counter()
-    subprocess.run(
-        [*command, "--out", str(out)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
+    subprocess.run([*command, "--out", str(out)], check=True, stdout=subprocess.DEVNULL)
     return time.perf_counter() - began
 
 

@@ -97,10 +97,9 @@ def _good(line: Record | Refusal | None) -> bool:
 def _line(path: Path, number: int, line: bytes) -> Any:
     try:
         found = json.loads(line.decode("utf-8", "surrogatepass"))
-        if not isinstance(found, dict):
-            raise ValueError("it is no JSON object")
-        found["row"], found["id"]
-    except (ValueError, KeyError) as error:
+        if not isinstance(found, dict) or not {"row", "id"} <= found.keys():
+            raise ValueError("it is no object with a row and an id")
+    except ValueError as error:
         raise DataError(
             f"{path}, line {number}, is damaged: {error}.", "Remove the line, or run anew."
         ) from error

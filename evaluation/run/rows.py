@@ -20,8 +20,7 @@ INDEXED = frozenset(IndexSettings.model_fields) - {"corpus"}
 _MISSING: dict[Need, str] = {
     "model": "no model is configured (--model)",
     "trained_embedder": "no trained embedder is configured (--embedder)",
-    "trained": "no trained part is configured (--embedder, or --set reranker=cross_encoder, or a "
-    "tuned generator as --model)",
+    "trained": "no trained part is configured (--embedder, or --set reranker=cross_encoder)",
 }
 
 
@@ -64,7 +63,7 @@ def _has(need: Need, base: Settings) -> bool:
     embedder = base.embedder != "embedded"
     if need == "trained_embedder":
         return embedder
-    return embedder or base.reranker == "cross_encoder" or base.model is not None
+    return embedder or base.reranker == "cross_encoder"
 
 
 def variants(names: Sequence[str]) -> list[Row]:

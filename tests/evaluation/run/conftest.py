@@ -24,7 +24,12 @@ Begin = Callable[..., Prepared]
 def gold_rows(count: int = 3) -> list[dict[str, Any]]:
     """The first questions of the shipped gold file, and one that the sample does not answer."""
     lines = (files("lexloop.data") / "gold.jsonl").read_text("utf-8").splitlines()
-    outside = {"id": "outside", "question": OUTSIDE, "question_type": "out of scope"}
+    outside = {
+        "id": "outside",
+        "question": OUTSIDE,
+        "question_type": "out of scope",
+        "reference_answer": "The documents provided do not answer how a lemon cake is baked.",
+    }
     return [*map(json.loads, lines[:count]), outside]
 
 

@@ -52,6 +52,11 @@ def test_a_run_writes_a_record_for_every_row_and_question(begin: Callable[..., P
     for name in (SUMMARY, MARKDOWN, TIMINGS, PAGE):
         assert (prepared.out / name).stat().st_size > 100
     check_metrics(few["metrics"], records["bereft", "simple-01"]["metrics"])
+    outside = records["few", "outside"]["metrics"]
+    assert isinstance(outside, dict)
+    assert (outside["rightly_abstained"], outside["abstention_accuracy"]) == (1.0, 1.0)
+    assert outside["correctness"] >= 4.0
+    assert outside["similarity"]["unresolved"].startswith("out of scope")
     check_that_nothing_is_asked_again(prepared, begin(negative=QUERIES))
 
 
@@ -101,9 +106,13 @@ def _killed(prepared: Prepared, after: int) -> None:
     """Run in a process that is sent SIGKILL when so many tasks are recorded."""
     reading, writing = os.pipe()
     number = os.fork()
+
+    def count(done: int, _: int) -> None:
+        os.write(writing, bytes([done]))
+
     if number == 0:
         try:
-            run(prepared, 1, lambda done, _: os.write(writing, bytes([done])) and None)
+            run(prepared, 1, count)
         finally:
             os._exit(1)
     os.close(writing)
