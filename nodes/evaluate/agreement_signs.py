@@ -148,8 +148,7 @@ def _share(wanted: frozenset[str], held: Iterable[str]) -> float:
 
 
 def _beside(vector: Vectors, direction: Vectors) -> Vectors:
-    beside: Vectors = vector - (vector @ direction) * direction
-    return beside
+    return np.asarray(vector - (vector @ direction) * direction, dtype=np.float32)
 
 
 def _cosine(one: Vectors, other: Vectors) -> float:
