@@ -19,6 +19,7 @@ _ROWS = "What is compared"
 _JUDGING = "Judging"
 _WITH_MODEL = 4
 """How many questions a model is sent at a time unless told otherwise."""
+_MOST_NOTES = 5
 _SHOWN = ("similarity", "correctness", "correct", "groundedness", "recall@k", "wrongly_abstained")
 
 
@@ -183,8 +184,10 @@ def _run(wanted: "Wanted", workers: int | None) -> "Outcome":
         prepared = prepare(wanted, connection, report)
         for item in prepared.info["skipped"]:
             _note(f"Row {item['row']!r} is left out: {item['reason']}.")
-        for note in prepared.notes:
+        for note in prepared.notes[:_MOST_NOTES]:
             _note(f"Left out of the documents: {note}")
+        if (more := len(prepared.notes) - _MOST_NOTES) > 0:
+            _note(f"Left out of the documents: {more} more.")
         try:
             return run(prepared, count, lambda done, of: report("asking", done, of), _note)
         except KeyboardInterrupt:
