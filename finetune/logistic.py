@@ -61,7 +61,8 @@ def evened(truth: Truth) -> Floats:
     How often things belong together is another matter in every use, so that 0.5 should say that
     the signs speak for neither side.
     """
-    return np.where(truth, 0.5 / truth.mean(), 0.5 / (~truth).mean())
+    counts: Floats = np.where(truth, 0.5 / truth.mean(), 0.5 / (~truth).mean())
+    return counts
 
 
 def _folds(truth: Truth) -> int:

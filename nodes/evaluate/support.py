@@ -1,5 +1,6 @@
 """How probable it is that evidence supports a claim, without a model."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass
 
@@ -12,6 +13,7 @@ from lexloop.nodes.evaluate.weights import Weights, load_weights
 __all__ = ["ClaimSupport", "Embed", "Evidence", "Support", "evidence_of", "sunk"]
 
 _LEAST_QUOTED = 3
+_JOINT = re.compile(r"(?<=:)\s+(?=\S)")  # between a lead-in and its list item
 
 
 @dataclass(frozen=True)
@@ -77,5 +79,9 @@ def sunk(probability: float) -> float:
 
 
 def _quoted(claim: str, evidence: Evidence) -> bool:
-    words = claim.lower().split()
-    return len(words) >= _LEAST_QUOTED and " ".join(words).rstrip(".") in evidence.flat
+    """Whether a claim is in the evidence word for word, or is put together of such pieces."""
+    pieces = [" ".join(piece.split()) for piece in _JOINT.split(claim.lower())]
+    return all(
+        len(piece.split()) >= _LEAST_QUOTED and piece.rstrip(".;:") in evidence.flat
+        for piece in pieces
+    )

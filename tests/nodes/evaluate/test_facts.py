@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.nodes.evaluate.facts import facts, states
+from lexloop.nodes.evaluate.facts import dates, facts, number_of, states
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,9 @@ from lexloop.nodes.evaluate.facts import facts, states
         ("section 5.30 and section 5.3", {"5.30", "5.3"}),
         ("on December 23, 2022", {"december", "23", "2022"}),
         ("on 23 December 2022", {"december", "23", "2022"}),
+        ("on 2022-12-23", {"december", "23", "2022"}),
+        ("on Dec. 23, 2022, or 3 Sept 2021", {"december", "23", "2022", "september", "3", "2021"}),
+        ("the season 2022-23", {"2022-23"}),
         ("of up to 2% of the value", {"2"}),
         ("1.50 % or 1.5 percent", {"1.5"}),
         ("seventy per cent", {"70"}),
@@ -66,6 +69,28 @@ def test_facts(text: str, expected: set[str]) -> None:
 )
 def test_states(text: str, fact: str, stated: bool) -> None:
     assert states(text, fact) is stated
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("December 23, 2022", {"december 23"}),
+        ("23 Dec 2022 and 2023-01-05", {"december 23", "january 5"}),
+        ("December 2022", set()),
+        ("You may pay 5", set()),
+        ("", set()),
+    ],
+)
+def test_dates(text: str, days: set[str]) -> None:
+    assert dates(text) == days
+
+
+@pytest.mark.parametrize(
+    ("word", "number"),
+    [("12", "12"), ("1,500.00", "1500"), ("Three", "3"), ("one", None), ("9th", None), ("", None)],
+)
+def test_number_of(word: str, number: str | None) -> None:
+    assert number_of(word) == number
 
 
 PIECES = st.sampled_from(

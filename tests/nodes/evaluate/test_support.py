@@ -1,0 +1,176 @@
+"""Whether evidence supports a claim, on the small statute."""
+
+import json
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statute import LAW, RULE
+
+from lexloop.core.errors import DataError
+from lexloop.models.minilm import load_minilm
+from lexloop.nodes.evaluate import weights
+from lexloop.nodes.evaluate.claim_signs import ClaimSigns, read_claim_signs
+from lexloop.nodes.evaluate.support import ClaimSupport, Evidence, evidence_of, sunk
+from lexloop.nodes.evaluate.weights import Weights, load_weights
+
+PAYS = "A boat owner must pay the mooring fee within 10 business days of arrival."
+LONGER = "Everybody agrees that a boat owner must pay the mooring fee within 10 business days."
+
+
+@pytest.fixture(scope="module")
+def statute() -> Evidence:
+    return evidence_of([LAW, RULE], load_minilm().embed)
+
+
+@pytest.fixture(scope="module")
+def support() -> ClaimSupport:
+    return ClaimSupport.load(load_minilm().embed)
+
+
+def probability(support: ClaimSupport, statute: Evidence, claim: str) -> float:
+    (found,) = support.of([claim], statute)
+    return found.probability
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        PAYS,
+        PAYS.upper(),
+        "A boat owner must pay  the mooring fee within 10\nbusiness days",
+        "A hull inspection must include: a photograph of the keel",
+    ],
+)
+def test_a_quote_is_certain(support: ClaimSupport, statute: Evidence, claim: str) -> None:
+    pieces = evidence_of(
+        [LAW, RULE, "A hull inspection must include: nothing."], load_minilm().embed
+    )
+    assert probability(support, pieces, claim) == 1.0
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        LONGER,
+        "The mooring fee is paid to the harbour master by the boat owner.",
+        "For each season the fee amounts to $1,500.",
+        "Under § 10-3, a boat shorter than 4 metres is exempt from the mooring fee.",
+        "Notice of a new fee is given at least thirty days before it takes effect.",
+    ],
+)
+def test_what_is_said_in_other_words_is_probable(
+    support: ClaimSupport, statute: Evidence, claim: str
+) -> None:
+    assert probability(support, statute, claim) > 0.6
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The moon is made of green cheese.",
+        LONGER.replace("10", "90"),  # nowhere
+        LONGER.replace("10", "30"),  # of another provision
+        LONGER.replace("must", "must not"),
+        "So a boat shorter than 4 metres is not exempt from the mooring fee.",
+        "So the exemption does apply between December 23, 2022 and January 31, 2023.",
+        "So the exemption does not apply between December 31, 2022 and January 23, 2023.",
+        "So an owner is liable for a civil penalty of more than $500 for a first violation.",
+        "Under § 10-9, a boat shorter than 4 metres is exempt from the mooring fee.",  # nowhere
+        "Under § 5-300, a boat shorter than 4 metres is exempt from the mooring fee.",  # elsewhere
+    ],
+)
+def test_what_is_false_is_improbable(support: ClaimSupport, statute: Evidence, claim: str) -> None:
+    assert probability(support, statute, claim) < 0.2
+
+
+def test_a_disagreement_is_told(support: ClaimSupport, statute: Evidence) -> None:
+    (found,) = support.of([LONGER.replace("10", "90")], statute)
+    assert found.reasons == ("90 is not there",)
+
+
+def test_no_evidence_supports_nothing(support: ClaimSupport) -> None:
+    nothing = evidence_of([], load_minilm().embed)
+    assert [s.probability for s in support.of([PAYS, ""], nothing)] == [0.0, 0.0]
+    assert support.of([], nothing) == []
+
+
+@settings(max_examples=20)
+@given(st.text(max_size=60))
+def test_any_claim_has_a_probability(claim: str) -> None:
+    # hypothesis wants no function-scoped fixture; the model is loaded once anyway
+    embed = load_minilm().embed
+    (found,) = ClaimSupport.load(embed).of([claim], evidence_of([PAYS], embed))
+    assert 0.0 <= found.probability <= 1.0
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_sunk_claims_keep_their_order_below_a_fifth(one: float, other: float) -> None:
+    assert sunk(one) <= 0.2 + 1e-12
+    assert (one <= other) <= (sunk(one) <= sunk(other))
+
+
+def test_signs_by_hand() -> None:
+    evidence = evidence_of(
+        ["A red boat sails.", "Green rafts drift.", "Old rafts sink at sea."], load_minilm().embed
+    )
+    claim = "Red rafts sink, says Neptune."
+    signs = read_claim_signs(claim, load_minilm().embed([claim])[0], evidence, disagrees=False)
+    # its terms: red raft sink say neptun
+    assert signs.one == pytest.approx(2 / 5)  # the third has raft and sink
+    assert signs.together == pytest.approx(3 / 5)  # the first adds red
+    assert signs.window == pytest.approx(3 / 5)
+    assert signs.order == pytest.approx(1 / 4)  # raft sink
+    assert signs.missing_names == pytest.approx(1 / 2)  # Red is there, Neptune is not
+    assert signs.disagrees == 0.0
+    assert 0.0 < signs.rare < signs.together  # what is nowhere weighs most
+    assert 0.0 < signs.closest < 1.0
+
+
+def test_no_weight_speaks_against_its_direction() -> None:
+    shipped = load_weights("groundedness", "support", ClaimSigns)
+    named = dict(zip((f.name for f in fields(ClaimSigns)), shipped.weights, strict=True))
+    against = {"disagrees", "missing_names"}
+    assert {name for name, weight in named.items() if weight < 0} == against
+
+
+def test_a_probability_by_hand() -> None:
+    assert Weights(-1.0, (2.0,)).probability((0.5,)) == 0.5
+    assert Weights(1e9, ()).probability(()) == 1.0
+    assert Weights(-1e9, ()).probability(()) == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"support": {"intercept": 0, "weights": {"one": 1}}}',
+        '{"support": {"intercept": NaN, "weights": {}}}',
+        None,
+    ],
+)
+def test_weights_that_cannot_be_used(
+    stored: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "judges").mkdir()
+    if stored is not None:
+        (tmp_path / "judges" / "broken.json").write_text(stored, encoding="utf-8")
+    monkeypatch.setattr(weights.resources, "files", lambda _: tmp_path)
+    with pytest.raises(DataError, match=r"broken\.json cannot be read"):
+        load_weights("broken", "support", ClaimSigns)
+
+
+def test_weights_of_other_signs_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [field.name for field in fields(ClaimSigns)]
+    stored = {"support": {"intercept": 0, "weights": dict.fromkeys(reversed(names), 1.0)}}
+    (tmp_path / "judges").mkdir()
+    (tmp_path / "judges" / "turned.json").write_text(json.dumps(stored), encoding="utf-8")
+    monkeypatch.setattr(weights.resources, "files", lambda _: tmp_path)
+    with pytest.raises(DataError, match="not for"):
+        load_weights("turned", "support", ClaimSigns)
