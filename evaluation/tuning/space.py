@@ -7,7 +7,7 @@ from typing import Any
 
 from lexloop.core.settings import Settings
 from lexloop.core.types import Plan
-from lexloop.nodes.classify.plan import plan_for
+from lexloop.nodes.classify.plan import TABLES, plan_for
 
 Changes = Mapping[str, Any]
 
@@ -83,7 +83,13 @@ def _plans(settings: Settings) -> list[Coordinate]:
     now = rows(settings)
     found: list[Coordinate] = []
     if settings.k is None:
-        by_class = [_replanned(settings, k=top) for top in _TOP_K[settings.classes]]
+        # after chunks of another length k lies elsewhere, and what is tried with it
+        papers = TABLES[settings.classes]
+        factor = sum(row["k"] for row in now) / sum(row["k"] for row in papers)
+        by_class = [
+            _replanned(settings, k=[_times(top, factor) for top in tops])
+            for tops in _TOP_K[settings.classes]
+        ]
         by_scores = [{"adapt_k": "scores", "min_passage_share": share} for share in _SHARES]
         found.append(Coordinate("k", ({"adapt_k": "none"}, *by_class, *by_scores)))
     if settings.Q is None and settings.rewriter != "none":

@@ -41,6 +41,14 @@ def test_plans_keep_what_was_chosen_before() -> None:
     )
 
 
+def test_k_is_tried_around_what_it_is() -> None:
+    settings = Settings(plans=[{"k": k, "Q": 2, "K": 1, "S": 1} for k in (6, 10, 14)])
+    (tops,) = [each for each in coordinates(settings, chunking=False) if each.name == "k"]
+    tried = [[row["k"] for row in each["plans"]] for each in tops.candidates if "plans" in each]
+    assert [8, 8, 8] in tried  # twice 4, 4, 4
+    assert [4, 10, 16] in tried
+
+
 def test_k_is_scaled_with_the_length_of_chunks() -> None:
     assert [row["k"] for row in scaled(Settings(), 2.0)["plans"]] == [6, 10, 14]
     assert [row["k"] for row in scaled(Settings(), 0.01)["plans"]] == [1, 1, 1]
