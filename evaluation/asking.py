@@ -15,10 +15,11 @@ from lexloop.core.errors import (
     ModelUnknown,
     SettingsError,
 )
+from lexloop.core.kept import KeptTexts
 from lexloop.core.score import Unresolved
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
-from lexloop.evaluation.kept_replies import KeptReplies, reply_key
+from lexloop.evaluation.reply_key import reply_key
 from lexloop.models import structured
 from lexloop.models.chat import ChatModel, connect
 from lexloop.models.dialogue import ChatReply, ChatRequest, Dialogue
@@ -52,7 +53,7 @@ class Asker:
         self.name = chat.name
         self.spent: Usage = {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
         self._chat, self._settings = chat, settings
-        self._kept = KeptReplies(cache)
+        self._kept = KeptTexts(cache, "replies")
         self._guard = Lock()
         self._hung = 0
         self._underway: WeakValueDictionary[str, Lock] = WeakValueDictionary()

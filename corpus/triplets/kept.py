@@ -1,16 +1,14 @@
 """Extractions that were paid for, kept by content: an index that is made again costs nothing."""
 
 import json
-import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lexloop.core.errors import DataError
+from lexloop.core.kept import KeptTexts
 from lexloop.core.types import Chunk, Triplet
 
 _PLACED = ("chunk_id", "document", "section", "page", "start", "end")
-_WAIT_S = 30.0
 
 
 class KeptExtractions:
@@ -24,28 +22,11 @@ class KeptExtractions:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._connection = sqlite3.connect(path, timeout=_WAIT_S, check_same_thread=False)
-        except (OSError, sqlite3.Error) as error:
-            raise self._unusable(error) from error
-        try:
-            self._connection.execute(
-                "CREATE TABLE IF NOT EXISTS extractions(key TEXT PRIMARY KEY, triplets TEXT)"
-            )
-        except sqlite3.Error as error:
-            self._connection.close()
-            raise self._unusable(error) from error
-
-    def _unusable(self, error: Exception) -> DataError:
-        return DataError(
-            f"The extractions in {self._path} cannot be used: {error}.", "Remove the file."
-        )
+        self._texts = KeptTexts(path, "extractions")
 
     def close(self) -> None:
         """Let go of the file."""
-        self._connection.close()
+        self._texts.close()
 
     def find(self, key: str, chunk: Chunk) -> list[Triplet] | None:
         """What was extracted under a key, placed in a chunk of the same text; None when nothing.
@@ -55,16 +36,11 @@ class KeptExtractions:
         Raises:
             DataError: The file is damaged.
         """
-        try:
-            row = self._connection.execute(
-                "SELECT triplets FROM extractions WHERE key = ?", (key,)
-            ).fetchone()
-        except sqlite3.Error as error:
-            raise self._unusable(error) from error
-        if row is None:
+        held = self._texts.find(key)
+        if held is None:
             return None
         try:
-            found = [_placed(item, chunk) for item in json.loads(row[0])]
+            found = [_placed(item, chunk) for item in json.loads(held)]
         except (ValueError, TypeError, KeyError):
             return None
         return found if all(_quoted(triplet, chunk) for triplet in found) else None
@@ -82,15 +58,7 @@ class KeptExtractions:
             }
             for triplet in triplets
         ]
-        try:
-            with self._connection:
-                self._connection.execute(
-                    "INSERT OR REPLACE INTO extractions VALUES (?, ?)", (key, json.dumps(loose))
-                )
-        except sqlite3.Error as error:
-            raise DataError(
-                f"An extraction cannot be kept: {error}.", "Check permissions and free space."
-            ) from error
+        self._texts.keep(key, json.dumps(loose))
 
 
 def _quoted(triplet: Triplet, chunk: Chunk) -> bool:

@@ -161,7 +161,7 @@ def test_kept_reply_that_no_longer_parses_is_none(
     server.otherwise = Reply('{"score": 4}')
     asker().ask(scored())
     with sqlite3.connect(tmp_path / "kept" / "replies.sqlite") as database:
-        database.execute("UPDATE replies SET text = '{\"score\": '")
+        database.execute("UPDATE kept SET text = '{\"score\": '")
     database.close()
     assert asker().ask(scored()) == 4
     assert asker().ask(scored()) == 4

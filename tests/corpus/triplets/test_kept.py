@@ -76,7 +76,7 @@ def test_what_is_no_extraction_of_the_text_counts_as_nothing(path: Path, held: A
     with closing(KeptExtractions(path)):
         pass
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("INSERT INTO extractions VALUES ('key', ?)", (held,))
+        connection.execute("INSERT INTO kept VALUES ('key', ?)", (held,))
     with closing(KeptExtractions(path)) as kept:
         assert kept.find("key", chunk()) is None
 

@@ -1,0 +1,83 @@
+"""Texts that were paid for, kept by content: what is asked again costs nothing."""
+
+import sqlite3
+import threading
+from pathlib import Path
+
+from lexloop.core.errors import DataError
+
+_WAIT_S = 30.0
+
+
+class KeptTexts:
+    """A small database that threads and processes may use at once.
+
+    It holds texts under keys, and nothing else.
+
+    Args:
+        path: The file; made where there is none.
+        what: What the texts are, for messages: ``replies``.
+
+    Raises:
+        DataError: It cannot be opened, or is no such database.
+    """
+
+    def __init__(self, path: Path, what: str) -> None:
+        self._path, self._what = path, what
+        self._turn = threading.Lock()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(path, timeout=_WAIT_S, check_same_thread=False)
+        except (OSError, sqlite3.Error) as error:
+            raise self._unusable(error) from error
+        try:
+            self._connection.execute(
+                "CREATE TABLE IF NOT EXISTS kept(key TEXT PRIMARY KEY, text TEXT)"
+            )
+        except sqlite3.Error as error:
+            self._connection.close()
+            raise self._unusable(error) from error
+
+    def _unusable(self, error: Exception) -> DataError:
+        return DataError(
+            f"The {self._what} kept in {self._path} cannot be used: {error}.", "Remove the file."
+        )
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._turn:
+            self._connection.close()
+
+    def find(self, key: str) -> str | None:
+        """The text under a key; None when there is none.
+
+        Raises:
+            DataError: The file is damaged.
+        """
+        try:
+            with self._turn:
+                row = self._connection.execute(
+                    "SELECT text FROM kept WHERE key = ?", (key,)
+                ).fetchone()
+        except sqlite3.Error as error:
+            raise self._unusable(error) from error
+        return row[0] if row is not None and isinstance(row[0], str) else None
+
+    def keep(self, key: str, text: str) -> None:
+        """Keep a text in place of what was under its key.
+
+        Raises:
+            DataError: The disk is full or gone.
+        """
+        # JSON may spell half of a surrogate pair, which SQLite's UTF-8 cannot hold
+        storable = text.encode("utf-8", "replace").decode()
+        try:
+            with self._turn, self._connection:
+                self._connection.execute(
+                    "INSERT OR REPLACE INTO kept VALUES (?, ?)", (key, storable)
+                )
+        except sqlite3.Error as error:
+            raise DataError(
+                f"{self._what.capitalize()} cannot be kept in {self._path}: {error}.",
+                "Check permissions and free space.",
+            ) from error

@@ -1,0 +1,30 @@
+"""Which kept reply of a model answers a request: one to the same prompts, whatever their fence."""
+
+import hashlib
+import json
+import re
+
+from lexloop.models.dialogue import ChatRequest
+
+_FENCE = re.compile(r"\bdata-[0-9a-f]{8}\b")
+
+
+def reply_key(model: str, temperature: float, request: ChatRequest) -> str:
+    """Changes with the model, its temperature, the prompts and the form asked for.
+
+    The tag that fences data in a prompt is drawn anew whenever the prompt is rendered, so it is
+    written the same for all.
+    """
+    fence = _FENCE.search(request.system)
+    prompts = [request.system, request.user]
+    if fence is not None:
+        prompts = [text.replace(fence[0], "data") for text in prompts]
+    said = json.dumps([model, float(temperature), *prompts, *_form(request)])
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
+def _form(request: ChatRequest) -> list[str]:
+    if request.schema is None:
+        return []
+    schema = request.schema.model_json_schema()
+    return [request.schema.__name__, json.dumps(schema, sort_keys=True)]
