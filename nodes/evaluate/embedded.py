@@ -73,7 +73,8 @@ def answer_signs(
     if not claims:
         return None
     # all in one batch; quoted statements have their vectors already
-    known = dict(zip(evidence.sentences, evidence.vectors, strict=True))
+    quotable = (" ".join(sentence.split()) for sentence in evidence.sentences)
+    known = dict(zip(quotable, evidence.vectors, strict=True))
     new = [claim for claim in claims if claim not in known]
     whole, *made = sources.embed([plain, *new])
     known.update(zip(new, made, strict=True))
