@@ -128,8 +128,21 @@ class Advice(TypedDict):
     broaden: bool
 
 
+class Usage(TypedDict):
+    """What a question has cost so far."""
+
+    model_calls: int
+    tokens_in: int
+    tokens_out: int
+    seconds: float
+
+
 class Attempt(TypedDict):
-    """One pass through the loop, kept so that a reader can see what was tried and why."""
+    """One pass through the loop, kept so that a reader can see what was tried and why.
+
+    ``usage`` is what the question had cost when this answer was written, before it was judged; its
+    seconds are 0.
+    """
 
     number: int
     question: str
@@ -141,6 +154,7 @@ class Attempt(TypedDict):
     abstained: bool
     citations: list[Citation]
     evaluation: Evaluation
+    usage: Usage
     advice: NotRequired[Advice]
 
 
@@ -151,12 +165,3 @@ class Degradation(TypedDict):
     wanted: str
     used: str
     reason: str
-
-
-class Usage(TypedDict):
-    """What a question has cost so far."""
-
-    model_calls: int
-    tokens_in: int
-    tokens_out: int
-    seconds: float

@@ -19,6 +19,8 @@ class PassageSeen(TypedDict):
 class AttemptSeen(TypedDict):
     """One pass through the loop; a score is None where it was not resolved.
 
+    ``verified`` says whether every citation verified. ``model_calls`` and ``tokens`` (in and out)
+    are what the question had cost when this answer was written, judging it left out.
     ``correctness`` is the embedded judge's 1 to 5 for this attempt's answer, None without a
     reference: what the loop gained is told by it.
     """
@@ -27,7 +29,10 @@ class AttemptSeen(TypedDict):
     context_relevance: float | None
     groundedness: float | None
     passed: bool
+    verified: bool
     abstained: bool
+    model_calls: int
+    tokens: int
     correctness: float | None
 
 

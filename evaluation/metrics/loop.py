@@ -21,9 +21,8 @@ class LoopAccount:
     """What the loop did over the questions of one row.
 
     The gains compare, over the questions that were tried again, the attempt that became the
-    answer with the first one. The costs are the part of those questions' totals that falls on
-    the attempts after the first, each attempt of a question bearing an equal part: what single
-    attempts cost is not recorded.
+    answer with the first one. The costs are what was asked of a model between the first answer
+    and the last one: judging, rewording, retrieving and writing again.
 
     Args:
         questions: That were answered or abstained from.
@@ -58,8 +57,8 @@ class LoopAccount:
     lowest_first: Estimate | Unresolved
     lowest_final: Estimate | Unresolved
     lowest_gain: Estimate | Unresolved
-    model_calls: float
-    tokens: float
+    model_calls: int
+    tokens: int
 
 
 def loop_account(records: Sequence[Record]) -> LoopAccount:
@@ -88,23 +87,27 @@ def loop_account(records: Sequence[Record]) -> LoopAccount:
         lowest_first=_estimate(low[0]),
         lowest_final=_estimate(low[1]),
         lowest_gain=_estimate(low[2]),
-        model_calls=sum(r["model_calls"] * retry_share(r) for r in answered),
-        tokens=sum((r["tokens_in"] + r["tokens_out"]) * retry_share(r) for r in answered),
+        model_calls=sum(a[-1]["model_calls"] - a[0]["model_calls"] for a in again),
+        tokens=sum(a[-1]["tokens"] - a[0]["tokens"] for a in again),
     )
 
 
 def retry_share(record: Record) -> float:
-    """The part of a question's cost that falls on its retries: retries / attempts."""
+    """The part of a question's time that falls on its retries, were each attempt equally long."""
     return retries(record) / max(1, len(record["attempts"]))
 
 
 def chosen(attempts: Sequence[AttemptSeen]) -> AttemptSeen:
-    """The attempt that is the answer: one that passed, else the highest lowest score, else first.
+    """The attempt that is the answer, by the rule of the evaluate node.
+
+    One that passed; else one whose citations verify; else the highest lowest score; else the first.
 
     Args:
         attempts: At least one, in their order.
     """
-    ranked = [(a["passed"], -1.0 if (low := lowest(a)) is None else low) for a in attempts]
+    ranked = [
+        (a["passed"], a["verified"], -1.0 if (low := lowest(a)) is None else low) for a in attempts
+    ]
     return attempts[ranked.index(max(ranked))]
 
 

@@ -44,7 +44,7 @@ def loop(summary: Summary) -> Table:
     ]
     note = (
         f"{NOTE} Gains are over the questions that were tried again; p: paired randomisation test. "
-        "Each attempt of a question bears an equal part of its cost."
+        "Costs are from the first answer to the last."
     )
     lines = [
         [plain(place), plain(row["name"]), *_account(row["loop"])]

@@ -14,7 +14,8 @@ from lexloop.evaluation.report.row import places_by, type_name
 class Seconds(TypedDict):
     """Wall time of some questions, in seconds; all None where none was answered.
 
-    ``retries`` is the part of the total that falls on attempts after the first.
+    ``retries`` is the part of the total that falls on attempts after the first, each attempt of a
+    question bearing an equal part: single attempts are not timed.
     """
 
     mean: Figure

@@ -78,13 +78,16 @@ def _retrieval(
 
 
 def _seen(attempt: Attempt, gold: GoldQuestion, kit: Kit) -> AttemptSeen:
-    evaluation = attempt["evaluation"]
+    evaluation, usage = attempt["evaluation"], attempt["usage"]
     score = correctness(gold, attempt["answer"], kit)
     return {
         "answer_relevance": evaluation["answer_relevance"],
         "context_relevance": evaluation["context_relevance"],
         "groundedness": evaluation["groundedness"],
         "passed": evaluation["passed"],
+        "verified": evaluation["citations_verified"],
         "abstained": attempt["abstained"],
+        "model_calls": usage["model_calls"],
+        "tokens": usage["tokens_in"] + usage["tokens_out"],
         "correctness": None if isinstance(score, Unresolved) else score,
     }

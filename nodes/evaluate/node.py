@@ -36,6 +36,7 @@ def evaluate(
         "abstained": state["draft_abstained"],
         "citations": state["draft_citations"],
         "evaluation": evaluation,
+        "usage": state["usage"],
     }
     attempts = [*state["attempts"], attempt]
     if may_retry(attempts, settings) and judge is not None:

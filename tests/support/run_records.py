@@ -15,7 +15,10 @@ def attempt(score: float | None, **fields: Any) -> AttemptSeen:
         "context_relevance": score,
         "groundedness": score,
         "passed": False,
+        "verified": True,
         "abstained": False,
+        "model_calls": 0,
+        "tokens": 0,
         "correctness": None,
     }
     return cast("AttemptSeen", seen | fields)
