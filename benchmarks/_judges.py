@@ -89,7 +89,7 @@ def table(figures: Figures) -> str:
         shown = f"{value:9.3f}" if isinstance(value, float) else f"{value:>9}"
         if f"{name}_low" in figures:
             shown += f"   [{figures[f'{name}_low']:.3f}, {figures[f'{name}_high']:.3f}]"
-        lines.append(f"{name:44}{shown}")
+        lines.append(f"{name:50}{shown}")
     return "\n".join(lines)
 
 

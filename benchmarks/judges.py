@@ -15,6 +15,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 from _judges import AnswerRow, ClaimRow, correctness, groundedness, table
 
 from lexloop.core.errors import InputError, LexloopError
@@ -27,6 +28,7 @@ from lexloop.finetune import correctness as fitting
 from lexloop.finetune import groundedness as claim_fitting
 from lexloop.finetune.correctness_rows import Row, altered, read_recorded
 from lexloop.finetune.groundedness import Labelled, read_wice
+from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.correctness import CorrectnessJudge
 from lexloop.nodes.evaluate.support import ClaimSupport, evidence_of
@@ -68,8 +70,23 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
+class _Remembering:
+    """Embeds no text twice: many claims cite the same page."""
+
+    def __init__(self) -> None:
+        self._vector_of: dict[str, Vectors] = {}
+
+    def embed(self, texts: list[str]) -> Vectors:
+        """Unit vectors of shape (len(texts), 384)."""
+        model = load_minilm()
+        unknown = [text for text in dict.fromkeys(texts) if text not in self._vector_of]
+        self._vector_of |= zip(unknown, model.embed(unknown), strict=True)
+        empty = np.zeros((0, model.dimension), np.float32)
+        return np.stack([self._vector_of[text] for text in texts]) if texts else empty
+
+
 def _claims(rows: Sequence[Labelled]) -> list[float]:
-    embed = load_minilm().embed
+    embed = _Remembering().embed
     judge = ClaimSupport.load(embed)
     return [
         judge.of([row.claim], evidence_of(row.evidence_sentences, embed))[0].probability
@@ -78,7 +95,7 @@ def _claims(rows: Sequence[Labelled]) -> list[float]:
 
 
 def _fitted_claims(rows: Sequence[Labelled]) -> list[float]:
-    signs = claim_fitting.read_all(rows, load_minilm())
+    signs = claim_fitting.read_all(rows, _Remembering())
     means: list[float] = claim_fitting.cross_validated(rows, signs).mean(axis=0).tolist()
     return means
 

@@ -20,7 +20,7 @@ from lexloop.nodes.question import question_parts
 
 CLOSENESS, PART, COVERAGE, DEFINITION, NEWS, CENTRE = 0.7, 0.15, 0.15, 0.1, 0.05, 0.4
 """Weights of the measure, set on the development questions of LL144 and on the gold questions of
-the sample corpus; benchmarks/answers.py shows what they reach."""
+the sample corpus; `lexloop eval` shows what they reach."""
 VAGUE_TERMS = 2
 _ENOUGH_NEWS = 8
 _TABLE_ROW = re.compile(r"\|.*\|")
