@@ -26,7 +26,6 @@ _PLACE = re.compile(
 
 
 _CLAUSE_NUMBER = re.compile(r"^\d{1,3}(?:\.\d{1,3})+\.?\s+(?=[A-Z\"“‘'])")
-_CITATION_STOP = re.compile(r"\b(?:[A-Z]\.){2,}$")
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ class Material:
 
     def _of(self, document: str, own: list[Chunk]) -> Iterator[Line]:
         starts = [chunk["start"] for chunk in own]
-        for unit in _whole(self.text_of(document)):
+        for unit in units(self.text_of(document)):
             place = bisect_right(starts, unit.start) - 1
             yield Line(document, own[place]["section"] if place >= 0 else "", unit)
 
@@ -112,23 +111,3 @@ class Material:
     def quote(self, span: Span) -> str:
         """What a span holds."""
         return self.text_of(span.document)[span.start : span.end]
-
-
-def _whole(text: str) -> Iterator[Unit]:
-    """The units of a text; a sentence cut at the stops of "42 U.S.C. § 2000" is put together."""
-    held: Unit | None = None
-    for found in units(text):
-        unit = found
-        if held is not None:
-            if "\n" not in text[held.end : unit.start]:
-                gap = text[held.end : found.start]
-                unit = Unit(held.start, found.end, held.body + gap + found.body, held.lead)
-            else:
-                yield held
-            held = None
-        if _CITATION_STOP.search(unit.body):
-            held = unit
-        else:
-            yield unit
-    if held is not None:
-        yield held

@@ -171,7 +171,8 @@ def test_named_options_are_settings() -> None:
 
     from lexloop.apps.cli import app
 
-    own = {"question", "as_json", "trace", "exit_code", "base_url", "assignments", "help"}
+    own = {"question", "as_json", "trace", "exit_code", "help"}
+    own |= {"base_url", "settings_file", "assignments"}
     names = {parameter.name for parameter in get_command(app).commands["ask"].params}
     assert names - own <= set(Settings.model_fields)
     assert {"variant", "classes", "k", "Q", "K", "S", "model", "corpus"} <= names

@@ -61,6 +61,7 @@ def test_sentences_end_at_their_marks(text: str, expected: list[str]) -> None:
         "Acme Inc. Payments are due.",
         "It is No. 5 of Int. 1894.",
         "In the U.S. Code it stands.",
+        "Counted as 42 U.S.C. § 2000e-8 says, it is due.",
         "Fees, e.g. Berth fees, are due.",
         "Mr. Smith and J. Doe pay.",
         "The rate is 3.5 percent at 5 p.m. Monday.",
