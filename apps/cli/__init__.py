@@ -1,4 +1,4 @@
-"""The command line: ``lexloop ask``, ``chat``, ``index`` and ``graph``.
+"""The command line: ``lexloop ask``, ``chat``, ``index``, ``graph`` and what measures answers.
 
 Exit codes, for scripts:
 

@@ -47,21 +47,27 @@ def to_html(
     Returns:
         HTML in which everything that others wrote is escaped.
     """
+    sections = _sections(summary, timings, records, info)
+    return render(f"Evaluation of {summary['gold']}", facts(summary), sections)
+
+
+def render(title: str, about: Sequence[str], sections: Sequence[Section]) -> str:
+    """A page of the sections that have something to show; everything but the plots is escaped."""
     from jinja2 import Environment, StrictUndefined
 
-    sections = [
+    filled = [
         {
             "title": section.title,
             "intro": section.intro,
             "plots": section.plots,
             "tables": [table for table in section.tables if table is not None],
         }
-        for section in _sections(summary, timings, records, info)
+        for section in sections
     ]
-    shown = [section for section in sections if section["plots"] or section["tables"]]
+    shown = [section for section in filled if section["plots"] or section["tables"]]
     environment = Environment(autoescape=True, undefined=StrictUndefined)
     template = environment.from_string(_TEMPLATE.read_text("utf-8"))
-    return template.render(gold=summary["gold"], facts=facts(summary), sections=shown)
+    return template.render(title=title, facts=about, sections=shown)
 
 
 def _sections(

@@ -41,7 +41,7 @@ def judge(
         typer.Option(
             "--out",
             metavar="FOLDER",
-            help="Write judged.jsonl, summary.json and summary.md there.",
+            help="Write judged.jsonl, summary.json, summary.md and report.html there.",
         ),
     ] = None,
     as_json: Annotated[
@@ -204,7 +204,7 @@ def _note(missing: tuple[str, ...], spent: "Usage | None") -> None:
 
 
 def _write(out: Path, judged: "list[Judged]", summary: dict[str, Any]) -> None:
-    """Three files, each in one step.
+    """Four files, each in one step.
 
     Raises:
         InputError: They cannot be written.
@@ -214,11 +214,13 @@ def _write(out: Path, judged: "list[Judged]", summary: dict[str, Any]) -> None:
     from lexloop.core.errors import InputError
     from lexloop.core.files import write_text
     from lexloop.evaluation.eval_rag.markdown import to_markdown
+    from lexloop.evaluation.eval_rag.page import to_html
 
     try:
         write_text(out / "judged.jsonl", "".join(json.dumps(row) + "\n" for row in judged))
         write_text(out / "summary.json", json.dumps(summary, indent=2) + "\n")
         write_text(out / "summary.md", to_markdown(summary))
+        write_text(out / "report.html", to_html(summary, judged))
     except OSError as error:
         raise InputError(f"{out} cannot be written to: {error}.", "Name another folder.") from error
 

@@ -52,6 +52,7 @@ def judge(run: Run, answers: Path, tmp_path: Path) -> Run:
         out = tmp_path / "out"
         result = run("judge", str(answers), "--out", str(out), "--json", *arguments)
         assert result.exit_code == 0, result.stderr
+        assert (out / "report.html").read_text("utf-8").endswith("</html>")
         lines = (out / "judged.jsonl").read_text("utf-8").splitlines()
         assert json.loads((out / "summary.json").read_text("utf-8")) == json.loads(result.stdout)
         return json.loads(result.stdout), [json.loads(line) for line in lines]
