@@ -42,12 +42,22 @@ class Span(BaseModel):
         return self
 
 
+class Rated(BaseModel):
+    """What a person thought of one answer to the question; any scale, higher is better."""
+
+    model_config = ConfigDict(frozen=True)
+
+    answer: str
+    score: float = Field(allow_inf_nan=False)
+
+
 class GoldQuestion(BaseModel):
     """One gold question; only ``question`` must be there.
 
     What is missing leaves the metrics that need it unresolved. ``reference_context`` quotes the
     evidence, contexts apart by blank lines and perhaps opened by ``Document N:``; ``evidence``
     holds its spans; ``documents`` names the documents that answer, where no span is known.
+    ``rated`` holds people's scores of answers: a row that gives one of these is shown beside them.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -60,6 +70,7 @@ class GoldQuestion(BaseModel):
     conversation_history: tuple[Said, ...] = ()
     evidence: tuple[Span, ...] | None = None
     documents: tuple[str, ...] | None = None
+    rated: tuple[Rated, ...] = ()
 
     @property
     def out_of_scope(self) -> bool:

@@ -74,6 +74,7 @@ def _asked(one: Opinion) -> dict[str, Any]:
         "question": one.question,
         "question_type": _CONVERSATIONAL if one.history else "",
         "conversation_history": one.history,
+        "rated": [{"answer": _prose(one.answer), "score": _HUMAN[one.vote]}],
     }
 
 

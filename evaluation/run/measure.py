@@ -1,10 +1,12 @@
 """From a gold question and what the graph made of it to flat metrics."""
 
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 from lexloop.core.score import Score, Unresolved, as_json
 from lexloop.core.types import Attempt
+from lexloop.corpus.text.tokens import words
 from lexloop.evaluation.evidence import Judged, Relevant
 from lexloop.evaluation.gold import GoldQuestion
 from lexloop.evaluation.model_metrics import model_metrics
@@ -13,6 +15,7 @@ from lexloop.evaluation.run.answers import against_reference, correctness, of_th
 from lexloop.evaluation.run.contexts import of_the_context
 from lexloop.evaluation.run.judges import Kit
 from lexloop.evaluation.run.retrieved import of_retrieval, ranking
+from lexloop.nodes.markers import without_markers
 
 REMOVED = "the evidence was taken out of the corpus"
 
@@ -61,8 +64,17 @@ def measure(
             reference=known.reference_answer,
             contexts=contexts,
         )
+    if gold.rated:
+        metrics["human"] = by_people(gold, state["answer"])
     attempts = [_seen(attempt, known, kit) for attempt in state["attempts"]]
     return Measured({name: as_json(score) for name, score in metrics.items()}, attempts)
+
+
+def by_people(gold: GoldQuestion, answer: str) -> Score:
+    """The mean of what people gave this very answer, its markers and blanks apart."""
+    said = words(without_markers(answer))
+    scores = [rated.score for rated in gold.rated if words(without_markers(rated.answer)) == said]
+    return fmean(scores) if scores else Unresolved("nobody has scored this answer")
 
 
 def _retrieval(
