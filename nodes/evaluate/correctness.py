@@ -16,6 +16,7 @@ from lexloop.core.score import Score, Unresolved
 from lexloop.corpus.text.tokens import words
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.evaluate.agreement_signs import Signs, Text, read_signs
+from lexloop.nodes.markers import without_markers
 
 Embed = Callable[[list[str]], Vectors]
 Triple = tuple[str, str, str]
@@ -119,7 +120,7 @@ def _unjudged(question: str, answer: str, reference: str) -> Score | None:
     """The score where there is nothing to compare; None where there is."""
     if not words(reference):
         return Unresolved("there is no reference answer")
-    return None if words(answer) else LOWEST
+    return None if words(without_markers(answer)) else LOWEST
 
 
 def signs_of(triples: Sequence[Triple], embed: Embed) -> list[Signs]:

@@ -21,6 +21,8 @@ _DECLINING = re.compile(
     "|".join(
         (
             rf"\b{_SOURCE}\b.{{0,60}}?\b(?:does|do|did)\s?{_NOT} {_ADVERB}{_SAY}\b",
+            rf"\b{_SOURCE}\b.{{0,60}}?\b{_SAY}s? nothing\b",
+            rf"\b{_SOURCE}\b.{{0,60}}?\b(?:is|are) silent\b",
             rf"\b(?:is|are|was|were)\s?{_NOT} {_ADVERB}{_SAID}\b",
             rf"\b(?:no|insufficient|not enough|lacks?) (?:\w+ )?{_TOLD}\b",
             r"\b(?:cannot|can not|can['’]t|unable to|(?:not able|not possible) to)"

@@ -111,7 +111,8 @@ def test_what_cannot_be_compared(judge: CorrectnessJudge) -> None:
         assert judge.score(QUESTION, "Six years.", reference) == Unresolved(
             "there is no reference answer"
         )
-    assert judge.score(QUESTION, "", REFERENCE) == 1.0
+    for nothing in ("", "[1]", "🙂 [2][3]"):
+        assert judge.score(QUESTION, nothing, REFERENCE) == 1.0
     assert judge.score("", REFERENCE, REFERENCE) == pytest.approx(5.0, abs=0.3)
     assert judge.scores([]) == []
 

@@ -18,6 +18,8 @@ from lexloop.nodes.evaluate.declining import declines, share_declining
         "Could you please provide more details?",
         "It is not possible to determine the fee.",
         "The excerpt did not say whether a boat counts.",
+        "The documents say nothing about it.",
+        "On this the rule is silent.",
     ],
 )
 def test_refusals(sentence: str) -> None:
