@@ -119,8 +119,8 @@ class Settings(AdaptSettings, SearchSettings, IndexSettings):
         default=0.7,
         ge=0.0,
         le=1.0,
-        description="Pass mark for groundedness: tells grounded answers from others with the best "
-        "balanced accuracy where the embedded judge was calibrated.",
+        description="Pass mark for groundedness: the strict end of the marks that told grounded "
+        "answers from others about equally well where the embedded judge was calibrated.",
     )
     max_retries: int = Field(
         default=2, ge=0, le=5, description="How often a low-scoring answer is tried again."

@@ -77,10 +77,15 @@ def balanced(scores: Floats, truth: Truth) -> tuple[float, float]:
         truth: Which of them should reach the mark, shape (rows,).
     """
     marks = np.unique(scores)
-    reached = scores[None, :] >= marks[:, None]
-    accuracy = (reached[:, truth].mean(axis=1) + 1.0 - reached[:, ~truth].mean(axis=1)) / 2.0
+    accuracy = [balanced_at(float(mark), scores, truth) for mark in marks]
     best = int(np.argmax(accuracy))
-    return float(marks[best]), float(accuracy[best])
+    return float(marks[best]), accuracy[best]
+
+
+def balanced_at(mark: float, scores: Floats, truth: Truth) -> float:
+    """The balanced accuracy of a mark: the mean of what it gets right on either side."""
+    reached = scores >= mark
+    return float((reached[truth].mean() + 1.0 - reached[~truth].mean()) / 2.0)
 
 
 def stored(weights: Weights, signs: type[Any]) -> dict[str, Any]:

@@ -19,7 +19,16 @@ import numpy as np
 
 from lexloop.core.errors import InputError
 from lexloop.core.files import write_text
-from lexloop.finetune.logistic import Floats, balanced, evened, logistic, out_of_fold, stored
+from lexloop.core.settings import Settings
+from lexloop.finetune.logistic import (
+    Floats,
+    balanced,
+    balanced_at,
+    evened,
+    logistic,
+    out_of_fold,
+    stored,
+)
 from lexloop.finetune.relevance_rows import Part, Row, read_rows
 from lexloop.nodes.evaluate.relevance_signs import AnswerSigns, ContextSigns
 
@@ -73,7 +82,7 @@ def table(rows: Sequence[Row], failed: float) -> str:
 
     lines = ["| score | pairs | n | mean |", "|---|---|---|---|"]
     marks = []
-    for part in ("answer", "context", "groundedness"):
+    for part, mark in _marks_in_use().items():
         picked, scores = scored(rows, part)
         truth = _truth(picked)
         for kind, right in dict.fromkeys((row.kind, row.right) for row in picked):
@@ -84,9 +93,19 @@ def table(rows: Sequence[Row], failed: float) -> str:
         marks.append(
             f"{part}: AUROC {roc_auc_score(truth, scores):.3f}; {failed:.0%} of the right pairs "
             f"are below {np.quantile(scores[truth], failed):.2f}; best balanced accuracy "
-            f"{accuracy:.3f} at {best:.2f}"
+            f"{accuracy:.3f} at {best:.2f}, and {balanced_at(mark, scores, truth):.3f} at the pass "
+            f"mark of {mark:g}"
         )
     return "\n".join([*lines, "", *marks])
+
+
+def _marks_in_use() -> dict[Part, float]:
+    settings = Settings()
+    return {
+        "answer": settings.min_answer_relevance,
+        "context": settings.min_context_relevance,
+        "groundedness": settings.min_groundedness,
+    }
 
 
 def _signs(rows: Sequence[Row]) -> Floats:

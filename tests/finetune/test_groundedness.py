@@ -15,7 +15,7 @@ from lexloop.finetune.groundedness import (
     report,
     truth,
 )
-from lexloop.finetune.logistic import balanced, evened, logistic, out_of_fold, stored
+from lexloop.finetune.logistic import balanced, balanced_at, evened, logistic, out_of_fold, stored
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.claim_signs import ClaimSigns
 
@@ -76,6 +76,7 @@ def test_the_mark_of_best_balanced_accuracy_by_hand() -> None:
     scores = np.array([0.1, 0.4, 0.35, 0.8])
     # at 0.35 both right ones and one wrong one reach the mark: (1 + 1/2) / 2
     assert balanced(scores, np.array([False, False, True, True])) == (0.35, 0.75)
+    assert balanced_at(0.9, scores, np.array([False, False, True, True])) == 0.5
 
 
 def test_both_sides_count_the_same() -> None:
