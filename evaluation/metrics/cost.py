@@ -60,19 +60,6 @@ def cost(records: Sequence[Record]) -> Cost:
     }
 
 
-def cost_by_class(records: Sequence[Record]) -> dict[str, Cost]:
-    """The cost of each complexity class; ``none`` holds what was not classified."""
-    return {name: cost(group) for name, group in by_class(records).items()}
-
-
-def by_class(records: Sequence[Record]) -> dict[str, list[Record]]:
-    """The records of each complexity class, in the order of the classes."""
-    groups: dict[str, list[Record]] = {}
-    for record in records:
-        groups.setdefault(class_name(record), []).append(record)
-    return dict(sorted(groups.items()))
-
-
 def class_name(record: Record) -> str:
     """The complexity class as a text."""
     label = record["complexity"]

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeVar, cast
 
 from lexloop.core.settings import Connection, Settings
@@ -104,14 +103,6 @@ class Judges:
 
     def _one_by_one(self, embedder: Embedder) -> OneByOne:
         return self._alone.setdefault(embedder.name, OneByOne(embedder))
-
-    @cached_property
-    def _support(self) -> ClaimSupport:
-        return ClaimSupport.load(self._embed)
-
-    @cached_property
-    def _correctness(self) -> CorrectnessJudge:
-        return CorrectnessJudge.load(self._embed)
 
     def context_tokens(self, passages: list[Passage]) -> int:
         """The tokens of the passages as the embedded model counts them, whatever answers."""

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -77,15 +78,19 @@ def evidence_of(texts: list[str], embed: Embed) -> Evidence:
         texts: Passages, or single sentences.
         embed: Makes the vectors, all in one batch.
     """
-    sentences, places = [], []
+    sentences: list[str] = []
+    places: list[str] = []
     for text in texts:
-        for statement in statements(text):
-            sentences.append(statement.text)
-            places.append(place_of(text, statement.start))
+        found = statements(text)
+        sentences += [statement.text for statement in found]
+        places += places_of(text, [statement.start for statement in found])
     return Evidence(sentences, embed(sentences), "\n".join(texts), places)
 
 
-def place_of(text: str, start: int) -> str:
-    """The number of the section whose heading comes last before ``start``; or nothing."""
-    opened = _HEADING.findall(text, 0, start + 1)
-    return opened[-1] if opened else ""
+def places_of(text: str, starts: list[int]) -> list[str]:
+    """For each offset the number of the section whose heading comes last before it; or nothing."""
+    headings = list(_HEADING.finditer(text))
+    ends = [heading.end() for heading in headings]
+    # of a heading that is a statement of its own the number is not yet behind the offset
+    opened = [bisect_right(ends, start + 1) for start in starts]
+    return [headings[count - 1][1] if count else "" for count in opened]

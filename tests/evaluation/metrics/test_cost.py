@@ -4,7 +4,7 @@ import pytest
 from run_records import attempt, record
 
 from lexloop.core.score import Unresolved
-from lexloop.evaluation.metrics.cost import cost, cost_by_class
+from lexloop.evaluation.metrics.cost import cost
 from lexloop.evaluation.metrics.intervals import Estimate
 from lexloop.evaluation.metrics.loop import chosen, loop_account
 
@@ -25,14 +25,6 @@ def test_cost_by_hand() -> None:
 
 def test_nothing_costs_nothing() -> None:
     assert set(cost([]).values()) == {0}
-
-
-def test_cost_by_class() -> None:
-    spent = cost_by_class(
-        [record(complexity=2, model_calls=4), record(complexity=0), record(complexity=None)]
-    )
-    assert list(spent) == ["0", "2", "none"]
-    assert spent["2"]["model_calls_mean"] == 4.0
 
 
 def test_the_answer_is_the_best_attempt() -> None:
