@@ -14,11 +14,11 @@ from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk
 from lexloop.corpus.index.draft import Draft
 from lexloop.corpus.index.generations import new_generation, sync_generation, writing
-from lexloop.corpus.index.manifest import Manifest, is_index
+from lexloop.corpus.index.manifest import FORMAT, Manifest, is_index
 from lexloop.corpus.index.reader import counts_of, open_index, write_parts
-from lexloop.corpus.index.recipe import made_by
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for
+from lexloop.corpus.text.tokens import stemmer_name
 from lexloop.models.dialogue import Dialogue
 from lexloop.models.embedding import Halves, Progress, Vectors
 from lexloop.models.minilm import MiniLM
@@ -64,7 +64,7 @@ class Ours:
     """The index of a corpus, made by a process of its own unless it is there, and opened."""
 
     def __init__(self, corpus: Path, embedder: QuestionEmbedder) -> None:
-        index = corpus / f"lexloop-{made_by()}"
+        index = corpus / f"lexloop-{FORMAT}-{stemmer_name().replace(' ', '-')}"
         if not is_index(index):
             for outdated in corpus.glob("lexloop-*"):
                 shutil.rmtree(outdated)

@@ -30,7 +30,6 @@ from lexloop.core.settings import Settings
 from lexloop.corpus.index.generations import GENERATIONS
 from lexloop.corpus.index.manifest import Manifest, Source
 from lexloop.corpus.index.reader import open_index
-from lexloop.corpus.index.recipe import made_by, tokenizer_name
 from lexloop.corpus.index.verify import verify_index
 from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.opening import tools_for
@@ -71,7 +70,6 @@ class Kills:
     def __init__(self, place: Path, chance: random.Random) -> None:
         self._sources, self._index, self._chance = place / "sources", place / "index", chance
         self._sources.mkdir()
-        made_by(), tokenizer_name()  # kept for every process, should the code be edited meanwhile
         self._state, self._took = 0, 0.0
         self._known: dict[int, str] = {}
 

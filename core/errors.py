@@ -8,6 +8,7 @@ LexloopError
 │   └── CorpusError       documents or an index missing, empty or unreadable
 │       └── IndexWriteError  an index that cannot be written; the one before still serves
 ├── DataError             a shipped or cached file is missing, corrupt or of another version
+│   └── OutdatedIndexError  an index that `lexloop index update` brings up to this version
 └── ModelError            a configured model did not give a usable reply
     ├── ModelAuthError    the key was refused: a retry cannot help
     ├── ModelUnknown      the host has no such model or address: nor can it here
@@ -69,6 +70,10 @@ class DataError(LexloopError):
     """A shipped or cached file is missing, corrupt or of another version."""
 
     exit_code = 5
+
+
+class OutdatedIndexError(DataError):
+    """An index is of an earlier format or was stemmed otherwise; an update brings it up."""
 
 
 class ModelError(LexloopError):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
-from lexloop.core.errors import CorpusError, DataError, IndexWriteError
+from lexloop.core.errors import CorpusError, DataError, IndexWriteError, OutdatedIndexError
 from lexloop.core.settings_index import SAMPLE_CORPUS, IndexSettings
 from lexloop.core.types import Degradation
 from lexloop.corpus.chunk.choose import chunker_for, chunker_name
@@ -16,7 +16,7 @@ from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.draft import Draft, Progress, silent
 from lexloop.corpus.index.manifest import MANIFEST, Manifest, Source, is_index
 from lexloop.corpus.index.reader import open_index
-from lexloop.corpus.index.recipe import Recipe, made_by
+from lexloop.corpus.index.recipe import Recipe
 from lexloop.corpus.index.scan import difference, scan
 from lexloop.corpus.index.tools import Extractor, Tools
 from lexloop.corpus.index.writer import write_index
@@ -74,6 +74,7 @@ def open_corpus(
 
     Raises:
         CorpusError: The folder is missing, empty or unreadable.
+        OutdatedIndexError: The index has to be brought up by ``lexloop index update``.
         DataError: The index is damaged or was built with another embedder.
     """
     folder = _corpus_folder(corpus)
@@ -85,8 +86,11 @@ def open_corpus(
     troubles: dict[Path, Degradation] = {}
     for place in (shipped, cached):
         try:
-            if found := up_to_date(place, sources, tools):
+            # new terms of the small sample are soon made; a cache gets them on disk, below
+            if found := up_to_date(place, sources, tools, restem=place == shipped):
                 return found[0], [*map(_left_out, found[1]), *troubles.values()]
+        except OutdatedIndexError:
+            continue  # brought up below: nobody asked for a cache to be kept
         except DataError as error:
             troubles[place] = _cache_trouble("a cached index", "a fresh one", error)
     degraded = [*troubles.values()]
@@ -101,15 +105,18 @@ def open_corpus(
 
 
 def up_to_date(
-    index: Path, sources: Sequence[Source], tools: Tools
+    index: Path, sources: Sequence[Source], tools: Tools, *, restem: bool = False
 ) -> tuple[Collection, list[Skipped]] | None:
-    """An index that is there and holds what the sources hold now, and what it left out."""
+    """An index that is there and holds what the sources hold now, and what it left out.
+
+    ``restem`` is that of ``open_index``.
+    """
     if not is_index(index):
         return None
     now = scan(sources)
     if not difference(now, Manifest.read(index).fingerprints).nothing:
         return None
-    collection = open_index(index, tools.embedder)
+    collection = open_index(index, tools.embedder, restem=restem)
     skipped = collection.texts.skipped(of_files=True)
     return collection, [*skipped, *now.skipped, *collection.version_troubles]
 
@@ -158,7 +165,7 @@ def shipped_indexes() -> Path:
 def index_key(folder: Path | None, recipe: Recipe) -> str:
     """What the index of a folder is kept under; None stands for the shipped sample."""
     place = os.fsencode(folder.resolve()) if folder else b""
-    made = json.dumps({**recipe.as_record(), "made_by": made_by()}, sort_keys=True)
+    made = json.dumps(recipe.as_record(), sort_keys=True)
     return hashlib.sha256(place + b"\0" + made.encode()).hexdigest()[:32]
 
 

@@ -18,7 +18,7 @@ from lexloop.corpus.index.lexical import LexicalIndex
 from lexloop.corpus.index.stored_triplets import StoredTriplets
 from lexloop.corpus.index.texts import TextStore
 from lexloop.corpus.index.tools import Tools
-from lexloop.corpus.index.window_vectors import WindowVectors
+from lexloop.corpus.index.window_vectors import KnownVectors, WindowVectors
 from lexloop.corpus.index.windows import window_texts
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.document import Document, Skipped
@@ -36,7 +36,8 @@ class Draft:
     Args:
         tools: Make chunks, triplets and vectors.
         folder: Where the files go; None keeps everything in memory.
-        old: The index before, whose documents may be kept and whose vectors are used again.
+        old: The index before, whose documents may be kept.
+        known: Vectors by the same embedder, which serve again.
         progress: Told how far the embedding has come.
     """
 
@@ -46,12 +47,13 @@ class Draft:
         *,
         folder: Path | None = None,
         old: Collection | None = None,
+        known: KnownVectors | None = None,
         progress: Progress = silent,
     ) -> None:
         self._tools, self._old, self._progress = tools, old, progress
         self._texts = TextStore.create(folder / TextStore.FILE if folder else None)
         self._counts = TermCounts()
-        self._vectors = WindowVectors(tools.embedder, progress)
+        self._vectors = WindowVectors(tools.embedder, progress, known)
         self._names: list[str] = []
         self._owners: list[NDArray[np.int32]] = []
         self._starts: list[NDArray[np.int32]] = []
@@ -106,10 +108,7 @@ class Draft:
     def add_chunks(
         self, file: str, document: Document, chunks: list[Chunk], triplets: list[Triplet]
     ) -> None:
-        """Index a document that is cut already.
-
-        Where an older version of it had a chunk of the same text, that chunk's vectors serve again.
-        """
+        """Index a document that is cut already; texts whose vectors are known keep them."""
         ordinal, first = len(self._names), self._size
         self._texts.add_document(ordinal, file, document)
         self._texts.add_chunks(first, ordinal, chunks)
@@ -117,14 +116,10 @@ class Draft:
         self._texts.add_triplets(
             [(place[t["chunk_id"]], t) for t in triplets if t["chunk_id"] in place]
         )
-        known = self._known_vectors(document.name)
-        for chunk in chunks:
+        for position, chunk in enumerate(chunks, first):
             self._counts.add(searched_text(chunk))
-            if (vectors := known.get(chunk["text"])) is not None:
-                self._vectors.add(vectors)
-            else:
-                windows = self._tools.recipe.windows
-                self._vectors.add_texts(window_texts(chunk, self._tools.embedder, windows))
+            windows = window_texts(chunk, self._tools.embedder, self._tools.recipe.windows)
+            self._texts.add_windows(position, self._vectors.add(windows))
         self._place(document.name, [chunk["start"] for chunk in chunks])
 
     def _keep(self, first: int, end: int) -> None:
@@ -152,18 +147,6 @@ class Draft:
         self._starts.append(np.asarray(starts, dtype=np.int32))
         self._names.append(name)
         self._size += len(starts)
-
-    def _known_vectors(self, name: str) -> dict[str, NDArray[np.float16]]:
-        """The vectors that the old index has of a document's chunks, by the chunk's text."""
-        old = self._old
-        if old is None or name not in old.layout.ordinals:
-            return {}
-        first, end = old.layout.span_of(old.layout.ordinals[name])
-        chunks = old.texts.chunks(range(first, end))
-        return {
-            chunk["text"]: old.dense.stored_windows(position)
-            for position, chunk in enumerate(chunks, first)
-        }
 
     def finish(self) -> Collection:
         """Everything indexed, in memory; ``save`` writes it."""

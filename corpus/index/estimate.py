@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lexloop.core.types import Chunk
+from lexloop.corpus.index.before import before
 from lexloop.corpus.index.draft import Progress, silent
-from lexloop.corpus.index.manifest import Manifest, Source, is_index
-from lexloop.corpus.index.scan import difference, scan
+from lexloop.corpus.index.manifest import Manifest, Source
 from lexloop.corpus.index.tools import Tools
-from lexloop.corpus.index.windows import window_texts
+from lexloop.corpus.index.window_vectors import KnownVectors
+from lexloop.corpus.index.windows import window_marks, window_texts
 from lexloop.corpus.load.document import Skipped
 
 
@@ -23,7 +24,7 @@ class Estimate:
         files_removed: Those that are gone.
         documents: In the files to read.
         chunks: Of these documents, for the extractor.
-        embedded_texts: Windows of the chunks.
+        embedded_texts: Windows of the chunks whose vectors are not there yet.
         embedded_tokens: Of these windows.
         skipped: What could not be read.
     """
@@ -59,33 +60,25 @@ def estimate(
     excluded: Sequence[str] | None = (),
     fresh: bool = False,
 ) -> Estimate:
-    """What ``write_index`` with the same arguments would read and embed, at the most.
-
-    Vectors of chunks whose text stays the same are used again, so that a changed document often
-    costs less than is said here.
+    """What ``write_index`` with the same arguments would read and embed.
 
     Raises:
         CorpusError: A source is missing or holds no document.
-        DataError: The index already there is damaged or of another make.
+        DataError: The index already there is damaged, or of a format that nothing here can read.
     """
-    held = Manifest.read(index) if is_index(index) and not fresh else None
-    same = held is not None and held.recipe == tools.recipe
     if excluded is None:
         excluded = Manifest.read(index).excluded
-    now = scan(sources, excluded)
-    changes = difference(now, held.fingerprints if held and same else {})
-    documents, chunks, skipped = 0, list[Chunk](), [*now.skipped]
-    for loaded in now.read({*changes.added, *changes.changed}, progress):
-        wanted = [document for document in loaded.documents if document.name not in excluded]
-        documents += len(wanted)
-        skipped += loaded.skipped
-        for document in wanted:
-            chunks += tools.chunk(document)
-    windows = [
-        text
-        for chunk in chunks
-        for text in window_texts(chunk, tools.embedder, tools.recipe.windows)
-    ]
+    with before(None if fresh else index, tools) as held:
+        now = held.scan(sources, excluded)
+        changes = held.difference(now)
+        documents, chunks, skipped = 0, list[Chunk](), [*now.skipped]
+        for loaded in now.read({*changes.added, *changes.changed}, progress):
+            wanted = [document for document in loaded.documents if document.name not in excluded]
+            documents += len(wanted)
+            skipped += loaded.skipped
+            for document in wanted:
+                chunks += tools.chunk(document)
+        windows = _unknown(chunks, tools, held.known)
     return Estimate(
         files_added=len(changes.added),
         files_changed=len(changes.changed),
@@ -96,3 +89,16 @@ def estimate(
         embedded_tokens=sum(tools.embedder.count_tokens_many(windows)),
         skipped=skipped,
     )
+
+
+def _unknown(chunks: Sequence[Chunk], tools: Tools, known: KnownVectors | None) -> list[str]:
+    """The windows that have to be embedded."""
+    found = [
+        text
+        for chunk in chunks
+        for text in window_texts(chunk, tools.embedder, tools.recipe.windows)
+    ]
+    if known is None:
+        return found
+    rows = known.rows(window_marks(found)).tolist()
+    return [text for text, row in zip(found, rows, strict=True) if row < 0]

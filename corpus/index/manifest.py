@@ -4,15 +4,21 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from lexloop.core.errors import DataError
+from lexloop.core.errors import DataError, OutdatedIndexError
 from lexloop.core.files import write_text
-from lexloop.corpus.index.recipe import Recipe, made_by, tokenizer_name
+from lexloop.corpus.index.recipe import Recipe
+from lexloop.corpus.text.tokens import stemmer_name
 
-FORMAT = 2
+FORMAT = 3
+"""Of all that is written: the files, their tables and arrays, and how texts become documents,
+chunks, windows, triplets and terms. When one of these changes, raise it by one and run
+`python tests/support/formats.py`."""
+OLDEST = 2
+"""The first format that an update brings up; ``earlier`` says what it needs of an index."""
 MANIFEST = "manifest.json"
 REBUILD = "Build the index again with `lexloop index DIR --out INDEX --force`."
 
@@ -41,6 +47,8 @@ class Manifest:
         counts: Documents, chunks, windows and triplets.
         sha256: File name -> SHA-256 of its bytes.
         fingerprints: Source file -> SHA-256 of the bytes and metadata it had.
+        format: Found in what was read; what is written has this one.
+        stemmer: Likewise what made the search terms, with its version; empty where not known.
     """
 
     generation: str
@@ -51,6 +59,8 @@ class Manifest:
     counts: Mapping[str, int]
     sha256: Mapping[str, str]
     fingerprints: Mapping[str, str]
+    format: int = FORMAT
+    stemmer: str = field(default_factory=stemmer_name)
 
     def write(self, index: Path) -> None:
         """Publish: from this one rename on, readers see the generation.
@@ -60,8 +70,7 @@ class Manifest:
         """
         record = {
             "format": FORMAT,
-            "made_by": made_by(),
-            "tokenizer": tokenizer_name(),
+            "stemmer": stemmer_name(),
             "generation": self.generation,
             **self.recipe.as_record(),
             "settings": dict(self.settings),
@@ -77,10 +86,10 @@ class Manifest:
 
     @classmethod
     def read(cls, index: Path) -> Self:
-        """The manifest of an index made by this version of the code.
+        """The manifest of an index of this format or of one that an update brings up.
 
         Raises:
-            DataError: It is missing or damaged, or the index is of another format or version.
+            DataError: It is missing or damaged, or of a format that nothing here can read.
         """
         path = index / MANIFEST
         try:
@@ -88,26 +97,49 @@ class Manifest:
             found, checksum = record["format"], record.pop("checksum", None)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise DataError(f"{path} cannot be read: {error}.", REBUILD) from error
-        if found != FORMAT:
-            raise DataError(f"The index {index} has format {found}, this is {FORMAT}.", REBUILD)
+        if not isinstance(found, int) or not OLDEST <= found <= FORMAT:
+            newer = isinstance(found, int) and found > FORMAT
+            hint = "Upgrade lexloop: a newer version made it." if newer else REBUILD
+            raise DataError(_other_format(index, found), hint)
         if checksum != _checksum(record):
             raise DataError(f"{path} is damaged: its checksum does not agree.", REBUILD)
-        for name, here in (("made_by", made_by()), ("tokenizer", tokenizer_name())):
-            if record[name] != here:
-                raise DataError(
-                    f"The index {index} was made by version {record[name]} of the indexing code "
-                    f"({name}); this is {here}.",
-                    REBUILD,
-                )
         return cls(
             generation=record["generation"],
-            recipe=Recipe(**{name: record[name] for name in Recipe.__dataclass_fields__}),
+            recipe=Recipe(**{name: record.get(name, "") for name in Recipe.__dataclass_fields__}),
             settings=record["settings"],
             sources=tuple(Source(**source) for source in record["sources"]),
             excluded=tuple(record["excluded"]),
             counts=record["counts"],
             sha256=record["sha256"],
             fingerprints=record["fingerprints"],
+            format=found,
+            stemmer=record.get("stemmer", ""),
+        )
+
+    @property
+    def current_format(self) -> bool:
+        """Whether the index can be read as it is."""
+        return self.format == FORMAT
+
+    @property
+    def current(self) -> bool:
+        """Whether the index can be searched as it is: questions are stemmed as its texts were."""
+        return self.current_format and self.stemmer == stemmer_name()
+
+    def check_current(self, index: Path) -> None:
+        """Refuse to search what an update has to bring up first.
+
+        Raises:
+            OutdatedIndexError: The index is of an earlier format, or by another stemmer.
+        """
+        if self.current:
+            return
+        what = f"The terms of the index {index} are by {self.stemmer}, this is {stemmer_name()}."
+        if not self.current_format:
+            what = _other_format(index, self.format)
+        raise OutdatedIndexError(
+            what,
+            f"Run `lexloop index update {index}`; what did not change is not embedded again.",
         )
 
     def check_files(self, folder: Path) -> None:
@@ -155,6 +187,10 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _other_format(index: Path, found: Any) -> str:
+    return f"The index {index} has format {found}, this is {FORMAT}."
 
 
 def _checksum(record: Mapping[str, Any]) -> str:

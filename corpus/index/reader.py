@@ -3,10 +3,11 @@
 import sqlite3
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from lexloop.core.errors import DataError
-from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.collection import Collection, searched_text
 from lexloop.corpus.index.dense import DenseIndex
 from lexloop.corpus.index.generations import GENERATIONS, Lease
 from lexloop.corpus.index.layout import Layout
@@ -14,6 +15,7 @@ from lexloop.corpus.index.lexical import LexicalIndex
 from lexloop.corpus.index.manifest import REBUILD, Manifest, sha256_of
 from lexloop.corpus.index.recipe import check_embedder
 from lexloop.corpus.index.stored_triplets import StoredTriplets
+from lexloop.corpus.index.subset import every_chunk
 from lexloop.corpus.index.texts import TextStore
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.models.embedding import Embedder
@@ -21,18 +23,22 @@ from lexloop.models.embedding import Embedder
 _ATTEMPTS, _BETWEEN_S = 10, 0.02
 
 
-def open_index(index: Path, embedder: Embedder) -> Collection:
+def open_index(index: Path, embedder: Embedder, *, restem: bool = False) -> Collection:
     """Open the generation that the manifest names, and hold it until the collection is closed.
 
     Args:
         index: The folder.
         embedder: Must be the one the index was built with.
+        restem: Whether to make the search terms anew, in memory, where another stemmer made them.
 
     Raises:
-        DataError: The index is damaged, of another format, or was built with another embedder.
+        OutdatedIndexError: It is of an earlier format, or another stemmer made its search terms.
+        DataError: It is damaged, of a newer format, or was built with another embedder.
     """
     for _ in range(_ATTEMPTS):
         manifest = Manifest.read(index)
+        if not (restem and manifest.current_format):
+            manifest.check_current(index)
         check_embedder(index, manifest.recipe, embedder.name, embedder.dimension)
         folder = index / GENERATIONS / manifest.generation
         try:
@@ -78,6 +84,12 @@ def _load(
         found = counts_of(collection)
         if found != dict(manifest.counts):
             raise ValueError(f"the manifest counts {dict(manifest.counts)}, the files hold {found}")
+        if not manifest.current:
+            collection = replace(
+                collection,
+                lexical=LexicalIndex.build(map(searched_text, every_chunk(collection))),
+                load_graph=lambda: KnowledgeGraph.build(triplets),
+            )
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, sqlite3.Error) as error:
         if texts is not None:
             texts.close()

@@ -6,16 +6,19 @@ from collections.abc import Sequence
 from dataclasses import astuple
 from typing import Any
 
+from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.load.document import Document
 
 SCHEMA = """
 CREATE TABLE documents(ordinal INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, file TEXT NOT NULL,
     sha256 TEXT NOT NULL,
-    title TEXT NOT NULL, metadata TEXT NOT NULL, pages TEXT NOT NULL, text TEXT NOT NULL);
+    title TEXT NOT NULL, metadata TEXT NOT NULL, pages TEXT NOT NULL, headings TEXT NOT NULL,
+    text TEXT NOT NULL);
 CREATE TABLE chunks(position INTEGER PRIMARY KEY, document INTEGER NOT NULL, section TEXT NOT NULL,
     page INTEGER, start INTEGER NOT NULL, "end" INTEGER NOT NULL, text TEXT NOT NULL);
 CREATE INDEX chunks_of_document ON chunks(document);
+CREATE TABLE windows(chunk INTEGER PRIMARY KEY, marks BLOB NOT NULL);
 CREATE TABLE triplets(number INTEGER PRIMARY KEY, chunk INTEGER NOT NULL, subject TEXT NOT NULL,
     predicate TEXT NOT NULL, object TEXT NOT NULL, section TEXT NOT NULL, page INTEGER,
     start INTEGER NOT NULL, "end" INTEGER NOT NULL, quote TEXT NOT NULL);
@@ -25,9 +28,23 @@ CREATE TABLE fingerprints(file TEXT PRIMARY KEY, sha256 TEXT NOT NULL);
 """
 CHUNK = """SELECT c.position, d.name, d.title, d.pages, c.section, c.page, c.start, c."end", c.text
     FROM chunks c JOIN documents d ON d.ordinal = c.document"""
+DOCUMENT = "SELECT name, title, metadata, pages, headings, text FROM documents"
 TRIPLET = """SELECT t.number, t.subject, t.predicate, t.object, d.name, c.start, t.section, t.page,
     t.start, t."end", t.quote FROM triplets t JOIN chunks c ON c.position = t.chunk
     JOIN documents d ON d.ordinal = c.document"""
+
+
+def document_of(row: Sequence[Any]) -> Document:
+    """The document in a row of name, title, metadata, pages, headings and text."""
+    name, title, metadata, pages, headings, text = row
+    return Document(
+        name,
+        title,
+        text,
+        Metadata.from_record(json.loads(metadata)),
+        tuple(json.loads(pages)),
+        tuple((offset, heading) for offset, heading in json.loads(headings)),
+    )
 
 
 def document_mark(document: Document) -> str:

@@ -2,9 +2,9 @@
 
 import hashlib
 import os
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lexloop.core.errors import CorpusError
@@ -34,11 +34,13 @@ class Scan:
             says of it; in the order in which the index takes the files in.
         skipped: What could not be listed or read.
         sources: What each source holds; without them nothing can be read.
+        stored: Files whose source is gone, and what gives them; the last in ``fingerprints``.
     """
 
     fingerprints: Mapping[str, str]
     skipped: tuple[Skipped, ...] = ()
     sources: tuple[SourceScan, ...] = ()
+    stored: Mapping[str, Callable[[], Loaded]] = field(default_factory=dict)
 
     def read(self, wanted: Collection[str], progress: Progress) -> Generator[Loaded]:
         """The wanted files, read in the order of ``fingerprints``."""
@@ -48,6 +50,9 @@ class Scan:
             with closing(read_files(files, part.sidecars, progress)) as found:
                 for loaded in found:
                     yield _named(loaded, prefix) if prefix else loaded
+        for name, give in self.stored.items():
+            if name in wanted:
+                yield give()
 
 
 def _named(loaded: Loaded, prefix: str) -> Loaded:
@@ -111,6 +116,10 @@ def scan(sources: Sequence[Source], excluded: Collection[str] = ()) -> Scan:
 
 
 def _scanned(source: Source) -> tuple[SourceScan, list[Skipped]]:
+    if not source.path:
+        raise CorpusError(
+            "The index does not say where its documents lie.", "Say it with --source DIR."
+        )
     root = Path(source.path)
     # unlike Path.is_file this answers for a name that no file can have
     if os.path.isfile(root):

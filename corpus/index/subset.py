@@ -9,6 +9,7 @@ from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.draft import Draft
 from lexloop.corpus.index.recipe import Recipe
 from lexloop.corpus.index.tools import Tools
+from lexloop.corpus.index.window_vectors import KnownVectors
 
 _AT_ONCE = 1000
 
@@ -30,7 +31,8 @@ def without(collection: Collection, chunk_ids: Ids[str]) -> Collection:
         windows=collection.windows,
         dense_index="flat",
     )
-    draft = Draft(Tools(recipe, {}, embedder, lambda _: [], lambda _: []), old=collection)
+    tools = Tools(recipe, {}, embedder, lambda _: [], lambda _: [])
+    draft = Draft(tools, known=KnownVectors.of(collection))
     chunks, stated = defaultdict[str, list[Chunk]](list), defaultdict[str, list[Triplet]](list)
     for chunk in every_chunk(collection):
         if chunk["id"] not in chunk_ids:

@@ -8,9 +8,21 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+import numpy as np
+
 from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Triplet
-from lexloop.corpus.index.rows import CHUNK, SCHEMA, TRIPLET, chunk_of, document_mark, triplet_of
+from lexloop.corpus.index.rows import (
+    CHUNK,
+    DOCUMENT,
+    SCHEMA,
+    TRIPLET,
+    chunk_of,
+    document_mark,
+    document_of,
+    triplet_of,
+)
+from lexloop.corpus.index.windows import MARK, Marks
 from lexloop.corpus.load.document import Document, Skipped
 
 _AT_ONCE = 500  # below the number of variables that every SQLite accepts
@@ -64,10 +76,10 @@ class TextStore:
     def add_document(self, ordinal: int, file: str, document: Document) -> None:
         """Add a document without its chunks."""
         record = json.dumps(document.metadata.as_record(), ensure_ascii=False, sort_keys=True)
-        pages = json.dumps(document.pages)
-        about = (document_mark(document), document.title, record, pages, document.text)
+        places = json.dumps(document.pages), json.dumps(document.headings, ensure_ascii=False)
+        about = (document_mark(document), document.title, record, *places, document.text)
         self._connection.execute(
-            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (ordinal, document.name, file, *about),
         )
 
@@ -88,6 +100,15 @@ class TextStore:
                 for i, c in enumerate(chunks)
             ),
         )
+
+    def add_windows(self, position: int, marks: Marks) -> None:
+        """Note which texts of a chunk are embedded; see ``window_marks``."""
+        self._connection.execute("INSERT INTO windows VALUES (?, ?)", (position, marks.tobytes()))
+
+    def window_marks(self) -> Marks:
+        """The marks of all windows in the order of their vectors, shape (windows, 2)."""
+        held = b"".join(row[0] for row in self.rows("SELECT marks FROM windows ORDER BY chunk"))
+        return np.frombuffer(held, dtype=MARK).reshape(-1, 2)
 
     def add_triplets(self, rows: Sequence[tuple[int, Triplet]]) -> None:
         """Add triplets, each with the position of the chunk that states it."""
@@ -130,7 +151,7 @@ class TextStore:
         many = self._connection.executemany
         span = "{0} >= ? AND {0} < ? ORDER BY {0}"
         many(
-            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 (ordinal + by, *rest)
                 for ordinal, *rest in old.rows(
@@ -145,6 +166,16 @@ class TextStore:
                 (position + shift, ordinal + by, *rest)
                 for position, ordinal, *rest in old.rows(
                     f"SELECT * FROM chunks WHERE {span.format('position')}",  # noqa: S608
+                    positions,
+                )
+            ),
+        )
+        many(
+            "INSERT INTO windows VALUES (?, ?)",
+            (
+                (chunk + shift, marks)
+                for chunk, marks in old.rows(
+                    f"SELECT * FROM windows WHERE {span.format('chunk')}",  # noqa: S608
                     positions,
                 )
             ),
@@ -200,15 +231,13 @@ class TextStore:
         return found
 
     def document(self, ordinal: int) -> Document:
-        """A document as it was loaded, without the headings, which only its chunks keep.
+        """A document as it was loaded.
 
         Raises:
             KeyError: There is no such document.
         """
-        wanted = "SELECT name, title, text, metadata, pages FROM documents WHERE ordinal = ?"
-        for name, title, text, metadata, pages in self.rows(wanted, (ordinal,)):
-            known = Metadata.from_record(json.loads(metadata))
-            return Document(name, title, text, known, tuple(json.loads(pages)))
+        for row in self.rows(f"{DOCUMENT} WHERE ordinal = ?", (ordinal,)):
+            return document_of(row)
         raise KeyError(ordinal)
 
     def text_of(self, ordinal: int) -> str:

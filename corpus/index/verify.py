@@ -93,6 +93,12 @@ def _vectors(collection: Collection) -> str:
     bare = np.setdiff1d(np.arange(dense.size), dense.owners)
     if len(bare):
         return f"chunk {collection.layout.id_of(int(bare[0]))} has no vector"
+    marked = dict(collection.texts.rows("SELECT chunk, length(marks) / 16 FROM windows"))
+    counts = np.bincount(dense.owners, minlength=dense.size).tolist()
+    for position, count in enumerate(counts):
+        if (marks := marked.get(position, 0)) != count:
+            name = collection.layout.id_of(position)
+            return f"chunk {name} has {count} vectors and the marks of {marks} texts"
     for begin in range(0, len(dense.owners), _VECTORS_AT_ONCE):
         rows = np.asarray(dense.vectors[begin : begin + _VECTORS_AT_ONCE], dtype=np.float32)
         norms = np.linalg.norm(rows, axis=1)

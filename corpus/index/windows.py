@@ -1,11 +1,19 @@
 """What of a chunk is embedded."""
 
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
 from lexloop.core.types import Chunk
 from lexloop.corpus.text.sentences import sentence_spans
 from lexloop.corpus.text.statements import statements
 from lexloop.models.embedding import Embedder
 
 _SPECIAL_TOKENS = 2
+MARK = np.dtype("<u8")
+Marks = NDArray[np.uint64]
 
 
 def window_texts(chunk: Chunk, embedder: Embedder, kind: str = "statements") -> list[str]:
@@ -28,6 +36,16 @@ def window_texts(chunk: Chunk, embedder: Embedder, kind: str = "statements") -> 
     if len(wholes) == 1:  # what fits as a whole fits in parts
         return wholes + [part.text for part in parts]
     return wholes + [_fitting(part.text, embedder)[0] for part in parts]
+
+
+def window_marks(texts: Sequence[str]) -> Marks:
+    """Tell embedded texts from all others, shape (texts, 2).
+
+    An index keeps them in place of the texts: whatever comes to be cut otherwise, the vector of a
+    text that is embedded already is found.
+    """
+    digests = (hashlib.blake2b(text.encode(), digest_size=16).digest() for text in texts)
+    return np.frombuffer(b"".join(digests), dtype=MARK).reshape(-1, 2)
 
 
 def _wholes(text: str, embedder: Embedder) -> list[str]:

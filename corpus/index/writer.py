@@ -2,19 +2,20 @@
 
 import shutil
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lexloop.core.errors import CorpusError, DataError, IndexWriteError
 from lexloop.corpus.index.assemble import assemble
+from lexloop.corpus.index.before import Before, before
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.draft import Draft, Progress, silent
 from lexloop.corpus.index.generations import new_generation, sweep, sync_generation, writing
-from lexloop.corpus.index.manifest import Manifest, Source, is_index
+from lexloop.corpus.index.manifest import Manifest, Source
 from lexloop.corpus.index.reader import counts_of, open_index, write_parts
-from lexloop.corpus.index.scan import Difference, Scan, difference, scan
+from lexloop.corpus.index.scan import Difference, Scan
 from lexloop.corpus.index.tools import Tools
 from lexloop.corpus.load.document import Skipped
 
@@ -46,7 +47,7 @@ def write_index(
     fresh: bool = False,
     recorded: Sequence[Source] | None = None,
 ) -> Outcome:
-    """Bring an index up to date with its sources, or make it.
+    """Bring an index up to date with its sources and to this format and stemmer, or make it.
 
     Args:
         index: The folder.
@@ -61,21 +62,21 @@ def write_index(
     Raises:
         CorpusError: Nothing could be read, another process writes, or the disk is full; readers
             go on with the generation before.
-        DataError: The index already there is damaged or of another make.
+        DataError: The index already there is damaged, or of a format that nothing here can read.
     """
     noted = tuple(sources if recorded is None else recorded)
     with writing(index):
         if excluded is None:
             excluded = Manifest.read(index).excluded
-        with _known(index, tools, fresh) as old:
-            now = scan(sources, excluded)
-            changes = difference(now, old.texts.fingerprints() if old else {})
+        with before(None if fresh else index, tools) as held:
+            now = held.scan(sources, excluded)
+            changes, old = held.difference(now), held.collection
             new = _New(noted, tuple(excluded), tools, now, changes)
-            if old and changes.nothing and new.described_by(Manifest.read(index), old):
+            if old and changes.nothing and new.described_by(held.manifest, old):
                 skipped = [*old.texts.skipped(), *old.version_troubles]
                 outcome = Outcome(changes, counts_of(old), skipped, old.dense.recall)
             else:
-                outcome = _publish(index, new, old, progress)
+                outcome = _publish(index, new, held, progress)
         sweep(index, Manifest.read(index).generation)
     return outcome
 
@@ -106,19 +107,9 @@ def remove_documents(
             unread = tuple(old.texts.skipped(of_files=False))
             now = Scan({name: held.fingerprints[name] for name in kept}, unread)
             new = _New(held.sources, tuple(excluded), same, now, changes)
-            outcome = _publish(index, new, old, progress)
+            outcome = _publish(index, new, Before(held, old), progress)
         sweep(index, Manifest.read(index).generation)
     return outcome
-
-
-@contextmanager
-def _known(index: Path, tools: Tools, fresh: bool) -> Iterator[Collection | None]:
-    """The index already there, where anything of it may be kept."""
-    if fresh or not is_index(index) or Manifest.read(index).recipe != tools.recipe:
-        yield None
-        return
-    with closing(open_index(index, tools.embedder)) as old:
-        yield old
 
 
 @dataclass(frozen=True)
@@ -131,19 +122,23 @@ class _New:
     now: Scan
     changes: Difference
 
-    def described_by(self, held: Manifest, old: Collection) -> bool:
-        """Whether an index says the same of its sources and settings."""
+    def described_by(self, held: Manifest | None, old: Collection) -> bool:
+        """Whether an index can be searched and says the same of its sources and settings."""
+        if held is None or not held.current:
+            return False
         unread = old.texts.skipped(of_files=False)
         said = (held.sources, held.excluded, dict(held.settings), unread)
         settings = dict(self.tools.settings)
         return said == (self.sources, self.excluded, settings, list(self.now.skipped))
 
 
-def _publish(index: Path, new: _New, old: Collection | None, progress: Progress) -> Outcome:
+def _publish(index: Path, new: _New, held: Before, progress: Progress) -> Outcome:
     folder: Path | None = None
     try:
         folder = new_generation(index)
-        draft = Draft(new.tools, folder=folder, old=old, progress=progress)
+        draft = Draft(
+            new.tools, folder=folder, old=held.collection, known=held.known, progress=progress
+        )
         try:
             collection = assemble(
                 draft, new.now, new.changes, excluded=frozenset(new.excluded), progress=progress

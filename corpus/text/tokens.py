@@ -2,6 +2,7 @@
 
 import re
 from functools import lru_cache
+from importlib.metadata import version
 from typing import Any
 
 STOP_WORDS = frozenset(
@@ -29,6 +30,16 @@ def _stemmer() -> Any:
     import Stemmer
 
     return Stemmer.Stemmer("english")
+
+
+@lru_cache(maxsize=1)
+def stemmer_name() -> str:
+    """The stemmer and its version: two versions of Snowball give some words other stems.
+
+    The version is the package's: ``Stemmer.version()`` is "2.0.1" for PyStemmer 2.2 and 3.0 alike.
+    What follows its third number is a matter of packaging.
+    """
+    return f"snowball-english {'.'.join(version('PyStemmer').split('.')[:3])}"
 
 
 def words(text: str) -> list[str]:

@@ -5,7 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import formats
 import pytest
+
+from lexloop.corpus.index.manifest import FORMAT
+from lexloop.corpus.text.tokens import stemmer_name
 
 Run = Callable[..., Any]
 LEASH = "§ 3 Collar. Every dog must wear a collar with a tag.\n"
@@ -116,6 +120,27 @@ def test_info_says_what_an_index_is_made_with(run: Run, index: Path, documents: 
     assert found["embedder"].startswith("all-MiniLM-L6-v2@")
     shown = run("index", "info", str(index), "--documents").stdout
     assert "dogs.txt" in shown
+
+
+def test_an_index_of_an_earlier_format_is_refused_until_it_is_updated(
+    run: Run, tmp_path: Path
+) -> None:
+    index, source = formats.unpacked(2, tmp_path)
+    refused = (("verify", index), ("info", index), ("remove", index, "bylaw.txt"))
+    for arguments in refused:
+        result = run("index", *map(str, arguments))
+        assert result.exit_code == 5
+        said = " ".join(result.stderr.split())
+        assert f"has format 2, this is {FORMAT}." in said
+        assert "Run `lexloop index update" in said
+    assert run("ask", "Who waives the fee?", "--corpus", str(index)).exit_code == 5
+    update = ("update", index, "--source", source, "--set", "chunk_tokens=512")
+    assert report(run, *update, "--dry-run")["documents"] == 7
+    assert report(run, *update)["documents"] == 7
+    assert report(run, "verify", index)["sound"]
+    found = report(run, "info", index)
+    assert (found["format"], found["stemmer"]) == (FORMAT, stemmer_name())
+    assert "harbour master" in answer(run, index, "Who may waive the berth fee?")["answer"]
 
 
 @pytest.mark.parametrize("command", ["update", "verify", "info"])

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+import formats
 import pytest
 from indexes import EVERYTHING, Letters, content, letter_tools, read_here, sources
 
@@ -14,7 +15,7 @@ from lexloop.core.errors import CorpusError, DataError
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Degradation, Triplet
 from lexloop.corpus import opening
-from lexloop.corpus.index import scan
+from lexloop.corpus.index import manifest, scan
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.generations import GENERATIONS
 from lexloop.corpus.index.manifest import MANIFEST, Manifest
@@ -135,6 +136,46 @@ def test_a_damaged_cached_index_is_made_again_and_that_is_said(
     assert opened(source, embedder)[1] == []
     assert embedder.embedded == []
     assert list(cache.iterdir()) == [kept]
+
+
+@pytest.mark.parametrize("change", ["format", "stemmer"])
+def test_a_cached_index_of_before_is_brought_up_without_a_word_and_without_embedding(
+    source: Path, embedder: Letters, cache: Path, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    if change == "stemmer":
+        with formats.stemmed_plainly() as patch:
+            patch.setattr(manifest, "stemmer_name", lambda: "snowball-english 1.9.0")
+            first, _ = opened(source, embedder)
+    else:
+        first, _ = opened(source, embedder)
+        monkeypatch.setattr(manifest, "FORMAT", manifest.FORMAT + 1)
+    first.close()
+    (kept,) = cache.iterdir()
+    assert not Manifest.read(kept).current
+    embedder.embedded.clear()
+    found, degraded = opened(source, embedder)
+    assert (degraded, embedder.embedded) == ([], [])
+    assert list(cache.iterdir()) == [kept]
+    assert Manifest.read(kept).current
+    write_index(kept.with_name("fresh"), sources(source), letter_tools())
+    assert content(found) == content(kept.with_name("fresh"))
+
+
+def test_the_shipped_index_serves_whichever_stemmer_is_installed(
+    source: Path, embedder: Letters, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = letter_tools(embedder)
+    monkeypatch.setattr(opening, "sample_folder", lambda: source)
+    monkeypatch.setattr(opening, "shipped_indexes", lambda: tmp_path / "shipped")
+    shipped = tmp_path / "shipped" / index_key(None, tools.recipe)
+    with formats.stemmed_plainly() as patch:
+        patch.setattr(manifest, "stemmer_name", lambda: "snowball-english 1.9.0")
+        write_index(shipped, sources(source), tools)
+    embedder.embedded.clear()
+    found, degraded = open_corpus("sample", tools)
+    assert (degraded, embedder.embedded, cache.exists()) == ([], [], False)
+    write_index(tmp_path / "fresh", sources(source), letter_tools())
+    assert content(found) == content(tmp_path / "fresh")
 
 
 def test_a_damaged_shipped_index_is_said_and_costs_nothing_twice(

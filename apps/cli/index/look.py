@@ -70,6 +70,8 @@ def _report(
         "files": len(manifest.fingerprints),
         "bytes": sum(path.stat().st_size for path in folder.iterdir()),
         "generation": manifest.generation,
+        "format": manifest.format,
+        "stemmer": manifest.stemmer,
         **manifest.recipe.as_record(),
         "dense_kind": collection.dense.kind,
         "recall@10": collection.dense.recall,

@@ -12,7 +12,8 @@ from lexloop.corpus.index.dense import DenseIndex
 from lexloop.corpus.index.draft import Draft, _runs
 from lexloop.corpus.index.layout import Layout
 from lexloop.corpus.index.subset import every_chunk
-from lexloop.corpus.index.window_vectors import WindowVectors
+from lexloop.corpus.index.window_vectors import KnownVectors, WindowVectors
+from lexloop.corpus.index.windows import window_marks
 from lexloop.corpus.load.document import Document
 
 
@@ -27,7 +28,7 @@ def test_windows_keep_their_order_whatever_is_embedded_at_once(
     told: list[tuple[str, int, int]] = []
     made = WindowVectors(Letters(), lambda *said: told.append(said))
     for chunk in texts:
-        made.add_texts(chunk)
+        made.add(chunk)
     owners, vectors = made.finish(27)
     assert owners.tolist() == [0, 0, 1, 2, 2, 2, 3]
     np.testing.assert_array_equal(vectors, expected)
@@ -38,14 +39,19 @@ def test_windows_keep_their_order_whatever_is_embedded_at_once(
 def test_old_and_new_windows_are_mixed_in_order() -> None:
     old_vectors = Letters().embed(["a", "b", "c", "d"]).astype(np.float16)
     old = DenseIndex.build(old_vectors, np.array([0, 0, 1, 3], dtype=np.int32), 4)
-    made = WindowVectors(Letters(), lambda *_: None)
-    made.add_texts(["x"])
+    embedder = Letters()
+    known = KnownVectors(lambda: window_marks(["a", "b", "c", "d"]), old_vectors)
+    made = WindowVectors(embedder, lambda *_: None, known)
+    made.add(["x"])
     made.keep(old, 1, 4)  # chunk 2 has no window
-    made.add(old_vectors[:2])
+    made.add(["a", "b"])
     made.keep(old, 2, 2)
+    made.add(["d", "new", "b", "newer"])
     owners, vectors = made.finish(27)
-    assert owners.tolist() == [0, 1, 3, 4, 4]
-    new = Letters().embed(["x", "c", "d", "a", "b"]).astype(np.float16)
+    assert owners.tolist() == [0, 1, 3, 4, 4, 5, 5, 5, 5]
+    assert embedder.embedded == ["x", "new", "newer"]
+    every = ["x", "c", "d", "a", "b", "d", "new", "b", "newer"]
+    new = Letters().embed(every).astype(np.float16)
     np.testing.assert_array_equal(vectors, new)
     empty = WindowVectors(Letters(), lambda *_: None).finish(27)
     assert [part.shape for part in empty] == [(0,), (0, 27)]

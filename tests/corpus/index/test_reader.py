@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from indexes import Letters, content, files_of, letter_tools, sources
 
-from lexloop.core.errors import DataError
-from lexloop.corpus.index import recipe
+from lexloop.core.errors import DataError, OutdatedIndexError
 from lexloop.corpus.index.generations import GENERATIONS
 from lexloop.corpus.index.manifest import FORMAT, MANIFEST, Manifest
 from lexloop.corpus.index.reader import open_index
 from lexloop.corpus.index.verify import verify_index
 from lexloop.corpus.index.writer import Outcome, write_index
+from lexloop.corpus.text.tokens import stemmer_name
 
 Write = Callable[..., Outcome]
 FILES = {
@@ -126,17 +126,20 @@ def change_manifest(index: Path, **changes: Any) -> None:
 def test_another_format_is_refused_with_both(index: Path, write: Write, found: Any) -> None:
     write()
     (index / MANIFEST).write_text(json.dumps({"format": found, "new": "fields"}))
-    with pytest.raises(DataError, match=f"has format {found}, this is {FORMAT}"):
-        open_index(index, Letters())
+    for use in (open_index, verify_index, lambda *_: write()):
+        with pytest.raises(DataError, match=f"has format {found}, this is {FORMAT}") as raised:
+            use(index, Letters())
+        assert ("Upgrade lexloop" if found == FORMAT + 1 else "--force") in raised.value.hint
 
 
-@pytest.mark.parametrize("name", ["made_by", "tokenizer"])
-def test_other_indexing_code_is_refused_with_both(index: Path, write: Write, name: str) -> None:
+def test_the_terms_of_another_stemmer_are_refused_with_both(index: Path, write: Write) -> None:
     write()
-    change_manifest(index, **{name: "f00d"})
-    here = recipe.made_by() if name == "made_by" else recipe.tokenizer_name()
-    with pytest.raises(DataError, match=f"f00d.*{here}"):
-        open_index(index, Letters())
+    change_manifest(index, stemmer="snowball-english 1.9.0")
+    for use in (open_index, verify_index):
+        with pytest.raises(OutdatedIndexError) as raised:
+            use(index, Letters())
+        assert f"are by snowball-english 1.9.0, this is {stemmer_name()}" in raised.value.what
+        assert f"lexloop index update {index}" in raised.value.hint
 
 
 @pytest.mark.parametrize(

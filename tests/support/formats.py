@@ -1,0 +1,179 @@
+"""What an index holds, as values that every machine agrees on, and the stored ones of each format.
+
+Run this after the format was raised: it notes what is written from now on, keeps an index of the
+format for the updates of later ones, and makes the shipped index of the sample anew.
+
+    python tests/support/formats.py
+"""
+
+import hashlib
+import json
+import re
+import sqlite3
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from indexes import letter_tools, read_here
+
+from lexloop.corpus.index import manifest, scan
+from lexloop.corpus.index.generations import LOCK
+from lexloop.corpus.index.manifest import MANIFEST, Source
+from lexloop.corpus.index.writer import write_index
+from lexloop.corpus.text import tokens
+
+FOLDER = Path(__file__).parents[1] / "corpus" / "index" / "formats"
+SOURCE, GOLDEN = FOLDER / "source", FOLDER / "golden.json"
+RAISE = (
+    "what is written changed: raise FORMAT in corpus/index/manifest.py and run "
+    "`python tests/support/formats.py` to renew the golden file"
+)
+STORED: dict[str, Any] = {"chunk_tokens": 40, "chunk_overlap": 10}
+"""The settings of the indexes that are kept."""
+MADE: dict[str, dict[str, Any]] = {
+    "auto": STORED,
+    "provisions": {"chunker": "provisions"},
+    "sentence": {**STORED, "chunker": "sentence", "windows": "whole"},
+    "semantic": {"chunker": "semantic", "chunk_dissimilarity": 0.5},
+    "pattern": {"chunker": "pattern"},
+    "characters": {"chunker": "characters", "chunk_chars": 200, "chunk_chars_overlap": 20},
+}
+
+
+class Plain:
+    """Takes the plural off; the stemmer that is installed has a version of its own."""
+
+    def stemWords(self, words: list[str]) -> list[str]:
+        return [word.removesuffix("s") for word in words]
+
+
+@contextmanager
+def stemmed_plainly() -> Iterator[pytest.MonkeyPatch]:
+    """Without the stemmer that happens to be installed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tokens, "_stemmer", Plain)
+        tokens._terms_of.cache_clear()
+        try:
+            yield patch
+        finally:
+            tokens._terms_of.cache_clear()
+
+
+def golden() -> dict[str, Any]:
+    """What the format was noted to be."""
+    found: dict[str, Any] = json.loads(GOLDEN.read_text(encoding="utf-8"))
+    return found
+
+
+def written() -> dict[str, Any]:
+    """What an index of the fixed folder holds under each chunker."""
+    found: dict[str, Any] = {"format": manifest.FORMAT}
+    with stemmed_plainly() as patch, tempfile.TemporaryDirectory() as place:
+        patch.setattr(scan, "read_files", read_here([]))
+        for name, settings in MADE.items():
+            index = Path(place) / name
+            write_index(index, [Source(str(SOURCE))], letter_tools(**settings))
+            found[name] = _parts(index)
+    return found
+
+
+def _parts(index: Path) -> dict[str, Any]:
+    """Hashes of all that is exact; of what is not, its kind, shape and sum."""
+    record = json.loads((index / MANIFEST).read_text(encoding="utf-8"))
+    folder = index / "generations" / record["generation"]
+    parts: dict[str, Any] = {"manifest": sorted(record), "counts": record["counts"]}
+    for path in sorted(folder.iterdir()):
+        if path.suffix == ".sqlite":
+            parts |= _tables(path)
+        elif path.name == "dense.json":
+            parts[path.name] = sorted(json.loads(path.read_text(encoding="utf-8")))
+        elif path.suffix == ".json":
+            parts[path.name] = _digest(path.read_bytes())
+        else:
+            array = np.load(path)
+            exact = array.dtype.kind != "f"
+            said = _digest(array.tobytes()) if exact else float(array.astype(np.float64).sum())
+            parts[path.name] = [array.dtype.str, list(array.shape), said]
+    return parts
+
+
+def _tables(path: Path) -> dict[str, str]:
+    with closing(sqlite3.connect(path)) as base:
+        made = base.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
+        tables = [name for name, sql in made if sql and sql.startswith("CREATE TABLE")]
+        schema = re.sub(r"\s+", " ", repr(made))
+        rows = {name: base.execute(f"SELECT * FROM {name}").fetchall() for name in tables}
+    return {"schema": _digest(schema.encode())} | {
+        name: _digest(repr(held).encode()) for name, held in rows.items()
+    }
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def changed(found: dict[str, Any], noted: dict[str, Any]) -> list[str]:
+    """Which parts differ, as ``chunker/part``; sums agree up to how machines round."""
+    names = [name for name in MADE if name not in noted]
+    for name in set(MADE) - set(names):
+        for part in {**found[name], **noted[name]}:
+            here, there = found[name].get(part), noted[name].get(part)
+            if not _same(here, there):
+                names.append(f"{name}/{part}")
+    return sorted(names)
+
+
+def _same(here: Any, there: Any) -> bool:
+    sums = [part[-1] for part in (here, there) if isinstance(part, list)]
+    if len(sums) == 2 and all(isinstance(one, float) for one in sums):
+        return here[:-1] == there[:-1] and here[-1] == pytest.approx(there[-1], rel=1e-4)
+    return bool(here == there)
+
+
+def stored_formats() -> list[int]:
+    """The formats of which an index is kept."""
+    return sorted(int(path.stem) for path in FOLDER.glob("*.zip"))
+
+
+def unpacked(number: int, place: Path) -> tuple[Path, Path]:
+    """An index that the code of a format made, and its source."""
+    with zipfile.ZipFile(FOLDER / f"{number}.zip") as kept:
+        kept.extractall(place)
+    return place / "index", place / "source"
+
+
+def _keep(number: int) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        index = Path(place) / "index"
+        recorded = [Source("source")]
+        write_index(index, [Source(str(SOURCE))], letter_tools(**STORED), recorded=recorded)
+        (index / LOCK).unlink()
+        with zipfile.ZipFile(FOLDER / f"{number}.zip", "w", zipfile.ZIP_DEFLATED) as kept:
+            for root in (index, SOURCE):
+                for path in sorted(path for path in root.rglob("*") if path.is_file()):
+                    kept.write(path, f"{root.name}/{path.relative_to(root)}")
+
+
+def main() -> None:
+    """Note what is written, unless the number was not raised."""
+    from lexloop.corpus.sample import main as make_sample
+
+    found, noted = written(), golden() if GOLDEN.exists() else {"format": 0}
+    if found["format"] == noted["format"]:
+        if names := changed(found, noted):
+            sys.exit(f"{', '.join(names)}: {RAISE}")
+        print("Nothing that is written changed.")
+    else:
+        GOLDEN.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        _keep(found["format"])
+    make_sample()
+
+
+if __name__ == "__main__":
+    main()
