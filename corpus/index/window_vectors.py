@@ -39,17 +39,19 @@ class KnownVectors:
 
     def rows(self, marks: Marks) -> Rows:
         """For each mark the row of ``vectors`` that is its text's; -1 where there is none."""
-        known, order = self._sorted
+        halves, known, order = self._sorted
         if not len(known):
             return np.full(len(marks), -1, dtype=np.int64)
-        places = np.searchsorted(known[:, 0], marks[:, 0]).clip(max=len(known) - 1)
+        places = np.searchsorted(halves, marks[:, 0]).clip(max=len(known) - 1)
         return np.where((known[places] == marks).all(axis=1), order[places], -1)
 
     @cached_property
-    def _sorted(self) -> tuple[Marks, Rows]:
+    def _sorted(self) -> tuple[NDArray[np.uint64], Marks, Rows]:
+        """The first halves of the marks, ascending, the marks in this order, and their rows."""
         marks = self.load_marks()
         order = np.argsort(marks[:, 0], kind="stable")
-        return marks[order], order
+        known = marks[order]
+        return np.ascontiguousarray(known[:, 0]), known, order
 
 
 class WindowVectors:
