@@ -10,10 +10,10 @@ from _pipeline import index_passages, read_rows
 from langchain_core.messages import AIMessage, HumanMessage
 from typing_extensions import TypedDict
 
+from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.corpus.index.assemble import build_collection
 from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.subset import every_chunk
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
 from lexloop.evaluation.evidence import evidence, grams_of
@@ -83,7 +83,7 @@ def _of_gold(gold: Path, docs: Path) -> Iterator[Ranking]:
     questions = [question for question in read_gold(gold) if not question.out_of_scope]
     documents = [each for each in load_documents(docs)[0] if each.name.endswith(".txt")]
     collection = build_collection(documents, tools_for(_SETTINGS, load_minilm()))
-    grams = grams_of(every_chunk(collection))
+    grams = grams_of(collection.seen_by(Filters.of(_SETTINGS)).every_chunk())
     groups = near_duplicates(questions)
     ask = _Asker(collection)
     for number, question in enumerate(questions, 1):

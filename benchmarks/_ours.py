@@ -10,6 +10,7 @@ import numpy as np
 from _contest import TOP, Found, QuestionEmbedder, documents
 from _mixture import Chunks
 
+from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk
 from lexloop.corpus.index.draft import Draft
@@ -69,12 +70,12 @@ class Ours:
             for outdated in corpus.glob("lexloop-*"):
                 shutil.rmtree(outdated)
             subprocess.run([sys.executable, __file__, str(corpus), str(index)], check=True)
-        self._collection = open_index(index, embedder)
+        self._view = open_index(index, embedder).seen_by(Filters.of(_SETTINGS))
 
     def search(self, question: str) -> Found:
         """The node's candidates for a question without sub-queries."""
         state = {"standalone": question, "queries": [], "plan": _PLAN}
-        update = _result(hybrid_retrieve(state, self._collection, _SETTINGS))
+        update = _result(hybrid_retrieve(state, self._view, _SETTINGS))
         return [(candidate["id"], candidate["text"]) for candidate in update["candidates"]]
 
 
@@ -97,8 +98,8 @@ def write_index(chunks: Chunks, index: Path) -> None:
             for name, text, starts in documents(chunks.texts):
                 document = Document(name, "", text)
                 draft.add_chunks(name, document, _chunks(name, text, starts), [])
-            collection = draft.finish()
-            counts, hashes = counts_of(collection), write_parts(collection, folder)
+            everything = draft.finish()
+            counts, hashes = counts_of(everything), write_parts(everything, folder)
         finally:
             draft.discard()
         sync_generation(folder)

@@ -8,6 +8,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.types import Candidate, Chunk, Passage
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.draft import Draft, Progress
+from lexloop.corpus.index.view import View
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for
 from lexloop.models.dialogue import Dialogue
@@ -51,24 +52,24 @@ def index_passages(
             "text": text,
         }
         draft.add_chunks(name, Document(name, "", text), [chunk], [])
-    return draft.finish()
+    return Collection(draft.finish())
 
 
-def candidates_for(question: str, collection: Collection, settings: Settings) -> list[Candidate]:
+def candidates_for(question: str, view: View, settings: Settings) -> list[Candidate]:
     """What hybrid_retrieve hands on for a question as it stands, without sub-queries."""
     state = {"standalone": question, "queries": [], "plan": {"k": TOP, "Q": 0, "K": 0, "S": 0}}
-    found: list[Candidate] = _result(hybrid_retrieve(state, collection, settings))["candidates"]
+    found: list[Candidate] = _result(hybrid_retrieve(state, view, settings))["candidates"]
     return found
 
 
-def reranked(question: str, candidates: list[Candidate], collection: Collection) -> list[Passage]:
+def reranked(question: str, candidates: list[Candidate], view: View) -> list[Passage]:
     """The ten passages that the embedded reranker chooses of the candidates."""
     state = {
         "standalone": question,
         "candidates": candidates,
         "plan": {"k": TOP, "Q": 0, "K": 0, "S": 0},
     }
-    chosen: list[Passage] = _result(rerank(state, FeatureReranker(collection)))["passages"]
+    chosen: list[Passage] = _result(rerank(state, FeatureReranker(view)))["passages"]
     return chosen
 
 

@@ -27,10 +27,10 @@ from _pipeline import read_rows
 from _ranking import shown, summary
 from langchain_core.messages import AIMessage, HumanMessage
 
+from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.corpus.index.assemble import build_collection
 from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.subset import every_chunk
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
@@ -88,7 +88,7 @@ def _measure(
 ) -> list[dict[str, Any]]:
     settings = Settings(chunker=chunker, k=5)
     collection = build_collection(documents, tools_for(settings, load_minilm()))
-    grams = grams_of(every_chunk(collection))
+    grams = grams_of(collection.seen_by(Filters.of(settings)).every_chunk())
     relevant = [evidence(grams, row["reference_context"]) for row in gold]
     rows = []
     for fusion, chosen in _FUSIONS.items():

@@ -25,7 +25,7 @@ from _ranking import METRICS, measure, shown, summary
 
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.view import View
 from lexloop.models.minilm import load_minilm
 
 _DEFAULT = Settings()
@@ -38,9 +38,10 @@ def main() -> None:
     passages = [row for row in read_rows(options.passages) if row["text"].strip()]
     questions = read_rows(options.questions)[:: options.every]
     collection = index_passages(passages, _DEFAULT, load_minilm(), _show)
+    view = collection.seen_by(Filters.of(_DEFAULT))
     rows: dict[str, list[dict[str, float]]] = {}
     for number, row in enumerate(questions, 1):
-        for name, ids in _rankings(row["question"], collection):
+        for name, ids in _rankings(row["question"], view):
             rows.setdefault(name, []).append(measure(ids, set(row["relevant_ids"])))
         _show("asking", number, len(questions))
     report = {name: summary(measured) for name, measured in rows.items()}
@@ -67,18 +68,17 @@ def _show(stage: str, done: int, total: int) -> None:
         print(f"\r{stage} {done}/{total} ", end="", file=sys.stderr, flush=True)
 
 
-def _rankings(question: str, collection: Collection) -> Iterator[tuple[str, list[str]]]:
+def _rankings(question: str, view: View) -> Iterator[tuple[str, list[str]]]:
     """By every way of retrieval the ids of its ten best passages."""
-    found = candidates_for(question, collection, _DEFAULT)
+    found = candidates_for(question, view, _DEFAULT)
     yield "default", [candidate["document"] for candidate in found[:TOP]]
-    everything = Filters.of(_DEFAULT)
-    for name, search in (("bm25", collection.search_lexical), ("dense", collection.search_vector)):
-        (hits,) = search([question], TOP, everything)
+    for name, search in (("bm25", view.search_lexical), ("dense", view.search_vector)):
+        (hits,) = search([question], TOP)
         yield name, [hit.document for hit in hits]
     for name, settings in _FUSIONS.items():
-        fused = candidates_for(question, collection, settings)
+        fused = candidates_for(question, view, settings)
         yield name, [candidate["document"] for candidate in fused[:TOP]]
-    yield "reranked", [passage["document"] for passage in reranked(question, found, collection)]
+    yield "reranked", [passage["document"] for passage in reranked(question, found, view)]
 
 
 def _table(report: dict[str, dict[str, float]], questions: int, passages: int) -> str:

@@ -40,10 +40,14 @@ class Filters:
             hosts=frozenset(settings.hosts),
         )
 
+    def grants(self, metadata: Metadata) -> bool:
+        """Whether the tags open a document with this metadata."""
+        return not metadata.tags or not self.allowed_tags.isdisjoint(metadata.tags)
+
     def admits(self, metadata: Metadata) -> bool:
         """Whether a document with this metadata may be searched."""
         return (
-            (not metadata.tags or not self.allowed_tags.isdisjoint(metadata.tags))
+            self.grants(metadata)
             and (self.as_of is None or metadata.in_force_on(self.as_of))
             and (not self.jurisdictions or metadata.jurisdiction in self.jurisdictions)
             and (not self.kinds or metadata.kind in self.kinds)

@@ -15,12 +15,12 @@ from lexloop.corpus.index.assemble import assemble
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.draft import Draft, Progress, silent
 from lexloop.corpus.index.manifest import MANIFEST, Manifest, Source, is_index
-from lexloop.corpus.index.reader import open_index
+from lexloop.corpus.index.reader import open_everything, open_index
 from lexloop.corpus.index.recipe import Recipe
 from lexloop.corpus.index.scan import difference, scan
 from lexloop.corpus.index.tools import Extractor, Tools
+from lexloop.corpus.index.view import View
 from lexloop.corpus.index.writer import write_index
-from lexloop.corpus.load.document import Skipped
 from lexloop.corpus.load.folder import source_files
 from lexloop.corpus.triplets.rules import extract_document
 from lexloop.models.embedding import Embedder
@@ -70,7 +70,8 @@ def open_corpus(
         progress: Called with a stage's name, what is done and how much there is.
 
     Returns:
-        The collection, and what had to be left out.
+        The collection, and what is wrong with the cache; ``left_out`` says what somebody who asks
+        may know of documents that could not be read.
 
     Raises:
         CorpusError: The folder is missing, empty or unreadable.
@@ -79,7 +80,7 @@ def open_corpus(
     """
     folder = _corpus_folder(corpus)
     if is_index(folder):
-        return open_index(folder, tools.embedder), []
+        return Collection(open_everything(folder, tools.embedder)), []
     sources = [Source(str(folder.absolute()))]
     shipped = shipped_indexes() / index_key(None, tools.recipe)
     cached = cache_folder() / index_key(folder, tools.recipe)
@@ -88,46 +89,41 @@ def open_corpus(
         try:
             # new terms of the small sample are soon made; a cache gets them on disk, below
             if found := up_to_date(place, sources, tools, restem=place == shipped):
-                return found[0], [*map(_left_out, found[1]), *troubles.values()]
+                return found, [*troubles.values()]
         except OutdatedIndexError:
             continue  # brought up below: nobody asked for a cache to be kept
         except DataError as error:
             troubles[place] = _cache_trouble("a cached index", "a fresh one", error)
     degraded = [*troubles.values()]
     try:
-        outcome = write_index(cached, sources, tools, progress=progress, fresh=cached in troubles)
-        collection = open_index(cached, tools.embedder)
+        write_index(cached, sources, tools, progress=progress, fresh=cached in troubles)
+        return open_index(cached, tools.embedder), degraded
     except (IndexWriteError, DataError) as error:
         degraded.append(_cache_trouble("an index kept for next time", "memory only", error))
-        collection, skipped = _in_memory(sources, tools, progress)
-        return collection, [*map(_left_out, skipped), *degraded]
-    return collection, [*map(_left_out, outcome.skipped), *degraded]
+        return _in_memory(sources, tools, progress), degraded
 
 
 def up_to_date(
     index: Path, sources: Sequence[Source], tools: Tools, *, restem: bool = False
-) -> tuple[Collection, list[Skipped]] | None:
-    """An index that is there and holds what the sources hold now, and what it left out.
+) -> Collection | None:
+    """An index that is there and holds what the sources hold now.
 
-    ``restem`` is that of ``open_index``.
+    ``restem`` is that of ``open_everything``.
     """
     if not is_index(index):
         return None
     now = scan(sources)
     if not difference(now, Manifest.read(index).fingerprints).nothing:
         return None
-    collection = open_index(index, tools.embedder, restem=restem)
-    skipped = collection.texts.skipped(of_files=True)
-    return collection, [*skipped, *now.skipped, *collection.version_troubles]
+    everything = open_everything(index, tools.embedder, restem=restem)
+    return Collection(everything, [*everything.texts.skipped(of_files=True), *now.skipped])
 
 
-def _in_memory(
-    sources: Sequence[Source], tools: Tools, progress: Progress
-) -> tuple[Collection, list[Skipped]]:
+def _in_memory(sources: Sequence[Source], tools: Tools, progress: Progress) -> Collection:
     now = scan(sources)
     draft = Draft(tools, progress=progress)
-    collection = assemble(draft, now, difference(now, {}), progress=progress)
-    return collection, [*collection.texts.skipped(), *collection.version_troubles]
+    everything = assemble(draft, now, difference(now, {}), progress=progress)
+    return Collection(everything, everything.texts.skipped())
 
 
 def _corpus_folder(corpus: str) -> Path:
@@ -169,8 +165,12 @@ def index_key(folder: Path | None, recipe: Recipe) -> str:
     return hashlib.sha256(place + b"\0" + made.encode()).hexdigest()[:32]
 
 
-def _left_out(item: Skipped) -> Degradation:
-    return {"node": "index", "wanted": item.name, "used": "nothing of it", "reason": item.reason}
+def left_out(view: View) -> list[Degradation]:
+    """What an asker is told of documents that could not be read."""
+    return [
+        {"node": "index", "wanted": item.name, "used": "nothing of it", "reason": item.reason}
+        for item in view.skipped()
+    ]
 
 
 def _cache_trouble(wanted: str, used: str, error: CorpusError | DataError) -> Degradation:

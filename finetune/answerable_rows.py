@@ -7,11 +7,11 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
+from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import ABSTENTION, Advice, Passage, Triplet
 from lexloop.corpus.index.assemble import build_collection
 from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.subset import every_chunk, without
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
 from lexloop.corpus.text.evidence import evidence_chunks
@@ -23,6 +23,8 @@ from lexloop.nodes.generate.answerable import Signs, read_signs
 from lexloop.nodes.generate.node import Draft
 from lexloop.nodes.generate.selection import gather
 from lexloop.nodes.relevance import Sources, understand
+
+_SETTINGS = Settings(max_retries=0)
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,8 @@ def read_rows(number: int, gold: Path, docs: Path, negative: Path) -> list[Row]:
         negative: Queries that no document answers, with the field ``query``.
     """
     documents = [d for d in load_documents(docs)[0] if d.name.endswith(".txt")]
-    collection = build_collection(documents, tools_for(Settings(), load_minilm()))
+    collection = build_collection(documents, tools_for(_SETTINGS, load_minilm()))
+    view = collection.seen_by(Filters.of(_SETTINGS))
     rows: list[Row] = []
     for item in _read(gold):
         question, history = item["question"], item["conversation_history"]
@@ -77,9 +80,8 @@ def read_rows(number: int, gold: Path, docs: Path, negative: Path) -> list[Row]:
         kind = "out of scope" if outside else "answerable"
         rows += _row(number, kind, question, history, collection)
         if not outside:
-            gone = evidence_chunks(every_chunk(collection), item["reference_context"])
-            left = without(collection, gone)
-            rows += _row(number, "evidence removed", question, history, left)
+            gone = evidence_chunks(view.every_chunk(), item["reference_context"])
+            rows += _row(number, "evidence removed", question, history, view.without(gone))
     for item in _read(negative):
         rows += _row(number, "negative", item["query"], [], collection)
     return rows
@@ -88,8 +90,8 @@ def read_rows(number: int, gold: Path, docs: Path, negative: Path) -> list[Row]:
 def _row(
     number: int, kind: str, question: str, history: list[dict[str, str]], collection: Collection
 ) -> list[Row]:
-    reader = SignReader(collection)
-    parts = replace(choose(Settings(max_retries=0), collection, None), generator=reader)
+    reader = SignReader(collection.seen_by(Filters.of(_SETTINGS)))
+    parts = replace(choose(_SETTINGS, collection, None), generator=reader)
     roles = {"user": HumanMessage, "assistant": AIMessage}
     messages: list[AnyMessage] = [roles[turn["role"]](content=turn["content"]) for turn in history]
     build_graph(lambda *_: parts).invoke({"messages": [*messages, HumanMessage(content=question)]})

@@ -10,11 +10,12 @@ from typing import Any, Literal
 import numpy as np
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
+from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Passage
 from lexloop.corpus.index.assemble import build_collection
 from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.subset import every_chunk, without
+from lexloop.corpus.index.view import View
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
 from lexloop.corpus.text.evidence import evidence_chunks
@@ -28,6 +29,7 @@ from lexloop.nodes.evaluate.support import ClaimSupport
 from lexloop.nodes.relevance import understand
 
 Part = Literal["answer", "context", "groundedness"]
+_SETTINGS = Settings(max_retries=0, evaluator="none")
 _SAME = 0.9  # questions this much alike may well have the same answer
 _SEED = 7
 
@@ -79,14 +81,15 @@ def read_rows(gold: Path, docs: Path) -> list[Row]:
         CorpusError: The folder holds no documents.
     """
     documents = [document for document in load_documents(docs)[0] if document.name[-4:] == ".txt"]
-    collection = build_collection(documents, tools_for(Settings(), load_minilm()))
-    chunks = list(every_chunk(collection))
+    collection = build_collection(documents, tools_for(_SETTINGS, load_minilm()))
+    view = collection.seen_by(Filters.of(_SETTINGS))
+    chunks = list(view.every_chunk())
     runs = [
         _ask(question, collection, evidence_chunks(chunks, question.reference_context or ""))
         for question in read_gold(gold)
     ]
     inside = [run for run in runs if not run.gold.out_of_scope and run.reference]
-    reader = _Reader(collection)
+    reader = _Reader(view)
     rows: list[Row] = []
     for run, others in zip(inside, _others(inside, collection), strict=True):
         rows += reader.of(run, others)
@@ -97,9 +100,9 @@ def read_rows(gold: Path, docs: Path) -> list[Row]:
 class _Reader:
     """Makes the pairs of a question and reads their signs."""
 
-    def __init__(self, collection: Collection) -> None:
-        self._whole = collection
-        self._support = ClaimSupport.load(collection.embed)
+    def __init__(self, view: View) -> None:
+        self._whole = view
+        self._support = ClaimSupport.load(view.embed)
 
     def of(self, run: _Run, others: dict[str, _Run]) -> Iterator[Row]:
         """All pairs of one question that its documents answer.
@@ -121,7 +124,7 @@ class _Reader:
                 yield from self.context(run, other, kind, False)
             if not run.holds(other.held):
                 yield from self._grounded(run, run, other.reference, kind, False)
-        bereft = _ask(run.gold, without(self._whole, run.held), run.held)
+        bereft = _ask(run.gold, self._whole.without(run.held), run.held)
         yield from self.context(run, bereft, "no evidence", False)
         yield from self._grounded(run, bereft, run.reference, "no evidence", False)
         if bereft.cited:
@@ -151,7 +154,7 @@ class _Reader:
 
 
 def _ask(question: GoldQuestion, collection: Collection, held: Collected[str]) -> _Run:
-    parts = choose(Settings(max_retries=0, evaluator="none"), collection, None)
+    parts = choose(_SETTINGS, collection, None)
     roles = {"user": HumanMessage, "assistant": AIMessage}
     messages: list[AnyMessage] = [
         roles[turn.role](content=turn.content) for turn in question.conversation_history

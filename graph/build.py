@@ -44,7 +44,7 @@ def build_graph(
         ("classify", lambda s, c: classify(s, c.classifier, c.settings, c.degraded)),
         ("rewrite", lambda s, c: rewrite(s, c.rewriter)),
         ("hybrid_retrieve", lambda s, c: hybrid_retrieve(s, c.backend, c.settings)),
-        ("kg_retrieve", lambda s, c: kg_retrieve(s, c.graph_source, c.settings)),
+        ("kg_retrieve", lambda s, c: kg_retrieve(s, c.graph_source)),
         ("rerank", lambda s, c: rerank(s, c.reranker, c.settings)),
         ("generate", lambda s, c: generate(s, c.generator, c.guard)),
         ("evaluate", lambda s, c: evaluate(s, c.judge, c.text_of, c.settings)),

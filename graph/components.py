@@ -5,9 +5,11 @@ from importlib import resources
 from pathlib import Path
 
 from lexloop.core.errors import SettingsError
+from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Degradation
 from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.view import View
 from lexloop.graph.model_use import uses_model
 from lexloop.models.chat import ChatModel
 from lexloop.nodes.classify.node import ComplexityClassifier
@@ -53,8 +55,8 @@ def choose(settings: Settings, collection: Collection, chat: ChatModel | None) -
     """The components that the settings name.
 
     Args:
-        settings: Chooses.
-        collection: The documents.
+        settings: Choose, and say who asks.
+        collection: The documents; of these the components have those that the asker may see.
         chat: The connected model; None when none is configured or reachable.
 
     Raises:
@@ -62,18 +64,19 @@ def choose(settings: Settings, collection: Collection, chat: ChatModel | None) -
         DataError: A classifier or reranker cannot be loaded.
     """
     alone = settings.variant == "llm_only"
+    view = collection.seen_by(Filters.of(settings))
     whole = settings.variant == "hypa" and settings.knowledge_graph != "none"
     return Components(
         settings=settings,
         classifier=_classifier(settings),
         rewriter=_rewriter(settings, chat),
-        backend=None if alone else collection,
-        graph_source=collection if whole else None,
-        reranker=_reranker(settings, collection),
-        generator=_generator(settings, collection, chat),
-        guard=_guard(settings, collection),
-        judge=_judge(settings, collection, chat),
-        text_of=None if alone else collection.text_of,
+        backend=None if alone else view,
+        graph_source=view if whole else None,
+        reranker=_reranker(settings, view),
+        generator=_generator(settings, view, chat),
+        guard=_guard(settings, view),
+        judge=_judge(settings, view, chat),
+        text_of=None if alone else view.text_of,
         engineer=_engineer(settings, chat),
         chat=chat,
     )
@@ -106,7 +109,7 @@ def _rewriter(settings: Settings, chat: ChatModel | None) -> Rewriter:
     return RuleRewriter()
 
 
-def _reranker(settings: Settings, collection: Collection) -> Reranker:
+def _reranker(settings: Settings, view: View) -> Reranker:
     from lexloop.nodes.rerank.features import FeatureReranker, NoReranker
 
     if settings.variant in ("fixed", "llm_only") or settings.reranker == "none":
@@ -115,10 +118,10 @@ def _reranker(settings: Settings, collection: Collection) -> Reranker:
         from lexloop.nodes.rerank.cross_encoder import CrossEncoderReranker
 
         return CrossEncoderReranker(settings.reranker_model)
-    return FeatureReranker(collection)
+    return FeatureReranker(view)
 
 
-def _generator(settings: Settings, collection: Collection, chat: ChatModel | None) -> Generator:
+def _generator(settings: Settings, view: View, chat: ChatModel | None) -> Generator:
     from lexloop.nodes.generate.extractive import ExtractiveGenerator
     from lexloop.nodes.generate.model import ModelAlone, ModelGenerator
 
@@ -130,16 +133,16 @@ def _generator(settings: Settings, collection: Collection, chat: ChatModel | Non
                 "Set model, for example to 'openai:gpt-4o-mini', or choose hypa, pa or fixed.",
             )
         return ModelAlone()
-    return ModelGenerator() if by_model else ExtractiveGenerator(collection)
+    return ModelGenerator() if by_model else ExtractiveGenerator(view)
 
 
-def _guard(settings: Settings, collection: Collection) -> Guard:
+def _guard(settings: Settings, view: View) -> Guard:
     from lexloop.nodes.generate.guard import PromptGuard
 
-    return PromptGuard(collection.embed, settings.max_prompt_similarity)
+    return PromptGuard(view.embed, settings.max_prompt_similarity)
 
 
-def _judge(settings: Settings, collection: Collection, chat: ChatModel | None) -> Judge | None:
+def _judge(settings: Settings, view: View, chat: ChatModel | None) -> Judge | None:
     if settings.evaluator == "none":
         return None
     if uses_model("evaluator", settings.evaluator, chat):
@@ -148,7 +151,7 @@ def _judge(settings: Settings, collection: Collection, chat: ChatModel | None) -
         return ModelJudge()
     from lexloop.nodes.evaluate.embedded import EmbeddedJudge
 
-    return EmbeddedJudge(collection)
+    return EmbeddedJudge(view)
 
 
 def _engineer(settings: Settings, chat: ChatModel | None) -> PromptEngineer:

@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 from lexloop.core.errors import ModelError, SettingsError
+from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Degradation
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.draft import Progress, silent
 from lexloop.corpus.index.recipe import Recipe
-from lexloop.corpus.opening import corpus_stamp, open_corpus, tools_for
+from lexloop.corpus.opening import corpus_stamp, left_out, open_corpus, tools_for
 from lexloop.graph.components import Components, choose
 from lexloop.graph.extractors import extractor_for
 from lexloop.graph.kept import Kept
@@ -51,30 +53,33 @@ class Workshop:
 
         Args:
             context: What the run brings.
-            snapshot: The state of the corpus that the question is being answered from; None for
-                today's. A corpus that changes meanwhile changes the next question's answer, not
-                half of this one's.
+            snapshot: The day and the state of the corpus that the question is being answered
+                from; None for today's. A corpus that changes meanwhile changes the next question's
+                answer, not half of this one's.
 
         Raises:
             LexloopError: Settings, corpus, data or model cannot be used.
         """
         settings = settings_of(context, self._defaults)
         if snapshot is None or (settings, snapshot) not in self._components:
-            snapshot = corpus_stamp(settings.corpus)
-        stamp = snapshot
-        return self._components.get((settings, stamp), lambda: self._make(settings, stamp))
+            snapshot = f"{date.today()} {corpus_stamp(settings.corpus)}"
+        day_and_stamp = snapshot
+        return self._components.get(
+            (settings, day_and_stamp), lambda: self._make(settings, day_and_stamp)
+        )
 
-    def _make(self, settings: Settings, stamp: str) -> Components:
+    def _make(self, settings: Settings, snapshot: str) -> Components:
         chat, missing = self._chat(settings)
         if missing:
             settings = embedded_only(settings)
-        collection, left_out = self._collection(settings, stamp, chat)
+        collection, troubles = self._collection(settings, snapshot.partition(" ")[2], chat)
+        unread = left_out(collection.seen_by(Filters.of(settings)))
         made = choose(settings, collection, chat)
         fallback = None
         if chat is not None and settings.fallback and settings.variant != "llm_only":
             fallback = choose(embedded_only(settings), collection, None)
-        degraded = [*missing, *left_out]
-        return replace(made, snapshot=stamp, fallback=fallback, degraded=degraded)
+        degraded = [*missing, *unread, *troubles]
+        return replace(made, snapshot=snapshot, fallback=fallback, degraded=degraded)
 
     def _chat(self, settings: Settings) -> tuple[ChatModel | None, list[Degradation]]:
         if settings.model is None:
@@ -98,8 +103,8 @@ class Workshop:
         except ModelError as error:
             if chat is None or not settings.fallback:
                 raise
-            collection, left_out = self._collection(embedded_only(settings), stamp, None)
-            return collection, [*left_out, _lost("index", f"triplets by {chat.name}", error)]
+            collection, troubles = self._collection(embedded_only(settings), stamp, None)
+            return collection, [*troubles, _lost("index", f"triplets by {chat.name}", error)]
 
     def _embedder(self, name: str) -> Embedder:
         return self._embedders.get(name, lambda: load_embedder(name, self._connection))

@@ -27,7 +27,7 @@ _TABLE_ROW = re.compile(r"\|.*\|")
 
 
 class Sources(Protocol):
-    """What judging relevance needs of a collection."""
+    """What judging relevance needs of the documents that an asker may see."""
 
     def embed(self, texts: list[str]) -> Vectors:
         """Unit vectors of shape (len(texts), dimension)."""

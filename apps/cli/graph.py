@@ -77,7 +77,6 @@ def _open(settings: "Settings", base_url: str | None) -> "KnowledgeGraph":
     from lexloop.apps.cli.progress import Progress
     from lexloop.apps.cli.session import say_where_text_goes, text_hosts
     from lexloop.core.errors import SettingsError
-    from lexloop.core.filters import Filters
     from lexloop.graph.workshop import Workshop
 
     connection = options.chosen_connection(base_url)
@@ -91,7 +90,7 @@ def _open(settings: "Settings", base_url: str | None) -> "KnowledgeGraph":
                 f"knowledge_graph {settings.knowledge_graph}).",
                 "Leave these settings at their defaults.",
             )
-        return source.graph(Filters.of(settings))
+        return source.graph()
 
 
 def _named(graph: "KnowledgeGraph", entity: str) -> str:

@@ -1,4 +1,4 @@
-"""What was read and what is kept -> one collection, in the order of the files' names."""
+"""What was read and what is kept -> one index, in the order of the files' names."""
 
 from collections.abc import Iterable
 from contextlib import closing
@@ -6,6 +6,7 @@ from contextlib import closing
 from lexloop.core.errors import CorpusError
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.draft import Draft, Progress, silent
+from lexloop.corpus.index.everything import Everything
 from lexloop.corpus.index.scan import Difference, Scan
 from lexloop.corpus.index.tools import Tools
 from lexloop.corpus.load.document import Document, Loaded
@@ -18,7 +19,7 @@ def assemble(
     *,
     excluded: frozenset[str] = frozenset(),
     progress: Progress = silent,
-) -> Collection:
+) -> Everything:
     """Read what is new and keep what is not, in the scan's order.
 
     Args:
@@ -58,17 +59,24 @@ def _add(draft: Draft, loaded: Loaded, fingerprint: str, excluded: frozenset[str
     return len(wanted)
 
 
-def build_collection(
+def build_everything(
     documents: Iterable[Document], tools: Tools, progress: Progress = silent
-) -> Collection:
+) -> Everything:
     """Index documents in memory.
 
     Args:
         documents: With distinct names.
-        tools: Make what the collection holds.
+        tools: Make what the index holds.
         progress: Called with a stage's name, what is done and how much there is.
     """
     draft = Draft(tools, progress=progress)
     for document in documents:
         draft.add(document.name, document)
     return draft.finish()
+
+
+def build_collection(
+    documents: Iterable[Document], tools: Tools, progress: Progress = silent
+) -> Collection:
+    """The same, for whoever reads them."""
+    return Collection(build_everything(documents, tools, progress))

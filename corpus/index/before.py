@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.earlier import Earlier
+from lexloop.corpus.index.everything import Everything
 from lexloop.corpus.index.manifest import Manifest, Source, is_index
-from lexloop.corpus.index.reader import open_index
+from lexloop.corpus.index.reader import open_everything
 from lexloop.corpus.index.scan import Difference, Scan, difference, scan
 from lexloop.corpus.index.tools import Tools
 from lexloop.corpus.index.window_vectors import KnownVectors
@@ -23,13 +23,13 @@ class Before:
 
     Args:
         manifest: What it says of itself.
-        collection: Its documents are kept with all that was made of them.
+        everything: Its documents are kept with all that was made of them.
         earlier: Where they cannot be, its documents as they were loaded.
         known: Vectors by the same embedder.
     """
 
     manifest: Manifest | None = None
-    collection: Collection | None = None
+    everything: Everything | None = None
     earlier: Earlier | None = None
     known: KnownVectors | None = None
 
@@ -53,7 +53,7 @@ class Before:
             for name, mark in self.manifest.fingerprints.items()
             if name.startswith(prefixes) and name not in now.fingerprints and name not in excluded
         }
-        held = self.collection or self.earlier
+        held = self.everything or self.earlier
         unread = held.texts.skipped(of_files=False) if held else []
         stored = {}
         if self.earlier:
@@ -68,7 +68,7 @@ class Before:
 
     def difference(self, now: Scan) -> Difference:
         """What has to be read, and what is kept."""
-        return difference(now, self.collection.texts.fingerprints() if self.collection else {})
+        return difference(now, self.everything.texts.fingerprints() if self.everything else {})
 
 
 @contextmanager
@@ -87,8 +87,8 @@ def before(index: Path | None, tools: Tools) -> Iterator[Before]:
         return
     manifest = Manifest.read(index)
     if manifest.current_format and manifest.recipe == tools.recipe:
-        with closing(open_index(index, tools.embedder, restem=True)) as collection:
-            yield Before(manifest, collection, known=KnownVectors.of(collection))
+        with closing(open_everything(index, tools.embedder, restem=True)) as old:
+            yield Before(manifest, old, known=KnownVectors.of(old))
         return
     with closing(Earlier.open(index, manifest)) as earlier:
         known = earlier.vectors(tools.recipe, tools.embedder)

@@ -85,11 +85,7 @@ class DenseIndex:
         """
         halves: Half = vectors.astype(np.float16, copy=False)
         chosen = kind_for(len(halves)) if kind == "auto" or not len(halves) else _kind(kind)
-        mean = np.zeros(halves.shape[1], dtype=np.float32)
-        if len(halves):
-            mean = halves.mean(axis=0, dtype=np.float32)
-            mean /= max(float(np.linalg.norm(mean)), 1e-9)
-        flat = cls(halves, owners, size, "flat", mean)
+        flat = cls(halves, owners, size, "flat", _direction(halves))
         if chosen == "flat":
             return flat
         built = build_hnsw(halves) if chosen == "hnsw" else build_ivf(halves)
@@ -191,9 +187,13 @@ class DenseIndex:
         """The same in single precision, shape (windows, dimension)."""
         return self.stored_windows(position).astype(np.float32)
 
-    def centre(self) -> Vectors:
-        """The mean direction of all windows, shape (dimension,): what the documents are about."""
-        return self.mean
+    def centre(self, allowed: Mask | None = None) -> Vectors:
+        """The mean direction of windows, shape (dimension,): what their documents are about.
+
+        Args:
+            allowed: Of which chunks, shape (size,); all where it is None.
+        """
+        return self.mean if allowed is None else _direction(self.vectors[allowed[self.owners]])
 
     def save(self, folder: Path) -> None:
         """Write ``FILES`` into ``folder``.
@@ -243,6 +243,14 @@ class DenseIndex:
             raise ValueError(f"{_VECTORS}, {_OWNERS} and {_ABOUT} do not fit together")
         index = None if kind == "flat" else _read_faiss(folder / _FAISS, kind, vectors)
         return cls(vectors, owners, size, kind, mean, index, effort, recall)
+
+
+def _direction(halves: Half) -> Vectors:
+    mean = np.zeros(halves.shape[1], dtype=np.float32)
+    if len(halves):
+        mean = halves.mean(axis=0, dtype=np.float32)
+        mean /= max(float(np.linalg.norm(mean)), 1e-9)
+    return mean
 
 
 def _kind(name: Any) -> Kind:

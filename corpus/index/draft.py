@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.types import Chunk, Triplet
-from lexloop.corpus.index.collection import Collection, searched_text
 from lexloop.corpus.index.counts import TermCounts
 from lexloop.corpus.index.dense import DenseIndex
+from lexloop.corpus.index.everything import Everything
 from lexloop.corpus.index.layout import Layout
-from lexloop.corpus.index.lexical import LexicalIndex
+from lexloop.corpus.index.lexical import LexicalIndex, searched_text
 from lexloop.corpus.index.stored_triplets import StoredTriplets
 from lexloop.corpus.index.texts import TextStore
 from lexloop.corpus.index.tools import Tools
@@ -31,7 +31,7 @@ def silent(stage: str, done: int, total: int) -> None:
 
 
 class Draft:
-    """Collects files in ascending order of their names, and makes a collection of them.
+    """Collects files in ascending order of their names, and makes an index of them.
 
     Args:
         tools: Make chunks, triplets and vectors.
@@ -46,7 +46,7 @@ class Draft:
         tools: Tools,
         *,
         folder: Path | None = None,
-        old: Collection | None = None,
+        old: Everything | None = None,
         known: KnownVectors | None = None,
         progress: Progress = silent,
     ) -> None:
@@ -137,7 +137,7 @@ class Draft:
         self._size += stop - begin
 
     @property
-    def _known(self) -> Collection:
+    def _known(self) -> Everything:
         if self._old is None:
             raise ValueError("there is no index to keep anything of")
         return self._old
@@ -148,7 +148,7 @@ class Draft:
         self._names.append(name)
         self._size += len(starts)
 
-    def finish(self) -> Collection:
+    def finish(self) -> Everything:
         """Everything indexed, in memory; ``save`` writes it."""
         owners, vectors = self._vectors.finish(self._tools.embedder.dimension)
         self._progress("indexing", 0, 1)
@@ -163,7 +163,7 @@ class Draft:
         )
         graph = KnowledgeGraph.build(StoredTriplets(self._texts, layout))
         self._progress("indexing", 1, 1)
-        return Collection(
+        return Everything(
             texts=self._texts,
             layout=layout,
             lexical=lexical,

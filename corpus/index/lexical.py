@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from lexloop.core.types import Chunk
 from lexloop.corpus.arrays import Sparse, add_column, index_type, load_array, scipy_sparse
 from lexloop.corpus.index.counts import Rows, TermCounts
 from lexloop.corpus.index.okapi import okapi_weights
@@ -91,10 +92,20 @@ class LexicalIndex:
         positions = best_positions(scores, limit, floor=0.0)
         return positions, scores[positions]
 
-    def document_frequency(self, term: str) -> int:
-        """In how many chunks a search term (a stem, as ``tokenize`` gives it) occurs."""
+    def document_frequency(self, term: str, allowed: NDArray[np.bool_] | None = None) -> int:
+        """In how many chunks a search term (a stem, as ``tokenize`` gives it) occurs.
+
+        Args:
+            term: The term.
+            allowed: Which chunks count, shape (size,); all where it is None.
+        """
         column = self.terms.get(term)
-        return 0 if column is None else int(self._starts[column + 1] - self._starts[column])
+        if column is None:
+            return 0
+        first, end = self._starts[column : column + 2].tolist()
+        if allowed is None:
+            return int(end - first)
+        return int(np.count_nonzero(allowed[self.weights.indices[first:end]]))
 
     def rows(self, first: int, end: int) -> Rows:
         """The terms and counts of the chunks from ``first`` up to ``end``."""
@@ -156,3 +167,8 @@ class LexicalIndex:
         indices = index_type(len(rows))
         places = rows.astype(indices, copy=False), starts.astype(indices)
         return cls(terms, csc_array((weights, *places), shape=(size, len(terms))), counts)
+
+
+def searched_text(chunk: Chunk) -> str:
+    """What lexical search sees of a chunk: its text, its section, and its document's title."""
+    return f"{chunk['title']}\n{chunk['section']}\n{chunk['text']}"

@@ -7,15 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from lexloop.core.errors import DataError
-from lexloop.corpus.index.collection import Collection, searched_text
+from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.dense import DenseIndex
+from lexloop.corpus.index.everything import Everything
 from lexloop.corpus.index.generations import GENERATIONS, Lease
 from lexloop.corpus.index.layout import Layout
-from lexloop.corpus.index.lexical import LexicalIndex
+from lexloop.corpus.index.lexical import LexicalIndex, searched_text
 from lexloop.corpus.index.manifest import REBUILD, Manifest, sha256_of
 from lexloop.corpus.index.recipe import check_embedder
 from lexloop.corpus.index.stored_triplets import StoredTriplets
-from lexloop.corpus.index.subset import every_chunk
 from lexloop.corpus.index.texts import TextStore
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.models.embedding import Embedder
@@ -23,8 +23,14 @@ from lexloop.models.embedding import Embedder
 _ATTEMPTS, _BETWEEN_S = 10, 0.02
 
 
-def open_index(index: Path, embedder: Embedder, *, restem: bool = False) -> Collection:
-    """Open the generation that the manifest names, and hold it until the collection is closed.
+def open_index(index: Path, embedder: Embedder) -> Collection:
+    """Open an index for those who read it; as ``open_everything``, which names the errors."""
+    everything = open_everything(index, embedder)
+    return Collection(everything, everything.texts.skipped())
+
+
+def open_everything(index: Path, embedder: Embedder, *, restem: bool = False) -> Everything:
+    """Open the generation that the manifest names, and hold it until it is closed.
 
     Args:
         index: The folder.
@@ -65,13 +71,13 @@ def _replaced(index: Path, manifest: Manifest) -> bool:
 
 def _load(
     manifest: Manifest, folder: Path, embedder: Embedder, release: Callable[[], None]
-) -> Collection:
+) -> Everything:
     texts: TextStore | None = None
     try:
         texts = TextStore.open(folder / TextStore.FILE)
         layout = Layout.load(folder, texts.names())
         triplets = StoredTriplets(texts, layout)
-        collection = Collection(
+        everything = Everything(
             texts=texts,
             layout=layout,
             lexical=LexicalIndex.load(folder),
@@ -81,47 +87,47 @@ def _load(
             windows=manifest.recipe.windows,
             release=release,
         )
-        found = counts_of(collection)
+        found = counts_of(everything)
         if found != dict(manifest.counts):
             raise ValueError(f"the manifest counts {dict(manifest.counts)}, the files hold {found}")
         if not manifest.current:
-            collection = replace(
-                collection,
-                lexical=LexicalIndex.build(map(searched_text, every_chunk(collection))),
+            everything = replace(
+                everything,
+                lexical=LexicalIndex.build(map(searched_text, everything.every_chunk())),
                 load_graph=lambda: KnowledgeGraph.build(triplets),
             )
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, sqlite3.Error) as error:
         if texts is not None:
             texts.close()
         raise DataError(f"The index {folder} cannot be read: {error}.", REBUILD) from error
-    return collection
+    return everything
 
 
-def counts_of(collection: Collection) -> dict[str, int]:
+def counts_of(everything: Everything) -> dict[str, int]:
     """What the parts hold.
 
     Raises:
         ValueError: They disagree on the number of chunks.
     """
-    sizes = {len(collection.layout), collection.lexical.size, collection.dense.size}
+    sizes = {len(everything.layout), everything.lexical.size, everything.dense.size}
     if len(sizes) > 1:
         raise ValueError(f"its parts hold {sorted(sizes)} chunks")
     return {
-        "documents": len(collection.layout.names),
-        "chunks": len(collection),
-        "windows": len(collection.dense.owners),
-        "triplets": len(collection.texts),
+        "documents": len(everything.layout.names),
+        "chunks": len(everything),
+        "windows": len(everything.dense.owners),
+        "triplets": len(everything.texts),
     }
 
 
-def write_parts(collection: Collection, folder: Path) -> dict[str, str]:
+def write_parts(everything: Everything, folder: Path) -> dict[str, str]:
     """Write every part but the texts, which are there; the SHA-256 of each file.
 
     Raises:
         OSError: The disk is full or gone.
     """
-    collection.layout.save(folder)
-    collection.lexical.save(folder)
-    collection.dense.save(folder)
-    collection.load_graph().save(folder)
+    everything.layout.save(folder)
+    everything.lexical.save(folder)
+    everything.dense.save(folder)
+    everything.load_graph().save(folder)
     return {path.name: sha256_of(path) for path in sorted(folder.iterdir())}

@@ -1,45 +1,51 @@
-"""A collection without some of its chunks, to see what is answered when evidence is gone."""
+"""Documents without some of their chunks, to see what is answered when evidence is gone."""
 
 from collections import defaultdict
-from collections.abc import Collection as Ids
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
+from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.draft import Draft
+from lexloop.corpus.index.everything import Everything
 from lexloop.corpus.index.recipe import Recipe
 from lexloop.corpus.index.tools import Tools
 from lexloop.corpus.index.window_vectors import KnownVectors
 
-_AT_ONCE = 1000
 
+def rebuilt(
+    everything: Everything,
+    documents: Sequence[int],
+    metadata: Mapping[str, Metadata],
+    chunks: Iterable[Chunk],
+) -> Collection:
+    """Index some chunks of some documents again, in memory.
 
-def every_chunk(collection: Collection) -> Iterator[Chunk]:
-    """All chunks in order, a few at a time."""
-    for first in range(0, len(collection), _AT_ONCE):
-        yield from collection.texts.chunks(range(first, min(first + _AT_ONCE, len(collection))))
-
-
-def without(collection: Collection, chunk_ids: Ids[str]) -> Collection:
-    """The same collection with some chunks taken out of every index, in memory."""
-    embedder = collection.embedder
+    Args:
+        everything: Where they are, with their triplets and vectors.
+        documents: The places of the documents.
+        metadata: What is known of them, by name.
+        chunks: Of these documents.
+    """
+    embedder = everything.embedder
     recipe = Recipe(
         embedder.name,
         embedder.dimension,
         chunker="",
         extractor="",
-        windows=collection.windows,
+        windows=everything.windows,
         dense_index="flat",
     )
     tools = Tools(recipe, {}, embedder, lambda _: [], lambda _: [])
-    draft = Draft(tools, known=KnownVectors.of(collection))
-    chunks, stated = defaultdict[str, list[Chunk]](list), defaultdict[str, list[Triplet]](list)
-    for chunk in every_chunk(collection):
-        if chunk["id"] not in chunk_ids:
-            chunks[chunk["document"]].append(chunk)
-    for triplet in collection.texts.fetch(range(len(collection.texts))):
+    draft = Draft(tools, known=KnownVectors.of(everything))
+    kept, stated = defaultdict[str, list[Chunk]](list), defaultdict[str, list[Triplet]](list)
+    for chunk in chunks:
+        kept[chunk["document"]].append(chunk)
+    for triplet in everything.texts.fetch(range(len(everything.texts))):
         stated[triplet["document"]].append(triplet)
-    for ordinal, name in enumerate(collection.layout.names):
-        document = collection.texts.document(ordinal)
-        draft.add_chunks("", document, chunks[name], stated[name])
-    return draft.finish()
+    for ordinal in documents:
+        document = everything.texts.document(ordinal)
+        document = replace(document, metadata=metadata[document.name])
+        draft.add_chunks("", document, kept[document.name], stated[document.name])
+    return Collection(draft.finish())

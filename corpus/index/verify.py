@@ -1,4 +1,8 @@
-"""A thorough look at an index: beyond the hashes, whether its parts agree with each other."""
+"""A thorough look at an index: beyond the hashes, whether its parts agree with each other.
+
+It looks at everything, whoever asks for it, so it says where a fault lies by numbers: no name, no
+title and no word of a document is in its messages.
+"""
 
 import sqlite3
 from contextlib import closing
@@ -7,13 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from lexloop.core.errors import CorpusError, DataError
-from lexloop.corpus.index.collection import Collection, searched_text
 from lexloop.corpus.index.counts import TermCounts
-from lexloop.corpus.index.lexical import LexicalIndex
+from lexloop.corpus.index.everything import Everything
+from lexloop.corpus.index.lexical import LexicalIndex, searched_text
 from lexloop.corpus.index.manifest import REBUILD
-from lexloop.corpus.index.reader import counts_of, open_index
+from lexloop.corpus.index.reader import counts_of, open_everything
 from lexloop.corpus.index.stored_triplets import StoredTriplets
-from lexloop.corpus.index.subset import every_chunk
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.models.embedding import Embedder
 
@@ -32,46 +35,52 @@ def verify_index(index: Path, embedder: Embedder) -> dict[str, int]:
     Raises:
         DataError: Something does not agree.
     """
-    with closing(open_index(index, embedder)) as collection:
+    with closing(open_everything(index, embedder)) as everything:
         try:
-            for check in (_database, _spans, _terms, _vectors, _graph):
-                if problem := check(collection):
+            for check in (_database, _metadata, _spans, _terms, _vectors, _graph):
+                if problem := check(everything):
                     raise DataError(f"The index {index} is inconsistent: {problem}.", REBUILD)
-            collection.metadata(collection.layout.names)
-            return counts_of(collection)
+            return counts_of(everything)
         except (CorpusError, KeyError, IndexError, ValueError, TypeError, sqlite3.Error) as error:
-            raise DataError(f"The index {index} is inconsistent: {error!r}.", REBUILD) from error
+            found = f"{type(error).__name__} while it was looked at"
+            raise DataError(f"The index {index} is inconsistent: {found}.", REBUILD) from error
 
 
-def _database(collection: Collection) -> str:
-    ((found,),) = collection.texts.rows("PRAGMA integrity_check(1)")
+def _database(everything: Everything) -> str:
+    ((found,),) = everything.texts.rows("PRAGMA integrity_check(1)")
     return "" if found == "ok" else f"SQLite reports {found}"
 
 
-def _spans(collection: Collection) -> str:
+def _metadata(everything: Everything) -> str:
+    """Whether what is known of the documents can be read; it raises where it cannot."""
+    everything.versions(lambda _: True)
+    return ""
+
+
+def _spans(everything: Everything) -> str:
     """The first chunk or triplet that is not the span of its document that it claims to be."""
-    layout, seen = collection.layout, 0
-    for ordinal, name in enumerate(layout.names):
-        text, (first, end) = collection.texts.text_of(ordinal), layout.span_of(ordinal)
-        chunks = collection.texts.chunks(range(first, end))
+    layout, seen = everything.layout, 0
+    for ordinal in range(len(layout.names)):
+        text, (first, end) = everything.texts.text_of(ordinal), layout.span_of(ordinal)
+        chunks = everything.texts.chunks(range(first, end))
         for position, chunk in enumerate(chunks, first):
             placed = chunk["id"] == layout.id_of(position)
             if not placed or text[chunk["start"] : chunk["end"]] != chunk["text"]:
-                return f"chunk {chunk['id']} is not what {name} holds there"
-        of_chunk = collection.texts.triplets_of(range(first, end))
+                return f"chunk {position} is not what document {ordinal} holds there"
+        of_chunk = everything.texts.triplets_of(range(first, end))
         numbers = [number for found in of_chunk.values() for number in found]
-        for triplet in collection.texts.fetch(numbers):
+        for triplet in everything.texts.fetch(numbers):
             if text[triplet["start"] : triplet["end"]] != triplet["quote"]:
-                return f"a triplet of {triplet['chunk_id']} quotes what {name} does not hold"
+                return f"a triplet quotes what its document, number {ordinal}, does not hold"
         seen += len(numbers)
-    lost = len(collection.texts) - seen
+    lost = len(everything.texts) - seen
     return f"{lost} triplets belong to no chunk" if lost else ""
 
 
-def _terms(collection: Collection) -> str:
+def _terms(everything: Everything) -> str:
     """Whether lexical search holds the terms of the chunks, with the weights that these make."""
-    counted, lexical = TermCounts(), collection.lexical
-    for chunk in every_chunk(collection):
+    counted, lexical = TermCounts(), everything.lexical
+    for chunk in everything.every_chunk():
         counted.add(searched_text(chunk))
     again = LexicalIndex.from_counts(counted)
     same = lexical.terms == again.terms and all(
@@ -88,17 +97,16 @@ def _terms(collection: Collection) -> str:
     return "lexical search does not hold the terms of the chunks"
 
 
-def _vectors(collection: Collection) -> str:
-    dense = collection.dense
+def _vectors(everything: Everything) -> str:
+    dense = everything.dense
     bare = np.setdiff1d(np.arange(dense.size), dense.owners)
     if len(bare):
-        return f"chunk {collection.layout.id_of(int(bare[0]))} has no vector"
-    marked = dict(collection.texts.rows("SELECT chunk, length(marks) / 16 FROM windows"))
+        return f"chunk {bare[0]} has no vector"
+    marked = dict(everything.texts.rows("SELECT chunk, length(marks) / 16 FROM windows"))
     counts = np.bincount(dense.owners, minlength=dense.size).tolist()
     for position, count in enumerate(counts):
         if (marks := marked.get(position, 0)) != count:
-            name = collection.layout.id_of(position)
-            return f"chunk {name} has {count} vectors and the marks of {marks} texts"
+            return f"chunk {position} has {count} vectors and the marks of {marks} texts"
     for begin in range(0, len(dense.owners), _VECTORS_AT_ONCE):
         rows = np.asarray(dense.vectors[begin : begin + _VECTORS_AT_ONCE], dtype=np.float32)
         norms = np.linalg.norm(rows, axis=1)
@@ -107,9 +115,9 @@ def _vectors(collection: Collection) -> str:
     return ""
 
 
-def _graph(collection: Collection) -> str:
+def _graph(everything: Everything) -> str:
     """Whether the graph is the one that the triplets make."""
-    held = collection.load_graph()
-    again = KnowledgeGraph.build(StoredTriplets(collection.texts, collection.layout))
+    held = everything.load_graph()
+    again = KnowledgeGraph.build(StoredTriplets(everything.texts, everything.layout))
     same = len(held) == len(again) and held.entities == again.entities
     return "" if same else "the knowledge graph is not that of the triplets"

@@ -8,8 +8,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.dense import DenseIndex
+from lexloop.corpus.index.everything import Everything
 from lexloop.corpus.index.windows import Marks, window_marks
 from lexloop.models.embedding import Embedder
 
@@ -33,9 +33,9 @@ class KnownVectors:
     vectors: Half
 
     @classmethod
-    def of(cls, collection: Collection) -> Self:
-        """Those of an open collection."""
-        return cls(collection.texts.window_marks, collection.dense.vectors)
+    def of(cls, everything: Everything) -> Self:
+        """Those of an open index."""
+        return cls(everything.texts.window_marks, everything.dense.vectors)
 
     def rows(self, marks: Marks) -> Rows:
         """For each mark the row of ``vectors`` that is its text's; -1 where there is none."""

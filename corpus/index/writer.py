@@ -10,11 +10,11 @@ from pathlib import Path
 from lexloop.core.errors import CorpusError, DataError, IndexWriteError
 from lexloop.corpus.index.assemble import assemble
 from lexloop.corpus.index.before import Before, before
-from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.draft import Draft, Progress, silent
+from lexloop.corpus.index.everything import Everything
 from lexloop.corpus.index.generations import new_generation, sweep, sync_generation, writing
 from lexloop.corpus.index.manifest import Manifest, Source
-from lexloop.corpus.index.reader import counts_of, open_index, write_parts
+from lexloop.corpus.index.reader import counts_of, open_everything, write_parts
 from lexloop.corpus.index.scan import Difference, Scan
 from lexloop.corpus.index.tools import Tools
 from lexloop.corpus.load.document import Skipped
@@ -70,7 +70,7 @@ def write_index(
             excluded = Manifest.read(index).excluded
         with before(None if fresh else index, tools) as held:
             now = held.scan(sources, excluded)
-            changes, old = held.difference(now), held.collection
+            changes, old = held.difference(now), held.everything
             new = _New(noted, tuple(excluded), tools, now, changes)
             if old and changes.nothing and new.described_by(held.manifest, old):
                 skipped = [*old.texts.skipped(), *old.version_troubles]
@@ -103,7 +103,7 @@ def remove_documents(
         kept = [name for name in held.fingerprints if name not in excluded]
         changes = Difference(added=[], changed=[], removed=gone, unchanged=kept)
         same = replace(tools, recipe=held.recipe, settings=held.settings)
-        with closing(open_index(index, tools.embedder)) as old:
+        with closing(open_everything(index, tools.embedder)) as old:
             unread = tuple(old.texts.skipped(of_files=False))
             now = Scan({name: held.fingerprints[name] for name in kept}, unread)
             new = _New(held.sources, tuple(excluded), same, now, changes)
@@ -122,7 +122,7 @@ class _New:
     now: Scan
     changes: Difference
 
-    def described_by(self, held: Manifest | None, old: Collection) -> bool:
+    def described_by(self, held: Manifest | None, old: Everything) -> bool:
         """Whether an index can be searched and says the same of its sources and settings."""
         if held is None or not held.current:
             return False
@@ -137,7 +137,7 @@ def _publish(index: Path, new: _New, held: Before, progress: Progress) -> Outcom
     try:
         folder = new_generation(index)
         draft = Draft(
-            new.tools, folder=folder, old=held.collection, known=held.known, progress=progress
+            new.tools, folder=folder, old=held.everything, known=held.known, progress=progress
         )
         try:
             collection = assemble(

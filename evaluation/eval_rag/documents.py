@@ -5,6 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 
+from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.corpus.opening import cache_folder, open_corpus, tools_for
 from lexloop.evaluation.asking import Asker
@@ -51,7 +52,8 @@ def known_questions(
     """The index over everything that is known; without a corpus and without pairs there is none.
 
     Args:
-        settings: Their ``corpus`` gives provisions and cases; None for no corpus.
+        settings: Their ``corpus`` gives provisions and cases, those that their filters admit; None
+            for no corpus.
         pairs: Questions with their answers.
         embedder: Makes the vectors of questions, and those of a corpus not indexed yet.
         writer: Writes the questions of provisions; None for questions by rule.
@@ -75,7 +77,7 @@ def known_questions(
 def _provisions(settings: Settings, embedder: Embedder, progress: Progress) -> list[Provision]:
     collection, _ = open_corpus(settings.corpus, tools_for(settings, embedder), progress)
     with closing(collection):
-        return provisions_of(collection)
+        return provisions_of(collection.seen_by(Filters.of(settings)))
 
 
 def _questions_of(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from lexloop.core.types import Chunk
-from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.view import View
 from lexloop.evaluation.eval_rag.authority import MOST_CHARS, Authority, Kind
 
 
@@ -24,17 +24,15 @@ class Provision:
     title: str
 
 
-def provisions_of(collection: Collection) -> list[Provision]:
+def provisions_of(view: View) -> list[Provision]:
     """The sections of all documents, in their order; one longer than ``MOST_CHARS`` in parts.
 
     A document whose metadata says that it is a case gives cases.
     """
-    names = collection.layout.names
-    known = collection.metadata(names)
-    chunks = collection.texts.chunks(range(len(collection)))
+    known = view.metadata(view.documents)
     found: list[Provision] = []
-    for name, own in groupby(chunks, key=lambda chunk: chunk["document"]):
-        text = collection.text_of(name) or ""
+    for name, own in groupby(view.every_chunk(), key=lambda chunk: chunk["document"]):
+        text = view.text_of(name) or ""
         kind: Kind = "case" if known[name].kind == "case" else "provision"
         for _, section in groupby(own, key=lambda chunk: chunk["section"]):
             found += [_provision(text, part, kind) for part in _parts(list(section))]

@@ -101,5 +101,5 @@ def _unverified(state: dict[str, Any], kit: Kit) -> Score:
         return 0.0
     if not state["passages"] and not state["citations"]:
         return Unresolved("the answer was written without passages")
-    problems = citation_problems(state["answer"], state["citations"], kit.collection.text_of)
+    problems = citation_problems(state["answer"], state["citations"], kit.view.text_of)
     return float(len(problems))

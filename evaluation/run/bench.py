@@ -3,25 +3,40 @@
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from lexloop.core.errors import LexloopError
+from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.subset import every_chunk, without
+from lexloop.corpus.index.view import View
 from lexloop.corpus.text.evidence import evidence_chunks
 from lexloop.evaluation.evidence import Judged
 from lexloop.evaluation.gold import GoldQuestion, Said
 from lexloop.evaluation.record import PassageSeen, Record
-from lexloop.evaluation.run.judges import Judges
+from lexloop.evaluation.run.judges import Judges, Kit
 from lexloop.evaluation.run.measure import Measured, measure
-from lexloop.evaluation.run.sources import Forgetful, Metered, Sources
+from lexloop.evaluation.run.sources import Metered, Sources
 from lexloop.evaluation.run.task import Negative, Plan, Task, unanswered
 from lexloop.graph.build import build_graph
 from lexloop.graph.components import Components
+
+
+@dataclass(frozen=True)
+class _Way:
+    """What answers and judges under one way of the plan, over one collection.
+
+    Questions are embedded anew for each: vectors of a batch differ in their last digits by what
+    else is in it, so an answer could depend on the questions before it; and a question that was
+    asked under another row would seem fast.
+    """
+
+    collection: Collection
+    parts: Components
+    kit: Kit
 
 
 class Bench:
@@ -43,12 +58,16 @@ class Bench:
         self._gold = [GoldQuestion(**row) for row in plan["gold"]]
         self._negative = [Negative(**row) for row in plan["negative"]]
         self._judges = Judges(self._sources, connection, plan["judge"])
-        self._known: dict[int, Judged] = {}
+        self._known: dict[View, Judged] = {}
         self._meters: dict[str, Metered] = {}
         self._asked_last = ""
         self._parts: Components | None = None
         self._graph = build_graph(lambda *_: self._chosen)
-        self._prepared = [self._made(settings) for settings in self._settings]
+        # made before the first question, where it can fail
+        self._ways = [
+            self._over(self._sources.collection(settings)[0], settings)
+            for settings in self._settings
+        ]
 
     @property
     def _chosen(self) -> Components:
@@ -72,22 +91,19 @@ class Bench:
         settings, closed = self._settings[way], self._closed[way]
         self._about(gold)
         whole = self._sources.collection(settings)[0]
-        meter = self._meter(whole)
-        collection, parts = self._prepared[way]
+        view, meter = whole.seen_by(Filters.of(settings)), self._meter(whole)
+        chosen = self._ways[way]
         if closed and measured and not gold.out_of_scope:
-            left = without(whole, self._evidence(whole, gold))
-            collection = Forgetful.of(left, meter)
-            parts = self._sources.components(settings, collection)
-        collection.forget()
-        self._parts = parts
+            chosen = self._over(view.without(self._evidence(view, gold)), settings)
+        chosen.collection.forget()
+        self._parts = chosen.parts
         state, seconds = self._asked(gold, meter)
         tokens = self._judges.context_tokens(state["passages"])
         if not measured:
             return _record(gold, state, Measured({}, []), seconds, tokens)
         alone = settings.variant == "llm_only"
-        judged = None if alone else self._judged(whole)
-        kit = self._judges.over(replace(collection, embedder=whole.embedder))
-        found = measure(gold, state, judged, kit, closed)
+        judged = None if alone else self._judged(view)
+        found = measure(gold, state, judged, chosen.kit, closed)
         return _record(gold, state, found, seconds, tokens)
 
     def _about(self, gold: GoldQuestion) -> None:
@@ -102,32 +118,34 @@ class Bench:
         embedder = collection.embedder
         return self._meters.setdefault(embedder.name, Metered(embedder))
 
-    def _made(self, settings: Settings) -> tuple[Forgetful, Components]:
-        """What answers under the settings; made before the first question, where it can fail."""
-        whole = self._sources.collection(settings)[0]
-        collection = Forgetful.of(whole, self._meter(whole))
-        return collection, self._sources.components(settings, collection)
+    def _over(self, documents: Collection, settings: Settings) -> _Way:
+        collection = documents.embedded_by(self._meter(documents))
+        return _Way(
+            collection,
+            self._sources.components(settings, collection),
+            self._judges.over(documents, Filters.of(settings)),
+        )
 
-    def _judged(self, collection: Collection) -> Judged:
-        if id(collection) not in self._known:
-            self._known[id(collection)] = Judged(every_chunk(collection))
-        return self._known[id(collection)]
+    def _judged(self, view: View) -> Judged:
+        if view not in self._known:
+            self._known[view] = Judged(view.every_chunk())
+        return self._known[view]
 
     @staticmethod
-    def _evidence(collection: Collection, gold: GoldQuestion) -> set[str]:
+    def _evidence(view: View, gold: GoldQuestion) -> set[str]:
         """Every chunk that could answer the question."""
         if gold.evidence:
             return {
                 chunk["id"]
-                for chunk in every_chunk(collection)
+                for chunk in view.every_chunk()
                 for span in gold.evidence
                 if chunk["document"] == span.document
                 and min(chunk["end"], span.end) > max(chunk["start"], span.start)
             }
         if gold.reference_context:
-            return evidence_chunks(every_chunk(collection), gold.reference_context)
+            return evidence_chunks(view.every_chunk(), gold.reference_context)
         named = set(gold.documents or ())
-        return {chunk["id"] for chunk in every_chunk(collection) if chunk["document"] in named}
+        return {chunk["id"] for chunk in view.every_chunk() if chunk["document"] in named}
 
     def _asked(self, gold: GoldQuestion, meter: Metered) -> tuple[dict[str, Any], float]:
         """The working state after the question, and the seconds it takes when nothing is kept."""

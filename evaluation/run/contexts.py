@@ -32,11 +32,11 @@ def of_the_context(
     passages: list[Passage] = state["passages"]
     key = state["answer"], tuple(passage["id"] for passage in passages)
     about_answer = kit.once.get(
-        ("answer", question, id(kit.collection.texts), *key),
+        ("answer", question, kit.view, *key),
         lambda: _of_the_answer(question, state, kit),
     )
     about_reference = kit.once.get(
-        ("context", gold.reference_answer, id(kit.collection.texts), key[1]),
+        ("context", gold.reference_answer, kit.view, key[1]),
         lambda: _of_the_reference(gold, passages, kit),
     )
     return {**about_answer, **about_reference}

@@ -4,11 +4,13 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
+from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Passage
 from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.view import View
 from lexloop.evaluation.asking import Asker, asker_for, without_model
-from lexloop.evaluation.run.sources import Embed, Judging, OneByOne, Sources
+from lexloop.evaluation.run.sources import Embed, OneByOne, Sources
 from lexloop.models.embedding import Embedder
 from lexloop.nodes.evaluate.correctness import CorrectnessJudge
 from lexloop.nodes.evaluate.embedded import EmbeddedJudge
@@ -39,10 +41,10 @@ class Once:
 
 @dataclass(frozen=True)
 class Kit:
-    """The judges of one collection.
+    """The judges of what one asker may see.
 
     Args:
-        collection: The documents that were asked.
+        view: The documents that were asked.
         embed: Unit vectors by the embedded model, whatever answers.
         support: Judges claims.
         correctness: Judges answers against references.
@@ -51,7 +53,7 @@ class Kit:
         once: What is already known of the question.
     """
 
-    collection: Collection
+    view: View
     embed: Embed
     support: ClaimSupport
     correctness: CorrectnessJudge
@@ -84,15 +86,17 @@ class Judges:
         self._correctness = CorrectnessJudge.load(self._embed)
         self._asker = asker_for(Settings(**judge), connection) if judge else None
 
-    def over(self, collection: Collection) -> Kit:
-        """The judges for answers from a collection."""
-        judge = EmbeddedJudge(Judging.of(collection, self._one_by_one(collection.embedder)))
+    def over(self, collection: Collection, access: Filters) -> Kit:
+        """The judges for answers from what an access admits of a collection."""
+        # texts are embedded one at a time: what is judged must not depend on its batch
+        judging = collection.embedded_by(self._one_by_one(collection.embedder))
+        judge = EmbeddedJudge(judging.seen_by(access))
 
         def triad(question: str, passages: list[Passage], answer: str) -> Judgement:
             return without_model(judge.judge(question, passages, answer))
 
         return Kit(
-            collection,
+            collection.seen_by(access),
             self._embed,
             self._support,
             self._correctness,

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from lexloop.core.errors import InputError
+from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.corpus.index.draft import Progress, silent
 from lexloop.corpus.index.manifest import is_index
+from lexloop.corpus.opening import left_out
 from lexloop.evaluation.gold import GoldQuestion, read_gold
 from lexloop.evaluation.jsonl import read_jsonl
 from lexloop.evaluation.record import RunInfo
@@ -184,9 +186,11 @@ def _open(
         for way in ways:
             settings = Settings(**way["settings"])
             sources.chat(settings)
-            collection, left_out = sources.collection(settings)
-            _refuse_gold(collection.layout.names, wanted)
-            notes |= {f"{item['wanted']}: {item['reason']}": None for item in left_out}
+            collection, troubles = sources.collection(settings)
+            view = collection.seen_by(Filters.of(settings))
+            _refuse_gold(view.documents, wanted)
+            missing = [*left_out(view), *troubles]
+            notes |= {f"{item['wanted']}: {item['reason']}": None for item in missing}
     finally:
         sources.close()
     return list(notes)

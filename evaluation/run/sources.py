@@ -2,8 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import fields, replace
-from typing import Self
+from dataclasses import replace
 
 import numpy as np
 
@@ -47,7 +46,7 @@ class Sources:
         return connect(settings, self._connection) if settings.model else None
 
     def collection(self, settings: Settings) -> tuple[Collection, list[Degradation]]:
-        """The corpus as the settings cut and embed it, and what had to be left out.
+        """The corpus as the settings cut and embed it, and what is wrong with its cache.
 
         Raises:
             CorpusError: It is missing, empty or unreadable.
@@ -73,32 +72,6 @@ class Sources:
         if chat is None or not settings.fallback or settings.variant == "llm_only":
             return made
         return replace(made, fallback=choose(embedded_only(settings), collection, None))
-
-
-class Forgetful(Collection):
-    """A collection that can forget the texts it has embedded.
-
-    Vectors of a batch differ in their last digits by what else is in it, so an answer could depend
-    on the questions before it; and a question that was asked under another row would seem fast.
-    """
-
-    @classmethod
-    def of(cls, collection: Collection, embedder: Embedder) -> Self:
-        """The same documents and indexes, questions embedded by ``embedder``."""
-        held = {each.name: getattr(collection, each.name) for each in fields(collection)}
-        return cls(**{**held, "embedder": embedder})
-
-    def forget(self) -> None:
-        """Embed anew whatever comes."""
-        self._recent.clear()
-
-
-class Judging(Forgetful):
-    """A collection whose texts are embedded one at a time and kept: for judges, not for answers."""
-
-    def embed(self, texts: list[str]) -> Vectors:
-        """Vectors of shape (len(texts), dimension), whatever was embedded before."""
-        return self.embedder.embed(texts)
 
 
 class Metered:

@@ -39,7 +39,7 @@ def out_of_scope(facts: Sequence[Fact], rng: Random, material: Material) -> Iter
 
     None of the words for what is lacking occurs in any chunk, so nothing there can answer.
     """
-    knows = material.collection.knows
+    knows = material.view.knows
     lacked = [
         (frame, lacking) for frame, lacking in _FRAMES if not any(map(knows, tokenize(lacking)))
     ]

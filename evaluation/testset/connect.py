@@ -18,12 +18,12 @@ def is_connected(draft: Draft, material: Material) -> bool:
         return True
     if not all(material.quote(span).strip() for span in draft.spans):
         return False
-    collection, shown = material.collection, material.filters
+    view = material.view
     found = [
-        *collection.search_lexical([draft.whole], REACH, shown)[0],
-        *collection.search_vector([draft.whole], REACH, shown)[0],
+        *view.search_lexical([draft.whole], REACH)[0],
+        *view.search_vector([draft.whole], REACH)[0],
     ]
-    for chunk in collection.chunks(list(dict.fromkeys(hit.chunk_id for hit in found))):
+    for chunk in view.chunks(list(dict.fromkeys(hit.chunk_id for hit in found))):
         for span in draft.spans:
             here = span.document == chunk["document"]
             if here and span.start < chunk["end"] and chunk["start"] < span.end:

@@ -104,7 +104,7 @@ def _asked(body: str) -> Iterator[Asked]:
 
 
 def _aliases(material: Material) -> Iterator[Fact]:
-    for document in material.documents:
+    for document in material.view.documents:
         text = material.text_of(document)
         for acronym, long_form in find_aliases(text).items():
             line = next(

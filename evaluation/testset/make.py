@@ -127,7 +127,7 @@ class _Deal:
         if not is_connected(draft, self._material):
             self.result.unconnected += 1
             return False
-        vector = self._material.collection.embed([draft.whole])[0]
+        vector = self._material.view.embed([draft.whole])[0]
         if not self._asked.take(draft.whole, vector):
             self.result.repeated += 1
             return False

@@ -3,14 +3,12 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from lexloop.core.errors import CorpusError
-from lexloop.core.filters import Filters
 from lexloop.core.types import Chunk
-from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.subset import every_chunk
+from lexloop.corpus.index.view import View
 from lexloop.corpus.triplets.units import Unit, units
 from lexloop.evaluation.gold import Span
 
@@ -59,18 +57,16 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """A collection as the makers of questions read it.
+    """Documents as the makers of questions read them.
 
     Args:
-        collection: The documents.
-        filters: Which of them may be asked about.
+        view: Those that may be asked about.
 
     Raises:
         CorpusError: There is no text among them.
     """
 
-    collection: Collection
-    filters: Filters = field(default_factory=Filters)
+    view: View
 
     def __post_init__(self) -> None:
         if not self.chunks:
@@ -81,19 +77,12 @@ class Material:
     @cached_property
     def chunks(self) -> list[Chunk]:
         """Every chunk of the documents, in order."""
-        shown = set(self.documents)
-        return [chunk for chunk in every_chunk(self.collection) if chunk["document"] in shown]
-
-    @cached_property
-    def documents(self) -> list[str]:
-        """The names of the documents that may be asked about."""
-        known = self.collection.metadata(self.collection.layout.names)
-        return [name for name, about in known.items() if self.filters.admits(about)]
+        return list(self.view.every_chunk())
 
     @cached_property
     def lines(self) -> list[Line]:
         """Every statement, in order."""
-        own: dict[str, list[Chunk]] = {name: [] for name in self.documents}
+        own: dict[str, list[Chunk]] = {name: [] for name in self.view.documents}
         for chunk in self.chunks:
             own[chunk["document"]].append(chunk)
         return [line for name, chunks in own.items() for line in self._of(name, chunks)]
@@ -106,7 +95,7 @@ class Material:
 
     def text_of(self, document: str) -> str:
         """The whole text of a document."""
-        return self.collection.text_of(document) or ""
+        return self.view.text_of(document) or ""
 
     def quote(self, span: Span) -> str:
         """What a span holds."""

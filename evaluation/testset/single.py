@@ -60,7 +60,7 @@ def detailed(facts: Sequence[Fact], rng: Random) -> Iterator[Draft]:
 
 def distracted(facts: Sequence[Fact], rng: Random, material: Material) -> Iterator[Draft]:
     """The question behind a remark on something that the documents do not speak of."""
-    knows = material.collection.knows
+    knows = material.view.knows
     foreign = [remark for remark in _REMARKS if not any(map(knows, tokenize(remark)))]
     for fact in facts:
         remark = rng.choice(foreign or _REMARKS)

@@ -8,12 +8,12 @@ from typing import Any
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from lexloop.core.errors import ModelError
+from lexloop.core.filters import Filters
 from lexloop.core.score import Score, Unresolved, resolved
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Passage
-from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.draft import Progress, silent
-from lexloop.corpus.index.subset import every_chunk
+from lexloop.corpus.index.view import View
 from lexloop.evaluation.evidence import ChunkGrams, Judged, grams_of
 from lexloop.evaluation.gold import GoldQuestion
 from lexloop.evaluation.metrics.similarity import cosine
@@ -65,7 +65,7 @@ class Lab:
 
     def __init__(self, connection: Connection, progress: Progress = silent) -> None:
         self._sources = _Remembering(connection, progress)
-        self._known: dict[int, tuple[Judged, ChunkGrams]] = {}
+        self._known: dict[View, tuple[Judged, ChunkGrams]] = {}
 
     def measure(
         self,
@@ -88,6 +88,7 @@ class Lab:
                 on a question leaves that question's scores unresolved.
         """
         collection = self._sources.collection(settings)[0]
+        view = collection.seen_by(Filters.of(settings))
         judged = settings if answered else settings.changed(evaluator="none")
         parts = self._sources.components(judged, collection)
         graph = build_graph(lambda *_: parts)
@@ -101,7 +102,7 @@ class Lab:
                 tokens.append(0.0)
             else:
                 passages: list[Passage] = state["passages"]
-                rows.append(self._scores(gold, passages, state.get("answer"), collection))
+                rows.append(self._scores(gold, passages, state.get("answer"), view))
                 tokens.append(float(sum(self._tokens(passages))))
             done()
         return Measurement({name: [row[name] for row in rows] for name in OBJECTIVES}, tokens)
@@ -111,12 +112,12 @@ class Lab:
         gold: GoldQuestion,
         passages: Sequence[Passage],
         answer: str | None,
-        collection: Collection,
+        view: View,
     ) -> dict[Objective, Score]:
-        if id(collection) not in self._known:
-            chunks = list(every_chunk(collection))
-            self._known[id(collection)] = Judged(chunks), grams_of(chunks)
-        found = of_passages(gold, passages, *self._known[id(collection)])
+        if view not in self._known:
+            chunks = list(view.every_chunk())
+            self._known[view] = Judged(chunks), grams_of(chunks)
+        found = of_passages(gold, passages, *self._known[view])
         return {**found, **self._against_reference(gold, answer)}
 
     def _against_reference(self, gold: GoldQuestion, answer: str | None) -> dict[Objective, Score]:

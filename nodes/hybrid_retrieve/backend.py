@@ -3,7 +3,6 @@
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
-from lexloop.core.filters import Filters
 from lexloop.core.hits import Hit
 from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk
@@ -14,10 +13,12 @@ __all__ = ["Backend", "Hit"]
 class Backend(Protocol):
     """Searches in batches and fuses nothing; on this machine or on a server.
 
-    What every implementation keeps to, one that asks Elasticsearch included:
+    It is made for one asker. What every implementation keeps to, one that asks Elasticsearch
+    included:
 
-    - Filters hold before the cut: each list has the best ``limit`` of what the filters admit.
-      Whoever filters what came back instead returns too little, or the wrong documents.
+    - The asker's filters hold before the cut: each list has the best ``limit`` of what they admit.
+      Whoever filters what came back instead returns too little, or the wrong documents. What they
+      do not admit is not there for ``chunks`` and ``metadata`` either.
     - Scores are the signal's own: BM25 as it was summed, and the cosine in [-1, 1]. A server that
       shifts or scales them (Elasticsearch returns (1 + cosine) / 2) is undone here, since linear
       fusion adds the two. They are finite built-in floats.
@@ -29,14 +30,14 @@ class Backend(Protocol):
       in hits and in ``metadata``.
     """
 
-    def search_lexical(self, queries: list[str], limit: int, filters: Filters) -> list[list[Hit]]:
+    def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
         """For each query at most ``limit`` chunks by BM25, best first.
 
         Chunks that score 0 or less are left out: they do not match.
         """
         ...
 
-    def search_vector(self, queries: list[str], limit: int, filters: Filters) -> list[list[Hit]]:
+    def search_vector(self, queries: list[str], limit: int) -> list[list[Hit]]:
         """For each query at most ``limit`` chunks by cosine, best first."""
         ...
 

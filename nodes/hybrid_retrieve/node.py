@@ -1,6 +1,5 @@
 """hybrid_retrieve: lexical and vector search over every query, fused into candidates."""
 
-from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate
@@ -28,10 +27,9 @@ def hybrid_retrieve(state: State, backend: Backend | None, settings: Settings) -
     if (advice := state.get("advice")) and advice["broaden"]:
         limit *= _BROADER
     queries = list(dict.fromkeys([state["standalone"], *state["queries"]]))
-    filters = Filters.of(settings)
     found = Found.of(
-        backend.search_lexical(queries, limit * _DEPTH, filters),
-        backend.search_vector(queries, limit * _DEPTH, filters),
+        backend.search_lexical(queries, limit * _DEPTH),
+        backend.search_vector(queries, limit * _DEPTH),
     )
     hosts = _host_scores(backend, found, settings) if reads_host(settings) else {}
     update: Update = {

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from lexloop.core.filters import Filters
-from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import Chunk
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
@@ -13,10 +11,10 @@ from lexloop.nodes.kg_retrieve.walk import candidates_of, related, triplets_of
 
 
 class GraphSource(Protocol):
-    """What the walk needs of a collection."""
+    """What the walk needs of the documents that an asker may see."""
 
-    def graph(self, filters: Filters) -> KnowledgeGraph:
-        """The triplets of the documents that the filters admit."""
+    def graph(self) -> KnowledgeGraph:
+        """The graph that their triplets alone make."""
         ...
 
     def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
@@ -25,19 +23,19 @@ class GraphSource(Protocol):
 
 
 @unassisted
-def kg_retrieve(state: State, source: GraphSource | None, settings: Settings) -> Update:
+def kg_retrieve(state: State, source: GraphSource | None) -> Update:
     """Write the triplets and the candidates that the graph brings up.
 
     The walk starts at the entities of the first K keywords and of the best candidates, and takes
     paths of up to S triplets (HyPA-RAG tables 6 and 7). With K or S of 0, or without a graph, it
-    brings up nothing. Documents that the settings' filters leave out have no part in it.
+    brings up nothing.
     """
     plan = state["plan"]
     if source is None or plan["K"] < 1 or plan["S"] < 1:
         return {"triplets": [], "graph_candidates": []}
     keywords = state["keywords"][: plan["K"]]
     top = [candidate["id"] for candidate in state["candidates"][: plan["k"]]]
-    paths = related(source.graph(Filters.of(settings)), keywords, top, plan["S"])
+    paths = related(source.graph(), keywords, top, plan["S"])
     return {
         "triplets": triplets_of(paths),
         "graph_candidates": candidates_of(paths, source.chunks),

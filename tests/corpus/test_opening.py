@@ -9,7 +9,7 @@ from pathlib import Path
 
 import formats
 import pytest
-from indexes import EVERYTHING, Letters, content, letter_tools, read_here, sources
+from indexes import ANYBODY, Letters, content, letter_tools, read_here, sources
 
 from lexloop.core.errors import CorpusError, DataError
 from lexloop.core.settings import Settings
@@ -24,6 +24,7 @@ from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.opening import (
     corpus_stamp,
     index_key,
+    left_out,
     open_corpus,
     sample_folder,
     tools_for,
@@ -65,7 +66,9 @@ def opened(
     extractor: str = "rules",
     extract: Extractor = extract_document,
 ) -> tuple[Collection, list[Degradation]]:
-    return open_corpus(str(source), tools_for(Settings(), embedder, extract, extractor))
+    tools = tools_for(Settings(), embedder, extract, extractor)
+    collection, troubles = open_corpus(str(source), tools)
+    return collection, [*left_out(collection.seen_by(ANYBODY)), *troubles]
 
 
 def test_a_source_folder_is_indexed_once(
@@ -204,10 +207,10 @@ def test_without_a_cache_the_collection_still_works_and_that_is_said(
 ) -> None:
     (tmp_path / "cache").write_text("a file where the cache should be")
     (source / "empty.txt").write_bytes(b"")
-    collection, (left_out, trouble) = opened(source, embedder)
-    (hits,) = collection.search_vector(["the owner must pay the berth fee"], 1, EVERYTHING)
+    collection, (unread, trouble) = opened(source, embedder)
+    (hits,) = collection.seen_by(ANYBODY).search_vector(["the owner must pay the berth fee"], 1)
     assert hits[0].document == "fees.txt"
-    assert left_out["wanted"] == "empty.txt"
+    assert unread["wanted"] == "empty.txt"
     assert (trouble["node"], trouble["used"]) == ("index", "memory only")
     assert "cannot be written" in trouble["reason"]
 
@@ -242,7 +245,7 @@ def test_a_cache_that_may_not_be_searched_is_no_failure(
 ) -> None:
     monkeypatch.setenv("LEXLOOP_CACHE", str(barred / "cache"))
     collection, (trouble,) = opened(barred / "source", embedder)
-    assert len(collection) == 1
+    assert len(collection.seen_by(ANYBODY)) == 1
     assert "Permission denied" in trouble["reason"]
 
 
@@ -272,7 +275,11 @@ def test_bad_files_are_left_out_with_their_reason(source: Path, embedder: Letter
     said = []
     for _ in range(2):  # built, then from the cache
         collection, degraded = opened(source, embedder)
-        assert set(collection.layout.names) == {"fees.txt", "audits.md", "rows.jsonl/a"}
+        assert set(collection.seen_by(ANYBODY).documents) == {
+            "fees.txt",
+            "audits.md",
+            "rows.jsonl/a",
+        }
         said.append(sorted((item["wanted"], item["reason"]) for item in degraded))
         assert {item["used"] for item in degraded} == {"nothing of it"}
     assert said[0] == said[1]
@@ -285,7 +292,7 @@ def test_a_name_that_is_no_text_can_be_kept(source: Path, embedder: Letters) -> 
     embedder.embedded.clear()
     collection, degraded = opened(source, embedder)
     assert (degraded, embedder.embedded) == ([], [])
-    assert "\\xff.txt" in collection.layout.names
+    assert "\\xff.txt" in collection.seen_by(ANYBODY).documents
 
 
 def test_an_index_is_opened_as_it_is(source: Path, embedder: Letters, tmp_path: Path) -> None:
@@ -293,7 +300,7 @@ def test_an_index_is_opened_as_it_is(source: Path, embedder: Letters, tmp_path: 
     embedder.embedded.clear()
     (source / "fees.txt").unlink()
     found, degraded = opened(tmp_path / "index", embedder)
-    assert (len(found.layout.names), degraded, embedder.embedded) == (2, [], [])
+    assert (len(found.seen_by(ANYBODY).documents), degraded, embedder.embedded) == (2, [], [])
     with pytest.raises(DataError, match=r"letters \(27 dim.*other \(27 dim"):
         opened(tmp_path / "index", Letters("other"))
     generation = Manifest.read(tmp_path / "index").generation
@@ -328,9 +335,10 @@ def test_the_sample_opens_and_is_searched() -> None:
 
     collection, degraded = open_corpus("sample", replace(letter_tools(), extract=nothing))
     assert degraded == []
-    assert {path.name for path in sample_folder().glob("*.txt")} == set(collection.layout.names)
-    (hits,) = collection.search_lexical(["bias audit"], 3, EVERYTHING)
-    chunks = collection.chunks([hit.chunk_id for hit in hits])
+    view = collection.seen_by(ANYBODY)
+    assert {path.name for path in sample_folder().glob("*.txt")} == set(view.documents)
+    (hits,) = view.search_lexical(["bias audit"], 3)
+    chunks = view.chunks([hit.chunk_id for hit in hits])
     assert all("audit" in chunk["text"].lower() for chunk in chunks)
 
 

@@ -3,13 +3,13 @@ from pathlib import Path
 
 import pytest
 
+from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.settings_index import IndexSettings
-from lexloop.corpus.index.assemble import build_collection
+from lexloop.corpus.index.assemble import build_everything
 from lexloop.corpus.index.generations import LOCK
 from lexloop.corpus.index.manifest import Manifest, Source, is_index
-from lexloop.corpus.index.reader import open_index
-from lexloop.corpus.index.subset import every_chunk
+from lexloop.corpus.index.reader import open_everything
 from lexloop.corpus.index.verify import verify_index
 from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.load.folder import load_documents
@@ -35,15 +35,16 @@ def test_the_shipped_index_is_sound_and_names_no_place_of_this_machine(tmp_path:
 
 def test_the_shipped_index_holds_what_a_fresh_one_does() -> None:
     documents, _ = load_documents(sample_folder())
-    shipped = open_index(sample_index(), load_minilm(), restem=True)
+    shipped = open_everything(sample_index(), load_minilm(), restem=True)
     assert {d.name: d.text for d in documents} == {
-        name: shipped.text_of(name) for name in shipped.layout.names
+        name: shipped.texts.text_of(place) for place, name in enumerate(shipped.layout.names)
     }
     few = [min(documents, key=lambda document: len(document.text))]
-    fresh = build_collection(few, tools_for(Settings(), load_minilm()))
+    fresh = build_everything(few, tools_for(Settings(), load_minilm()))
     name = few[0].name
-    chunks = list(every_chunk(fresh))
-    assert chunks == [c for c in every_chunk(shipped) if c["document"] == name]
+    chunks = fresh.texts.chunks(range(len(fresh)))
+    every = shipped.texts.chunks(range(len(shipped)))
+    assert chunks == [chunk for chunk in every if chunk["document"] == name]
     triplets = [t for t in shipped.texts.fetch(range(len(shipped.texts))) if t["document"] == name]
     assert fresh.texts.fetch(range(len(fresh.texts))) == triplets
     shipped.close()
@@ -52,7 +53,7 @@ def test_the_shipped_index_holds_what_a_fresh_one_does() -> None:
 def test_the_sample_opens_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LEXLOOP_CACHE", str(tmp_path / "cache"))
     collection, degraded = open_corpus("sample", tools_for(Settings(), load_minilm()))
-    assert len(collection)
+    assert len(collection.seen_by(Filters()))
     assert degraded == []
     assert not (tmp_path / "cache").exists()
     collection.close()

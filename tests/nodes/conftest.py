@@ -6,9 +6,11 @@ from typing import TypeVar
 import pytest
 from statute import LAW, RULE
 
+from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.corpus.index.assemble import build_collection
 from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.view import View
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for
 from lexloop.models.dialogue import Dialogue
@@ -18,13 +20,19 @@ T = TypeVar("T")
 
 
 @pytest.fixture(scope="session")
-def small() -> Collection:
+def harbour() -> Collection:
     """A real collection over two short documents, with the real MiniLM."""
     documents = [
         Document("law.txt", "Harbour Act", LAW),
         Document("rule.txt", "Harbour Rules", RULE),
     ]
     return build_collection(documents, tools_for(Settings(), load_minilm()))
+
+
+@pytest.fixture(scope="session")
+def small(harbour: Collection) -> View:
+    """What anybody sees of it, which is all."""
+    return harbour.seen_by(Filters())
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.types import ABSTENTION
-from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.view import View
 from lexloop.nodes.generate.guard import PromptGuard
 from lexloop.nodes.generate.model import ModelGenerator
 from lexloop.nodes.guardrail import prompt_similarity, recited_share, recites, without
@@ -64,7 +64,7 @@ def test_any_texts_can_be_compared(text: str, system: str) -> None:
 
 
 @pytest.fixture
-def guard(small: Collection) -> PromptGuard:
+def guard(small: View) -> PromptGuard:
     return PromptGuard(small.embed, 0.8)
 
 
@@ -91,7 +91,7 @@ def test_there_is_nothing_to_withhold(guard: PromptGuard) -> None:
     assert not guard.withholds(ABSTENTION, ABSTENTION, "A question?")
 
 
-def test_the_threshold_is_a_setting(small: Collection) -> None:
+def test_the_threshold_is_a_setting(small: View) -> None:
     half = "one two three four five six seven eight nine ten and then something else entirely new"
     assert PromptGuard(small.embed, 0.1).withholds(half, RULES, "?")
     assert not PromptGuard(small.embed, 1.0).withholds(RULES, RULES, "?")

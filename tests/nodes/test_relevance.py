@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.subset import every_chunk
+from lexloop.corpus.index.view import View
 from lexloop.nodes.relevance import (
     CENTRE,
     CLOSENESS,
@@ -21,7 +20,7 @@ from lexloop.nodes.relevance import (
 )
 
 
-def test_coverage_weighs_terms_by_rarity(small: Collection) -> None:
+def test_coverage_weighs_terms_by_rarity(small: View) -> None:
     # "notic" stands in 1 of 9 chunks, "harbour" in all: titles are searched too
     rare, common = math.log(1 + 9 / 1.5), math.log(1 + 9 / 9.5)
     assert small.rarity("notic") == pytest.approx(rare)
@@ -31,13 +30,13 @@ def test_coverage_weighs_terms_by_rarity(small: Collection) -> None:
     assert covered == pytest.approx(rare / (rare + common))
 
 
-def test_coverage_of_nothing_and_by_nothing(small: Collection) -> None:
+def test_coverage_of_nothing_and_by_nothing(small: View) -> None:
     assert coverage(frozenset(), frozenset({"fee"}), small) == 1.0
     assert coverage(frozenset({"fee"}), frozenset(), small) == 0.0
     assert coverage(frozenset({"fee"}), frozenset({"fee"}), small) == 1.0
 
 
-def test_a_question_is_understood_in_parts(small: Collection) -> None:
+def test_a_question_is_understood_in_parts(small: View) -> None:
     asked = understand("What is a hull inspection and who must do it?", small)
     assert asked.parts == ["What is a hull inspection", "who must do a hull inspection?"]
     assert asked.vectors.shape == (4, 384)
@@ -48,7 +47,7 @@ def test_a_question_is_understood_in_parts(small: Collection) -> None:
     assert understand("What is it?", small).vague
 
 
-def test_relevance_by_hand(small: Collection) -> None:
+def test_relevance_by_hand(small: View) -> None:
     question = "Which sum does a boat owner pay for a berth?"
     asked = understand(question, small)
     texts = ["A boat owner pays a sum for the use of a berth.", "| a row | of a table |"]
@@ -68,7 +67,7 @@ def test_relevance_by_hand(small: Collection) -> None:
     assert scores[0] == pytest.approx(expected, abs=1e-5)
 
 
-def test_a_definition_that_is_asked_for_counts_more(small: Collection) -> None:
+def test_a_definition_that_is_asked_for_counts_more(small: View) -> None:
     asked = understand("What is a hull inspection, and who does one?", small)
     plain = replace(asked, definitions=[None] * len(asked.parts))
     texts = ["A hull inspection is a check.", "The owner pays for a hull inspection."]
@@ -77,7 +76,7 @@ def test_a_definition_that_is_asked_for_counts_more(small: Collection) -> None:
     assert gained == pytest.approx(np.array([[DEFINITION, 0.0], [0.0, 0.0]]), abs=1e-6)
 
 
-def test_a_vague_question_is_led_by_what_the_documents_are_about(small: Collection) -> None:
+def test_a_vague_question_is_led_by_what_the_documents_are_about(small: View) -> None:
     asked = understand("What is it?", small)
     text = ["The owner pays."]
     vectors = small.embed(text)
@@ -88,14 +87,14 @@ def test_a_vague_question_is_led_by_what_the_documents_are_about(small: Collecti
     assert relevance(asked, text, vectors, small)[0, 0] == pytest.approx(expected, abs=1e-5)
 
 
-def test_no_statements_have_no_relevance(small: Collection) -> None:
+def test_no_statements_have_no_relevance(small: View) -> None:
     asked = understand("What is a berth?", small)
     assert relevance(asked, [], small.embed([]), small).shape == (1, 0)
 
 
-def test_the_answering_statement_is_the_most_relevant(small: Collection) -> None:
-    texts = [s.text for chunk in every_chunk(small) for s in small.statements(chunk["id"])[0]]
-    vectors = np.concatenate([small.statements(chunk["id"])[1] for chunk in every_chunk(small)])
+def test_the_answering_statement_is_the_most_relevant(small: View) -> None:
+    texts = [s.text for chunk in small.every_chunk() for s in small.statements(chunk["id"])[0]]
+    vectors = np.concatenate([small.statements(chunk["id"])[1] for chunk in small.every_chunk()])
     for question, expected in (
         ("What is a mooring fee?", '"Mooring fee" means'),
         ("When must the owner pay the mooring fee?", "A boat owner must pay"),

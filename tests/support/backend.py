@@ -28,13 +28,18 @@ def chunk(chunk_id: str, text: str = "x") -> Chunk:
 
 
 class MemoryBackend:
-    """Keeps to the seam as a server would.
+    """Keeps to the seam as a server would, for one asker.
 
-    ``asked`` holds every call it got, in order; ``lost`` are chunks that searches still find and
+    ``access`` is that asker's; ``asked`` holds every call it got, in order; ``lost`` are chunks that searches still find and
     whose text is gone, as after an update in between.
     """
 
-    def __init__(self, chunks: Sequence[Chunk], metadata: dict[str, Metadata] | None = None):
+    def __init__(
+        self,
+        chunks: Sequence[Chunk],
+        metadata: dict[str, Metadata] | None = None,
+    ) -> None:
+        self.access = Filters()
         self._chunks = {chunk["id"]: chunk for chunk in chunks}
         self._metadata = metadata or {}
         self._lexical = BM25Okapi([_words(chunk["text"]) for chunk in chunks])
@@ -42,28 +47,26 @@ class MemoryBackend:
         self.asked: list[tuple[str, object]] = []
         self.lost: set[str] = set()
 
-    def search_lexical(self, queries: list[str], limit: int, filters: Filters) -> list[list[Hit]]:
-        self.asked.append(("lexical", (queries, limit, filters)))
+    def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
+        self.asked.append(("lexical", (queries, limit)))
         return [
-            self._ranked(self._lexical.get_scores(_words(query)), limit, filters, above=0.0)
+            self._ranked(self._lexical.get_scores(_words(query)), limit, above=0.0)
             for query in queries
         ]
 
-    def search_vector(self, queries: list[str], limit: int, filters: Filters) -> list[list[Hit]]:
-        self.asked.append(("vector", (queries, limit, filters)))
+    def search_vector(self, queries: list[str], limit: int) -> list[list[Hit]]:
+        self.asked.append(("vector", (queries, limit)))
         vectors = [_vector(query) for query in queries]
         return [
-            self._ranked([_cosine(vector, own) for own in self._vectors], limit, filters, above=-2)
+            self._ranked([_cosine(vector, own) for own in self._vectors], limit, above=-2)
             for vector in vectors
         ]
 
-    def _ranked(
-        self, scores: Sequence[float], limit: int, filters: Filters, above: float
-    ) -> list[Hit]:
+    def _ranked(self, scores: Sequence[float], limit: int, above: float) -> list[Hit]:
         hits = [
             Hit(chunk["id"], chunk["document"], float(score))
             for chunk, score in zip(self._chunks.values(), scores, strict=True)
-            if score > above and filters.admits(self._of(chunk["document"]))
+            if score > above and self.access.admits(self._of(chunk["document"]))
         ]
         return sorted(hits, key=lambda hit: -hit.score)[:limit]
 

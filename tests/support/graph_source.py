@@ -24,26 +24,31 @@ def passage_of(number: int, text: str, document: str = "harbour.txt") -> Chunk:
 
 
 class GraphCollection:
-    """Chunks and the graph of what they say, shown as far as filters admit.
+    """Chunks and the graph of what they say, as far as one asker may see them.
 
     Args:
         chunks: All chunks.
         metadata: What is known of some documents.
+        access: Who asks.
     """
 
     def __init__(
-        self, chunks: Sequence[Chunk], metadata: Mapping[str, Metadata] | None = None
+        self,
+        chunks: Sequence[Chunk],
+        metadata: Mapping[str, Metadata] | None = None,
+        access: Filters | None = None,
     ) -> None:
+        self._access = access or Filters()
         self._chunks = {chunk["id"]: chunk for chunk in chunks}
         self._metadata = metadata or {}
         self._graph = KnowledgeGraph.from_triplets(
             triplet for chunk in chunks for triplet in extract_triplets(chunk)
         )
 
-    def graph(self, filters: Filters) -> KnowledgeGraph:
-        """The triplets of the documents that the filters admit."""
+    def graph(self) -> KnowledgeGraph:
+        """The graph of the documents that the asker may see."""
         return self._graph.view(
-            lambda document: filters.admits(self._metadata.get(document, Metadata()))
+            lambda document: self._access.admits(self._metadata.get(document, Metadata()))
         )
 
     def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:

@@ -12,8 +12,9 @@ from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.index.collection import Collection as Index
+from lexloop.corpus.index.everything import UNKNOWN, Everything
 from lexloop.corpus.index.manifest import Source
-from lexloop.corpus.index.reader import open_index
+from lexloop.corpus.index.reader import open_everything
 from lexloop.corpus.index.tools import Tools
 from lexloop.corpus.load.document import Document, Limits, Loaded, Skipped, SourceFile
 from lexloop.corpus.load.formats import read_bytes
@@ -22,7 +23,8 @@ from lexloop.corpus.load.sidecar import Sidecars, finished
 from lexloop.corpus.opening import tools_for
 from lexloop.models.embedding import Halves, Progress, Vectors
 
-EVERYTHING = Filters()
+ANYBODY = Filters()
+"""Sees what has no access tags, of any day."""
 
 
 class Letters:
@@ -60,22 +62,30 @@ def sources(*folders: Path) -> list[Source]:
     return [Source(str(folder)) for folder in folders]
 
 
-def content(index: Path | Index, embedder: Letters | None = None) -> dict[str, Any]:
+def everything_in(collection: Index) -> Everything:
+    """What a collection holds and shows to nobody, for tests that compare indexes."""
+    return collection._everything
+
+
+def content(index: Path | Index | Everything, embedder: Letters | None = None) -> dict[str, Any]:
     """Everything that an index holds and finds; two indexes with equal content are equal."""
+    if isinstance(index, Index):
+        return content(everything_in(index))
     if isinstance(index, Path):
-        opened = open_index(index, embedder or Letters())
+        opened = open_everything(index, embedder or Letters())
         try:
             return content(opened)
         finally:
             opened.close()
     numbers = range(len(index.texts))
-    graph = index.graph(EVERYTHING)
+    graph = index.graph_of(None)
     weights = index.lexical.weights
-    chunks = index.texts.chunks(range(len(index)))
+    names = index.layout.names
+    known, _ = index.versions(lambda _: True)
     return {
-        "documents": {name: index.text_of(name) for name in index.layout.names},
-        "metadata": {k: v.as_record() for k, v in index.metadata(index.layout.names).items()},
-        "chunks": index.chunks([chunk["id"] for chunk in chunks]),
+        "documents": {name: index.texts.text_of(place) for place, name in enumerate(names)},
+        "metadata": {name: known.get(name, UNKNOWN).as_record() for name in names},
+        "chunks": index.texts.chunks(range(len(index))),
         "triplets": index.texts.fetch(numbers),
         "terms": list(index.lexical.terms),
         "weights": [digest(a) for a in (weights.data, weights.indices, weights.indptr)],

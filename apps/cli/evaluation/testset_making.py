@@ -3,7 +3,7 @@
 import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
@@ -13,7 +13,7 @@ from lexloop.apps.cli.terminal import one_line, plain, progress_console
 from lexloop.core.errors import InputError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
-from lexloop.corpus.opening import open_corpus, tools_for
+from lexloop.corpus.opening import left_out, open_corpus, tools_for
 from lexloop.evaluation.asking import Asker, asker_for
 from lexloop.evaluation.testset.augment import ModelNoise
 from lexloop.evaluation.testset.by_model import ModelMaker
@@ -112,16 +112,16 @@ class Making:
     def _material(self, report: Report) -> Iterator[Material]:
         embedder = load_embedder(self.settings.embedder, self.connection)
         tools = tools_for(self.settings, embedder)
-        collection, left_out = open_corpus(self.settings.corpus, tools, report)
-        self._tell(
-            [f"Left out: {item['wanted']}: {item['reason']}" for item in left_out[:_MOST_NAMED]]
-        )
-        if len(left_out) > _MOST_NAMED:
-            self._tell([f"Left out: {len(left_out) - _MOST_NAMED} more."])
-        try:
-            yield Material(collection, Filters.of(self.settings))
-        finally:
-            collection.close()
+        collection, troubles = open_corpus(self.settings.corpus, tools, report)
+        with closing(collection):
+            view = collection.seen_by(Filters.of(self.settings))
+            missing = [*left_out(view), *troubles]
+            self._tell(
+                [f"Left out: {item['wanted']}: {item['reason']}" for item in missing[:_MOST_NAMED]]
+            )
+            if len(missing) > _MOST_NAMED:
+                self._tell([f"Left out: {len(missing) - _MOST_NAMED} more."])
+            yield Material(view)
 
     @contextmanager
     def _asker(self) -> Iterator[Asker | None]:

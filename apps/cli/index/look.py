@@ -1,11 +1,13 @@
 """``lexloop index verify | info``: what an index holds, and whether it is sound."""
 
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lexloop.apps.cli import options
 from lexloop.apps.cli.edge import reported
 from lexloop.apps.cli.index import options as index_options
 from lexloop.apps.cli.index.held import embedder_of, held_manifest
@@ -14,6 +16,7 @@ from lexloop.apps.cli.terminal import one_line, plain, result_console, write_jso
 if TYPE_CHECKING:
     from lexloop.corpus.index.collection import Collection
     from lexloop.corpus.index.manifest import Manifest
+    from lexloop.corpus.index.view import View
 
 _KNOWN = ("jurisdiction", "kind", "host", "tags")
 
@@ -35,22 +38,33 @@ def verify(*, index: index_options.Index, as_json: index_options.AsJson = False)
 
 def info(
     *,
+    context: typer.Context,
     index: index_options.Index,
     documents: Annotated[
         bool, typer.Option("--documents", help="Also list the documents with what is known.")
     ] = False,
     as_json: index_options.AsJson = False,
+    allowed_tags: options.Tags = None,
+    as_of: options.AsOf = None,
+    jurisdictions: options.Jurisdictions = None,
+    source_kinds: options.Kinds = None,
 ) -> None:
-    """Say what an index holds, what it is made with, and what was left out of it."""
+    """Say what an index holds, what it is made with, and what was left out of it.
+
+    Documents are listed as somebody with the given tags may see them, of any day unless one is
+    given. Where documents have tags, what was left out is counted and not named.
+    """
     with reported(as_json):
+        from lexloop.core.filters import Filters
         from lexloop.corpus.index.reader import open_index
 
+        access = Filters.of(options.chosen_settings(context.params, {"as_of": "any"}))
         manifest = held_manifest(index)
-        collection = open_index(index, embedder_of(manifest))
-        try:
-            report = _report(index, manifest, collection, documents)
-        finally:
-            collection.close()
+        with closing(open_index(index, embedder_of(manifest))) as collection:
+            view = collection.seen_by(access)
+            report = _report(index, manifest, collection, view)
+            if documents:
+                report["list"] = _listed(view)
         if as_json:
             write_json(report)
         else:
@@ -58,13 +72,13 @@ def info(
 
 
 def _report(
-    index: Path, manifest: "Manifest", collection: "Collection", documents: bool
+    index: Path, manifest: "Manifest", collection: "Collection", view: "View"
 ) -> dict[str, Any]:
     """What ``--json`` prints."""
     from lexloop.corpus.index.generations import GENERATIONS
 
     folder = index / GENERATIONS / manifest.generation
-    report: dict[str, Any] = {
+    return {
         "index": str(index),
         **manifest.counts,
         "files": len(manifest.fingerprints),
@@ -73,18 +87,18 @@ def _report(
         "format": manifest.format,
         "stemmer": manifest.stemmer,
         **manifest.recipe.as_record(),
-        "dense_kind": collection.dense.kind,
-        "recall@10": collection.dense.recall,
+        "dense_kind": collection.dense_kind,
+        "recall@10": collection.recall,
         "sources": [vars(source) for source in manifest.sources],
-        "excluded": list(manifest.excluded),
-        "skipped": [vars(item) for item in collection.texts.skipped()],
+        "excluded": list(manifest.excluded) if view.all_public else [],
+        "excluded_count": len(manifest.excluded),
+        "skipped": [vars(item) for item in view.skipped()],
     }
-    if documents:
-        known = collection.metadata(collection.layout.names)
-        report["list"] = [
-            {"document": name, **known[name].as_record()} for name in collection.layout.names
-        ]
-    return report
+
+
+def _listed(view: "View") -> list[dict[str, Any]]:
+    known = view.metadata(view.documents)
+    return [{"document": name, **known[name].as_record()} for name in view.documents]
 
 
 def _show(report: dict[str, Any]) -> None:

@@ -21,6 +21,8 @@ from lexloop.graph.components import Components, choose
 TAGS = ("board", "staff", "press")
 TOPICS = ("mooring fee", "hull inspection", "berth notice", "night watch", "crane permit")
 QUESTION = "When must the owner pay the mooring fee to the harbour master?"
+QUERIES = [QUESTION, *TOPICS, "§ 1-1", "penalty", "vessel"]
+EVERYONE = Filters(allowed_tags=frozenset(TAGS))
 SHARED = "The owner must pay the mooring fee to the harbour master"
 
 
@@ -41,26 +43,23 @@ def collected(*known: Metadata) -> Collection:
 
 def surfaced(collection: Collection, filters: Filters) -> set[str]:
     """Every document that any signal brings up, asked in every way there is."""
+    view = collection.seen_by(filters)
     found: set[str] = set()
-    queries = [QUESTION, *TOPICS, "§ 1-1", "penalty", "vessel"]
-    for search in (collection.search_lexical, collection.search_vector):
+    for search in (view.search_lexical, view.search_vector):
         for limit in (1, 50):
-            for hits in search(queries, limit, filters):
+            for hits in search(QUERIES, limit):
                 assert all(hit.chunk_id.startswith(f"{hit.document}#") for hit in hits)
                 found |= {hit.document for hit in hits}
-    graph = collection.graph(filters)
-    every = [f"{name}#{start}" for name in collection.layout.names for start in _starts(collection)]
+    graph, everyone = view.graph(), collection.seen_by(EVERYONE)
+    every = [chunk["id"] for chunk in everyone.every_chunk()]
     seeds = dict.fromkeys([*graph.match([*TOPICS, "owner", "§ 1-1"], 50), *graph.entities], 1.0)
     seeds |= dict.fromkeys(graph.entities_of(every), 1.0)
     for path in graph.walk(seeds, 3, limit=500):
         found |= {triplet["document"] for triplet in path.triplets}
     for entity in seeds:
         found |= {one.triplet["document"] for one in graph.neighbourhood(entity, 2, 50)}
+    assert found == {chunk["document"] for chunk in view.every_chunk()} == set(view.documents)
     return found
-
-
-def _starts(collection: Collection) -> set[int]:
-    return set(collection.layout.starts.tolist())
 
 
 TAG_SETS = st.sets(st.sampled_from(TAGS)).map(lambda tags: tuple(sorted(tags)))

@@ -4,14 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from indexes import EVERYTHING, Letters, content, letter_tools
+from indexes import ANYBODY, Letters, content, letter_tools
 
 from lexloop.corpus.index import window_vectors
 from lexloop.corpus.index.assemble import build_collection
 from lexloop.corpus.index.dense import DenseIndex
 from lexloop.corpus.index.draft import Draft, _runs
 from lexloop.corpus.index.layout import Layout
-from lexloop.corpus.index.subset import every_chunk
 from lexloop.corpus.index.window_vectors import KnownVectors, WindowVectors
 from lexloop.corpus.index.windows import window_marks
 from lexloop.corpus.load.document import Document
@@ -72,10 +71,11 @@ def test_a_document_without_chunks_is_a_document() -> None:
     blank = Document("blank.txt", "Blank", "   ")
     some = Document("some.txt", "Some", "The owner must pay.")
     found = build_collection([blank, some, Document("z.txt", "Z", "")], letter_tools())
-    assert found.layout.names == ["blank.txt", "some.txt", "z.txt"]
-    assert {chunk["document"] for chunk in every_chunk(found)} == {"some.txt"}
-    assert found.text_of("blank.txt") == "   "
-    (hits,) = found.search_vector(["owner"], 3, EVERYTHING)
+    view = found.seen_by(ANYBODY)
+    assert view.documents == ["blank.txt", "some.txt", "z.txt"]
+    assert {chunk["document"] for chunk in view.every_chunk()} == {"some.txt"}
+    assert view.text_of("blank.txt") == "   "
+    (hits,) = view.search_vector(["owner"], 3)
     assert [hit.document for hit in hits] == ["some.txt"]
     assert content(found)["documents"]["z.txt"] == ""
 

@@ -12,16 +12,17 @@ from typing import Any
 
 import formats
 import pytest
-from indexes import EVERYTHING, Letters, content, letter_tools, sources
+from indexes import ANYBODY, Letters, content, letter_tools, sources
 
 from lexloop.core.errors import CorpusError, OutdatedIndexError
 from lexloop.core.types import Chunk
 from lexloop.corpus.chunk import provisions
 from lexloop.corpus.index import draft, lexical, manifest, rows, texts, windows
+from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.estimate import estimate
 from lexloop.corpus.index.manifest import FORMAT, Manifest, Source
 from lexloop.corpus.index.okapi import okapi_weights
-from lexloop.corpus.index.reader import open_index
+from lexloop.corpus.index.reader import open_everything, open_index
 from lexloop.corpus.index.verify import verify_index
 from lexloop.corpus.index.writer import Outcome, remove_documents, write_index
 from lexloop.corpus.text import statements, tokens
@@ -122,7 +123,7 @@ def embedded_in(index: Path) -> tuple[set[str], set[bytes]]:
 
 def wholes(index: Path) -> list[list[float]]:
     """The vectors of the whole chunks."""
-    with closing(open_index(index, Letters())) as opened:
+    with closing(open_everything(index, Letters())) as opened:
         return [opened.dense.stored_windows(at)[0].tolist() for at in range(len(opened))]
 
 
@@ -285,10 +286,11 @@ def test_an_index_stemmed_otherwise_can_be_opened_with_new_terms_in_memory(
 ) -> None:
     with stemmed_otherwise():
         write()
-    collection = open_index(index, embedder, restem=True)
-    (hits,) = collection.search_lexical(["owners paying for audits"], 3, EVERYTHING)
+    everything = open_everything(index, embedder, restem=True)
+    view = Collection(everything).seen_by(ANYBODY)
+    (hits,) = view.search_lexical(["owners paying for audits"], 3)
     write()
-    assert content(collection) == content(index)
+    assert content(everything) == content(index)
     assert [hit.document for hit in hits] == ["fees.txt", "fees.txt"]
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from indexes import EVERYTHING, Letters, content
+from indexes import ANYBODY, Letters, content
 
 from lexloop.core.errors import DataError, IndexWriteError
 from lexloop.corpus.index import reader
@@ -38,7 +38,8 @@ def test_a_reader_keeps_its_generation_until_it_closes(
 ) -> None:
     write()
     old = open_index(index, Letters())
-    expected = {chunk["text"] for chunk in old.texts.chunks(range(len(old)))}
+    seen = old.seen_by(ANYBODY)
+    expected = {chunk["text"] for chunk in seen.every_chunk()}
     first = generations(index)
     for text in ("One.", "Two."):
         (folder / "fees.txt").write_text(f"The owner must pay the fee. {text}")
@@ -47,10 +48,10 @@ def test_a_reader_keeps_its_generation_until_it_closes(
     assert len(held) == 2
     assert first < held
     # the graph is opened only now, from files that an update made obsolete
-    assert old.graph(EVERYTHING).entities
-    assert {chunk["text"] for chunk in old.texts.chunks(range(len(old)))} == expected
+    assert seen.graph().entities
+    assert {chunk["text"] for chunk in seen.every_chunk()} == expected
     new = open_index(index, Letters())
-    assert old.text_of("fees.txt") != new.text_of("fees.txt")
+    assert seen.text_of("fees.txt") != new.seen_by(ANYBODY).text_of("fees.txt")
     old.close()
     old.close()
     new.close()
@@ -62,7 +63,7 @@ def test_a_reader_that_is_forgotten_lets_go(index: Path, folder: Path, write: Wr
     import gc
 
     write()
-    assert open_index(index, Letters()).layout.names
+    assert open_index(index, Letters()).seen_by(ANYBODY).documents
     gc.collect()
     (folder / "fees.txt").write_text("Changed.")
     write()
@@ -87,9 +88,10 @@ def test_readers_and_a_writer_at_once(index: Path, folder: Path, write: Write) -
     seen = set()
     while not ended.is_set():
         found = open_index(index, Letters())
-        text = found.text_of("fees.txt")
-        (hits,) = found.search_lexical(["owner"], 5, EVERYTHING)
-        assert {chunk["text"] in text for chunk in found.chunks([h.chunk_id for h in hits])} <= {
+        view = found.seen_by(ANYBODY)
+        text = view.text_of("fees.txt")
+        (hits,) = view.search_lexical(["owner"], 5)
+        assert {chunk["text"] in text for chunk in view.chunks([h.chunk_id for h in hits])} <= {
             True
         }
         seen.add(text)
@@ -116,7 +118,7 @@ def test_an_index_replaced_while_it_is_opened_is_opened_again(
 
     monkeypatch.setattr(reader, "Lease", too_late)
     found = open_index(index, Letters())
-    assert "guest" in str(found.text_of("fees.txt"))
+    assert "guest" in str(found.seen_by(ANYBODY).text_of("fees.txt"))
     assert not replaced[0].exists()
     found.close()
 
@@ -132,7 +134,7 @@ def test_what_is_left_of_a_half_swept_generation_is_not_taken_for_damage(
     read, given = Manifest.read, [stale]
     monkeypatch.setattr(Manifest, "read", lambda index: given.pop() if given else read(index))
     found = open_index(index, Letters())
-    assert "guest" in str(found.text_of("fees.txt"))
+    assert "guest" in str(found.seen_by(ANYBODY).text_of("fees.txt"))
     found.close()
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from indexes import EVERYTHING, Letters, content, files_of, letter_tools, sources
+from indexes import ANYBODY, Letters, content, files_of, letter_tools, sources
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.settings import Settings
@@ -154,14 +154,15 @@ def test_what_is_removed_is_gone_from_every_signal_and_stays_out(
     outcome = remove_documents(index, ["fees.txt"], letter_tools(embedder))
     assert (outcome.difference.removed, outcome.counts["documents"]) == (["fees.txt"], 1)
     found = open_index(index, embedder)
-    assert found.layout.names == ["notices.md"]
-    assert found.search_lexical(["bias audit of the auditor"], 9, EVERYTHING) == [[]]
-    assert not found.knows("audit")
-    (hits,) = found.search_vector(["bias audit"], 9, EVERYTHING)
+    view = found.seen_by(ANYBODY)
+    assert view.documents == ["notices.md"]
+    assert view.search_lexical(["bias audit of the auditor"], 9) == [[]]
+    assert not view.knows("audit")
+    (hits,) = view.search_vector(["bias audit"], 9)
     assert {hit.document for hit in hits} == {"notices.md"}
-    assert all("auditor" not in name for name in found.graph(EVERYTHING).entities)
+    assert all("auditor" not in name for name in view.graph().entities)
     assert any("auditor" in name for name in before["entities"])
-    assert [item.name for item in found.texts.skipped()] == ["bad.txt"]
+    assert [item.name for item in view.skipped()] == ["bad.txt"]
     found.close()
     verify_index(index, embedder)
     excluded = Manifest.read(index).excluded

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
-from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.view import View
 from lexloop.corpus.opening import open_corpus, tools_for
 from lexloop.models.embedders import load_embedder
 from lexloop.models.embedding import Embedder
@@ -36,10 +37,10 @@ def minilm() -> Embedder:
 
 
 @pytest.fixture(scope="session")
-def acts(tmp_path_factory: pytest.TempPathFactory, minilm: Embedder) -> Collection:
+def acts(tmp_path_factory: pytest.TempPathFactory, minilm: Embedder) -> View:
     folder: Path = tmp_path_factory.mktemp("acts")
     (folder / "dog_act.txt").write_text(DOGS, "utf-8")
     (folder / "cat_act.txt").write_text(CATS, "utf-8")
     (folder / "2013MU2250.txt").write_text(CASE, "utf-8")
     settings = Settings(corpus=str(folder))
-    return open_corpus(settings.corpus, tools_for(settings, minilm))[0]
+    return open_corpus(settings.corpus, tools_for(settings, minilm))[0].seen_by(Filters())

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lexloop.core.errors import InputError
-from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.view import View
 from lexloop.evaluation.eval_rag.authority import MOST_CHARS
 from lexloop.evaluation.eval_rag.cited import CitedProvisions
 from lexloop.evaluation.eval_rag.pairs import Pair, pair_entries, read_pairs
@@ -13,7 +13,7 @@ from lexloop.evaluation.eval_rag.provisions import Provision, provisions_of
 
 
 @pytest.fixture(scope="module")
-def provisions(acts: Collection) -> list[Provision]:
+def provisions(acts: View) -> list[Provision]:
     return provisions_of(acts)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lexloop.core.errors import DataError
-from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.view import View
 from lexloop.evaluation.eval_rag.authority import Authority, Entry
 from lexloop.evaluation.eval_rag.index import QuestionIndex, kept_index
 from lexloop.evaluation.eval_rag.provisions import provisions_of
@@ -23,7 +23,7 @@ def silent(done: int, total: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def entries(acts: Collection) -> list[Entry]:
+def entries(acts: View) -> list[Entry]:
     return [*entries_by_rule(provisions_of(acts)), Entry("What is the price of a chip?", ANSWER)]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from lexloop.core.score import Unresolved
 from lexloop.core.types import ABSTENTION
-from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.view import View
 from lexloop.evaluation.eval_rag.answers import Answer
 from lexloop.evaluation.eval_rag.embedded_scores import Case, EmbeddedScores
 from lexloop.evaluation.eval_rag.index import QuestionIndex
@@ -33,7 +33,7 @@ def embedded(minilm: Embedder) -> EmbeddedScores:
 
 
 @pytest.fixture(scope="module")
-def index(acts: Collection, minilm: Embedder) -> QuestionIndex:
+def index(acts: View, minilm: Embedder) -> QuestionIndex:
     return QuestionIndex.build(entries_by_rule(provisions_of(acts)), minilm, lambda *_: None)
 
 

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.evaluation.run.judges import Once
-from lexloop.evaluation.run.sources import Forgetful, Judging, Metered, OneByOne, Sources
+from lexloop.evaluation.run.sources import Metered, OneByOne, Sources
 from lexloop.models.embedding import Embedder
 from lexloop.models.minilm import load_minilm
 
@@ -40,18 +41,19 @@ def test_one_by_one_the_company_of_a_text_does_not_show(embedder: Embedder) -> N
 
 def test_collections_forget_and_judges_do_not_depend_on_them(embedder: Embedder) -> None:
     sources = Sources(Connection())
-    collection, left_out = sources.collection(Settings())
-    assert left_out == []
+    collection, troubles = sources.collection(Settings())
+    assert troubles == []
     assert sources.collection(Settings(k=3))[0] is collection
     meter = Metered(embedder)
-    asked = Forgetful.of(collection, meter)
+    forgetful = collection.embedded_by(meter)
+    asked = forgetful.seen_by(Filters())
     asked.embed(TEXTS)
     asked.embed(TEXTS)
     assert meter.saved_s == 0.0  # the collection knew them
-    asked.forget()
+    forgetful.forget()
     asked.embed(TEXTS)
     assert meter.saved_s > 0.0
-    judging = Judging.of(collection, OneByOne(embedder))
+    judging = collection.embedded_by(OneByOne(embedder)).seen_by(Filters())
     assert np.array_equal(judging.embed(TEXTS)[0], judging.embed(TEXTS[:1])[0])
     sources.close()
 

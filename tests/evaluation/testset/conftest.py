@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.corpus.index.assemble import build_collection
 from lexloop.corpus.load.folder import load_documents
@@ -18,7 +19,7 @@ HERE = Path(__file__).parent
 def sample() -> Material:
     """The bundled digest of a statute and its rule."""
     collection, _ = open_corpus("sample", tools_for(Settings(), load_minilm()))
-    return Material(collection)
+    return Material(collection.seen_by(Filters()))
 
 
 @pytest.fixture(scope="session")
@@ -35,4 +36,5 @@ def policy() -> Material:
 
 def _material(name: str) -> Material:
     documents, _ = load_documents(HERE / name)
-    return Material(build_collection(documents, tools_for(Settings(), load_minilm())))
+    collection = build_collection(documents, tools_for(Settings(), load_minilm()))
+    return Material(collection.seen_by(Filters()))

@@ -78,7 +78,7 @@ def test_what_is_out_of_scope_names_what_the_documents_lack(
     for question in made.questions:
         if question.question_type == OUT_OF_SCOPE:
             lacking = (question.reference_answer or "").rpartition("nothing about ")[2]
-            assert not any(map(sample.collection.knows, tokenize(lacking)))
+            assert not any(map(sample.view.knows, tokenize(lacking)))
 
 
 def test_a_seed_gives_the_same_set_again(policy: Material) -> None:
@@ -138,9 +138,9 @@ def test_documents_that_state_nothing_are_refused() -> None:
 def test_hidden_documents_are_not_asked_about() -> None:
     text = "A permit is a written consent of the harbour council."
     collection = build_collection([Document("a.txt", "A", text)], _tools())
-    assert Material(collection).documents == ["a.txt"]
+    assert Material(collection.seen_by(Filters())).view.documents == ["a.txt"]
     with pytest.raises(CorpusError, match="no text"):
-        Material(collection, Filters(kinds=frozenset({"statute"})))
+        Material(collection.seen_by(Filters(kinds=frozenset({"statute"}))))
 
 
 def test_a_question_without_a_trace_of_its_evidence_is_not_connected(sample: Material) -> None:
@@ -178,4 +178,5 @@ def _tools() -> Tools:
 
 
 def _material(text: str) -> Material:
-    return Material(build_collection([Document("a.txt", "A", text)], _tools()))
+    collection = build_collection([Document("a.txt", "A", text)], _tools())
+    return Material(collection.seen_by(Filters()))

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from lexloop.core.types import ABSTENTION, Passage
-from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.subset import every_chunk
+from lexloop.corpus.index.view import View
 from lexloop.nodes.evaluate.embedded import EmbeddedJudge
 from lexloop.nodes.evaluate.judge import Judgement
 
@@ -17,9 +16,9 @@ Judge = Callable[..., Judgement]
 
 
 @pytest.fixture
-def judge(small: Collection, finish: Callable[[Any], Judgement]) -> Judge:
+def judge(small: View, finish: Callable[[Any], Judgement]) -> Judge:
     def run(question: str, answer: str, *sections: str) -> Judgement:
-        found = [chunk for chunk in every_chunk(small) if chunk["section"] in sections]
+        found = [chunk for chunk in small.every_chunk() if chunk["section"] in sections]
         passages: list[Passage] = [
             {**chunk, "score": 1.0, "signals": {}, "n": n} for n, chunk in enumerate(found, 1)
         ]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.view import View
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.evaluate.evidence import Evidence
 from lexloop.nodes.evaluate.relevance_signs import read_answer_signs, read_context_signs
@@ -22,7 +22,7 @@ ASKED = Asked(
 )
 
 
-def test_answer_signs(small: Collection) -> None:
+def test_answer_signs(small: View) -> None:
     signs = read_answer_signs(ASKED, "The fee.", rows((0, 1))[0], rows((1, 0), (-1, 0)), small)
     assert signs.whole == pytest.approx(0.6)  # the core is closer than the question
     assert signs.sentence == pytest.approx(1.0)
@@ -31,7 +31,7 @@ def test_answer_signs(small: Collection) -> None:
     assert signs.least == 0.0  # nothing of the berth
 
 
-def test_context_signs(small: Collection) -> None:
+def test_context_signs(small: View) -> None:
     evidence = Evidence(["A berth.", "A fee."], rows((1, 0), (0, -1)))
     signs = read_context_signs(ASKED, evidence, small)
     assert signs.closest == pytest.approx(1.0)

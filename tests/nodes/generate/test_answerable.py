@@ -10,7 +10,7 @@ import pytest
 
 from lexloop.core.errors import DataError
 from lexloop.core.types import Passage
-from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.view import View
 from lexloop.nodes.generate import answerable as module
 from lexloop.nodes.generate.answerable import Signs, answerable, read_signs
 from lexloop.nodes.generate.selection import gather
@@ -21,7 +21,7 @@ NONE = Signs(*[0.0] * len(fields(Signs)))
 
 
 @pytest.fixture
-def signs(small: Collection, passages: Passages) -> Callable[..., Signs]:
+def signs(small: View, passages: Passages) -> Callable[..., Signs]:
     def read(question: str, *sections: str) -> Signs:
         asked = understand(question, small)
         scored = gather(asked, passages(*sections), small)

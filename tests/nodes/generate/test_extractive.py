@@ -8,12 +8,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from records import passage
 
+from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, Passage
 from lexloop.corpus.index.assemble import build_collection
-from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.subset import every_chunk
+from lexloop.corpus.index.view import View
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for
 from lexloop.models.minilm import load_minilm
@@ -30,7 +30,7 @@ Answer = Callable[..., Draft]
 
 
 @pytest.fixture
-def answer(small: Collection, passages: Passages, finish: Callable[[Any], Draft]) -> Answer:
+def answer(small: View, passages: Passages, finish: Callable[[Any], Draft]) -> Answer:
     def run(question: str, *sections: str) -> Draft:
         generator = ExtractiveGenerator(small)
         return finish(generator.generate(question, passages(*sections), [], None))
@@ -69,16 +69,14 @@ def test_what_the_documents_do_not_say_is_not_answered(answer: Answer, question:
     assert answer(question) == Draft(ABSTENTION)
 
 
-def test_without_passages_there_is_no_answer(
-    small: Collection, finish: Callable[[Any], Draft]
-) -> None:
+def test_without_passages_there_is_no_answer(small: View, finish: Callable[[Any], Draft]) -> None:
     draft = finish(ExtractiveGenerator(small).generate("What is a berth?", [], [], None))
     assert draft == Draft(ABSTENTION)
     assert draft.abstained
     assert draft.citations == []
 
 
-def test_every_span_can_be_cited_exactly(small: Collection, passages: Passages) -> None:
+def test_every_span_can_be_cited_exactly(small: View, passages: Passages) -> None:
     scored = gather(understand("What is a hull inspection?", small), passages(), small)
     assert scored is not None
     for item in scored.evidence:
@@ -90,7 +88,7 @@ def test_every_span_can_be_cited_exactly(small: Collection, passages: Passages) 
 
 
 def test_every_sentence_of_every_possible_answer_has_a_marker(
-    small: Collection, passages: Passages
+    small: View, passages: Passages
 ) -> None:
     scored = gather(understand("What is a hull inspection?", small), passages(), small)
     assert scored is not None
@@ -99,7 +97,7 @@ def test_every_sentence_of_every_possible_answer_has_a_marker(
         assert all(sentence.numbers for sentence in cited_sentences(said))
 
 
-def test_a_list_marker_is_left_out_of_the_answer(small: Collection, passages: Passages) -> None:
+def test_a_list_marker_is_left_out_of_the_answer(small: View, passages: Passages) -> None:
     scored = gather(understand("What is it?", small), passages("§ 5-100"), small)
     assert scored is not None
     said = [without_markers(_cited(item)) for item in scored.evidence]
@@ -119,14 +117,14 @@ SENTENCES = st.sampled_from(
 @given(st.lists(st.tuples(SENTENCES, st.sampled_from([" ", "\n", "\n\n"])), min_size=1, max_size=9))
 def test_citations_and_markers_hold_on_any_document(pieces: list[tuple[str, str]]) -> None:
     text = "".join(sentence + gap for sentence, gap in pieces)
-    collection = build_collection(
+    view = build_collection(
         [Document("d.txt", "D", text)], tools_for(Settings(), load_minilm(), lambda _: [], "none")
-    )
+    ).seen_by(Filters())
     given = [
         Passage(**{**passage(n, chunk["text"]), **chunk})
-        for n, chunk in enumerate(every_chunk(collection), 1)
+        for n, chunk in enumerate(view.every_chunk(), 1)
     ]
-    scored = gather(understand("What must the owner pay?", collection), given, collection)
+    scored = gather(understand("What must the owner pay?", view), given, view)
     for item in scored.evidence if scored else []:
         citation = cite(item.passage, item.start, item.end)
         assert text[citation["start"] : citation["end"]] == citation["quote"]
@@ -134,7 +132,7 @@ def test_citations_and_markers_hold_on_any_document(pieces: list[tuple[str, str]
 
 
 def test_the_node_writes_the_draft(
-    small: Collection, passages: Passages, finish: Callable[[Any], Update]
+    small: View, passages: Passages, finish: Callable[[Any], Update]
 ) -> None:
     state: State = {
         "standalone": "What is a mooring fee?",
@@ -151,7 +149,7 @@ def test_the_node_writes_the_draft(
 
 
 def test_an_answer_that_recites_its_instructions_becomes_an_abstention(
-    small: Collection, passages: Passages, finish: Callable[[Any], Update]
+    small: View, passages: Passages, finish: Callable[[Any], Update]
 ) -> None:
     class Leaky(ExtractiveGenerator):
         instructions = '"Mooring fee" means the sum that a boat owner pays for the use of a berth.'

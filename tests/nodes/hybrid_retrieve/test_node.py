@@ -16,6 +16,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate, Chunk
 from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.view import View
 from lexloop.nodes.hybrid_retrieve.backend import Backend
 from lexloop.nodes.hybrid_retrieve.choice import SUB_QUERY_WEIGHT
 from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
@@ -39,8 +40,11 @@ def state(question: str = QUESTION, queries: list[str] | None = None, k: int = 3
 
 
 def finished(asked: State, backend: Backend | None, **settings: object) -> Update:
+    chosen = Settings(**settings)
+    if isinstance(backend, MemoryBackend):
+        backend.access = Filters.of(chosen)
     with pytest.raises(StopIteration) as done:
-        next(hybrid_retrieve(asked, backend, Settings(**settings)))
+        next(hybrid_retrieve(asked, backend, chosen))
     return done.value.value
 
 
@@ -115,7 +119,7 @@ def test_all_queries_are_searched_in_one_batch_and_few_texts_fetched(
     backend: MemoryBackend,
 ) -> None:
     found = finished(state(queries=["fee", QUESTION]), backend, candidates=3, as_of="any")
-    batch = ([QUESTION, "fee"], 12, Filters())
+    batch = ([QUESTION, "fee"], 12)
     ids = [candidate["id"] for candidate in found["candidates"]]
     assert backend.asked == [("lexical", batch), ("vector", batch), ("chunks", ids)]
 
@@ -179,7 +183,7 @@ def test_advice_to_search_more_broadly_brings_up_more(retrieve: Retrieve) -> Non
     assert len(retrieve({**state(k=1), "advice": narrow}, candidates=3)) == 3
 
 
-def test_a_collection_keeps_to_the_seam(small: Collection) -> None:
+def test_a_view_keeps_to_the_seam(small: View, harbour: Collection) -> None:
     found = finished(state(), small)["candidates"]
     assert found[0]["section"] == "§ 5-200"
     assert set(found[0]["signals"]) == {"lexical", "dense"}
@@ -187,7 +191,8 @@ def test_a_collection_keeps_to_the_seam(small: Collection) -> None:
         document = small.text_of(candidate["document"])
         assert document is not None
         assert document[candidate["start"] : candidate["end"]] == candidate["text"]
-    assert finished(state(), small, source_kinds=["statute"]) == {"candidates": []}
+    statutes = harbour.seen_by(Filters(kinds=frozenset({"statute"})))
+    assert finished(state(), statutes) == {"candidates": []}
 
 
 DAYS = st.none() | st.dates(date(2020, 1, 1), date(2024, 12, 31))

@@ -1,8 +1,10 @@
+from datetime import date
+
 import pytest
 from graph_source import GraphCollection, passage_of
 
+from lexloop.core.filters import Filters
 from lexloop.core.metadata import Metadata
-from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate, Plan
 from lexloop.nodes.kg_retrieve.node import GraphSource, kg_retrieve
@@ -29,7 +31,6 @@ def retrieved(
     *,
     K: int = 4,
     S: int = 2,
-    settings: Settings | None = None,
 ) -> Update:
     plan: Plan = {"k": 5, "Q": 3, "K": K, "S": S}
     found: list[Candidate] = [
@@ -37,7 +38,7 @@ def retrieved(
     ]
     state: State = {"plan": plan, "keywords": keywords, "candidates": found}
     with pytest.raises(StopIteration) as done:
-        next(kg_retrieve(state, source, settings or Settings()))
+        next(kg_retrieve(state, source))
     update: Update = done.value.value
     return update
 
@@ -113,9 +114,9 @@ SECRET = [
 
 @pytest.mark.parametrize("tags", [(), ("clerks",)])
 def test_documents_that_the_filters_leave_out_have_no_part(tags: tuple[str, ...]) -> None:
-    source = GraphCollection(SECRET, {"secret.txt": Metadata(tags=("inspectors",))})
-    shown = Settings(allowed_tags=tags)
-    found = retrieved(source, ["mooring fee", "smuggler"], ["c7", "c1"], S=3, settings=shown)
+    hidden = {"secret.txt": Metadata(tags=("inspectors",))}
+    source = GraphCollection(SECRET, hidden, Filters(allowed_tags=frozenset(tags)))
+    found = retrieved(source, ["mooring fee", "smuggler"], ["c7", "c1"], S=3)
     assert {c["document"] for c in found["graph_candidates"]} == {"harbour.txt"}
     assert {t["document"] for t in found["triplets"]} == {"harbour.txt"}
     alone = retrieved(GraphCollection(SECRET[:2]), ["mooring fee", "smuggler"], ["c1"], S=3)
@@ -123,15 +124,15 @@ def test_documents_that_the_filters_leave_out_have_no_part(tags: tuple[str, ...]
 
 
 def test_documents_that_the_filters_admit_are_walked() -> None:
-    source = GraphCollection(SECRET, {"secret.txt": Metadata(tags=("inspectors",))})
-    shown = Settings(allowed_tags=("inspectors",))
-    found = retrieved(source, ["smuggler"], [], settings=shown)
+    hidden = {"secret.txt": Metadata(tags=("inspectors",))}
+    source = GraphCollection(SECRET, hidden, Filters(allowed_tags=frozenset({"inspectors"})))
+    found = retrieved(source, ["smuggler"], [])
     assert "c7" in {c["id"] for c in found["graph_candidates"]}
 
 
 def test_the_law_of_another_day_is_left_out() -> None:
-    ended = Metadata.from_record({"in_force_to": "2020-12-31"})
-    source = GraphCollection(SECRET, {"secret.txt": ended})
-    then, now = Settings(as_of="2020-06-01"), Settings(as_of="2021-01-01")
-    assert retrieved(source, ["smuggler"], [], settings=then)["graph_candidates"]
-    assert not retrieved(source, ["smuggler"], [], settings=now)["graph_candidates"]
+    ended = {"secret.txt": Metadata.from_record({"in_force_to": "2020-12-31"})}
+    then = GraphCollection(SECRET, ended, Filters(as_of=date(2020, 6, 1)))
+    now = GraphCollection(SECRET, ended, Filters(as_of=date(2021, 1, 1)))
+    assert retrieved(then, ["smuggler"], [])["graph_candidates"]
+    assert not retrieved(now, ["smuggler"], [])["graph_candidates"]

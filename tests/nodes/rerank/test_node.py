@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate, Chunk
-from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.subset import every_chunk
+from lexloop.corpus.index.view import View
 from lexloop.nodes.rerank.features import FeatureReranker, NoReranker
 from lexloop.nodes.rerank.node import copies_last, merge, rerank
 
@@ -96,8 +95,8 @@ def test_what_the_graph_alone_found_can_become_a_passage(finish: Callable[[Any],
     assert ids(update["passages"]) == ["g"]
 
 
-def test_the_best_statement_decides(small: Collection) -> None:
-    pool = [found(chunk) for chunk in every_chunk(small)]
+def test_the_best_statement_decides(small: View) -> None:
+    pool = [found(chunk) for chunk in small.every_chunk()]
     question = "What is the penalty for mooring without an inspection?"
     ranked = FeatureReranker(small).rerank(question, pool)
     assert ranked[0]["section"] == "§ 5-200"
@@ -108,15 +107,15 @@ def test_the_best_statement_decides(small: Collection) -> None:
     assert all(type(item["score"]) is float for item in ranked)
 
 
-def test_the_order_of_arrival_does_not_matter(small: Collection) -> None:
-    pool = [found(chunk) for chunk in every_chunk(small)]
+def test_the_order_of_arrival_does_not_matter(small: View) -> None:
+    pool = [found(chunk) for chunk in small.every_chunk()]
     reranker = FeatureReranker(small)
     ranked = reranker.rerank("What is a berth?", pool)
     assert reranker.rerank("What is a berth?", pool[::-1]) == ranked
 
 
-def test_search_and_graph_break_a_tie(small: Collection) -> None:
-    chunk = list(every_chunk(small))[1]
+def test_search_and_graph_break_a_tie(small: View) -> None:
+    chunk = list(small.every_chunk())[1]
     plain, other = found(chunk), {**found(chunk, graph=1.0), "id": chunk["id"]}
     reranker = FeatureReranker(small)
     alone = reranker.rerank("What is a berth?", [plain])[0]["score"]
@@ -124,8 +123,8 @@ def test_search_and_graph_break_a_tie(small: Collection) -> None:
     assert helped == pytest.approx(alone + 0.05)
 
 
-def test_a_walks_score_does_not_count_as_a_searchs(small: Collection) -> None:
-    first, *others = [found(chunk, dense=0.5) for chunk in every_chunk(small)]
+def test_a_walks_score_does_not_count_as_a_searchs(small: View) -> None:
+    first, *others = [found(chunk, dense=0.5) for chunk in small.every_chunk()]
     pool = [
         {**first, "score": 1.0, "signals": {"graph": 1.0}},
         *({**item, "score": 1 / (61 + rank)} for rank, item in enumerate(others)),
@@ -136,13 +135,13 @@ def test_a_walks_score_does_not_count_as_a_searchs(small: Collection) -> None:
     assert ids(reranker.rerank(question, pool)) == ids(reranker.rerank(question, walked))
 
 
-def test_nothing_to_rerank(small: Collection) -> None:
+def test_nothing_to_rerank(small: View) -> None:
     assert FeatureReranker(small).rerank("What is a berth?", []) == []
 
 
 @pytest.mark.parametrize("question", ["?", ";", "\x00", "and what", "a" * 3000, "🙂"])
-def test_any_question_can_be_reranked(small: Collection, question: str) -> None:
-    pool = [found(chunk) for chunk in every_chunk(small)]
+def test_any_question_can_be_reranked(small: View, question: str) -> None:
+    pool = [found(chunk) for chunk in small.every_chunk()]
     assert len(FeatureReranker(small).rerank(question, pool)) == len(pool)
 
 

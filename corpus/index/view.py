@@ -1,0 +1,210 @@
+"""What one asker may see of an index: every text that is read comes from here."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Collection as Names
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexloop.core.filters import Filters
+from lexloop.core.hits import Hit
+from lexloop.core.metadata import Metadata
+from lexloop.core.types import Chunk
+from lexloop.corpus.index.everything import UNKNOWN, Everything
+from lexloop.corpus.knowledge.graph import KnowledgeGraph
+from lexloop.corpus.load.document import Skipped
+from lexloop.corpus.text.statements import Statement, statements
+from lexloop.models.embedding import Vectors
+
+if TYPE_CHECKING:
+    from lexloop.corpus.index.collection import Collection
+
+_AT_ONCE = 1000
+_TERMS = 1 << 14
+_UNNAMED = "They could not be read; `lexloop index` names them when it reads them."
+Embed = Callable[[list[str]], Vectors]
+
+
+class View:
+    """The documents that an access admits; any other is as if the index did not hold it.
+
+    That goes for what is found and counted, for what acronyms stand for and where versions end,
+    and for the messages. Only the weights of BM25 are those of the whole index.
+
+    Args:
+        everything: What the index holds.
+        access: Who asks, and for what.
+        embed: From texts to unit vectors, shape (texts, dimension).
+        skipped: What of the sources could not be read; None where nobody asks for that.
+
+    ``documents`` are the names of the documents in order; ``all_public`` says whether no document
+    of the index has access tags.
+    """
+
+    def __init__(
+        self,
+        everything: Everything,
+        access: Filters,
+        embed: Embed,
+        skipped: Sequence[Skipped] | None,
+    ) -> None:
+        self._everything, self._embed = everything, embed
+        self._layout = everything.layout
+        granted, self._troubles = everything.versions(access.grants)
+        self._skipped = skipped
+        self.all_public = not any(metadata.tags for metadata in everything.metadata.values())
+        names, known = self._layout.names, everything.metadata
+        bare = access.admits(UNKNOWN)
+        shown = np.fromiter(
+            (
+                bare if name not in known else name in granted and access.admits(granted[name])
+                for name in names
+            ),
+            dtype=np.bool_,
+            count=len(names),
+        )
+        self._allowed: NDArray[np.bool_] | None = None
+        self._names: frozenset[str] | None = None
+        self.documents: Sequence[str] = names
+        if not shown.all():
+            self.documents = [name for name, holds in zip(names, shown, strict=True) if holds]
+            self._names = frozenset(self.documents)
+            self._allowed = shown[self._layout.owners]
+        self._metadata = {name: found for name, found in granted.items() if self._shows(name)}
+        self._frequency = lru_cache(maxsize=_TERMS)(self._counted)
+
+    def __len__(self) -> int:
+        """How many chunks there are."""
+        return len(self._layout) if self._allowed is None else int(self._allowed.sum())
+
+    def _shows(self, document: str) -> bool:
+        return self._names is None or document in self._names
+
+    def _position_of(self, chunk_id: str) -> int:
+        position = self._layout.position_of(chunk_id)
+        if self._allowed is not None and not self._allowed[position]:
+            raise KeyError(chunk_id)
+        return position
+
+    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
+        """The chunks with these ids, in the order asked for.
+
+        Raises:
+            KeyError: There is no such chunk.
+        """
+        return self._chunks_at([self._position_of(chunk_id) for chunk_id in chunk_ids])
+
+    def every_chunk(self) -> Iterator[Chunk]:
+        """All chunks in order, a few at a time."""
+        every = np.arange(len(self._layout))
+        positions = every if self._allowed is None else every[self._allowed]
+        for first in range(0, len(positions), _AT_ONCE):
+            yield from self._chunks_at(positions[first : first + _AT_ONCE].tolist())
+
+    def _chunks_at(self, positions: Sequence[int]) -> list[Chunk]:
+        found = self._everything.texts.chunks(positions)
+        for chunk in found:
+            held = self._metadata.get(chunk["document"])
+            if held is not None and held.version:
+                chunk["version"] = held.version
+        return found
+
+    def text_of(self, document: str) -> str | None:
+        """The whole text of a document; None when there is no such document."""
+        ordinal = self._layout.ordinals.get(document) if self._shows(document) else None
+        return None if ordinal is None else self._everything.texts.text_of(ordinal)
+
+    def metadata(self, documents: Names[str]) -> dict[str, Metadata]:
+        """What is known of each document; one that is superseded ends where the next begins."""
+        return {name: self._metadata.get(name, UNKNOWN) for name in documents}
+
+    def skipped(self) -> list[Skipped]:
+        """What could not be read, and each ``supersedes`` that cannot be followed.
+
+        Who may see what could not be read is unknown, so where documents have access tags its
+        names are told to nobody.
+        """
+        if self._skipped is None:
+            return []
+        told = [*self._skipped]
+        if told and not self.all_public:
+            told = [Skipped(f"{len(told)} of the sources", _UNNAMED)]
+        return [*told, *(trouble for trouble in self._troubles if self._shows(trouble.name))]
+
+    def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
+        """For each query the best chunks by BM25, best first; chunks that score 0 left out."""
+        top = self._everything.lexical.top
+        return [self._hits(*top(query, limit, self._allowed)) for query in queries]
+
+    def search_vector(self, queries: list[str], limit: int) -> list[list[Hit]]:
+        """For each query the best chunks by cosine, best first."""
+        if not queries or not len(self._layout):
+            return [[] for _ in queries]
+        found = self._everything.dense.top(self.embed(queries), limit, self._allowed)
+        return [self._hits(positions, scores) for positions, scores in found]
+
+    def _hits(self, positions: NDArray[np.int64], scores: NDArray[np.float32]) -> list[Hit]:
+        names, owners, starts = self._layout.names, self._layout.owners, self._layout.starts
+        chosen: list[int] = owners[positions].tolist()
+        documents = [names[owner] for owner in chosen]
+        begins, values = starts[positions].tolist(), scores.tolist()
+        return [
+            Hit(f"{document}#{begin}", document, value)
+            for document, begin, value in zip(documents, begins, values, strict=True)
+        ]
+
+    def graph(self) -> KnowledgeGraph:
+        """The knowledge graph that these documents alone make."""
+        return self._everything.graph_of(self._names)
+
+    def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
+        """The statements of a chunk's text and their vectors, shape (statements, dimension).
+
+        Raises:
+            KeyError: There is no such chunk.
+        """
+        position = self._position_of(chunk_id)
+        (chunk,) = self._everything.texts.chunks([position])
+        found = statements(chunk["text"])
+        if len(found) > 1 and self._everything.windows != "statements":
+            return found, self.embed([statement.text for statement in found])
+        windows = self._everything.dense.windows_of(position)
+        return found, windows[-len(found) :] if len(found) > 1 else windows[: len(found)]
+
+    def embed(self, texts: list[str]) -> Vectors:
+        """Vectors of questions and answers, shape (len(texts), dimension), recent ones kept."""
+        return self._embed(texts)
+
+    def rarity(self, term: str) -> float:
+        """Inverse document frequency of a search term: ln(1 + chunks / (df + 0.5))."""
+        return math.log(1 + self._size / (self._frequency(term) + 0.5))
+
+    def knows(self, term: str) -> bool:
+        """Whether any chunk holds a search term (a stem, as ``tokenize`` gives it)."""
+        return self._frequency(term) > 0
+
+    def _counted(self, term: str) -> int:
+        return self._everything.lexical.document_frequency(term, self._allowed)
+
+    @cached_property
+    def _size(self) -> int:
+        return len(self)
+
+    def centre(self) -> Vectors:
+        """The mean direction of all windows, shape (dimension,): what the documents are about."""
+        return self._centre
+
+    @cached_property
+    def _centre(self) -> Vectors:
+        return self._everything.dense.centre(self._allowed)
+
+    def without(self, chunk_ids: Names[str]) -> "Collection":
+        """These documents without some of their chunks, indexed in memory."""
+        from lexloop.corpus.index.subset import rebuilt
+
+        documents = [self._layout.ordinals[name] for name in self.documents]
+        kept = (chunk for chunk in self.every_chunk() if chunk["id"] not in chunk_ids)
+        return rebuilt(self._everything, documents, self.metadata(self.documents), kept)

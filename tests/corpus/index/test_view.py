@@ -1,0 +1,199 @@
+"""What one asker is told of an index is what an index without the others' documents would tell."""
+
+import inspect
+from datetime import date
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from indexes import ANYBODY, everything_in, letter_tools
+
+from lexloop.core.filters import Filters
+from lexloop.core.metadata import Metadata
+from lexloop.core.settings import Settings
+from lexloop.corpus.index.assemble import build_collection
+from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.view import View
+from lexloop.corpus.load.document import Document, Skipped
+from lexloop.corpus.opening import left_out
+from lexloop.corpus.text.tokens import tokenize
+from lexloop.graph.components import choose
+
+TAGS = ("blue", "red")
+NAMES = [f"{place}/act.txt" for place in "abcd"]
+WORDS = ("falcon", "osprey", "heron", "kestrel")
+QUESTIONS = ["Who must pay the mooring fee?", "HO", "harbour officer", *WORDS, "§ 1-1"]
+
+
+def document(number: int, metadata: Metadata) -> Document:
+    """Shares sections, an acronym and much of its text with the others, and has its own word."""
+    word, other = WORDS[number], WORDS[number - 1]
+    text = (
+        f"§ 1-1 Duties. The owner must pay the mooring fee within {number + 1} days under § 1-2. "
+        f"The term “{word} officer” means the harbour officer ({word[0].upper()}O). "
+        f"The {other[0].upper()}O must publish the fee.\n\n"
+        f"§ 1-2 Fines. Whoever breaks § 1-1 is liable for a penalty of ${number + 1}00. "
+        f"The {word} permit is void."
+    )
+    return Document(NAMES[number], f"Act of the {word}", text, metadata)
+
+
+DAYS = st.sampled_from([None, date(2020, 1, 1), date(2024, 1, 1)])
+KNOWN = st.builds(
+    Metadata,
+    tags=st.sets(st.sampled_from(TAGS)).map(lambda tags: tuple(sorted(tags))),
+    kind=st.sampled_from(["statute", "rule", ""]),
+    jurisdiction=st.sampled_from(["Port", ""]),
+    in_force_from=DAYS,
+    supersedes=st.sampled_from(["", *NAMES]),
+)
+ACCESS = st.builds(
+    Filters,
+    allowed_tags=st.frozensets(st.sampled_from(TAGS)),
+    as_of=st.sampled_from([None, date(2022, 6, 1), date(2025, 1, 1)]),
+    kinds=st.sampled_from([frozenset[str](), frozenset({"rule"})]),
+    jurisdictions=st.sampled_from([frozenset[str](), frozenset({"Port"})]),
+)
+
+
+def told(view: View, chunk_ids: list[str]) -> dict[str, Any]:
+    """What every way of reading gives, of chunks that are there and that are not."""
+    graph, terms = view.graph(), sorted({term for said in QUESTIONS for term in tokenize(said)})
+    entities = graph.entities
+    met = graph.match(QUESTIONS, 40)
+    return {
+        "documents": list(view.documents),
+        "count": len(view),
+        "chunks": list(view.every_chunk()),
+        "asked for": [_or_error(view.chunks, [name]) for name in chunk_ids],
+        "statements": [_texts(_or_error(view.statements, name)) for name in chunk_ids],
+        "texts": [view.text_of(name) for name in NAMES],
+        "metadata": view.metadata(NAMES),
+        "skipped": view.skipped(),
+        "knows": [view.knows(term) for term in terms],
+        "rarity": [view.rarity(term) for term in terms],
+        "entities": entities,
+        "match": met,
+        "spelled": [
+            graph.find(said) for said in (*QUESTIONS, *(f"{w[0].upper()}O" for w in WORDS))
+        ],
+        "walk": graph.walk(met, 3, 60),
+        "entities of": graph.entities_of(chunk_ids),
+        "around": [graph.neighbourhood(entity, 2, 50) for entity in entities],
+        "degrees": [graph.degree(word) for word in (*entities, *WORDS)],
+    }
+
+
+def _or_error(read: Any, asked: Any) -> Any:
+    try:
+        return read(asked)
+    except KeyError as error:
+        return repr(error)
+
+
+def _texts(found: Any) -> Any:
+    return found if isinstance(found, str) else [statement.text for statement in found[0]]
+
+
+@settings(max_examples=40)
+@given(st.lists(KNOWN, min_size=1, max_size=4), ACCESS)
+def test_what_is_hidden_is_as_if_it_were_not_there(known: list[Metadata], access: Filters) -> None:
+    documents = [document(number, metadata) for number, metadata in enumerate(known)]
+    whole = build_collection(documents, letter_tools())
+    everybody = whole.seen_by(Filters(allowed_tags=frozenset(TAGS)))
+    every = [chunk["id"] for chunk in everybody.every_chunk()]
+    granted = [one for one in documents if access.grants(one.metadata)]
+    alone = build_collection(granted, letter_tools()).seen_by(access)
+    view = whole.seen_by(access)
+    assert told(view, [*every, "none#0"]) == told(alone, [*every, "none#0"])
+    np.testing.assert_allclose(view.centre(), alone.centre(), atol=1e-3)
+    for ours, theirs in zip(
+        view.search_vector(QUESTIONS, 9), alone.search_vector(QUESTIONS, 9), strict=True
+    ):
+        assert {hit.chunk_id: hit.score for hit in ours} == pytest.approx(
+            {hit.chunk_id: hit.score for hit in theirs}
+        )
+    for hits in view.search_lexical(QUESTIONS, 9):
+        assert {hit.document for hit in hits} <= set(alone.documents)
+    left = view.without(every[:1]).seen_by(access)
+    assert list(left.every_chunk()) == [c for c in alone.every_chunk() if c["id"] != every[0]]
+    shown = {
+        word for number, word in enumerate(WORDS[: len(known)]) if NAMES[number] in view.documents
+    }
+    hidden = (
+        set(WORDS) - shown - {WORDS[number - 1] for number in range(4) if WORDS[number] in shown}
+    )
+    assert not any(word in repr(told(view, [])) for word in hidden)
+
+
+def test_a_collection_gives_nothing_to_read_but_through_a_view() -> None:
+    collection = build_collection([document(0, Metadata())], letter_tools())
+    public = {name for name in dir(collection) if not name.startswith("_")}
+    assert public == {
+        "close", "dense_kind", "embedded_by", "embedder", "forget", "recall", "seen_by"
+    }  # fmt: skip
+    reads = {name for name in dir(View) if not name.startswith("_")}
+    assert len(reads) > 12
+    assert not public & reads
+    asked = inspect.signature(Collection.seen_by).parameters["access"]
+    assert (asked.annotation, asked.default) == (Filters, inspect.Parameter.empty)
+
+
+def test_nothing_that_reads_takes_filters_of_its_own() -> None:
+    for name, method in inspect.getmembers(View, inspect.isfunction):
+        if not name.startswith("_"):
+            kinds = {
+                parameter.annotation for parameter in inspect.signature(method).parameters.values()
+            }
+            assert Filters not in kinds, name
+
+
+def test_a_view_is_made_once_for_an_access() -> None:
+    collection = build_collection([document(0, Metadata())], letter_tools())
+    assert collection.seen_by(Filters()) is collection.seen_by(Filters())
+    red = Filters(allowed_tags=frozenset({"red"}))
+    assert collection.seen_by(red) is not collection.seen_by(ANYBODY)
+    # who sees the same documents shares the graph of them
+    assert collection.seen_by(red).graph() is collection.seen_by(ANYBODY).graph()
+    for number in range(100):
+        collection.seen_by(Filters(allowed_tags=frozenset({str(number)})))
+    assert collection.seen_by(red) is collection.seen_by(red)
+
+
+@pytest.mark.parametrize(("tags", "named"), [((), True), (("red",), False)])
+def test_who_may_see_what_could_not_be_read_is_unknown(tags: tuple[str, ...], named: bool) -> None:
+    made = build_collection([document(0, Metadata(tags=tags))], letter_tools())
+    unread = [Skipped("b/falcon.pdf", "It is encrypted."), Skipped("c.txt", "It is empty.")]
+    collection = Collection(everything_in(made), unread)
+    for access in (ANYBODY, Filters(allowed_tags=frozenset({"red"}))):
+        found = left_out(collection.seen_by(access))
+        if named:
+            assert [item["wanted"] for item in found] == ["b/falcon.pdf", "c.txt"]
+        else:
+            assert [item["wanted"] for item in found] == ["2 of the sources"]
+            assert "falcon" not in repr(found)
+
+
+def test_a_version_that_an_asker_may_not_see_ends_none_of_theirs() -> None:
+    old = Metadata(in_force_from=date(2020, 1, 1))
+    new = Metadata(tags=("red",), in_force_from=date(2024, 1, 1), supersedes=NAMES[0])
+    collection = build_collection([document(0, old), document(1, new)], letter_tools())
+    day = date(2025, 1, 1)
+    assert collection.seen_by(Filters(as_of=day)).metadata(NAMES[:1]) == {NAMES[0]: old}
+    red = collection.seen_by(Filters(allowed_tags=frozenset({"red"}), as_of=day))
+    assert list(red.documents) == [NAMES[1]]
+
+
+def test_components_read_what_their_settings_admit() -> None:
+    documents = [document(0, Metadata()), document(1, Metadata(tags=("red",)))]
+    collection = build_collection(documents, letter_tools())
+    for tags, seen in (((), NAMES[:1]), (("red",), NAMES[:2])):
+        parts = choose(Settings(allowed_tags=tags), collection, None)
+        assert parts.backend is not None
+        assert parts.backend is parts.graph_source
+        assert parts.text_of is not None
+        assert [name for name in NAMES if parts.text_of(name) is not None] == seen
+        hits = parts.backend.search_vector(QUESTIONS, 50)
+        assert {hit.document for found in hits for hit in found} == set(seen)
