@@ -5,7 +5,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
-from lexloop.core.errors import QuestionError
+from lexloop.core.errors import QuestionError, SettingsError
 from lexloop.core.types import Turn
 
 
@@ -37,6 +37,24 @@ def checked_question(question: Any, limit: int) -> str:
             "Shorten it, or raise max_question_chars.",
         )
     return text
+
+
+def tags_of_thread(held: Sequence[str], granted: Sequence[str]) -> list[str]:
+    """The access tags that the answers of a conversation were given with, this turn included.
+
+    Args:
+        held: Those of the turns before.
+        granted: Those of whoever goes on with it.
+
+    Raises:
+        SettingsError: An answer before may quote what is closed to whoever goes on.
+    """
+    if set(held) - set(granted):
+        raise SettingsError(
+            "This conversation was answered with access tags that these settings do not have.",
+            "Give the tags it was begun with, or begin another conversation.",
+        )
+    return sorted(granted)
 
 
 def message_text(message: AnyMessage) -> str:

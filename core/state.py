@@ -58,6 +58,7 @@ class State(InputState, OutputState, total=False):
     """The working state, in the order in which the nodes write it."""
 
     snapshot: str
+    allowed_tags: list[str]
     turn_id: str
     started_at: float
     deadline: float

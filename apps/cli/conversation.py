@@ -16,6 +16,7 @@ from lexloop.apps.cli.session import Session, open_session
 from lexloop.apps.cli.terminal import joined, plain, result_console
 from lexloop.apps.cli.threads import last_turn, open_threads
 from lexloop.apps.cli.trace_view import print_trace
+from lexloop.core.conversation import tags_of_thread
 from lexloop.core.errors import DataError, LexloopError
 
 if TYPE_CHECKING:
@@ -93,9 +94,14 @@ class Conversation:
             yield cls(runner, saver, session, thread, feedback)
 
     def greet(self) -> None:
-        """Say what this is and, of a resumed thread, where it stands."""
+        """Say what this is and, of a resumed thread, where it stands.
+
+        Raises:
+            SettingsError: The thread was answered for somebody who may see more.
+        """
         self._note("Ask a question. /help lists the commands, Ctrl-C stops an answer.")
         count, state = self._runner.run(last_turn(self._session.graph, self._thread))
+        tags_of_thread(state.get("allowed_tags", []), self._session.settings.allowed_tags)
         if count:
             self._note(f"Thread {self._thread} goes on after {count} question(s).")
         if state.get("answer"):

@@ -6,7 +6,12 @@ from typing import Literal, Protocol
 
 from langchain_core.messages import AnyMessage, HumanMessage
 
-from lexloop.core.conversation import checked_question, history_turns, message_text
+from lexloop.core.conversation import (
+    checked_question,
+    history_turns,
+    message_text,
+    tags_of_thread,
+)
 from lexloop.core.errors import QuestionError
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
@@ -40,13 +45,16 @@ def classify(
 
     Raises:
         QuestionError: There is no question, or it cannot be used.
+        SettingsError: The thread was answered for somebody who may see more.
     """
+    tags = tags_of_thread(state.get("allowed_tags", []), settings.allowed_tags)
     message, earlier = _open_turn(state, settings.max_question_chars)
     asked = checked_question(message_text(message), settings.max_question_chars)
     probabilities = classifier.probabilities(asked, settings.classes)
     complexity = chosen_class(probabilities, settings.min_class_probability)
     now = time.time()
     return {
+        "allowed_tags": tags,
         "messages": [message],
         "turn_id": message.id or uuid.uuid4().hex,
         "started_at": now,
