@@ -90,13 +90,18 @@ def judge(
     model: options.Model = None,
     base_url: options.BaseUrl = None,
     embedder: options.Embedder = None,
+    allowed_tags: options.Tags = None,
+    as_of: options.AsOf = None,
+    jurisdictions: options.Jurisdictions = None,
+    source_kinds: options.Kinds = None,
     deadline_s: options.Deadline = None,
     assignments: options.Assignments = None,
 ) -> None:
     """Judge answers: on this machine, and with --model by a model as well.
 
     With --corpus or --pairs each question is given the document of the known question nearest to
-    it, and answers are judged with that document as well (Eval-RAG).
+    it, and answers are judged with that document as well (Eval-RAG). Of the corpus only the
+    documents count that somebody with the given tags may see.
     """
     with reported(as_json):
         judged, summary = _judged(context.params)

@@ -81,6 +81,10 @@ def make(
     model: options.Model = None,
     base_url: options.BaseUrl = None,
     embedder: options.Embedder = None,
+    allowed_tags: options.Tags = None,
+    as_of: options.AsOf = None,
+    jurisdictions: options.Jurisdictions = None,
+    source_kinds: options.Kinds = None,
     assignments: options.Assignments = None,
 ) -> None:
     """Make gold questions of documents, by rules or with --model by a model."""
