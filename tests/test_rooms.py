@@ -24,6 +24,14 @@ ORDER = (
 ROOMS = [name for name in (*ORDER, "data") if (ROOT / name).is_dir()]
 FILES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
 BESIDE = sorted(path for name in ("tests", "benchmarks") for path in (ROOT / name).rglob("*.py"))
+INDEX = ROOT / "corpus" / "index"
+WHOLE = {
+    "everything", "texts", "stored_triplets", "lexical", "dense",
+    "draft.Draft", "assemble.assemble", "assemble.build_everything", "reader.open_everything",
+}  # fmt: skip
+"""What holds the text of an index for whoever asks, below ``lexloop.corpus.index``."""
+MAINTENANCE = {"corpus/opening.py", "apps/cli/index/held.py"}
+"""Opens and brings up to date what others see by a view; names what an index holds to remove it."""
 PICKLES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
 MAX_LINES, MEDIAN_LINES = 300, 120
 
@@ -87,6 +95,20 @@ def test_the_rooms_of_the_nodes_never_use_each_other() -> None:
             if node_room(used) not in (None, own)
         ]
     assert wrong == []
+
+
+def test_only_maintenance_reads_an_index_without_saying_for_whom() -> None:
+    found = set()
+    for path in FILES:
+        if path.is_relative_to(INDEX):
+            continue
+        for _, used in rooms_used(path):
+            if used[:2] == ["corpus", "index"] and {used[2], ".".join(used[2:4])} & WHOLE:
+                found.add(name_of(path))
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.Attribute) and node.attr == "_everything":
+                found.add(name_of(path))
+    assert found == MAINTENANCE
 
 
 def test_imports_are_absolute_and_start_with_the_package() -> None:

@@ -62,6 +62,23 @@ def test_a_thread_is_resumed(run: Run, threads: Path) -> None:
     assert "There is no answer yet." in other.stdout
 
 
+def test_a_thread_is_not_resumed_by_who_may_see_less(
+    run: Run, documents: Path, threads: Path
+) -> None:
+    (documents / "secret.txt").write_text(
+        "---\ntags: [board]\n---\nThe chairman must pay the yacht fee within 3 days.\n", "utf-8"
+    )
+    kept = ("chat", "--thread", "mine", "--threads-file", str(threads), "--corpus", str(documents))
+    asked = run(*kept, "--tag", "board", stdin="When must the chairman pay the yacht fee?\n")
+    assert "within 3 days" in asked.stdout
+    for more in ((), ("--tag", "staff")):
+        refused = run(*kept, *more, stdin="/sources\n/trace\nWhy?\n")
+        assert refused.exit_code == 2
+        assert "answered with access tags" in refused.stderr
+        assert "yacht" not in refused.stdout + refused.stderr
+    assert "within 3 days" in run(*kept, "--tag", "board", stdin="/sources\n").stdout
+
+
 def test_threads_lie_in_the_data_folder_and_are_private(run: Run, tmp_path: Path) -> None:
     run("chat", "--thread", "mine", stdin=f"{FIRST}\n")
     file = tmp_path / "data" / "threads.sqlite"

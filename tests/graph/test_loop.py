@@ -13,7 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from lexloop.core.errors import QuestionError
+from lexloop.core.errors import QuestionError, SettingsError
 from lexloop.core.types import ABSTENTION
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.workshop import Workshop
@@ -170,6 +170,23 @@ def test_a_refused_question_does_not_come_back_in_its_thread(embedded: Workshop)
     assert result["evaluation"]["passed"]
     with pytest.raises(QuestionError, match="not the user's"):
         graph.invoke({}, thread)
+
+
+def test_a_thread_is_not_gone_on_with_by_who_may_see_less(embedded: Workshop, corpus: Path) -> None:
+    graph = build_graph(embedded, InMemorySaver(serde=STRICT))
+    thread = {"configurable": {"thread_id": "1"}}
+
+    def ask(*tags: str) -> dict[str, Any]:
+        context = {"corpus": str(corpus), "allowed_tags": tags}
+        return graph.invoke({"question": QUESTION}, thread, context=context)
+
+    ask("staff")
+    for tags in ((), ("press",)):
+        with pytest.raises(SettingsError, match="answered with access tags"):
+            ask(*tags)
+    assert ask("press", "staff")["evaluation"]["passed"]
+    with pytest.raises(SettingsError, match="answered with access tags"):
+        ask("staff")
 
 
 def test_two_threads_do_not_mix(embedded: Workshop) -> None:

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,11 +11,13 @@ import pytest
 from fake_openai import FakeOpenAI, Reply
 from statute import LAW
 
+from lexloop.core import filters
 from lexloop.core.errors import CorpusError, ModelError, SettingsError
 from lexloop.core.settings import Connection, Settings
 from lexloop.corpus.index.manifest import Source
 from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.opening import tools_for
+from lexloop.graph import workshop as workshops
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.components import Components
 from lexloop.graph.workshop import Workshop, embedded_only, settings_of
@@ -120,6 +123,36 @@ def test_a_changed_corpus_is_noticed(tmp_path: Path) -> None:
     result = graph.invoke({"question": QUESTION})
     assert "90 business days" in result["answer"]
     assert result["evaluation"]["citations_verified"]
+
+
+class Calendar(date):
+    """A calendar whose today is chosen."""
+
+    now = date(2024, 1, 1)
+
+    @classmethod
+    def today(cls) -> date:
+        return cls.now
+
+
+def test_todays_law_is_that_of_the_day_a_question_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "old.txt").write_text(f"---\nin_force_to: 2024-01-01\n---\n{LAW}", "utf-8")
+    (tmp_path / "new.txt").write_text(f"---\nin_force_from: 2024-01-02\n---\n{LAW}", "utf-8")
+    for module in (workshops, filters):
+        monkeypatch.setattr(module, "date", Calendar)
+    workshop = Workshop(Connection(), Settings(corpus=str(tmp_path)))
+
+    def seen(parts: Components) -> list[str]:
+        assert parts.text_of is not None
+        return [name for name in ("old.txt", "new.txt") if parts.text_of(name) is not None]
+
+    first = workshop(None)
+    assert seen(first) == ["old.txt"]
+    monkeypatch.setattr(Calendar, "now", date(2024, 1, 2))
+    assert workshop(None, first.snapshot) is first
+    assert seen(workshop(None)) == ["new.txt"]
 
 
 def test_two_first_calls_share_one_collection(corpus: Path) -> None:

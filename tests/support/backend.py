@@ -30,8 +30,8 @@ def chunk(chunk_id: str, text: str = "x") -> Chunk:
 class MemoryBackend:
     """Keeps to the seam as a server would, for one asker.
 
-    ``access`` is that asker's; ``asked`` holds every call it got, in order; ``lost`` are chunks that searches still find and
-    whose text is gone, as after an update in between.
+    ``access`` is that asker's; ``asked`` holds every call it got, in order; ``lost`` are chunks
+    that searches still find and whose text is gone, as after an update in between.
     """
 
     def __init__(

@@ -1,0 +1,238 @@
+"""Two tenants in one corpus: no command shows one of them a word or a path of the other's."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.main import get_command
+
+from lexloop.apps.cli import app
+
+Run = Callable[..., Any]
+MARKS = {"blue": ("azulmark", "azulfile", "AZX"), "red": ("rojomark", "rojofile", "RJX")}
+QUESTION = "When must the owner pay the mooring fee?"
+QUESTIONS = (
+    (QUESTION, "The owner must pay the mooring fee within 10 days."),
+    ("Who may waive the mooring fee?", "The harbour master may waive the mooring fee."),
+    ("What does the term berth permit mean?", "A permit to moor."),
+    ("Must the owner publish the tariff?", "The owner must publish the tariff."),
+    ("What does Example v Harbour hold?", "A fee is refunded."),
+    ("Which penalty is due?", "A penalty of 500 dollars."),
+)
+
+
+def law(tag: str) -> str:
+    """An act whose every sentence has a word of its tenant's."""
+    word, _, acronym = MARKS[tag]
+    return (
+        f"---\ntitle: The {word} act\ntags: [{tag}]\n---\n"
+        f"§ 1-1 Duties of the {word} owner\nThe owner of a {word} boat must pay the {word} mooring "
+        f"fee within 10 days under § 1-2. The {word} harbour master may waive the mooring fee.\n\n"
+        f"§ 1-2 Terms of the {word} port\nThe term “{word} berth permit” means a permit to moor a "
+        f"{word} boat ({acronym}). The {word} owner must publish the {word} tariff.\n\n"
+        f"§ 1-3 Fines\nWhoever breaks § 1-1 at the {word} pier is liable for a {word} penalty of "
+        "$500.\n"
+    )
+
+
+@pytest.fixture
+def port(tmp_path: Path) -> Path:
+    """Of each tenant an act, a case and a file that cannot be read; and a notice for all."""
+    folder = tmp_path / "port"
+    folder.mkdir()
+    (folder / "notice.txt").write_text("§ 9 Notice. Every boat must show its berth permit.\n")
+    for tag, (word, name, _) in MARKS.items():
+        (folder / f"{name}.txt").write_text(law(tag), "utf-8")
+        (folder / f"{name}-broken.pdf").write_bytes(b"%PDF-1.4 broken")
+        (folder / f"{name}-case.txt").write_text(
+            f"---\ntitle: {word} v Harbour\nkind: case\ntags: [{tag}]\n---\n"
+            f"Case No. 2013MU1. The court held that the {word} mooring fee is refunded in part.\n",
+            "utf-8",
+        )
+    return folder
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    rows = [
+        {"id": f"q{n}", "question": asked, "reference_answer": answer, "reference_context": answer}
+        for n, (asked, answer) in enumerate(QUESTIONS)
+    ]
+    return lines(tmp_path / "gold.jsonl", rows)
+
+
+def lines(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def seen(result: Any, *written: Path) -> str:
+    """Everything that a command printed and wrote."""
+    files = [path for place in written for path in (place, *place.rglob("*")) if path.is_file()]
+    return "\n".join(
+        [
+            result.stdout,
+            result.stderr,
+            *(path.read_bytes().decode("utf-8", "replace") for path in files),
+        ]
+    )
+
+
+def check(told: str, tag: str, own: bool = True) -> None:
+    """One's own words are there where they are expected, and the other's are nowhere."""
+    told = told.lower()
+    for other, marks in MARKS.items():
+        if other == tag:
+            assert not own or any(mark.lower() in told for mark in marks), told
+        else:
+            assert [mark for mark in marks if mark.lower() in told] == []
+
+
+@pytest.fixture(params=["blue", "red", "nobody"])
+def tag(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def test_answers_sources_and_traces(run: Run, port: Path, tag: str) -> None:
+    asked = ("--corpus", str(port), "--tag", tag)
+    own = tag in MARKS
+    told = run("ask", QUESTION, *asked, "--json", "--trace")
+    assert json.loads(told.stdout)["degraded"][0]["wanted"] == "2 of the sources"
+    check(seen(told), tag, own)
+    check(seen(run("ask", "What is a berth permit?", *asked, "--trace")), tag, own)
+    chat = run("chat", *asked, stdin=f"{QUESTION}\n/sources\n/trace\n/up fine\n")
+    assert chat.exit_code == 0
+    check(seen(chat), tag, own)
+
+
+def test_drawings_and_near_misses_of_the_graph(
+    run: Run, port: Path, tag: str, tmp_path: Path
+) -> None:
+    svg, html = tmp_path / "drawn.svg", tmp_path / "drawn.html"
+    for entity in ("owner", "§ 1-1", "mooring fee", "moorin fe", "harbour", "act"):
+        for depth in ("1", "2"):
+            told = run("graph", "show", entity, "--corpus", str(port), "--tag", tag, "--json",
+                       "--depth", depth, "--svg", str(svg), "--html", str(html))  # fmt: skip
+            check(seen(told, svg, html), tag, own=False)
+    for other, marks in MARKS.items():
+        for mark in marks:
+            found = run("graph", "show", mark, "--corpus", str(port), "--tag", tag)
+            if other != tag:  # what was asked is said again, and nothing more
+                assert found.exit_code == 2
+                check(seen(found).replace(mark, ""), tag, own=False)
+
+
+def test_judged_answers_and_their_documents(
+    run: Run, port: Path, gold: Path, tag: str, tmp_path: Path
+) -> None:
+    answers = lines(
+        tmp_path / "answers.jsonl",
+        [{"question": asked, "answer": f"{answer} See § 1-1."} for asked, answer in QUESTIONS],
+    )
+    out = tmp_path / "judged"
+    for more in ((), ("--pairs", str(gold))):
+        told = run("judge", str(answers), "--corpus", str(port), "--tag", tag, "--out", str(out),
+                   "--json", *more)  # fmt: skip
+        assert told.exit_code == 0
+        check(seen(told, out), tag, tag in MARKS and not more)
+        assert all(line["document"] for line in rows_of(out / "judged.jsonl"))
+
+
+def test_a_hidden_document_is_named_like_none(run: Run, port: Path, tmp_path: Path) -> None:
+    def judged(document: str) -> tuple[str, list[Any]]:
+        rows = [{"question": QUESTION, "answer": "In time.", "documents": [document]}]
+        out = tmp_path / "out"
+        told = run("judge", str(lines(tmp_path / "answers.jsonl", rows)), "--corpus", str(port),
+                   "--tag", "blue", "--out", str(out))  # fmt: skip
+        found = rows_of(out / "judged.jsonl")
+        return told.stderr, found
+
+    assert judged("rojofile.txt") == judged("nothing.txt")
+    assert judged("azulfile.txt")[1][0]["document"] is not None
+
+    def asked(document: str) -> list[Any]:
+        span = {"document": document, "section": "", "start": 0, "end": 90}
+        rows = [{"id": "q", "question": QUESTION, "documents": [document], "evidence": [span]}]
+        file, out = lines(tmp_path / "gold.jsonl", rows), tmp_path / f"eval-{document}"
+        told = run("eval", str(file), "--corpus", str(port), "--out", str(out), "--tag", "blue",
+                   "--workers", "1", "--variant", "fixed", "--closed-domain")  # fmt: skip
+        assert told.exit_code == 0, told.stderr
+        found = rows_of(out / "records.jsonl")
+        assert {one["row"] for one in found} == {"fixed", "fixed, closed domain"}
+        return [
+            json.loads(json.dumps({**one, "seconds": 0}).replace(document, "")) for one in found
+        ]
+
+    assert asked("rojofile.txt") == asked("nothing.txt")
+
+
+def test_runs_and_searches_over_gold_questions(
+    run: Run, port: Path, gold: Path, tmp_path: Path
+) -> None:
+    asked, out = ("--corpus", str(port), "--tag", "blue"), tmp_path / "run"
+    told = run("eval", str(gold), *asked, "--out", str(out), "--workers", "1", "--closed-domain")
+    assert told.exit_code == 0, told.stderr
+    check(seen(told, out), "blue")
+    check(seen(run("compare", str(out), str(out))), "blue", own=False)
+    found = tmp_path / "found.json"
+    told = run("tune", str(gold), *asked, "--trials", "2", "--objective", "recall", "--out",
+               str(found), "--json")  # fmt: skip
+    assert told.exit_code == 0, told.stderr
+    check(seen(told, found), "blue", own=False)
+
+
+def test_questions_made_of_documents(run: Run, port: Path, tag: str, tmp_path: Path) -> None:
+    out, review = tmp_path / "made.jsonl", tmp_path / "review.jsonl"
+    told = run("testset", str(port), "--n", "30", "--tag", tag, "--out", str(out), "--review",
+               str(review))  # fmt: skip
+    check(seen(told, out, review), tag, tag in MARKS)
+    rows = tmp_path / "train.csv"
+    told = run("testset", str(port), "--classifier", "--n", "30", "--tag", tag, "--out", str(rows))
+    check(seen(told, rows), tag, own=False)
+
+
+def test_what_an_index_says_of_itself(run: Run, port: Path, tag: str, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    assert run("index", str(port), "--out", str(index)).exit_code == 3
+    gone = [f"{name}-case.txt" for _, name, _ in MARKS.values()]
+    assert run("index", "remove", str(index), *gone).exit_code == 0
+    for more in (("--json",), ()):
+        told = run("index", "info", str(index), "--documents", "--tag", tag, *more)
+        assert told.exit_code == 0
+        check(seen(told), tag, tag in MARKS)
+    found = json.loads(run("index", "info", str(index), "--json").stdout)
+    assert (found["excluded"], found["excluded_count"]) == ([], 2)
+    assert found["skipped"][0]["name"] == "2 of the sources"
+    check(seen(run("index", "verify", str(index))), "nobody", own=False)
+
+
+READS = {"corpus", "index"}
+WRITES = {"index build", "index add", "index update", "index remove", "index verify"}
+"""They make, change or check an index; a document is read in them for nobody."""
+
+
+def commands(group: Any, path: str = "") -> dict[str, Any]:
+    """Every command by its words."""
+    found: dict[str, Any] = {}
+    for name, command in getattr(group, "commands", {}).items():
+        words = f"{path} {name}".strip()
+        found |= commands(command, words) if hasattr(command, "commands") else {words: command}
+    return found
+
+
+def test_every_command_that_reads_documents_asks_for_whom() -> None:
+    assert isinstance(app, typer.Typer)
+    every = commands(get_command(app))
+    assert set(every) >= WRITES | {"ask", "chat", "eval", "judge", "tune", "testset make"}
+    for words, command in every.items():
+        options = {parameter.name for parameter in command.params}
+        if options & READS and words not in WRITES:
+            missing = {"allowed_tags", "as_of", "jurisdictions", "source_kinds"} - options
+            assert not missing, words
