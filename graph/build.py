@@ -1,15 +1,11 @@
 """The state machine, in flow order."""
 
-from collections.abc import Callable
-from typing import Any
-
 from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
 from lexloop.core.settings import Settings
 from lexloop.core.state import InputState, OutputState, State
-from lexloop.graph.components import Components
+from lexloop.graph.compiled import Lexloop, Resolve
 from lexloop.graph.route import after_evaluate
 from lexloop.graph.step import Node
 from lexloop.nodes.classify.node import classify
@@ -24,17 +20,12 @@ from lexloop.nodes.rewrite.node import rewrite
 RECURSION_LIMIT = 64
 """Seven nodes before the first verdict and eight a retry, of which five are the most."""
 
-Lexloop = CompiledStateGraph[State, Settings, InputState, OutputState]
 
-
-def build_graph(
-    components: Callable[[Any, str | None], Components], checkpointer: Checkpointer = None
-) -> Lexloop:
+def build_graph(components: Resolve, checkpointer: Checkpointer = None) -> Lexloop:
     """Wire the eight nodes and the loop.
 
     Args:
-        components: From a run's context (None, ``Settings`` or a parent's) and the snapshot of the
-            corpus that the question is answered from (None for today's) to the components.
+        components: From a run's context and the snapshot of the corpus to the components.
         checkpointer: Keeps threads; a server or a parent graph supplies its own instead.
     """
     graph = StateGraph(
@@ -60,5 +51,5 @@ def build_graph(
     graph.add_edge("generate", "evaluate")
     graph.add_conditional_edges("evaluate", after_evaluate, ["engineer_prompt", END])
     graph.add_edge("engineer_prompt", "rewrite")
-    compiled = graph.compile(checkpointer, name="lexloop")
+    compiled = Lexloop.of(graph.compile(checkpointer, name="lexloop"), components)
     return compiled.with_config(recursion_limit=RECURSION_LIMIT)
