@@ -5,9 +5,9 @@ from langgraph.types import Checkpointer
 
 from lexloop.core.settings import Settings
 from lexloop.core.state import InputState, OutputState, State
-from lexloop.graph.compiled import Lexloop, Resolve
+from lexloop.graph.compiled import Lexloop
 from lexloop.graph.route import after_evaluate
-from lexloop.graph.step import Node
+from lexloop.graph.step import Node, Resolve
 from lexloop.nodes.classify.node import classify
 from lexloop.nodes.engineer_prompt.node import engineer_prompt
 from lexloop.nodes.evaluate.node import evaluate
@@ -16,6 +16,8 @@ from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
 from lexloop.nodes.kg_retrieve.node import kg_retrieve
 from lexloop.nodes.rerank.node import rerank
 from lexloop.nodes.rewrite.node import rewrite
+
+__all__ = ["RECURSION_LIMIT", "Lexloop", "build_graph"]
 
 RECURSION_LIMIT = 64
 """Seven nodes before the first verdict and eight a retry, of which five are the most."""

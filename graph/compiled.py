@@ -1,8 +1,8 @@
 """The compiled graph: LangGraph's own, whose runs of one thread take turns."""
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import aclosing, nullcontext
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -59,12 +59,12 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
         self, input: Any, config: RunnableConfig | None = None, **options: Any
     ) -> AsyncIterator[Any]:
         """As LangGraph's; raises what ``stream`` does."""
-        async with (
-            self._turn(config, options.get("context")),
-            aclosing(super().astream(input, config, **options)) as parts,
-        ):
-            async for part in parts:
-                yield part
+        async with self._turn(config, options.get("context")):
+            parts = cast("AsyncGenerator[Any]", super().astream(input, config, **options))
+            # a caller who stops reading must not leave LangGraph's generator to the collector
+            async with aclosing(parts):
+                async for part in parts:
+                    yield part
 
     def bulk_update_state(
         self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]

@@ -8,7 +8,7 @@ from fake_openai import FakeOpenAI, Reply
 
 from lexloop.core.types import ABSTENTION
 from lexloop.graph.build import Lexloop
-from lexloop.graph.stream import TokenStream
+from lexloop.graph.stream import Spoken, TokenStream
 from lexloop.models.chat import Token
 from lexloop.models.dialogue import ChatRequest
 
@@ -24,7 +24,8 @@ def events() -> list[Event]:
 
 @pytest.fixture
 def stream(events: list[Event]) -> TokenStream:
-    return TokenStream("generate", ChatRequest("generate", RULES, "user"), events.append)
+    request = ChatRequest("generate", RULES, "user")
+    return TokenStream("generate", request, events.append, Spoken("generate", {}))
 
 
 def tell(stream: TokenStream, *texts: str) -> None:

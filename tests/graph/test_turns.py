@@ -1,6 +1,7 @@
 """Runs of one thread take turns, and nothing of the thread is lost."""
 
 import asyncio
+import gc
 import sqlite3
 import subprocess
 import sys
@@ -233,6 +234,17 @@ class TestLettingGo:
         graph = build_graph(embedded, saver)
         for _ in graph.stream(asking(), THREAD):
             break
+        graph.invoke(asking(), THREAD, context=patient)
+
+    def test_of_a_stream_that_the_garbage_collector_finds(
+        self, embedded: Workshop, memory: InMemorySaver, patient: Settings
+    ) -> None:
+        graph = build_graph(embedded, memory)
+        circle: list[Any] = [graph.stream(asking(), THREAD)]
+        next(circle[0])
+        circle.append(circle)
+        del circle
+        gc.collect()
         graph.invoke(asking(), THREAD, context=patient)
 
     def test_of_an_asynchronous_stream_that_nobody_reads(
