@@ -102,7 +102,7 @@ class Spoken:
             (self._run,) = self._manager.on_chat_model_start({}, [[]], name=self._name)
             self._text = ""
         self._text += text
-        piece = AIMessageChunk(text, id=f"run-{self._run.run_id}")
+        piece = AIMessageChunk(content=text, id=f"run-{self._run.run_id}")
         self._run.on_llm_new_token(text, chunk=ChatGenerationChunk(message=piece))
 
     def end(self, error: Exception | None = None) -> None:
@@ -113,5 +113,5 @@ class Spoken:
         if error is not None:
             run.on_llm_error(error)
             return
-        whole = AIMessage(self._text, id=f"run-{run.run_id}")
+        whole = AIMessage(content=self._text, id=f"run-{run.run_id}")
         run.on_llm_end(LLMResult(generations=[[ChatGeneration(message=whole)]]))

@@ -95,4 +95,5 @@ def _final(state: State, attempts: list[Attempt], judged: bool) -> Update:
 
 def _message(answer: str, warning: str, name: str) -> AIMessage:
     """The answer for those who get nothing but messages; what it warns of stays beside the text."""
-    return AIMessage(answer, id=name, response_metadata={"warning": warning} if warning else {})
+    beside = {"warning": warning} if warning else {}
+    return AIMessage(content=answer, id=name, response_metadata=beside)
