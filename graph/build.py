@@ -6,7 +6,7 @@ from langgraph.types import Checkpointer
 from lexloop.core.settings import Settings
 from lexloop.core.state import InputState, OutputState, State
 from lexloop.graph.compiled import Lexloop
-from lexloop.graph.route import after_evaluate
+from lexloop.graph.route import verdict
 from lexloop.graph.step import Node, Resolve
 from lexloop.nodes.classify.node import classify
 from lexloop.nodes.engineer_prompt.node import engineer_prompt
@@ -51,7 +51,7 @@ def build_graph(components: Resolve, checkpointer: Checkpointer = None) -> Lexlo
     graph.add_edge("kg_retrieve", "rerank")
     graph.add_edge("rerank", "generate")
     graph.add_edge("generate", "evaluate")
-    graph.add_conditional_edges("evaluate", after_evaluate, ["engineer_prompt", END])
+    graph.add_conditional_edges("evaluate", verdict, ["engineer_prompt", END])
     graph.add_edge("engineer_prompt", "rewrite")
     compiled = Lexloop.of(graph.compile(checkpointer, name="lexloop"), components)
     return compiled.with_config(recursion_limit=RECURSION_LIMIT)

@@ -1,7 +1,7 @@
 """Drives the steps of the nodes: waits for models, counts usage, and falls back when allowed."""
 
-import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
@@ -13,6 +13,7 @@ from lexloop.core.state import State, Update
 from lexloop.core.types import Degradation, Usage
 from lexloop.graph.components import Components
 from lexloop.graph.stream import Spoken, TokenStream
+from lexloop.graph.workers import beside
 from lexloop.models.chat import ChatModel
 from lexloop.models.dialogue import ChatReply, ChatRequest, Dialogue
 
@@ -52,10 +53,11 @@ class Node(Runnable[State, Update]):
         """Run the step without blocking the event loop."""
         # opening an index reads files and scoring takes the processor: neither belongs on the
         # event loop, while the waiting for a model does
-        drive = await asyncio.to_thread(self._drive, input, get_runtime().context)
-        request = await asyncio.to_thread(drive.start)
+        context = get_runtime().context
+        drive = await beside(partial(self._drive, input, context))
+        request = await beside(drive.start)
         while request is not None:
-            request = await asyncio.to_thread(drive.advance, await drive.aask(request))
+            request = await beside(partial(drive.advance, await drive.aask(request)))
         return drive.update()
 
     def _drive(self, state: State, context: Any) -> "_Drive":

@@ -26,6 +26,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from lexloop.core.errors import DataError, ThreadBusy
 from lexloop.core.files import try_lock
+from lexloop.graph.workers import beside
 
 _POLL_S = 0.02
 _ANSWER_S = 10.0
@@ -72,10 +73,10 @@ class Turn:
         with self._claiming():
             lock = self._stand_in_line(await _adatabase(self._saver))
             if self._ticket is not None:
-                left = await asyncio.to_thread(self._left)
+                left = await beside(self._left)
                 await asyncio.wait_for(asyncio.wrap_future(self._ticket), left)
             while lock is not None and not self._locked(lock):
-                await asyncio.to_thread(self._left)
+                await beside(self._left)
                 await asyncio.sleep(_POLL_S)
 
     def __exit__(
@@ -108,12 +109,12 @@ class Turn:
         line = (database or id(self._saver), self._thread)
         ticket: Future[None] = Future()
         with _guard:
-            self._line = line
             if (waiting := _lines.get(line)) is None:
                 _lines[line] = deque()
             else:
-                waiting.append(ticket)
                 self._ticket = ticket
+                waiting.append(ticket)
+            self._line = line
         if database is None:
             return None
         digest = hashlib.sha256(self._thread.encode("utf-8", "surrogatepass")).hexdigest()[:16]

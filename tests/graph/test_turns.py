@@ -198,6 +198,29 @@ class TestWaiting:
 
         asyncio.run(run())
 
+    def test_callers_that_fill_the_loops_threads_do_not_stop_the_run_they_wait_for(
+        self, embedded: Workshop, memory: InMemorySaver, patient: Settings
+    ) -> None:
+        async def run() -> list[Any]:
+            asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2))
+            graph = build_graph(embedded, memory)
+            steps = graph.astream(asking(), THREAD)
+            await anext(steps)
+            blocking = [
+                asyncio.create_task(
+                    asyncio.to_thread(graph.invoke, asking(text), THREAD, context=patient)
+                )
+                for text in ASKED[1:5]
+            ]
+            waiting = asyncio.create_task(graph.ainvoke(asking(ASKED[5]), THREAD, context=patient))
+            await asyncio.sleep(0)
+            async for _ in steps:
+                pass
+            await asyncio.gather(*blocking, waiting)
+            return (await graph.aget_state(THREAD)).values["messages"]
+
+        check(asyncio.run(run()), ASKED[:6])
+
     def test_another_thread_is_not_waited_for(
         self, embedded: Workshop, saver: Any, patient: Settings
     ) -> None:
@@ -267,7 +290,7 @@ class TestLettingGo:
 
         async def run() -> list[Any]:
             running = asyncio.create_task(graph.ainvoke(asking("Which fee?"), THREAD))
-            await asyncio.to_thread(scripted.wait_for, 2)
+            assert await asyncio.to_thread(scripted.wait_for, 2, 30.0)
             waiting = [asyncio.create_task(graph.ainvoke(asking(), THREAD)) for _ in range(3)]
             await asyncio.sleep(0)
             waiting[1].cancel()
