@@ -9,6 +9,7 @@ LexloopError
 │       └── IndexWriteError  an index that cannot be written; the one before still serves
 ├── DataError             a shipped or cached file is missing, corrupt or of another version
 │   └── OutdatedIndexError  an index that `lexloop index update` brings up to this version
+├── ThreadBusy            other questions held the thread for as long as this one may take
 └── ModelError            a configured model did not give a usable reply
     ├── ModelAuthError    the key was refused: a retry cannot help
     ├── ModelUnknown      the host has no such model or address: nor can it here
@@ -74,6 +75,12 @@ class DataError(LexloopError):
 
 class OutdatedIndexError(DataError):
     """An index is of an earlier format or was stemmed otherwise; an update brings it up."""
+
+
+class ThreadBusy(LexloopError):
+    """Other questions held the thread for as long as one question may take."""
+
+    exit_code = 8
 
 
 class ModelError(LexloopError):

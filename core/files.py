@@ -1,5 +1,6 @@
-"""Writing files so that a reader sees the old or the new one, never a part."""
+"""Writing files so that a reader sees the old or the new one, never a part; lock files."""
 
+import fcntl
 import os
 import tempfile
 from pathlib import Path
@@ -31,3 +32,29 @@ def write_bytes(path: Path, data: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def try_lock(path: Path) -> int | None:
+    """Lock a file that stands for something else; it is made where there is none.
+
+    Who holds it may remove it before closing the handle.
+
+    Returns:
+        The handle, which holds the lock until it is closed; None where it is held elsewhere.
+
+    Raises:
+        OSError: It cannot be made or locked.
+    """
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # who held it may have removed it since it was opened
+        if os.path.samestat(os.stat(path), os.fstat(handle)):
+            return handle
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    except BaseException:
+        os.close(handle)
+        raise
+    os.close(handle)
+    return None

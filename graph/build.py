@@ -1,17 +1,13 @@
 """The state machine, in flow order."""
 
-from collections.abc import Callable
-from typing import Any
-
 from langgraph.graph import END, START, StateGraph
-from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
 from lexloop.core.settings import Settings
 from lexloop.core.state import InputState, OutputState, State
-from lexloop.graph.components import Components
-from lexloop.graph.route import after_evaluate
-from lexloop.graph.step import Node
+from lexloop.graph.compiled import Lexloop
+from lexloop.graph.route import verdict
+from lexloop.graph.step import Node, Resolve
 from lexloop.nodes.classify.node import classify
 from lexloop.nodes.engineer_prompt.node import engineer_prompt
 from lexloop.nodes.evaluate.node import evaluate
@@ -21,20 +17,17 @@ from lexloop.nodes.kg_retrieve.node import kg_retrieve
 from lexloop.nodes.rerank.node import rerank
 from lexloop.nodes.rewrite.node import rewrite
 
+__all__ = ["RECURSION_LIMIT", "Lexloop", "build_graph"]
+
 RECURSION_LIMIT = 64
 """Seven nodes before the first verdict and eight a retry, of which five are the most."""
 
-Lexloop = CompiledStateGraph[State, Settings, InputState, OutputState]
 
-
-def build_graph(
-    components: Callable[[Any, str | None], Components], checkpointer: Checkpointer = None
-) -> Lexloop:
+def build_graph(components: Resolve, checkpointer: Checkpointer = None) -> Lexloop:
     """Wire the eight nodes and the loop.
 
     Args:
-        components: From a run's context (None, ``Settings`` or a parent's) and the snapshot of the
-            corpus that the question is answered from (None for today's) to the components.
+        components: From a run's context and the snapshot of the corpus to the components.
         checkpointer: Keeps threads; a server or a parent graph supplies its own instead.
     """
     graph = StateGraph(
@@ -58,7 +51,7 @@ def build_graph(
     graph.add_edge("kg_retrieve", "rerank")
     graph.add_edge("rerank", "generate")
     graph.add_edge("generate", "evaluate")
-    graph.add_conditional_edges("evaluate", after_evaluate, ["engineer_prompt", END])
+    graph.add_conditional_edges("evaluate", verdict, ["engineer_prompt", END])
     graph.add_edge("engineer_prompt", "rewrite")
-    compiled = graph.compile(checkpointer, name="lexloop")
+    compiled = Lexloop.of(graph.compile(checkpointer, name="lexloop"), components)
     return compiled.with_config(recursion_limit=RECURSION_LIMIT)

@@ -2,9 +2,20 @@
 
 from typing import Literal
 
+from langchain_core.runnables import RunnableLambda
+
 from lexloop.core.state import State
 
 
 def after_evaluate(state: State) -> Literal["engineer_prompt", "__end__"]:
     """End when an answer is written; otherwise try again. ``evaluate`` counts the retries."""
     return "__end__" if state["answer"] else "engineer_prompt"
+
+
+async def _after_evaluate(state: State) -> Literal["engineer_prompt", "__end__"]:
+    return after_evaluate(state)
+
+
+# LangGraph would call a plain function on a thread of the event loop's (see graph/workers.py)
+verdict = RunnableLambda(after_evaluate, _after_evaluate)
+"""What ``after_evaluate`` says, for both kinds of callers."""

@@ -1,18 +1,19 @@
 """Drives the steps of the nodes: waits for models, counts usage, and falls back when allowed."""
 
-import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from langchain_core.runnables import Runnable, RunnableConfig
-from langgraph.config import get_stream_writer
+from langgraph.config import get_config, get_stream_writer
 from langgraph.runtime import get_runtime
 
 from lexloop.core.errors import ModelError, ModelReplyError
 from lexloop.core.state import State, Update
 from lexloop.core.types import Degradation, Usage
 from lexloop.graph.components import Components
-from lexloop.graph.stream import TokenStream
+from lexloop.graph.stream import Spoken, TokenStream
+from lexloop.graph.workers import beside
 from lexloop.models.chat import ChatModel
 from lexloop.models.dialogue import ChatReply, ChatRequest, Dialogue
 
@@ -52,10 +53,11 @@ class Node(Runnable[State, Update]):
         """Run the step without blocking the event loop."""
         # opening an index reads files and scoring takes the processor: neither belongs on the
         # event loop, while the waiting for a model does
-        drive = await asyncio.to_thread(self._drive, input, get_runtime().context)
-        request = await asyncio.to_thread(drive.start)
+        context = get_runtime().context
+        drive = await beside(partial(self._drive, input, context))
+        request = await beside(drive.start)
         while request is not None:
-            request = await asyncio.to_thread(drive.advance, await drive.aask(request))
+            request = await beside(partial(drive.advance, await drive.aask(request)))
         return drive.update()
 
     def _drive(self, state: State, context: Any) -> "_Drive":
@@ -132,28 +134,31 @@ class _Drive:
         """Wait for the model, blocking."""
         shown = self._stream(request)
         try:
-            reply = self._chat.complete(request, **self._terms(shown))
+            outcome: Outcome = self._chat.complete(request, **self._terms(shown))
         except ModelError as error:
-            return error
-        return self._shown_whole(reply, shown)
+            outcome = error
+        return self._told(outcome, shown)
 
     async def aask(self, request: ChatRequest) -> Outcome:
         """Wait for the model without blocking the event loop."""
         shown = self._stream(request)
         try:
-            reply = await self._chat.acomplete(request, **self._terms(shown))
+            outcome: Outcome = await self._chat.acomplete(request, **self._terms(shown))
         except ModelError as error:
-            return error
-        return self._shown_whole(reply, shown)
+            outcome = error
+        return self._told(outcome, shown)
 
     def _stream(self, request: ChatRequest) -> TokenStream | None:
-        return TokenStream(self._name, request, get_stream_writer()) if request.stream else None
+        if not request.stream:
+            return None
+        spoken = Spoken(request.purpose, get_config())
+        return TokenStream(self._name, request, get_stream_writer(), spoken)
 
     @staticmethod
-    def _shown_whole(reply: ChatReply, shown: TokenStream | None) -> ChatReply:
+    def _told(outcome: Outcome, shown: TokenStream | None) -> Outcome:
         if shown is not None:
-            shown.finish()
-        return reply
+            shown.finish(outcome if isinstance(outcome, ModelError) else None)
+        return outcome
 
     def _terms(self, shown: TokenStream | None) -> dict[str, Any]:
         return {"deadline": self._state["deadline"], "meter": self._meter, "on_token": shown}

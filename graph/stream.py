@@ -1,14 +1,24 @@
 """What of an answer is shown while a model writes it."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
+from langchain_core.callbacks import BaseCallbackManager, CallbackManager, CallbackManagerForLLMRun
+from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, LLMResult
+from langchain_core.runnables import RunnableConfig
+
+from lexloop.models.audience import passes_on
 from lexloop.models.chat import Token
 from lexloop.models.dialogue import ChatRequest
 from lexloop.nodes.guardrail import recites
 
 Writer = Callable[[Any], None]
 _SENTENCE_ENDS = ".!?\n"
+_AFTER_SENTENCE = re.compile(f"(?<=[{_SENTENCE_ENDS}])")
+_CONTEXT_CHARS = 400
+"""Of what was said before; more than a run of words takes."""
 
 
 class TokenStream:
@@ -21,30 +31,87 @@ class TokenStream:
         node: Which node speaks.
         request: What the model was asked; its system part must not come back.
         write: LangGraph's stream writer: is given ``{"node", "token", "restart"}``.
+        spoken: Is given the same, for those who stream messages or events.
     """
 
-    def __init__(self, node: str, request: ChatRequest, write: Writer) -> None:
-        self._node, self._request, self._write = node, request, write
-        self._held, self._restart, self._silenced = "", False, False
+    def __init__(self, node: str, request: ChatRequest, write: Writer, spoken: "Spoken") -> None:
+        self._node, self._request, self._write, self._spoken = node, request, write, spoken
+        self._held, self._said, self._restart, self._silenced = "", "", False, False
 
     def __call__(self, token: Token) -> None:
         """Take the next token."""
         if token.restart:
-            self._held, self._restart, self._silenced = "", True, False
+            self._held, self._said, self._restart, self._silenced = "", "", True, False
         self._held += token.text
         if self._silenced or not any(end in token.text for end in _SENTENCE_ENDS):
             return
         self._show(max(self._held.rfind(end) for end in _SENTENCE_ENDS) + 1)
 
-    def finish(self) -> None:
-        """Show what is left when the answer is whole."""
-        if self._held and not self._silenced:
+    def finish(self, error: Exception | None = None) -> None:
+        """Show what is left when the answer is whole, or end where an error cut it short."""
+        if self._held and not self._silenced and error is None:
             self._show(len(self._held))
+        self._spoken.end(error)
 
     def _show(self, cut: int) -> None:
         ready, self._held = self._held[:cut], self._held[cut:]
-        if recites(ready, self._request.system):
-            self._silenced = True
+        clean = ""
+        for sentence in _AFTER_SENTENCE.split(ready):
+            before = (self._said + clean)[-_CONTEXT_CHARS:]
+            if recites(sentence, self._request.system, before):
+                self._silenced = True
+                break
+            clean += sentence
+        if not clean:
             return
-        self._write({"node": self._node, "token": ready, "restart": self._restart})
+        self._said += clean
+        self._write({"node": self._node, "token": clean, "restart": self._restart})
+        self._spoken.say(clean, self._restart)
         self._restart = False
+
+
+class Spoken:
+    """What is shown, as the run of a chat model, to those who stream messages or events.
+
+    They hear of no model's own run (``lexloop.models.audience``). A message that starts over has
+    an id of its own.
+
+    Args:
+        name: What the run is called.
+        config: That of the node's run.
+    """
+
+    def __init__(self, name: str, config: RunnableConfig) -> None:
+        around = config.get("callbacks")
+        manager = around if isinstance(around, BaseCallbackManager) else CallbackManager([])
+        self._manager = CallbackManager(
+            [handler for handler in manager.handlers if passes_on(handler)],
+            parent_run_id=manager.parent_run_id,
+            tags=manager.tags,
+            metadata=manager.metadata,
+        )
+        self._name = name
+        self._run: CallbackManagerForLLMRun | None = None
+        self._text = ""
+
+    def say(self, text: str, restart: bool) -> None:
+        """Tell the next piece; ``restart``: what was told before is void."""
+        if restart:
+            self.end()
+        if self._run is None:
+            (self._run,) = self._manager.on_chat_model_start({}, [[]], name=self._name)
+            self._text = ""
+        self._text += text
+        piece = AIMessageChunk(content=text, id=f"run-{self._run.run_id}")
+        self._run.on_llm_new_token(text, chunk=ChatGenerationChunk(message=piece))
+
+    def end(self, error: Exception | None = None) -> None:
+        """Tell that the message is whole, or what cut it short; nothing where none began."""
+        run, self._run = self._run, None
+        if run is None:
+            return
+        if error is not None:
+            run.on_llm_error(error)
+            return
+        whole = AIMessage(content=self._text, id=f"run-{run.run_id}")
+        run.on_llm_end(LLMResult(generations=[[ChatGeneration(message=whole)]]))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from lexloop.core.errors import ModelUnavailable
 from lexloop.core.types import Usage
+from lexloop.models.audience import in_private
 from lexloop.models.dialogue import ChatRequest
 from lexloop.models.failure import FailedAttempt, failed_call
 from lexloop.models.provider import Client
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _FIRST_WAIT_S = 0.25
 _WAIT_GROWTH = 4.0
 _LONGEST_WAIT_S = 16.0
-_NO_STREAM = "nostream"  # LangGraph's tag for calls that its message stream leaves out
+_NO_STREAM = "nostream"  # LangGraph's own tag for calls that its message stream leaves out
 
 Message = tuple[str, str]
 
@@ -145,13 +146,18 @@ class Attempts:
         self, request: ChatRequest, messages: list[Message]
     ) -> AsyncGenerator["AIMessage", None]:
         """What the provider sends: many pieces of a streamed reply, else the whole."""
-        config: RunnableConfig = {"run_name": request.purpose}
+        from langchain_core.runnables import ensure_config
+
+        config: RunnableConfig = {
+            "run_name": request.purpose,
+            "tags": [_NO_STREAM],
+            "callbacks": in_private(ensure_config().get("callbacks")),
+        }
         try:
             if request.stream:
                 async for chunk in self._streamed.astream(messages, config):
                     yield chunk
             else:
-                config["tags"] = [_NO_STREAM]
                 yield await self._whole.ainvoke(messages, config)
         except Exception as error:
             # Providers' exceptions have no base class in common; every one is passed on, typed.

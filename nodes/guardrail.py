@@ -1,6 +1,8 @@
 """The output guardrail of Sultania et al.: instructions never come back as an answer."""
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -38,17 +40,27 @@ def without(question: str, text: str) -> str:
     return re.sub(repeated, " ", text, flags=re.IGNORECASE).strip()
 
 
-def recited_share(text: str, system: str) -> float:
-    """The share of the word runs of ``text`` that stand in ``system``; 0 for a short text."""
-    said, instructions = _runs(text), _runs(system)
-    return len(said & instructions) / len(said) if said else 0.0
+def recited_share(text: str, system: str, before: str = "") -> float:
+    """The share of the word runs that end in ``text`` and stand in ``system``; 0 without any.
+
+    Args:
+        text: What is said.
+        system: The instructions.
+        before: What was said before it: however short ``text`` is, a run may begin there.
+    """
+    said = _runs([*words(before)[1 - _RUN :], *words(text)])
+    return len(said & _instructed(system)) / len(said) if said else 0.0
 
 
-def recites(text: str, system: str) -> bool:
+def recites(text: str, system: str, before: str = "") -> bool:
     """Whether a piece of an answer is largely taken from the instructions."""
-    return recited_share(text, system) >= _RECITED
+    return recited_share(text, system, before) >= _RECITED
 
 
-def _runs(text: str) -> set[tuple[str, ...]]:
-    spoken = words(text)
+@lru_cache(maxsize=8)
+def _instructed(system: str) -> set[tuple[str, ...]]:
+    return _runs(words(system))
+
+
+def _runs(spoken: Sequence[str]) -> set[tuple[str, ...]]:
     return {tuple(spoken[i : i + _RUN]) for i in range(len(spoken) - _RUN + 1)}

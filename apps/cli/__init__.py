@@ -11,6 +11,7 @@ Exit codes, for scripts:
 5     a shipped or stored file is missing, corrupt or of another version
 6     the model did not give a usable reply
 7     the deadline ran out
+8     other questions kept the thread busy
 10    with ``--exit-code``: abstained
 11    with ``--exit-code``: answered, but the answer did not pass
 12    an evaluation ended, but some of its questions were not answered
@@ -41,8 +42,9 @@ from lexloop.apps.cli.index import commands as index_commands
 
 _EPILOG = (
     "Exit codes: 0 answered or abstained; 1 unexpected; 2 input or settings; 3 index made, files "
-    "skipped; 4 documents; 5 stored files; 6 model; 7 deadline; 130 interrupted. With --exit-code: "
-    "10 abstained; 11 answered without passing. eval: 12 some questions not answered."
+    "skipped; 4 documents; 5 stored files; 6 model; 7 deadline; 8 thread busy; 130 interrupted. "
+    "With --exit-code: 10 abstained; 11 answered without passing. eval: 12 some questions not "
+    "answered."
 )
 
 app = typer.Typer(

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import importlib
-import sqlite3
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,11 +16,9 @@ from lexloop.apps.cli.terminal import joined, plain, result_console
 from lexloop.apps.cli.threads import last_turn, open_threads
 from lexloop.apps.cli.trace_view import print_trace
 from lexloop.core.conversation import tags_of_thread
-from lexloop.core.errors import DataError, LexloopError
+from lexloop.core.errors import LexloopError
 
 if TYPE_CHECKING:
-    from langgraph.checkpoint.base import BaseCheckpointSaver
-
     from lexloop.core.settings import Connection, Settings
     from lexloop.evaluation.feedback.opinion import Vote
 
@@ -42,7 +39,6 @@ class Conversation:
 
     Args:
         runner: Runs the graph; Ctrl-C ends what it runs and nothing else.
-        saver: Keeps the thread.
         session: What is asked.
         thread: The thread's name.
         feedback: The file in which opinions on answers are kept.
@@ -51,13 +47,11 @@ class Conversation:
     def __init__(
         self,
         runner: asyncio.Runner,
-        saver: "BaseCheckpointSaver[str]",
         session: Session,
         thread: str,
         feedback: Path,
     ) -> None:
-        self._runner, self._saver = runner, saver
-        self._session, self._thread = session, thread
+        self._runner, self._session, self._thread = runner, session, thread
         self._feedback = feedback
         self._console = result_console()
         self._last: dict[str, Any] = {}
@@ -91,7 +85,7 @@ class Conversation:
                 saver = runner.run(threads.__aenter__())
                 stack.callback(lambda: runner.run(threads.__aexit__(None, None, None)))
                 session = open_session(settings, connection, progress, saver)
-            yield cls(runner, saver, session, thread, feedback)
+            yield cls(runner, session, thread, feedback)
 
     def greet(self) -> None:
         """Say what this is and, of a resumed thread, where it stands.
@@ -135,9 +129,6 @@ class Conversation:
             self._note("Stopped.")
         except LexloopError as error:
             show_error(error)
-        except sqlite3.Error as error:
-            hint = "Check its free space, and that no other program holds it."
-            show_error(DataError(f"The thread could not be saved: {error}.", hint))
         else:
             self._last = state
             print_answer(self._console, state, self._session)
@@ -147,9 +138,7 @@ class Conversation:
         if command == "/quit":
             return False
         if command == "/reset":
-            self._runner.run(self._saver.adelete_thread(self._thread))
-            self._last = {}
-            self._note("The conversation is forgotten.")
+            self._forget()
         elif command in ("/sources", "/trace"):
             self._show(command)
         elif command in ("/up", "/down"):
@@ -160,6 +149,18 @@ class Conversation:
             for name, meaning in _HELP:
                 self._console.print(joined(plain(f"{name:10}", "bold"), plain(meaning)))
         return True
+
+    def _forget(self) -> None:
+        graph, settings = self._session.graph, self._session.settings
+        try:
+            self._runner.run(graph.aforget(self._thread, settings))
+        except KeyboardInterrupt:
+            self._note("Stopped.")
+        except LexloopError as error:
+            show_error(error)
+        else:
+            self._last = {}
+            self._note("The conversation is forgotten.")
 
     def _show(self, command: str) -> None:
         if not self._last:

@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lexloop.core.errors import IndexWriteError
+from lexloop.core.files import try_lock
 from lexloop.corpus.index.manifest import MANIFEST, is_index, sync_folder
 
 GENERATIONS, LOCK = "generations", "lock"
@@ -75,32 +76,20 @@ def _lock(index: Path, deadline: float) -> int:
     while True:
         try:
             (index / GENERATIONS).mkdir(parents=True, exist_ok=True)
-            handle = os.open(index / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-        except FileNotFoundError:  # a writer that published nothing cleared it away meanwhile
-            if time.monotonic() > deadline:
-                raise _held(index) from None
-            continue
+            handle = try_lock(index / LOCK)
+            if handle is not None:
+                # a writer that published nothing may have cleared it away before we had the lock
+                (index / GENERATIONS).mkdir(exist_ok=True)
+                return handle
+        except FileNotFoundError:  # cleared away meanwhile, with the whole folder
+            pass
         except OSError as error:
             raise IndexWriteError(
                 f"The index {index} cannot be written: {error}.", "Check its permissions."
             ) from error
-        if _locked(handle, index):
-            return handle
-        os.close(handle)
         if time.monotonic() > deadline:
             raise _held(index)
         time.sleep(_POLL_S)
-
-
-def _locked(handle: int, index: Path) -> bool:
-    """Lock an open lock file, unless another writer holds it or cleared it away."""
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        found = os.stat(index / LOCK)
-        (index / GENERATIONS).mkdir(exist_ok=True)
-    except (BlockingIOError, FileNotFoundError):
-        return False
-    return os.path.samestat(found, os.fstat(handle))
 
 
 def _held(index: Path) -> IndexWriteError:

@@ -77,17 +77,23 @@ def _record(judgement: Judgement, problems: list[str], passed: bool) -> Evaluati
 def _final(state: State, attempts: list[Attempt], judged: bool) -> Update:
     best = best_attempt(attempts)
     answer = ABSTENTION if best["abstained"] else best["answer"]
-    usage = state["usage"]
+    usage, warning = state["usage"], warning_for(best, judged)
     return {
         "attempts": attempts,
         "answer": answer,
         "abstained": best["abstained"],
-        "warning": warning_for(best, judged),
+        "warning": warning,
         "citations": best["citations"],
         "evaluation": best["evaluation"],
         "passages": best["passages"],
         "triplets": best["triplets"],
         "usage": {**usage, "seconds": time.time() - state["started_at"]},
         # one id a turn: running the turn again replaces its answer instead of adding another
-        "messages": [AIMessage(content=answer, id=f"{state['turn_id']}-answer")],
+        "messages": [_message(answer, warning, f"{state['turn_id']}-answer")],
     }
+
+
+def _message(answer: str, warning: str, name: str) -> AIMessage:
+    """The answer for those who get nothing but messages; what it warns of stays beside the text."""
+    beside = {"warning": warning} if warning else {}
+    return AIMessage(content=answer, id=name, response_metadata=beside)

@@ -2,7 +2,10 @@
 
 import pickle
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +13,13 @@ import pytest
 from fake_openai import KEY, FakeOpenAI, Reply
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.sqlite import SqliteSaver
 from pseudo_terminal import CTRL_C, CTRL_D, Terminal
 
 from lexloop.apps.cli.threads import strict_serializer
 from lexloop.core.errors import DataError
 from lexloop.core.settings import Connection
+from lexloop.graph.turns import Turn
 
 Run = Callable[..., Any]
 FIRST = "What is a bias audit?"
@@ -98,6 +103,37 @@ def test_reset_forgets_the_thread(run: Run, threads: Path) -> None:
     with sqlite3.connect(threads) as database:
         assert database.execute("select count(*) from checkpoints").fetchone() == (0,)
     database.close()
+
+
+def test_two_chats_on_one_thread_lose_nothing(threads: Path) -> None:
+    kept = ("chat", "--thread", "mine", "--threads-file", str(threads))
+    command = [sys.executable, "-m", "lexloop.apps.cli", *kept]
+
+    def talk(number: int) -> "subprocess.CompletedProcess[str]":
+        asked = f"{FIRST} ({number})\n" * 3
+        return subprocess.run(command, input=asked, capture_output=True, text=True, check=True)
+
+    with ThreadPoolExecutor(2) as pool:
+        done = list(pool.map(talk, range(2)))
+    assert [one.stderr for one in done] == ["", ""]
+    with SqliteSaver.from_conn_string(str(threads)) as saver:
+        found = saver.get_tuple({"configurable": {"thread_id": "mine", "checkpoint_ns": ""}})
+    assert found is not None
+    messages = found.checkpoint["channel_values"]["messages"]
+    assert [message.type for message in messages] == ["human", "ai"] * 6
+    asked = sorted(message.text for message in messages[::2])
+    assert asked == [f"{FIRST} (0)"] * 3 + [f"{FIRST} (1)"] * 3
+
+
+def test_a_thread_that_another_chat_has_is_refused_in_time(run: Run, threads: Path) -> None:
+    kept = ("chat", "--thread", "mine", "--threads-file", str(threads))
+    run(*kept, stdin=f"{FIRST}\n")
+    with SqliteSaver.from_conn_string(str(threads)) as saver, Turn(saver, "mine", lambda: 1.0):
+        result = run(*kept, "--deadline", "0.1", stdin="Who can perform it?\n/reset\n")
+    assert result.exit_code == 0
+    assert result.stderr.count("'mine' was busy with other questions for 0.1 s") == 2
+    assert "forgotten" not in result.stdout
+    assert "Thread mine goes on after 1 question(s)." in run(*kept, stdin="").stdout
 
 
 @pytest.mark.parametrize(

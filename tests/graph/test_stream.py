@@ -1,14 +1,19 @@
 """What is shown while a model writes."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
 from fake_openai import FakeOpenAI, Reply
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.messages import HumanMessage
+from langgraph.graph import END, START, MessagesState, StateGraph
 
 from lexloop.core.types import ABSTENTION
+from lexloop.corpus.text.tokens import words
 from lexloop.graph.build import Lexloop
-from lexloop.graph.stream import TokenStream
+from lexloop.graph.stream import Spoken, TokenStream
 from lexloop.models.chat import Token
 from lexloop.models.dialogue import ChatRequest
 
@@ -24,7 +29,8 @@ def events() -> list[Event]:
 
 @pytest.fixture
 def stream(events: list[Event]) -> TokenStream:
-    return TokenStream("generate", ChatRequest("generate", RULES, "user"), events.append)
+    request = ChatRequest("generate", RULES, "user")
+    return TokenStream("generate", request, events.append, Spoken("generate", {}))
 
 
 def tell(stream: TokenStream, *texts: str) -> None:
@@ -52,6 +58,21 @@ def test_a_sentence_that_recites_is_not_shown_nor_what_follows(
 ) -> None:
     tell(stream, "Gladly. ", RULES, " And more. ", "The fee is due.")
     assert "".join(event["token"] for event in events) == "Gladly."
+
+
+def test_a_recital_in_the_same_piece_as_something_harmless_is_not_shown(
+    stream: TokenStream, events: list[Event]
+) -> None:
+    long = "The owner of a boat that is longer than four metres pays a fee for each season. " * 2
+    tell(stream, f"{long}{RULES} And more.")
+    assert "".join(event["token"] for event in events) == long.rstrip()
+
+
+def test_a_recital_broken_into_lines_shows_less_than_a_run_of_words(
+    stream: TokenStream, events: list[Event]
+) -> None:
+    tell(stream, *(f"{word}\n" for word in RULES.split()))
+    assert "".join(event["token"] for event in events).split() == RULES.split()[:5]
 
 
 def test_a_restart_is_told_once_and_forgets_what_was_held(
@@ -105,6 +126,170 @@ def test_a_recited_prompt_is_neither_shown_nor_answered(
     assert streamed(graph) == []
     result = graph.invoke({"question": QUESTION})
     assert (result["answer"], result["abstained"]) == (ABSTENTION, True)
+
+
+GOOD = "It is due within 10 business days [1]. Pay it to the harbour master [1]."
+MODES: list[Any] = ["messages", "updates", "values", "custom", "debug", "tasks", "checkpoints"]
+
+
+async def collected(stream: AsyncIterator[Any]) -> list[Any]:
+    return [part async for part in stream]
+
+
+def parent_of(graph: Lexloop) -> Any:
+    parent: Any = StateGraph(MessagesState)
+    parent.add_node("law", graph)
+    parent.add_edge(START, "law")
+    parent.add_edge("law", END)
+    return parent.compile()
+
+
+ASKED: Any = {"messages": [HumanMessage(QUESTION, id="q")]}
+OUT: dict[str, Callable[[Lexloop], Any]] = {
+    **{mode: lambda g, m=mode: list(g.stream(ASKED, stream_mode=m)) for mode in MODES},
+    "all at once": lambda g: asyncio.run(collected(g.astream(ASKED, stream_mode=MODES))),
+    "a parent": lambda g: list(parent_of(g).stream(ASKED, stream_mode=MODES, subgraphs=True)),
+    "an asynchronous parent": lambda g: asyncio.run(
+        collected(parent_of(g).astream(ASKED, stream_mode=MODES, subgraphs=True))
+    ),
+    "events": lambda g: asyncio.run(collected(g.astream_events(ASKED, version="v2"))),
+    "a parent's events": lambda g: asyncio.run(
+        collected(parent_of(g).astream_events(ASKED, version="v2", stream_mode=MODES))
+    ),
+    "log": lambda g: asyncio.run(collected(g.astream_log(ASKED))),
+    "v3": lambda g: list(g.stream_events(ASKED, version="v3")),
+}
+
+
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning", "ignore::langchain_core._api.LangChainBetaWarning"
+)
+@pytest.mark.parametrize("way", OUT)
+def test_a_recited_prompt_gets_out_no_way(
+    scripted: FakeOpenAI, modelled: Callable[..., Lexloop], way: str
+) -> None:
+    scripted.play("generate", lambda request: Reply("Gladly. " + request.system, pieces=40))
+    said = repr(OUT[way](modelled(max_retries=0)))
+    # the one sentence of the instructions that is an answer as well
+    said = said.replace(ABSTENTION, "|")
+    for request in scripted.requests:
+        assert runs(said).isdisjoint(runs(request.system.replace(ABSTENTION, "|")))
+    assert len(scripted.requests) == 2
+
+
+def runs(text: str) -> set[tuple[str, ...]]:
+    spoken = words(text)
+    return {tuple(spoken[i : i + 6]) for i in range(len(spoken) - 5)}
+
+
+def messages_of(parts: list[Any]) -> list[tuple[str, str, str]]:
+    """Node, kind and text of every streamed message but the question."""
+    return [
+        (told["langgraph_node"], message.type, message.text)
+        for message, told in parts
+        if message.type != "human"
+    ]
+
+
+SENTENCES = [
+    ("generate", "AIMessageChunk", "It is due within 10 business days [1]."),
+    ("generate", "AIMessageChunk", " Pay it to the harbour master [1]."),
+    ("evaluate", "ai", GOOD),
+]
+
+
+def test_who_streams_messages_gets_checked_sentences_and_then_the_answer(
+    scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
+) -> None:
+    scripted.play("generate", Reply(GOOD, pieces=30))
+    graph = modelled()
+    parts = list(graph.stream(ASKED, stream_mode="messages"))
+    assert messages_of(parts) == SENTENCES
+    assert parts[-1][0].id == "q-answer"
+    assert len({message.id for message, _ in parts[-3:-1]}) == 1
+    assert (
+        messages_of(asyncio.run(collected(graph.astream(ASKED, stream_mode="messages"))))
+        == SENTENCES
+    )
+    inner = parent_of(graph).stream(ASKED, stream_mode="messages", subgraphs=True)
+    assert messages_of([part for path, part in inner if path]) == SENTENCES
+
+
+def test_who_streams_events_gets_them_as_a_models(
+    scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
+) -> None:
+    scripted.play("generate", Reply(GOOD, pieces=30))
+    events = asyncio.run(collected(modelled().astream_events(ASKED, version="v2")))
+    told = [event for event in events if "chat_model" in event["event"]]
+    assert [event["event"].removeprefix("on_chat_model_") for event in told] == [
+        *("start", "stream", "stream", "end")
+    ]
+    assert {(event["name"], event["metadata"]["langgraph_node"]) for event in told} == {
+        ("generate", "generate")
+    }
+    assert "".join(event["data"]["chunk"].text for event in told[1:3]) == GOOD
+    assert told[-1]["data"]["output"].text == GOOD
+
+
+def test_an_answer_that_starts_over_is_another_message(
+    scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
+) -> None:
+    scripted.play("generate", Reply("It is late. [1]", pieces=1, cut=True), Reply("It is due [1]."))
+    parts = list(modelled(model_attempts=2).stream(ASKED, stream_mode="messages"))
+    drafts = [message for message, told in parts if told["langgraph_node"] == "generate"]
+    assert [draft.text for draft in drafts] == ["It is late.", "It is due [1]."]
+    assert drafts[0].id != drafts[1].id
+
+
+def test_a_draft_that_breaks_off_ends_its_message(
+    scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
+) -> None:
+    scripted.play("generate", Reply("It is late. [1]", pieces=1, cut=True))
+    graph = modelled(fallback=True)
+    parts = list(graph.stream(ASKED, stream_mode="messages"))
+    assert [text for node, _, text in messages_of(parts) if node == "generate"] == ["It is late."]
+    assert "10 business days" in messages_of(parts)[-1][2]
+
+
+class Overheard(BaseCallbackHandler):
+    """A callback of the process's own."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self.heard = ""
+
+    def on_chat_model_start(self, serialized: Any, messages: Any, **kwargs: Any) -> None:
+        self.told.append(messages[0][0].text)
+
+    def on_llm_new_token(self, token: Any, **kwargs: Any) -> None:
+        self.heard += token
+
+
+def test_a_callback_of_ones_own_hears_the_call_itself_and_once(
+    scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
+) -> None:
+    scripted.play("generate", lambda request: Reply(request.system, pieces=40))
+    own = Overheard()
+    parts = modelled(max_retries=0).stream(ASKED, {"callbacks": [own]}, stream_mode="messages")
+    assert [text for _, _, text in messages_of(list(parts))] == [ABSTENTION]
+    assert own.told == [request.system for request in scripted.requests]
+    assert own.heard.strip() == scripted.requests[1].system.strip()
+
+
+def test_the_last_message_carries_the_warning(
+    scripted: FakeOpenAI, modelled: Callable[..., Lexloop], scores: Callable[..., Reply]
+) -> None:
+    scripted.play("evaluate", scores(0.1, 0.1, 0.1))
+    graph = modelled(max_retries=1)
+    parts = list(graph.stream(ASKED, stream_mode="messages"))
+    message, _ = parts[-1]
+    assert message.id == "q-answer"
+    assert message.response_metadata["warning"].startswith("No attempt passed the evaluation")
+    result = parent_of(graph).invoke(ASKED)
+    assert [one.id for one in result["messages"]] == ["q", "q-answer"]
+    assert result["messages"][-1].response_metadata == message.response_metadata
+    scripted.play("evaluate", scores(0.9, 0.9, 0.9))
+    assert graph.invoke(ASKED)["messages"][-1].response_metadata == {}
 
 
 def test_an_embedded_run_streams_no_tokens(graph: Lexloop) -> None:

@@ -8,7 +8,7 @@ from fake_openai import KEY, Reply, refusal
 from langgraph_server import Served
 
 from lexloop.core.settings import Settings
-from lexloop.core.types import NodeName
+from lexloop.core.types import ABSTENTION, NodeName
 
 QUESTION = "What is a bias audit?"
 ANSWER = "A bias audit is an evaluation of an AEDT, made impartially by an independent auditor. [1]"
@@ -110,6 +110,33 @@ def test_a_model_is_called_without_blocking_and_its_tokens_are_streamed(served: 
     assert {part["node"] for part in tokens} == {"generate"}
     assert events[-1][1]["answer"] == ANSWER
     assert events[-1][1]["usage"]["model_calls"] == 1
+
+
+@pytest.mark.parametrize("mode", ["messages", "messages-tuple", "events", "debug"])
+def test_a_client_gets_checked_sentences_and_no_instructions(served: Served, mode: str) -> None:
+    served.model.play("generate", Reply(ANSWER, pieces=20))
+    said = str(served.stream({"question": QUESTION}, mode, context=BY_MODEL))
+    assert ANSWER in said
+    instructions = served.model.requests[-1].system
+    served.model.play("generate", Reply(f"Gladly. {instructions}", pieces=40))
+    said += str(served.stream({"question": QUESTION}, mode, context={**BY_MODEL, "max_retries": 0}))
+    assert ABSTENTION in said
+    openings = [line[:40] for line in instructions.splitlines() if len(line) > 40]
+    assert not [opening for opening in openings if opening in said]
+
+
+def test_runs_on_one_thread_lose_nothing(served: Served) -> None:
+    thread = served.client.threads.create()["thread_id"]
+    runs = [
+        served.client.runs.create(
+            thread, "lexloop", input={"question": QUESTION}, multitask_strategy="enqueue"
+        )
+        for _ in range(3)
+    ]
+    for run in runs:
+        served.client.runs.join(thread, run["run_id"])
+    values: Any = served.client.threads.get_state(thread)["values"]
+    assert [message["type"] for message in values["messages"]] == ["human", "ai"] * 3
 
 
 @pytest.mark.parametrize(

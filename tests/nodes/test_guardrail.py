@@ -32,6 +32,13 @@ def test_a_text_shorter_than_a_run_recites_nothing() -> None:
     assert recited_share("", RULES) == recited_share(RULES, "") == 0.0
 
 
+def test_a_run_may_begin_in_what_was_said_before() -> None:
+    assert recited_share("six", RULES, before="zero one two three four five") == 1.0
+    assert recited_share("six", RULES, before="two three four five") == 0.0
+    # of the runs that end in "six x" one stands in the rules; those before it do not count
+    assert recited_share("six x", RULES, before=f"{RULES} one two three four five") == 0.5
+
+
 def test_half_is_reciting() -> None:
     assert recites("two three four five six seven x", RULES)
     assert not recites("two three four five six seven x y", RULES)
