@@ -28,8 +28,8 @@ class Components:
     ``snapshot`` tells the state of the corpus from an earlier or a later one.
 
     ``backend``, ``graph_source``, ``judge`` and ``text_of`` are None where the settings leave the
-    step out. ``fallback`` holds the embedded components where the settings allow them to stand in
-    for a failing model.
+    step out. Where the settings allow it, ``fallback`` stands in for a failing chat model and
+    ``unembedded`` for a failing embedder.
     """
 
     settings: Settings
@@ -45,6 +45,7 @@ class Components:
     engineer: PromptEngineer
     chat: ChatModel | None = None
     fallback: "Components | None" = None
+    unembedded: "Components | None" = None
     degraded: list[Degradation] = field(default_factory=list)
     snapshot: str = ""
 
