@@ -1,6 +1,7 @@
 """Settings -> implementations: the only place that chooses, and the only one that constructs."""
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
@@ -66,7 +67,7 @@ def choose(settings: Settings, collection: Collection, chat: ChatModel | None) -
     whole = settings.variant == "hypa" and settings.knowledge_graph != "none"
     return Components(
         settings=settings,
-        classifier=_classifier(settings),
+        classifier=_classifier(settings.classifier, settings.classifier_model or ""),
         rewriter=_rewriter(settings, chat),
         backend=None if alone else collection,
         graph_source=collection if whole else None,
@@ -80,13 +81,14 @@ def choose(settings: Settings, collection: Collection, chat: ChatModel | None) -
     )
 
 
-def _classifier(settings: Settings) -> ComplexityClassifier:
-    name = settings.classifier_model or ""
-    if settings.classifier == "transformer":
+# what stands in for a model that fails shares these with it: they are costly to load
+@lru_cache(maxsize=2)
+def _classifier(kind: str, name: str) -> ComplexityClassifier:
+    if kind == "transformer":
         from lexloop.nodes.classify.transformer import TransformerClassifier
 
         return TransformerClassifier.load(name)
-    if settings.classifier == "zero_shot":
+    if kind == "zero_shot":
         from lexloop.nodes.classify.zero_shot import ZeroShotClassifier
 
         return ZeroShotClassifier.load(name)
@@ -113,10 +115,15 @@ def _reranker(settings: Settings, collection: Collection) -> Reranker:
     if settings.variant in ("fixed", "llm_only") or settings.reranker == "none":
         return NoReranker()
     if settings.reranker == "cross_encoder":
-        from lexloop.nodes.rerank.cross_encoder import CrossEncoderReranker
-
-        return CrossEncoderReranker(settings.reranker_model)
+        return _cross_encoder(settings.reranker_model)
     return FeatureReranker(collection)
+
+
+@lru_cache(maxsize=2)
+def _cross_encoder(name: str) -> Reranker:
+    from lexloop.nodes.rerank.cross_encoder import CrossEncoderReranker
+
+    return CrossEncoderReranker(name)
 
 
 def _generator(settings: Settings, collection: Collection, chat: ChatModel | None) -> Generator:
