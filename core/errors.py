@@ -15,7 +15,7 @@ LexloopError
     ├── ModelUnknown      the host has no such model or address: nor can it here
     ├── ModelUnavailable  unreachable, overloaded or failing after every allowed attempt
     ├── ModelReplyError   a reply that stayed malformed after one repair
-    └── DeadlineExceeded  the question's wall-clock deadline ran out
+    └── DeadlineExceeded  the question's deadline ran out
 """
 
 
@@ -84,9 +84,13 @@ class ThreadBusy(LexloopError):
 
 
 class ModelError(LexloopError):
-    """A configured model did not give a usable reply."""
+    """A configured model did not give a usable reply.
+
+    ``embedder`` names the embedding model where it is one that failed.
+    """
 
     exit_code = 6
+    embedder = ""
 
 
 class ModelAuthError(ModelError):
@@ -106,6 +110,6 @@ class ModelReplyError(ModelError):
 
 
 class DeadlineExceeded(ModelError):
-    """The question's wall-clock deadline ran out."""
+    """The question's deadline ran out."""
 
     exit_code = 7

@@ -33,8 +33,8 @@ class Settings(AdaptSettings, SearchSettings, IndexSettings):
     temperature: float = Field(default=0.0, ge=0.0, le=2.0, description="Sampling temperature.")
     fallback: bool = Field(
         default=False,
-        description="When the model fails, let the embedded implementation answer instead; "
-        "every such step is listed in `degraded`.",
+        description="When the model or the embedder fails, let the embedded implementation answer "
+        "instead; what it stood in for is listed in `degraded`.",
     )
     deadline_s: float = Field(
         default=120.0, gt=0.0, le=3600.0, description="Wall-clock seconds one question may take."

@@ -60,8 +60,7 @@ class State(InputState, OutputState, total=False):
     snapshot: str
     allowed_tags: list[str]
     turn_id: str
-    started_at: float
-    deadline: float
+    seconds_left: float
     asked: str
     history: list[Turn]
     complexity: int

@@ -129,7 +129,7 @@ class Advice(TypedDict):
 
 
 class Usage(TypedDict):
-    """What a question has cost so far."""
+    """What a question has cost so far; ``seconds`` are those of its steps."""
 
     model_calls: int
     tokens_in: int

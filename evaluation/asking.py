@@ -143,7 +143,7 @@ class Asker:
                 f"out their deadline of {self._settings.deadline_s:g} s (deadline_s).",
                 "Run again when it answers: what was judged is kept.",
             )
-        began, hung = time.time(), False
+        began, hung = time.monotonic(), False
         meter: Usage = {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
         try:
             deadline = began + self._settings.deadline_s
@@ -152,7 +152,7 @@ class Asker:
             hung = True
             raise
         finally:
-            meter["seconds"] = time.time() - began
+            meter["seconds"] = time.monotonic() - began
             self._count(meter, hung)
 
     def _count(self, meter: Usage, hung: bool) -> None:

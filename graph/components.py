@@ -1,6 +1,7 @@
 """Settings -> implementations: the only place that chooses, and the only one that constructs."""
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 
@@ -30,8 +31,8 @@ class Components:
     ``snapshot`` tells the state of the corpus from an earlier or a later one.
 
     ``backend``, ``graph_source``, ``judge`` and ``text_of`` are None where the settings leave the
-    step out. ``fallback`` holds the embedded components where the settings allow them to stand in
-    for a failing model.
+    step out. Where the settings allow it, ``fallback`` stands in for a failing chat model and
+    ``unembedded`` for a failing embedder.
     """
 
     settings: Settings
@@ -47,6 +48,7 @@ class Components:
     engineer: PromptEngineer
     chat: ChatModel | None = None
     fallback: "Components | None" = None
+    unembedded: "Components | None" = None
     degraded: list[Degradation] = field(default_factory=list)
     snapshot: str = ""
 
@@ -68,7 +70,7 @@ def choose(settings: Settings, collection: Collection, chat: ChatModel | None) -
     whole = settings.variant == "hypa" and settings.knowledge_graph != "none"
     return Components(
         settings=settings,
-        classifier=_classifier(settings),
+        classifier=_classifier(settings.classifier, settings.classifier_model or ""),
         rewriter=_rewriter(settings, chat),
         backend=None if alone else view,
         graph_source=view if whole else None,
@@ -82,13 +84,14 @@ def choose(settings: Settings, collection: Collection, chat: ChatModel | None) -
     )
 
 
-def _classifier(settings: Settings) -> ComplexityClassifier:
-    name = settings.classifier_model or ""
-    if settings.classifier == "transformer":
+# what stands in for a model that fails shares these with it: they are costly to load
+@lru_cache(maxsize=2)
+def _classifier(kind: str, name: str) -> ComplexityClassifier:
+    if kind == "transformer":
         from lexloop.nodes.classify.transformer import TransformerClassifier
 
         return TransformerClassifier.load(name)
-    if settings.classifier == "zero_shot":
+    if kind == "zero_shot":
         from lexloop.nodes.classify.zero_shot import ZeroShotClassifier
 
         return ZeroShotClassifier.load(name)
@@ -115,10 +118,15 @@ def _reranker(settings: Settings, view: View) -> Reranker:
     if settings.variant in ("fixed", "llm_only") or settings.reranker == "none":
         return NoReranker()
     if settings.reranker == "cross_encoder":
-        from lexloop.nodes.rerank.cross_encoder import CrossEncoderReranker
-
-        return CrossEncoderReranker(settings.reranker_model)
+        return _cross_encoder(settings.reranker_model)
     return FeatureReranker(view)
+
+
+@lru_cache(maxsize=2)
+def _cross_encoder(name: str) -> Reranker:
+    from lexloop.nodes.rerank.cross_encoder import CrossEncoderReranker
+
+    return CrossEncoderReranker(name)
 
 
 def _generator(settings: Settings, view: View, chat: ChatModel | None) -> Generator:

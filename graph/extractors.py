@@ -127,7 +127,7 @@ class ModelExtractor:
         try:
             while True:
                 self._budget.check(self.spent, request)
-                deadline = time.time() + self._deadline_s
+                deadline = time.monotonic() + self._deadline_s
                 reply = self._chat.complete(request, deadline=deadline, meter=self.spent)
                 request = dialogue.send(reply)
         except StopIteration as done:

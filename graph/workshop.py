@@ -1,14 +1,17 @@
 """Makes components and keeps what is costly to make: collections, embedders and connections."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from lexloop.core.errors import ModelError, SettingsError
+from lexloop.core.deadline import Deadline, within
+from lexloop.core.errors import DataError, ModelError, SettingsError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Degradation
+from lexloop.corpus.by_words import WordsView
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.draft import Progress, silent
 from lexloop.corpus.index.recipe import Recipe
@@ -74,12 +77,8 @@ class Workshop:
             settings = embedded_only(settings)
         collection, troubles = self._collection(settings, snapshot.partition(" ")[2], chat)
         unread = left_out(collection.seen_by(Filters.of(settings)))
-        made = choose(settings, collection, chat)
-        fallback = None
-        if chat is not None and settings.fallback and settings.variant != "llm_only":
-            fallback = choose(embedded_only(settings), collection, None)
-        degraded = [*missing, *unread, *troubles]
-        return replace(made, snapshot=snapshot, fallback=fallback, degraded=degraded)
+        made = equip(settings, collection, chat)
+        return replace(made, snapshot=snapshot, degraded=[*missing, *unread, *troubles])
 
     def _chat(self, settings: Settings) -> tuple[ChatModel | None, list[Degradation]]:
         if settings.model is None:
@@ -92,22 +91,50 @@ class Workshop:
             return None, [_lost("model", settings.model, error)]
 
     def _collection(self, settings: Settings, stamp: str, chat: ChatModel | None) -> Opened:
-        extractor, extract = extractor_for(settings, chat)
-        embedder = self._embedder(settings.embedder)
-        tools = tools_for(settings, embedder, extract, extractor)
         try:
-            return self._collections.get(
-                (settings.corpus, stamp, tools.recipe),
-                lambda: open_corpus(settings.corpus, tools, self._progress),
-            )
+            return self._opened(settings, stamp, chat)
         except ModelError as error:
-            if chat is None or not settings.fallback:
+            if not settings.fallback or not (error.embedder or chat):
                 raise
-            collection, troubles = self._collection(embedded_only(settings), stamp, None)
-            return collection, [*troubles, _lost("index", f"triplets by {chat.name}", error)]
+            failed = error
+        if failed.embedder:
+            lost = _lost("index", f"embedder={settings.embedder}", failed)
+            settings = settings.changed(embedder="embedded")
+        else:
+            lost = _lost("index", f"triplets by {settings.model}", failed)
+            settings, chat = embedded_only(settings), None
+        try:
+            collection, troubles = self._collection(settings, stamp, chat)
+        except DataError as error:
+            if not failed.embedder:
+                raise
+            raise failed from error  # an index whose vectors no other embedder can search
+        return collection, [*troubles, lost]
 
-    def _embedder(self, name: str) -> Embedder:
-        return self._embedders.get(name, lambda: load_embedder(name, self._connection))
+    def _opened(self, settings: Settings, stamp: str, chat: ChatModel | None) -> Opened:
+        extractor, extract = extractor_for(settings, chat)
+        tools = tools_for(settings, self._embedder(settings), extract, extractor)
+        return self._collections.get(
+            (settings.corpus, stamp, tools.recipe),
+            lambda: open_corpus(settings.corpus, tools, self._progress),
+        )
+
+    def _embedder(self, settings: Settings) -> Embedder:
+        name, allowed_s = settings.embedder, settings.deadline_s
+        with within(Deadline(time.monotonic() + allowed_s, allowed_s)):
+            return self._embedders.get(name, lambda: load_embedder(name, self._connection))
+
+
+def equip(settings: Settings, collection: Collection, chat: ChatModel | None) -> Components:
+    """The components that the settings name, and what stands in for those that can fail."""
+    made = choose(settings, collection, chat)
+    fallback = unembedded = None
+    if settings.fallback and chat is not None and settings.variant != "llm_only":
+        fallback = equip(embedded_only(settings), collection, None)
+    if settings.fallback and collection.embedder.name.startswith("openai:"):
+        spare = load_embedder("embedded", Connection())
+        unembedded = equip(settings, collection.embedded_by(spare, WordsView), chat)
+    return replace(made, fallback=fallback, unembedded=unembedded)
 
 
 def settings_of(context: Any, defaults: Settings) -> Settings:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from lexloop.core.errors import ModelUnavailable
 from lexloop.core.types import Usage
 from lexloop.models.audience import in_private
+from lexloop.models.bounded import MOST_CHARS, Oversized, oversized
 from lexloop.models.dialogue import ChatRequest
-from lexloop.models.failure import FailedAttempt, failed_call
+from lexloop.models.failure import FailedAttempt, failed_call, failed_reply
 from lexloop.models.provider import Client
 from lexloop.models.received import Received
 
@@ -50,7 +51,7 @@ class Call:
 
     Args:
         request: What is asked.
-        deadline: When to give up, in seconds since the epoch.
+        deadline: When to give up, on ``time.monotonic``.
         meter: What is counted up.
         on_token: Who is shown the pieces of the reply.
     """
@@ -118,7 +119,7 @@ class Attempts:
         wait_s = failure.wait_s
         if wait_s is None:
             wait_s = backoff_s(attempt)
-        left = call.deadline - time.time()
+        left = call.deadline - time.monotonic()
         if wait_s >= left:
             raise ModelUnavailable(
                 f"{failure.error.what} The next attempt would have to wait {wait_s:.1f} s, and "
@@ -130,11 +131,15 @@ class Attempts:
     async def _attempt(self, call: Call, messages: list[Message]) -> str:
         call.meter["model_calls"] += 1
         received = Received(self._client, ended=call.request.stream)
+        chars = 0
         try:
             async with aclosing(self._pieces(call.request, messages)) as pieces:
                 async for piece in pieces:
                     _heed_cancellation()
-                    first = not received.text
+                    first = not chars
+                    chars += len(piece.text)
+                    if chars > MOST_CHARS:
+                        raise self._too_long(Oversized(MOST_CHARS, "characters"))
                     received.add(piece)
                     call.show(piece.text, first)
         finally:
@@ -160,8 +165,18 @@ class Attempts:
             else:
                 yield await self._whole.ainvoke(messages, config)
         except Exception as error:
+            if reason := oversized(error):
+                raise self._too_long(reason) from error
             # Providers' exceptions have no base class in common; every one is passed on, typed.
             raise failed_call(error, self._client) from error
+
+    def _too_long(self, reason: Oversized) -> FailedAttempt:
+        return failed_reply(
+            f"The reply of {self._client.name} was not read to its end: {reason}.",
+            "Use another model, or ask for less.",
+            retry=False,
+            cause=reason,
+        )
 
 
 def backoff_s(attempt: int) -> float:

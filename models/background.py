@@ -1,20 +1,76 @@
-"""One event loop in the background, on which every model call runs.
+"""One event loop in the background, on which every call of a model's host runs.
 
 Synchronous and asynchronous callers share one implementation this way, connections are reused
-between calls, and a call can be interrupted from either side.
+between calls, and a call can be interrupted from either side. Its deadline is the whole call's
+and holds whatever the host does: a timeout of the client's begins anew with every byte.
 """
 
 import asyncio
 import os
 import threading
+import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any, Generic, TypeVar
+
+_GRACE_S = 0.5
 
 T = TypeVar("T")
 
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
+
+
+Late = Callable[[], Exception]
+"""Makes the exception to raise where the deadline came first."""
+
+
+def wait(work: Callable[[], Coroutine[Any, Any, T]], deadline: float, late: Late) -> T:
+    """Run a coroutine on the background loop, blocking; what it raises is raised here.
+
+    Args:
+        work: Makes the coroutine.
+        deadline: When to give up, on ``time.monotonic``.
+        late: Makes what is raised then.
+    """
+    job = Job(lambda: _in_time(work, deadline, late))
+    try:
+        return job.start().result(_patience(deadline))
+    except TimeoutError as error:
+        raise late() from error
+    finally:
+        job.cancel()
+
+
+async def waited(work: Callable[[], Coroutine[Any, Any, T]], deadline: float, late: Late) -> T:
+    """As ``wait``, without blocking the event loop."""
+    job = Job(lambda: _in_time(work, deadline, late))
+    try:
+        async with asyncio.timeout(_patience(deadline)):
+            return await asyncio.wrap_future(job.start())
+    except TimeoutError as error:
+        raise late() from error
+    finally:
+        job.cancel()
+
+
+def _patience(deadline: float) -> float:
+    """Seconds to wait for the background loop, which keeps the deadline itself."""
+    return max(0.0, deadline - time.monotonic()) + _GRACE_S
+
+
+async def _in_time(work: Callable[[], Coroutine[Any, Any, T]], deadline: float, late: Late) -> T:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise late()
+    limit = asyncio.timeout(left)
+    try:
+        async with limit:
+            return await work()
+    except TimeoutError as error:
+        if not limit.expired():
+            raise
+        raise late() from error
 
 
 class Job(Generic[T]):

@@ -1,25 +1,23 @@
 """The chat model: one deadline, one count of attempts, and replies that are checked.
 
-The deadline is the wall clock's and holds whatever the host does: a reply that never begins, one
-that drips, or a ``Retry-After`` beyond it.
+The deadline holds whatever the host does: a reply that never begins, one that drips, or a
+``Retry-After`` beyond it.
 """
 
-import asyncio
-import time
-from typing import NoReturn
+from collections.abc import Callable, Coroutine
+from typing import Any
 
-from lexloop.core.errors import DeadlineExceeded, ModelReplyError
+from lexloop.core.deadline import out_of_time
+from lexloop.core.errors import ModelReplyError
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
 from lexloop.models import structured
 from lexloop.models.attempts import Attempts, Call, OnToken, Token
-from lexloop.models.background import Job
+from lexloop.models.background import Late, wait, waited
 from lexloop.models.dialogue import ChatReply, ChatRequest
 from lexloop.models.provider import Client, client
 
 __all__ = ["ChatModel", "OnToken", "Token", "connect"]
-
-_GRACE_S = 1.0
 
 
 def connect(settings: Settings, connection: Connection) -> "ChatModel":
@@ -64,7 +62,7 @@ class ChatModel:
 
         Args:
             request: The prompt, and what the reply must parse into.
-            deadline: When to give up, in seconds since the epoch.
+            deadline: When to give up, on ``time.monotonic``.
             meter: Is counted up: one model call per attempt, tokens as the host reports them.
             on_token: Called on the background thread with each piece of a streamed request.
 
@@ -75,13 +73,7 @@ class ChatModel:
             DeadlineExceeded: The deadline came first.
             ModelError: The host refused the request itself.
         """
-        job = self._job(request, deadline, meter, on_token)
-        try:
-            return job.start().result(self._patience(deadline))
-        except TimeoutError as error:
-            self._give_up(request, error)
-        finally:
-            job.cancel()
+        return wait(*self._call(request, deadline, meter, on_token))
 
     async def acomplete(
         self,
@@ -92,45 +84,15 @@ class ChatModel:
         on_token: OnToken | None = None,
     ) -> ChatReply:
         """Ask without blocking the event loop; as ``complete`` in everything else."""
-        job = self._job(request, deadline, meter, on_token)
-        try:
-            async with asyncio.timeout(self._patience(deadline)):
-                return await asyncio.wrap_future(job.start())
-        except TimeoutError as error:
-            self._give_up(request, error)
-        finally:
-            job.cancel()
+        return await waited(*self._call(request, deadline, meter, on_token))
 
-    def _job(
+    def _call(
         self, request: ChatRequest, deadline: float, meter: Usage, on_token: OnToken | None
-    ) -> Job[ChatReply]:
+    ) -> tuple[Callable[[], Coroutine[Any, Any, ChatReply]], float, Late]:
+        """What to run, until when, and what to raise then."""
         call = Call(request, deadline, meter, on_token if request.stream else None)
-        return Job(lambda: self._in_time(call))
-
-    @staticmethod
-    def _patience(deadline: float) -> float:
-        """Seconds to wait for the background loop, which keeps the deadline itself."""
-        return max(0.0, deadline - time.time()) + _GRACE_S
-
-    def _give_up(self, request: ChatRequest, cause: TimeoutError | None) -> NoReturn:
-        raise DeadlineExceeded(
-            f"The deadline of {self._deadline_s:g} s for one question (deadline_s) ran out while "
-            f"{request.purpose} waited for {self.name} at {self.host}.",
-            "Raise deadline_s, or use a faster model.",
-        ) from cause
-
-    async def _in_time(self, call: Call) -> ChatReply:
-        left = call.deadline - time.time()
-        if left <= 0:
-            self._give_up(call.request, None)
-        limit = asyncio.timeout(left)
-        try:
-            async with limit:
-                return await self._reply(call)
-        except TimeoutError as error:
-            if not limit.expired():
-                raise
-            self._give_up(call.request, error)
+        when = f"while {request.purpose} waited for {self.name} at {self.host}"
+        return lambda: self._reply(call), deadline, lambda: out_of_time(self._deadline_s, when)
 
     async def _reply(self, call: Call) -> ChatReply:
         request = call.request

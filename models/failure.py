@@ -121,14 +121,18 @@ def _message(error: Exception) -> str:
 
 
 def retry_after_s(error: Exception) -> float | None:
-    """Seconds until the host wants to be asked again (RFC 9110, section 10.2.3)."""
-    headers: Any = getattr(getattr(error, "response", None), "headers", None)
-    value = headers.get("retry-after") if headers is not None else None
+    """Seconds until the host wants to be asked again (RFC 9110, section 10.2.3).
+
+    A date is compared with the host's own clock, where it tells it: ours may be wrong by days.
+    """
+    headers: Any = getattr(getattr(error, "response", None), "headers", None) or {}
+    value = headers.get("retry-after")
     if not value:
         return None
     try:
         seconds = float(value)
     except ValueError:
-        date = email.utils.parsedate_tz(value)
-        seconds = email.utils.mktime_tz(date) - time.time() if date else math.nan
+        date, told = (email.utils.parsedate_tz(text) for text in (value, headers.get("date", "")))
+        now = email.utils.mktime_tz(told) if told else time.time()
+        seconds = email.utils.mktime_tz(date) - now if date else math.nan
     return max(0.0, seconds) if math.isfinite(seconds) else None

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from lexloop.core.deadline import heed_deadline
 from lexloop.core.errors import DataError
 from lexloop.models.bfloat16 import encode_with_torch, has_bfloat16
 from lexloop.models.bulk import (
@@ -128,10 +129,12 @@ class MiniLM:
 
         Raises:
             InputError: A text is not valid Unicode.
+            DeadlineExceeded: The question that is being answered has run out of time.
         """
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         ids = self._ids(texts)
         for batch in even_batches(np.array([len(i) for i in ids], dtype=np.int64), _BATCH_TOKENS):
+            heed_deadline("while texts were embedded")
             vectors[batch] = _run(self._session, [ids[i] for i in batch])
         return vectors
 

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lexloop.core.errors import ModelAuthError, ModelError, ModelUnavailable
+from lexloop.core.deadline import Deadline, current_deadline, out_of_time
+from lexloop.core.errors import ModelAuthError, ModelError, ModelReplyError, ModelUnavailable
 from lexloop.core.settings import Connection
 from lexloop.models.attempts import backoff_s
+from lexloop.models.background import wait
+from lexloop.models.bounded import Oversized, bounded_client, most_bytes, oversized
 from lexloop.models.bulk import refuse_broken
 from lexloop.models.embedding import Halves, Progress, Vectors
 from lexloop.models.failure import FailedAttempt, retry_after_s
@@ -22,6 +25,9 @@ _WINDOW = 8191
 _CHARS_PER_TOKEN = 4
 _BATCH_TEXTS = 2048
 _BATCH_TOKENS = 250_000
+_LARGEST_DIMENSION = 32_768
+_NUMBER_BYTES = 32
+_ENVELOPE_BYTES = 100_000
 _ATTEMPTS = 6
 _BATCH_DEADLINE_S = 180.0
 _PASSING = frozenset({408, 409, 425, 429})
@@ -46,6 +52,7 @@ class OpenAIEmbedder:
         from langchain_openai import OpenAIEmbeddings
         from openai import OpenAIError
 
+        self.name = f"openai:{model}"
         key = connection.api_key
         if key is None and connection.base_url is not None:
             from pydantic import SecretStr
@@ -60,41 +67,52 @@ class OpenAIEmbedder:
                 model=model,
                 check_embedding_ctx_length=False,
                 max_retries=0,  # the client would sleep through any deadline on Retry-After
-                timeout=_TIMEOUT_S,
+                timeout=2 * _TIMEOUT_S,  # between two bytes; a request has a deadline as a whole
+                http_async_client=bounded_client(),
                 **options,
             )
         except OpenAIError as error:
-            raise ModelAuthError(
+            missing = ModelAuthError(
                 f"There is no key for the embedder openai:{model}.",
                 "Set LEXLOOP_API_KEY or OPENAI_API_KEY.",
-            ) from error
+            )
+            missing.embedder = self.name
+            raise missing from error
         self._secrets = secrets_of(connection)
-        self.name = f"openai:{model}"
         self.dimension = 0  # until the host has shown it
         self.dimension = int(self.embed(["dimension"]).shape[1])
 
     def embed(self, texts: list[str]) -> Vectors:
         """Unit vectors of shape (len(texts), dimension), in one attempt.
 
+        It ends with the deadline of the question that is being answered, and after 30 s where
+        there is none.
+
         Raises:
             InputError: A text is not valid Unicode.
             ModelAuthError: The host refused the key.
+            ModelReplyError: The reply is longer than the vectors can be.
             ModelUnavailable: It could not be reached or gave no vectors.
+            DeadlineExceeded: The deadline came first.
         """
         refuse_broken(texts)
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         try:
-            return self._attempt(texts, _TIMEOUT_S)
+            return self._attempt(texts, _TIMEOUT_S, current_deadline())
         except FailedAttempt as failure:
-            raise failure.error from failure.cause
+            raise self._named(failure.error) from failure.cause
 
     def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
         """See ``Embedder.encode``; every request has a bound of attempts and a deadline.
 
+        No question's deadline: a question may find its documents not indexed yet, and would
+        never find them indexed if it gave up.
+
         Raises:
             InputError: A text is not valid Unicode.
             ModelAuthError: The host refused the key.
+            ModelReplyError: A reply is longer than the vectors can be.
             ModelUnavailable: It could not be reached or gave no vectors after the last attempt.
         """
         refuse_broken(texts)
@@ -127,21 +145,19 @@ class OpenAIEmbedder:
             wait_s = backoff_s(attempt) if failure.wait_s is None else failure.wait_s
             late = time.monotonic() + wait_s >= deadline
             if not failure.retry or attempt == _ATTEMPTS or late:
-                raise failure.error from failure.cause
+                raise self._named(failure.error) from failure.cause
             time.sleep(wait_s)
             attempt += 1
 
-    def _attempt(self, texts: list[str], timeout_s: float) -> Vectors:
+    def _attempt(
+        self, texts: list[str], timeout_s: float, question: Deadline | None = None
+    ) -> Vectors:
         from openai import OpenAIError
 
         try:
-            answer = self._client.embed_documents(
-                [text[: _WINDOW * _CHARS_PER_TOKEN] for text in texts],
-                chunk_size=len(texts),
-                timeout=timeout_s,
-            )
+            answer = self._answer(texts, timeout_s, question)
             rows = np.array(answer, dtype=np.float32)
-        except OpenAIError as error:
+        except (OpenAIError, Oversized) as error:
             raise self._failed(error) from error
         except (ValueError, TypeError, AttributeError) as error:
             # what a host sent that is no reply at all can be one the next time
@@ -158,9 +174,38 @@ class OpenAIEmbedder:
         unit: Vectors = rows / np.maximum(norms, 1e-9)
         return unit
 
-    def _failed(self, error: "OpenAIError") -> FailedAttempt:
+    def _answer(
+        self, texts: list[str], timeout_s: float, question: Deadline | None
+    ) -> list[list[float]]:
+        """One request; late when ``timeout_s`` is over, or the question's time."""
+        end = time.monotonic() + timeout_s
+        failure = FailedAttempt(
+            self._unavailable(f"did not answer within {timeout_s:.0f} s."), retry=True
+        )
+        if question is not None and question.at < end:
+            end, when = question.at, f"while the embedder {self._client.model} was waited for"
+            failure = FailedAttempt(out_of_time(question.allowed_s, when))
+        return wait(lambda: self._ask(texts), end, lambda: failure)
+
+    async def _ask(self, texts: list[str]) -> list[list[float]]:
+        numbers = len(texts) * (self.dimension or _LARGEST_DIMENSION)
+        most_bytes.set(_ENVELOPE_BYTES + numbers * _NUMBER_BYTES)
+        return await self._client.aembed_documents(
+            [text[: _WINDOW * _CHARS_PER_TOKEN] for text in texts], chunk_size=len(texts)
+        )
+
+    def _failed(self, error: "OpenAIError | Oversized") -> FailedAttempt:
         from openai import APIConnectionError
 
+        if reason := oversized(error):
+            return FailedAttempt(
+                ModelReplyError(
+                    f"The reply of the embedder {self._client.model} was not read to its end: "
+                    f"{reason}.",
+                    _AGAIN,
+                ),
+                cause=reason,
+            )
         status = getattr(error, "status_code", None)
         said = f"{type(error).__name__}{f' ({status})' if status else ''}"
         failed: ModelError = self._unavailable(f"failed: {said}.")
@@ -176,6 +221,10 @@ class OpenAIEmbedder:
             wait_s=retry_after_s(error),
             cause=showable(error, self._secrets),
         )
+
+    def _named(self, error: ModelError) -> ModelError:
+        error.embedder = self.name
+        return error
 
     def _unavailable(self, what: str) -> ModelUnavailable:
         return ModelUnavailable(f"The embedder {self._client.model} {what}", _AGAIN)

@@ -10,6 +10,7 @@ from pydantic import SecretStr
 
 from lexloop.core.errors import ModelAuthError, SettingsError
 from lexloop.core.settings import Connection, Settings
+from lexloop.models.bounded import bounded_client
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -96,8 +97,6 @@ def _model_parts(model: str | None) -> tuple[str, str]:
 
 
 def _openai_options(connection: Connection) -> dict[str, Any]:
-    import openai
-
     key = connection.api_key
     if key is None and connection.base_url:
         # Servers on one's own machine ask for no key, and OPENAI_API_KEY belongs to OpenAI.
@@ -113,9 +112,7 @@ def _openai_options(connection: Connection) -> dict[str, Any]:
         "api_key": key,
         "base_url": connection.base_url,
         "stream_usage": True,
-        # A client of our own stays on the background loop, and a redirect must not carry text
-        # to a host that nobody configured.
-        "http_async_client": openai.DefaultAsyncHttpxClient(follow_redirects=False),
+        "http_async_client": bounded_client(),  # one of our own stays on the background loop
     }
 
 

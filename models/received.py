@@ -23,18 +23,19 @@ class Received:
     """
 
     def __init__(self, client: Client, ended: bool) -> None:
-        self.text = ""
         self.tokens_in = 0
         self.tokens_out = 0
-        self._arguments = ""
+        # lists: a string that grows piece by piece is copied with every one
+        self._texts: list[str] = []
+        self._arguments: list[str] = []
         self._reason = ""
         self._client = client
         self._ended = ended
 
     def add(self, piece: "AIMessage") -> None:
         """Take in one piece, or the whole reply."""
-        self.text += piece.text
-        self._arguments += _arguments(piece)
+        self._texts.append(piece.text)
+        self._arguments.append(_arguments(piece))
         if usage := piece.usage_metadata:
             self.tokens_in += usage["input_tokens"]
             self.tokens_out += usage["output_tokens"]
@@ -64,7 +65,7 @@ class Received:
         # Other providers' end markers differ; OpenAI's protocol always names a reason.
         if self._ended and self._client.provider == "openai" and not self._reason:
             raise failed_reply(f"The reply of {name} was cut off before its end marker.")
-        text = self.text.strip() or self._arguments.strip()
+        text = "".join(self._texts).strip() or "".join(self._arguments).strip()
         if not text:
             raise failed_reply(f"The reply of {name} is empty.")
         return text

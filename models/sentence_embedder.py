@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lexloop.core.deadline import heed_deadline
 from lexloop.core.errors import DataError
 from lexloop.models.bfloat16 import encode_with_torch
 from lexloop.models.bulk import refuse_broken
@@ -14,6 +15,7 @@ from lexloop.models.embedding import Halves, Progress, Vectors
 
 _IDENTIFYING = frozenset({".json", ".safetensors", ".txt"})
 _ID_LENGTH = 12
+_AT_ONCE = 16
 
 
 class SentenceTransformerEmbedder:
@@ -55,14 +57,19 @@ class SentenceTransformerEmbedder:
 
         Raises:
             InputError: A text is not valid Unicode.
+            DeadlineExceeded: The question that is being answered has run out of time.
         """
         refuse_broken(texts)
-        if not texts:
-            return np.zeros((0, self.dimension), dtype=np.float32)
-        encoded: Vectors = self._model.encode(
-            texts, normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False
-        )
-        return encoded.astype(np.float32)
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for start in range(0, len(texts), _AT_ONCE):
+            heed_deadline("while texts were embedded")
+            vectors[start : start + _AT_ONCE] = self._model.encode(
+                texts[start : start + _AT_ONCE],
+                normalize_embeddings=True,
+                convert_to_numpy=True,
+                show_progress_bar=False,
+            )
+        return vectors
 
     def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
         """See ``Embedder.encode``; under bfloat16 where the processor has it."""

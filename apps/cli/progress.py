@@ -87,11 +87,11 @@ class Progress:
 
     def node(self, name: str, update: Mapping[str, Any]) -> None:
         """A node has ended; show what the next one does."""
+        if not update or update.get("answer"):
+            return  # there is an answer, and what comes after it has nothing to do
         if name == "engineer_prompt":
             self._attempt += 1
             self._draft = ""
-        if name == "evaluate" and update.get("answer"):
-            return
         self.say(_DOING.get(_AFTER.get(name, ""), name))
 
     def token(self, event: Mapping[str, Any]) -> None:

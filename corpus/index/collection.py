@@ -22,6 +22,7 @@ class Collection:
         everything: What the index holds.
         skipped: What of its sources could not be read; None where nobody asks for that.
         embedder: Embeds questions; None for the one that made the vectors.
+        view: How its documents are seen.
     """
 
     def __init__(
@@ -29,10 +30,12 @@ class Collection:
         everything: Everything,
         skipped: Sequence[Skipped] | None = None,
         embedder: Embedder | None = None,
+        view: type[View] = View,
     ) -> None:
         self.embedder = embedder or everything.embedder
         self._everything = everything
         self._skipped = skipped
+        self._seen_as = view
         self._recent: dict[str, Vectors] = {}
         self._views = lru_cache(maxsize=_VIEWS)(self._view)
 
@@ -41,11 +44,16 @@ class Collection:
         return self._views(access)
 
     def _view(self, access: Filters) -> View:
-        return View(self._everything, access, self._embed, self._skipped)
+        return self._seen_as(self._everything, access, self._embed, self._skipped)
 
-    def embedded_by(self, embedder: Embedder) -> "Collection":
-        """The same index, with what is asked embedded by another that makes the same vectors."""
-        return Collection(self._everything, self._skipped, embedder)
+    def embedded_by(self, embedder: Embedder, view: type[View] = View) -> "Collection":
+        """The same index, with what is asked embedded by another.
+
+        Args:
+            embedder: Makes the same vectors as the index's own, unless the view reads none.
+            view: How the documents are seen.
+        """
+        return Collection(self._everything, self._skipped, embedder, view)
 
     def forget(self) -> None:
         """Embed anew whatever comes."""

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -12,9 +11,9 @@ from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.draft import Progress, silent
 from lexloop.corpus.index.recipe import Recipe
 from lexloop.corpus.opening import open_corpus, tools_for
-from lexloop.graph.components import Components, choose
+from lexloop.graph.components import Components
 from lexloop.graph.extractors import extractor_for
-from lexloop.graph.workshop import embedded_only
+from lexloop.graph.workshop import equip
 from lexloop.models.chat import ChatModel, connect
 from lexloop.models.embedders import load_embedder
 from lexloop.models.embedding import Embedder, Vectors
@@ -67,11 +66,7 @@ class Sources:
 
     def components(self, settings: Settings, collection: Collection) -> Components:
         """What answers under the settings over a collection."""
-        chat = self.chat(settings)
-        made = choose(settings, collection, chat)
-        if chat is None or not settings.fallback or settings.variant == "llm_only":
-            return made
-        return replace(made, fallback=choose(embedded_only(settings), collection, None))
+        return equip(settings, collection, self.chat(settings))
 
 
 class Metered:

@@ -1,6 +1,5 @@
 """classify: the question of this turn, how complex it is, and so how much it may retrieve."""
 
-import time
 import uuid
 from typing import Literal, Protocol
 
@@ -52,13 +51,10 @@ def classify(
     asked = checked_question(message_text(message), settings.max_question_chars)
     probabilities = classifier.probabilities(asked, settings.classes)
     complexity = chosen_class(probabilities, settings.min_class_probability)
-    now = time.time()
     return {
         "allowed_tags": tags,
         "messages": [message],
         "turn_id": message.id or uuid.uuid4().hex,
-        "started_at": now,
-        "deadline": now + settings.deadline_s,
         "asked": asked,
         "history": history_turns(earlier),
         "complexity": complexity,

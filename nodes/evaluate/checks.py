@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from lexloop.core.deadline import heed_deadline
 from lexloop.core.types import Citation
 from lexloop.nodes.evaluate.facts import facts, states
 from lexloop.nodes.markers import cited_sentences
@@ -20,12 +21,16 @@ def citation_problems(answer: str, citations: list[Citation], text_of: TextOf) -
     Returns:
         One sentence per problem; none means that every sentence of the answer cites, every cited
         span is in its document, and every number, date and section reference is in the cited text.
+
+    Raises:
+        DeadlineExceeded: The question has run out of time.
     """
     problems = [problem for citation in citations if (problem := _misquoted(citation, text_of))]
     by_number: dict[int, list[Citation]] = {}
     for citation in citations:
         by_number.setdefault(citation["n"], []).append(citation)
     for sentence in cited_sentences(answer):
+        heed_deadline("while citations were verified")
         if not any(character.isalnum() for character in sentence.text):
             continue
         if not sentence.numbers:

@@ -1,16 +1,21 @@
 """evaluate: the verdict on this attempt, and at the end the best attempt as the answer."""
 
-import time
-
 from langchain_core.messages import AIMessage
 
+from lexloop.core.errors import LexloopError
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, Attempt, Evaluation
 from lexloop.models.dialogue import Dialogue
 from lexloop.nodes.evaluate.checks import TextOf, citation_problems
 from lexloop.nodes.evaluate.judge import Judge, Judgement
-from lexloop.nodes.evaluate.verdict import best_attempt, may_retry, passes, warning_for
+from lexloop.nodes.evaluate.verdict import (
+    best_attempt,
+    may_retry,
+    passes,
+    warning_for,
+    warning_for_unfinished,
+)
 
 
 def evaluate(
@@ -25,6 +30,36 @@ def evaluate(
         settings: Thresholds and the number of retries.
     """
     evaluation = yield from _evaluation(state, judge, text_of, settings)
+    attempts = _with_draft(state, evaluation)
+    if may_retry(attempts, settings) and judge is not None:
+        return {"attempts": attempts, "evaluation": evaluation}
+    best = best_attempt(attempts)
+    return _final(state, attempts, best, warning_for(best, judged=judge is not None))
+
+
+def unfinished(
+    state: State, text_of: TextOf | None, error: LexloopError, *, drafted: bool
+) -> Update | None:
+    """End a question that cannot go on with the best attempt so far; None where there is none.
+
+    Args:
+        state: What the question's steps wrote.
+        text_of: As in ``evaluate``.
+        error: Why it cannot go on.
+        drafted: Whether the state holds a draft that was not judged; it counts as an attempt.
+    """
+    attempts = state.get("attempts", [])
+    if drafted:
+        unjudged = Judgement(None, None, None, ["It was not judged."])
+        attempts = _with_draft(state, _record(unjudged, _problems(state, text_of), passed=False))
+    if not attempts:
+        return None
+    best = best_attempt(attempts)
+    return _final(state, attempts, best, warning_for_unfinished(best, error.what))
+
+
+def _with_draft(state: State, evaluation: Evaluation) -> list[Attempt]:
+    """The attempts so far and the draft of this one."""
     attempt: Attempt = {
         "number": len(state["attempts"]) + 1,
         "question": state["standalone"],
@@ -36,31 +71,33 @@ def evaluate(
         "abstained": state["draft_abstained"],
         "citations": state["draft_citations"],
         "evaluation": evaluation,
-        "usage": state["usage"],
+        "usage": {**state["usage"], "seconds": 0.0},
     }
-    attempts = [*state["attempts"], attempt]
-    if may_retry(attempts, settings) and judge is not None:
-        return {"attempts": attempts, "evaluation": evaluation}
-    return _final(state, attempts, judged=judge is not None)
+    return [*state["attempts"], attempt]
 
 
 def _evaluation(
     state: State, judge: Judge | None, text_of: TextOf | None, settings: Settings
 ) -> Dialogue[Evaluation]:
-    answer = state["draft"]
+    problems = _problems(state, text_of)
     if state["draft_abstained"]:
         silent = Judgement(None, None, None, ["The generator abstained."])
-        return _record(silent, problems=[], passed=False)
-    if text_of is None:
-        problems = ["The answer comes from the model alone: no document backs it."]
-    else:
-        problems = citation_problems(answer, state["draft_citations"], text_of)
+        return _record(silent, problems, passed=False)
     if judge is None:
         unjudged = Judgement(None, None, None, ["No evaluator is set."])
         return _record(unjudged, problems, passed=False)
-    judgement = yield from judge.judge(state["standalone"], state["passages"], answer)
+    judgement = yield from judge.judge(state["standalone"], state["passages"], state["draft"])
     passed = not problems and passes(judgement, settings)
     return _record(judgement, problems, passed)
+
+
+def _problems(state: State, text_of: TextOf | None) -> list[str]:
+    """Why the draft's citations do not verify; nothing for those that do."""
+    if state["draft_abstained"]:
+        return []
+    if text_of is None:
+        return ["The answer comes from the model alone: no document backs it."]
+    return citation_problems(state["draft"], state["draft_citations"], text_of)
 
 
 def _record(judgement: Judgement, problems: list[str], passed: bool) -> Evaluation:
@@ -74,10 +111,8 @@ def _record(judgement: Judgement, problems: list[str], passed: bool) -> Evaluati
     }
 
 
-def _final(state: State, attempts: list[Attempt], judged: bool) -> Update:
-    best = best_attempt(attempts)
+def _final(state: State, attempts: list[Attempt], best: Attempt, warning: str) -> Update:
     answer = ABSTENTION if best["abstained"] else best["answer"]
-    usage, warning = state["usage"], warning_for(best, judged)
     return {
         "attempts": attempts,
         "answer": answer,
@@ -87,7 +122,6 @@ def _final(state: State, attempts: list[Attempt], judged: bool) -> Update:
         "evaluation": best["evaluation"],
         "passages": best["passages"],
         "triplets": best["triplets"],
-        "usage": {**usage, "seconds": time.time() - state["started_at"]},
         # one id a turn: running the turn again replaces its answer instead of adding another
         "messages": [_message(answer, warning, f"{state['turn_id']}-answer")],
     }

@@ -54,5 +54,18 @@ def warning_for(best: Attempt, judged: bool) -> str:
         return ""
     if not judged and best["evaluation"]["citations_verified"]:
         return "This answer was not evaluated."
-    reasons = " ".join(best["evaluation"]["reasons"][:3])
-    return f"No attempt passed the evaluation; this is the best one. {reasons}".strip()
+    return f"No attempt passed the evaluation; this is the best one. {_reasons(best)}".strip()
+
+
+def warning_for_unfinished(best: Attempt, what: str) -> str:
+    """What a reader must know of a question that ended early, of an abstention as well.
+
+    Args:
+        best: The attempt that is the answer.
+        what: What failed.
+    """
+    return f"{what} This is the best attempt so far. {_reasons(best)}".strip()
+
+
+def _reasons(best: Attempt) -> str:
+    return " ".join(best["evaluation"]["reasons"][:3])

@@ -6,6 +6,7 @@ here, by the words they share, so that a citation points at what a reader should
 
 import re
 
+from lexloop.core.deadline import heed_deadline
 from lexloop.core.types import ABSTENTION, Citation, Passage
 from lexloop.corpus.text.sentences import sentence_spans
 from lexloop.corpus.text.tokens import tokenize
@@ -28,6 +29,9 @@ def cited(answer: str, passages: list[Passage]) -> Draft:
     Args:
         answer: What the model wrote.
         passages: The passages it was shown.
+
+    Raises:
+        DeadlineExceeded: The question has run out of time.
     """
     answer = answer.strip()
     if abstains(answer):
@@ -35,6 +39,7 @@ def cited(answer: str, passages: list[Passage]) -> Draft:
     by_number = {passage["n"]: passage for passage in passages}
     citations: list[Citation] = []
     for statement in cited_sentences(answer):
+        heed_deadline("while citations were sought")
         for number in statement.numbers:
             if number not in by_number:
                 continue

@@ -2,8 +2,11 @@
 
 from typing import Any
 
+from lexloop.core.deadline import heed_deadline
 from lexloop.core.errors import DataError
 from lexloop.core.types import Candidate
+
+_AT_ONCE = 4
 
 
 class CrossEncoderReranker:
@@ -30,13 +33,19 @@ class CrossEncoderReranker:
             ) from error
 
     def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
-        """The candidates by the model's score, best first."""
-        if not candidates:
-            return []
+        """The candidates by the model's score, best first.
+
+        Raises:
+            DeadlineExceeded: The question has run out of time.
+        """
         pairs = [(question, candidate["text"]) for candidate in candidates]
-        scores = self._model.predict(pairs, show_progress_bar=False)
+        scores: list[float] = []
+        for start in range(0, len(pairs), _AT_ONCE):
+            heed_deadline("while passages were reranked")
+            part = pairs[start : start + _AT_ONCE]
+            scores += self._model.predict(part, show_progress_bar=False).tolist()
         ranked: list[Candidate] = [
-            {**c, "score": float(s), "signals": {**c["signals"], "rerank": float(s)}}
+            {**c, "score": s, "signals": {**c["signals"], "rerank": s}}
             for c, s in zip(candidates, scores, strict=True)
         ]
         return sorted(ranked, key=lambda candidate: (-candidate["score"], candidate["id"]))

@@ -1,5 +1,6 @@
 """The embedded reranker: a candidate is as good as its most relevant statement."""
 
+from lexloop.core.deadline import heed_deadline
 from lexloop.core.types import Candidate
 from lexloop.nodes.relevance import Sources, relevance, understand
 
@@ -21,13 +22,18 @@ class FeatureReranker:
         self._sources = sources
 
     def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
-        """The candidates by the best of their statements for any part of the question."""
+        """The candidates by the best of their statements for any part of the question.
+
+        Raises:
+            DeadlineExceeded: The question has run out of time.
+        """
         if not candidates:
             return []
         asked = understand(question, self._sources)
         fused = _fused(candidates)
         ranked: list[Candidate] = []
         for candidate in candidates:
+            heed_deadline("while passages were reranked")
             found, vectors = self._sources.statements(candidate["id"])
             best = 0.0
             if found:

@@ -1,12 +1,14 @@
 """A model that fails: a typed error within the deadline, or the embedded fallback, told."""
 
 import asyncio
+import json
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from fake_openai import FakeOpenAI, Reply, refusal
+from fake_openai import FakeOpenAI, Reply, letter_counts, refusal
 from statute import LAW
 
 from lexloop.core.errors import (
@@ -17,8 +19,12 @@ from lexloop.core.errors import (
     SettingsError,
 )
 from lexloop.core.settings import Connection, Settings
+from lexloop.corpus.index.manifest import Source
+from lexloop.corpus.index.writer import write_index
+from lexloop.corpus.opening import tools_for
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.workshop import Workshop
+from lexloop.models.embedders import load_embedder
 
 QUESTION = "When must the owner pay the mooring fee?"
 MODEL = "openai:scripted"
@@ -127,6 +133,115 @@ def test_triplets_by_a_failing_model_fall_back_to_the_rules(tmp_path: Path) -> N
     assert result["triplets"]
     with pytest.raises(ModelUnavailable):
         down(tmp_path, triplet_extractor="model").invoke({"question": QUESTION})
+
+
+REMOTE = "openai:letters"
+WORDS_ALONE = ("hybrid_retrieve", f"embedder={REMOTE}", "embedded, and the search by words alone")
+
+
+def asked_by_words(graph: Lexloop, server: FakeOpenAI) -> dict[str, Any]:
+    """The result of a question whose embedder fails, after one that it embedded."""
+    server.embedding_otherwise = None
+    graph.invoke({"question": "What is a berth?"})
+    server.embedding_otherwise = refusal(500)
+    before = len(server.asked_to_embed)
+    result = graph.invoke({"question": QUESTION})
+    assert len(server.asked_to_embed) == before + 1
+    assert "within 10 business days of arrival" in result["answer"]
+    assert result["citations"][0]["section"] == "§ 10-2"
+    assert result["evaluation"]["passed"]
+    signals = {name for passage in result["passages"] for name in passage["signals"]}
+    assert "lexical" in signals
+    assert "dense" not in signals
+    return result
+
+
+def told(result: dict[str, Any]) -> list[tuple[str, str, str]]:
+    return [(lost["node"], lost["wanted"], lost["used"]) for lost in result["degraded"]]
+
+
+def test_an_embedder_that_fails_is_asked_once_and_words_answer(
+    server: FakeOpenAI, modelled: Modelled
+) -> None:
+    graph = modelled(model=None, embedder=REMOTE, fallback=True)
+    result = asked_by_words(graph, server)
+    assert told(result) == [WORDS_ALONE]
+    assert "500" in result["degraded"][0]["reason"]
+    # the next question asks it again, and finds it well
+    server.embedding_otherwise = None
+    assert graph.invoke({"question": "What does a berth mean?"})["degraded"] == []
+
+
+def test_embedder_and_model_may_both_fail(server: FakeOpenAI, modelled: Modelled) -> None:
+    server.otherwise = refusal(401)
+    result = asked_by_words(modelled(embedder=REMOTE, fallback=True), server)
+    assert told(result) == [
+        ("rewrite", MODEL, "embedded"),
+        WORDS_ALONE,
+        ("generate", MODEL, "embedded"),
+        ("evaluate", MODEL, "embedded"),
+    ]
+
+
+def test_a_model_goes_on_without_the_embedder(scripted: FakeOpenAI, modelled: Modelled) -> None:
+    graph = modelled(embedder=REMOTE, fallback=True, max_prompt_similarity=1.0)
+    graph.invoke({"question": QUESTION})
+    scripted.embedding_otherwise = refusal(500)
+    result = graph.invoke({"question": "How soon is the mooring fee due?"})
+    assert result["answer"].startswith("It is due within 10 business days [1].")
+    assert {node for node, *_ in told(result)} <= {"hybrid_retrieve", "rerank", "generate"}
+    assert result["evaluation"]["groundedness"] == 0.9
+
+
+def test_an_embedder_that_fails_from_the_start_leaves_the_embedded_one(
+    server: FakeOpenAI, modelled: Modelled
+) -> None:
+    server.embedding_otherwise = refusal(500)
+    result = modelled(model=None, embedder=REMOTE, fallback=True).invoke({"question": QUESTION})
+    assert "within 10 business days of arrival" in result["answer"]
+    assert told(result) == [("index", f"embedder={REMOTE}", "embedded")]
+    assert any("dense" in passage["signals"] for passage in result["passages"])
+    assert len(server.asked_to_embed) == 1
+
+
+def test_an_embedder_that_fails_while_the_documents_are_indexed(
+    server: FakeOpenAI, tmp_path: Path
+) -> None:
+    (tmp_path / "law.txt").write_text(f"{LAW}\nAnother line.\n", encoding="utf-8")
+    settings = Settings(corpus=str(tmp_path), embedder=REMOTE, fallback=True)
+    graph = build_graph(Workshop(server.connection, settings))
+    server.script_embeddings(Reply(body=_vector()), refusal(400))
+    result = graph.invoke({"question": QUESTION})
+    assert told(result) == [("index", f"embedder={REMOTE}", "embedded")]
+    assert len(server.asked_to_embed) == 2
+
+
+def _vector() -> bytes:
+    return json.dumps({"data": [{"index": 0, "embedding": letter_counts("a")}]}).encode()
+
+
+def test_an_index_of_a_failing_embedder_is_a_typed_error(
+    server: FakeOpenAI, tmp_path: Path
+) -> None:
+    source, index = tmp_path / "source", tmp_path / "index"
+    source.mkdir()
+    (source / "law.txt").write_text(LAW, encoding="utf-8")
+    remote = load_embedder(REMOTE, server.connection)
+    write_index(index, [Source(str(source))], tools_for(Settings(), remote))
+    settings = Settings(corpus=str(index), embedder=REMOTE, fallback=True)
+    server.embedding_otherwise = refusal(500)
+    with pytest.raises(ModelUnavailable, match="embedder letters"):
+        build_graph(Workshop(server.connection, settings)).invoke({"question": QUESTION})
+
+
+def test_without_fallback_a_failing_embedder_is_an_error(
+    server: FakeOpenAI, modelled: Modelled
+) -> None:
+    graph = modelled(model=None, embedder=REMOTE)
+    graph.invoke({"question": "What is a berth?"})
+    server.embedding_otherwise = refusal(500)
+    with pytest.raises(ModelUnavailable, match="embedder letters"):
+        graph.invoke({"question": QUESTION})
 
 
 def test_what_the_corpus_lacks_is_listed_every_turn(tmp_path: Path) -> None:

@@ -2,10 +2,12 @@
 
 import asyncio
 import contextvars
+import email.utils
 import signal
 import threading
 import time
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -45,7 +47,7 @@ def test_deadline_holds_and_closes_the_request(
 ) -> None:
     server.otherwise = reply
     model = chat_model(deadline_s=0.4)
-    began = time.time()
+    began = time.monotonic()
 
     def ask() -> object:
         details = {"deadline": began + 0.4, "meter": meter}
@@ -55,14 +57,14 @@ def test_deadline_holds_and_closes_the_request(
 
     with pytest.raises(DeadlineExceeded, match=r"deadline of 0\.4 s .*deadline_s"):
         ask()
-    assert time.time() - began < PLENTY_S
+    assert time.monotonic() - began < PLENTY_S
     assert meter["model_calls"] == 1
     assert server.requests[0].abandoned.wait(PLENTY_S)
 
 
 def test_past_deadline_makes_no_call(server: FakeOpenAI, chat_model: Connect, meter: Usage) -> None:
     with pytest.raises(DeadlineExceeded):
-        chat_model().complete(PLAIN, deadline=time.time() - 1, meter=meter)
+        chat_model().complete(PLAIN, deadline=time.monotonic() - 1, meter=meter)
     assert server.requests == []
     assert meter["model_calls"] == 0
 
@@ -71,26 +73,43 @@ def test_retry_after_beyond_the_deadline_fails_at_once(
     server: FakeOpenAI, chat_model: Connect, meter: Usage
 ) -> None:
     server.otherwise = refusal(429, "slow down", retry_after="90")
-    began = time.time()
+    model = chat_model(deadline_s=20)
+    began = time.monotonic()
     with pytest.raises(ModelUnavailable, match=r"slow down.*wait 90\.0 s.*deadline_s"):
-        chat_model(deadline_s=20).complete(PLAIN, deadline=began + 20, meter=meter)
-    assert time.time() - began < PLENTY_S
+        model.complete(PLAIN, deadline=began + 20, meter=meter)
+    assert time.monotonic() - began < PLENTY_S
     assert len(server.requests) == 1
 
 
 def test_retry_after_as_a_date(server: FakeOpenAI, chat_model: Connect, meter: Usage) -> None:
     server.otherwise = refusal(503, retry_after="Wed, 01 Jan 2098 00:00:00 GMT")
     with pytest.raises(ModelUnavailable, match="would have to wait"):
-        chat_model().complete(PLAIN, deadline=time.time() + 20, meter=meter)
+        chat_model().complete(PLAIN, deadline=time.monotonic() + 20, meter=meter)
+
+
+@pytest.mark.parametrize("days", [-1, 1])
+def test_retry_after_as_a_date_is_told_by_the_clock_of_the_host(
+    server: FakeOpenAI,
+    chat_model: Connect,
+    meter: Usage,
+    monkeypatch: pytest.MonkeyPatch,
+    days: int,
+) -> None:
+    ours = SimpleNamespace(time=lambda: time.time() + days * 86_400)
+    monkeypatch.setattr("lexloop.models.failure.time", ours)
+    in_an_hour = email.utils.formatdate(time.time() + 3600, usegmt=True)
+    server.otherwise = refusal(503, retry_after=in_an_hour)
+    with pytest.raises(ModelUnavailable, match=r"would have to wait 3(600|59\d)\.0 s"):
+        chat_model().complete(PLAIN, deadline=time.monotonic() + 20, meter=meter)
 
 
 def test_retry_after_that_fits_is_honoured(
     server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
 ) -> None:
     server.script(refusal(429, retry_after="0.3"), Reply("Yes."))
-    began = time.time()
+    began = time.monotonic()
     assert chat_model().complete(PLAIN, deadline=soon, meter=meter).text == "Yes."
-    assert time.time() - began >= 0.3
+    assert time.monotonic() - began >= 0.3
 
 
 def test_cancelled_task_interrupts_the_request(
@@ -134,7 +153,7 @@ def test_event_loop_stays_free_while_a_call_waits(
     server.otherwise = Reply(hang=True)
 
     async def count_ticks() -> int:
-        deadline = time.time() + 0.4
+        deadline = time.monotonic() + 0.4
         call = asyncio.create_task(chat_model().acomplete(PLAIN, deadline=deadline, meter=meter))
         ticks = 0
         while not call.done():

@@ -74,7 +74,7 @@ class Reply:
         finish: The finish_reason.
         pieces: How many pieces a streamed text comes in.
         hang: Wait before the first byte, for as long as the client does.
-        drip: Stream pieces for as long as the client reads.
+        drip: Send pieces, or spaces before a whole reply, for as long as the client reads.
         cut: End the stream after its pieces, without finish_reason and end marker.
         usage: Whether tokens are reported (11 in, 7 out).
     """
@@ -106,7 +106,8 @@ class FakeOpenAI:
     """The server; use it as a context manager.
 
     ``key`` is the only key it accepts (None: any), ``requests`` are the chat requests so far,
-    ``embedded`` the batches of texts that it embedded.
+    ``embedded`` the batches of texts that it embedded, ``asked_to_embed`` all requests to embed.
+    With ``embedding_otherwise`` it answers those with that instead of vectors.
     """
 
     def __init__(self) -> None:
@@ -114,6 +115,8 @@ class FakeOpenAI:
         self.otherwise: Script = Reply("ok")
         self.requests: list[Request] = []
         self.embedded: list[list[str]] = []
+        self.asked_to_embed: list[Request] = []
+        self.embedding_otherwise: Reply | None = None
         self.embed: Callable[[str], list[float]] = letter_counts
         self.released = threading.Event()
         self._embedding_script: deque[Reply] = deque()
@@ -143,7 +146,8 @@ class FakeOpenAI:
         self._embedding_script.extend(replies)
 
     def next_embedding_reply(self) -> Reply | None:
-        return self._embedding_script.popleft() if self._embedding_script else None
+        scripted = self._embedding_script
+        return scripted.popleft() if scripted else self.embedding_otherwise
 
     def play(self, role: str, *replies: Script) -> None:
         """Answer requests made with the prompt file ``role`` with these; the last one repeats."""
@@ -215,6 +219,7 @@ class _Handler(BaseHTTPRequestHandler):
         fake = self.server.fake
         given = request.headers.get("authorization", "").removeprefix("Bearer ")
         if request.path == "/v1/embeddings":
+            fake.asked_to_embed.append(request)
             if scripted := fake.next_embedding_reply():
                 self._play(request, scripted)
             else:
@@ -248,6 +253,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(reply.status, reply.body or b"", reply.headers)
         elif request.body.get("stream"):
             self._stream(request, reply)
+        elif reply.drip:
+            self._drip(request)
         else:
             self._send(200, json.dumps(_completion(request, reply)).encode(), reply.headers)
 
@@ -275,6 +282,14 @@ class _Handler(BaseHTTPRequestHandler):
         if reply.usage and request.body.get("stream_options", {}).get("include_usage"):
             self._event({**_chunk(request, {}), "choices": [], "usage": _USAGE})
         self.wfile.write(b"data: [DONE]\n\n")
+
+    def _drip(self, request: Request) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        while not self._left():
+            self.wfile.write(b" ")
+        request.abandoned.set()
 
     def _event(self, data: dict[str, Any]) -> None:
         self.wfile.write(f"data: {json.dumps(data)}\n\n".encode())

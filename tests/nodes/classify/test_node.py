@@ -1,6 +1,5 @@
 """The opening of a turn: whose question it is, what it may retrieve, what it leaves behind."""
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -140,13 +139,6 @@ def test_two_classes_are_asked_of_the_classifier(finish: Callable[[Any], Update]
     update = finish(classify({"question": "What?"}, classifier, Settings(classes=2), []))
     assert classifier.asked == [("What?", 2)]
     assert update["plan"] == {"k": 5, "Q": 3, "K": 4, "S": 2}
-
-
-def test_the_deadline_counts_from_now(opened: Opened) -> None:
-    before = time.time()
-    update = opened({"question": "What?"}, deadline_s=7)
-    assert before <= update["started_at"] <= time.time()
-    assert update["deadline"] == update["started_at"] + 7
 
 
 def test_what_the_last_turn_left_is_reset(opened: Opened) -> None:

@@ -1,6 +1,5 @@
 """The verdict on an attempt, and the answer at the end."""
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -53,7 +52,6 @@ def state(
     abstained = draft == ABSTENTION
     return {
         "turn_id": "t1",
-        "started_at": time.time() - 2.0,
         "standalone": "What is the fee?",
         "queries": ["fee"],
         "keywords": ["fee"],
@@ -88,8 +86,6 @@ def test_an_attempt_that_passes_is_the_answer(evaluated: Evaluate) -> None:
     assert tried["evaluation"] == update["evaluation"]
     [message] = update["messages"]
     assert (message.id, message.content) == ("t1-answer", f"{TEXT} [1]")
-    assert update["usage"]["model_calls"] == 2
-    assert 2.0 <= update["usage"]["seconds"] < 5.0
 
 
 def test_a_low_score_is_tried_again(evaluated: Evaluate) -> None:

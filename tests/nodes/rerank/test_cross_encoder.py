@@ -1,11 +1,13 @@
 """The cross-encoder, with a tiny random model made here."""
 
+import time
 from pathlib import Path
 
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from lexloop.core.errors import DataError
+from lexloop.core.deadline import Deadline, within
+from lexloop.core.errors import DataError, DeadlineExceeded
 from lexloop.core.types import Candidate
 from lexloop.nodes.rerank.cross_encoder import CrossEncoderReranker
 
@@ -78,6 +80,21 @@ def test_candidates_are_ordered_by_the_models_score(folder: Path) -> None:
     again = {item["id"]: item["score"] for item in reranker.rerank("the fee", pool[::-1])}
     assert again == pytest.approx({item["id"]: item["score"] for item in ranked}, abs=1e-5)
     assert reranker.rerank("the fee", []) == []
+
+
+def test_scores_of_many_are_those_of_each_alone(folder: Path) -> None:
+    pool = [candidate(f"{n}", "the fee a berth owner must pay"[: 7 + n]) for n in range(11)]
+    reranker = CrossEncoderReranker(str(folder))
+    together = {item["id"]: item["score"] for item in reranker.rerank("the fee", pool)}
+    alone = {item["id"]: reranker.rerank("the fee", [item])[0]["score"] for item in pool}
+    assert together == pytest.approx(alone, abs=1e-5)
+
+
+def test_scoring_stops_when_the_question_has_run_out_of_time(folder: Path) -> None:
+    reranker = CrossEncoderReranker(str(folder))
+    over = Deadline(time.monotonic() - 1, allowed_s=5)
+    with within(over), pytest.raises(DeadlineExceeded, match="reranked"):
+        reranker.rerank("the fee", [candidate("a", "the owner must pay")])
 
 
 def test_what_is_no_model_is_refused(folder: Path, tmp_path: Path) -> None:

@@ -1,0 +1,205 @@
+"""One deadline a question, kept across nodes and checkpoints, whatever the clock says."""
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from fake_openai import FakeOpenAI, Reply, Request
+from langgraph.checkpoint.memory import InMemorySaver
+
+from lexloop.core.errors import DeadlineExceeded, QuestionError
+from lexloop.core.settings import Settings
+from lexloop.core.types import Candidate
+from lexloop.graph.build import Lexloop, build_graph
+from lexloop.graph.components import Components
+from lexloop.graph.workshop import Workshop
+
+QUESTION = "When must the owner pay the mooring fee?"
+DAY_S = 86_400.0
+LATE_S = 3.0
+"""How late a test lets an answer be on a busy machine; ``benchmarks/promises.py`` measures it."""
+Modelled = Callable[..., Lexloop]
+Ask = Callable[[Lexloop], dict[str, Any]]
+
+
+def waited(graph: Lexloop) -> dict[str, Any]:
+    return graph.invoke({"question": QUESTION})
+
+
+def awaited(graph: Lexloop) -> dict[str, Any]:
+    return asyncio.run(graph.ainvoke({"question": QUESTION}))
+
+
+@pytest.mark.parametrize("days", [-1, 1])
+def test_setting_the_clock_neither_lifts_nor_ends_the_deadline(
+    scripted: FakeOpenAI, modelled: Modelled, monkeypatch: pytest.MonkeyPatch, days: int
+) -> None:
+    real = time.time
+    rewriting = {"standalone": QUESTION, "queries": [], "keywords": []}
+
+    def set_the_clock(request: Request) -> Reply:
+        monkeypatch.setattr(time, "time", lambda: real() + days * DAY_S)
+        return Reply(json.dumps(rewriting))
+
+    scripted.script(set_the_clock)
+    began = time.monotonic()
+    result = waited(modelled(deadline_s=20))
+    assert result["evaluation"]["passed"]
+    assert 0 < result["usage"]["seconds"] <= time.monotonic() - began
+    monkeypatch.undo()
+    scripted.script(set_the_clock, Reply(hang=True))
+    began = time.monotonic()
+    with pytest.raises(DeadlineExceeded):
+        waited(modelled(deadline_s=0.5))
+    assert time.monotonic() - began < 0.5 + LATE_S
+
+
+class Clock:
+    """What ``time.monotonic`` says to the state machine; it stands still unless it is moved."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    for room in ("lexloop.graph.step", "lexloop.core.deadline"):
+        monkeypatch.setattr(f"{room}.time", SimpleNamespace(monotonic=made.monotonic))
+    return made
+
+
+class SlowReranker:
+    """Takes its time on this machine, where nobody can interrupt it."""
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        self._clock, self._seconds = clock, seconds
+
+    def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
+        self._clock.now += self._seconds
+        return candidates
+
+
+def slow_graph(embedded: Workshop, clock: Clock, seconds: float, **settings: Any) -> Lexloop:
+    """The graph whose reranker takes ``seconds``."""
+    parts = embedded(None)
+    changed = parts.settings.changed(**settings)
+    slow = replace(parts, reranker=SlowReranker(clock, seconds), settings=changed)
+    return build_graph(lambda *_: slow)
+
+
+@pytest.mark.parametrize("ask", [waited, awaited])
+def test_work_without_a_model_counts(embedded: Workshop, clock: Clock, ask: Ask) -> None:
+    result = ask(slow_graph(embedded, clock, seconds=4.0, deadline_s=5))
+    assert result["usage"]["seconds"] == 4.0
+    assert result["evaluation"]["passed"]
+    with pytest.raises(DeadlineExceeded, match=r"deadline of 5 s .* before generate"):
+        ask(slow_graph(embedded, clock, seconds=6.0, deadline_s=5))
+
+
+def test_the_attempts_of_a_question_share_its_time(embedded: Workshop, clock: Clock) -> None:
+    graph = slow_graph(embedded, clock, seconds=2.0, deadline_s=5, min_answer_relevance=1.0)
+    result = graph.invoke({"question": QUESTION})
+    assert [attempt["number"] for attempt in result["attempts"]] == [1, 2]
+    assert result["usage"]["seconds"] == 6.0
+    assert "deadline of 5 s" in result["warning"]
+
+
+def test_opening_the_documents_does_not_count(embedded: Workshop, clock: Clock) -> None:
+    parts = embedded(None)
+    short = replace(parts, settings=parts.settings.changed(deadline_s=5))
+
+    def open_slowly(context: Any, snapshot: str | None) -> Components:
+        clock.now += 60
+        return short
+
+    result = build_graph(open_slowly).invoke({"question": QUESTION})
+    assert result["evaluation"]["passed"]
+    assert result["usage"]["seconds"] == 0.0
+
+
+def test_every_turn_of_a_thread_has_its_own_time(embedded: Workshop, clock: Clock) -> None:
+    graph = slow_graph(embedded, clock, seconds=4.0, deadline_s=5)
+    graph.checkpointer = InMemorySaver()
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    for _ in range(3):
+        assert graph.invoke({"question": QUESTION}, thread)["usage"]["seconds"] == 4.0
+
+
+def test_a_thread_resumes_days_later_on_another_machine(embedded: Workshop, clock: Clock) -> None:
+    graph = slow_graph(embedded, clock, seconds=4.0, deadline_s=5)
+    graph.checkpointer = InMemorySaver()
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    graph.invoke({"question": QUESTION}, thread, interrupt_after=["rerank"])
+    kept = graph.get_state(thread).values
+    assert kept["seconds_left"] == 1.0
+    # neither this machine's clock nor one that began anew with another boot is in the checkpoint
+    assert not {"started_at", "deadline"} & set(kept)
+    clock.now = 3.0
+    result = graph.invoke(None, thread)
+    assert result["evaluation"]["passed"]
+    assert result["usage"]["seconds"] == 4.0
+    assert graph.get_state(thread).values["seconds_left"] == 1.0
+
+
+def test_a_thread_without_time_left_ends_at_once(embedded: Workshop, clock: Clock) -> None:
+    graph = slow_graph(embedded, clock, seconds=6.0, deadline_s=5)
+    graph.checkpointer = InMemorySaver()
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    for given in ({"question": QUESTION}, None):
+        with pytest.raises(DeadlineExceeded):
+            graph.invoke(given, thread)
+    with pytest.raises(QuestionError):
+        graph.invoke({"question": " "}, thread)
+
+
+@pytest.fixture
+def remote(server: FakeOpenAI, corpus: Path) -> Modelled:
+    """``remote(deadline_s=1)``: the embedded graph but for its embedder."""
+
+    def build(**settings: object) -> Lexloop:
+        wanted = {"corpus": str(corpus), "embedder": "openai:letters", **settings}
+        return build_graph(Workshop(server.connection, Settings(**wanted)))
+
+    return build
+
+
+@pytest.mark.parametrize("ask", [waited, awaited])
+@pytest.mark.parametrize("slow", [Reply(hang=True), Reply(drip=True)], ids=["silent", "dripping"])
+def test_a_slow_embedder_ends_with_the_deadline(
+    server: FakeOpenAI, remote: Modelled, ask: Ask, slow: Reply
+) -> None:
+    graph = remote(deadline_s=1.0)
+    graph.invoke({"question": "What is a berth?"})
+    server.embedding_otherwise = slow
+    began = time.monotonic()
+    with pytest.raises(DeadlineExceeded, match=r"deadline of 1 s .* the embedder letters"):
+        ask(graph)
+    assert time.monotonic() - began < 1.0 + LATE_S
+
+
+def test_an_embedder_that_is_slow_from_the_start(server: FakeOpenAI, remote: Modelled) -> None:
+    server.embedding_otherwise = Reply(drip=True)
+    began = time.monotonic()
+    with pytest.raises(DeadlineExceeded, match=r"0\.5 s .* the embedder letters"):
+        waited(remote(deadline_s=0.5))
+    assert time.monotonic() - began < 0.5 + LATE_S
+
+
+def test_no_clock_enters_the_state(embedded: Workshop) -> None:
+    saver = InMemorySaver()
+    thread: Any = {"configurable": {"thread_id": "1"}}
+    build_graph(embedded, saver).invoke({"question": QUESTION}, thread)
+    for checkpoint in saver.list(thread):
+        values = checkpoint.checkpoint["channel_values"]
+        numbers = [value for value in values.values() if isinstance(value, float)]
+        assert all(number <= Settings().deadline_s for number in numbers)

@@ -1,0 +1,40 @@
+"""What can last on this machine stops when its question has run out of time."""
+
+import time
+from collections.abc import Callable
+
+import pytest
+from records import passage
+
+from lexloop.core.deadline import Deadline, within
+from lexloop.core.errors import DeadlineExceeded
+from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.subset import every_chunk
+from lexloop.nodes.evaluate.checks import citation_problems
+from lexloop.nodes.generate.citations import cited
+from lexloop.nodes.rerank.features import FeatureReranker
+
+PASSAGE = passage(1, "The fee is $50.")
+ANSWER = "The fee is $50 [1]."
+OVER = Deadline(time.monotonic() - 1, allowed_s=5)
+
+
+def reranked(small: Collection) -> None:
+    small.embed(["the fee"])  # nothing is left to embed but candidates to compare
+    pool = [{**chunk, "score": 1.0, "signals": {}} for chunk in every_chunk(small)]
+    FeatureReranker(small).rerank("the fee", pool)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        reranked,
+        lambda _: cited(ANSWER, [PASSAGE]),
+        lambda _: citation_problems(ANSWER, [], lambda name: None),
+    ],
+    ids=["reranking", "seeking citations", "verifying citations"],
+)
+def test_work_stops(small: Collection, work: Callable[[Collection], object]) -> None:
+    work(small)
+    with within(OVER), pytest.raises(DeadlineExceeded, match="deadline of 5 s"):
+        work(small)
