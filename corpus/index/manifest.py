@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from lexloop.core.errors import DataError, OutdatedIndexError
-from lexloop.core.files import write_text
+from lexloop.core.files import sync, write_text
 from lexloop.corpus.index.recipe import Recipe
 from lexloop.corpus.text.tokens import stemmer_name
 
@@ -82,7 +82,7 @@ class Manifest:
         }
         record["checksum"] = _checksum(record)
         write_text(index / MANIFEST, json.dumps(record, indent=1))
-        sync_folder(index)
+        sync(index)
 
     @classmethod
     def read(cls, index: Path) -> Self:
@@ -174,19 +174,6 @@ def sha256_of(path: Path) -> str:
     """
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder survive a loss of power.
-
-    Raises:
-        OSError: It cannot be opened.
-    """
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _other_format(index: Path, found: Any) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lexloop.core.errors import DataError
+from lexloop.core.files import sync
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.dense import DenseIndex
 from lexloop.corpus.index.everything import Everything
@@ -69,6 +70,16 @@ def _replaced(index: Path, manifest: Manifest) -> bool:
     return Manifest.read(index).generation != manifest.generation
 
 
+def open_unpublished(manifest: Manifest, folder: Path, embedder: Embedder) -> Everything:
+    """Open a generation that its writer alone knows, as every reader will.
+
+    Raises:
+        DataError: A file is missing, or is not what the manifest vouches for.
+    """
+    manifest.check_files(folder)
+    return _load(manifest, folder, embedder, release=lambda: None)
+
+
 def _load(
     manifest: Manifest, folder: Path, embedder: Embedder, release: Callable[[], None]
 ) -> Everything:
@@ -126,8 +137,12 @@ def write_parts(everything: Everything, folder: Path) -> dict[str, str]:
     Raises:
         OSError: The disk is full or gone.
     """
-    everything.layout.save(folder)
-    everything.lexical.save(folder)
-    everything.dense.save(folder)
-    everything.load_graph().save(folder)
-    return {path.name: sha256_of(path) for path in sorted(folder.iterdir())}
+    texts = folder / TextStore.FILE
+    sync(texts)
+    return {
+        **everything.layout.save(folder),
+        **everything.lexical.save(folder),
+        **everything.dense.save(folder),
+        **everything.load_graph().save(folder),
+        TextStore.FILE: sha256_of(texts),
+    }
