@@ -14,7 +14,7 @@ from lexloop.corpus.index.everything import Everything
 from lexloop.corpus.index.generations import GENERATIONS, Lease
 from lexloop.corpus.index.layout import Layout
 from lexloop.corpus.index.lexical import LexicalIndex, searched_text
-from lexloop.corpus.index.manifest import REBUILD, Manifest, sha256_of
+from lexloop.corpus.index.manifest import Manifest, remedy, sha256_of
 from lexloop.corpus.index.recipe import check_embedder
 from lexloop.corpus.index.stored_triplets import StoredTriplets
 from lexloop.corpus.index.texts import TextStore
@@ -52,7 +52,8 @@ def open_everything(index: Path, embedder: Embedder, *, restem: bool = False) ->
             lease = Lease(folder)
         except OSError as error:
             if not _replaced(index, manifest):
-                raise DataError(f"The index {index} lacks {folder}: {error}.", REBUILD) from error
+                what = f"The index {index} lacks {folder}: {error}."
+                raise DataError(what, remedy(error)) from error
             time.sleep(_BETWEEN_S)  # a writer published meanwhile
             continue
         try:
@@ -110,7 +111,7 @@ def _load(
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, sqlite3.Error) as error:
         if texts is not None:
             texts.close()
-        raise DataError(f"The index {folder} cannot be read: {error}.", REBUILD) from error
+        raise DataError(f"The index {folder} cannot be read: {error}.", remedy(error)) from error
     return everything
 
 
