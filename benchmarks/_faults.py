@@ -58,15 +58,20 @@ def every_fault(counts: dict[str, int], few: bool = False) -> list[Fault]:
 
     Args:
         counts: How many calls of each kind it makes.
-        few: Whether only the first, the last and the one between are wanted.
+        few: Whether of most kinds only the first call, the last and the one between are wanted.
     """
     found: list[Fault] = []
     for kind, count in counts.items():
-        numbers = range(1, count + 1)
-        for at in sorted({1, (count + 1) // 2, count} & {*numbers}) if few else numbers:
-            found += [Fault(kind, at, error) for error in _ERRORS[kind]]
+        once, *otherwise = _ERRORS[kind]
+        chosen = {1, (count + 1) // 2, count}
+        for at in range(1, count + 1):
+            if few and at not in chosen:
+                # the end of any file may be what is lost
+                found += [Fault(kind, at, once)] if kind == "write" else []
+                continue
+            found += [Fault(kind, at, error) for error in (once, *otherwise)]
             if kind in _LASTING:
-                found.append(Fault(kind, at, _ERRORS[kind][0], lasts=True))
+                found.append(Fault(kind, at, once, lasts=True))
     return found
 
 
