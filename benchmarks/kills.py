@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -159,7 +160,7 @@ class Kills:
     def _look(self) -> str:
         """A hash of all that the index holds, or what is wrong with it."""
         reading, writing = os.pipe()
-        number = _fork(lambda: os.write(writing, _held(self._index).encode()))
+        number = _fork(lambda: os.write(writing, held(self._index, _Named()).encode()))
         os.close(writing)
         with open(reading, "rb") as answer:
             found = answer.read().decode()
@@ -185,8 +186,8 @@ class _Named:
     name, dimension, window = MiniLM.name, MiniLM.dimension, MiniLM.window
 
 
-def _held(index: Path) -> str:
-    embedder = _Named()
+def held(index: Path, embedder: Any) -> str:
+    """A hash of all that an index holds, or what is wrong with it."""
     try:
         verify_index(index, embedder)
         digest = hashlib.sha256(repr(sorted(Manifest.read(index).fingerprints.items())).encode())

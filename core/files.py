@@ -1,37 +1,100 @@
-"""Writing files so that a reader sees the old or the new one, never a part; lock files."""
+"""Files that are written whole or not at all, with every error seen; lock files.
+
+A library that writes by itself may buffer in C, where the error of the last bytes goes unseen: it
+is given something to write into in place of a path.
+"""
 
 import fcntl
+import hashlib
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
-def write_text(path: Path, text: str) -> None:
-    """Replace ``path`` by ``text``, as UTF-8, in one step.
+class Sink:
+    """Takes the bytes of a file, and writes every one of them or fails.
 
-    Raises:
-        OSError: It cannot be written; what was there is still there.
+    Args:
+        handle: An open file, whose owner closes it.
     """
-    write_bytes(path, text.encode())
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+        self._digest = hashlib.sha256()
+
+    def write(self, data: bytes) -> int:
+        """Write all of ``data``; its length.
+
+        Raises:
+            OSError: The disk is full or gone.
+        """
+        left = memoryview(data)
+        self._digest.update(left)
+        while left:
+            left = left[os.write(self._handle, left) :]
+        return len(data)
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of what was to be written, whatever a reader will find."""
+        return self._digest.hexdigest()
 
 
-def write_bytes(path: Path, data: bytes) -> None:
-    """Replace ``path`` by ``data`` in one step.
+@contextmanager
+def replacing(path: Path) -> Iterator[Sink]:
+    """Replace ``path``, in one step, by what is written until the context ends without an error.
 
     Raises:
         OSError: It cannot be written; what was there is still there.
     """
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(0o644)
+        try:
+            yield Sink(handle)
+            os.fchmod(handle, 0o644)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
         os.replace(name, path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        with suppress(OSError):
+            os.unlink(name)
         raise
+
+
+def write_text(path: Path, text: str) -> str:
+    """Replace ``path`` by ``text``, as UTF-8, in one step; the SHA-256 of its bytes.
+
+    Raises:
+        OSError: It cannot be written; what was there is still there.
+    """
+    return write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, data: bytes) -> str:
+    """Replace ``path`` by ``data`` in one step; the SHA-256 of its bytes.
+
+    Raises:
+        OSError: It cannot be written; what was there is still there.
+    """
+    with replacing(path) as file:
+        file.write(data)
+    return file.sha256
+
+
+def sync(path: Path) -> None:
+    """Wait until the disk has a file's bytes, or the names in a folder.
+
+    Raises:
+        OSError: It cannot be opened, or the disk is full or gone.
+    """
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def try_lock(path: Path) -> int | None:

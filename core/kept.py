@@ -7,6 +7,7 @@ from pathlib import Path
 from lexloop.core.errors import DataError
 
 _WAIT_S = 30.0
+_CHECK = "Check permissions and free space."
 
 
 class KeptTexts:
@@ -39,8 +40,11 @@ class KeptTexts:
             raise self._unusable(error) from error
 
     def _unusable(self, error: Exception) -> DataError:
+        # a file that is damaged, or no database, is no operational error
+        passing = isinstance(error, (OSError, sqlite3.OperationalError))
         return DataError(
-            f"The {self._what} kept in {self._path} cannot be used: {error}.", "Remove the file."
+            f"The {self._what} kept in {self._path} cannot be used: {error}.",
+            _CHECK if passing else "Remove the file.",
         )
 
     def close(self) -> None:
@@ -79,5 +83,5 @@ class KeptTexts:
         except sqlite3.Error as error:
             raise DataError(
                 f"{self._what.capitalize()} cannot be kept in {self._path}: {error}.",
-                "Check permissions and free space.",
+                _CHECK,
             ) from error

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lexloop.core.files import replacing
+
 _HEADERS = threading.Lock()
 """NumPy parses the header of a file as Python, and CPython 3.11 fails now and then with a
 SystemError when two threads parse at once."""
@@ -58,6 +60,18 @@ def load_array(path: Path, *kinds: type[np.generic], dimensions: int = 1) -> NDA
         raise ValueError(f"{path.name} holds {stored.dtype}")
     # the same memory under a plain array: every slice of a memmap costs microseconds more
     return stored.view(np.ndarray)
+
+
+def save_array(path: Path, array: NDArray[Any]) -> str:
+    """Write a .npy file, which replaces what was there in one step; the SHA-256 of its bytes.
+
+    Raises:
+        OSError: The disk is full or the folder cannot be written.
+    """
+    # np.save would give a file to C, which loses the error of the bytes written last
+    with replacing(path) as file:
+        np.lib.format.write_array(file, array, allow_pickle=False)
+    return file.sha256
 
 
 def index_type(postings: int) -> type[np.int32] | type[np.int64]:

@@ -11,7 +11,8 @@ from typing import Any, ClassVar, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.corpus.arrays import faiss_library, load_array
+from lexloop.core.files import replacing, write_text
+from lexloop.corpus.arrays import faiss_library, load_array, save_array
 from lexloop.corpus.index.ann import (
     Kind,
     build_hnsw,
@@ -195,15 +196,12 @@ class DenseIndex:
         """
         return self.mean if allowed is None else _direction(self.vectors[allowed[self.owners]])
 
-    def save(self, folder: Path) -> None:
-        """Write ``FILES`` into ``folder``.
+    def save(self, folder: Path) -> dict[str, str]:
+        """Write ``FILES`` into ``folder``; the SHA-256 of each.
 
         Raises:
             OSError: The disk is full or the folder cannot be written.
         """
-        faiss = faiss_library()
-        np.save(folder / _VECTORS, self.vectors, allow_pickle=False)
-        np.save(folder / _OWNERS, self.owners, allow_pickle=False)
         about = {
             "kind": self.kind,
             "chunks": self.size,
@@ -211,12 +209,14 @@ class DenseIndex:
             "recall": self.recall,
             "mean": self.mean.tolist(),
         }
-        (folder / _ABOUT).write_text(json.dumps(about), encoding="utf-8")
+        hashes = {
+            _VECTORS: save_array(folder / _VECTORS, self.vectors),
+            _OWNERS: save_array(folder / _OWNERS, self.owners),
+            _ABOUT: write_text(folder / _ABOUT, json.dumps(about)),
+        }
         if self.kind != "flat":
-            try:  # a graph's own copy of the vectors is left out
-                faiss.write_index(self.index, str(folder / _FAISS), faiss.IO_FLAG_SKIP_STORAGE)
-            except RuntimeError as error:
-                raise OSError(f"{_FAISS} cannot be written: {error}") from error
+            hashes[_FAISS] = _write_faiss(folder / _FAISS, self.index)
+        return hashes
 
     @classmethod
     def load(cls, folder: Path) -> Self:
@@ -259,6 +259,16 @@ def _kind(name: Any) -> Kind:
             found: Kind = kind
             return found
     raise ValueError(f"no kind of vector search is called {name!r}")
+
+
+def _write_faiss(path: Path, index: Any) -> str:
+    faiss = faiss_library()
+    with replacing(path) as file:
+        # given a path FAISS does not say that the last of its bytes could not be written; a graph's
+        # own copy of the vectors is left out
+        writer = faiss.PyCallbackIOWriter(file.write)
+        faiss.write_index(index, writer, faiss.IO_FLAG_SKIP_STORAGE)
+    return file.sha256
 
 
 def _read_faiss(path: Path, kind: Kind, vectors: Half) -> Any:

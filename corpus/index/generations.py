@@ -10,6 +10,7 @@ import fcntl
 import os
 import secrets
 import shutil
+import sqlite3
 import time
 import weakref
 from collections.abc import Iterator
@@ -17,12 +18,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lexloop.core.errors import IndexWriteError
-from lexloop.core.files import try_lock
-from lexloop.corpus.index.manifest import MANIFEST, is_index, sync_folder
+from lexloop.core.files import sync, try_lock
+from lexloop.corpus.index.manifest import MANIFEST, is_index
 
 GENERATIONS, LOCK = "generations", "lock"
 _POLL_S = 0.02
 LOCK_TIMEOUT_S = 60.0
+_SWEEPS = 3
+"""What cannot be removed once may well be the next time."""
 
 
 class Lease:
@@ -38,7 +41,7 @@ class Lease:
     def __init__(self, folder: Path) -> None:
         handle = os.open(folder, os.O_RDONLY)
         # a lease that nobody releases ends when it is collected as garbage
-        self._end = weakref.finalize(self, os.close, handle)
+        self._end = weakref.finalize(self, _close, handle)
         try:
             fcntl.flock(handle, fcntl.LOCK_SH)
             # a writer may have swept the folder between the opening and the lock
@@ -57,39 +60,59 @@ class Lease:
 def writing(index: Path, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
     """Be the one writer of an index; its folder is made where there is none.
 
-    A folder in which nothing was published, and which holds nothing else, is gone afterwards.
+    Obsolete generations are swept in the end. A folder in which nothing was published, and which
+    holds nothing else, is gone afterwards.
 
     Raises:
         CorpusError: Another writer holds it for longer than the timeout, or it cannot be written.
     """
     handle = _lock(index, time.monotonic() + timeout_s)
     try:
-        yield
+        try:
+            yield
+        finally:
+            sweep(index)
+            if not is_index(index):
+                _clear(index)
+    except (OSError, sqlite3.Error) as error:
+        raise _unwritable(index, error) from error
     finally:
-        if not is_index(index):
-            _clear(index)
-        os.close(handle)
+        _close(handle)
 
 
 def _lock(index: Path, deadline: float) -> int:
     """The open lock file, once it is ours."""
     while True:
         try:
-            (index / GENERATIONS).mkdir(parents=True, exist_ok=True)
+            index.mkdir(parents=True, exist_ok=True)
             handle = try_lock(index / LOCK)
             if handle is not None:
-                # a writer that published nothing may have cleared it away before we had the lock
-                (index / GENERATIONS).mkdir(exist_ok=True)
                 return handle
-        except FileNotFoundError:  # cleared away meanwhile, with the whole folder
+        except FileNotFoundError:  # a writer that published nothing cleared it away meanwhile
             pass
         except OSError as error:
-            raise IndexWriteError(
-                f"The index {index} cannot be written: {error}.", "Check its permissions."
-            ) from error
+            _give_up(index)
+            raise _unwritable(index, error) from error
         if time.monotonic() > deadline:
             raise _held(index)
         time.sleep(_POLL_S)
+
+
+def _give_up(index: Path) -> None:
+    """Remove what may have been made for a lock that could not be had."""
+    with suppress(OSError):
+        # only who has the lock may clear, and what failed once may not fail twice
+        if not is_index(index) and (handle := try_lock(index / LOCK)) is not None:
+            _clear(index)
+            _close(handle)
+    with suppress(OSError):  # goes only where it is empty
+        index.rmdir()
+
+
+def _close(handle: int) -> None:
+    """Close a file from which nothing is lost; whatever it says, it is closed."""
+    with suppress(OSError):
+        os.close(handle)
 
 
 def _held(index: Path) -> IndexWriteError:
@@ -98,14 +121,19 @@ def _held(index: Path) -> IndexWriteError:
     )
 
 
+def _unwritable(index: Path, error: Exception) -> IndexWriteError:
+    return IndexWriteError(
+        f"The index {index} cannot be written: {error}.", "Check permissions and free space."
+    )
+
+
 def _clear(index: Path) -> None:
     """Remove what ``writing`` made, where it holds nothing; the caller holds the lock."""
-    try:
-        (index / GENERATIONS).rmdir()
+    with suppress(OSError):  # something else lies there, or it may not be changed
+        with suppress(FileNotFoundError):
+            (index / GENERATIONS).rmdir()
         (index / LOCK).unlink()
         index.rmdir()
-    except OSError:  # something else lies there, or it may not be changed
-        return
 
 
 def is_unfinished(folder: Path) -> bool:
@@ -123,43 +151,66 @@ def new_generation(index: Path) -> Path:
         OSError: It cannot be made.
     """
     folder = index / GENERATIONS / f"{time.time_ns():020d}-{secrets.token_hex(4)}"
-    folder.mkdir()
+    folder.mkdir(parents=True)
     return folder
 
 
 def sync_generation(folder: Path) -> None:
-    """Bring a generation's files and names to the disk.
+    """Bring the names of a generation and of its files to the disk.
 
     Raises:
         OSError: The disk is full or gone.
     """
-    for path in folder.iterdir():
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
-    sync_folder(folder)
-    sync_folder(folder.parent)
+    sync(folder)
+    sync(folder.parent)
 
 
-def sweep(index: Path, current: str) -> None:
+def discard(index: Path, folder: Path) -> bool:
+    """Remove a generation unless the manifest names it or a reader holds it.
+
+    The caller is the writer, and does not hold it.
+
+    Returns:
+        Whether there is nothing to do any more.
+    """
+    try:
+        if folder.name.encode() in _manifest(index):
+            return True
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        _close(handle)
+    return True
+
+
+def sweep(index: Path) -> None:
     """Remove what nobody reads: earlier generations and those of writers that were killed.
 
     The caller is the writer, and holds no generation. What cannot be removed now is left to the
     next writer.
     """
-    for folder in (index / GENERATIONS).iterdir():
-        if folder.name == current:
-            continue
-        try:
-            handle = os.open(folder, os.O_RDONLY)
-        except OSError:
-            continue
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(folder, ignore_errors=True)
-        except BlockingIOError:
-            pass
-        finally:
-            os.close(handle)
-    for left in index.glob(f".{MANIFEST}.*"):
+    for _ in range(_SWEEPS):
         with suppress(OSError):
-            left.unlink()
+            # a disk that does not know the manifest yet may come back with the one before
+            sync(index)
+            for file in index.glob(f".{MANIFEST}.*"):
+                file.unlink()
+            folders = (index / GENERATIONS).iterdir()
+            if not [folder for folder in folders if not discard(index, folder)]:
+                return
+
+
+def _manifest(index: Path) -> bytes:
+    """The manifest's bytes, whoever wrote them; none where there is no manifest."""
+    try:
+        return (index / MANIFEST).read_bytes()
+    except FileNotFoundError:
+        return b""

@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.corpus.arrays import load_array
+from lexloop.corpus.arrays import load_array, save_array
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,13 @@ class Layout:
     def _firsts(self) -> NDArray[np.int64]:
         return np.searchsorted(self.owners, np.arange(len(self.names) + 1))
 
-    def save(self, folder: Path) -> None:
-        """Write the numbers; the names are the text store's."""
-        np.save(folder / self.FILE, np.stack([self.owners, self.starts]), allow_pickle=False)
+    def save(self, folder: Path) -> dict[str, str]:
+        """Write the numbers, and give the SHA-256 of the file; the names are the text store's.
+
+        Raises:
+            OSError: The disk is full or the folder cannot be written.
+        """
+        return {self.FILE: save_array(folder / self.FILE, np.stack([self.owners, self.starts]))}
 
     @classmethod
     def load(cls, folder: Path, names: Sequence[str]) -> Self:

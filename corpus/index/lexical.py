@@ -11,8 +11,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from lexloop.core.files import write_text
 from lexloop.core.types import Chunk
-from lexloop.corpus.arrays import Sparse, add_column, index_type, load_array, scipy_sparse
+from lexloop.corpus.arrays import (
+    Sparse,
+    add_column,
+    index_type,
+    load_array,
+    save_array,
+    scipy_sparse,
+)
 from lexloop.corpus.index.counts import Rows, TermCounts
 from lexloop.corpus.index.okapi import okapi_weights
 from lexloop.corpus.index.selection import best_positions
@@ -124,18 +132,23 @@ class LexicalIndex:
         starts: NDArray[np.signedinteger[Any]] = self.weights.indptr
         return starts
 
-    def save(self, folder: Path) -> None:
-        """Write ``FILES`` into ``folder``.
+    def save(self, folder: Path) -> dict[str, str]:
+        """Write ``FILES`` into ``folder``; the SHA-256 of each.
 
         Raises:
             OSError: The disk is full or the folder cannot be written.
         """
         content = {"chunks": self.size, "terms": list(self.terms)}
-        (folder / _TERMS).write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
-        np.save(folder / _WEIGHTS, self.weights.data, allow_pickle=False)
-        np.save(folder / _COUNTS, self.counts, allow_pickle=False)
-        np.save(folder / _ROWS, self.weights.indices.astype(np.int32), allow_pickle=False)
-        np.save(folder / _STARTS, self._starts.astype(np.int64), allow_pickle=False)
+        arrays = {
+            _WEIGHTS: self.weights.data,
+            _COUNTS: self.counts,
+            _ROWS: self.weights.indices.astype(np.int32),
+            _STARTS: self._starts.astype(np.int64),
+        }
+        return {
+            _TERMS: write_text(folder / _TERMS, json.dumps(content, ensure_ascii=False)),
+            **{name: save_array(folder / name, array) for name, array in arrays.items()},
+        }
 
     @classmethod
     def load(cls, folder: Path) -> Self:

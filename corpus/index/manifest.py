@@ -3,13 +3,14 @@
 import hashlib
 import json
 import os
+import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 from lexloop.core.errors import DataError, OutdatedIndexError
-from lexloop.core.files import write_text
+from lexloop.core.files import sync, write_text
 from lexloop.corpus.index.recipe import Recipe
 from lexloop.corpus.text.tokens import stemmer_name
 
@@ -20,6 +21,7 @@ chunks, windows, triplets and terms. When one of these changes, raise it by one 
 OLDEST = 2
 """The first format that an update brings up; ``earlier`` says what it needs of an index."""
 MANIFEST = "manifest.json"
+_CHECK = "Check its permissions, the disk and how many files may be open, then try again."
 REBUILD = "Build the index again with `lexloop index DIR --out INDEX --force`."
 
 
@@ -82,7 +84,7 @@ class Manifest:
         }
         record["checksum"] = _checksum(record)
         write_text(index / MANIFEST, json.dumps(record, indent=1))
-        sync_folder(index)
+        sync(index)
 
     @classmethod
     def read(cls, index: Path) -> Self:
@@ -96,7 +98,7 @@ class Manifest:
             record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
             found, checksum = record["format"], record.pop("checksum", None)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise DataError(f"{path} cannot be read: {error}.", REBUILD) from error
+            raise DataError(f"{path} cannot be read: {error}.", remedy(error)) from error
         if not isinstance(found, int) or not OLDEST <= found <= FORMAT:
             newer = isinstance(found, int) and found > FORMAT
             hint = "Upgrade lexloop: a newer version made it." if newer else REBUILD
@@ -152,12 +154,20 @@ class Manifest:
             try:
                 digest = sha256_of(folder / name)
             except OSError as error:
-                raise DataError(f"The index lacks {folder / name}: {error}.", REBUILD) from error
+                what = f"The index lacks {folder / name}: {error}."
+                raise DataError(what, remedy(error)) from error
             if digest != expected:
                 raise DataError(
                     f"{folder / name} is damaged: its SHA-256 is {digest}, not {expected}.",
                     REBUILD,
                 )
+
+
+def remedy(error: Exception) -> str:
+    """What to do about a part of an index that cannot be read."""
+    # what is wrong with the machine and not with the index needs no other index
+    passing = isinstance(error, (OSError, sqlite3.OperationalError))
+    return _CHECK if passing and not isinstance(error, FileNotFoundError) else REBUILD
 
 
 def is_index(folder: Path) -> bool:
@@ -174,19 +184,6 @@ def sha256_of(path: Path) -> str:
     """
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder survive a loss of power.
-
-    Raises:
-        OSError: It cannot be opened.
-    """
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _other_format(index: Path, found: Any) -> str:

@@ -7,13 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from lexloop.core.errors import DataError
+from lexloop.core.files import sync
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.dense import DenseIndex
 from lexloop.corpus.index.everything import Everything
 from lexloop.corpus.index.generations import GENERATIONS, Lease
 from lexloop.corpus.index.layout import Layout
 from lexloop.corpus.index.lexical import LexicalIndex, searched_text
-from lexloop.corpus.index.manifest import REBUILD, Manifest, sha256_of
+from lexloop.corpus.index.manifest import Manifest, remedy, sha256_of
 from lexloop.corpus.index.recipe import check_embedder
 from lexloop.corpus.index.stored_triplets import StoredTriplets
 from lexloop.corpus.index.texts import TextStore
@@ -51,7 +52,8 @@ def open_everything(index: Path, embedder: Embedder, *, restem: bool = False) ->
             lease = Lease(folder)
         except OSError as error:
             if not _replaced(index, manifest):
-                raise DataError(f"The index {index} lacks {folder}: {error}.", REBUILD) from error
+                what = f"The index {index} lacks {folder}: {error}."
+                raise DataError(what, remedy(error)) from error
             time.sleep(_BETWEEN_S)  # a writer published meanwhile
             continue
         try:
@@ -67,6 +69,16 @@ def open_everything(index: Path, embedder: Embedder, *, restem: bool = False) ->
 
 def _replaced(index: Path, manifest: Manifest) -> bool:
     return Manifest.read(index).generation != manifest.generation
+
+
+def open_unpublished(manifest: Manifest, folder: Path, embedder: Embedder) -> Everything:
+    """Open a generation that its writer alone knows, as every reader will.
+
+    Raises:
+        DataError: A file is missing, or is not what the manifest vouches for.
+    """
+    manifest.check_files(folder)
+    return _load(manifest, folder, embedder, release=lambda: None)
 
 
 def _load(
@@ -99,7 +111,7 @@ def _load(
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, sqlite3.Error) as error:
         if texts is not None:
             texts.close()
-        raise DataError(f"The index {folder} cannot be read: {error}.", REBUILD) from error
+        raise DataError(f"The index {folder} cannot be read: {error}.", remedy(error)) from error
     return everything
 
 
@@ -126,8 +138,12 @@ def write_parts(everything: Everything, folder: Path) -> dict[str, str]:
     Raises:
         OSError: The disk is full or gone.
     """
-    everything.layout.save(folder)
-    everything.lexical.save(folder)
-    everything.dense.save(folder)
-    everything.load_graph().save(folder)
-    return {path.name: sha256_of(path) for path in sorted(folder.iterdir())}
+    texts = folder / TextStore.FILE
+    sync(texts)
+    return {
+        **everything.layout.save(folder),
+        **everything.lexical.save(folder),
+        **everything.dense.save(folder),
+        **everything.load_graph().save(folder),
+        TextStore.FILE: sha256_of(texts),
+    }

@@ -25,6 +25,9 @@ from lexloop.corpus.index.rows import (
 from lexloop.corpus.index.windows import MARK, Marks
 from lexloop.corpus.load.document import Document, Skipped
 
+# the folder is published whole or not at all, and is nobody else's until then: a journal would
+# protect nothing, and locks nobody
+_UNSHARED = "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
 _AT_ONCE = 500  # below the number of variables that every SQLite accepts
 
 
@@ -50,8 +53,11 @@ class TextStore:
             sqlite3.Error: The file cannot be written.
         """
         connection = sqlite3.connect(path or ":memory:", check_same_thread=False)
-        # the folder is published whole or not at all, so a journal would protect nothing
-        connection.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;" + SCHEMA)
+        try:
+            connection.executescript(_UNSHARED + SCHEMA)
+        except sqlite3.Error:
+            connection.close()
+            raise
         return cls(connection)
 
     @classmethod

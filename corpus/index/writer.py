@@ -1,9 +1,8 @@
 """Sources -> the next generation of an index: what is unchanged is neither read nor embedded."""
 
-import shutil
 import sqlite3
 from collections.abc import Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,12 +11,13 @@ from lexloop.corpus.index.assemble import assemble
 from lexloop.corpus.index.before import Before, before
 from lexloop.corpus.index.draft import Draft, Progress, silent
 from lexloop.corpus.index.everything import Everything
-from lexloop.corpus.index.generations import new_generation, sweep, sync_generation, writing
-from lexloop.corpus.index.manifest import Manifest, Source
-from lexloop.corpus.index.reader import counts_of, open_everything, write_parts
+from lexloop.corpus.index.generations import discard, new_generation, sync_generation, writing
+from lexloop.corpus.index.manifest import REBUILD, Manifest, Source
+from lexloop.corpus.index.reader import counts_of, open_everything, open_unpublished, write_parts
 from lexloop.corpus.index.scan import Difference, Scan
 from lexloop.corpus.index.tools import Tools
 from lexloop.corpus.load.document import Skipped
+from lexloop.models.embedding import Embedder
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,6 @@ def write_index(
                 outcome = Outcome(changes, counts_of(old), skipped, old.dense.recall)
             else:
                 outcome = _publish(index, new, held, progress)
-        sweep(index, Manifest.read(index).generation)
     return outcome
 
 
@@ -108,7 +107,6 @@ def remove_documents(
             now = Scan({name: held.fingerprints[name] for name in kept}, unread)
             new = _New(held.sources, tuple(excluded), same, now, changes)
             outcome = _publish(index, new, Before(held, old), progress)
-        sweep(index, Manifest.read(index).generation)
     return outcome
 
 
@@ -133,55 +131,62 @@ class _New:
 
 
 def _publish(index: Path, new: _New, held: Before, progress: Progress) -> Outcome:
-    folder: Path | None = None
+    folder = new_generation(index)
     try:
-        folder = new_generation(index)
-        draft = Draft(
-            new.tools, folder=folder, old=held.everything, known=held.known, progress=progress
-        )
-        try:
-            collection = assemble(
-                draft, new.now, new.changes, excluded=frozenset(new.excluded), progress=progress
-            )
-            fingerprints = collection.texts.fingerprints()
-            skipped = [*collection.texts.skipped(), *collection.version_troubles]
-            recall, counts = collection.dense.recall, counts_of(collection)
-            hashes = write_parts(collection, folder)
-        finally:
-            draft.discard()
+        manifest, outcome = _written(folder, new, held, progress)
         sync_generation(folder)
-        Manifest(
+        _read_back(index, folder, manifest, new.tools.embedder)
+        manifest.write(index)
+    except sqlite3.IntegrityError as error:
+        raise CorpusError(
+            f"Two documents of the sources would have the same name ({error}).",
+            "Give one of the sources another --prefix.",
+        ) from error
+    finally:
+        discard(index, folder)
+    return outcome
+
+
+def _written(folder: Path, new: _New, held: Before, progress: Progress) -> tuple[Manifest, Outcome]:
+    """Make a generation; nothing of it is in memory afterwards."""
+    draft = Draft(
+        new.tools, folder=folder, old=held.everything, known=held.known, progress=progress
+    )
+    try:
+        collection = assemble(
+            draft, new.now, new.changes, excluded=frozenset(new.excluded), progress=progress
+        )
+        counts = counts_of(collection)
+        manifest = Manifest(
             generation=folder.name,
             recipe=new.tools.recipe,
             settings=new.tools.settings,
             sources=new.sources,
             excluded=new.excluded,
             counts=counts,
-            sha256=hashes,
-            fingerprints=fingerprints,
-        ).write(index)
-    except sqlite3.IntegrityError as error:
-        _discard(index, folder)
-        raise CorpusError(
-            f"Two documents of the sources would have the same name ({error}).",
-            "Give one of the sources another --prefix.",
-        ) from error
-    except (OSError, sqlite3.Error) as error:
-        _discard(index, folder)
+            sha256=write_parts(collection, folder),
+            fingerprints=collection.texts.fingerprints(),
+        )
+        skipped = [*collection.texts.skipped(), *collection.version_troubles]
+        return manifest, Outcome(new.changes, counts, skipped, collection.dense.recall)
+    finally:
+        draft.discard()
+
+
+def _read_back(index: Path, folder: Path, manifest: Manifest, embedder: Embedder) -> None:
+    """Open a generation as every reader will, before any reader sees it.
+
+    Raises:
+        IndexWriteError: What lies on the disk is not what was written.
+    """
+    try:
+        with closing(open_unpublished(manifest, folder, embedder)) as written:
+            written.load_graph()
+            if (found := written.texts.rows("PRAGMA quick_check(1)")) != [("ok",)]:
+                raise DataError(f"SQLite reports {found} of the texts.", REBUILD)
+    except DataError as error:
         raise IndexWriteError(
-            f"The index {index} cannot be written: {error}.", "Check permissions and free space."
+            f"The index {index} cannot be written: it does not read as it was written. "
+            f"{error.what}",
+            "Check the disk, then run the command again.",
         ) from error
-    except BaseException:
-        _discard(index, folder)
-        raise
-    return Outcome(new.changes, counts, skipped, recall)
-
-
-def _discard(index: Path, folder: Path | None) -> None:
-    """Remove a generation that was not published."""
-    if folder is None:
-        return
-    with suppress(DataError):
-        if Manifest.read(index).generation == folder.name:
-            return  # what failed came after the publishing
-    shutil.rmtree(folder, ignore_errors=True)

@@ -88,8 +88,8 @@ class KnowledgeGraph:
             )
         return cls(found, source, incidence)
 
-    def save(self, folder: Folder) -> None:
-        """Write the files ``packing.FILES`` into ``folder``.
+    def save(self, folder: Folder) -> dict[str, str]:
+        """Write the files ``packing.FILES`` into ``folder``; the SHA-256 of each.
 
         Raises:
             OSError: They cannot be written.
@@ -97,7 +97,7 @@ class KnowledgeGraph:
         """
         if self._visible is not None:
             raise ValueError("a view of a graph cannot be saved")
-        pack(folder, self._found, self._incidence)
+        return pack(folder, self._found, self._incidence)
 
     def view(self, admits: Callable[[str], bool]) -> "KnowledgeGraph":
         """The graph that the triplets of the admitted documents alone would make.

@@ -1,6 +1,5 @@
 """The graph on disk: its integers in one array that is mapped into memory, its texts as JSON."""
 
-import io
 import json
 from dataclasses import fields
 from pathlib import Path
@@ -9,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from lexloop.core.errors import DataError
-from lexloop.core.files import write_bytes, write_text
-from lexloop.corpus.arrays import load_array
+from lexloop.core.files import write_text
+from lexloop.corpus.arrays import load_array, save_array
 from lexloop.corpus.knowledge.incidence import Incidence
 from lexloop.corpus.knowledge.occurrences import Ints, Occurrences
 
@@ -19,8 +18,8 @@ FILES = (_INTEGERS, _TEXTS)
 """The names of the files that ``pack`` writes."""
 
 
-def pack(folder: Path, found: Occurrences, incidence: Incidence) -> None:
-    """Write the graph into ``folder``.
+def pack(folder: Path, found: Occurrences, incidence: Incidence) -> dict[str, str]:
+    """Write the graph into ``folder``; the SHA-256 of each file.
 
     Raises:
         OSError: It cannot be written.
@@ -36,10 +35,11 @@ def pack(folder: Path, found: Occurrences, incidence: Incidence) -> None:
                 integers[field.name] = value.ravel()
     lengths = {name: len(values) for name, values in integers.items()}
     text = json.dumps({"lengths": lengths, "texts": texts}, separators=(",", ":"))
-    buffer = io.BytesIO()
-    np.save(buffer, np.concatenate(list(integers.values())), allow_pickle=False)
-    write_bytes(folder / _INTEGERS, buffer.getvalue())
-    write_text(folder / _TEXTS, text)
+    numbers = np.concatenate(list(integers.values()))
+    return {
+        _INTEGERS: save_array(folder / _INTEGERS, numbers),
+        _TEXTS: write_text(folder / _TEXTS, text),
+    }
 
 
 def unpack(folder: Path) -> tuple[Occurrences, Incidence]:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -140,10 +141,8 @@ def kept_index(
     key = hashlib.sha256(_described(entries, embedder)).hexdigest()[:32]
     path = folder / f"{key}.questions"
     if path.exists():
-        try:
+        with suppress(DataError):
             return QuestionIndex.load(path, embedder)
-        except DataError:
-            path.unlink()
     index = QuestionIndex.build(entries, embedder, progress)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -8,6 +8,7 @@ import fcntl
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar, cast
 
@@ -37,19 +38,18 @@ class Lines(Generic[Line]):
     """
 
     def __init__(self, path: Path) -> None:
-        self._file = path.open("ab+")
+        self._path, self._file = path, path.open("ab+")
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            read: list[Line] = self._read(path)
+            self.held: dict[Key, Line] = {(line["row"], line["id"]): line for line in read}
         except BlockingIOError as error:
-            self._file.close()
+            self.close()
             raise InputError(
                 f"{path} is being written by another run.", "Wait for it, or choose another --out."
             ) from error
-        try:
-            read: list[Line] = self._read(path)
-            self.held: dict[Key, Line] = {(line["row"], line["id"]): line for line in read}
         except BaseException:
-            self._file.close()
+            self.close()
             raise
 
     def _read(self, path: Path) -> list[Line]:
@@ -63,13 +63,23 @@ class Lines(Generic[Line]):
         return [_line(path, number, line) for number, line in enumerate(lines, start=1)]
 
     def add(self, lines: Iterable[Line]) -> None:
-        """Append lines and wait until they are on the disk."""
-        for line in lines:
-            text = json.dumps(line, ensure_ascii=False, allow_nan=False)
-            self._file.write(text.encode("utf-8", "surrogatepass") + b"\n")
-            self.held[line["row"], line["id"]] = line
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        """Append lines and wait until they are on the disk.
+
+        Raises:
+            InputError: They cannot be written; no line can be added any more.
+        """
+        added = list(lines)
+        texts = [json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n" for line in added]
+        try:
+            self._file.write("".join(texts).encode("utf-8", "surrogatepass"))
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise InputError(
+                f"{self._path} cannot be written: {error}.",
+                "Make room and run the same again; what was answered before is kept.",
+            ) from error
+        self.held.update({(line["row"], line["id"]): line for line in added})
 
     def answered(self, keys: Sequence[Key]) -> bool:
         """Whether each is there and did not fail, after what one has was given to the others.
@@ -86,8 +96,9 @@ class Lines(Generic[Line]):
         return True
 
     def close(self) -> None:
-        """Let go of the file."""
-        self._file.close()
+        """Let go of the file; all that was added is on the disk already."""
+        with suppress(OSError):
+            self._file.close()
 
 
 def _good(line: Record | Refusal | None) -> bool:

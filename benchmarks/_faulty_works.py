@@ -1,0 +1,277 @@
+"""What Lexloop writes, done with calls that fail: run by ``_faults.py``, which loads ``_faults.c``.
+
+Prints a record for each fault as a line of JSON.
+"""
+
+import argparse
+import json
+import os
+import tempfile
+import zlib
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from _faulty import Faulty, Work
+from kills import held
+
+from lexloop.core.kept import KeptTexts
+from lexloop.core.settings import Settings
+from lexloop.corpus.index import scan
+from lexloop.corpus.index.generations import GENERATIONS, LOCK
+from lexloop.corpus.index.manifest import MANIFEST, Manifest, Source, is_index
+from lexloop.corpus.index.reader import open_index
+from lexloop.corpus.index.tools import Tools
+from lexloop.corpus.index.writer import remove_documents, write_index
+from lexloop.corpus.opening import index_key, open_corpus, tools_for
+from lexloop.evaluation.eval_rag.authority import Authority, Entry
+from lexloop.evaluation.eval_rag.index import QuestionIndex, kept_index
+from lexloop.evaluation.feedback.opinion import Opinion
+from lexloop.evaluation.feedback.store import FeedbackStore
+from lexloop.evaluation.run.folder import RunFolder
+from lexloop.evaluation.testset.writing import write_checked
+from lexloop.models.embedding import Halves, Progress, Vectors
+
+_FILES = 5
+_IN_MEMORY = Path("/dev/shm")
+"""Where there is one, thousands of indexes need not wait for a disk."""
+
+
+class Words:
+    """Vectors that take no time: random ones, the same for the same text."""
+
+    name, dimension, window = "words", 32, 256
+
+    def embed(self, texts: list[str]) -> Vectors:
+        """Unit vectors."""
+        made = [np.random.default_rng(zlib.crc32(t.encode())).normal(size=32) for t in texts]
+        rows = np.array(made, dtype=np.float32).reshape(len(texts), 32)
+        unit: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return unit
+
+    def encode(self, texts: Sequence[str], _: Progress) -> Halves:
+        """The same in half precision."""
+        return self.embed(list(texts)).astype(np.float16)
+
+    def count_tokens(self, text: str) -> int:
+        """How many words."""
+        return len(text.split())
+
+    def count_tokens_many(self, texts: Sequence[str]) -> list[int]:
+        """For each text."""
+        return [self.count_tokens(text) for text in texts]
+
+
+def _tools(kind: str = "auto") -> Tools:
+    return tools_for(Settings.model_validate({"dense_index": kind}), Words())
+
+
+def _write(names: str, place: Path, kind: str = "auto") -> None:
+    sources = [Source(str(Path(name).absolute())) for name in names.split()]
+    write_index(place / "index", sources, _tools(kind))
+
+
+def _remove(place: Path) -> None:
+    remove_documents(place / "index", ["act-1.txt", "act-3.txt"], _tools())
+
+
+def _read(place: Path) -> None:
+    open_index(place / "index", Words()).close()
+
+
+def _ask_folder(place: Path) -> None:
+    """What a first question about a folder of documents does."""
+    os.environ["LEXLOOP_CACHE"] = str(place)
+    collection, degraded = open_corpus("old", _tools())
+    collection.close()
+    if not degraded and not is_index(_index(place)):
+        raise AssertionError("nothing says that nothing is kept")
+    if collection.layout.names != [f"act-{number}.txt" for number in range(_FILES)]:
+        raise AssertionError(f"answers would come from {collection.layout.names}")
+
+
+def _index(place: Path) -> Path:
+    cached = place / "indexes" / index_key(Path("old"), _tools().recipe)
+    return cached if cached.exists() else place / "index"
+
+
+def _state(place: Path) -> str:
+    index = _index(place)
+    return held(index, Words()) if is_index(index) else "no index"
+
+
+def _residue(place: Path) -> list[str]:
+    """What lies in an index beside what its manifest names."""
+    index = _index(place)
+    if not is_index(index):
+        return [index.name] if index.exists() else []
+    manifest = Manifest.read(index)
+    folder = index / GENERATIONS / manifest.generation
+    named = {index / MANIFEST, index / LOCK, index / GENERATIONS, folder}
+    named |= {folder / name for name in manifest.sha256}
+    return sorted(str(path.relative_to(index)) for path in {*index.rglob("*")} - named)
+
+
+def _kept(place: Path) -> KeptTexts:
+    return KeptTexts(place / "replies.sqlite", "replies")
+
+
+def _keep(key: str, place: Path) -> None:
+    kept = _kept(place)
+    try:
+        kept.keep(key, key * 9000)
+    finally:
+        kept.close()
+
+
+def _found(place: Path) -> str:
+    kept = _kept(place)
+    try:
+        return "".join(str(len(kept.find(key) or "")) + key for key in "ab")
+    finally:
+        kept.close()
+
+
+def _add_record(name: str, place: Path) -> None:
+    with RunFolder(place / "run", {"what": "faults"}) as folder:
+        if (name, "1") not in folder.records.held:
+            folder.records.add([{"row": name, "id": "1", "answer": name * 9000}])  # type: ignore[typeddict-unknown-key,typeddict-item]
+
+
+def _records(place: Path) -> str:
+    with RunFolder(place / "run", {"what": "faults"}) as folder:
+        return " ".join(
+            f"{row}{len(line['answer'])}" for (row, _), line in folder.records.held.items()
+        )
+
+
+def _rate(name: str, place: Path) -> None:
+    opinion = Opinion(
+        answer_id=name,
+        vote="up",
+        question="What is a berth?",
+        standalone="What is a berth?",
+        answer=name * 9000,
+        abstained=False,
+        citations=[],
+        contexts=[],
+        scores={},
+        variant="hypa",
+        corpus="old",
+        model=None,
+        at=datetime.fromtimestamp(len(name), UTC),
+    )
+    FeedbackStore(place / "data" / "feedback.sqlite").keep(opinion)
+
+
+def _opinions(place: Path) -> str:
+    return str([one.answer[:1] for one in FeedbackStore(place / "data" / "feedback.sqlite").all()])
+
+
+def _question_index(place: Path) -> QuestionIndex:
+    known = Authority("pair", "answer", "a known answer", "The fee is 20 euros.")
+    entries = [Entry(f"What does berth {number} cost?", known) for number in range(9)]
+    return kept_index(entries, Words(), place, lambda *_: None)
+
+
+def _questions(place: Path) -> str:
+    return str(
+        [len(QuestionIndex.load(path, Words()).entries) for path in place.glob("*.questions")]
+    )
+
+
+def _beside(*names: str) -> Callable[[Path], list[str]]:
+    def residue(place: Path) -> list[str]:
+        found = [path for path in place.rglob("*") if path.is_file()]
+        return sorted(path.name for path in found if path.name not in names)
+
+    return residue
+
+
+_old, _new = partial(_write, "old"), partial(_write, "new")
+_of_index = partial(Work, state=_state, residue=_residue)
+WORKS = {
+    "create": _of_index(_new),
+    "update": _of_index(_new, before=_old),
+    "add": _of_index(partial(_write, "old more"), before=_old),
+    "remove": _of_index(_remove, before=_old),
+    **{
+        # all else is as in an update
+        kind: _of_index(partial(_new, kind=kind), before=partial(_old, kind=kind), kinds=("write",))
+        for kind in ("hnsw", "ivf")
+    },
+    "cache": _of_index(_ask_folder, needed=False),
+    "read": _of_index(_read, before=_old),
+    "file": Work(
+        lambda place: write_checked(place / "set.jsonl", "new" * 9000),
+        lambda place: str(len((place / "set.jsonl").read_text())),
+        _beside("set.jsonl"),
+        lambda place: write_checked(place / "set.jsonl", "old"),
+    ),
+    "replies": Work(partial(_keep, "b"), _found, _beside("replies.sqlite"), partial(_keep, "a")),
+    "opinions": Work(
+        partial(_rate, "b"), _opinions, _beside("feedback.sqlite"), partial(_rate, "aa")
+    ),
+    "questions": Work(
+        _question_index,
+        _questions,
+        lambda place: [path.name for path in place.iterdir() if path.suffix != ".questions"],
+    ),
+    "records": Work(
+        partial(_add_record, "b"),
+        _records,
+        _beside("run.json", "records.jsonl", "refusals.jsonl"),
+        partial(_add_record, "a"),
+    ),
+}
+
+
+def main() -> None:
+    """Try the faults of some of it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("works", nargs="+", choices=WORKS)
+    parser.add_argument(
+        "--few", action="store_true", help="The first of a kind, the last, one between."
+    )
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=_IN_MEMORY if _IN_MEMORY.is_dir() else None) as place:
+        os.chdir(place)
+        _make_sources()
+        _warm(Path(place))
+        for work in options.works:
+            faulty = Faulty(WORKS[work], Path(place, work))
+            for record in faulty.tried(options.few):
+                print(json.dumps({"work": work, **record}), flush=True)
+
+
+def _make_sources() -> None:
+    for folder, numbers in (("old", range(_FILES)), ("new", range(1, _FILES + 1)), ("more", [9])):
+        Path(folder).mkdir()
+        for number in numbers:
+            word = "within 10 days" if number == 1 and folder == "new" else "in time"
+            paragraphs = [
+                f"§ {number}-{part} Berths. The owner of berth {number} must pay fee {part} "
+                f"{word}. A boat of class {part} may not moor at quay {number} at night."
+                for part in range(1, 9)
+            ]
+            Path(folder, f"act-{number}.txt").write_text("\n\n".join(paragraphs))
+
+
+def _warm(place: Path) -> None:
+    """Have files parsed by the worker processes once, and everything imported, before any fork."""
+    known: dict[str, Any] = {}
+    for folder in ("old", "new", "more"):
+        found = scan.scan([Source(str(Path(folder).absolute()))])
+        for loaded in found.read(found.fingerprints, lambda *_: None):
+            known[loaded.file.sha256] = loaded
+    scan.read_files = lambda files, *_: (known[file.sha256] for file in files)
+    for write in (_old, _new):
+        write(place / "warm")
+        _state(place / "warm")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""What Lexloop writes while calls of the operating system fail: some of the sweep over all."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from _faults import compiled, every_fault, start
+from _faulty_works import WORKS
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+_LIMIT_S = 600
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    built = compiled(tmp_path_factory.mktemp("faults"))
+    if built is None:
+        pytest.skip("there is no C compiler")
+    return built
+
+
+@pytest.fixture(scope="module")
+def tried(library: Path) -> list[Any]:
+    """What became of each fault."""
+    process = start(library, str(BENCHMARKS / "_faulty_works.py"), *WORKS, "--few")
+    said, complaint = process.communicate(timeout=_LIMIT_S)
+    assert (process.returncode, complaint) == (0, "")
+    return list(map(json.loads, said.splitlines()))
+
+
+@pytest.mark.parametrize("work", WORKS)
+def test_a_call_that_fails_leaves_the_old_or_the_new_one_and_nothing_else(
+    tried: list[Any], work: str
+) -> None:
+    records = [record for record in tried if record["work"] == work]
+    assert len(records) >= 3
+    assert [record for record in records if record["problems"]] == []
+    assert any(record["raised"] for record in records) == WORKS[work].needed
+
+
+def in_a_faulty_process(library: Path, code: str) -> list[Any]:
+    process = start(library, "-c", f"import json\nfrom _faults import *\n{code}")
+    said, complaint = process.communicate(timeout=60)
+    assert (process.returncode, complaint) == (0, "")
+    return list(map(json.loads, said.splitlines()))
+
+
+def test_a_call_fails_when_it_is_told_to_and_no_other(library: Path, tmp_path: Path) -> None:
+    code = f"""
+place = Path({str(tmp_path)!r})
+handle = os.open(place / "file", os.O_RDWR | os.O_CREAT)
+elsewhere = os.open("/dev/null", os.O_WRONLY)
+arm(place, Fault("write", 2, errno.ENOSPC))
+for number in range(1, 4):
+    os.write(elsewhere, b"not counted")
+    try:
+        print(os.write(handle, b"four"))
+    except OSError as error:
+        print(error.errno)
+os.close(handle)
+seen = disarm()
+print(json.dumps([seen["write"], seen["close"], (place / "file").read_text()]))
+"""
+    assert in_a_faulty_process(library, code) == [4, 28, 4, [3, 1, "fourfour"]]
+
+
+def test_half_a_write_says_so(library: Path, tmp_path: Path) -> None:
+    code = f"""
+place = Path({str(tmp_path)!r})
+handle = os.open(place / "file", os.O_RDWR | os.O_CREAT)
+arm(place, Fault("write", 1, HALF, lasts=True))
+print(os.write(handle, b"four"), os.write(handle, b"x"), sep="\\n")
+"""
+    assert in_a_faulty_process(library, code) == [2, 1]
+
+
+def test_what_c_buffers_is_lost_without_a_word_by_numpy(library: Path, tmp_path: Path) -> None:
+    # why arrays are not saved by np.save: this is a write that failed
+    code = f"""
+import numpy as np
+place = Path({str(tmp_path)!r})
+arm(place, Fault("write", 2, errno.ENOSPC))
+np.save(place / "a.npy", np.arange(9))
+print((place / "a.npy").stat().st_size - np.arange(9).nbytes)
+"""
+    (short,) = in_a_faulty_process(library, code)
+    assert 0 < short < 128 + 1
+
+
+def test_the_command_says_what_happened_and_what_to_do(library: Path, tmp_path: Path) -> None:
+    source, index = tmp_path / "source", tmp_path / "made" / "index"
+    source.mkdir()
+    (source / "fees.txt").write_text("The owner must pay the berth fee in time.")
+    code = f"""
+from lexloop.apps.cli import main
+arm(Path({str(tmp_path / "made")!r}), Fault("write", 7, errno.ENOSPC))
+main(["index", {str(source)!r}, "--out", {str(index)!r}, "--json"])
+"""
+    process = start(library, "-c", f"from _faults import *\n{code}")
+    said, shown = process.communicate(timeout=120)
+    error = json.loads(said)["error"]
+    assert process.returncode == error["exit_code"] == 4
+    assert error["type"] == "IndexWriteError"
+    assert "No space left on device" in error["what"]
+    assert "free space" in error["hint"]
+    assert error["hint"].split()[0] in shown
+    assert not index.exists()
+
+
+def test_every_call_is_tried() -> None:
+    faults = every_fault({"write": 2, "rename": 1})
+    assert [str(fault) for fault in faults] == [
+        "write 1: ENOSPC",
+        "write 1: half written",
+        "write 1 and all after it: ENOSPC",
+        "write 2: ENOSPC",
+        "write 2: half written",
+        "write 2 and all after it: ENOSPC",
+        "rename 1: EIO",
+    ]
+    assert [fault.at for fault in every_fault({"close": 90}, few=True)] == [1, 45, 90]
+    assert every_fault({"close": 0}, few=True) == every_fault({"close": 0}) == []
