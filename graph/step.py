@@ -10,7 +10,7 @@ from langgraph.runtime import get_runtime
 
 from lexloop.core.errors import ModelError, ModelReplyError
 from lexloop.core.state import State, Update
-from lexloop.core.types import Degradation, Usage
+from lexloop.core.types import Degradation, Reasoning, Usage
 from lexloop.graph.components import Components
 from lexloop.graph.stream import TokenStream
 from lexloop.models.chat import ChatModel
@@ -77,6 +77,7 @@ class _Drive:
         self._name, self._step, self._state, self._parts = name, step, state, parts
         self._meter: Usage = {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
         self._degraded: list[Degradation] = []
+        self._reasoning: list[Reasoning] = []
         self._result: Update = {}
         self._dialogue: Dialogue[Update] = step(state, parts)
 
@@ -88,7 +89,28 @@ class _Drive:
         """Hand the step a reply, or throw what went wrong into it; its next request, if any."""
         if isinstance(outcome, ModelError):
             return self._resume(lambda: self._dialogue.throw(outcome))
+        self._note(outcome)
         return self._resume(lambda: self._dialogue.send(outcome))
+
+    def _note(self, reply: ChatReply) -> None:
+        """Keep what a reader must know of a reply and the step does not."""
+        if reply.reasoning:
+            attempt = len(self._state.get("attempts", [])) + 1
+            self._reasoning.append(
+                {"attempt": attempt, "node": self._name, "text": reply.reasoning}
+            )
+        listed = {item["wanted"] for item in [*self._state.get("degraded", []), *self._degraded]}
+        lost: list[Degradation] = [
+            {
+                "node": self._name,
+                "wanted": wanted,
+                "used": "the provider's own",
+                "reason": said,
+            }
+            for wanted, said in self._chat.left_out
+            if wanted not in listed
+        ]
+        self._degraded += lost
 
     def _resume(self, move: Callable[[], ChatRequest]) -> ChatRequest | None:
         try:
@@ -166,6 +188,8 @@ class _Drive:
         if self._degraded:
             before = update.get("degraded", self._state.get("degraded", []))
             update["degraded"] = [*before, *self._degraded]
+        if self._reasoning:
+            update["reasoning"] = [*self._state.get("reasoning", []), *self._reasoning]
         if self._meter["model_calls"]:
             before_usage = update.get("usage", self._state["usage"])
             update["usage"] = {
