@@ -11,6 +11,7 @@ from lexloop.corpus.text.sentences import sentence_spans
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.nodes.cite import cite
 from lexloop.nodes.generate.node import Draft
+from lexloop.nodes.generate.reading import read
 from lexloop.nodes.markers import MARKER, cited_sentences
 
 _WIDEST_WINDOW = 3
@@ -22,17 +23,18 @@ _NEARLY_EQUAL = 0.7  # shared words over all words
 def cited(answer: str, passages: list[Passage]) -> Draft:
     """The draft for a model's answer.
 
-    Each marker of each sentence becomes one citation of the span that supports the sentence best.
-    A marker that names no passage stays in the answer and gets no citation.
+    Its citations are read in whatever form it wrote them. Each marker of each sentence becomes one
+    citation of the span that supports the sentence best. A marker that names no passage stays in
+    the answer and gets no citation.
 
     Args:
         answer: What the model wrote.
         passages: The passages it was shown.
     """
-    answer = answer.strip()
+    by_number = {passage["n"]: passage for passage in passages}
+    answer = read(answer.strip(), by_number.keys())
     if abstains(answer):
         return Draft(ABSTENTION)
-    by_number = {passage["n"]: passage for passage in passages}
     citations: list[Citation] = []
     for statement in cited_sentences(answer):
         for number in statement.numbers:
