@@ -37,7 +37,7 @@ _REFUSING = (400, 422)
 _READ_CHARS = 500  # some hosts echo the whole request behind their reason
 
 Refusals = dict[str, list[str]]
-"""For each parameter the host's words, one for each way to say it that was refused."""
+"""For each ``name=value`` the host's words, one for each way to say it that was refused."""
 
 _known: dict[tuple[str, str], Refusals] = {}
 
@@ -57,6 +57,11 @@ class Parameter:
     value: Any
     ways: tuple[Mapping[str, Any], ...]
     chosen: bool = True
+
+    @property
+    def said(self) -> str:
+        """The parameter as ``name=value``: a host that refuses one value may take another."""
+        return f"{self.name}={self.value}"
 
     def named_in(self, said: str) -> bool:
         """Whether the words of a refusal name it."""
@@ -90,9 +95,9 @@ class Parameters:
         """Settings of the user's that are not sent, as ``name=value``, and the host's words."""
         refusals = self.refusals
         return [
-            (f"{parameter.name}={parameter.value}", refusals[parameter.name][-1])
+            (parameter.said, refusals[parameter.said][-1])
             for parameter in self._all
-            if parameter.chosen and len(refusals.get(parameter.name, ())) >= len(parameter.ways)
+            if parameter.chosen and len(refusals.get(parameter.said, ())) >= len(parameter.ways)
         ]
 
     def remember(self, refusals: Refusals) -> None:
@@ -103,7 +108,8 @@ class Parameters:
         """The model with every parameter that was not refused."""
         fields: dict[str, Any] = {}
         for parameter in self._all:
-            fields |= dict(*parameter.ways[len(refusals.get(parameter.name, ())) :][:1])
+            untried = parameter.ways[len(refusals.get(parameter.said, ())) :]
+            fields.update(untried[0] if untried else {})
         return self._client.model.model_copy(update=fields)
 
     def refused(self, error: BaseException | None, refusals: Refusals) -> Refusals | None:
@@ -112,10 +118,10 @@ class Parameters:
             return None
         said = _refusal(error)
         for parameter in self._all:
-            before = refusals.get(parameter.name, [])
+            before = refusals.get(parameter.said, [])
             if len(before) < len(parameter.ways) and parameter.named_in(said):
                 words = redacted(message_of(error), self._client.secrets)
-                return {**refusals, parameter.name: [*before, words]}
+                return {**refusals, parameter.said: [*before, words]}
         return None
 
 

@@ -98,6 +98,18 @@ def test_a_refusal_is_remembered_for_its_model_alone(
     assert ["temperature" in request.body for request in server.requests] == [True, False, True]
 
 
+def test_another_value_of_a_refused_parameter_is_tried(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
+) -> None:
+    server.script(OPENAI_REFUSALS["effort-value"][1])
+    for effort in ("minimal", "low"):
+        model = chat_model(model="openai:tiring", reasoning_effort=effort)
+        model.complete(PLAIN, deadline=soon, meter=meter)
+    efforts = [request.body.get("reasoning_effort") for request in server.requests]
+    assert efforts == ["minimal", None, "low"]
+    assert model.left_out == []
+
+
 def test_a_temperature_that_nobody_chose_is_left_out_unlisted(
     server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
 ) -> None:
