@@ -44,10 +44,11 @@ def citation_problems(answer: str, citations: list[Citation], text_of: TextOf) -
         n: "\n".join(f"{c['section']}\n{c['quote']}" for c in cited)
         for n, cited in by_number.items()
     }
+    words = {n: _words(text) for n, text in texts.items()}
     for sentence in sentences:
         problems += _unsupported(sentence, texts)
         # an altered quote does not tell what a sentence shares with its passage
-        problems += [] if altered else _unrelated(sentence, texts)
+        problems += [] if altered else _unrelated(sentence, texts, words)
     return problems
 
 
@@ -67,7 +68,9 @@ def _unsupported(sentence: CitedSentence, texts: dict[int, str]) -> list[str]:
     return [*problems, *(f"{fact} is not in the cited text: {said}" for fact in missing)]
 
 
-def _unrelated(sentence: CitedSentence, texts: dict[int, str]) -> list[str]:
+def _unrelated(
+    sentence: CitedSentence, texts: dict[int, str], words: dict[int, set[str]]
+) -> list[str]:
     """The markers of a sentence that share too little with it to count.
 
     Two words that are no stop words must be common, or half of what a short sentence has; numbers
@@ -76,13 +79,12 @@ def _unrelated(sentence: CitedSentence, texts: dict[int, str]) -> list[str]:
     if sentence.led:
         return []
     plain = _ADDRESS.sub(" ", sentence.text)
-    words, numbers = _words(plain), facts(plain)
-    least = max(1, min(_COMMON_WORDS, (len(words) + len(numbers) + 1) // 2))
+    said, numbers = _words(plain), facts(plain)
+    least = max(1, min(_COMMON_WORDS, (len(said) + len(numbers) + 1) // 2))
     return [
         f"[{n}] shares no content with its sentence: {_short(sentence.text)}"
         for n in sentence.numbers
-        if n in texts
-        and len(words & _words(texts[n])) + sum(states(texts[n], f) for f in numbers) < least
+        if n in texts and len(said & words[n]) + sum(states(texts[n], f) for f in numbers) < least
     ]
 
 
