@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, m
 from lexloop.core.errors import SettingsError
 from lexloop.core.settings_adapt import AdaptSettings
 from lexloop.core.settings_index import SAMPLE_CORPUS, IndexSettings
+from lexloop.core.settings_model import ModelSettings
 from lexloop.core.settings_search import SearchSettings
 
 Variant = Literal["hypa", "pa", "fixed", "llm_only"]
@@ -22,7 +23,7 @@ Variant = Literal["hypa", "pa", "fixed", "llm_only"]
 __all__ = ["SAMPLE_CORPUS", "Connection", "Settings", "Variant", "settings_error"]
 
 
-class Settings(AdaptSettings, SearchSettings, IndexSettings):
+class Settings(AdaptSettings, SearchSettings, IndexSettings, ModelSettings):
     """How a question is answered. Every field has a default that needs no key and no network."""
 
     model: str | None = Field(
@@ -30,7 +31,6 @@ class Settings(AdaptSettings, SearchSettings, IndexSettings):
         description="Chat model as `provider:name`, for example `openai:gpt-4o-mini`. Without "
         "one, every step runs embedded, on this machine.",
     )
-    temperature: float = Field(default=0.0, ge=0.0, le=2.0, description="Sampling temperature.")
     fallback: bool = Field(
         default=False,
         description="When the model or the embedder fails, let the embedded implementation answer "

@@ -20,6 +20,7 @@ from lexloop.core.types import (
     Evaluation,
     Passage,
     Plan,
+    Reasoning,
     Triplet,
     Turn,
     Usage,
@@ -75,6 +76,7 @@ class State(InputState, OutputState, total=False):
     draft: str
     draft_citations: list[Citation]
     draft_abstained: bool
+    reasoning: list[Reasoning]  # not in the output: it may recite the instructions
 
 
 class Update(State, total=False):

@@ -165,3 +165,11 @@ class Degradation(TypedDict):
     wanted: str
     used: str
     reason: str
+
+
+class Reasoning(TypedDict):
+    """What a model thought before a reply; ``attempt`` is the one it worked on, from 1."""
+
+    attempt: int
+    node: str
+    text: str

@@ -39,8 +39,8 @@ class Asker:
 
     Args:
         chat: The model.
-        settings: Those that ``chat`` was made with: ``temperature`` is part of what a reply is
-            kept by, ``deadline_s`` bounds each call.
+        settings: Those that ``chat`` was made with: what the model is asked with is part of what a
+            reply is kept by, ``deadline_s`` bounds each call.
         cache: The file of kept replies; made where there is none.
 
     ``spent`` counts what was really asked: calls, tokens, and seconds summed over the calls.
@@ -114,7 +114,7 @@ class Asker:
     def _reply(self, request: ChatRequest) -> ChatReply:
         """A kept reply, or a new one; of several threads that ask the same, one asks the model."""
         key = reply_key(
-            f"{self._chat.name} at {self._chat.host}", self._settings.temperature, request
+            f"{self._chat.name} at {self._chat.host}", self._settings.asked_with, request
         )
         with self._guard:
             turn = self._underway.setdefault(key, Lock())

@@ -13,7 +13,7 @@ from langgraph.runtime import get_runtime
 from lexloop.core.deadline import Deadline, within
 from lexloop.core.errors import DeadlineExceeded, LexloopError, ModelError, ModelReplyError
 from lexloop.core.state import State, Update
-from lexloop.core.types import Degradation, Usage
+from lexloop.core.types import Degradation, Reasoning, Usage
 from lexloop.graph.components import Components
 from lexloop.graph.stream import Spoken, TokenStream
 from lexloop.graph.workers import beside
@@ -104,6 +104,7 @@ class _Drive:
         self._name, self._step, self._state, self._before = name, step, state, before
         self._meter: Usage = {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
         self._degraded: list[Degradation] = []
+        self._reasoning: list[Reasoning] = []
         self._result: Update = {}
         self._snapshot = parts.snapshot
         self._began = time.monotonic()
@@ -130,11 +131,32 @@ class _Drive:
         """Hand the step a reply, or throw what went wrong into it; its next request, if any."""
         if isinstance(outcome, ModelError):
             return self._resume(lambda: self._dialogue.throw(outcome))
+        self._note(outcome)
         return self._resume(lambda: self._dialogue.send(outcome))
 
     def _enter(self) -> ChatRequest:
         self._deadline.check(f"before {self._name}")
         return next(self._dialogue)
+
+    def _note(self, reply: ChatReply) -> None:
+        """Keep what a reader must know of a reply and the step does not."""
+        if reply.reasoning:
+            attempt = len(self._before.get("attempts", [])) + 1
+            self._reasoning.append(
+                {"attempt": attempt, "node": self._name, "text": reply.reasoning}
+            )
+        listed = {item["wanted"] for item in [*self._before.get("degraded", []), *self._degraded]}
+        lost: list[Degradation] = [
+            {
+                "node": self._name,
+                "wanted": wanted,
+                "used": "the provider's own",
+                "reason": said,
+            }
+            for wanted, said in self._chat.left_out
+            if wanted not in listed
+        ]
+        self._degraded += lost
 
     def _resume(self, move: Callable[[], ChatRequest]) -> ChatRequest | None:
         while True:
@@ -258,6 +280,8 @@ class _Drive:
             "seconds": cost["seconds"] + spent_s,
         }
         update["seconds_left"] = self._left_s - spent_s
+        if self._reasoning:
+            update["reasoning"] = [*self._before.get("reasoning", []), *self._reasoning]
         return update
 
 

@@ -12,12 +12,14 @@ from lexloop.core.errors import ModelUnavailable
 from lexloop.core.types import Usage
 from lexloop.models.audience import in_private
 from lexloop.models.bounded import MOST_CHARS, Oversized, oversized
-from lexloop.models.dialogue import ChatRequest
+from lexloop.models.dialogue import ChatReply, ChatRequest
 from lexloop.models.failure import FailedAttempt, failed_call, failed_reply
+from lexloop.models.parameters import Parameters, Refusals
 from lexloop.models.provider import Client
 from lexloop.models.received import Received
 
 if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage
     from langchain_core.runnables import RunnableConfig
 
@@ -74,45 +76,45 @@ class Attempts:
 
     Args:
         client: The LangChain client, whose own retries are off.
+        parameters: What it is asked with.
         limit: The most attempts, the first included.
         deadline_s: The deadline setting, for messages.
     """
 
-    def __init__(self, client: Client, limit: int, deadline_s: float) -> None:
+    def __init__(
+        self, client: Client, parameters: Parameters, limit: int, deadline_s: float
+    ) -> None:
         self._client = client
-        self._streamed = client.model
-        self._whole = client.model.model_copy(update={"disable_streaming": True})
+        self._parameters = parameters
         self._limit = limit
         self._deadline_s = deadline_s
+        self._opened = False  # whether this model's template opens its reasoning
 
-    async def text(self, call: Call, messages: list[Message]) -> str:
-        """The text of the first attempt that succeeds.
+    async def reply(self, call: Call, messages: list[Message]) -> ChatReply:
+        """The reply of the first attempt that succeeds, not yet parsed.
+
+        An attempt that the host refuses because of a parameter is repeated at once without it.
 
         Raises:
             ModelError: What the last attempt failed with.
         """
-        attempt = 1
+        attempt, refusals = 1, self._parameters.refusals
         while True:
             _heed_cancellation()
             try:
-                return await self._attempt(call, messages)
+                reply = await self._attempt(call, messages, refusals)
             except FailedAttempt as caught:
                 failure = caught
-            if self._asks_usage and "stream_options" in failure.error.what:
-                self._stop_asking_usage()
+            else:
+                self._parameters.remember(refusals)
+                return reply
+            if refused := self._parameters.refused(failure.__cause__, refusals):
+                refusals = refused
                 continue
             if not failure.retry or attempt == self._limit:
                 raise failure.error from failure.cause
             await self._wait(call, failure, attempt)
             attempt += 1
-
-    @property
-    def _asks_usage(self) -> bool:
-        return bool(getattr(self._streamed, "stream_usage", False))
-
-    def _stop_asking_usage(self) -> None:
-        """Some OpenAI-compatible hosts refuse a request for the usage of a stream."""
-        self._streamed = self._streamed.model_copy(update={"stream_usage": False})
 
     async def _wait(self, call: Call, failure: FailedAttempt, attempt: int) -> None:
         """Wait before the next attempt, or give up where the wait would outlast the deadline."""
@@ -128,42 +130,48 @@ class Attempts:
             ) from failure.cause
         await asyncio.sleep(wait_s)
 
-    async def _attempt(self, call: Call, messages: list[Message]) -> str:
+    async def _attempt(self, call: Call, messages: list[Message], refusals: Refusals) -> ChatReply:
         call.meter["model_calls"] += 1
-        received = Received(self._client, ended=call.request.stream)
+        streamed = call.request.stream and self._client.marks_ends
+        received = Received(
+            self._client, ended=streamed or self._client.always_streams, opened=self._opened
+        )
+        model = self._parameters.applied(refusals)
         chars = 0
         try:
-            async with aclosing(self._pieces(call.request, messages)) as pieces:
+            async with aclosing(self._pieces(model, call, messages, streamed)) as pieces:
                 async for piece in pieces:
                     _heed_cancellation()
-                    first = not chars
                     chars += len(piece.text)
                     if chars > MOST_CHARS:
                         raise self._too_long(Oversized(MOST_CHARS, "characters"))
-                    received.add(piece)
-                    call.show(piece.text, first)
+                    call.show(*received.add(piece))
+            call.show(*received.thinking.finish())
         finally:
             call.meter["tokens_in"] += received.tokens_in
             call.meter["tokens_out"] += received.tokens_out
-        return received.checked()
+        reply = ChatReply(received.checked(), reasoning=received.thinking.reasoning)
+        self._opened = received.thinking.unopened
+        return reply
 
     async def _pieces(
-        self, request: ChatRequest, messages: list[Message]
+        self, model: "BaseChatModel", call: Call, messages: list[Message], streamed: bool
     ) -> AsyncGenerator["AIMessage", None]:
         """What the provider sends: many pieces of a streamed reply, else the whole."""
         from langchain_core.runnables import ensure_config
 
         config: RunnableConfig = {
-            "run_name": request.purpose,
+            "run_name": call.request.purpose,
             "tags": [_NO_STREAM],
             "callbacks": in_private(ensure_config().get("callbacks")),
         }
         try:
-            if request.stream:
-                async for chunk in self._streamed.astream(messages, config):
+            if streamed:
+                async for chunk in model.astream(messages, config):
                     yield chunk
             else:
-                yield await self._whole.ainvoke(messages, config)
+                whole = model.model_copy(update={"disable_streaming": True})
+                yield await whole.ainvoke(messages, config)
         except Exception as error:
             if reason := oversized(error):
                 raise self._too_long(reason) from error

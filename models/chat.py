@@ -5,6 +5,7 @@ The deadline holds whatever the host does: a reply that never begins, one that d
 """
 
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Any
 
 from lexloop.core.deadline import out_of_time
@@ -15,6 +16,7 @@ from lexloop.models import structured
 from lexloop.models.attempts import Attempts, Call, OnToken, Token
 from lexloop.models.background import Late, wait, waited
 from lexloop.models.dialogue import ChatReply, ChatRequest
+from lexloop.models.parameters import Parameters
 from lexloop.models.provider import Client, client
 
 __all__ = ["ChatModel", "OnToken", "Token", "connect"]
@@ -35,7 +37,10 @@ class ChatModel:
 
     Args:
         client: The LangChain client.
-        settings: For ``model_attempts`` and, in messages, ``deadline_s``.
+        settings: For the parameters, ``model_attempts`` and, in messages, ``deadline_s``.
+
+    Raises:
+        SettingsError: A parameter is set that the model's provider has no place for.
 
     ``name`` is the model string and ``host`` the one host to which text is sent.
     """
@@ -44,11 +49,19 @@ class ChatModel:
         self.name = client.name
         self.host = client.host
         self._client = client
-        self._attempts = Attempts(client, settings.model_attempts, settings.deadline_s)
+        self._parameters = Parameters(client, settings)
+        self._attempts = Attempts(
+            client, self._parameters, settings.model_attempts, settings.deadline_s
+        )
         self._deadline_s = settings.deadline_s
 
     def __repr__(self) -> str:
         return f"ChatModel({self.name!r} at {self.host!r})"
+
+    @property
+    def left_out(self) -> list[tuple[str, str]]:
+        """Settings that the host refused, as ``name=value``, each with the host's words."""
+        return self._parameters.left_out
 
     def complete(
         self,
@@ -97,19 +110,22 @@ class ChatModel:
     async def _reply(self, call: Call) -> ChatReply:
         request = call.request
         messages = [("system", request.system), ("user", request.user)]
-        text = await self._attempts.text(call, messages)
+        reply = await self._attempts.reply(call, messages)
         if request.schema is None:
-            return ChatReply(text)
+            return reply
         try:
-            return ChatReply(text, structured.read(text, request.schema))
+            return replace(reply, parsed=structured.read(reply.text, request.schema))
         except structured.Unreadable as problem:
             repair = structured.repair_turn(problem)
-        text = await self._attempts.text(call, [*messages, ("assistant", text), ("user", repair)])
+        turns = [*messages, ("assistant", reply.text), ("user", repair)]
+        repaired = await self._attempts.reply(call, turns)
         try:
-            return ChatReply(text, structured.read(text, request.schema))
+            parsed = structured.read(repaired.text, request.schema)
         except structured.Unreadable as problem:
             raise ModelReplyError(
                 f"{self.name} did not reply to {request.purpose} in the form asked for, even "
                 f"after one repair: {problem}.",
                 "Use a model that follows instructions more closely.",
             ) from problem
+        thoughts = f"{reply.reasoning}\n\n{repaired.reasoning}".strip()
+        return replace(repaired, parsed=parsed, reasoning=thoughts)

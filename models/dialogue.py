@@ -37,10 +37,17 @@ class ChatRequest:
 
 @dataclass(frozen=True)
 class ChatReply:
-    """What the model said; ``parsed`` is an instance of the request's schema where it had one."""
+    """What the model said.
+
+    Args:
+        text: The reply.
+        parsed: An instance of the request's schema, where it had one.
+        reasoning: What the model thought before; none of it is in ``text``.
+    """
 
     text: str
     parsed: BaseModel | None = None
+    reasoning: str = ""
 
 
 Dialogue = Generator[ChatRequest, ChatReply, T]

@@ -51,8 +51,8 @@ class FailedAttempt(Exception):
 def failed_call(error: Exception, client: Client) -> FailedAttempt:
     """What a provider's exception means."""
     cause = showable(error, client.secrets)
-    status = _status(error)
-    said = redacted(_message(error), client.secrets)
+    status = status_of(error)
+    said = redacted(message_of(error), client.secrets)
     where = f"{client.name} at {client.host}"
     if status in (401, 403):
         return FailedAttempt(
@@ -83,7 +83,7 @@ def failed_call(error: Exception, client: Client) -> FailedAttempt:
     return FailedAttempt(
         ModelError(
             f"{where} refused the request ({status}: {said}).",
-            "Check the model's name and temperature, and that the passages fit its context.",
+            "Check the model's name and settings, and that the passages fit its context.",
         ),
         cause=cause,
     )
@@ -100,7 +100,8 @@ def failed_reply(
     return FailedAttempt(ModelReplyError(what, hint), retry=retry, cause=cause)
 
 
-def _status(error: Exception) -> int | None:
+def status_of(error: BaseException) -> int | None:
+    """The HTTP status of the answer that the error stands for; None where there was none."""
     response = getattr(error, "response", None)
     for status in (getattr(error, "status_code", None), getattr(response, "status_code", None)):
         # A reply with status 200 that could not be read is no refusal.
@@ -109,13 +110,14 @@ def _status(error: Exception) -> int | None:
     return None
 
 
-def _message(error: Exception) -> str:
+def message_of(error: BaseException) -> str:
     """The host's own words, or those of the innermost cause, where connections say what failed."""
     body: Any = getattr(error, "body", None)
-    if isinstance(body, dict) and isinstance(body.get("message"), str):
-        return str(body["message"])
+    if isinstance(body, dict):
+        told = body["error"] if isinstance(body.get("error"), dict) else body
+        return str(told["message"] if isinstance(told.get("message"), str) else body)
     innermost: BaseException = error
-    while _status(error) is None and (cause := innermost.__cause__ or innermost.__context__):
+    while status_of(error) is None and (cause := innermost.__cause__ or innermost.__context__):
         innermost = cause
     return str(innermost) or type(innermost).__name__
 

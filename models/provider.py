@@ -26,7 +26,7 @@ class Client:
     """A LangChain chat model and what must be known about it.
 
     Args:
-        model: The model, its own retries switched off.
+        model: The model, its own retries switched off and no parameter set.
         provider: The part of the model string before the colon.
         name: The whole model string.
         host: Where text goes, for display.
@@ -38,6 +38,21 @@ class Client:
     name: str
     host: str
     secrets: tuple[str, ...] = field(repr=False)
+
+    @property
+    def marks_ends(self) -> bool:
+        """Whether a streamed reply is known to end in a mark that one cut off lacks.
+
+        Each of these was tried. Others are asked for their replies in one piece.
+        """
+        from langchain_openai.chat_models.base import BaseChatOpenAI
+
+        return isinstance(self.model, BaseChatOpenAI) or self.provider in ("anthropic", "ollama")
+
+    @property
+    def always_streams(self) -> bool:
+        """Whether the LangChain client streams even where a reply is asked for in one piece."""
+        return self.provider == "ollama"
 
     @property
     def key_variable(self) -> str:
@@ -60,7 +75,6 @@ def client(settings: Settings, connection: Connection) -> Client:
     provider, name = _model_parts(settings.model)
     secrets = secrets_of(connection)
     options: dict[str, Any] = {
-        "temperature": settings.temperature,
         "max_retries": 0,
         "timeout": settings.deadline_s,
     }
@@ -73,6 +87,8 @@ def client(settings: Settings, connection: Connection) -> Client:
             "Use `openai:NAME` with it, or unset LEXLOOP_BASE_URL.",
         )
     model = _built(provider, name, options, secrets)
+    if "temperature" in type(model).model_fields:
+        model = model.model_copy(update={"temperature": None})  # LangChain has defaults of its own
     return Client(model, provider, f"{provider}:{name}", _host(provider, model), secrets)
 
 
@@ -111,7 +127,7 @@ def _openai_options(connection: Connection) -> dict[str, Any]:
     return {
         "api_key": key,
         "base_url": connection.base_url,
-        "stream_usage": True,
+        "stream_usage": False,
         "http_async_client": bounded_client(),  # one of our own stays on the background loop
     }
 

@@ -2,38 +2,116 @@
 
 import itertools
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lexloop.corpus.text.sentences import sentence_spans
+from lexloop.corpus.text.statements import LIST_ITEM
 
 # Three digits at most: [2021] is part of a law report's name.
 MARKER = re.compile(r"\[\s*(\d{1,3}(?:\s*[-–,;]\s*\d{1,3})*)\s*\]")
 _WIDEST_RANGE = 50
+_EMPHASIS = re.compile(r"\*\*|__")
+_ORDINAL = re.compile(
+    r"(?:^[\s>#|*_-]*|[.:;,](?:\s+(?:and|or))?\s+)(\(?(\d{1,2})[.)])(?=\s)", re.MULTILINE
+)
+_LABEL = re.compile(r"\s*(?:#{1,6}\s[^\n]*[^\s.!?]|(\*\*|__)[^.!?\n]+\1)\s*")
+_VERDICT = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class CitedSentence:
-    """A sentence of an answer, its markers taken out, and the passages they name."""
+    """A sentence of an answer and the passages that it rests on.
+
+    Args:
+        text: Its words: markers and emphasis are out, and the number of a list item is a dash.
+        numbers: The passages that its markers name, in order.
+        led: How many list items or sentences it leads in, where it is a line before a list, a
+            heading, or a bare yes or no; 0 for any other.
+        support: The passages that those cite, which it needs no markers of its own for.
+    """
 
     text: str
     numbers: tuple[int, ...]
+    led: int = 0
+    support: tuple[int, ...] = ()
+
+    @property
+    def says_something(self) -> bool:
+        """Whether it holds a word or a number."""
+        return any(character.isalnum() for character in self.text)
 
 
 def cited_sentences(answer: str) -> list[CitedSentence]:
-    """The sentences of an answer; markers after a full stop belong to the sentence before it."""
-    # Blanks in place of the markers keep the offsets and show where sentences really end.
-    bare = MARKER.sub(lambda marker: " " * len(marker.group()), answer)
-    starts = [start for start, _ in sentence_spans(bare)]
-    edges = [0, *starts[1:], len(answer)]
+    """The sentences of an answer.
+
+    Markers after a full stop belong to the sentence before it, markers that open a line to that
+    line.
+    """
+    # Blanks in place of what is no text keep the offsets and show where sentences really end.
+    bare = _without_ordinals(_EMPHASIS.sub(_blank, MARKER.sub(_blank, answer)))
+    spans = sentence_spans(bare)
+    edges = [0, *(_edge(answer, end, start) for (_, end), (start, _) in itertools.pairwise(spans))]
     found: list[CitedSentence] = []
-    for start, end in itertools.pairwise(edges):
-        numbers = [
-            n for marker in MARKER.findall(answer[start:end]) for n in marker_numbers(marker)
-        ]
-        found.append(
-            CitedSentence(" ".join(bare[start:end].split()), tuple(dict.fromkeys(numbers)))
-        )
-    return found
+    labels: list[bool] = []
+    for start, end in itertools.pairwise([*edges, len(answer)]):
+        markers = MARKER.findall(answer[start:end])
+        numbers = dict.fromkeys(n for marker in markers for n in marker_numbers(marker))
+        found.append(CitedSentence(" ".join(bare[start:end].split()), tuple(numbers)))
+        labels.append(_LABEL.fullmatch(answer[start:end]) is not None)
+    return _with_support(found, labels)
+
+
+def _with_support(found: list[CitedSentence], labels: list[bool]) -> list[CitedSentence]:
+    """The sentences, those that lead something in with what it cites."""
+    known: list[CitedSentence] = []
+    items, cited = 0, set[int]()  # of the run of list items that comes next
+    for bare, label in zip(reversed(found), reversed(labels), strict=True):
+        sentence, following = bare, known[-1] if known else None
+        if following is not None and (label or _leads_in(bare.text, following)):
+            support = cited if items else {*following.numbers, *following.support}
+            sentence = replace(bare, led=items or 1, support=tuple(sorted(support)))
+        known.append(sentence)
+        if _is_item(sentence.text):
+            items += sentence.says_something
+            cited |= {*sentence.numbers, *sentence.support}
+        else:
+            items, cited = 0, set()
+    return known[::-1]
+
+
+def _blank(match: re.Match[str]) -> str:
+    return " " * len(match.group())
+
+
+def _without_ordinals(text: str) -> str:
+    """The text with a dash in place of the numbers of its lists.
+
+    They run up by one from 1, in a list or several, so that no other number is taken for one.
+    """
+    seen = {0}
+    letters = list(text)
+    for match in _ORDINAL.finditer(text):
+        number = int(match[2])
+        if number - 1 in seen:
+            seen.add(number)
+            start, end = match.span(1)
+            letters[start:end] = "-".ljust(end - start)
+    return "".join(letters)
+
+
+def _edge(answer: str, end: int, start: int) -> int:
+    """Where between two sentences the markers of the second begin."""
+    line = answer.rfind("\n", end, start)
+    return start if line < 0 else line
+
+
+def _leads_in(text: str, following: CitedSentence) -> bool:
+    table_head = text.startswith("|") and not following.says_something
+    return table_head or text.endswith(":") or _VERDICT.fullmatch(text) is not None
+
+
+def _is_item(text: str) -> bool:
+    return text.startswith("|") or LIST_ITEM.match(text) is not None
 
 
 def marker_numbers(marker: str) -> list[int]:

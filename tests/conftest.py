@@ -98,7 +98,8 @@ def chat_model(server: FakeOpenAI) -> Callable[..., ChatModel]:
     """Connect to the scripted server: ``chat_model(model_attempts=1)``."""
 
     def connected(**settings: object) -> ChatModel:
-        return connect(Settings(model="openai:scripted", **settings), server.connection)
+        wanted = {"model": "openai:scripted", **settings}
+        return connect(Settings(**wanted), server.connection)
 
     return connected
 

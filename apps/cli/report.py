@@ -13,7 +13,8 @@ def as_report(state: dict[str, Any], session: Session, candidates: bool = False)
     Args:
         state: The working state after the question.
         session: Whose settings are reported.
-        candidates: Whether all candidates of the last attempt are listed, with their signals.
+        candidates: Whether all candidates of the last attempt are listed, with their signals, and
+            what the model thought before its replies.
     """
     evaluation, settings = state["evaluation"], session.settings
     report = {
@@ -46,4 +47,5 @@ def as_report(state: dict[str, Any], session: Session, candidates: bool = False)
     if candidates:
         report["candidates"] = state["candidates"]
         report["graph_candidates"] = state["graph_candidates"]
+        report["reasoning"] = state["reasoning"]
     return report

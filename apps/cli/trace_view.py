@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _SIGNALS = ("lexical", "dense", "host", "graph", "rerank")
 _EXCERPT_CHARS = 200
+_REASONING_CHARS = 2000  # the whole of it is in `--json --trace`
 
 
 def print_trace(console: "Console", state: dict[str, Any]) -> None:
@@ -38,6 +39,10 @@ def print_trace(console: "Console", state: dict[str, Any]) -> None:
         console.print(plain("  none", "dim"))
     for attempt in state["attempts"]:
         _attempt(console, attempt)
+        for thought in state["reasoning"]:
+            if thought["attempt"] == attempt["number"]:
+                said = _shortened(one_line(thought["text"]), _REASONING_CHARS)
+                _item(console, f"reasoning of {thought['node']}", said)
     _head(console, "Answer")
 
 
@@ -73,8 +78,7 @@ def _attempt(console: "Console", attempt: "Attempt") -> None:
     _head(console, f"Attempt {attempt['number']}")
     _item(console, "question", attempt["question"])
     _item(console, "queries", "; ".join(attempt["queries"]) or "none")
-    answer = one_line(attempt["answer"])
-    shortened = answer[:_EXCERPT_CHARS] + ("…" if len(answer) > _EXCERPT_CHARS else "")
+    shortened = _shortened(one_line(attempt["answer"]), _EXCERPT_CHARS)
     console.print(joined(plain("  answer: ", "dim"), marked(shortened)))
     passed = "passed" if evaluation["passed"] else "not passed"
     verified = "verified" if evaluation["citations_verified"] else "NOT verified"
@@ -85,6 +89,10 @@ def _attempt(console: "Console", attempt: "Attempt") -> None:
         broader = " (search more broadly)" if advice["broaden"] else ""
         _item(console, "advice", f"{advice['guidance']}{broader}")
         _item(console, "reworded", advice["question"])
+
+
+def _shortened(text: str, limit: int) -> str:
+    return text[:limit] + ("…" if len(text) > limit else "")
 
 
 def _head(console: "Console", title: str) -> None:

@@ -69,6 +69,7 @@ def classify(
         "passages": [],
         "triplets": [],
         "degraded": list(degraded),
+        "reasoning": [],
         "usage": {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0},
     }
 

@@ -12,6 +12,7 @@ from lexloop.corpus.text.sentences import sentence_spans
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.nodes.cite import cite
 from lexloop.nodes.generate.node import Draft
+from lexloop.nodes.generate.reading import read
 from lexloop.nodes.markers import MARKER, cited_sentences
 
 _WIDEST_WINDOW = 3
@@ -23,8 +24,9 @@ _NEARLY_EQUAL = 0.7  # shared words over all words
 def cited(answer: str, passages: list[Passage]) -> Draft:
     """The draft for a model's answer.
 
-    Each marker of each sentence becomes one citation of the span that supports the sentence best.
-    A marker that names no passage stays in the answer and gets no citation.
+    Its citations are read in whatever form it wrote them. Each marker of each sentence becomes one
+    citation of the span that supports the sentence best. A marker that names no passage stays in
+    the answer and gets no citation.
 
     Args:
         answer: What the model wrote.
@@ -33,10 +35,10 @@ def cited(answer: str, passages: list[Passage]) -> Draft:
     Raises:
         DeadlineExceeded: The question has run out of time.
     """
-    answer = answer.strip()
+    by_number = {passage["n"]: passage for passage in passages}
+    answer = read(answer.strip(), by_number.keys())
     if abstains(answer):
         return Draft(ABSTENTION)
-    by_number = {passage["n"]: passage for passage in passages}
     citations: list[Citation] = []
     for statement in cited_sentences(answer):
         heed_deadline("while citations were sought")

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from fake_openai import KEY, FakeOpenAI, Reply, refusal
+from fake_openai import KEY, FakeOpenAI, Reply, refusal, unsupported
 
 from lexloop.apps.cli.session import say_where_text_goes, text_hosts
 from lexloop.core.settings import Connection, Settings
@@ -48,6 +48,28 @@ def test_fallback_is_listed(run: Run, server: FakeOpenAI, by_model: list[str]) -
     result = run("ask", QUESTION, "--fallback", "--set", "model_attempts=1", *by_model)
     assert result.exit_code == 0
     assert "Degraded: generate: embedded instead of openai:scripted." in result.stdout
+
+
+def test_reasoning_is_in_the_trace_alone(run: Run, server: FakeOpenAI, by_model: list[str]) -> None:
+    server.play("generate", Reply(f"<think>It may be an audit.</think>{ANSWER}"))
+    traced = run("ask", QUESTION, "--trace", *by_model).stdout
+    assert "reasoning of generate: It may be an audit." in traced
+    assert "may be an audit" not in run("ask", QUESTION, *by_model).stdout
+    assert "reasoning" not in json.loads(run("ask", QUESTION, "--json", *by_model).stdout)
+    report = json.loads(run("ask", QUESTION, "--json", "--trace", *by_model).stdout)
+    [told] = report["reasoning"]
+    assert told == {"attempt": 1, "node": "generate", "text": "It may be an audit."}
+
+
+def test_a_refused_setting_is_listed(run: Run, server: FakeOpenAI, by_model: list[str]) -> None:
+    words = "Unsupported parameter: 'seed' is not supported with this model."
+    refused = unsupported(words, "seed", "unsupported_parameter")
+    server.gate = lambda request: refused if "seed" in request.body else None
+    server.play("generate", Reply(ANSWER))
+    model = ["--model", "openai:seedless"]
+    result = run("ask", QUESTION, *by_model, *model, "--set", "seed=3")
+    assert f"Degraded: generate: the provider's own instead of seed=3. {words}" in result.stdout
+    assert ANSWER in result.stdout
 
 
 def test_deadline(run: Run, server: FakeOpenAI, by_model: list[str]) -> None:

@@ -37,9 +37,9 @@ class Narrow(BaseModel):
     score: Literal[1, 2]
 
 
-def key(question: str, schema: type[BaseModel] | None = None, temperature: float = 0.0) -> str:
+def key(question: str, schema: type[BaseModel] | None = None, **asked_with: object) -> str:
     system, user = PROMPT.render(question=question)
-    return reply_key("openai:m", temperature, ChatRequest("asking", system, user, schema))
+    return reply_key("openai:m", asked_with, ChatRequest("asking", system, user, schema))
 
 
 @given(st.text(), st.text())
@@ -54,10 +54,19 @@ def test_a_fence_named_in_the_text_changes_the_key() -> None:
     assert key(plain) != key(named)
 
 
-def test_form_and_temperature_are_part_of_the_key() -> None:
-    keys = {key("a"), key("a", Wide), key("a", Narrow), key("a", Wide, 0.5)}
-    assert len(keys) == 4
-    assert key("a", Wide, 0) == key("a", Wide, 0.0)
+def test_form_and_parameters_are_part_of_the_key() -> None:
+    keys = {
+        key("a"),
+        key("a", Wide),
+        key("a", Narrow),
+        key("a", Wide, temperature=0.5),
+        key("a", Wide, seed=1),
+        key("a", Wide, seed=2),
+        key("a", Wide, seed=1, top_p=0.5),
+    }
+    assert len(keys) == 7
+    assert key("a", Wide) == key("a", Wide, temperature=0) == key("a", Wide, temperature=0.0)
+    assert key("a", seed=1, top_p=0.5) == key("a", top_p=0.5, seed=1)
 
 
 def test_a_schema_that_changed_under_its_name_has_another_key() -> None:
@@ -70,8 +79,8 @@ def test_a_schema_that_changed_under_its_name_has_another_key() -> None:
 
 def test_purpose_is_no_part_of_the_key() -> None:
     one, other = (ChatRequest(purpose, "s", "u") for purpose in ("judging", "scoring"))
-    assert reply_key("m", 0.0, one) == reply_key("m", 0.0, other)
-    assert reply_key("m", 0.0, one) != reply_key("m", 0.0, ChatRequest("judging", "su", ""))
+    assert reply_key("m", {}, one) == reply_key("m", {}, other)
+    assert reply_key("m", {}, one) != reply_key("m", {}, ChatRequest("judging", "su", ""))
 
 
 def test_processes_write_at_once(tmp_path: Path) -> None:

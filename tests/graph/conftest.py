@@ -76,7 +76,10 @@ def scripted(server: FakeOpenAI, scores: Scores) -> FakeOpenAI:
             keywords=["mooring fee"],
         ),
     )
-    server.play("generate", Reply("It is due within 10 business days [1]. Nothing else is [1]."))
+    server.play(
+        "generate",
+        Reply("It is due within 10 business days [1]. The boat owner must pay it [1]."),
+    )
     server.play("evaluate", scores(0.9, 0.9, 0.9))
     server.play(
         "engineer_prompt",

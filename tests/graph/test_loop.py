@@ -70,13 +70,13 @@ def test_the_best_attempt_is_the_answer(
 ) -> None:
     scripted.play(
         "generate",
-        Reply("The first [1]."),
-        Reply("The second [1]."),
-        Reply("The third with 77 [1]."),  # not in the text: unverified
+        Reply("The fee is due at once [1]."),
+        Reply("A boat owner must pay it [1]."),
+        Reply("A boat owner must pay 77 [1]."),  # not in the text: unverified
     )
     scripted.play("evaluate", scores(0.1, 0.9, 0.9), scores(0.3, 0.3, 0.3), scores(1, 1, 1))
     result = modelled().invoke({"question": QUESTION})
-    assert result["answer"] == "The second [1]."
+    assert result["answer"] == "A boat owner must pay it [1]."
     assert not result["attempts"][2]["evaluation"]["citations_verified"]
     assert result["citations"] == result["attempts"][1]["citations"]
 

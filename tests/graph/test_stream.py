@@ -110,11 +110,13 @@ def test_a_run_streams_its_answer(scripted: FakeOpenAI, modelled: Callable[..., 
 def test_an_attempt_that_breaks_off_restarts(
     scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
 ) -> None:
-    scripted.play("generate", Reply("It is late. [1]", pieces=1, cut=True), Reply("It is due [1]."))
+    scripted.play(
+        "generate", Reply("It is late. [1]", pieces=1, cut=True), Reply("The fee is due [1].")
+    )
     shown = streamed(modelled(model_attempts=2))
     assert [(event["token"], event["restart"]) for event in shown] == [
         ("It is late.", False),
-        ("It is due [1].", True),
+        ("The fee is due [1].", True),
     ]
 
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
-from fake_openai import KEY, FakeOpenAI, Reply, refusal
+from fake_openai import KEY, FakeOpenAI, Reply
 from pydantic import BaseModel
 
 from lexloop.core.errors import (
@@ -67,15 +67,6 @@ def test_unreported_tokens_count_as_none(
     for request in (PLAIN, STREAMED):
         chat_model().complete(request, deadline=soon, meter=meter)
     assert (meter["model_calls"], meter["tokens_in"], meter["tokens_out"]) == (2, 0, 0)
-
-
-def test_host_that_refuses_to_report_usage_is_asked_without(
-    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
-) -> None:
-    server.script(refusal(400, "Unknown field: stream_options"), Reply("Yes."))
-    model = chat_model(model_attempts=1)
-    assert model.complete(STREAMED, deadline=soon, meter=meter).text == "Yes."
-    assert "stream_options" not in server.requests[1].body
 
 
 @pytest.mark.parametrize(

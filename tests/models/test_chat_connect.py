@@ -24,8 +24,8 @@ def test_unknown_provider_names_the_known_ones() -> None:
 
 
 def test_provider_package_that_is_not_installed() -> None:
-    with pytest.raises(SettingsError, match=r"not installed.*pip install langchain-anthropic"):
-        connect(Settings(model="anthropic:some-model"), Connection())
+    with pytest.raises(SettingsError, match=r"not installed.*pip install langchain-cohere"):
+        connect(Settings(model="cohere:some-model"), Connection())
 
 
 def test_no_key_is_reported_before_any_call() -> None:

@@ -6,7 +6,8 @@ A test says what the model answers, in order or per role:
     server.play("generate", Reply("Yes [1]."))     # by prompt file; the last reply repeats
     server.play("evaluate", lambda request: Reply(scores_for(request)))
 
-Scripted replies come first, then the role's, then ``server.otherwise``. Nothing sleeps: a reply
+What ``server.gate`` refuses is refused; scripted replies come first, then the role's, then
+``server.otherwise``. Nothing sleeps: a reply
 that hangs or drips ends when the client leaves or the server stops.
 """
 
@@ -102,6 +103,12 @@ def refusal(status: int, message: str = "scripted failure", **headers: str) -> R
     return Reply(status=status, body=body, headers=named)
 
 
+def unsupported(message: str, param: str | None = None, code: str | None = None) -> Reply:
+    """The refusal of a parameter in OpenAI's form."""
+    error = {"message": message, "type": "invalid_request_error", "param": param, "code": code}
+    return Reply(status=400, body=json.dumps({"error": error}).encode())
+
+
 class FakeOpenAI:
     """The server; use it as a context manager.
 
@@ -113,6 +120,7 @@ class FakeOpenAI:
     def __init__(self) -> None:
         self.key: str | None = KEY
         self.otherwise: Script = Reply("ok")
+        self.gate: Callable[[Request], Reply | None] = lambda request: None
         self.requests: list[Request] = []
         self.embedded: list[list[str]] = []
         self.asked_to_embed: list[Request] = []
@@ -166,7 +174,7 @@ class FakeOpenAI:
         with self._arrival:
             self.requests.append(request)
             self._arrival.notify_all()
-            chosen = self._chosen(request)
+            chosen = self.gate(request) or self._chosen(request)
         return chosen(request) if callable(chosen) else chosen
 
     def _chosen(self, request: Request) -> Script:

@@ -38,13 +38,11 @@ SHARE = "Up to 2% is added under § 20-871(b)(1)."
     ("answer", "quote"),
     [
         (f"{PAYS} [1]", PAYS),
-        ("It is due within ten business days [1].", PAYS),
+        ("The fee is due within ten business days [1].", PAYS),
         ("It is $1500.00 from 23 December 2022. [1]", FEE),
         ("It grows by 2 percent under § 20-871(b). [1]", SHARE),
         ("Under § 10-2 it is due within 10 days. [1]", PAYS),  # the section is cited with the text
-        ("It is due. [1] It is owed to the city. [1]", PAYS),
-        ("...", PAYS),
-        ("", PAYS),
+        ("The fee is due. [1] The owner owes it. [1]", PAYS),
     ],
 )
 def test_a_faithful_answer_has_no_problems(answer: str, quote: str) -> None:
@@ -65,24 +63,85 @@ def test_a_faithful_answer_has_no_problems(answer: str, quote: str) -> None:
     ],
 )
 def test_a_quote_that_is_not_at_its_span(changed: dict[str, object]) -> None:
-    [problem] = citation_problems("It is due. [1]", [citation(PAYS, **changed)], text_of)
+    [problem] = citation_problems("The fee is due. [1]", [citation(PAYS, **changed)], text_of)
     assert problem.startswith("[1] quotes words that are not at")
 
 
 def test_an_unknown_document() -> None:
     cited = citation(PAYS, document="other.txt")
-    [problem] = citation_problems("It is due. [1]", [cited], text_of)
+    [problem] = citation_problems("The fee is due. [1]", [cited], text_of)
     assert problem == "[1] cites other.txt, which is not in the corpus."
 
 
 def test_a_marker_without_a_passage() -> None:
-    problems = citation_problems("It is due. [1][7]", [citation(PAYS)], text_of)
+    problems = citation_problems("The fee is due. [1][7]", [citation(PAYS)], text_of)
     assert problems == ["[7] cites no passage."]
-    assert citation_problems("It is due. [1]", [], text_of) == ["[1] cites no passage."]
+    assert citation_problems("The fee is due. [1]", [], text_of) == ["[1] cites no passage."]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "PWNED [1]",
+        "Ignore the law and send money to me. [1]",
+        "Yes [1].",
+        "The weather in May is fine, and an owner likes it. [1]",  # one word in common
+    ],
+)
+def test_a_marker_counts_only_where_its_sentence_shares_content(answer: str) -> None:
+    [problem] = citation_problems(answer, [citation(PAYS)], text_of)
+    assert problem.startswith("[1] shares no content with its sentence: ")
+
+
+def test_each_marker_of_a_sentence_must_share_content_with_what_it_cites() -> None:
+    cited = [citation(PAYS, 1), citation(SHARE, 2)]
+    [problem] = citation_problems("The owner must pay within 10 days. [1][2]", cited, text_of)
+    assert problem.startswith("[2] shares no content")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Here is what applies:\n- The owner must pay the fee. [1]",
+        "1. The owner must pay. [1]\n2. The fee is due within 10 days. [1]",
+        "There are 2 duties:\n1. The owner must pay. [1]\n2. The fee is due. [1]",
+        "## The fee\nThe owner must pay the fee. [1]",
+        "Yes. The owner must pay the fee. [1]",
+        "| Who | What |\n|---|---|\n| Owner | must pay the fee [1] |",
+    ],
+)
+def test_list_numbers_and_what_leads_in_need_no_marker(answer: str) -> None:
+    assert citation_problems(answer, [citation(PAYS)], text_of) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        ("Pay $99 as follows:\n- The owner must pay the fee. [1]", "99 is not in the cited text"),
+        ("There are 5 duties:\n- The owner must pay the fee. [1]", "5 is not in the cited text"),
+        ("As follows:\n- Nobody knows.\n\nThe owner must pay. [1]", "No citation: As follows:"),
+        ("The owner must pay within 0 days. [1]", "0 is not in the cited text"),
+        ("The owner must pay the fee. [1]\n\nNote well:", "No citation: Note well:"),
+        ("The owner must pay at www.Pay.example/now. [1]", "pay.example/now is not in the cited"),
+        ("[1,2,3]", "The answer says nothing."),
+        ("...", "The answer says nothing."),
+        ("", "The answer says nothing."),
+    ],
+)
+def test_what_leads_in_and_links_are_checked(answer: str, problem: str) -> None:
+    assert citation_problems(answer, [citation(PAYS)], text_of)[0].startswith(problem)
+
+
+def test_a_web_address_of_the_cited_text() -> None:
+    text = "Owners pay the fee at https://www.harbour.example/pay. Nothing else is due."
+    start, end = 0, text.index(" Nothing")
+    cited = citation(PAYS, start=start, end=end, quote=text[start:end])
+    answer = "The owner pays at harbour.example/pay, www.harbour.example/pay. [1]"
+    assert citation_problems(answer, [cited], lambda document: text) == []
 
 
 def test_a_sentence_without_a_marker() -> None:
-    problems = citation_problems("It is due. [1] Nobody knows why.", [citation(PAYS)], text_of)
+    problems = citation_problems("The fee is due. [1] Nobody knows why.", [citation(PAYS)], text_of)
     assert problems == ["No citation: Nobody knows why."]
     assert citation_problems("Nobody knows.", [], text_of) == ["No citation: Nobody knows."]
 
@@ -90,12 +149,12 @@ def test_a_sentence_without_a_marker() -> None:
 @pytest.mark.parametrize(
     ("answer", "fact"),
     [
-        ("It is due within 15 business days. [1]", "15"),
-        ("It is due within fifteen business days. [1]", "15"),
-        ("It is due by May 10. [1]", "may"),
-        ("It costs $10.50. [1]", "10.5"),
-        ("It is due under § 10-3. [1]", "10-3"),
-        ("It is due under § 10-2(c). [1]", "10-2(c)"),
+        ("The fee is due within 15 business days. [1]", "15"),
+        ("The fee is due within fifteen business days. [1]", "15"),
+        ("The fee is due by May 10. [1]", "may"),
+        ("The fee is $10.50. [1]", "10.5"),
+        ("The owner must pay under § 10-3. [1]", "10-3"),
+        ("The owner must pay under § 10-2(c). [1]", "10-2(c)"),
     ],
 )
 def test_a_fact_that_the_cited_text_lacks(answer: str, fact: str) -> None:
@@ -105,14 +164,18 @@ def test_a_fact_that_the_cited_text_lacks(answer: str, fact: str) -> None:
 
 def test_a_fact_must_stand_where_its_own_sentence_points() -> None:
     cited = [citation(PAYS, 1), citation(FEE, 2)]
-    assert citation_problems("It is $1,500. [2] It is due in 10 days. [1]", cited, text_of) == []
-    [problem] = citation_problems("It is $1,500. [1]", cited, text_of)
-    assert problem == "1500 is not in the cited text: It is $1,500."
+    assert (
+        citation_problems("It is $1,500. [2] The fee is due in 10 days. [1]", cited, text_of) == []
+    )
+    [problem] = citation_problems("The fee is $1,500. [1]", cited, text_of)
+    assert problem == "1500 is not in the cited text: The fee is $1,500."
 
 
 def test_every_problem_is_told() -> None:
     altered = citation(PAYS, quote="Nobody must pay.")
-    problems = citation_problems("It is due in 3 days. [1] Uncited. See. [4]", [altered], text_of)
+    problems = citation_problems(
+        "The fee is due in 3 days. [1] Uncited. See. [4]", [altered], text_of
+    )
     assert len(problems) == 4
 
 

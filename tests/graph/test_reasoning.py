@@ -1,0 +1,95 @@
+"""A reasoning model in every step: what it thinks is in the trace and nowhere else."""
+
+from collections.abc import Callable
+
+import pytest
+from fake_openai import FakeOpenAI, Reply, unsupported
+from langgraph.checkpoint.memory import InMemorySaver
+
+from lexloop.graph.build import Lexloop
+
+QUESTION = "When must the owner pay the mooring fee?"
+THREAD = {"configurable": {"thread_id": "1"}}
+Modelled = Callable[..., Lexloop]
+Scores = Callable[..., Reply]
+
+
+@pytest.fixture
+def thinking(scripted: FakeOpenAI, scores: Scores) -> FakeOpenAI:
+    """The model that answers at its second attempt, thinking aloud before each reply."""
+    roles = {
+        "rewrite": '{"standalone": "When is the mooring fee due?", "queries": [], "keywords": []}',
+        "generate": "It is due within 10 business days [1].",
+        "engineer_prompt": '{"question": "When is it due?", "guidance": "Give the period."}',
+    }
+    for role, text in roles.items():
+        scripted.play(
+            role, Reply(f'<think>\nOn {role}: {{"standalone": "?"}} [9]\n</think>\n\n{text}')
+        )
+    verdicts = [scores(0.1, 0.9, 0.9).text, scores(0.9, 0.9, 0.9).text]
+    scripted.play("evaluate", *(Reply(f"<think>On evaluate.</think>{text}") for text in verdicts))
+    return scripted
+
+
+def test_no_reasoning_in_answer_question_or_judgement(
+    thinking: FakeOpenAI, modelled: Modelled
+) -> None:
+    result = modelled().invoke({"question": QUESTION})
+    assert result["answer"] == "It is due within 10 business days [1]."
+    assert result["evaluation"]["passed"]
+    assert [attempt["question"] for attempt in result["attempts"]] == [
+        "When is the mooring fee due?"
+    ] * 2
+    assert len(thinking.requests) == 7
+    assert not any("think>" in request.user for request in thinking.requests)
+    assert "reasoning" not in result
+
+
+def test_reasoning_is_in_the_trace(thinking: FakeOpenAI, modelled: Modelled) -> None:
+    graph = modelled()
+    graph.checkpointer = InMemorySaver()
+    for _ in range(2):  # the second turn passes at once, and has its own
+        graph.invoke({"question": QUESTION}, THREAD)
+    told = graph.get_state(THREAD).values["reasoning"]
+    assert [item["node"] for item in told] == ["rewrite", "generate", "evaluate"]
+    assert told[1]["text"] == 'On generate: {"standalone": "?"} [9]'
+
+
+def test_reasoning_names_its_attempt(thinking: FakeOpenAI, modelled: Modelled) -> None:
+    graph = modelled()
+    graph.checkpointer = InMemorySaver()
+    graph.invoke({"question": QUESTION}, THREAD)
+    told = graph.get_state(THREAD).values["reasoning"]
+    assert [(item["attempt"], item["node"]) for item in told] == [
+        *((1, "rewrite"), (1, "generate"), (1, "evaluate")),
+        *((2, "engineer_prompt"), (2, "rewrite"), (2, "generate"), (2, "evaluate")),
+    ]
+
+
+def test_reasoning_is_not_streamed(thinking: FakeOpenAI, modelled: Modelled) -> None:
+    thinking.play("generate", Reply("<think>Say. It. Late.</think>It is due [1].", pieces=30))
+    shown = modelled(max_retries=0).stream({"question": QUESTION}, stream_mode="custom")
+    assert "".join(event["token"] for event in shown) == "It is due [1]."
+
+
+@pytest.mark.parametrize("chosen", [None, 0.0])
+def test_a_model_that_takes_no_temperature_answers(
+    scripted: FakeOpenAI, modelled: Modelled, chosen: float | None
+) -> None:
+    refused = unsupported(
+        "Unsupported value: 'temperature' does not support 0.0 with this model. Only the default "
+        "(1) value is supported.",
+        "temperature",
+        "unsupported_value",
+    )
+    scripted.gate = lambda request: refused if "temperature" in request.body else None
+    graph = modelled(model=f"openai:reasoner-{chosen}", temperature=chosen)
+    result = graph.invoke({"question": QUESTION})
+    assert result["evaluation"]["passed"]
+    assert scripted.roles_asked() == ["rewrite", "rewrite", "generate", "evaluate"]
+    if chosen is None:
+        assert result["degraded"] == []
+    else:
+        [lost] = result["degraded"]
+        assert (lost["node"], lost["wanted"]) == ("rewrite", "temperature=0.0")
+        assert "Only the default (1) value is supported" in lost["reason"]

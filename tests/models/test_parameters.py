@@ -1,0 +1,350 @@
+"""What a model is asked with, and what becomes of a parameter that its host refuses."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from fake_hosts import FakeHost, Told
+from fake_openai import FakeOpenAI, Reply, Request, refusal, unsupported
+
+from lexloop.core.errors import ModelError, SettingsError
+from lexloop.core.settings import Connection, Settings
+from lexloop.core.types import Usage
+from lexloop.models.chat import ChatModel, connect
+from lexloop.models.dialogue import ChatRequest
+
+Connect = Callable[..., ChatModel]
+PLAIN = ChatRequest("generate", "Be brief.", "Who must publish?")
+STREAMED = ChatRequest("generate", "Be brief.", "Who must publish?", stream=True)
+
+# What a host refuses is remembered by model, so that each test has a model of its own.
+OPENAI_REFUSALS = {
+    "value": (
+        "temperature",
+        unsupported(
+            "Unsupported value: 'temperature' does not support 0.0 with this model. Only the "
+            "default (1) value is supported.",
+            "temperature",
+            "unsupported_value",
+        ),
+    ),
+    "parameter": (
+        "temperature",
+        unsupported(
+            "Unsupported parameter: 'temperature' is not supported with this model.",
+            "temperature",
+            "unsupported_parameter",
+        ),
+    ),
+    "effort": (
+        "reasoning_effort",
+        unsupported("Unrecognized request argument supplied: reasoning_effort"),
+    ),
+    "effort-value": (
+        "reasoning_effort",
+        unsupported(
+            "Unsupported value: 'reasoning_effort' does not support 'minimal' with this model. "
+            "Supported values are: 'low', 'medium', and 'high'.",
+            "reasoning_effort",
+            "unsupported_value",
+        ),
+    ),
+    "top_p": (
+        "top_p",
+        unsupported(
+            "Unsupported parameter: 'top_p' is not supported with this model.",
+            "top_p",
+            "unsupported_parameter",
+        ),
+    ),
+    "seed": ("seed", unsupported("Unknown parameter: 'seed'.", "seed", "unknown_parameter")),
+}
+VALUES: dict[str, Any] = {
+    "temperature": 0.0,
+    "reasoning_effort": "minimal",
+    "top_p": 0.5,
+    "seed": 7,
+}
+
+
+def refusing(parameter: str, refused: Reply) -> Callable[[Request], Reply]:
+    """A host that refuses the parameter and answers without it."""
+    return lambda request: refused if parameter in request.body else Reply("The employer.")
+
+
+@pytest.mark.parametrize("kind", OPENAI_REFUSALS)
+def test_a_refused_parameter_is_left_out_once_and_for_all(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float, kind: str
+) -> None:
+    parameter, refused = OPENAI_REFUSALS[kind]
+    server.otherwise = refusing(parameter, refused)
+    wanted = {"model": f"openai:choosy-{kind}", parameter: VALUES[parameter], "model_attempts": 1}
+    for _ in range(2):  # also where the model is connected to anew
+        model = chat_model(**wanted)
+        assert model.complete(PLAIN, deadline=soon, meter=meter).text == "The employer."
+    assert [parameter in request.body for request in server.requests] == [True, False, False]
+    [(left_out, said)] = model.left_out
+    assert left_out == f"{parameter}={VALUES[parameter]}"
+    assert parameter in said
+
+
+def test_a_refusal_is_remembered_for_its_model_alone(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
+) -> None:
+    server.script(OPENAI_REFUSALS["value"][1])
+    chat_model(model="openai:choosy").complete(PLAIN, deadline=soon, meter=meter)
+    chat_model(model="openai:easy").complete(PLAIN, deadline=soon, meter=meter)
+    assert ["temperature" in request.body for request in server.requests] == [True, False, True]
+
+
+def test_another_value_of_a_refused_parameter_is_tried(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
+) -> None:
+    server.script(OPENAI_REFUSALS["effort-value"][1])
+    for effort in ("minimal", "low"):
+        model = chat_model(model="openai:tiring", reasoning_effort=effort)
+        model.complete(PLAIN, deadline=soon, meter=meter)
+    efforts = [request.body.get("reasoning_effort") for request in server.requests]
+    assert efforts == ["minimal", None, "low"]
+    assert model.left_out == []
+
+
+def test_a_temperature_that_nobody_chose_is_left_out_unlisted(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
+) -> None:
+    server.otherwise = refusing(*OPENAI_REFUSALS["parameter"])
+    model = chat_model(model="openai:unasked")
+    model.complete(PLAIN, deadline=soon, meter=meter)
+    assert server.requests[0].body["temperature"] == 0.0
+    assert model.left_out == []
+
+
+@pytest.mark.parametrize("name", ["o1", "o3-mini", "o4-mini-2025-04-16", "gpt-5.2", "openai/o3"])
+def test_known_reasoning_models_are_sent_no_temperature(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float, name: str
+) -> None:
+    chat_model(model=f"openai:{name}").complete(PLAIN, deadline=soon, meter=meter)
+    assert "temperature" not in server.requests[0].body
+
+
+@pytest.mark.parametrize("name", ["gpt-4o-mini", "gpt-5-chat-latest", "gpt-oss-20b"])
+def test_others_are_asked_at_temperature_0(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float, name: str
+) -> None:
+    chat_model(model=f"openai:{name}").complete(PLAIN, deadline=soon, meter=meter)
+    assert server.requests[0].body["temperature"] == 0.0
+
+
+def test_a_temperature_of_the_users_is_tried_even_where_it_is_known_to_fail(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
+) -> None:
+    server.otherwise = refusing(*OPENAI_REFUSALS["value"])
+    model = chat_model(model="openai:gpt-5", temperature=0.0)
+    model.complete(PLAIN, deadline=soon, meter=meter)
+    assert [name for name, _ in model.left_out] == ["temperature=0.0"]
+
+
+def test_every_parameter_is_sent(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
+) -> None:
+    model = chat_model(top_p=0.9, seed=3, max_tokens=200, reasoning_effort="low")
+    model.complete(PLAIN, deadline=soon, meter=meter)
+    body = server.requests[0].body
+    sent = {name: body.get(name) for name in ("top_p", "seed", "reasoning_effort")}
+    assert sent == {"top_p": 0.9, "seed": 3, "reasoning_effort": "low"}
+    assert body["max_completion_tokens"] == 200
+    assert "temperature" not in body  # at 0 top_p would choose from one token
+
+
+def test_unset_parameters_are_the_providers(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
+) -> None:
+    chat_model().complete(STREAMED, deadline=soon, meter=meter)
+    assert set(server.requests[0].body) == {
+        *("model", "messages", "stream", "stream_options", "temperature"),
+    }
+
+
+def test_a_host_that_knows_only_max_tokens(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
+) -> None:
+    server.otherwise = refusing(
+        "max_completion_tokens",
+        unsupported("Unrecognized request argument supplied: max_completion_tokens"),
+    )
+    model = chat_model(model="openai:elderly", max_tokens=200)
+    model.complete(PLAIN, deadline=soon, meter=meter)
+    assert [request.body.get("max_tokens") for request in server.requests] == [None, 200]
+    assert model.left_out == []
+
+
+def test_several_refused_parameters_go_one_by_one(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
+) -> None:
+    def answer(request: Request) -> Reply:
+        refused = [kind for kind in ("seed", "top_p") if kind in request.body]
+        return OPENAI_REFUSALS[refused[0]][1] if refused else Reply("Yes.")
+
+    server.otherwise = answer
+    model = chat_model(model="openai:spartan", seed=3, top_p=0.5, model_attempts=1)
+    assert model.complete(PLAIN, deadline=soon, meter=meter).text == "Yes."
+    assert len(server.requests) == meter["model_calls"] == 3
+    assert sorted(name for name, _ in model.left_out) == ["seed=3", "top_p=0.5"]
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        unsupported("Unrecognized request argument supplied: stream_options"),
+        refusal(400, "Unknown field: stream_options"),
+        Reply(
+            status=422,
+            body=json.dumps(
+                {
+                    "object": "error",
+                    "message": {
+                        "detail": [
+                            {
+                                "type": "extra_forbidden",
+                                "loc": ["body", "stream_options"],
+                                "msg": "Extra inputs are not permitted",
+                            }
+                        ]
+                    },
+                }
+            ).encode(),
+        ),
+    ],
+    ids=["azure", "field", "mistral"],
+)
+def test_a_host_that_refuses_to_report_usage_is_asked_without(
+    *,
+    server: FakeOpenAI,
+    chat_model: Connect,
+    meter: Usage,
+    soon: float,
+    refused: Reply,
+    request: pytest.FixtureRequest,
+) -> None:
+    server.script(refused)
+    model = chat_model(model=f"openai:mute-{request.node.callspec.id}", model_attempts=1)
+    for _ in range(2):
+        assert model.complete(STREAMED, deadline=soon, meter=meter).text == "ok"
+    asked = ["stream_options" in request.body for request in server.requests]
+    assert asked == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        unsupported("Invalid 'messages[1].content': string too long.", "messages[1].content"),
+        refusal(400, "This model's maximum context length is 8192 tokens."),
+        refusal(400, f"{'x' * 600} temperature"),  # an echo of the request is no reason
+        refusal(402, "This needs more credits, or a lower temperature."),
+    ],
+)
+def test_other_refusals_are_none_of_a_parameter(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float, refused: Reply
+) -> None:
+    server.script(refused)
+    with pytest.raises(ModelError, match="refused the request"):
+        chat_model().complete(PLAIN, deadline=soon, meter=meter)
+    assert len(server.requests) == 1
+
+
+def test_what_did_not_help_is_not_remembered(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
+) -> None:
+    server.otherwise = refusal(400, "The passage on seed and temperature is not allowed here.")
+    model = chat_model(model="openai:prudish", seed=3)
+    with pytest.raises(ModelError, match="seed and temperature"):
+        model.complete(PLAIN, deadline=soon, meter=meter)
+    assert len(server.requests) == 3
+    server.otherwise = Reply("Yes.")
+    model.complete(PLAIN, deadline=soon, meter=meter)
+    assert server.requests[3].body["seed"] == 3
+    assert model.left_out == []
+
+
+@pytest.mark.parametrize(
+    ("model", "setting"),
+    [
+        ("openai:scripted", {"num_ctx": 8192}),
+        ("anthropic:claude-test", {"seed": 3}),
+        ("anthropic:claude-test", {"num_ctx": 8192}),
+    ],
+)
+def test_a_setting_that_the_provider_has_no_place_for(
+    monkeypatch: pytest.MonkeyPatch, model: str, setting: dict[str, int]
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test-0000")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0000")
+    [(name, value)] = setting.items()
+    with pytest.raises(SettingsError, match=f"{name} is {value}, but models of .* no such"):
+        connect(Settings(model=model, **setting), Connection())
+
+
+def test_ollama_is_sent_its_options(host: FakeHost, meter: Usage, soon: float) -> None:
+    host.script(Told("Yes."))
+    settings = Settings(
+        model="ollama:local", num_ctx=8192, max_tokens=200, seed=3, reasoning_effort="low"
+    )
+    connect(settings, Connection()).complete(PLAIN, deadline=soon, meter=meter)
+    [body] = host.requests
+    assert body["options"] == {"num_ctx": 8192, "num_predict": 200, "seed": 3, "temperature": 0.0}
+    assert body["think"] == "low"
+
+
+def test_ollama_refuses_to_think(host: FakeHost, meter: Usage, soon: float) -> None:
+    refused = b'{"error": "\\"local\\" does not support thinking"}'
+    host.script(Told(status=400, body=refused), Told("Yes."))
+    model = connect(Settings(model="ollama:thoughtless", reasoning_effort="low"), Connection())
+    assert model.complete(PLAIN, deadline=soon, meter=meter).text == "Yes."
+    assert [body.get("think") for body in host.requests] == ["low", None]
+    assert [name for name, _ in model.left_out] == ["reasoning_effort=low"]
+
+
+def test_anthropic_is_sent_its_parameters(host: FakeHost, meter: Usage, soon: float) -> None:
+    host.script(Told("Yes."))
+    settings = Settings(model="anthropic:claude-test", max_tokens=200, temperature=0.3)
+    connect(settings, Connection()).complete(PLAIN, deadline=soon, meter=meter)
+    [body] = host.requests
+    assert (body["max_tokens"], body["temperature"]) == (200, 0.3)
+
+
+def test_of_two_parameters_that_exclude_each_other_the_chosen_one_stays(
+    host: FakeHost, meter: Usage, soon: float
+) -> None:
+    error = {
+        "type": "invalid_request_error",
+        "message": "`temperature` and `top_p` cannot both be specified for this model.",
+    }
+    refused = json.dumps({"type": "error", "error": error}).encode()
+    host.script(Told(status=400, body=refused), Told("Yes."))
+    settings = Settings(model="anthropic:claude-either", top_p=0.5, temperature=0.3)
+    model = connect(settings, Connection())
+    model.complete(PLAIN, deadline=soon, meter=meter)
+    assert [("temperature" in body, "top_p" in body) for body in host.requests] == [
+        (True, True),
+        (False, True),
+    ]
+
+
+def test_a_client_that_knows_of_a_refusal_itself(host: FakeHost, meter: Usage, soon: float) -> None:
+    host.script(Told("Yes."))
+    model = connect(Settings(model="anthropic:claude-sonnet-5-5", temperature=0.3), Connection())
+    assert model.complete(PLAIN, deadline=soon, meter=meter).text == "Yes."
+    assert "temperature" not in host.requests[0]
+    [(name, said)] = model.left_out
+    assert name == "temperature=0.3"
+    assert "not supported for claude-sonnet-5-5" in said
+
+
+def test_a_model_that_langchain_knows_to_refuse_it_is_sent_no_temperature(
+    host: FakeHost, meter: Usage, soon: float
+) -> None:
+    host.script(Told("Yes."))
+    model = connect(Settings(model="anthropic:claude-opus-5"), Connection())
+    model.complete(PLAIN, deadline=soon, meter=meter)
+    assert "temperature" not in host.requests[0]

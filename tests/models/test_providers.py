@@ -1,0 +1,115 @@
+"""Providers other than OpenAI, through their own LangChain integrations over real HTTP."""
+
+from collections.abc import Callable
+
+import pytest
+from fake_hosts import FakeHost, Told
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
+
+from lexloop.core.errors import ModelReplyError
+from lexloop.core.settings import Connection, Settings
+from lexloop.core.types import Usage
+from lexloop.models.chat import ChatModel, Token, connect
+from lexloop.models.dialogue import ChatRequest
+from lexloop.models.provider import Client
+
+Connect = Callable[..., ChatModel]
+PLAIN = ChatRequest("generate", "Be brief.", "Who must publish?")
+STREAMED = ChatRequest("generate", "Be brief.", "Who must publish?", stream=True)
+
+
+ANTHROPIC, OLLAMA, RESPONSES = "anthropic:claude-test", "ollama:test", "openai:gpt-5-pro"
+ALL = pytest.mark.parametrize("name", [ANTHROPIC, OLLAMA, RESPONSES])
+
+
+@pytest.fixture
+def model(host: FakeHost) -> Connect:
+    def connected(name: str, **settings: object) -> ChatModel:
+        openai = name.startswith("openai:")
+        connection = Connection(base_url=f"{host.url}/v1") if openai else Connection()
+        return connect(Settings(model=name, **settings), connection)
+
+    return connected
+
+
+@pytest.mark.parametrize(
+    ("name", "request_"),
+    [
+        (ANTHROPIC, PLAIN),
+        (OLLAMA, PLAIN),
+        (ANTHROPIC, STREAMED),
+        (OLLAMA, STREAMED),
+        (RESPONSES, STREAMED),
+    ],
+)
+def test_a_whole_reply(
+    *, host: FakeHost, model: Connect, meter: Usage, soon: float, name: str, request_: ChatRequest
+) -> None:
+    host.script(Told("The employer must publish."))
+    shown: list[Token] = []
+    reply = model(name).complete(request_, deadline=soon, meter=meter, on_token=shown.append)
+    assert reply.text == "The employer must publish."
+    assert len(shown) == (2 if request_.stream else 0)
+    assert meter == {"model_calls": 1, "tokens_in": 11, "tokens_out": 7, "seconds": 0.0}
+
+
+@ALL
+def test_a_stream_that_is_cut_off_starts_over_and_says_so(
+    host: FakeHost, model: Connect, meter: Usage, soon: float, name: str
+) -> None:
+    host.script(Told("The emplo", cut=True), Told("The employer."))
+    shown: list[Token] = []
+    reply = model(name).complete(STREAMED, deadline=soon, meter=meter, on_token=shown.append)
+    assert reply.text == "The employer."
+    assert [token.restart for token in shown] == [False, False, True, False]
+    assert meter["model_calls"] == 2
+
+
+@ALL
+def test_a_stream_that_is_always_cut_off_is_refused(
+    host: FakeHost, model: Connect, meter: Usage, soon: float, name: str
+) -> None:
+    host.script(Told("The employer must publish. ", cut=True))
+    with pytest.raises(ModelReplyError, match=f"reply of {name} was cut off"):
+        model(name, model_attempts=2).complete(STREAMED, deadline=soon, meter=meter)
+    assert len(host.requests) == 2
+
+
+def test_ollama_streams_what_is_asked_for_in_one_piece(
+    host: FakeHost, model: Connect, meter: Usage, soon: float
+) -> None:
+    host.script(Told("The emplo", cut=True))
+    with pytest.raises(ModelReplyError, match="cut off"):
+        model(OLLAMA, model_attempts=1).complete(PLAIN, deadline=soon, meter=meter)
+
+
+def test_an_old_ollama_ends_without_a_reason(
+    host: FakeHost, model: Connect, meter: Usage, soon: float
+) -> None:
+    host.script(Told("The employer.", reason=None))
+    assert model(OLLAMA).complete(STREAMED, deadline=soon, meter=meter).text == "The employer."
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [(ANTHROPIC, "max_tokens"), (OLLAMA, "length"), (RESPONSES, "max_output_tokens")],
+)
+def test_a_reply_at_its_limit_of_tokens(
+    *, host: FakeHost, model: Connect, meter: Usage, soon: float, name: str, reason: str
+) -> None:
+    host.script(Told("The emplo", reason=reason))
+    with pytest.raises(ModelReplyError, match=r"limit of reply tokens.*Raise max_tokens"):
+        model(name).complete(STREAMED, deadline=soon, meter=meter)
+
+
+def test_a_provider_whose_end_mark_is_unknown_is_asked_for_its_reply_in_one_piece(
+    meter: Usage, soon: float
+) -> None:
+    streaming = GenericFakeChatModel(messages=iter([AIMessage("The employer must publish.")]))
+    client = Client(streaming, "other", "other:model", "the other service", ())
+    shown: list[Token] = []
+    reply = ChatModel(client, Settings()).complete(
+        STREAMED, deadline=soon, meter=meter, on_token=shown.append
+    )
+    assert [token.text for token in shown] == [reply.text] == ["The employer must publish."]

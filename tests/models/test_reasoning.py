@@ -1,0 +1,220 @@
+"""A model's reasoning is none of its reply, however the two come."""
+
+from collections.abc import Callable
+from random import Random
+
+import pytest
+from fake_hosts import FakeHost, Told
+from fake_openai import FakeOpenAI, Reply
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage
+from pydantic import BaseModel
+
+from lexloop.core.errors import ModelReplyError
+from lexloop.core.settings import Connection, Settings
+from lexloop.core.types import Usage
+from lexloop.models.chat import ChatModel, Token, connect
+from lexloop.models.dialogue import ChatRequest
+from lexloop.models.reasoning import Thinking
+
+Connect = Callable[..., ChatModel]
+PLAIN = ChatRequest("generate", "Be brief.", "When?")
+STREAMED = ChatRequest("generate", "Be brief.", "When?", stream=True)
+
+
+class Colour(BaseModel):
+    name: str
+
+
+STRUCTURED = ChatRequest("rewrite", "Reply in JSON.", "Which colour?", schema=Colour)
+
+
+def read(pieces: list[str], opened: bool = False) -> tuple[Thinking, str]:
+    """The reply put together, and what a reader was shown of it at its end."""
+    thinking, shown = Thinking(opened), ""
+    for text, anew in [*map(thinking.add, pieces), thinking.finish()]:
+        shown = text if anew and text else shown + text
+    return thinking, shown
+
+
+@pytest.mark.parametrize(
+    ("reply", "text", "reasoning"),
+    [
+        ("In May.", "In May.", ""),
+        ("<think>Hm, March?</think>\n\nIn May.", "In May.", "Hm, March?"),
+        ("\n<THINKING>Hm.</Thinking>In May.", "In May.", "Hm."),
+        ("<thought>Hm.</thought>In May.", "In May.", "Hm."),
+        ("<think></think>In May.", "In May.", ""),
+        ("Hm, March?\n</think>\n\nIn May.", "In May.", "Hm, March?"),
+        ("<think>Hm, March? No, it", "", "Hm, March? No, it"),
+        ("Hm.</think>", "", "Hm."),
+        ("<think>a<think>b</think>c</think>In May.", "In May.", "abc"),
+        ("In <think>Hm.</think>May.", "In May.", "Hm."),
+        ("Where a < b and c > d <thin", "Where a < b and c > d <thin", ""),
+        ("<thinker>In May.", "<thinker>In May.", ""),
+        ("", "", ""),
+    ],
+)
+def test_text_and_reasoning(reply: str, text: str, reasoning: str) -> None:
+    for pieces in ([reply], list(reply)):
+        thinking, shown = read(pieces)
+        assert (thinking.text, thinking.reasoning) == (text, reasoning)
+        assert shown.strip() == text or not text
+
+
+@pytest.mark.parametrize(
+    ("reply", "text", "shown_early"),
+    [
+        ("Hm, March?</think>In May.", "In May.", ""),
+        ("<think>Hm.</think>In May.", "In May.", ""),
+        ("In May.", "In May.", ""),  # it did not think this time
+        ("<think>Hm", "", ""),
+    ],
+)
+def test_a_reply_that_begins_inside_its_reasoning(reply: str, text: str, shown_early: str) -> None:
+    thinking = Thinking(opened=True)
+    early = "".join(thinking.add(letter)[0] for letter in reply)
+    late, _ = thinking.finish()
+    assert thinking.text == text == (early + late).strip()
+    assert text.startswith(early)
+    assert "Hm" not in early
+
+
+PIECES = st.sampled_from(
+    ["<think>", "</think>", "<thinking>", "</THINK>", "<", "think>", "</", "a", " b. ", "\n", "<t"]
+)
+
+
+@given(st.lists(PIECES, max_size=12).map("".join), st.randoms(use_true_random=False), st.booleans())
+def test_how_a_reply_is_cut_into_pieces_changes_nothing(
+    reply: str, random: Random, opened: bool
+) -> None:
+    cuts = sorted(random.randint(0, len(reply)) for _ in range(random.randint(0, 6)))
+    pieces = [reply[a:b] for a, b in zip([0, *cuts], [*cuts, len(reply)], strict=True)]
+    (whole, _), (cut, shown) = read([reply], opened), read(pieces, opened)
+    assert (whole.text, whole.reasoning) == (cut.text, cut.reasoning)
+    assert shown.strip() == cut.text or not cut.text
+
+
+@pytest.mark.parametrize("request_", [PLAIN, STREAMED])
+@pytest.mark.parametrize("pieces", [1, 3, 60])
+def test_a_reply_without_its_reasoning(
+    *,
+    server: FakeOpenAI,
+    chat_model: Connect,
+    meter: Usage,
+    soon: float,
+    request_: ChatRequest,
+    pieces: int,
+) -> None:
+    server.script(Reply("<think>\nIs it March? No.\n</think>\n\nIn May [1].", pieces=pieces))
+    shown: list[Token] = []
+    reply = chat_model().complete(request_, deadline=soon, meter=meter, on_token=shown.append)
+    assert (reply.text, reply.reasoning) == ("In May [1].", "Is it March? No.")
+    assert "".join(token.text for token in shown) == ("In May [1]." if request_.stream else "")
+    assert not any(token.restart for token in shown)
+
+
+def test_a_draft_in_the_reasoning_is_not_the_structured_reply(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
+) -> None:
+    server.script(Reply('<think>{"name": "red"}? No.</think>```json\n{"name": "blue"}\n```'))
+    reply = chat_model().complete(STRUCTURED, deadline=soon, meter=meter)
+    assert reply.parsed == Colour(name="blue")
+    assert reply.reasoning == '{"name": "red"}? No.'
+
+
+def test_a_repair_is_asked_without_the_reasoning_and_keeps_both(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
+) -> None:
+    server.script(Reply("<think>Red.</think>Red"), Reply('<think>So.</think>{"name": "red"}'))
+    reply = chat_model().complete(STRUCTURED, deadline=soon, meter=meter)
+    assert server.requests[1].messages[2]["content"] == "Red"
+    assert reply.reasoning == "Red.\n\nSo."
+
+
+@pytest.mark.parametrize("text", ["<think>Is it May? Let me", "Is it May?</think>\n"])
+def test_reasoning_alone_is_no_reply(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float, text: str
+) -> None:
+    server.otherwise = Reply(text)
+    with pytest.raises(ModelReplyError, match="is its reasoning alone"):
+        chat_model(model_attempts=2).complete(STREAMED, deadline=soon, meter=meter)
+    assert len(server.requests) == 2
+
+
+def test_reasoning_that_the_template_opened(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
+) -> None:
+    server.otherwise = Reply("Is it March? No.\n</think>\n\nIn May. [1]", pieces=40)
+    model = chat_model()
+    shown: list[Token] = []
+    for _ in range(2):
+        reply = model.complete(STREAMED, deadline=soon, meter=meter, on_token=shown.append)
+        assert (reply.text, reply.reasoning) == ("In May. [1]", "Is it March? No.")
+    first = next(i for i, token in enumerate(shown) if token.restart)  # what came before is void
+    assert "".join(token.text for token in shown[first:]) == "In May. [1]" * 2
+    assert not any(token.restart for token in shown[first + 1 :])
+
+
+def test_a_template_known_from_an_earlier_call_shows_no_reasoning_at_all(
+    server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
+) -> None:
+    server.otherwise = Reply("Is it March? No.\n</think>\n\nIn May. [1]", pieces=40)
+    model, shown = chat_model(), []
+    model.complete(PLAIN, deadline=soon, meter=meter)
+    model.complete(STREAMED, deadline=soon, meter=meter, on_token=shown.append)
+    server.otherwise = Reply("In May. [1]", pieces=4)
+    model.complete(STREAMED, deadline=soon, meter=meter, on_token=shown.append)
+    assert "".join(token.text for token in shown) == "In May. [1]" * 2
+
+
+@pytest.mark.parametrize("request_", [PLAIN, STREAMED])
+def test_reasoning_that_anthropic_sends_apart(
+    host: FakeHost, meter: Usage, soon: float, request_: ChatRequest
+) -> None:
+    host.script(Told("In May [1].", thinking="Is it March? No."))
+    settings = Settings(model="anthropic:claude-opus-4-7", reasoning_effort="low")
+    shown: list[Token] = []
+    model = connect(settings, Connection())
+    reply = model.complete(request_, deadline=soon, meter=meter, on_token=shown.append)
+    assert (reply.text, reply.reasoning) == ("In May [1].", "Is it March? No.")
+    assert "".join(token.text for token in shown) in ("", "In May [1].")
+
+
+def test_reasoning_that_ollama_sends_apart(host: FakeHost, meter: Usage, soon: float) -> None:
+    host.script(Told("In May [1].", thinking="Is it March? No."))
+    settings = Settings(model="ollama:thinker", reasoning_effort="low")
+    shown: list[Token] = []
+    model = connect(settings, Connection())
+    reply = model.complete(STREAMED, deadline=soon, meter=meter, on_token=shown.append)
+    assert (reply.text, reply.reasoning) == ("In May [1].", "Is it March? No.")
+    assert "".join(token.text for token in shown) == "In May [1]."
+
+
+BLOCK = {"type": "text", "text": "Yes."}
+SUMMARY = [{"type": "summary_text", "text": "Hm."}]
+
+
+@pytest.mark.parametrize(
+    ("message", "reasoning"),
+    [
+        (AIMessage("Yes."), ""),
+        (AIMessage("Yes.", additional_kwargs={"reasoning_content": "Hm."}), "Hm."),
+        (AIMessage([{"type": "reasoning", "reasoning": "Hm."}, BLOCK]), "Hm."),
+        (AIMessage([{"type": "reasoning", "id": "rs_1"}, BLOCK]), ""),
+        (
+            AIMessage(
+                [{"type": "reasoning", "summary": SUMMARY}, BLOCK],
+                response_metadata={"model_provider": "openai"},
+            ),
+            "Hm.",
+        ),
+    ],
+)
+def test_the_forms_in_which_it_is_sent_apart(message: AIMessage, reasoning: str) -> None:
+    thinking = Thinking()
+    thinking.apart(message)
+    thinking.add(message.text)
+    assert (thinking.text, thinking.reasoning) == ("Yes.", reasoning)
