@@ -8,8 +8,7 @@ from records import passage
 
 from lexloop.core.deadline import Deadline, within
 from lexloop.core.errors import DeadlineExceeded
-from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.subset import every_chunk
+from lexloop.corpus.index.view import View
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate.citations import cited
 from lexloop.nodes.rerank.features import FeatureReranker
@@ -19,9 +18,9 @@ ANSWER = "The fee is $50 [1]."
 OVER = Deadline(time.monotonic() - 1, allowed_s=5)
 
 
-def reranked(small: Collection) -> None:
+def reranked(small: View) -> None:
     small.embed(["the fee"])  # nothing is left to embed but candidates to compare
-    pool = [{**chunk, "score": 1.0, "signals": {}} for chunk in every_chunk(small)]
+    pool = [{**chunk, "score": 1.0, "signals": {}} for chunk in small.every_chunk()]
     FeatureReranker(small).rerank("the fee", pool)
 
 
@@ -34,7 +33,7 @@ def reranked(small: Collection) -> None:
     ],
     ids=["reranking", "seeking citations", "verifying citations"],
 )
-def test_work_stops(small: Collection, work: Callable[[Collection], object]) -> None:
+def test_work_stops(small: View, work: Callable[[View], object]) -> None:
     work(small)
     with within(OVER), pytest.raises(DeadlineExceeded, match="deadline of 5 s"):
         work(small)
