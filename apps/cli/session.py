@@ -142,12 +142,17 @@ def text_hosts(settings: "Settings", connection: "Connection") -> list[str]:
     return list(dict.fromkeys(hosts))
 
 
+def tracing() -> bool:
+    """Whether the environment asks for traces, which LangSmith gets."""
+    return any(os.environ.get(name, "").lower() in ("true", "1") for name in _TRACING)
+
+
 def say_where_text_goes(hosts: list[str]) -> None:
     """Name, on standard error, every host that gets text of the question or the documents."""
     console = progress_console()
     if hosts:
         said = f"Questions and passages go to {' and '.join(hosts)}, nowhere else."
         console.print(plain(said, "dim"))
-    if any(os.environ.get(name, "").lower() in ("true", "1") for name in _TRACING):
+    if tracing():
         said = "LangSmith tracing is on: questions and passages go there too."
         console.print(plain(said, "yellow"))
