@@ -1,7 +1,8 @@
 """What answers a gold question: which chunks, which documents and which spans are relevant.
 
 A gold record may name spans, documents or quoted contexts; chunks are found by whichever it has, so
-that one record serves any chunking.
+that one record serves any chunking. Nothing else decides what holds evidence: the metrics count
+it, and closed-domain runs and the fits that need its absence take it out, by what is here.
 """
 
 import re
@@ -9,11 +10,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from lexloop.core.errors import InputError
 from lexloop.core.score import Unresolved
 from lexloop.core.types import Chunk
-from lexloop.corpus.text.evidence import word_grams
+from lexloop.corpus.text.tokens import words
 from lexloop.evaluation.gold import GoldQuestion, Span
 
+_GRAM = 3
 _OPENS = re.compile(r"(?:^|\n\s*\n)\s*Document \d+:\s*")
 Grams = set[tuple[str, ...]]
 Grades = Mapping[str, int]
@@ -80,6 +83,12 @@ class ChunkGrams:
             for name, count in shared.items()
             if 2 * count >= min(self._sizes[name], len(context))
         )
+
+
+def word_grams(text: str) -> Grams:
+    """The word 3-grams of a text, lower-cased."""
+    spoken = words(text)
+    return {tuple(spoken[i : i + _GRAM]) for i in range(len(spoken) - _GRAM + 1)}
 
 
 def contexts_of(reference: str) -> list[str]:
@@ -164,6 +173,32 @@ class Judged:
             known = self._known(named)
             return Relevant(known if isinstance(known, Unresolved) else inside, known, spans)
         return Relevant.unknown("the gold record names no evidence")
+
+    def to_take_out(self, gold: GoldQuestion) -> frozenset[str]:
+        """Every chunk that could answer the question.
+
+        That is all that ``relevant`` counts and more: what a span touches at all, what lies by
+        half in the quoted contexts together, and, where the record has spans and contexts, what
+        either finds, since a text may say the same elsewhere.
+
+        Raises:
+            InputError: No chunk does, so that nothing can be taken out.
+        """
+        quoted = (gold.reference_context or "").strip()
+        found = set(evidence(self._grams, quoted).chunks | self._grams.sharing(word_grams(quoted)))
+        for span in gold.evidence or ():
+            for name, start, end in self._documents.get(span.document, ()):
+                if min(end, span.end) > max(start, span.start):
+                    found.add(name)
+        if not (quoted or gold.evidence):
+            for document in self._listed(gold):
+                found.update(place[0] for place in self._documents.get(document, ()))
+        if not found:
+            raise InputError(
+                f"No chunk holds the evidence of the question {gold.id!r}: it cannot be taken out.",
+                "Correct its evidence, or leave the question out.",
+            )
+        return frozenset(found)
 
     @staticmethod
     def _listed(gold: GoldQuestion) -> Grades:

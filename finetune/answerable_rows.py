@@ -1,9 +1,8 @@
 """The rows that answerability is fitted on: the signs that the graph itself would read."""
 
-import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
@@ -14,7 +13,10 @@ from lexloop.corpus.index.assemble import build_collection
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
-from lexloop.corpus.text.evidence import evidence_chunks
+from lexloop.evaluation.evidence import Judged
+from lexloop.evaluation.gold import Said, read_gold
+from lexloop.evaluation.jsonl import read_jsonl
+from lexloop.evaluation.run.task import Negative
 from lexloop.graph.build import build_graph
 from lexloop.graph.components import choose
 from lexloop.models.dialogue import unassisted
@@ -69,35 +71,34 @@ def read_rows(number: int, gold: Path, docs: Path, negative: Path) -> list[Row]:
         gold: Questions in the format of data/gold.jsonl.
         docs: The folder.
         negative: Queries that no document answers, with the field ``query``.
+
+    Raises:
+        InputError: A file is malformed, or no chunk holds the evidence of a question.
+        CorpusError: The folder holds no documents.
     """
     documents = [d for d in load_documents(docs)[0] if d.name.endswith(".txt")]
     collection = build_collection(documents, tools_for(_SETTINGS, load_minilm()))
     view = collection.seen_by(Filters.of(_SETTINGS))
+    judged = Judged(view.every_chunk())
     rows: list[Row] = []
-    for item in _read(gold):
-        question, history = item["question"], item["conversation_history"]
-        outside = item["question_type"] == "out of scope"
-        kind = "out of scope" if outside else "answerable"
-        rows += _row(number, kind, question, history, collection)
-        if not outside:
-            gone = evidence_chunks(view.every_chunk(), item["reference_context"])
-            rows += _row(number, "evidence removed", question, history, view.without(gone))
-    for item in _read(negative):
-        rows += _row(number, "negative", item["query"], [], collection)
+    for item in read_gold(gold):
+        kind = "out of scope" if item.out_of_scope else "answerable"
+        rows += _row(number, kind, item.question, item.conversation_history, collection)
+        if not item.out_of_scope:
+            left = view.without(judged.to_take_out(item))
+            kind = "evidence removed"
+            rows += _row(number, kind, item.question, item.conversation_history, left)
+    for asked in read_jsonl(negative, Negative):
+        rows += _row(number, "negative", asked.query, (), collection)
     return rows
 
 
 def _row(
-    number: int, kind: str, question: str, history: list[dict[str, str]], collection: Collection
+    number: int, kind: str, question: str, history: Sequence[Said], collection: Collection
 ) -> list[Row]:
     reader = SignReader(collection.seen_by(Filters.of(_SETTINGS)))
     parts = replace(choose(_SETTINGS, collection, None), generator=reader)
     roles = {"user": HumanMessage, "assistant": AIMessage}
-    messages: list[AnyMessage] = [roles[turn["role"]](content=turn["content"]) for turn in history]
+    messages: list[AnyMessage] = [roles[turn.role](content=turn.content) for turn in history]
     build_graph(lambda *_: parts).invoke({"messages": [*messages, HumanMessage(content=question)]})
     return [Row(number, kind, question, reader.signs)] if reader.signs else []
-
-
-def _read(path: Path) -> list[Any]:
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines if line.strip()]

@@ -18,7 +18,7 @@ from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.view import View
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
-from lexloop.corpus.text.evidence import evidence_chunks
+from lexloop.evaluation.evidence import Judged
 from lexloop.evaluation.gold import GoldQuestion, read_gold
 from lexloop.graph.build import build_graph
 from lexloop.graph.components import choose
@@ -77,16 +77,16 @@ def read_rows(gold: Path, docs: Path) -> list[Row]:
     """The pairs of one gold file over one folder of documents.
 
     Raises:
-        InputError: The gold file is malformed.
+        InputError: The gold file is malformed, or no chunk holds the evidence of a question.
         CorpusError: The folder holds no documents.
     """
     documents = [document for document in load_documents(docs)[0] if document.name[-4:] == ".txt"]
     collection = build_collection(documents, tools_for(_SETTINGS, load_minilm()))
     view = collection.seen_by(Filters.of(_SETTINGS))
-    chunks = list(view.every_chunk())
+    judged = Judged(view.every_chunk())
     runs = [
-        _ask(question, collection, evidence_chunks(chunks, question.reference_context or ""))
-        for question in read_gold(gold)
+        _ask(asked, collection, () if asked.out_of_scope else judged.to_take_out(asked))
+        for asked in read_gold(gold)
     ]
     inside = [run for run in runs if not run.gold.out_of_scope and run.reference]
     reader = _Reader(view)

@@ -18,6 +18,7 @@ import numpy as np
 
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.errors import DataError
+from lexloop.models.bars import without_bars
 from lexloop.models.bfloat16 import encode_with_torch, has_bfloat16
 from lexloop.models.bulk import (
     blocks,
@@ -166,7 +167,8 @@ class MiniLM:
         from sentence_transformers import SentenceTransformer
 
         options = {"use_safetensors": True}
-        return SentenceTransformer(str(self._folder), device="cpu", model_kwargs=options)
+        with without_bars():
+            return SentenceTransformer(str(self._folder), device="cpu", model_kwargs=options)
 
     def _encodings(self, texts: list[str], special: bool) -> list[Any]:
         try:

@@ -9,6 +9,7 @@ import numpy as np
 
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.errors import DataError
+from lexloop.models.bars import without_bars
 from lexloop.models.bfloat16 import encode_with_torch
 from lexloop.models.bulk import refuse_broken
 from lexloop.models.embedding import Halves, Progress, Vectors
@@ -36,7 +37,9 @@ class SentenceTransformerEmbedder:
         from sentence_transformers import SentenceTransformer
 
         try:
-            self._model: Any = SentenceTransformer(model, model_kwargs={"use_safetensors": True})
+            with without_bars():
+                options = {"use_safetensors": True}
+                self._model: Any = SentenceTransformer(model, model_kwargs=options)
             renamed = hasattr(self._model, "get_embedding_dimension")  # the old name warns there
             name = "get_embedding_dimension" if renamed else "get_sentence_embedding_dimension"
             dimension: int | None = getattr(self._model, name)()

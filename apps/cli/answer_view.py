@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from lexloop.apps.cli.session import Session
+from lexloop.apps.cli.session import Session, tracing
 from lexloop.apps.cli.terminal import joined, one_line, plain
 from lexloop.nodes.markers import MARKER
 
@@ -98,6 +98,8 @@ def _cost(state: dict[str, Any], session: Session) -> "Text":
         )
     elif session.hosts:
         model = f"no chat model answered; text goes to {' and '.join(session.hosts)}"
+    elif tracing():
+        model = "no model, but a trace for LangSmith"
     else:
         model = "no model, nothing left this machine"
     return plain(f"{model} · {usage['seconds']:.2f} s", "dim")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from lexloop.apps.cli.answer_view import print_answer, print_sources
-from lexloop.apps.cli.edge import show_error
+from lexloop.apps.cli.edge import ctrl_c_is_ignored, show_error
 from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.session import Session, open_session
 from lexloop.apps.cli.terminal import joined, plain, result_console
@@ -93,7 +93,10 @@ class Conversation:
         Raises:
             SettingsError: The thread was answered for somebody who may see more.
         """
-        self._note("Ask a question. /help lists the commands, Ctrl-C stops an answer.")
+        stop = (
+            "Ctrl-C is ignored, Ctrl-D leaves" if ctrl_c_is_ignored() else "Ctrl-C stops an answer"
+        )
+        self._note(f"Ask a question. /help lists the commands, {stop}.")
         count, state = self._runner.run(last_turn(self._session.graph, self._thread))
         tags_of_thread(state.get("allowed_tags", []), self._session.settings.allowed_tags)
         if count:

@@ -1,6 +1,7 @@
 """Where errors leave the program: one clear line and an exit code, never a traceback."""
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,9 +24,17 @@ def debugging() -> bool:
     return os.environ.get("LEXLOOP_DEBUG", "") not in ("", "0")
 
 
+def ctrl_c_is_ignored() -> bool:
+    """Whether Ctrl-C does nothing, as in what a script starts in its background.
+
+    The shell means it so, and it stays so; who sits at a terminal is told.
+    """
+    return signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
 @contextmanager
 def reported(as_json: bool = False) -> Iterator[None]:
-    """Turn the errors of a command into messages and exit codes.
+    """Turn the errors of a command into messages and exit codes; say where Ctrl-C is ignored.
 
     Args:
         as_json: Write the error as a JSON object to standard output, too.
@@ -33,6 +42,9 @@ def reported(as_json: bool = False) -> Iterator[None]:
     Raises:
         typer.Exit: With the code of the error, or 130 after Ctrl-C.
     """
+    if ctrl_c_is_ignored() and (console := progress_console()).is_terminal:
+        said = "Ctrl-C is ignored here, as this was started so; SIGTERM ends it."
+        console.print(plain(said, "dim"))
     try:
         yield
     except LexloopError as error:

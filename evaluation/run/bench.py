@@ -13,7 +13,6 @@ from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.view import View
-from lexloop.corpus.text.evidence import evidence_chunks
 from lexloop.evaluation.evidence import Judged
 from lexloop.evaluation.gold import GoldQuestion, Said
 from lexloop.evaluation.record import PassageSeen, Record
@@ -94,7 +93,7 @@ class Bench:
         view, meter = whole.seen_by(Filters.of(settings)), self._meter(whole)
         chosen = self._ways[way]
         if closed and measured and not gold.out_of_scope:
-            chosen = self._over(view.without(self._evidence(view, gold)), settings)
+            chosen = self._over(view.without(self._judged(view).to_take_out(gold)), settings)
         chosen.collection.forget()
         self._parts = chosen.parts
         state, seconds = self._asked(gold, meter)
@@ -130,22 +129,6 @@ class Bench:
         if view not in self._known:
             self._known[view] = Judged(view.every_chunk())
         return self._known[view]
-
-    @staticmethod
-    def _evidence(view: View, gold: GoldQuestion) -> set[str]:
-        """Every chunk that could answer the question."""
-        if gold.evidence:
-            return {
-                chunk["id"]
-                for chunk in view.every_chunk()
-                for span in gold.evidence
-                if chunk["document"] == span.document
-                and min(chunk["end"], span.end) > max(chunk["start"], span.start)
-            }
-        if gold.reference_context:
-            return evidence_chunks(view.every_chunk(), gold.reference_context)
-        named = set(gold.documents or ())
-        return {chunk["id"] for chunk in view.every_chunk() if chunk["document"] in named}
 
     def _asked(self, gold: GoldQuestion, meter: Metered) -> tuple[dict[str, Any], float]:
         """The working state after the question, and the seconds it takes when nothing is kept."""

@@ -3,6 +3,7 @@
 from typing import Any, Literal, Self
 
 from lexloop.core.errors import SettingsError
+from lexloop.models.bars import without_bars
 
 _LONGEST = 512
 _HINT = (
@@ -85,10 +86,11 @@ def load_sequence_classifier(name: str) -> tuple[Any, Any]:
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
     try:
-        tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=False)
-        model, loading = AutoModelForSequenceClassification.from_pretrained(
-            name, trust_remote_code=False, use_safetensors=True, output_loading_info=True
-        )
+        with without_bars():
+            tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=False)
+            model, loading = AutoModelForSequenceClassification.from_pretrained(
+                name, trust_remote_code=False, use_safetensors=True, output_loading_info=True
+            )
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         raise SettingsError(f"The classifier {name} cannot be loaded: {error}", _HINT) from error
     if loading["missing_keys"]:

@@ -5,6 +5,7 @@ from typing import Any
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.errors import DataError
 from lexloop.core.types import Candidate
+from lexloop.models.bars import without_bars
 
 _AT_ONCE = 4
 
@@ -24,7 +25,8 @@ class CrossEncoderReranker:
         from sentence_transformers import CrossEncoder
 
         try:
-            self._model: Any = CrossEncoder(name, model_kwargs={"use_safetensors": True})
+            with without_bars():
+                self._model: Any = CrossEncoder(name, model_kwargs={"use_safetensors": True})
         except (OSError, ValueError, SafetensorError) as error:
             raise DataError(
                 f"The reranker {name!r} cannot be loaded: {error}.",

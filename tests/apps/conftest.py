@@ -44,11 +44,12 @@ def by_model(server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.fixture
 def on_terminal() -> Iterator[Callable[..., Terminal]]:
-    """``on_terminal("chat", ...)`` on a pseudo-terminal."""
+    """``on_terminal("chat", ...)`` on a pseudo-terminal, perhaps with Ctrl-C ``ignored``."""
     with contextlib.ExitStack() as opened:
 
-        def start(*arguments: str, **environ: str) -> Terminal:
-            return opened.enter_context(contextlib.closing(Terminal(list(arguments), environ)))
+        def start(*arguments: str, ignored: bool = False, **environ: str) -> Terminal:
+            terminal = Terminal(list(arguments), environ, ignored)
+            return opened.enter_context(contextlib.closing(terminal))
 
         yield start
 

@@ -89,6 +89,16 @@ def test_tracing_elsewhere_is_mentioned(
     assert "LangSmith tracing is on" in capsys.readouterr().err
 
 
+def test_with_tracing_no_answer_says_that_nothing_left(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "nothing left this machine" in run("ask", QUESTION).stdout
+    monkeypatch.setenv("LANGSMITH_TRACING", "1")  # what LangSmith itself does not act on
+    told = run("ask", QUESTION).stdout
+    assert "nothing left" not in told
+    assert "a trace for LangSmith" in told
+
+
 def test_an_embedding_host_is_named_too() -> None:
     settings = Settings(embedder="openai:text-embedding-3-small")
     assert text_hosts(settings, Connection()) == ["api.openai.com"]

@@ -4,13 +4,14 @@ import pickle
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_openai import KEY, FakeOpenAI, Reply
+from fake_openai import KEY, FakeOpenAI, Reply, Request
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
@@ -220,6 +221,31 @@ def test_ctrl_c_stops_the_answer_and_not_the_chat(
     shown.type(CTRL_D)
     assert shown.wait() == 0
     assert KEY.encode() not in b"".join(f.read_bytes() for f in threads.parent.iterdir())
+
+
+def test_where_ctrl_c_is_ignored_the_chat_says_so_and_goes_on(
+    on_terminal: Callable[..., Terminal], server: FakeOpenAI, by_model: list[str]
+) -> None:
+    pressed = threading.Event()
+
+    def after(_: Request) -> Reply:
+        pressed.wait(30)
+        return Reply(ANSWER)
+
+    server.play("generate", after)
+    shown = on_terminal("chat", *by_model, ignored=True)
+    shown.expect("Ctrl-C is ignored, Ctrl-D leaves")
+    shown.expect("> ")
+    shown.type(CTRL_C)
+    shown.type(f"{FIRST}\r")
+    assert server.wait_for(1, 30.0)
+    shown.type(CTRL_C)
+    pressed.set()
+    shown.expect("impartially by an independent")
+    shown.expect("> ")
+    shown.type(CTRL_D)
+    assert shown.wait() == 0
+    assert "Stopped." not in shown.screen
 
 
 def test_ctrl_c_on_an_empty_line_leaves(on_terminal: Callable[..., Terminal]) -> None:

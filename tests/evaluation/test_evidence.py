@@ -1,12 +1,20 @@
 """Which chunks, documents and spans are relevant to a gold record."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lexloop.core.errors import InputError
 from lexloop.core.score import Unresolved
 from lexloop.core.types import Chunk
-from lexloop.corpus.text.evidence import word_grams
-from lexloop.evaluation.evidence import ChunkGrams, Evidence, Judged, contexts_of, evidence
+from lexloop.evaluation.evidence import (
+    ChunkGrams,
+    Evidence,
+    Judged,
+    contexts_of,
+    evidence,
+    word_grams,
+)
 from lexloop.evaluation.gold import GoldQuestion, Span
 
 RULE = "an employer must publish a summary of the most recent bias audit"
@@ -123,3 +131,63 @@ def test_what_is_not_known_says_why() -> None:
     assert judged.relevant(far).chunks == Unresolved("no chunk holds the evidence")
     other = GoldQuestion(question="Q?", reference_context="nothing of the kind is said here")
     assert isinstance(judged.relevant(other).documents, Unresolved)
+
+
+def taken_out(chunks: list[Chunk], **known: object) -> frozenset[str]:
+    return Judged(chunks).to_take_out(GoldQuestion(id="q7", question="Q?", **known))
+
+
+def test_a_long_chunk_with_the_whole_context_is_taken_out() -> None:
+    # of its 3-grams the context has a small part, it has all of the context's
+    long = chunk("law", 0, f"{RULE}. {'And so on and so forth it goes, up and down. ' * 40}")
+    assert taken_out([long, LAW[1]], reference_context=f"Document 1: {RULE}") == {"law#0"}
+
+
+def test_what_lies_by_half_in_two_contexts_together_is_taken_out() -> None:
+    # of the eight 3-grams three are in the first context and three in the second, two in neither
+    across = chunk("law", 0, "a b c d e p q r s t")
+    contexts = "Document 1: a b c d e f g h i j\n\nDocument 2: k l m n o p q r s t"
+    assert evidence(ChunkGrams({"x": word_grams(across["text"])}), contexts).chunks == frozenset()
+    assert taken_out([across, LAW[1]], reference_context=contexts) == {"law#0"}
+
+
+def test_a_span_takes_out_what_it_touches_and_what_says_the_same_elsewhere() -> None:
+    again = chunk("guide", 50, f"as the law says, {RULE}")
+    touching = (Span(document="law", start=60, end=101),)
+    found = taken_out([*LAW, again], evidence=touching, reference_context=RULE)
+    assert found == {"law#0", "law#100", "guide#50"}
+
+
+def test_a_document_that_is_named_goes_whole_and_only_where_nothing_says_more() -> None:
+    assert taken_out(LAW, documents=("law",)) == {"law#0", "law#100"}
+    assert taken_out(LAW, documents=("law",), reference_context=NOTICE) == {"law#100"}
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        {"documents": ("lost",)},
+        {"reference_context": "nothing of the kind is said here"},
+        {"reference_context": "too short"},
+        {"evidence": (Span(document="law", start=900, end=950),), "documents": ("law",)},
+        {},
+    ],
+)
+def test_evidence_that_no_chunk_holds_cannot_be_taken_out(known: dict[str, object]) -> None:
+    with pytest.raises(InputError, match="No chunk holds the evidence of the question 'q7'"):
+        taken_out(LAW, **known)
+
+
+WORDS = st.lists(st.sampled_from("abcd"), min_size=3, max_size=12).map(" ".join)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=4), st.lists(WORDS, min_size=1, max_size=3))
+def test_nothing_that_the_metrics_count_stays(texts: list[str], contexts: list[str]) -> None:
+    judged = Judged(chunk(f"d{n}", 0, text) for n, text in enumerate(texts))
+    quoted = "\n\n".join(f"Document {n}: {text}" for n, text in enumerate(contexts))
+    span = Span(document="d0", start=0, end=len(contexts[0]))
+    for known in ({"reference_context": quoted}, {"evidence": (span,)}):
+        gold = GoldQuestion(question="Q?", **known)
+        counted = judged.relevant(gold).chunks
+        if not isinstance(counted, Unresolved):
+            assert counted.keys() <= judged.to_take_out(gold)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from statute import LAW, RULE
 
+from lexloop.core.errors import InputError
 from lexloop.finetune.answerable import fit, table
 from lexloop.finetune.answerable_rows import Row, read_rows
 from lexloop.nodes.generate.answerable import Signs
@@ -30,7 +31,7 @@ GOLD = [
             {"role": "user", "content": "Tell me about the harbour master"},
             {"role": "assistant", "content": "What about it?"},
         ],
-        "reference_context": "nothing of the documents",
+        "reference_context": '"Harbour master" means the officer whom the port authority appoints.',
     },
     {
         "question": "What is the mooring fee in Chicago?",
@@ -103,7 +104,18 @@ def test_rows_are_the_signs_that_the_graph_reads(tmp_path: Path) -> None:
         *("answerable", "evidence removed", "answerable", "evidence removed"),
         *("out of scope", "negative"),
     ]
-    held, removed, follow_up, _, elsewhere, _ = (row.signs for row in found)
+    held, removed, follow_up, bereft, elsewhere, _ = (row.signs for row in found)
     assert held.covered > removed.covered
     assert follow_up.vague == 0.0  # the history has been read
+    assert follow_up.closest > bereft.closest
     assert elsewhere.foreign == 1.0
+
+
+def test_evidence_that_no_chunk_holds_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "law.txt").write_text(LAW, encoding="utf-8")
+    gold, negative = tmp_path / "gold.jsonl", tmp_path / "negative.jsonl"
+    lost = {**GOLD[0], "id": "lost", "reference_context": "what none of the documents says"}
+    gold.write_text(json.dumps(lost), encoding="utf-8")
+    negative.write_text('{"query": "How do I bake a cake?"}', encoding="utf-8")
+    with pytest.raises(InputError, match="'lost'"):
+        read_rows(0, gold, tmp_path, negative)

@@ -134,6 +134,8 @@ def test_ctrl_c_interrupts_the_request(
     server.otherwise = Reply("drip", drip=True)
     main = threading.main_thread().ident
     assert main is not None
+    # in the background of a script the suite ignores it
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def press() -> None:
         if server.wait_for(1):
@@ -143,6 +145,7 @@ def test_ctrl_c_interrupts_the_request(
     presser.start()
     with pytest.raises(KeyboardInterrupt):
         chat_model().complete(STREAMED, deadline=soon, meter=meter)
+    signal.signal(signal.SIGINT, before)
     presser.join()
     assert server.requests[0].abandoned.wait(PLENTY_S)
 

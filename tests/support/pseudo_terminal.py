@@ -18,15 +18,19 @@ _REPEAT_S = 1.0
 class Terminal:
     """Runs ``lexloop`` with these arguments on a terminal of its own.
 
-    ``screen`` is everything it has printed so far.
+    ``screen`` is everything it has printed so far. Ctrl-C does what it does on a terminal, whether
+    or not the suite itself ignores it, or nothing where it is to be ``ignored``.
     """
 
-    def __init__(self, arguments: list[str], environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, arguments: list[str], environ: Mapping[str, str], ignored: bool = False
+    ) -> None:
         self.screen = ""
         self._read = 0
         command = [sys.executable, "-m", "lexloop.apps.cli", *arguments]
         self._pid, self._terminal = pty.fork()
         if self._pid == 0:
+            signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.SIG_DFL)
             os.execve(sys.executable, command, {**os.environ, "TERM": "xterm", **environ})
 
     def expect(self, pattern: str) -> str:

@@ -188,6 +188,33 @@ def test_what_cannot_be_answered_or_measured_says_so(begin: Callable[..., Prepar
     assert counts == [(1, 2), (2, 2)]
 
 
+def test_without_its_evidence_a_question_is_not_answered_from_it(
+    begin: Callable[..., Prepared], tmp_path: Path
+) -> None:
+    about = "The town council mows the meadows beside the river. " * 30
+    fee = "The mooring fee of the harbour is forty crowns a season."
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    (folder / "long.txt").write_text(f"{about}{fee} {about}", "utf-8")
+    (folder / "other.txt").write_text("A dog licence costs twelve crowns a year.", "utf-8")
+    asked = {"question": "How high is the mooring fee?", "reference_context": fee}
+    nowhere = {"reference_context": "What no chunk says at all, be it long or short."}
+    gold = [{"id": "known", **asked}, {"id": "lost", **asked, **nowhere}]
+    rows = [Row(name, {"variant": "fixed", "chunker": "sentence"}, closed=name == "bereft")
+            for name in ("few", "bereft")]  # fmt: skip
+    prepared = begin(rows=rows, gold=gold, corpus=str(folder))
+    assert run(prepared, 1).failures == 1
+    found = {(r["row"], r["id"]): r for r in lines(prepared)}
+    assert fee in str(found["few", "known"]["answer"])
+    assert "forty" not in str(found["bereft", "known"]["answer"])
+    # its chunk is so long that the evidence is a small part of it
+    passages = [str(found[row, "known"]["passages"]) for row in ("few", "bereft")]
+    assert ["long.txt" in seen for seen in passages] == [True, False]
+    # evidence that cannot be found cannot be taken out either
+    assert str(found["bereft", "lost"]["error"]).startswith("InputError: No chunk holds the evid")
+    assert "error" not in found["few", "lost"]
+
+
 def test_another_days_run_asks_for_the_law_of_its_first(begin: Callable[..., Prepared]) -> None:
     prepared = begin()
     with RunFolder(prepared.out, {**prepared.identity, "today": "2020-02-02"}):

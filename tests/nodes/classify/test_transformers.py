@@ -50,6 +50,13 @@ def nli(tmp_path_factory: pytest.TempPathFactory) -> str:
     return build(tmp_path_factory.mktemp("nli"), ["contradiction", "neutral", "entailment"])
 
 
+def test_loading_draws_no_bar(three: str, nli: str, capfd: pytest.CaptureFixture[str]) -> None:
+    capfd.readouterr()
+    TransformerClassifier.load(three)
+    ZeroShotClassifier.load(nli)
+    assert "Loading" not in capfd.readouterr().err
+
+
 @pytest.mark.parametrize("question", [QUESTION, "", "Приклад", QUESTION * 500])
 def test_transformer_gives_one_share_a_label(three: str, question: str) -> None:
     classifier = TransformerClassifier.load(three)

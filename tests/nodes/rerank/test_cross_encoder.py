@@ -62,6 +62,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_loading_draws_no_bar(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    capfd.readouterr()
+    CrossEncoderReranker(str(folder))
+    assert "Loading" not in capfd.readouterr().err
+
+
 def test_candidates_are_ordered_by_the_models_score(folder: Path) -> None:
     pool = [
         candidate("a", "the owner must pay"),
