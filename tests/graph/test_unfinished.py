@@ -18,7 +18,7 @@ from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.workshop import Workshop
 
 QUESTION = "When must the owner pay the mooring fee?"
-DRAFT = "It is due within 10 business days [1]. Nothing else is due within 10 business days [1]."
+DRAFT = "It is due within 10 business days [1]. The boat owner must pay it [1]."
 STRICT = JsonPlusSerializer(allowed_msgpack_modules=None)
 FAILURES = [
     (refusal(429, "slow down", retry_after="90"), "slow down"),
