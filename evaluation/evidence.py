@@ -14,7 +14,7 @@ from lexloop.core.types import Chunk
 from lexloop.corpus.text.evidence import word_grams
 from lexloop.evaluation.gold import GoldQuestion, Span
 
-_OPENS = re.compile(r"(?:^|\n\s*\n)\s*Document \d+:\s*")
+_OPENS = re.compile(r"(?:^\s*+|(?<!\s)(?=\s*?\n[^\S\n]*\n)\s++)Document \d+:\s*")
 Grams = set[tuple[str, ...]]
 Grades = Mapping[str, int]
 """The relevance of chunks or documents by name, 1 or more; what is missing is not relevant."""
