@@ -27,7 +27,8 @@ _PURPOSE = re.compile(
 )
 _USED_FOR = re.compile(r",?(?<!\s)\s+(?:in\s+order\s+to|so\s+that|to|for)\s+(?!(?:the|an?|my)\s)")
 _THE_LIST = re.compile(
-    r"(?<!\s)\s*\b(?:(?:all|any|each|both|either|one|one or more|at least one|at least)\s+(?:of\s+)?)?"
+    r"(?<!\s)\s*\b(?:(?:all|any|each|both|either|one|one or more|at least one|at least)\s+"
+    r"(?:of\s+)?)?"
     r"(?:the\s+following(?:\s+(?:\w+\s)?NOUNS)?|(?:these|this|two|three|four|five|six|seven)\s+NOUNS|this$)"
     r"(?:\s+only)?(?=\s|,|$)".replace(
         "NOUNS",
