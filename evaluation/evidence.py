@@ -17,7 +17,7 @@ from lexloop.corpus.text.tokens import words
 from lexloop.evaluation.gold import GoldQuestion, Span
 
 _GRAM = 3
-_OPENS = re.compile(r"(?:^|\n\s*\n)\s*Document \d+:\s*")
+_OPENS = re.compile(r"(?:^\s*+|(?<!\s)(?=\s*?\n[^\S\n]*\n)\s++)Document \d+:\s*")
 Grams = set[tuple[str, ...]]
 Grades = Mapping[str, int]
 """The relevance of chunks or documents by name, 1 or more; what is missing is not relevant."""

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
 
 
 @contextmanager
@@ -11,7 +13,7 @@ def without_bars() -> Iterator[None]:
     They would stand among the answers; what they show is said by who waits for it. Whoever has
     switched them off before finds them so.
     """
-    from transformers.utils import logging
+    logging: Any = import_module("transformers.utils.logging")  # some of it is untyped
 
     if not logging.is_progress_bar_enabled():
         yield

@@ -5,10 +5,11 @@ from functools import lru_cache
 
 _ASKED = re.compile(
     r"(?:definitions? of|meanings? of|what (?:is|are)|what do(?:es)?|what constitutes"
-    r"|how (?:is|are)|\bdefine)\s+"
-    r"(?:(?:the )?(?:terms?|phrase|word|definition of|meaning of)\s+)?(?:an? |the )?"
+    r"|how (?:is|are)|\bdefine)\s++"
+    r"(?:(?:the )?(?:terms?|phrase|word|definition of|meaning of)\s++)?(?:an? |the )?"
     r"(?P<open>['\"‘“])?(?P<term>[\w\-,/ ]{3,60}?)['\"’”]?"
-    r"(?=\s+(?:mean|refer|is\b|in the|and\b|according|that|defined|under|for\b|signif)|[?,.;:]|$)",
+    r"(?=(?<!\s)\s+(?:mean|refer|is\b|in the|and\b|according|that|defined|under|for\b|signif)"
+    r"|[?,.;:]|$)",
     re.IGNORECASE,
 )
 _SURELY = re.compile(r"defin|meaning|\bmeans?\b|refers? to|constitutes|\bthe term", re.IGNORECASE)

@@ -1,6 +1,5 @@
 """The output guardrail of Sultania et al.: instructions never come back as an answer."""
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -36,8 +35,15 @@ def without(question: str, text: str) -> str:
     """``text`` with every repetition of the question taken out, however it is broken into lines."""
     if not question.strip():
         return text
-    repeated = r"\s+".join(re.escape(word) for word in question.split())
-    return re.sub(repeated, " ", text, flags=re.IGNORECASE).strip()
+    asked, said = " ".join(question.lower().split()), " ".join(text.split())
+    lowered = said.lower()
+    if len(lowered) != len(said):  # one letter, the Turkish İ, is two in lower case
+        said = lowered
+    left, begin = [], 0
+    while (end := lowered.find(asked, begin)) >= 0:
+        left.append(said[begin:end])
+        begin = end + len(asked)
+    return " ".join([*left, said[begin:]]).strip()
 
 
 def recited_share(text: str, system: str, before: str = "") -> float:

@@ -1,9 +1,11 @@
 """Taking a question apart: what is asked, without preamble, one part at a time."""
 
 import re
+from collections.abc import Iterator
 
 from lexloop.corpus.text.sentences import sentence_spans
 
+MOST_PARTS = 16
 _AUXILIARY = "can|could|does|do|did|is|are|was|were|must|should|may|will|would|has|have|shall|am"
 _WH = (
     "what|how|when|where|who|whom|whose|which|why|whether|to whom|to which|in which|under what"
@@ -38,10 +40,10 @@ _PREAMBLES = [
 ]
 _FILLER = (
     r"(?:(?:anyway|so|but|well|now|quickly|also|please|then|actually|tell me|say|my question"
-    r"(?: is)?)\b[\s,:]*)*"
+    r"(?: is)?)\b[\s,:]*+){0,8}"
 )
 _NEW_PART = re.compile(
-    rf"(?:[,;:]|\s+-+)?\s+(?:and|but|or|however|also)\s+(?:also,?\s+)?{_FILLER}"
+    rf"(?:[,;:]|(?<!\s)\s+-+)?(?<!\s)\s+(?:and|but|or|however|also)\s+(?:also,?\s+)?{_FILLER}"
     rf"(?=(?:{_WH}|{_AUXILIARY})\s)"
     rf"|[;:]\s+{_FILLER}(?=(?:{_WH}|{_AUXILIARY})\s)"
     rf"|,\s+so\s+{_FILLER}(?=(?:{_WH}|{_AUXILIARY})\s)",
@@ -52,7 +54,9 @@ _OPENS = re.compile(
     r"|summari[sz]e|compare|outline|provide|give)",
     re.IGNORECASE,
 )
-_BETWEEN = re.compile(r"\bbetween\s+(?P<left>.+?)\s+and\s+(?P<right>[^,?;]+)", re.IGNORECASE)
+_BETWEEN = re.compile(
+    r"\bbetween\s++(?P<left>.{1,200}?)(?<!\s)\s+and\s+(?P<right>[^,?;]+)", re.IGNORECASE
+)
 _PAIR = re.compile(
     r"^(?P<head>what (?:is|are) the )(?P<left>[\w\s]{3,40}?) and (?P<right>[\w\s]{3,40}?)"
     r"(?P<tail> (?:of|for|associated with|in) .+)$",
@@ -95,14 +99,26 @@ def without_preamble(sentence: str, least: int = 2) -> str:
 
 
 def question_parts(question: str) -> list[str]:
-    """Each thing that is asked, in order: conjoined questions apart, comparisons as their sides."""
-    parts: list[str] = []
+    """Each thing that is asked, in order: conjoined questions apart, comparisons as their sides.
+
+    What is asked again counts once, and what comes after ``MOST_PARTS`` is left to the question as
+    a whole: each part is embedded and held against every statement.
+    """
+    found: dict[str, None] = {}
+    for part in _parts(question):
+        found.setdefault(part)
+        if len(found) == MOST_PARTS:
+            break
+    first = next(iter(found), "")
+    return list(dict.fromkeys(_resolve_pronoun(part, first) for part in found))
+
+
+def _parts(question: str) -> Iterator[str]:
     for sentence in asking_sentences(question):
         pieces = [without_preamble(piece) for piece in _NEW_PART.split(sentence) if piece.strip()]
         asked = [piece for piece in pieces if _OPENS.match(piece)] or pieces
         for piece in asked:
-            parts += _sides(piece.strip(" ,;"))
-    return [_resolve_pronoun(part, parts[0]) for part in parts]
+            yield from _sides(piece.strip(" ,;"))
 
 
 def _sides(part: str) -> list[str]:

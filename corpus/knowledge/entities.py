@@ -27,7 +27,7 @@ _SUBDIVISION = (
     r"(?:(?:sub-?)?paragraphs?|subdivisions?|subsections?|clauses?|items?)\s\S{1,12}\s+of\s+"
 )
 _SUBDIVISIONS = re.compile(rf"^(?:{_SUBDIVISION}){{1,6}}", re.IGNORECASE)
-_OF_NAME = re.compile(r"\s*of\s.*$")
+_OF_NAME = re.compile(r"(?<!\s)\s*of\s.*")
 
 
 class SectionLabel(NamedTuple):

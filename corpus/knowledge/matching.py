@@ -1,5 +1,6 @@
 """Keywords -> entities of the graph, through an inverted index of their stemmed words."""
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -13,6 +14,7 @@ from lexloop.corpus.triplets.phrases import entity_key
 
 _POSTINGS = 200
 """How many entities of one word are weighed, the shortest first; bounds the cost of a match."""
+_VARIANTS = 200
 
 
 class EntityIndex:
@@ -84,12 +86,16 @@ class EntityIndex:
         return entities, best
 
     def _variants(self, keyword: str) -> list[set[str]]:
-        """The terms of a keyword, with each acronym written out in every way it may be."""
-        variants: list[set[str]] = [set()]
-        for word in entity_key(keyword).split():
-            written = self._long_forms.get(word, [word])
-            variants = [terms | set(tokenize(form)) for terms in variants for form in written]
-        return variants[:_POSTINGS]
+        """The terms of a keyword, with each acronym written out in one of the ways it may be.
+
+        An acronym means the same wherever it stands in a keyword; the ways are at most
+        ``_VARIANTS``, since those of several acronyms multiply.
+        """
+        words = dict.fromkeys(entity_key(keyword).split())
+        plain = {term for word in words if word not in self._long_forms for term in tokenize(word)}
+        meant = [self._long_forms[word] for word in words if word in self._long_forms]
+        ways = itertools.islice(itertools.product(*meant), _VARIANTS)
+        return [plain.union(*map(tokenize, forms)) for forms in ways]
 
     def _alike(self, terms: set[str]) -> tuple[Ints, NDArray[np.float64]]:
         numbers = (self._numbers.get(term) for term in sorted(terms))

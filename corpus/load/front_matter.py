@@ -7,8 +7,9 @@ from lexloop.core.errors import CorpusError
 
 _OPENING = re.compile(r"\s*^---[ \t]*\n", re.MULTILINE)
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
-_FIELD = re.compile(r"\s*[\"']?[A-Za-z][\w -]*[\"']?\s*:")
+_FIELD = re.compile(r"\s*[\"']?[A-Za-z][\w -]*+[\"']?\s*+:")
 _MOST = 1 << 16
+_DEEPEST = 32
 
 
 def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
@@ -41,6 +42,7 @@ def _fields(block: str, looks_so: bool) -> dict[str, Any] | None:
     try:
         _refuse_tricks(block)
         found = yaml.safe_load(block)
+        repr(found)  # raises where a number has more digits than Python writes
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         if not looks_so:
             return None
@@ -60,14 +62,22 @@ def _refuse_tricks(block: str) -> None:
 
     Raises:
         CorpusError: A key of the block stands there twice, or a value refers to another.
+        YAMLError: Its values lie in each other so deep that reading them takes quadratic time.
     """
     import yaml
 
-    if any(isinstance(e, yaml.AliasEvent) for e in yaml.parse(block, Loader=yaml.SafeLoader)):
-        raise CorpusError("Its front matter refers to itself.", "Write the values out.")
+    depth = 0
+    for event in yaml.parse(block, Loader=yaml.SafeLoader):
+        if isinstance(event, yaml.AliasEvent):
+            raise CorpusError("Its front matter refers to itself.", "Write the values out.")
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            raise yaml.YAMLError(f"more than {_DEEPEST} values lie in each other")
     node = yaml.compose(block, Loader=yaml.SafeLoader)
     pairs = node.value if isinstance(node, yaml.MappingNode) else []
-    keys = [key.value for key, _ in pairs if isinstance(key, yaml.ScalarNode)]
-    for key in keys:
-        if keys.count(key) > 1:
+    seen: set[str] = set()
+    for key in (key.value for key, _ in pairs if isinstance(key, yaml.ScalarNode)):
+        if key in seen:
             raise CorpusError(f"Its front matter gives {key!r} twice.", "Keep one of them.")
+        seen.add(key)

@@ -13,7 +13,7 @@ _BEGUN = re.compile(  # a marker of an item, a section or a heading
     r"\s*(?:[§•●▪◦–—*#|-]|\(?(?:\d{1,3}|[a-z]{1,4}|[A-Z]{1,4})[.)]\s|"
     r"(?:Section|Article|Chapter|Part|Title|Rule|Schedule|Annex)\b|\d+(?:[.-]\d+)+\.?\s)"
 )
-_BROKEN_WORD = re.compile(r"(\w+)" + HYPHEN + r"\s*(\w+)")
+_BROKEN_WORD = re.compile(r"(?<!\w)(\w+)" + HYPHEN + r"\s*(\w+)")
 
 
 def rejoin_lines(page: str) -> str:
@@ -25,19 +25,18 @@ def rejoin_lines(page: str) -> str:
     """
     lines = [line.strip() for line in page.split("\n")]
     longest = max(map(len, lines), default=0)
-    out: list[str] = []
+    out: list[list[str]] = []
     last = ""
     for line in lines:
         if not line:
             last = ""
         elif last and _continues(last, line, longest):
-            gap = "" if out[-1].endswith(HYPHEN) else " "
-            out[-1] += gap + line
+            out[-1] += [line] if last.endswith(HYPHEN) else [" ", line]
             last = line
         else:
-            out.append(line)
+            out.append([line])
             last = line
-    return "\n".join(out)
+    return "\n".join(map("".join, out))
 
 
 def _continues(before: str, line: str, longest: int) -> bool:

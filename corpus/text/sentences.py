@@ -13,7 +13,7 @@ _LIST_ITEM = re.compile(
 )
 _MARK = re.compile(r"[a-z]|[ivx]{1,5}")
 _INLINE_ITEM = re.compile(r"[a-z]\.\s+[A-Z]")
-_LAST_WORD = re.compile(r"([\w.]+)\.[\"'”’)\]]*$")
+_LAST_WORD = re.compile(r"(?<![\w.])([\w.]+)\.[\"'”’)\]]*$")
 _REACH = 80  # longer than any abbreviation or indent; keeps the cost linear in hostile text
 
 

@@ -22,10 +22,12 @@ _MODAL = re.compile(
     re.VERBOSE,
 )
 _END = re.compile(
-    r"[;\n]|,?\s+(?:unless|except|provided,? that)\b"
+    r"[;\n]|,?(?<!\s)\s+(?:unless|except|provided,? that)\b"
     r"|,\s+but\b(?!\s+not\s+(?:be\s+)?limited)"
 )
-_RELATIVE = re.compile(r",?\s+(?:that|who|whom|which|whose|where|when|if|unless|as)\b|\s+\(")
+_RELATIVE = re.compile(
+    r",?(?<!\s)\s+(?:that|who|whom|which|whose|where|when|if|unless|as)\b|(?<!\s)\s+\("
+)
 _REPORTED = re.compile(
     r"\b(?:acknowledg|agree|clarif|confirm|determin|ensur|establish|indicat|likely|mean|note|provid"
     r"|remind|requir|satisf|specif|stat)\w*\s+that\s+",
@@ -42,13 +44,15 @@ _OPENERS = re.compile(
     re.IGNORECASE,
 )
 _MODIFIER = re.compile(
-    r"\s+(?:pursuant\s+to|in\s+accordance\s+with|in\s+relation\s+to|in\s+respect\s+of|with\s+respect"
+    r"(?<!\s)\s+(?:pursuant\s+to|in\s+accordance\s+with|in\s+relation\s+to|in\s+respect\s+of|with\s+respect"
     r"\s+to|under|(?:referred|mentioned|described|specified|set\s+out|prescribed|contained|listed"
     r"|required|provided|made|given|issued|submitted|imposed|granted|seeking|using|wishing|applying"
     r"|carrying|carried|conducted|performed|conducting|operating|acting|authori[sz]ed|established"
     r"|designated|subject)\b)"
 )
-_PREPOSITION = re.compile(r"\s+(?:for|with|in|on|by|from|to|at|within|during|into|through)\s")
+_PREPOSITION = re.compile(
+    r"(?<!\s)\s+(?:for|with|in|on|by|from|to|at|within|during|into|through)\s"
+)
 _DETERMINER = re.compile(
     r"(?:a|an|the|any|each|every|no|such|all|both|this|these|those|your|our|their|its|his|we|you)\b",
     re.IGNORECASE,

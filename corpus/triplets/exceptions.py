@@ -9,12 +9,12 @@ from lexloop.corpus.triplets.phrases import noun_phrase, readable
 from lexloop.corpus.triplets.predicates import Statement
 
 _UNLAWFUL = re.compile(
-    r"\b(?:it\s+(?:is|shall\s+be)\s+)?(?:an\s+offen[cs]e|unlawful|prohibited|illegal)\s+for\s+"
-    r"(?P<actor>[^,;:]{2,120}?)\s+to\s+(?P<action>[^;:]{3,300})",
+    r"\b(?:it\s+(?:is|shall\s+be)\s+)?(?:an\s+offen[cs]e|unlawful|prohibited|illegal)\s+for\s++"
+    r"(?P<actor>[^,;:]{2,120}?)(?<!\s)\s+to\s+(?P<action>[^;:]{3,300})",
     re.IGNORECASE,
 )
 _CONDITION = re.compile(
-    r",?\s+(?:(?P<unless>unless)|(?P<except>except)(?:\s+(?:that|where|when|if|for|as|in|to))?"
+    r",?(?<!\s)\s+(?:(?P<unless>unless)|(?P<except>except)(?:\s+(?:that|where|when|if|for|as|in|to))?"
     r"|provided,?\s+(?:however,?\s+)?that)\s+(?P<condition>[^;]{3,300})"
 )
 _NOTWITHSTANDING = re.compile(
@@ -37,7 +37,7 @@ _LIABLE = re.compile(
     r"(?P<penalty>[^,;:]{3,200})"
 )
 _PENALTY_END = re.compile(
-    r"\s+(?:if|where|when|unless|who|and\s+on|for\s+(?:each|every|a\s+first))\b"
+    r"(?<!\s)\s+(?:if|where|when|unless|who|and\s+on|for\s+(?:each|every|a\s+first))\b"
 )
 _PENALTY = re.compile(
     r"penalt|fine|imprison|sanction|offen[cs]e|violation|breach|contraven|damages"
@@ -60,7 +60,7 @@ def find_unlawful(body: str) -> tuple[str, str, int] | None:
         return None
     condition = _CONDITION.search(match["action"] + " ")
     action = match["action"][: condition.start()] if condition else match["action"]
-    action = re.sub(r",?\s+unless$", "", action.rstrip())
+    action = re.sub(r",?(?<!\s)\s+unless$", "", action.rstrip())
     return plain_noun(match["actor"]), action, match.start("action") + len(action)
 
 
@@ -84,7 +84,9 @@ def scope_statements(body: str, subject_of: dict[str, str]) -> Iterator[Statemen
         if not match:
             continue
         subject = _rule_named(body[: match.start()], subject_of)
-        what = noun_phrase(re.split(r",?\s+(?:unless|if|where|except)\b|,\s", match["what"])[0])
+        what = noun_phrase(
+            re.split(r",?(?<!\s)\s+(?:unless|if|where|except)\b|,\s", match["what"])[0]
+        )
         if not subject or not what or _PRONOUN.match(what):
             continue
         if predicate == "exception_to":
@@ -95,7 +97,7 @@ def scope_statements(body: str, subject_of: dict[str, str]) -> Iterator[Statemen
 
 def _rule_named(before: str, subject_of: dict[str, str]) -> str:
     segment = re.split(r"[,;:]\s+", before)[-1].strip()
-    segment = re.sub(r"\s+(?:shall|will|also|only|does|do)$", "", segment)
+    segment = re.sub(r"(?<!\s)\s+(?:shall|will|also|only|does|do)$", "", segment)
     named = subject_of.get(segment.lower())
     return named or noun_phrase(plain_noun(segment))
 

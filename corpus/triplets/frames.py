@@ -20,10 +20,10 @@ _APPLIES = re.compile(
     r"(?:\s+(?:each|all|any)\s+of)?(?:\s+the\s+following(?:\s+\w+){0,2})?$"
 )
 _FILLER = re.compile(
-    r",?\s*(?:\b(?:of\s+|with\s+|in\s+)?(?:each|all|any|both|one\s+or\s+more|at\s+least)?"
-    r"(?:\s+of)?\s*the\s+following(?:\s+\w+){0,2}|\bthat|\bincluding|\bas\s+follows)?\s*[:—–-]*\s*$"
+    r",?\s{0,9}(?:\b(?:of\s++|with\s++|in\s++)?(?:each|all|any|both|one\s+or\s+more|at\s+least)?"
+    r"(?:\s+of)?\s*the\s+following(?:\s+\w+){0,2}|\bthat|\bincluding|\bas\s+follows)?\s{0,9}[:—–-]{0,9}\s{0,9}$"
 )
-_WHO = re.compile(r"\s+(?:who|that|which)\s")
+_WHO = re.compile(r"(?<!\s)\s+(?:who|that|which)\s")
 _SMALL_WORD = re.compile(r"^(?:A|An|Any|Each|That|The|Whether|Such)\b")
 _HEAD_CHARS = 60
 

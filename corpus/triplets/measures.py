@@ -51,10 +51,10 @@ _RECURRENCE = re.compile(
     r"|quarter|year)|annually|quarterly|(?:every|each)\s+(?:calendar\s+)?(?:month|quarter|year))\b"
 )
 _AFTER_DURATION = re.compile(
-    r"['’]?\s+(?:before|after|prior\s+to|of|from|following|preceding|in\s+advance\s+of|beginning"
+    r"['’]?(?<!\s)\s+(?:before|after|prior\s+to|of|from|following|preceding|in\s+advance\s+of|beginning"
     r"|(?:ha(?:s|ve)\s+(?:passed|elapsed)\s+)?since)\b"
 )
-_AFTER_AMOUNT = re.compile(r"\s+(?:for|of|per|a|each)\b")
+_AFTER_AMOUNT = re.compile(r"(?<!\s)\s+(?:for|of|per|a|each)\b")
 _BARE_SHARE = re.compile(rf"{_DIGITS}\s?(?:%|per\s?cent)")
 _TAIL_END = re.compile(
     r"[,;:()]|\.(?:\s|$)|\s(?:and|or|nor|but|unless|if|where|when|which|that|who|shall|must|may"

@@ -1,11 +1,10 @@
 """Triplets by a model, kept only where the chunk holds the words they rest on."""
 
-import re
-
 from pydantic import BaseModel
 
 from lexloop import prompts
 from lexloop.core.types import Chunk, Triplet
+from lexloop.corpus.text.quotes import find_quote
 from lexloop.corpus.triplets.phrases import noun_phrase, readable
 from lexloop.corpus.triplets.predicates import Statement, typed
 from lexloop.corpus.triplets.rules import located
@@ -46,7 +45,7 @@ def extract_with_model(chunk: Chunk) -> Dialogue[list[Triplet]]:
     reply = parsed((yield ChatRequest("extract_triplets", system, user, Extraction)), Extraction)
     triplets: list[Triplet] = []
     for item in reply.triplets[:MOST]:
-        span = _span(item.quote, chunk["text"])
+        span = find_quote(item.quote, chunk["text"])
         statement = Statement(
             noun_phrase(item.subject),
             _verb(item.predicate),
@@ -60,12 +59,3 @@ def extract_with_model(chunk: Chunk) -> Dialogue[list[Triplet]]:
 def _verb(predicate: str) -> str:
     """On one line; a preposition at the end belongs to it."""
     return " ".join(predicate.split()).strip(" .,:;\"'“”")[:_PREDICATE_CHARS].rstrip()
-
-
-def _span(quote: str, text: str) -> tuple[int, int] | None:
-    """Where ``quote`` stands in ``text``, whatever the white space between its words."""
-    words = quote.split()
-    if not words:
-        return None
-    found = re.search(r"\s+".join(map(re.escape, words)), text)
-    return found.span() if found else None

@@ -16,14 +16,14 @@ _ACRONYM = re.compile(
     r"(?P<aside>\s\((?=[A-Z][A-Za-z]{1,9}\)))?(?<!\d\s)\b(?P<acronym>[A-Z][A-Za-z]{1,9})\b(?(aside)\))"
 )
 _WORD = re.compile(r"[^\W_]+(?:['.\-/][^\W_]+)*(?:\([^\W_]{1,4}\))*|§")
-_SECTION_WORD = re.compile(r"(?:\bsections?|\bsec\.?|§+)\s*(?=\d)")
+_SECTION_WORD = re.compile(r"(?:\bsections?|\bsec\.?|(?<!§)§+)\s*(?=\d)")
 _ARTICLE_WORD = re.compile(r"\b(?:articles|art\.)\s*(?=\d)")
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 _JOINED_PREFIXES = frozenset({"anti", "co", "multi", "non", "pre", "re", "semi", "sub"})
 _QUOTES = re.compile('["“”]')
 _EDGES = " \t\n\r'‘’`.,;:–—-|*#"
 _DANGLING = re.compile(
-    r"[\s,;:]+(?:and|or|and/or|the|a|an|of|to|for|in|by|with|on|any|that"
+    r"(?<![\s,;:])[\s,;:]+(?:and|or|and/or|the|a|an|of|to|for|in|by|with|on|any|that"
     r"|if|when|where|unless|than|as|is|are|at|e\.g|i\.e)$"
 )
 
@@ -125,7 +125,7 @@ def alternatives(phrase: str) -> list[str]:
     """The parts of a short coordination: "employer or employment agency" names two entities."""
     if not any(word in phrase for word in (",", " and", " or")):
         return [phrase]
-    parts = re.split(r",\s*(?:and|or)\s+|,\s+|\s+(?:and/or|and|or)\s+", phrase)
+    parts = re.split(r",\s*(?:and|or)\s+|,\s+|(?<!\s)\s+(?:and/or|and|or)\s+", phrase)
     short = all(0 < len(part.split()) <= 4 for part in parts)
     if not short or " of " in phrase or phrase.startswith("§"):
         return [phrase]

@@ -33,16 +33,18 @@ _NO_PERMISSION = re.compile(
     r"|occur|cause|constitute|lead|differ|change|need|wish|choose|want|seem|appear|become|fall|not"
     r"|apply|well|reasonably|trigger|indicate|suggest|involve|give\s+rise|find|help|mean|relate|take\s+the\s+form)\b"
 )
-_OPEN_LIST = re.compile(r"\s*\bbut\s+not\s+(?:be\s+)?limited\s+to")
+_OPEN_LIST = re.compile(r"(?<!\s)\s*\bbut\s+not\s+(?:be\s+)?limited\s+to")
 _MEASURED = re.compile(
     r"\d|§|[IVX]|day|week|month|quarter|year|annual|subdivision|paragraph|Part|Annex"
 )
 _CLAUSE_START = re.compile(r"(?:at|if|it|no|not|that|they|when|where|within)\b", re.IGNORECASE)
 _LEAD_IN = re.compile(
-    r",?\s+(?:if|where|when|that|which|who|to\s+enable|in\s+order|for|at\s+least|of\s+the\s+following)\b"
+    r",?(?<!\s)\s+(?:if|where|when|that|which|who|to\s+enable|in\s+order|for|at\s+least|of\s+the\s+following)\b"
     r"[^,.;]{0,60}$"
 )
 _LEAD_IN_CHARS = 3000
+_LEAD_IN_TIMES = 20
+"""How much of the section before a chunk is read for it: so much, and so many times the chunk."""
 _OWN_NAMES = ("section", "article", "rule", "regulation", "subchapter", "chapter", "part", "policy")
 
 
@@ -60,7 +62,8 @@ def extract_document(chunks: Sequence[Chunk]) -> list[Triplet]:
         if previous is None or previous["section"] != chunk["section"]:
             section_start = chunk["start"]
         offset = chunk["start"] - chunks[0]["start"]
-        begin = max(section_start - chunks[0]["start"], offset - _LEAD_IN_CHARS)
+        reach = min(_LEAD_IN_CHARS, _LEAD_IN_TIMES * len(chunk["text"]))
+        begin = max(section_start - chunks[0]["start"], offset - reach)
         triplets += extract_triplets(chunk, aliases, text[begin:offset])
     return triplets
 

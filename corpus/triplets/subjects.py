@@ -26,7 +26,7 @@ _LINK = re.compile(
 )
 _MEASURED = re.compile(r"(?:not\s+)?(?:be|exceed|equal|amount|represent|comprise|total)\b")
 _PARTICIPLE = re.compile(
-    r"(?P<noun>(?:[\w'’-]+\s+){1,5}?)(?P<passive>(?:(?:shall|must|will|may|not|has|have|had|be|been"
+    r"(?<![\w'’-])(?P<noun>(?:[\w'’-]+\s+){1,5}?)(?P<passive>(?:(?:shall|must|will|may|not|has|have|had|be|been"
     r"|is|are|was|were|also)\s+){0,5}(?:\w{2,20}ed|made|given|held|paid|done|taken|sent)\s*)$"
 )
 _OPENING = re.compile(r"^(?P<noun>[^,;:]{2,120}?)\s+(?:is|are|was|were|has|have|had|took|takes?)\s")

@@ -11,7 +11,7 @@ from lexloop.nodes.markers import without_markers
 
 _CONVERSATIONAL = "conversational"
 _HUMAN = {"up": 1.0, "down": 0.0}
-_LOOSE = re.compile(r"\s+(?=[.,;:!?](?:\s|$))")
+_LOOSE = re.compile(r"(?<!\s)\s+(?=[.,;:!?](?:\s|$))")
 
 
 def as_gold(opinions: Sequence[Opinion]) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ _PLURAL_HEAD = re.compile(r"(?:[^su]s|people|children|data)$", re.IGNORECASE)
 _VOWEL = re.compile(
     r"[AEIO]|[aeio](?!ne\b)|[Uu](?!ni|se|su|ti|\b)|[FHLMNRSX](?=[A-Z])|hour|honest|heir"
 )
-_MINE = re.compile(r"\bmy (?:[\w\-]+ )+(?P<noun>[\w\-]+)$")
+_MINE = re.compile(r"\bmy (?:[\w\-]+ ){1,20}(?P<noun>[\w\-]+)$")
 _PERSONS = {"I": "I", "you": "you"}
 
 

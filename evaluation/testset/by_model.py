@@ -1,7 +1,6 @@
 """Questions of every type asked for from a model, their evidence found again in the documents."""
 
 import math
-import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
@@ -11,6 +10,7 @@ from pydantic import BaseModel, Field
 from lexloop.core.errors import ModelUnavailable
 from lexloop.core.score import Unresolved
 from lexloop.core.types import Chunk
+from lexloop.corpus.text.quotes import find_quote
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.gold import OUT_OF_SCOPE, Said, Span
 from lexloop.evaluation.testset.draft import Draft
@@ -118,16 +118,13 @@ def draft_of(reply: WrittenQuestion, question_type: str, chunks: Sequence[Chunk]
 
 def _located(quote: str, chunks: Sequence[Chunk]) -> Span | None:
     """Where a quote stands; blanks and line breaks may differ."""
-    words = quote.split()
-    if not words:
-        return None
-    pattern = re.compile(r"\s+".join(map(re.escape, words)))
     for chunk in chunks:
-        if found := pattern.search(chunk["text"]):
+        if found := find_quote(quote, chunk["text"]):
+            start, end = found
             return Span(
                 document=chunk["document"],
-                start=chunk["start"] + found.start(),
-                end=chunk["start"] + found.end(),
+                start=chunk["start"] + start,
+                end=chunk["start"] + end,
                 section=chunk["section"],
             )
     return None

@@ -10,7 +10,7 @@ from lexloop.evaluation.testset.ask import is_many
 from lexloop.evaluation.testset.wording import from_reader, is_clear, settled, subject_of
 
 _CONDITION = re.compile(
-    r",?\s+(?P<link>only\s+(?:if|when|where)|if|when|where|once(?!\s+(?:an?|every|per|each)\b)|unless|except\s+(?:where|when|if|in)"
+    r",?(?<!\s)\s+(?P<link>only\s+(?:if|when|where)|if|when|where|once(?!\s+(?:an?|every|per|each)\b)|unless|except\s+(?:where|when|if|in)"
     r"|provided,?(?:\s+however,?)?\s+that|as\s+long\s+as|so\s+long\s+as|to\s+the\s+extent\s+that)\s+"
 )
 _FRONT = re.compile(
@@ -23,7 +23,7 @@ _LIGHT = re.compile(
     re.IGNORECASE,
 )
 _PRESENT = re.compile(
-    r"^(?P<subject>(?:We|You|(?:The|An?|Each|Any|Every|All)\s+[^,.;:]{2,60}?))\s+"
+    r"^(?P<subject>(?:We|You|(?:The|An?|Each|Any|Every|All)\s++[^,.;:]{2,60}?))(?<!\s)\s+"
     r"(?:(?P<not>(?:do|does)\s+not)\s+|never\s+)?(?P<verb>collect|keep|share|use|store|retain|process"
     r"|sell|disclose|transfer|delete|charge|pay|cover|record|report|hold|receive|review|issue|set"
     r"|grant|deliver|refund|ship|protect|support|appoint|require|bear|own|supply)(?P<s>s|es)?\s+"

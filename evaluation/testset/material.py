@@ -13,7 +13,7 @@ from lexloop.corpus.triplets.units import Unit, units
 from lexloop.evaluation.gold import Span
 
 _NUMBERED = re.compile(
-    r"(?:§|section|article|art\.|rule|regulation|clause|part|chapter|annex|schedule)+\s*\S*\d|\d",
+    r"(?:§|section|article|art\.|rule|regulation|clause|part|chapter|annex|schedule)++\s*+\S*\d|\d",
     re.IGNORECASE,
 )
 _PLACE = re.compile(

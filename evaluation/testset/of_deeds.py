@@ -18,16 +18,17 @@ _CONTENT = re.compile(
 )
 _OF_COMPANIES = frozenset({"collect", "sell", "include", "report", "disclose"})
 _TELLS = re.compile(
-    r"(?:notify|inform|tell|advise)\s+(?P<whom>(?:an?|the|each|any|I|me)?\s*(?:[\w\-]+\s?){1,7}?)\s+"
+    r"(?:notify|inform|tell|advise)\s+(?P<whom>[\w\-]++(?:\s[\w\-]++){0,7}?)\s+"
     r"(?:that|of|about|how|which|why|whether|when|where)\s"
 )
 _PURPOSE = re.compile(
-    r",?\s+(?:in\s+order\s+to|so\s+as\s+to|so\s+that|to\s+(?=enable|ensure|provide|"
+    r",?(?<!\s)\s+(?:in\s+order\s+to|so\s+as\s+to|so\s+that|to\s+(?=enable|ensure|provide|"
     r"improve|assess|prevent|protect|process|comply|show|verify))\s*"
 )
-_USED_FOR = re.compile(r",?\s+(?:in\s+order\s+to|so\s+that|to|for)\s+(?!(?:the|an?|my)\s)")
+_USED_FOR = re.compile(r",?(?<!\s)\s+(?:in\s+order\s+to|so\s+that|to|for)\s+(?!(?:the|an?|my)\s)")
 _THE_LIST = re.compile(
-    r"\s*\b(?:(?:all|any|each|both|either|one|one or more|at least one|at least)\s+(?:of\s+)?)?"
+    r"(?<!\s)\s*\b(?:(?:all|any|each|both|either|one|one or more|at least one|at least)\s+"
+    r"(?:of\s+)?)?"
     r"(?:the\s+following(?:\s+(?:\w+\s)?NOUNS)?|(?:these|this|two|three|four|five|six|seven)\s+NOUNS|this$)"
     r"(?:\s+only)?(?=\s|,|$)".replace(
         "NOUNS",
@@ -158,7 +159,7 @@ def _contents(deed: Deed) -> Iterator[tuple[str, Ask]]:
 
 def _of_list(deed: Deed) -> Iterator[tuple[str, Ask]]:
     if deed.link or re.search(r"\b(?:unless|if|where|when)$", deed.act):
-        act = re.sub(r",?\s*\b(?:unless|if|where|when)$", "", deed.act)
+        act = re.sub(r",?(?<!\s)\s*\b(?:unless|if|where|when)$", "", deed.act)
         negative = deed.link == "unless" or deed.act.endswith("unless")
         if deed.relation != "prohibits" or negative:
             yield "condition", Ask("Under what conditions", deed.aux, deed.subject, act, deed.front)

@@ -15,14 +15,14 @@ _ELSEWHERE = re.compile(
     re.IGNORECASE,
 )
 _COPULA = re.compile(
-    r"^(?P<noun>[Tt]he\s+[^,.;:]{3,70}?)\s+(?P<verb>is|are)\s+(?!(?:also|only|\w+ed)\b)"
+    r"^(?P<noun>[Tt]he\s++[^,.;:]{3,70}?)(?<!\s)\s+(?P<verb>is|are)\s+(?!(?:also|only|\w+ed)\b)"
     r"(?!the\s+(?:most|highest|lowest|only|first|last|same)\b)(?=(?:the|an?|any|to|at|not\s+(?:more|less)|up\s+to|[$€£\dA-Z])\b|[$€£])"
 )
 _BARE = re.compile(
     r"^(?P<noun>[A-Z][\w\-]*(?:\s+[a-z][\w\-]*){0,4})\s+(?P<verb>is)\s+(?!the\s+(?:most|highest|lowest|only|first|last|same)\b)(?=(?:the|an?|any|data|to)\b)"
 )
 _PENALTY = re.compile(
-    r"^(?P<who>[^;:]{6,160}?)\s+(?:is|are|shall\s+be|will\s+be)\s+(?P<how>liable\s+(?:for|to)|guilty\s+of"
+    r"^(?P<who>[^;:]{6,160}?)(?<!\s)\s+(?:is|are|shall\s+be|will\s+be)\s+(?P<how>liable\s+(?:for|to)|guilty\s+of"
     r"|punishable\s+by)\s"
 )
 _PAST = re.compile(
@@ -34,11 +34,11 @@ _VERBAL = re.compile(
     r"\b(?:is|are|was|were|must|may|shall|will|can|has|have|that|which|who|if|when)\b"
 )
 _DATE = re.compile(
-    r"\s+(?:on|in|since|from)\s+(?:[A-Z][a-z]+\s\d{1,2},\s\d{4}|\d{1,2}\s[A-Z][a-z]+\s\d{4}"
+    r"(?<!\s)\s+(?:on|in|since|from)\s+(?:[A-Z][a-z]+\s\d{1,2},\s\d{4}|\d{1,2}\s[A-Z][a-z]+\s\d{4}"
     r"|(?:[A-Z][a-z]+\s)?\d{4}\b)"
 )
 _DID = re.compile(
-    r"^(?P<noun>(?:[A-Z][\w.&\-]*(?:\s[A-Z][\w.&\-]*){0,4}|(?:The|An?)\s(?:[\w\-]+\s?){1,4}?))\s+(?P<stem>propos|adopt|enact|publish|issu|sign|approv|launch|amend|repeal"
+    r"^(?P<noun>(?:[A-Z][\w.&\-]*(?:\s[A-Z][\w.&\-]*){0,4}|(?:The|An?)\s[\w\-]++(?:\s[\w\-]++){0,3}?))\s+(?P<stem>propos|adopt|enact|publish|issu|sign|approv|launch|amend|repeal"
     r"|submitt|acquir|open|clos|introduc|establish|creat)ed\s+(?!and\b)(?P<more>.*)$"
 )
 _MUTE_E = frozenset("propos issu approv acquir clos introduc creat".split())
@@ -48,7 +48,7 @@ _HAS = re.compile(
 )
 _MONEY = re.compile(r"[$€£]|\b(?:USD|EUR|GBP|AED|CHF|dollars|euros|pounds|dirhams)\b")
 _COSTS = re.compile(
-    r"(?P<noun>\b(?:the|an?|your|our)\s+(?:(?!\b(?:the|an?|your)\b)[^,.;:]){3,60}?)\s+(?:is|are|costs?|amounts?\s+to|shall\s+be|will\s+be)\s"
+    r"(?P<noun>\b(?:the|an?|your|our)\s++(?:(?!\b(?:the|an?|your)\b)[^,.;:]){3,60}?)(?<!\s)\s+(?:is|are|costs?|amounts?\s+to|shall\s+be|will\s+be)\s"
     r"(?:[\w\s]{0,30}?)$",
     re.IGNORECASE,
 )

@@ -18,7 +18,7 @@ from lexloop.nodes.evaluate.negations import denied
 from lexloop.nodes.markers import MARKER, cited_sentences
 
 Term = TypeVar("Term")
-_VERDICT = re.compile(r"\W*(yes\b|no(?=\s*(?:[,.;:–—-]|$)))", re.IGNORECASE)
+_VERDICT = re.compile(r"(?<!\W)\W*(yes\b|no(?=\s*(?:[,.;:–—-]|$)))", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?|[a-z]+")
 _LONGEST, _MOST_SENTENCES = 20_000, 100  # keeps the cost bounded in hostile text
 _MOSTLY = 0.5

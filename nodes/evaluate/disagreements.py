@@ -13,7 +13,7 @@ _CLOSE, _SAME, _NEARLY = 0.6, 0.9, 0.8
 in the same words; those that hold nearly as many as the best one count as well."""
 _CLAUSE = re.compile(r"[,;:.()](?:\s|$)")
 _QUALIFIERS = frozenset(tokenize("business calendar working full consecutive percent"))
-_REFERENCE = re.compile(r"\d+[.\-]\d")
+_REFERENCE = re.compile(r"\d[.\-]\d")
 
 
 def disagreements(claim: str, evidence: Evidence) -> list[str]:

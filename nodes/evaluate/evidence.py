@@ -16,7 +16,7 @@ Embed = Callable[[list[str]], Vectors]
 """From texts to their unit vectors, shape (texts, dimension)."""
 
 
-_HEADING = re.compile(r"^\s*§+\s*(\d[\w.\-]*\w)", re.MULTILINE)
+_HEADING = re.compile(r"^[^\S\n]*§+\s*(\d[\w.\-]*\w)", re.MULTILINE)
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ _WORD = "|".join([*_SMALL, *_SCALES])
 _AND = r"(?<=hundred)\s+and\s+|(?<=thousand)\s+and\s+"
 # Words count before a unit alone: "one" is more often a pronoun, and "first" is never checked.
 _COUNTED = re.compile(
-    rf"\b(?P<words>(?:{_WORD})(?:(?:[\s-]+|{_AND})(?:{_WORD}))*)"
-    r"(?=[\s-]+(?:business |calendar |working )?"
-    r"(?:days?|weeks?|months?|years?|hours?|minutes?|percent|per cent|dollars|times)\b)",
+    rf"\b(?P<words>(?:{_WORD})\b(?:(?:[\s-]+|{_AND})(?:{_WORD})\b)*+)"
+    r"(?P<unit>[\s-]+(?:business |calendar |working )?"
+    r"(?:days?|weeks?|months?|years?|hours?|minutes?|percent|per cent|dollars|times)\b)?",
     re.IGNORECASE,
 )
 _MONTHS = """January February March April May June July August September October November
@@ -42,7 +42,7 @@ _AMOUNT = re.compile(
     r"|(?<![\d.])\d+\.\d+(?=\s?(?:%|per ?cent\b))",
     re.IGNORECASE,
 )
-_REFERENCE = re.compile(r"\d+(?:[.\-–]\d+)+[a-z]?(?:\([a-z0-9]{1,4}\))*", re.IGNORECASE)
+_REFERENCE = re.compile(r"(?<!\d)\d+(?:[.\-–]\d+)+[a-z]?(?:\([a-z0-9]{1,4}\))*", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+")
 
 
@@ -55,7 +55,7 @@ def facts(text: str) -> set[str]:
     """
     text = _spelt_out(text)
     found = {_month(name) for pair in _MONTH.findall(text) for name in pair if name}
-    found |= {str(_counted(match["words"])) for match in _COUNTED.finditer(text)}
+    found |= {str(_counted(match["words"])) for match in _COUNTED.finditer(text) if match["unit"]}
     found |= {_amount(match.group()) for match in _AMOUNT.finditer(text)}
     rest = _AMOUNT.sub(" ", text)
     references = [match.group() for match in _REFERENCE.finditer(rest)]

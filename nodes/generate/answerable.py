@@ -17,7 +17,9 @@ from lexloop.nodes.generate.selection import Scored
 from lexloop.nodes.relevance import Asked, Sources, coverage
 
 _PROPER = re.compile(r"(?<=[a-z,'’)\]] )[A-Z][\w\-]*[\w]")
-_REFERENCE = re.compile(r"(?:§+|\b[Ss]ections?|\b[Aa]rticles?|\b[Rr]ules?)\s*(\d[\w.\-]*\w|\d)")
+_REFERENCE = re.compile(
+    r"(?:(?<!§)§+|\b[Ss]ections?|\b[Aa]rticles?|\b[Rr]ules?)\s*(\d[\w.\-]*\w|\d)"
+)
 _GENERIC = frozenset("document documents file version section article chapter page".split())
 """Words that people capitalise when they point at a text; they name nothing."""
 _TOP = 5

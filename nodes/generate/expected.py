@@ -53,9 +53,7 @@ _ASKED: list[tuple[Kind, re.Pattern[str]]] = [
 ]
 _HELD: dict[Kind, re.Pattern[str]] = {
     "duration": re.compile(_DURATION, re.IGNORECASE),
-    "money": re.compile(
-        r"[$€£¥]\s?\d|\b\d[\d,.]*\s?(?:dollars|USD|EUR|GBP|AED|euros?|pounds)\b", re.I
-    ),
+    "money": re.compile(r"[$€£¥]\s?\d|\d[,.]*\s?(?:dollars|USD|EUR|GBP|AED|euros?|pounds)\b", re.I),
     "percentage": re.compile(r"\d\s?%|\bper ?cent\b", re.IGNORECASE),
     "date": re.compile(f"{_DATE}|{_DURATION}", re.IGNORECASE),
     "number": re.compile(rf"\d|\b(?:{_NUMBER_WORDS})\b", re.IGNORECASE),
@@ -63,7 +61,7 @@ _HELD: dict[Kind, re.Pattern[str]] = {
         r"@\w|https?://|www\.|\b\d{3}[\-. ]\d{3,4}\b"
         r"|\b\d+ [A-Z]\w+ (?:Street|Avenue|Road|Place|Square|St|Ave)\b"
     ),
-    "name": re.compile(r"\b(?:[A-Z][\w'’\-]+ ){1,3}[A-Z][\w'’\-]+"),
+    "name": re.compile(r"\b(?:[A-Z][\w'’\-]{1,40} ){1,3}[A-Z][\w'’\-]"),
 }
 
 

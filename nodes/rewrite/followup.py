@@ -19,7 +19,11 @@ _POINTER = re.compile(
 )
 _BARE = re.compile(r"(?:what|which|why|the|\w+\W*$)", re.IGNORECASE)
 """With one word of its own, "Which courts?" leans, "Who can sue?" does not."""
+_POSSESSIVE = re.compile(r"\b(?:its|their)\s+(\w+)")
+_PRONOUN = re.compile(r"\b(?:it|they|them|this|that)\b")
 _WHAT_IS = re.compile(r"what (?:is|are) (?P<subject>.+)$", re.IGNORECASE)
+_TOPIC_CHARS = 4000
+"""What is read of a turn to find its topic; a history is not limited as a question is."""
 _OPENING = re.compile(r"(?:and|but|so|then|what about|how about|also|or)\b", re.IGNORECASE)
 
 
@@ -36,7 +40,7 @@ def topic_of(history: list[Turn]) -> str | None:
     """What the user last spoke of: their latest turn that names something, without preamble."""
     for turn in reversed(history):
         if turn["role"] == "user":
-            topic = without_preamble(turn["content"], least=1).strip(" .?!")
+            topic = without_preamble(turn["content"][:_TOPIC_CHARS], least=1).strip(" .?!")
             if any(word not in _EMPTY for word in words(topic)):
                 return topic
     return None
@@ -59,10 +63,10 @@ def standalone_question(question: str, history: list[Turn]) -> str:
         if plural := re.match(r"(?P<wh>what|who|where|how) is it\b", question, re.IGNORECASE):
             verb = "are" if re.search(r"[^s]s$", topic.split(" of ")[0]) else "is"
             return f"{plural['wh']} {verb} {topic}{question[plural.end() :]}"
-        possessive = re.sub(r"\b(?:its|their)\s+(\w+)", rf"the \1 of {topic}", question, count=1)
+        possessive = _POSSESSIVE.sub(lambda its: f"the {its[1]} of {topic}", question, count=1)
         if possessive != question:
             return possessive
-        named = re.sub(r"\b(?:it|they|them|this|that)\b", topic, question, count=1)
+        named = _PRONOUN.sub(lambda _: topic, question, count=1)
         if named != question:
             return named
     return f"{question.rstrip(' ?.!')}, regarding {topic}?"

@@ -11,7 +11,7 @@ from lexloop.nodes.rewrite.node import Rewriting
 
 _QUOTED = re.compile(r"['\"‘“]([^'\"’”]{3,60})['\"’”](?!\w)")
 _SECTION = re.compile(
-    r"(?:§+\s*|\b(?:section|article|rule|part)\s+)[\dIVX][\w.\-()]*", re.IGNORECASE
+    r"(?:(?<!§)§+\s*|\b(?:section|article|rule|part)\s+)[\dIVX][\w.\-()]*", re.IGNORECASE
 )
 _ASKING = frozenset(
     """according explain describe tell provide know please define definition mean meaning document

@@ -113,9 +113,9 @@ def test_a_later_judge_that_fails_chooses_among_all_drafts(
         False,
         True,
     ]
-    scripted.play("generate", Reply("It is due [1]."), Reply(DRAFT))
+    scripted.play("generate", Reply("The fee is due [1]."), Reply(DRAFT))
     scripted.play("evaluate", scores(0.1, 0.9, 0.9), refusal(500))
-    assert ask(modelled())["answer"] == "It is due [1]."  # a score goes before none
+    assert ask(modelled())["answer"] == "The fee is due [1]."  # a score goes before none
 
 
 def test_a_draft_that_does_not_verify_says_so(scripted: FakeOpenAI, modelled: Modelled) -> None:
