@@ -236,10 +236,12 @@ def test_who_streams_events_gets_them_as_a_models(
 def test_an_answer_that_starts_over_is_another_message(
     scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
 ) -> None:
-    scripted.play("generate", Reply("It is late. [1]", pieces=1, cut=True), Reply("It is due [1]."))
+    scripted.play(
+        "generate", Reply("It is late. [1]", pieces=1, cut=True), Reply("The fee is due [1].")
+    )
     parts = list(modelled(model_attempts=2).stream(ASKED, stream_mode="messages"))
     drafts = [message for message, told in parts if told["langgraph_node"] == "generate"]
-    assert [draft.text for draft in drafts] == ["It is late.", "It is due [1]."]
+    assert [draft.text for draft in drafts] == ["It is late.", "The fee is due [1]."]
     assert drafts[0].id != drafts[1].id
 
 
