@@ -1,6 +1,7 @@
 """A reasoning model in every step: what it thinks is in the trace and nowhere else."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from fake_openai import FakeOpenAI, Reply, unsupported
@@ -67,9 +68,15 @@ def test_reasoning_names_its_attempt(thinking: FakeOpenAI, modelled: Modelled) -
 
 
 def test_reasoning_is_not_streamed(thinking: FakeOpenAI, modelled: Modelled) -> None:
-    thinking.play("generate", Reply("<think>Say. It. Late.</think>It is due [1].", pieces=30))
-    shown = modelled(max_retries=0).stream({"question": QUESTION}, stream_mode="custom")
-    assert "".join(event["token"] for event in shown) == "It is due [1]."
+    thinking.play("generate", Reply("<think>Say. It. Late.</think>The fee is due [1].", pieces=30))
+    graph = modelled(max_retries=0)
+    modes = ["custom", "messages"]
+    parts: Any = list(graph.stream({"question": QUESTION}, stream_mode=modes))
+    shown = [event["token"] for mode, event in parts if mode == "custom"]
+    assert "".join(shown) == "The fee is due [1]."
+    said = [event[0].text for mode, event in parts if mode == "messages"]
+    assert "The fee is due [1]." in "".join(said)
+    assert not any("Late" in text or "think" in text for text in said)
 
 
 @pytest.mark.parametrize("chosen", [None, 0.0])
