@@ -7,10 +7,13 @@ is given something to write into in place of a path.
 import fcntl
 import hashlib
 import os
+import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+_CHECK = "Check permissions, the disk and how many files may be open, then try again."
 
 
 class Sink:
@@ -95,6 +98,17 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def remedy(error: Exception, otherwise: str) -> str:
+    """What to do about a file that cannot be used.
+
+    Args:
+        error: Why it cannot.
+        otherwise: What to do where the fault is the file's and not the machine's.
+    """
+    passing = isinstance(error, (OSError, sqlite3.OperationalError))
+    return _CHECK if passing and not isinstance(error, FileNotFoundError) else otherwise
 
 
 def try_lock(path: Path) -> int | None:

@@ -5,9 +5,9 @@ import threading
 from pathlib import Path
 
 from lexloop.core.errors import DataError
+from lexloop.core.files import remedy
 
 _WAIT_S = 30.0
-_CHECK = "Check permissions and free space."
 
 
 class KeptTexts:
@@ -40,11 +40,9 @@ class KeptTexts:
             raise self._unusable(error) from error
 
     def _unusable(self, error: Exception) -> DataError:
-        # a file that is damaged, or no database, is no operational error
-        passing = isinstance(error, (OSError, sqlite3.OperationalError))
         return DataError(
             f"The {self._what} kept in {self._path} cannot be used: {error}.",
-            _CHECK if passing else "Remove the file.",
+            remedy(error, "Remove the file."),
         )
 
     def close(self) -> None:
@@ -83,5 +81,5 @@ class KeptTexts:
         except sqlite3.Error as error:
             raise DataError(
                 f"{self._what.capitalize()} cannot be kept in {self._path}: {error}.",
-                _CHECK,
+                "Check permissions and free space.",
             ) from error

@@ -18,9 +18,10 @@ from typing import Self
 import numpy as np
 
 from lexloop.core.errors import CorpusError, DataError
+from lexloop.core.files import remedy
 from lexloop.corpus.arrays import load_array
 from lexloop.corpus.index.generations import GENERATIONS, Lease
-from lexloop.corpus.index.manifest import Manifest, remedy
+from lexloop.corpus.index.manifest import REBUILD, Manifest
 from lexloop.corpus.index.recipe import Recipe
 from lexloop.corpus.index.rows import CHUNK, DOCUMENT, chunk_of, document_of
 from lexloop.corpus.index.texts import TextStore
@@ -58,14 +59,16 @@ class Earlier:
         try:
             lease = Lease(folder)
         except OSError as error:
-            raise DataError(f"The index {index} lacks {folder}: {error}.", remedy(error)) from error
+            raise DataError(
+                f"The index {index} lacks {folder}: {error}.", remedy(error, REBUILD)
+            ) from error
         try:
             manifest.check_files(folder)
             return cls(manifest, TextStore.open(folder / TextStore.FILE), lease, folder)
         except sqlite3.Error as error:
             lease.release()
             raise DataError(
-                f"The index {folder} cannot be read: {error}.", remedy(error)
+                f"The index {folder} cannot be read: {error}.", remedy(error, REBUILD)
             ) from error
         except BaseException:
             lease.release()

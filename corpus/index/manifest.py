@@ -3,14 +3,13 @@
 import hashlib
 import json
 import os
-import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 from lexloop.core.errors import DataError, OutdatedIndexError
-from lexloop.core.files import sync, write_text
+from lexloop.core.files import remedy, sync, write_text
 from lexloop.corpus.index.recipe import Recipe
 from lexloop.corpus.text.tokens import stemmer_name
 
@@ -21,7 +20,6 @@ chunks, windows, triplets and terms. When one of these changes, raise it by one 
 OLDEST = 2
 """The first format that an update brings up; ``earlier`` says what it needs of an index."""
 MANIFEST = "manifest.json"
-_CHECK = "Check its permissions, the disk and how many files may be open, then try again."
 REBUILD = "Build the index again with `lexloop index DIR --out INDEX --force`."
 
 
@@ -98,7 +96,7 @@ class Manifest:
             record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
             found, checksum = record["format"], record.pop("checksum", None)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise DataError(f"{path} cannot be read: {error}.", remedy(error)) from error
+            raise DataError(f"{path} cannot be read: {error}.", remedy(error, REBUILD)) from error
         if not isinstance(found, int) or not OLDEST <= found <= FORMAT:
             newer = isinstance(found, int) and found > FORMAT
             hint = "Upgrade lexloop: a newer version made it." if newer else REBUILD
@@ -155,19 +153,12 @@ class Manifest:
                 digest = sha256_of(folder / name)
             except OSError as error:
                 what = f"The index lacks {folder / name}: {error}."
-                raise DataError(what, remedy(error)) from error
+                raise DataError(what, remedy(error, REBUILD)) from error
             if digest != expected:
                 raise DataError(
                     f"{folder / name} is damaged: its SHA-256 is {digest}, not {expected}.",
                     REBUILD,
                 )
-
-
-def remedy(error: Exception) -> str:
-    """What to do about a part of an index that cannot be read."""
-    # what is wrong with the machine and not with the index needs no other index
-    passing = isinstance(error, (OSError, sqlite3.OperationalError))
-    return _CHECK if passing and not isinstance(error, FileNotFoundError) else REBUILD
 
 
 def is_index(folder: Path) -> bool:

@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from lexloop.core.errors import DataError
-from lexloop.core.files import sync
+from lexloop.core.files import remedy, sync
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.dense import DenseIndex
 from lexloop.corpus.index.everything import Everything
 from lexloop.corpus.index.generations import GENERATIONS, Lease
 from lexloop.corpus.index.layout import Layout
 from lexloop.corpus.index.lexical import LexicalIndex, searched_text
-from lexloop.corpus.index.manifest import Manifest, remedy, sha256_of
+from lexloop.corpus.index.manifest import REBUILD, Manifest, sha256_of
 from lexloop.corpus.index.recipe import check_embedder
 from lexloop.corpus.index.stored_triplets import StoredTriplets
 from lexloop.corpus.index.texts import TextStore
@@ -53,7 +53,7 @@ def open_everything(index: Path, embedder: Embedder, *, restem: bool = False) ->
         except OSError as error:
             if not _replaced(index, manifest):
                 what = f"The index {index} lacks {folder}: {error}."
-                raise DataError(what, remedy(error)) from error
+                raise DataError(what, remedy(error, REBUILD)) from error
             time.sleep(_BETWEEN_S)  # a writer published meanwhile
             continue
         try:
@@ -111,7 +111,9 @@ def _load(
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, sqlite3.Error) as error:
         if texts is not None:
             texts.close()
-        raise DataError(f"The index {folder} cannot be read: {error}.", remedy(error)) from error
+        raise DataError(
+            f"The index {folder} cannot be read: {error}.", remedy(error, REBUILD)
+        ) from error
     return everything
 
 

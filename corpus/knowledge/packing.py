@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lexloop.core.errors import DataError
-from lexloop.core.files import write_text
+from lexloop.core.files import remedy, write_text
 from lexloop.corpus.arrays import load_array, save_array
 from lexloop.corpus.knowledge.incidence import Incidence
 from lexloop.corpus.knowledge.occurrences import Ints, Occurrences
@@ -57,7 +57,7 @@ def unpack(folder: Path) -> tuple[Occurrences, Incidence]:
     except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(
             f"The knowledge graph in {folder} cannot be read: {error!r}.",
-            "Build the index again with `lexloop index`.",
+            remedy(error, "Build the index again with `lexloop index`."),
         ) from error
 
 

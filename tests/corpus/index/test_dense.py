@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from lexloop.corpus.index.ann import build_hnsw, kind_for, search_hnsw
 from lexloop.corpus.index.dense import DenseIndex
+from lexloop.corpus.index.manifest import sha256_of
 from lexloop.models.embedding import Vectors
 
 EAST, NORTH, WEST = [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]
@@ -228,6 +229,17 @@ def test_a_graph_is_written_without_a_second_copy_of_the_vectors(tmp_path: Path)
     DenseIndex.build(vectors, np.arange(1000, dtype=np.int32), 1000, "hnsw").save(tmp_path)
     stored = (tmp_path / "vectors.npy").stat().st_size
     assert (tmp_path / "vectors.faiss").stat().st_size < stored / 2
+
+
+@pytest.mark.parametrize("kind", ["hnsw", "ivf"])
+def test_the_file_is_the_one_that_faiss_writes(kind: str, tmp_path: Path) -> None:
+    import faiss
+
+    built = DenseIndex.build(random_vectors(400, 8), np.arange(400, dtype=np.int32), 400, kind)
+    hashes = built.save(tmp_path)
+    assert hashes == {path.name: sha256_of(path) for path in tmp_path.iterdir()}
+    faiss.write_index(built.index, str(tmp_path / "again"), faiss.IO_FLAG_SKIP_STORAGE)
+    assert sha256_of(tmp_path / "again") == hashes["vectors.faiss"]
 
 
 def test_the_same_vectors_make_the_same_lists(tmp_path: Path) -> None:

@@ -7,15 +7,19 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import product
 from pathlib import Path
 
+import formats
 import pytest
 from indexes import Letters, content, letter_tools, sources
 
+from lexloop.core import files
 from lexloop.core.errors import IndexWriteError, LexloopError
+from lexloop.corpus.index import generations as room
 from lexloop.corpus.index import writer
-from lexloop.corpus.index.generations import GENERATIONS
+from lexloop.corpus.index.generations import GENERATIONS, LOCK
 from lexloop.corpus.index.manifest import Manifest
 from lexloop.corpus.index.verify import verify_index
 from lexloop.corpus.index.writer import Outcome, write_index
@@ -76,6 +80,131 @@ def test_what_fails_after_the_publishing_takes_nothing_back(
     assert write().difference.nothing
 
 
+FILES = [
+    "chunks.npy", "dense.json", "knowledge.json", "knowledge.npy", "lexical.counts.npy",
+    "lexical.json", "lexical.rows.npy", "lexical.starts.npy", "lexical.weights.npy",
+    "owners.npy", "texts.sqlite", "vectors.faiss", "vectors.npy",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_does_not_read_as_it_was_written_is_not_published(
+    name: str, index: Path, folder: Path, parsed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = letter_tools(dense_index="hnsw")
+    write_index(index, sources(folder), tools)
+    before, names = content(index), generations(index)
+
+    def lose_the_end(place: Path) -> None:
+        assert {path.name for path in place.iterdir()} == set(FILES)
+        os.truncate(place / name, (place / name).stat().st_size - 1)
+
+    (folder / "fees.txt").write_text("The guest may moor.")
+    with monkeypatch.context() as patch:
+        patch.setattr(writer, "sync_generation", lose_the_end)
+        with pytest.raises(IndexWriteError, match=f"not read as it was written.*{name}"):
+            write_index(index, sources(folder), tools)
+    assert (content(index), generations(index)) == (before, names)
+    assert write_index(index, sources(folder), tools).difference.changed == ["fees.txt"]
+
+
+def test_bytes_that_were_taken_and_never_written_are_missed(
+    index: Path, folder: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write()
+    before, real, taken = content(index), os.write, []
+
+    def lose(handle: int, data: bytes) -> int:
+        taken.append(len(data))
+        # an array's values, after its header
+        return len(data) if len(taken) == 2 else real(handle, data)
+
+    (folder / "fees.txt").write_text("The guest may moor.")
+    with monkeypatch.context() as patch:
+        patch.setattr(files.os, "write", lose)
+        with pytest.raises(IndexWriteError, match="not read as it was written"):
+            write()
+    assert content(index) == before
+    assert write().difference.changed == ["fees.txt"]
+
+
+def test_the_old_generation_stays_until_the_disk_knows_the_new_one(
+    index: Path, folder: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write()
+    names = generations(index)
+
+    def fail(_: Path) -> None:
+        raise OSError(5, "Input/output error")
+
+    (folder / "fees.txt").write_text("The guest may moor.")
+    with monkeypatch.context() as patch:
+        patch.setattr(room, "sync", fail)
+        patch.setattr(writer, "sync_generation", lambda _: None)
+        write()
+    assert generations(index) > names
+    assert content(index)["documents"]["fees.txt"].startswith("The guest")
+    assert write().difference.nothing
+    assert generations(index) == {Manifest.read(index).generation}
+
+
+def test_what_cannot_be_removed_once_is_removed_then(
+    index: Path, folder: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write()
+    remove, failures = shutil.rmtree, [OSError(5, "Input/output error")]
+
+    def once(place: Path) -> None:
+        if failures:
+            raise failures.pop()
+        remove(place)
+
+    (folder / "fees.txt").write_text("The guest may moor.")
+    monkeypatch.setattr(room.shutil, "rmtree", once)
+    write()
+    assert not failures
+    assert generations(index) == {Manifest.read(index).generation}
+
+
+def test_an_index_of_an_earlier_format_outlives_a_failed_update(
+    tmp_path: Path, parsed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index, source = formats.unpacked(formats.stored_formats()[0], tmp_path)
+    before = {path: path.read_bytes() for path in index.rglob("*") if path.is_file()}
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(writer, "sync_generation", fail)
+        with pytest.raises(IndexWriteError, match="No space left"):
+            write_index(index, sources(source), letter_tools(**formats.STORED))
+    found = {path: path.read_bytes() for path in index.rglob("*") if path.is_file()}
+    assert found.pop(index / LOCK) == b""
+    assert found == before
+    assert len(generations(index)) == 1
+
+
+def test_a_process_that_may_open_no_more_files_is_not_told_to_build_anew(
+    index: Path, write: Write
+) -> None:
+    write()
+
+    def limited(more: int) -> None:
+        free = os.open(os.devnull, os.O_RDONLY)
+        os.close(free)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free + more, free + more))
+        content(index)
+
+    said = [in_a_process(partial(limited, more)) for more in range(8)]
+    failed = [one for one in said if one]
+    assert failed
+    for one in failed:
+        assert one.startswith("DataError: ")
+        assert one.endswith("how many files may be open, then try again.")
+    verify_index(index, Letters())
+
+
 def test_a_place_that_cannot_be_written_is_named(
     tmp_path: Path, folder: Path, parsed: list[str]
 ) -> None:
@@ -100,7 +229,7 @@ def in_a_process(work: Callable[[], object]) -> str:
             work()
             said = ""
         except LexloopError as error:
-            said = f"{type(error).__name__}: {error.what}"
+            said = f"{type(error).__name__}: {error}"
         finally:
             os.write(writing, said.encode())
             os._exit(0)

@@ -1,6 +1,8 @@
 """A run's folder: what it keeps, what it cuts away, and what it refuses."""
 
 import json
+import os
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +47,35 @@ def test_wherever_the_file_is_cut_whole_lines_are_kept(
         folder.records.add([record("r", "q3")])
     lines = (path / RECORDS).read_bytes().splitlines()
     assert [json.loads(line)["id"] for line in lines][-1] == "q3"
+
+
+def test_a_line_that_cannot_be_synced_is_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with RunFolder(tmp_path, IDENTITY) as folder, monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail)
+        with pytest.raises(InputError, match=r"No space left .* Make room"):
+            folder.records.add([record("r", "q1")])
+        assert not folder.records.held
+
+
+def test_a_line_that_was_written_in_part_is_cut_away(tmp_path: Path) -> None:
+    path, limits = tmp_path / RECORDS, resource.getrlimit(resource.RLIMIT_FSIZE)
+    with RunFolder(tmp_path, IDENTITY) as folder:
+        folder.records.add([record("r", "q1")])
+        resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 9, limits[1]))
+        try:
+            with pytest.raises(InputError, match="File too large"):
+                folder.records.add([record("r", "q2")])
+            folder.records.close()
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert path.read_bytes().count(b"\n") == 1
+    with RunFolder(tmp_path, IDENTITY) as folder:
+        assert set(folder.records.held) == {("r", "q1")}
 
 
 def test_of_two_lines_the_later_counts(tmp_path: Path) -> None:
