@@ -137,15 +137,14 @@ class Attempts:
             self._client, ended=streamed or self._client.always_streams, opened=self._opened
         )
         model = self._parameters.applied(refusals)
-        chars = 0
         try:
             async with aclosing(self._pieces(model, call, messages, streamed)) as pieces:
                 async for piece in pieces:
                     _heed_cancellation()
-                    chars += len(piece.text)
-                    if chars > MOST_CHARS:
+                    shown = received.add(piece)
+                    if received.chars > MOST_CHARS:
                         raise self._too_long(Oversized(MOST_CHARS, "characters"))
-                    call.show(*received.add(piece))
+                    call.show(*shown)
             call.show(*received.thinking.finish())
         finally:
             call.meter["tokens_in"] += received.tokens_in

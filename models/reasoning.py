@@ -51,15 +51,16 @@ class Thinking:
             text before is none.
         """
         rest = self._tail + piece
-        before = len(self._text)
-        while tag := _TAG.search(rest):
-            self._take(rest[: tag.start()])
-            rest = rest[tag.end() :]
+        before, end = len(self._text), 0
+        for tag in _TAG.finditer(rest):
+            self._take(rest[end : tag.start()])
+            end = tag.end()
             if tag[1]:
                 self._close()
                 before = min(before, len(self._text))
             else:
                 self._inside, self._supposed = True, False
+        rest = rest[end:]
         cut = _tag_begins(rest)
         self._tail = rest[cut:]
         self._take(rest[:cut])
@@ -76,13 +77,17 @@ class Thinking:
             self._take(supposed)
         return "".join(self._text[before:]), before == 0
 
-    def apart(self, piece: "AIMessage") -> None:
-        """Take in the reasoning that a provider sends beside the text."""
+    def apart(self, piece: "AIMessage") -> int:
+        """Take in the reasoning that a provider sends beside the text; how many characters."""
         if isinstance(piece.content, str) and not piece.additional_kwargs:
-            return  # nearly every piece: reading content blocks costs more than all the rest
-        for block in piece.content_blocks:
-            if block["type"] == "reasoning":
-                self._reasoning.append(block.get("reasoning") or "")
+            return 0  # nearly every piece: reading content blocks costs more than all the rest
+        said = [
+            block.get("reasoning") or ""
+            for block in piece.content_blocks
+            if block["type"] == "reasoning"
+        ]
+        self._reasoning += said
+        return sum(map(len, said))
 
     def _close(self) -> None:
         if not self._inside:

@@ -25,11 +25,14 @@ class Received:
         client: Who sends them.
         ended: Whether the reply must carry an end marker, as a streamed one does.
         opened: Whether the reply is taken to begin inside the model's reasoning.
+
+    ``chars`` counts all that has come: text, reasoning and the arguments of function calls.
     """
 
     def __init__(self, client: Client, ended: bool, opened: bool = False) -> None:
         self.tokens_in = 0
         self.tokens_out = 0
+        self.chars = 0
         self.thinking = Thinking(opened)
         # a list: a string that grows piece by piece is copied with every one
         self._arguments: list[str] = []
@@ -39,12 +42,13 @@ class Received:
 
     def add(self, piece: "AIMessage") -> tuple[str, bool]:
         """Take in one piece, or the whole reply; returns as ``Thinking.add`` does."""
-        self._arguments.append(_arguments(piece))
+        arguments = _arguments(piece)
+        self._arguments.append(arguments)
         if usage := piece.usage_metadata:
             self.tokens_in += usage["input_tokens"]
             self.tokens_out += usage["output_tokens"]
         self._reason = _end_of(piece.response_metadata) or self._reason
-        self.thinking.apart(piece)
+        self.chars += len(piece.text) + len(arguments) + self.thinking.apart(piece)
         return self.thinking.add(piece.text)
 
     def checked(self) -> str:

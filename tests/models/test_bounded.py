@@ -5,11 +5,13 @@ import json
 from collections.abc import Callable
 
 import pytest
+from fake_hosts import FakeHost, Told
 from fake_openai import FakeOpenAI, Reply
 
 from lexloop.core.errors import ModelReplyError, ModelUnavailable
+from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
-from lexloop.models.chat import ChatModel, Token
+from lexloop.models.chat import ChatModel, Token, connect
 from lexloop.models.dialogue import ChatRequest
 from lexloop.models.openai_embedder import OpenAIEmbedder
 
@@ -59,6 +61,28 @@ def test_a_reply_of_5_mb_is_an_error_and_asked_for_once(
         model.complete(request_, deadline=soon, meter=meter, on_token=shown.append)
     assert len(server.requests) == 1
     assert sum(len(token.text) for token in shown) <= 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        (Settings(model="anthropic:claude-test"), Told("x" * 1_200_000)),
+        (Settings(model="ollama:test"), Told("x" * 1_200_000)),
+        (
+            Settings(model="ollama:test", reasoning_effort="low"),
+            Told("Yes.", thinking="x" * 1_200_000),
+        ),
+    ],
+    ids=["Anthropic", "Ollama", "reasoning sent apart"],
+)
+def test_replies_of_other_providers_are_bounded(
+    host: FakeHost, meter: Usage, soon: float, settings: Settings, told: Told
+) -> None:
+    host.script(told)
+    model = connect(settings, Connection())
+    with pytest.raises(ModelReplyError, match="1,000,000 characters"):
+        model.complete(STREAMED, deadline=soon, meter=meter)
+    assert len(host.requests) == 1
 
 
 @pytest.mark.parametrize("request_", [PLAIN, STREAMED])
