@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 
 @contextmanager
@@ -13,11 +14,12 @@ def without_bars() -> Iterator[None]:
     """
     from transformers.utils import logging
 
-    if not logging.is_progress_bar_enabled():
+    bars: Any = logging  # two of its functions have no types
+    if not bars.is_progress_bar_enabled():
         yield
         return
-    logging.disable_progress_bar()
+    bars.disable_progress_bar()
     try:
         yield
     finally:
-        logging.enable_progress_bar()
+        bars.enable_progress_bar()
