@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from typing import Any
 
 
@@ -13,13 +12,14 @@ def without_bars() -> Iterator[None]:
     They would stand among the answers; what they show is said by who waits for it. Whoever has
     switched them off before finds them so.
     """
-    logging: Any = import_module("transformers.utils.logging")  # some of it is untyped
+    from transformers.utils import logging
 
-    if not logging.is_progress_bar_enabled():
+    bars: Any = logging  # two of its functions have no types
+    if not bars.is_progress_bar_enabled():
         yield
         return
-    logging.disable_progress_bar()
+    bars.disable_progress_bar()
     try:
         yield
     finally:
-        logging.enable_progress_bar()
+        bars.enable_progress_bar()
