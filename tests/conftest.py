@@ -2,11 +2,12 @@
 
 import functools
 import os
+import random
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 _SUPPORT = str(Path(__file__).parent / "support")
 sys.path.insert(0, _SUPPORT)
@@ -51,8 +52,33 @@ from lexloop.models.chat import ChatModel, connect  # noqa: E402
 from lexloop.models.dialogue import Dialogue  # noqa: E402
 
 # a busy machine is no defect: laws are tested without a limit on the time of one example
-hypothesis.settings.register_profile("lexloop", deadline=None)
-hypothesis.settings.load_profile("lexloop")
+for _name, _profile in {
+    "usual": {},
+    "ci": {"derandomize": True},
+    "long": {"max_examples": 2000},
+}.items():
+    hypothesis.settings.register_profile(_name, deadline=None, print_blob=True, **_profile)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "usual")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose the seed of random laws here, so that it can be told and given again."""
+    if config.getoption("hypothesis_seed", None) is None and not os.environ.get("CI"):
+        config.option.hypothesis_seed = str(random.randrange(2**32))
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Say how laws are tried and how to try them so again."""
+    seed = config.getoption("hypothesis_seed", None)
+    return f"laws: {f'--hypothesis-seed={seed}' if seed else 'always the same examples'}"
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Repeat the seed where something failed, also under -q."""
+    if terminalreporter.stats.get("failed"):
+        terminalreporter.write_line(pytest_report_header(config))
+
 
 T = TypeVar("T")
 

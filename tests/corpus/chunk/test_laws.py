@@ -6,6 +6,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws import examples
 
 from lexloop.core.metadata import Metadata
 from lexloop.core.settings_index import IndexSettings
@@ -79,7 +80,7 @@ def overlaps(chunks: list[Chunk]) -> list[str]:
 
 
 @pytest.mark.parametrize("number", range(len(SETTINGS)))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(text=TEXTS)
 def test_the_chunks_cover_the_text_in_order_and_none_is_blank(number: int, text: str) -> None:
     source = document(text)
@@ -97,7 +98,7 @@ def test_the_chunks_cover_the_text_in_order_and_none_is_blank(number: int, text:
 
 
 @pytest.mark.parametrize("number", range(len(SETTINGS)))
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=examples(20))
 @given(text=TEXTS)
 def test_a_chunk_says_where_it_stands(number: int, text: str) -> None:
     source = document(text)
@@ -112,7 +113,7 @@ def test_a_chunk_says_where_it_stands(number: int, text: str) -> None:
 
 
 @pytest.mark.parametrize("number", [2, 3])
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(text=TEXTS)
 def test_sentence_chunks_keep_their_tokens_and_their_overlap(number: int, text: str) -> None:
     chosen, count = SETTINGS[number], load_minilm().count_tokens
@@ -122,7 +123,7 @@ def test_sentence_chunks_keep_their_tokens_and_their_overlap(number: int, text: 
 
 
 @pytest.mark.parametrize("number", [7, 8, 9])
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(text=TEXTS)
 def test_character_chunks_keep_their_length_and_their_overlap(number: int, text: str) -> None:
     chosen = SETTINGS[number]

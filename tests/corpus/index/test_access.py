@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from indexes import Letters, letter_tools
+from laws import examples
 
 from lexloop.core.filters import Filters
 from lexloop.core.metadata import Metadata
@@ -65,7 +66,7 @@ def surfaced(collection: Collection, filters: Filters) -> set[str]:
 TAG_SETS = st.sets(st.sampled_from(TAGS)).map(lambda tags: tuple(sorted(tags)))
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(st.lists(TAG_SETS, min_size=1, max_size=5), TAG_SETS)
 def test_documents_of_other_tags_never_surface(
     tagged: list[tuple[str, ...]], allowed: tuple[str, ...]

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from indexes import ANYBODY, everything_in, letter_tools, states
+from laws import examples
 
 from lexloop.core.metadata import Metadata
 from lexloop.core.settings import Settings
@@ -131,7 +132,7 @@ WORDS = ["The owner must pay", " the fee", "Bias audit.", PAD, "The guest may no
 PIECES = st.sampled_from([*LINES, *WORDS])
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(st.lists(PIECES, min_size=1, max_size=12).map("".join).filter(str.strip))
 def test_statements_and_their_vectors_are_aligned(text: str) -> None:
     collection = build(text)

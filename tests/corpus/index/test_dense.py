@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws import examples
 from numpy.typing import NDArray
 
 from lexloop.corpus.index.ann import build_hnsw, kind_for, search_hnsw
@@ -56,7 +57,7 @@ def test_a_chunk_scores_as_its_best_window(kind: str) -> None:
         assert scores.tolist() == pytest.approx(row, abs=HALF_PRECISION)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     st.lists(st.integers(0, 4), min_size=1, max_size=25),
     st.integers(1, 30),

@@ -7,6 +7,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from indexes import Letters, content, letter_tools, sources
+from laws import examples
 
 from lexloop.corpus.index.generations import GENERATIONS
 from lexloop.corpus.index.verify import verify_index
@@ -44,7 +45,7 @@ def edit(folder: Path, kind: str, name: str, texts: list[str]) -> None:
 
 
 @settings(
-    max_examples=12,
+    max_examples=examples(12),
     phases=NO_SHRINKING,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from indexes import ANYBODY, everything_in, letter_tools
+from laws import examples
 
 from lexloop.core.filters import Filters
 from lexloop.core.metadata import Metadata
@@ -97,7 +98,7 @@ def _texts(found: Any) -> Any:
     return found if isinstance(found, str) else [statement.text for statement in found[0]]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(KNOWN, min_size=1, max_size=4), ACCESS)
 def test_what_is_hidden_is_as_if_it_were_not_there(known: list[Metadata], access: Filters) -> None:
     documents = [document(number, metadata) for number, metadata in enumerate(known)]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws import examples
 
 from lexloop.core.errors import DataError
 from lexloop.corpus.index.view import View
@@ -83,7 +84,7 @@ def test_kept_and_found_again(
     assert len(list(folder.iterdir())) == 2
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(at=st.integers(0, 10_000), bit=st.integers(0, 7))
 def test_any_flipped_bit_is_seen(
     entries: list[Entry], minilm: Embedder, tmp_path_factory: pytest.TempPathFactory,

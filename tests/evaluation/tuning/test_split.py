@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws import examples
 
 from lexloop.core.errors import InputError
 from lexloop.evaluation.gold import GoldQuestion, Said
@@ -61,7 +62,7 @@ def test_types_are_shared_out() -> None:
     assert set(Counter(q.question_type for q in parts.tuning).values()) == {6}
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(st.integers(0, 1000), st.integers(4, 40), st.integers(1, 3))
 def test_every_question_is_on_one_side_with_its_copies(seed: int, count: int, copies: int) -> None:
     gold = [

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws import examples
 from statute import LAW, RULE
 
 from lexloop.core.errors import DataError
@@ -97,7 +98,7 @@ def test_no_evidence_supports_nothing(support: ClaimSupport) -> None:
     assert support.of([], nothing) == []
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(st.text(max_size=60))
 def test_any_claim_has_a_probability(claim: str) -> None:
     # hypothesis wants no function-scoped fixture; the model is loaded once anyway
