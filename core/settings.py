@@ -20,6 +20,8 @@ from lexloop.core.settings_search import SearchSettings
 
 Variant = Literal["hypa", "pa", "fixed", "llm_only"]
 
+_MOST_SHOWN = 200
+
 __all__ = ["SAMPLE_CORPUS", "Connection", "Settings", "Variant", "settings_error"]
 
 
@@ -227,7 +229,17 @@ class Connection(BaseModel):
 def settings_error(error: ValidationError) -> SettingsError:
     """Say which setting was wrong, what it was and what it may be."""
     problems = [
-        f"{'.'.join(map(str, item['loc'])) or 'settings'} is {item.get('input')!r}: {item['msg']}."
+        f"{'.'.join(map(str, item['loc'])) or 'settings'} is {_shown(item.get('input'))}: "
+        f"{item['msg']}."
         for item in error.errors(include_url=False)
     ]
     return SettingsError(" ".join(problems), "Correct the setting and run again.")
+
+
+def _shown(value: object) -> str:
+    """The value as Python writes it, cut where it is long."""
+    try:
+        written = repr(value)
+    except ValueError:  # Python refuses to write numbers of more than 4,300 digits
+        return "a number of thousands of digits"
+    return written if len(written) <= _MOST_SHOWN else f"{written[:_MOST_SHOWN]}…"

@@ -4,13 +4,14 @@ No key has a reducer that appends except ``messages``: a thread keeps its state 
 ``classify`` starts each turn by resetting what the last one left.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from langchain_core.messages import AnyMessage
 from langgraph.channels import EphemeralValue
 from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict
 
+from lexloop.core.errors import QuestionError
 from lexloop.core.types import (
     Advice,
     Attempt,
@@ -26,6 +27,24 @@ from lexloop.core.types import (
     Usage,
 )
 
+_MOST_SAID = 200
+
+
+def added_messages(known: Any, new: Any) -> Any:
+    """LangGraph's ``add_messages``, its refusals as one of ours.
+
+    Raises:
+        QuestionError: Something given as a message is none.
+    """
+    try:
+        return add_messages(known, new)
+    except (ValueError, TypeError, NotImplementedError) as error:
+        said = str(error).partition("\n")[0][:_MOST_SAID]
+        raise QuestionError(
+            f"The messages cannot be read: {said}.",
+            "Give messages with a role and a content.",
+        ) from error
+
 
 class InputState(TypedDict, total=False):
     """What a caller gives: a conversation whose last message is the question, or the question.
@@ -34,7 +53,7 @@ class InputState(TypedDict, total=False):
     clear it before it asks by message.
     """
 
-    messages: Annotated[list[AnyMessage], add_messages]
+    messages: Annotated[list[AnyMessage], added_messages]
     # ephemeral: a thread must not answer the question of an earlier turn that failed at once
     question: Annotated[str, EphemeralValue]
 
@@ -42,7 +61,7 @@ class InputState(TypedDict, total=False):
 class OutputState(TypedDict, total=False):
     """What a caller gets."""
 
-    messages: Annotated[list[AnyMessage], add_messages]
+    messages: Annotated[list[AnyMessage], added_messages]
     answer: str
     abstained: bool
     warning: str

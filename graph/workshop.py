@@ -159,7 +159,7 @@ def settings_of(context: Any, defaults: Settings) -> Settings:
     if isinstance(passed, Settings):
         return passed
     if isinstance(passed, Mapping):
-        return defaults.changed(**passed)
+        return Settings.model_validate({**defaults.model_dump(), **passed})
     raise SettingsError(
         f"`{CONTEXT_KEY}` in the context is a {type(passed).__name__}, not settings.",
         "Pass Settings or a mapping of settings.",

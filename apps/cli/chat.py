@@ -70,15 +70,14 @@ def _checked_file(thread: str | None, file: Path | None) -> Path | None:
     """The file of threads where one is named or needed; None keeps nothing.
 
     Raises:
-        InputError: The thread's name is blank, or a file is named without a thread.
+        InputError: The thread's name cannot be kept, or a file is named without a thread.
     """
-    from lexloop.apps.cli.threads import threads_file
+    from lexloop.apps.cli.threads import checked_thread, threads_file
     from lexloop.core.errors import InputError
 
     if thread is None:
         if file is not None:
             raise InputError("--threads-file is given without a thread.", "Add --thread ID.")
         return None
-    if not thread.strip():
-        raise InputError("The thread's name is empty.", "Give --thread a name.")
+    checked_thread(thread)
     return file or threads_file()

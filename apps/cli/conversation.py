@@ -12,7 +12,7 @@ from lexloop.apps.cli.answer_view import print_answer, print_sources
 from lexloop.apps.cli.edge import ctrl_c_is_ignored, show_error
 from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.session import Session, open_session
-from lexloop.apps.cli.terminal import joined, plain, result_console
+from lexloop.apps.cli.terminal import joined, plain, read_line, result_console
 from lexloop.apps.cli.threads import last_turn, open_threads
 from lexloop.apps.cli.trace_view import print_trace
 from lexloop.core.conversation import tags_of_thread
@@ -203,7 +203,7 @@ def _read_line() -> str:
     with contextlib.suppress(ImportError):
         # importing it is what gives input() its line editing
         importlib.import_module("readline")
-    return input(PROMPT if sys.stdin.isatty() else "").strip()
+    return read_line(PROMPT)
 
 
 def _unfinished_line() -> str:

@@ -218,7 +218,7 @@ def _assignment(text: str, fields: Mapping[str, Any]) -> tuple[str, Any]:
         return name, value
     try:
         return name, json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return name, value
 
 

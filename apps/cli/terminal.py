@@ -16,7 +16,7 @@ _UNSAFE = re.compile(
 )
 
 _CRASHING = ("strict", "surrogateescape")
-"""How an encoder may treat what it cannot write; standard error's own way never fails."""
+"""How a stream may treat what it cannot write or read; standard error's own way never fails."""
 
 
 def clean(text: str) -> str:
@@ -65,6 +65,17 @@ def _console(error: bool) -> "Console":
         # a pipe has no width to wrap at
         console.soft_wrap = True
     return console
+
+
+def read_line(prompt: str) -> str:
+    """The next line that is typed or piped in, without blanks around it; what is no text is marked.
+
+    Raises:
+        EOFError: There is none.
+    """
+    if isinstance(sys.stdin, io.TextIOWrapper) and sys.stdin.errors in _CRASHING:
+        sys.stdin.reconfigure(errors="replace")
+    return input(prompt if sys.stdin.isatty() else "").strip()
 
 
 def write_json(value: dict[str, Any]) -> None:

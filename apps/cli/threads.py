@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lexloop.core.errors import DataError
+from lexloop.core.errors import DataError, InputError
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -21,6 +21,21 @@ def threads_file() -> Path:
     from platformdirs import user_data_path
 
     return Path(os.environ.get("LEXLOOP_DATA_DIR") or user_data_path("lexloop")) / FILE_NAME
+
+
+def checked_thread(name: str) -> str:
+    """A name that a thread can be kept under.
+
+    Raises:
+        InputError: It is blank, or holds what no file of threads can.
+    """
+    if not name.strip():
+        raise InputError("The thread's name is empty.", "Give --thread a name.")
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"The thread's name {name!r} is no text.", "Write it in UTF-8.") from error
+    return name
 
 
 def feedback_file(threads: Path | None = None) -> Path:

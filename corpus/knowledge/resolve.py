@@ -1,8 +1,8 @@
 """Where names occur -> which entities each triplet joins, among the triplets that may be seen."""
 
 from collections import defaultdict
-from collections.abc import Iterable
 from functools import partial
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,6 +115,7 @@ class _Sections:
         nodes = np.array([self._node(label, document) for label, document in held], dtype=np.int32)
         self.nodes: Ints = nodes[inverse]
         self._known: dict[tuple[int, int], list[int]] = {}
+        self._meanings: dict[tuple[str, str, int | None], list[int]] = {}
 
     def _node(self, label: int, document: int) -> int:
         name = int(self._found.label_names[label])
@@ -133,19 +134,27 @@ class _Sections:
     def _resolved(self, said: SectionLabel, document: int) -> list[int]:
         number = said.number
         while number:
-            held = self._holding.get(number)
-            if held:
-                where: Iterable[int] = [document] if document in held else sorted(held)
-                meant = [
-                    (label, place)
-                    for place in where
-                    for label, kind in held[place]
-                    if not said.kind or not kind or kind == said.kind
-                ]
-                if 0 < len(meant) <= _SHARED_SECTIONS:
-                    return [self._node(label, place) for label, place in meant]
+            held = self._holding.get(number, {})
+            if meant := self._meant(number, said.kind, document if document in held else None):
+                return meant
             number = number.rpartition(".")[0]
         return []
+
+    def _meant(self, number: str, kind: str, document: int | None) -> list[int]:
+        """The few sections of this number, of one document or of all; none where they are many."""
+        asked = number, kind, document
+        if asked not in self._meanings:  # many references of a document ask for the same ones
+            held = self._holding.get(number, {})
+            found = (
+                (label, place)
+                for place in (sorted(held) if document is None else [document])
+                for label, of_kind in held[place]
+                if not kind or not of_kind or of_kind == kind
+            )
+            meant = list(islice(found, _SHARED_SECTIONS + 1))
+            few = len(meant) <= _SHARED_SECTIONS
+            self._meanings[asked] = [self._node(*place) for place in meant] if few else []
+        return self._meanings[asked]
 
 
 def _speakable(found: Occurrences, entity: Ints, kind: Ints) -> Mask:

@@ -18,6 +18,7 @@ from lexloop.corpus.load.metadata import FIELDS, complete, field_name, read_fiel
 
 SIDECAR = "metadata.csv"
 _MOST_REPORTED = 50
+_LONGEST_NAME = 4096
 
 
 @dataclass
@@ -178,6 +179,8 @@ def _file(value: str) -> str:
     name = value.strip().replace("\\", "/").removeprefix("./")
     if not name:
         raise CorpusError("file is empty.", "Name the file.")
+    if len(name) > _LONGEST_NAME:
+        raise CorpusError(f"file {name[:40]!r}… has {len(name)} characters.", "Name a file.")
     if name.startswith("/") or ".." in name.split("/"):
         raise CorpusError(f"file {name!r} leads out of the folder.", "Name one of the folder.")
     return name

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import PurePosixPath
 
 from lexloop.core.metadata import Metadata
 from lexloop.corpus.load.document import Skipped
 
+_SECOND_DAY = date.min + timedelta(days=1)
 
 def end_superseded(
     documents: Mapping[str, Metadata],
@@ -36,7 +37,7 @@ def end_superseded(
             troubles.append(Skipped(name, why))
         elif older is not None and documents[older].in_force_to is None:
             assert metadata.in_force_from is not None
-            last = metadata.in_force_from - timedelta(days=1)
+            last = max(metadata.in_force_from, _SECOND_DAY) - timedelta(days=1)
             known = ended[older].in_force_to
             ended[older] = replace(ended[older], in_force_to=min(known or last, last))
     return ended, troubles

@@ -1,10 +1,9 @@
 """A walk through a review file in the terminal: one question, one decision, kept at once."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from lexloop.apps.cli.terminal import clean, one_line, plain, result_console
+from lexloop.apps.cli.terminal import clean, one_line, plain, read_line, result_console
 from lexloop.core.errors import InputError
 from lexloop.evaluation.testset.review import CRITERIA, Reviewed, read_review, write_review
 
@@ -143,9 +142,7 @@ class Walk:
 def _ask(prompt: str, folded: bool = True) -> str | None:
     """A line that the reviewer types; None at the end of the input."""
     try:
-        line = input(prompt) if sys.stdin.isatty() else sys.stdin.readline()
+        line = read_line(prompt)
     except EOFError:
         return None
-    if not sys.stdin.isatty() and not line:
-        return None
-    return line.strip().lower() if folded else line.strip()
+    return line.lower() if folded else line
