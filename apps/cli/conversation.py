@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import importlib
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self

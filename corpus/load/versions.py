@@ -10,6 +10,7 @@ from lexloop.corpus.load.document import Skipped
 
 _SECOND_DAY = date.min + timedelta(days=1)
 
+
 def end_superseded(
     documents: Mapping[str, Metadata],
 ) -> tuple[dict[str, Metadata], list[Skipped]]:
