@@ -43,7 +43,7 @@ class Growing:
         """The tree; nothing can be added afterwards."""
         self._close(0)
         units = (
-            Unit(u.kind, u.number, u.heading, u.label, u.start, end, u.parent)
+            Unit(u.kind, u.number, u.heading, u.label, u.start, u.body, end, u.parent)
             for u, end in zip(self._units, self._ends, strict=True)
         )
         return Tree(tuple(units), tuple(self._problems))
@@ -80,8 +80,15 @@ class Growing:
 
     # what a line opens
 
-    def heading(self, line: Line, heading: Heading, end: int) -> None:
-        """Open a part, a provision or an annex, and close what it ends."""
+    def heading(self, line: Line, heading: Heading, body: int, end: int) -> None:
+        """Open a part, a provision or an annex, and close what it ends.
+
+        Args:
+            line: Its first line.
+            heading: What is known of it.
+            body: Where its text begins behind the heading.
+            end: Where its lines end.
+        """
         rank = self._outline.ranks.get(heading.style, -1)
         kind: Kind = "provision"
         if heading.style in self._outline.ranks and heading.style != self._outline.provisions:
@@ -92,6 +99,7 @@ class Growing:
         value = value_of(heading.number)
         entry = Open(kind, "", heading.style, value, heading.number, heading.text, line.start)
         entry.rank, entry.level, entry.divides = rank, heading.level, True
+        entry.body = body
         entry.label = self._labels.of_heading(heading, kind, self.stack)
         if kind == "annex":
             self._annex_count = 0.0
@@ -121,12 +129,14 @@ class Growing:
         start = line.start + line.skipped + at if at else line.start
         if kind == "provision" and not heading:
             heading = rest.strip(" .*") if line.short and len(rest) <= 120 else ""
+        body = line.end if kind == "provision" and heading else start
         if pending is not None and kind == "provision" and not heading:
             heading, start = pending.text, pending.start
         elif pending is not None:
             self.text(pending, 0)
         entry = Open(kind, "", marker.style, marker.value, marker.number, term or heading, start)
         entry.leads, entry.bare = rest.rstrip().endswith(LEADS), not rest.strip()
+        entry.body = body
         entry.label = self._labels.of_item(marker, kind, self.stack)
         if counted:
             self._note_problem(f"{entry.label or marker.number} does not follow what precedes it")
@@ -218,7 +228,7 @@ class Growing:
             top.kind, top.label, top.divides = "table", f"Table {top.number}", False
             held = self._units[top.place]
             self._units[top.place] = Unit(
-                "table", top.number, top.heading, top.label, held.start, 0, held.parent
+                "table", top.number, top.heading, top.label, held.start, held.body, 0, held.parent
             )
             return
         while self.stack and self.stack[-1].kind in _FLAT and not self.stack[-1].leads:
@@ -259,9 +269,9 @@ class Growing:
     def _push(self, entry: Open, end: int) -> None:
         parent = self.stack[-1].place if self.stack else -1
         entry.place = len(self._units)
-        self._units.append(
-            Unit(entry.kind, entry.number, entry.heading, entry.label, entry.start, 0, parent)
-        )
+        named = (entry.kind, entry.number, entry.heading, entry.label)
+        body = max(entry.body, entry.start)
+        self._units.append(Unit(*named, entry.start, body, 0, parent))
         self._ends.append(0)
         self.stack.append(entry)
         self._reached = end
@@ -285,7 +295,8 @@ class Growing:
         self._close(self._depth_of("provision", "text"))
         if self.stack and self.stack[-1].style == "crossheading":
             self._close(len(self.stack) - 1)
-        entry = Open("part", "", "crossheading", 0, "", line.text, line.start, divides=True)
+        entry = Open("part", "", "crossheading", 0, "", line.text, line.start, line.end)
+        entry.divides = True
         entry.label = self.stack[-1].label if self.stack else ""
         self._push(entry, line.end)
 

@@ -23,6 +23,7 @@ class Open:
         number: Its number as written.
         heading: Its heading, or the term that it defines.
         start: Where it begins in the document.
+        body: Where its words begin behind its heading.
         rank: How far in its keyword stands; -1 where it has none.
         level: The heading level that the format gives; 0 where it gives none.
         divides: Whether it was opened by a heading and not by a line of a list.
@@ -38,6 +39,7 @@ class Open:
     number: str = ""
     heading: str = ""
     start: int = 0
+    body: int = 0
     rank: int = -1
     level: int = 0
     divides: bool = False

@@ -73,7 +73,8 @@ class _Parser:
 
     def _head(self, number: int, line: Line, heading: Heading) -> None:
         end = self._lines[number + heading.title].end
-        self._growing.heading(line, heading, end)
+        body = end if heading.body is None else line.start + line.skipped + heading.body
+        self._growing.heading(line, heading, body, end)
         if heading.body is not None:
             self._listed_or_text(number, line, heading.body)
 

@@ -24,6 +24,8 @@ Kind = Literal[
     "closing",  # signatures and what follows them
 ]
 _INOPERATIVE = frozenset({"recital", "note", "contents", "closing"})
+ITEMS = frozenset({"paragraph", "point", "definition"})
+"""What a list is made of."""
 LEADS = (":", "—", "–", ":-")
 """How the words end that a list's items complete."""
 
@@ -40,6 +42,7 @@ class Unit:
         label: How a citation names it: ``Article 5(1)(a)``. Units without a number of their own
             have the label of what they lie in.
         start: Where it begins in the document's text, in code points.
+        body: Where its own words begin behind its heading; a number in front of them is theirs.
         end: Where it ends, all below it included; half-open.
         parent: The place of its parent in the tree; -1 at the top.
     """
@@ -49,13 +52,9 @@ class Unit:
     heading: str
     label: str
     start: int
+    body: int
     end: int
     parent: int
-
-    @property
-    def named(self) -> bool:
-        """Whether the label is its own and not that of what it lies in."""
-        return bool(self.number) or (self.kind in ("provision", "part", "annex", "table"))
 
 
 @dataclass(frozen=True)
@@ -110,15 +109,12 @@ class Tree:
         """Whether a unit says what holds; a recital, a note or a list of contents does not."""
         return not any(self.units[p].kind in _INOPERATIVE for p in (place, *self.above(place)))
 
-    def lead(self, place: int, text: str) -> tuple[int, int] | None:
-        """The span of the words that a list's items complete; None where nothing leads in."""
-        parent = self.units[place].parent
-        if parent < 0 or self.units[place].kind not in ("paragraph", "point", "definition"):
-            return None
-        start, end = self.units[parent].start, self.own_end(parent)
-        while end > start and text[end - 1].isspace():
-            end -= 1
-        return (start, end) if text.endswith(LEADS, start, end) else None
+    def leads(self, place: int, text: str) -> bool:
+        """Whether a unit's own words lead into the items below it."""
+        own = text[self.units[place].body : self.own_end(place)].rstrip()
+        return own.endswith(LEADS) and any(
+            self.units[child].kind in ITEMS for child in self.children(place)
+        )
 
     @cached_property
     def _starts(self) -> list[int]:
