@@ -54,7 +54,7 @@ def from_frame(frame: Frame) -> Document | Skipped | Part:
         text,
         Metadata.from_record(record) if record else Metadata(),
         tuple(pages),
-        tuple((offset, heading) for offset, heading in headings),
+        tuple((offset, level) for offset, level in headings),
     )
 
 

@@ -88,7 +88,7 @@ def _open(tag: str, lines: Lines) -> None:
     elif tag in _BLOCKS or tag == "br":
         lines.end()
     if tag in _HEADINGS:
-        lines.heading(True)
+        lines.heading(int(tag[1]))
 
 
 def _close(tag: str, lines: Lines) -> None:
@@ -97,4 +97,4 @@ def _close(tag: str, lines: Lines) -> None:
     elif tag in _BLOCKS:
         lines.end()
         if tag in _HEADINGS:
-            lines.heading(False)
+            lines.heading(0)

@@ -74,24 +74,28 @@ def _check_parts(data: bytes, limits: Limits) -> None:
         raise CorpusError(f"It is a damaged Word document ({error}).", "Save it anew.") from error
 
 
-def _heading_styles(word: Any) -> frozenset[str]:
-    """The ids of the styles that are headings, or are based on one."""
-    found = set()
+def _heading_styles(word: Any) -> dict[str, int]:
+    """The level of each style that is a heading or is based on one, by the style's id."""
+    found: dict[str, int] = {}
     for style in word.styles.element.style_lst:
         base, seen = style, set()
         while base is not None and base.styleId not in seen:
             seen.add(base.styleId)
-            if (base.name_val or "").lower().startswith(("heading ", "title")):
-                found.add(style.styleId)
+            name = (base.name_val or "").lower()
+            if name.startswith(("heading ", "title")):
+                digits = name.removeprefix("heading ").strip()
+                found[style.styleId] = int(digits) if digits.isdecimal() else 1
+                break
             base = base.base_style
-    return frozenset(found)
+    return found
 
 
-def _blocks(parent: Any, lines: Lines, headings: frozenset[str]) -> None:
+def _blocks(parent: Any, lines: Lines, headings: dict[str, int]) -> None:
     for element in parent:
         if element.tag == f"{_W}p":
             style = element.find(f"{_W}pPr/{_W}pStyle")
-            lines.heading(style is not None and style.get(f"{_W}val") in headings)
+            named = style.get(f"{_W}val", "") if style is not None else ""
+            lines.heading(headings.get(named, 0))
             _paragraph(element, lines)
             lines.end()
         elif element.tag == f"{_W}tbl":
@@ -113,7 +117,7 @@ def _paragraph(element: Any, lines: Lines) -> None:
             _paragraph(child, lines)
 
 
-def _table(table: Any, lines: Lines, headings: frozenset[str]) -> None:
+def _table(table: Any, lines: Lines, headings: dict[str, int]) -> None:
     """Rows of cells; a cell merged over several rows is repeated on each."""
     above: dict[int, Any] = {}
     for row in table.iter(f"{_W}tr"):

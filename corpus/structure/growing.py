@@ -108,7 +108,7 @@ class Growing:
         self._push(entry, end)
 
     def item(
-        self, line: Line, fit: Fit, at: int, rest: str, heading: str, term: str | None
+        self, line: Line, fit: Fit, at: int, rest: str, *, heading: str, term: str | None
     ) -> None:
         """Open a numbered provision, paragraph or point.
 

@@ -35,18 +35,14 @@ class Labels:
             kind: What it is.
             stack: What it lies in, outermost first.
         """
-        if kind == "annex":
-            return heading.number
+        if kind == "annex" or not heading.number:
+            return heading.number or heading.text
+        annex = _annex(stack)
         if kind == "part":
             above = [e.label for e in stack if e.kind in ("part", "annex") and e.number]
-            own = f"{heading.style.capitalize()} {heading.number}".strip()
-            return f"{above[-1]}, {own}" if above else own
-        if not heading.number:
-            return heading.text
-        annex = _annex(stack)
+            return ", ".join([*above[-1:], f"{heading.style.capitalize()} {heading.number}"])
         if heading.style in self._outline.ranks:
-            own = _worded(heading.style, heading.number)
-            return f"{annex}, {own}" if annex else own
+            return ", ".join([*filter(None, [annex]), _worded(heading.style, heading.number)])
         if annex:
             return _annex_point(annex, heading.number)
         if heading.style.startswith("1"):
@@ -61,23 +57,29 @@ class Labels:
             kind: What it is.
             stack: What it lies in, outermost first.
         """
-        above, top = _above(stack), stack[-1] if stack else None
-        if not marker.number:
+        annex, number = _annex(stack), marker.number
+        decimal = "." in number
+        outermost = not any(e.kind in ("point", "paragraph", "provision") for e in stack)
+        if number and annex and (decimal or outermost):
+            return _annex_point(annex, number)
+        if decimal:
+            return self._decimal(marker, stack)
+        if number and kind == "provision":
+            return _worded(self._own_word if self._outline.numbered else "paragraph", number)
+        return self._within(marker, stack)
+
+    @staticmethod
+    def _within(marker: Marker, stack: Sequence[Open]) -> str:
+        """The label of what it lies in, followed by its own number."""
+        above, style = _above(stack), stack[-1].style if stack else ""
+        worded = marker.style[0] != "(" and _under_words_alone(stack)
+        if not marker.number or not above or worded:
             return above
-        annex = _annex(stack)
-        if "." in marker.number:
-            return _annex_point(annex, marker.number) if annex else self._decimal(marker, stack)
-        if kind == "provision":
-            return _worded(self._own_word if self._outline.numbered else "paragraph", marker.number)
-        if annex and not any(e.kind in ("point", "paragraph", "provision") for e in stack):
-            return _annex_point(annex, marker.number)
-        if top is not None and top.kind == "definition" and top.style == "definition":
-            return f"{above} ({marker.number})"
-        if top is not None and top.style == "exception":
+        if style == "exception":
             return f"{above} {marker.number}"
-        if not above or (marker.style[0] != "(" and _under_words_alone(stack)):
-            return above
-        return f"{above}({marker.number})"
+        return (
+            f"{above} ({marker.number})" if style == "definition" else f"{above}({marker.number})"
+        )
 
     def _decimal(self, marker: Marker, stack: Sequence[Open]) -> str:
         words = (e.style for e in stack if e.kind == "provision" and e.style in self._outline.ranks)

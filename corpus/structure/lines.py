@@ -15,9 +15,9 @@ _WIDEST = 130
 _FULL_SHARE = 0.35
 """The share of lines that must reach the margin for a text to count as wrapped."""
 _FIELDS = re.compile(r"\S(?:\t+|\s{3,})(?=\S)")
-_MARKDOWN = re.compile(r"(?P<marks>#{1,6})\s+(?=\S)")
+_MARKDOWN = re.compile(r"(?P<marks>#{1,6})\s+(?=[^\s#])")
 _RULER = re.compile(r"[\s|:+=_*-]+$")
-_LONGEST_ROW = 2000
+_LONGEST_ROW, _LONGEST_HEADING = 2000, 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def logical_lines(document: Document) -> list[Line]:
         line = text[start:end]
         if _RULER.match(line) and not rows[number]:
             continue
-        marks = _MARKDOWN.match(line)
+        marks = _MARKDOWN.match(line) if len(line) <= _LONGEST_HEADING else None
         level = len(marks["marks"]) if marks else levels.get(start, 0)
         whole = not level and not rows[number]
         before = physical[number - 1] if number else (0, 0)
@@ -89,7 +89,7 @@ def logical_lines(document: Document) -> list[Line]:
             last = lines[-1]
             lines[-1] = _line(text, last.start, end)
         else:
-            lines.append(_line(text, start, end, level, rows[number], marks))
+            lines.append(_line(text, start, end, level=level, row=rows[number], marks=marks))
     return lines
 
 
@@ -97,6 +97,7 @@ def _line(
     text: str,
     start: int,
     end: int,
+    *,
     level: int = 0,
     row: bool = False,
     marks: re.Match[str] | None = None,

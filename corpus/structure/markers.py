@@ -11,12 +11,14 @@ _PROVISIONS = "article|art\\.|section|sec\\.|rule|clause|regulation|reg\\."
 _ANNEXES = "annex|annexe|schedule|appendix|exhibit|attachment"
 _WORD = re.compile(
     rf"(?P<word>{_PARTS}|{_PROVISIONS}|{_ANNEXES})\s+"
-    r"(?P<number>\d{1,4}[A-Za-z]{0,2}(?:[.\-–]\d{1,4}[A-Za-z]?){0,5}|[IVXLC]{1,7}[A-Z]?|[A-Z])"
-    r"(?![\w(/]|[.\-–]\d)",
+    r"(?P<number>(?:\d{1,4}[A-Za-z]{0,2}(?:[.\-–]\d{1,4}[A-Za-z]?){0,5}|[IVXLC]{1,7}[A-Z]?|[A-Z])"
+    r"(?:\(\w{1,4}\)){0,4})(?![\w(/]|[.\-–]\d)",
     re.IGNORECASE,
 )
 _BARE_ANNEX = re.compile(r"(?P<word>ANNEX|SCHEDULE|APPENDIX|Annex|Schedule|Appendix)\s*$")
-_SECTION_SIGN = re.compile(r"§+\s*(?P<number>\w{1,10}(?:[.\-–:]\w{1,8}){0,5})(?![\w(])\.?")
+_SECTION_SIGN = re.compile(
+    r"§§?\s*(?P<number>\w{0,9}\d\w{0,9}(?:[.\-–:]\w{1,8}){0,5}(?:\(\w{1,4}\)){0,4})(?![\w(])\.?"
+)
 _DECIMAL = re.compile(r"(?P<number>\d{1,4}(?:\.\d{1,4}){1,7}[A-Za-z]?)(?:\.(?=\s)|(?=\s)|$)")
 _DOTTED = re.compile(
     r"(?P<number>\d{1,4}[A-Z]{0,2}|[a-z]{1,4}|[A-Z]|[IVXL]{2,6})(?P<mark>[.)])(?=\s|—|$)"
@@ -55,7 +57,7 @@ def word_marker(line: str) -> Marker | None:
     """The keyword or section sign with a number that a line begins with: ``Article 5``, ``§ 5``."""
     if found := _SECTION_SIGN.match(line):
         number = found["number"].rstrip(".")
-        return Marker("§", value_of(number), number, found.end()) if number[0].isalnum() else None
+        return Marker("§", value_of(number), number, found.end())
     if found := _BARE_ANNEX.match(line):
         return Marker(found["word"].lower(), 1, "", found.end())
     found = _WORD.match(line)

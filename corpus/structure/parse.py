@@ -24,7 +24,7 @@ _NOTE = re.compile(
 )
 _AMENDMENT = re.compile(r"\[\s?\d{2,3} (?:FR|Fed\. Reg\.) [\d,]+")
 _EXCEPTION = re.compile(r"EXCEPTIONS?\s?(?P<number>\d{1,2})?\s?[:.]")
-_AHEAD = 40
+_AHEAD, _MOST_ON_A_LINE = 40, 5
 
 
 def parse(document: Document) -> Tree:
@@ -112,17 +112,19 @@ class _Parser:
         if not markers or not self._acceptable(markers, line):
             self._plain(number, line, at)
             return
-        while markers:
+        for left in range(_MOST_ON_A_LINE, 0, -1):
             fit = best_fit(markers, self._growing.stack, lambda: self._roman_ahead(number))
             begin, heading = fit.marker.end, ""
             inner = list_markers(line.text, begin) if line.text[begin : begin + 1] == "(" else []
             if not any(m.value == 1 for m in inner):
                 heading, begin = run_in_heading(line.text, begin) or ("", begin)
                 inner = list_markers(line.text, begin) if heading else []
-            inner = [marker for marker in inner if marker.value == 1]
+            inner = [marker for marker in inner if marker.value == 1 and left > 1]
             rest = "" if inner else line.text[fit.marker.end :]
             term = defined_term(rest, self._among_definitions()) if rest else None
-            self._growing.item(line, fit, at, rest, heading, term)
+            self._growing.item(line, fit, at, rest, heading=heading, term=term)
+            if not inner:
+                return
             at, markers = begin, inner
 
     def _acceptable(self, markers: Sequence[Marker], line: Line) -> bool:

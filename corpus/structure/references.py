@@ -1,11 +1,12 @@
-"""References to provisions, in questions and in texts: "Art. 5(1)(f)", "points (a) to (c) of § 7"."""
+"""References to provisions, in questions and in texts: "Art. 5(1)(f)", "point (a) of § 7"."""
 
 import re
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 _KEYS = {
-    "provision": r"§{1,2}|articles?|arts?\.?|sections?|secs?\.|ss?\.|rules?|clauses?|cl\.|regulations?|regs?\.",
+    "provision": r"§{1,2}|articles?|arts?\.?|sections?|secs?\.|ss?\.|rules?|clauses?|cl\."
+    r"|regulations?|regs?\.",
     "recital": r"recitals?",
     "annex": r"annex(?:es)?",
     "schedule": r"schedules?|sch\.",
@@ -20,7 +21,10 @@ _KEYS = {
 }
 _DIVISIONS = frozenset(("annex", "schedule", "appendix", "chapter", "part", "title"))
 _SMALL = frozenset(("paragraph", "point"))
-_NUMBER = r"\d{1,5}[A-Za-z]{0,2}(?![\w])(?:[.\-–:]\d{1,5}[A-Za-z]?(?!\w)){0,6}|(?-i:[IVXLC]{1,7}\b|[A-Z]\b|[ivxl]{2,7}\b)"
+_NUMBER = (
+    r"\d{1,5}[A-Za-z]{0,2}(?!\w)(?:[.\-–:]\d{1,5}[A-Za-z]?(?!\w)){0,6}"
+    r"|(?-i:[IVXLC]{1,7}\b|[A-Z]\b|[ivxl]{2,7}\b)"
+)
 _SUBS = r"(?:\s?\([A-Za-z0-9]{1,5}\)){1,8}"
 _KEYED = "|".join(f"(?P<{name}>{form})" for name, form in _KEYS.items())
 _ATOM = re.compile(
@@ -32,6 +36,7 @@ _MORE = re.compile(
     rf"\s*(?P<joint>,\s?(?:and|or)\s|,|\band\b|\bor\b|\bto\b|\bthrough\b|\buntil\b|[–-])\s*"
     rf"(?:(?P<number>{_NUMBER})(?P<subs>{_SUBS})?|(?P<bare>{_SUBS}))"
 )
+_COMMA = re.compile(r",?\s+")
 _OF = re.compile(r",?\s+(?:of|in|to|under)\s+(?:the\s+)?", re.IGNORECASE)
 _HERE = re.compile(
     r",?\s+(?:of|in|to|under)\s+(?:this|the\s+(?:same|present|said))\s+"
@@ -42,7 +47,7 @@ _LOOSE = re.compile(
     r"(?<![\w.,§$€£])(?P<number>\d{1,4}(?:\.\d{1,4}){1,6})(?P<subs>(?:\([A-Za-z0-9]{1,5}\)){0,6})(?![\w%]|\.\d)"
 )
 _RANGES = frozenset(("to", "through", "until", "–", "-"))
-_MOST = 40
+_MOST, _DEEPEST = 40, 6
 
 
 class Step(NamedTuple):
@@ -76,7 +81,7 @@ def find_references(text: str) -> list[Reference]:
     found: list[Reference] = []
     at = 0
     while len(found) < _MOST and (atom := _ATOM.search(text, at)):
-        group, at = _group(text, atom)
+        group, at = _group(text, atom, _DEEPEST)
         found += group
     return found[:_MOST]
 
@@ -97,7 +102,7 @@ def steps_of(label: str) -> tuple[Step, ...]:
     return found[0].steps if found and found[0].start == 0 and found[0].end == len(label) else ()
 
 
-def _group(text: str, atom: re.Match[str]) -> tuple[list[Reference], int]:
+def _group(text: str, atom: re.Match[str], depth: int) -> tuple[list[Reference], int]:
     """The references of one keyword: all its numbers, with what they are said to lie in."""
     key = _key(atom)
     named = [_steps(key, atom)]
@@ -111,7 +116,9 @@ def _group(text: str, atom: re.Match[str]) -> tuple[list[Reference], int]:
             ranges.add(len(named))
         named.append(following)
         end = more.end()
-    named, end, here = _within(text, named, key, end)
+    here = ""
+    if depth:
+        named, end, here = _within(text, named, key, end, depth - 1)
     found: list[Reference] = []
     for place, steps in enumerate(named):
         if place in ranges:
@@ -122,30 +129,30 @@ def _group(text: str, atom: re.Match[str]) -> tuple[list[Reference], int]:
 
 
 def _within(
-    text: str, named: list[tuple[Step, ...]], key: str, end: int
+    text: str, named: list[tuple[Step, ...]], key: str, end: int, depth: int
 ) -> tuple[list[tuple[Step, ...]], int, str]:
     """What follows a reference and belongs to it: "of Article 5(1)", ", point 4", "of this Part"."""
     if here := _HERE.match(text, end):
         return named, here.end(), here["what"].lower()
     joined = _OF.match(text, end)
     if joined and (outer := _ATOM.match(text, joined.end())):
-        (upper, *_), stop = _group(text, outer)
+        (upper, *_), stop = _group(text, outer, depth)
         if upper.steps and (key in _SMALL or upper.steps[0].key in _DIVISIONS):
             inner = [tuple(_division(s, upper) for s in steps) for steps in named]
             return [(*upper.steps, *steps) for steps in inner], stop, upper.here
-    comma = re.compile(r",?\s+").match(text, end)
+    comma = _COMMA.match(text, end)
     if comma and len(named) == 1 and (inner_atom := _ATOM.match(text, comma.end())):
         inner_key = _key(inner_atom)
         deeper = inner_key in _SMALL or inner_key == "exception" or key in _DIVISIONS - {inner_key}
         if deeper:
-            group, stop = _group(text, inner_atom)
+            group, stop = _group(text, inner_atom, depth)
             upper = Reference(0, 0, named[0])
             return [(*named[0], *(_division(s, upper) for s in r.steps)) for r in group], stop, ""
     return named, end, ""
 
 
 def _division(step: Step, upper: Reference) -> Step:
-    """ "Section 2" of a chapter is a part of it and no provision."""
+    """A step below a chapter: "Section 2" is a part of it and no provision."""
     parts = upper.steps[0].key in ("chapter", "part", "title")
     return Step("section", step.number) if parts and step.key == "provision" else step
 

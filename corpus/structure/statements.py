@@ -72,11 +72,13 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
 def unnumbered(text: str) -> str:
     """A text on one line, without the number that it begins with."""
     flat = " ".join(text.split())
-    while markers := list_markers(flat):
-        if not flat[markers[0].end :]:
+    at = 0
+    for _ in range(_DEEPEST):
+        markers = list_markers(flat, at)
+        if not markers or not flat[markers[0].end :].strip():
             break
-        flat = flat[markers[0].end :].lstrip()
-    return flat
+        at = markers[0].end
+    return flat[at:].lstrip()
 
 
 def _own_sentences(tree: Tree, place: int, text: str) -> list[Span]:

@@ -100,6 +100,13 @@ class Tree:
             place = self.units[place].parent
         return place
 
+    def around(self, start: int, end: int) -> int:
+        """The place of the deepest unit that holds a whole span; -1 where none does."""
+        place = self.at(start)
+        while place >= 0 and self.units[place].end < end:
+            place = self.units[place].parent
+        return place
+
     def own_end(self, place: int) -> int:
         """Where a unit's own text ends: where its first child begins."""
         children = self.children(place)
