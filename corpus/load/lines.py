@@ -16,6 +16,7 @@ class Lines:
         self._length = 0
         self._rows = self._cells = 0
         self._heading = 0
+        self._mark = ""
         self._headings: list[tuple[int, int]] = []
 
     def add(self, text: str, as_is: bool = False) -> None:
@@ -33,12 +34,19 @@ class Lines:
         """The level of the heading that the next line is, 0 for none; in a table none is."""
         self._heading = 0 if self._rows else level
 
+    def mark(self, number: str) -> None:
+        """Put a number in front of the next line that says something."""
+        self.end()
+        self._mark = f"{self._mark}{number} "
+
     def end(self) -> None:
         """End the line, if there is one."""
         if self._rows:
             self._line.append(" ")
             return
         text = " ".join(printable("".join(self._line)).split())
+        if text and self._mark:
+            text, self._mark = self._mark + text, ""
         if text and self._heading:
             self._headings.append((self._length, self._heading))
         if text:

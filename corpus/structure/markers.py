@@ -32,6 +32,9 @@ _RUN_IN = re.compile(
     r"(?:\.\s?[—–]|\.|\s?[—–])\s*(?=\((?:1|i|A|a)\)\s)"
 )
 
+_OPENING = frozenset("§ABCDERST")
+"""With one of these every keyword begins, and the section sign."""
+_LONGEST_MARK = 8
 ABBREVIATED = {"art.": "article", "sec.": "section", "reg.": "regulation", "annexe": "annex"}
 
 
@@ -55,6 +58,8 @@ class Marker:
 
 def word_marker(line: str) -> Marker | None:
     """The keyword or section sign with a number that a line begins with: ``Article 5``, ``§ 5``."""
+    if line[:1] not in _OPENING:
+        return None
     if found := _SECTION_SIGN.match(line):
         number = found["number"].rstrip(".")
         return Marker("§", value_of(number), number, found.end())
@@ -74,6 +79,9 @@ def list_markers(line: str, at: int = 0) -> list[Marker]:
 
     ``(i)`` is a letter or a Roman numeral: both are given.
     """
+    head = line[at : at + _LONGEST_MARK]
+    if head[:1].isalpha() and "." not in head and ")" not in head:
+        return []  # nearly every line: words
     if found := _BRACKET.match(line, at):
         return _readings(found["number"], "({})", _blanks(line, found.end()))
     if found := _DECIMAL.match(line, at):

@@ -50,7 +50,8 @@ class _Parser:
     def __init__(self, text: str, lines: Sequence[Line], outline: Outline) -> None:
         self._lines, self._outline = lines, outline
         self._growing = Growing(outline, Labels(outline, text))
-        self._first = min(outline.headings, default=len(lines))
+        numbered = (place for place, heading in outline.headings.items() if heading.number)
+        self._first = min(numbered, default=len(lines))
         self._whereas = False
 
     def tree(self) -> Tree:
@@ -79,7 +80,7 @@ class _Parser:
             self._listed_or_text(number, line, heading.body)
 
     def _body(self, number: int, line: Line) -> None:
-        if number < self._first and self._outline.headings:
+        if number < self._first:
             if _WHEREAS.match(line.text):
                 self._whereas = True
             elif self._whereas and not self._growing.numbered and self._recital(line):

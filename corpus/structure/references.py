@@ -131,7 +131,7 @@ def _group(text: str, atom: re.Match[str], depth: int) -> tuple[list[Reference],
 def _within(
     text: str, named: list[tuple[Step, ...]], key: str, end: int, depth: int
 ) -> tuple[list[tuple[Step, ...]], int, str]:
-    """What follows a reference and belongs to it: "of Article 5(1)", ", point 4", "of this Part"."""
+    """What follows a reference and belongs to it: "of Article 5(1)", ", point 4"."""
     if here := _HERE.match(text, end):
         return named, here.end(), here["what"].lower()
     joined = _OF.match(text, end)
@@ -143,8 +143,7 @@ def _within(
     comma = _COMMA.match(text, end)
     if comma and len(named) == 1 and (inner_atom := _ATOM.match(text, comma.end())):
         inner_key = _key(inner_atom)
-        deeper = inner_key in _SMALL or inner_key == "exception" or key in _DIVISIONS - {inner_key}
-        if deeper:
+        if inner_key in _SMALL | {"exception"} or key in _DIVISIONS - {inner_key}:
             group, stop = _group(text, inner_atom, depth)
             upper = Reference(0, 0, named[0])
             return [(*named[0], *(_division(s, upper) for s in r.steps)) for r in group], stop, ""

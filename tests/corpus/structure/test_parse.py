@@ -283,7 +283,10 @@ def test_numbers_out_of_order_are_reported_and_not_mended() -> None:
 
 
 def test_headings_that_only_the_format_knows_are_provisions() -> None:
-    text = "Staff handbook\nLeave\nEveryone has leave.\nCarrying over\nFive days carry over.\nPay\nMonthly.\n"
+    text = (
+        "Staff handbook\nLeave\nEveryone has leave.\nCarrying over\nFive days carry over.\n"
+        "Pay\nMonthly.\n"
+    )
     headings = tuple(
         (text.index(words), level)
         for words, level in (("Staff", 1), ("Leave", 2), ("Carrying", 3), ("Pay", 2))
