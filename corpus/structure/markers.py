@@ -32,7 +32,7 @@ _RUN_IN = re.compile(
     r"(?:\.\s?[—–]|\.|\s?[—–])\s*(?=\((?:1|i|A|a)\)\s)"
 )
 
-_OPENING = frozenset("§ABCDERST")
+_OPENING = frozenset("§ABCDEPRST")
 """With one of these every keyword begins, and the section sign."""
 _LONGEST_MARK = 8
 ABBREVIATED = {"art.": "article", "sec.": "section", "reg.": "regulation", "annexe": "annex"}
@@ -95,9 +95,8 @@ def list_markers(line: str, at: int = 0) -> list[Marker]:
         return [Marker("1.", numeric(number), number, _blanks(line, found.end()))]
     if found := _DOTTED.match(line, at):
         return _readings(found["number"], "{}" + found["mark"], _blanks(line, found.end()))
-    if found := _BULLET.match(line, at):
-        return [Marker(found["mark"], 0, "", found.end())]
-    return []
+    found = _BULLET.match(line, at)
+    return [Marker(found["mark"], 0, "", found.end())] if found else []
 
 
 def bare_number(line: str) -> Marker | None:
