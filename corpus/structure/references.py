@@ -44,7 +44,7 @@ _HERE = re.compile(
     re.IGNORECASE,
 )
 _LOOSE = re.compile(
-    r"(?<![\w.,§$€£])(?P<number>\d{1,4}(?:\.\d{1,4}){1,6})(?P<subs>(?:\([A-Za-z0-9]{1,5}\)){0,6})(?![\w%]|\.\d)"
+    r"(?<![\w.,§$€£])(?P<number>\d{1,4}(?:\.\d{1,4}){1,6})(?P<subs>(?:\([A-Za-z0-9]{1,5}\)){0,6})(?!\w|\s?%|\.\d)"
 )
 _RANGES = frozenset(("to", "through", "until", "–", "-"))
 _MOST, _DEEPEST = 40, 6

@@ -106,6 +106,8 @@ def _is_label(words: str, kind: Kind, alone: bool) -> bool:
     if kind == "row" or (alone and kind in ITEMS):
         return False
     said = unnumbered(words)
+    if kind in ITEMS and said[:1].islower():
+        return False  # it goes on with the words that lead into it
     count = len(re.findall(r"[^\W\d_]+", said))
     return count < 2 or (
         count <= _LABEL_WORDS and not re.search(r"\d", said) and not _VERB.search(said)
