@@ -24,6 +24,7 @@ class Document:
         metadata: Front matter or the sidecar's row.
         pages: Where each page begins, the first at 0; empty where the format has no pages.
         headings: Where the format itself marks headings: offset of the line, and its level from 1.
+        boxes: Where its characters stand on its pages, packed as ``boxes.encode_runs`` does it.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Document:
     metadata: Metadata = field(default_factory=Metadata)
     pages: tuple[int, ...] = ()
     headings: tuple[tuple[int, int], ...] = ()
+    boxes: bytes = b""
 
     @cached_property
     def tree(self) -> "Tree":
