@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import median
 
 from lexloop.corpus.load.pdf_columns import Column, columns
 from lexloop.corpus.load.pdf_page import Segment
@@ -17,6 +18,9 @@ _MOST_BOLD = 0.3
 _LEAST_STEP, _MOST_STEP = 0.8, 2.0
 _OFTEN = 0.25
 _LONGEST_HEADING = 250
+_FEWEST_FLUSH, _FLUSH = 4, 0.2
+_OF_LINES = 25
+"""Of so many lines one may reach beyond the margin where they are not set flush."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,13 +148,29 @@ def _right_margins(found: Sequence[Column]) -> list[float]:
 
     Its own lines may all be shorter than the column is wide.
     """
-    long = [column for column in found if len(column.segments) >= _FEW_LINES]
+    edges = [_right_margin(column) for column in found]
     margins = []
-    for column in found:
-        right = column.right
+    for column, own in zip(found, edges, strict=True):
+        right = own
         if len(column.segments) < _FEW_LINES:
-            beside = [c.right for c in long if abs(c.left - column.left) < _SAME_MARGIN]
-            common = Counter(round(edge) for edge in beside).most_common(1)
-            right = max(right, float(common[0][0])) if common else right
+            beside = [
+                edge
+                for edge, other in zip(edges, found, strict=True)
+                if len(other.segments) >= _FEW_LINES
+                and abs(other.left - column.left) < _SAME_MARGIN
+            ]
+            right = max(right, median(beside)) if beside else right
         margins.append(right)
     return margins
+
+
+def _right_margin(column: Column) -> float:
+    """Where the lines of a column end: the farthest edge that many reach, or nearly the farthest.
+
+    A table or a formula may reach beyond the margin.
+    """
+    edges = sorted(segment.right for segment in column.segments)
+    counts = Counter(round(edge) for edge in edges)
+    least = max(_FEWEST_FLUSH, _FLUSH * len(edges))
+    flush = [edge for edge in counts if counts[edge] + counts[edge + 1] >= least]
+    return max(flush) + 1.0 if flush else edges[-1 - len(edges) // _OF_LINES]

@@ -20,6 +20,8 @@ _NARROWEST = 14.0
 """A column narrower than so many sizes of its font tells nothing about why its lines end."""
 _BLANK = 0.25
 _SLACK = 0.6
+_FLUSH, _LONG = 0.6, 0.6
+"""Lines that end within so many points of each other, and fill so much of the column."""
 _SPACED, _CLEARLY_SPACED, _FURTHEST = 1.13, 1.3, 2.2
 """Steps between lines, as multiples of that within a paragraph."""
 _MOST_LEVELS = 6
@@ -160,7 +162,7 @@ def goes_on(lines: Sequence[Line], line: Line, setting: Setting) -> bool:
         return False
     if text[-1] in (HYPHEN, "-") and text[-2:-1].isalnum():
         return text[-1] == HYPHEN or is_forced(lines[-1], following)
-    forced = is_forced(lines[-1], following)
+    forced = is_forced(lines[-1], following) or _is_flush(lines, line)
     small = following.text[0].islower()
     marked = bool(list_markers(following.text)) or word_marker(following.text) is not None
     ended = _ENDED.search(text) is not None and _ABBREVIATED.search(text) is None
@@ -172,7 +174,7 @@ def goes_on(lines: Sequence[Line], line: Line, setting: Setting) -> bool:
     if not forced:
         paused = ended or text[-1] in ",—–"
         return small and not (paused or marked or spacing > _SPACED)
-    turned = _turned(lines, line)
+    turned = _turned(lines, line, marked)
     if ended:
         return not (marked or turned or spacing > _SPACED)
     if _PAUSED.search(text):
@@ -206,7 +208,17 @@ def is_forced(line: Line, following: Segment) -> bool:
     return width + _BLANK * segment.size > room - 1.0
 
 
-def _turned(lines: Sequence[Line], line: Line) -> bool:
+def _is_flush(lines: Sequence[Line], line: Line) -> bool:
+    """Whether a line ends where its neighbours do: they are set between margins of their own."""
+    last = lines[-1]
+    right = last.segment.right
+    beside = [line.segment.right, *(upper.segment.right for upper in lines[-2:-1])]
+    long = right - last.segment.left >= _LONG * (last.right - last.left)
+    wide = right - last.segment.left >= _NARROWEST * last.segment.size
+    return long and wide and any(abs(right - edge) <= _FLUSH for edge in beside)
+
+
+def _turned(lines: Sequence[Line], line: Line, marked: bool) -> bool:
     """Whether a line is not indented as the paragraph's next line would be."""
     last = lines[-1]
     slack = _SLACK * last.segment.size
@@ -215,7 +227,7 @@ def _turned(lines: Sequence[Line], line: Line) -> bool:
     hang = _hang(last)
     if hang is None:
         return line.indent > slack and line.indent >= last.indent - slack
-    return abs(line.indent - hang) > slack and line.indent >= last.indent - slack
+    return marked and abs(line.indent - hang) > slack and line.indent >= last.indent - slack
 
 
 def _hang(line: Line) -> float | None:
