@@ -5,15 +5,18 @@ import zlib
 from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate, repeat
+from operator import mul, sub
 from typing import NamedTuple
 
 from lexloop.core.errors import CorpusError
+from lexloop.corpus.load.document import Document
 
 _TENTHS = 10
 """Places are kept in tenths of a point."""
-_FIELDS = 5
-_INT = array("i").itemsize
+_FIELDS = 6
+_WIDEST = (1 << 15) - 1
+_LEVEL = 1
 
 
 class Box(NamedTuple):
@@ -56,15 +59,16 @@ def encode_runs(runs: Sequence[Run]) -> bytes:
     """Runs in the order of their offsets, packed; nothing where there are none."""
     if not runs:
         return b""
-    table, steps = array("i", [len(runs)]), array("i")
+    table, steps = array("i", [len(runs)]), array("h")
     for run in runs:
-        edges = [round(edge * _TENTHS) for edge in run.edges]
-        bottom, top = round(run.bottom * _TENTHS), round(run.top * _TENTHS)
-        table.extend((run.start, run.page, bottom, top, len(edges)))
-        steps.append(edges[0])
-        steps.extend(b - a for a, b in pairwise(edges))
-    table.extend(steps)
-    return zlib.compress(_portable(table).tobytes(), 6)
+        edges = list(map(int, map(mul, run.edges, repeat(_TENTHS))))
+        place = (run.page, int(run.bottom * _TENTHS), int(run.top * _TENTHS))
+        table.extend((run.start, *place, edges[0], len(edges) - 1))
+        widths = list(map(sub, edges[1:], edges))
+        if min(widths) < -_WIDEST or max(widths) > _WIDEST:
+            widths = [max(-_WIDEST, min(_WIDEST, width)) for width in widths]
+        steps.extend(widths)
+    return zlib.compress(_portable(table).tobytes() + _portable(steps).tobytes(), _LEVEL)
 
 
 def _portable(numbers: "array[int]") -> "array[int]":
@@ -85,21 +89,21 @@ class Boxes:
     """
 
     def __init__(self, packed: bytes) -> None:
-        numbers: array[int] = array("i")
+        numbers, widths = array("i"), array("h")
         try:
-            data = zlib.decompress(packed) if packed else b""
-            numbers.frombytes(data)
-        except (zlib.error, ValueError) as error:
+            data = zlib.decompress(packed) if packed else bytes(numbers.itemsize)
+            numbers.frombytes(data[: numbers.itemsize])
+            behind = numbers.itemsize * (1 + _FIELDS * _portable(numbers)[0])
+            numbers = array("i", data[numbers.itemsize : behind])
+            widths.frombytes(data[behind:])
+        except (zlib.error, ValueError, IndexError) as error:
             raise CorpusError(f"A map of boxes is damaged: {error}.", "Index anew.") from error
-        _portable(numbers)
-        count = numbers[0] if numbers else 0
-        held = numbers[1 : 1 + _FIELDS * count]
-        if len(held) != _FIELDS * count or sum(held[4::_FIELDS]) != len(numbers[1 + len(held) :]):
+        self._widths, held = _portable(widths), _portable(numbers)
+        self._starts, self._pages, self._bottoms = held[0::_FIELDS], held[1::_FIELDS], held[2::_FIELDS]
+        self._tops, self._lefts = held[3::_FIELDS], held[4::_FIELDS]
+        self._places = [0, *accumulate(held[5::_FIELDS])]
+        if self._places[-1] != len(widths):
             raise CorpusError("A map of boxes is damaged: it is too short.", "Index anew.")
-        self._starts, self._pages = held[0::_FIELDS], held[1::_FIELDS]
-        self._bottoms, self._tops = held[2::_FIELDS], held[3::_FIELDS]
-        self._places = [0, *accumulate(held[4::_FIELDS])]
-        self._steps = numbers[1 + len(held) :]
 
     def of(self, start: int, end: int) -> list[Box]:
         """One box for each line that a span touches; none where it shows on no page.
@@ -113,7 +117,8 @@ class Boxes:
             first = self._starts[number]
             if first >= end:
                 break
-            edges = list(accumulate(self._steps[self._places[number] : self._places[number + 1]]))
+            widths = self._widths[self._places[number] : self._places[number + 1]]
+            edges = list(accumulate(widths, initial=self._lefts[number]))
             begin, stop = max(start - first, 0), min(end - first, len(edges) - 1)
             if begin >= stop:
                 continue
@@ -121,3 +126,17 @@ class Boxes:
             x0, y0, x1, y1 = (bound / _TENTHS for bound in bounds)
             found.append(Box(self._pages[number], x0, y0, x1, y1))
         return found
+
+
+def boxes_of(document: Document, start: int, end: int) -> list[Box]:
+    """Return where the words of a document stand: one box for each line that they touch.
+
+    Args:
+        document: Of a format that has pages.
+        start: Offset into its text.
+        end: Half-open.
+
+    Raises:
+        CorpusError: The document's map of boxes is damaged.
+    """
+    return Boxes(document.boxes).of(start, end)

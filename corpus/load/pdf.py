@@ -94,7 +94,8 @@ def _sheet(pdf: Any, number: int) -> Sheet:
 def _text(pages: Sequence[Sequence[Segment]], rules: Sequence[Sequence[float]]) -> Text:
     """The pages' text, paragraph by paragraph."""
     text = Text(words_of(pages))
-    for paragraph in paragraphs_of(lines_of(pages, rules), setting_of(pages)):
+    lines = list(lines_of(pages, rules))
+    for paragraph in paragraphs_of(lines, setting_of(lines)):
         text.add(paragraph)
     return text
 

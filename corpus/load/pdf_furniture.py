@@ -3,7 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lexloop.corpus.load.pdf_page import Segment, Sheet
 from lexloop.corpus.structure.markers import word_marker
@@ -16,8 +16,10 @@ _SLOT = 4.0
 _RECUR, _FEW_PAGES = 3, 4
 _MOST_OF_PLACE = 0.5
 _NEARLY_ALL, _OF_PAGES = 0.8, 0.6
-_APART = 1.5
-"""A place is apart from the text if so many heights of its line lie between their lines."""
+_APART = 0.5
+"""A place is apart from the text if so many heights of its line lie between."""
+_SMALLER = 0.93
+_MOST_OF_PAGE = 0.3
 _NUMBER = re.compile(r"\d+")
 _BARE = re.compile(
     r"[\W_]*(?:page|p\.|pg\.?|seite)?\s*#(?:\s*(?:of|/|von)\s*\d+)?[\W_]*|[\W_]*[ivxlc]{1,7}[\W_]*",
@@ -38,6 +40,7 @@ class _Outer:
         place: Where.
         key: Its text without the number of the page.
         apart: Whether white space parts it from the text.
+        small_head: Whether it stands first on the page, apart from larger text.
     """
 
     sheet: int
@@ -45,6 +48,7 @@ class _Outer:
     place: Place
     key: str
     apart: bool
+    small_head: bool
 
 
 def without_furniture(sheets: Sequence[Sheet]) -> list[list[Segment]]:
@@ -61,8 +65,10 @@ def without_furniture(sheets: Sequence[Sheet]) -> list[list[Segment]]:
             places[outer.place[0], outer.place[1] + near].append(outer)
     dropped: set[int] = set()
     for lines in places.values():
-        dropped.update(id(outer.segment) for outer in _furniture(lines, len(sheets)))
-    dropped.update(id(outer.segment) for outer in found if _is_page_number(outer, shift))
+        dropped.update(id(outer.segment) for outer in _furniture(lines, sheets))
+    for outer in found:
+        if outer.small_head or _is_page_number(outer, shift):
+            dropped.add(id(outer.segment))
     kept = [[s for s in sheet.segments if id(s) not in dropped] for sheet in sheets]
     return kept if any(kept) else [sheet.segments for sheet in sheets]
 
@@ -83,13 +89,19 @@ def _outer(number: int, sheet: Sheet) -> Iterator[_Outer]:
                 break
             following = ordered[place + 1 : place + 2]
             apart = all(_apart(first, other[0]) for other in following)
+            small = (side, place) == ("top", 0) and any(_is_larger(row, o) for o in following)
             for segment in row:
-                yield _Outer(number, segment, (side, int(away / _SLOT)), segment.text, apart)
+                where = (side, int(away / _SLOT))
+                yield _Outer(number, segment, where, segment.text, apart, small and apart)
 
 
 def _apart(segment: Segment, other: Segment) -> bool:
     between = max(segment.bottom - other.top, other.bottom - segment.top)
-    return between > (_APART - 1) * (segment.top - segment.bottom)
+    return between > _APART * (segment.top - segment.bottom)
+
+
+def _is_larger(row: Sequence[Segment], other: Sequence[Segment]) -> bool:
+    return max(s.size for s in row) <= _SMALLER * min(s.size for s in other)
 
 
 def _shift(found: Sequence[_Outer]) -> int:
@@ -114,13 +126,13 @@ def _without_number(outer: _Outer, shift: int) -> _Outer:
         return "#" if match[0].lstrip("0") == page else match[0]
 
     key = outer.key[:begin] + _NUMBER.sub(masked, outer.key[begin:])
-    return _Outer(outer.sheet, outer.segment, outer.place, key, outer.apart)
+    return replace(outer, key=key)
 
 
-def _furniture(lines: Sequence[_Outer], pages: int) -> Iterator[_Outer]:
+def _furniture(lines: Sequence[_Outer], sheets: Sequence[Sheet]) -> Iterator[_Outer]:
     """What of the lines at one place is furniture."""
     keys = Counter(key for key, _ in {(outer.key, outer.sheet) for outer in lines})
-    least = _RECUR if pages > _FEW_PAGES else 2
+    least = _RECUR if len(sheets) > _FEW_PAGES else 2
     recurring = [outer for outer in lines if keys[outer.key] >= least]
     held = {outer.sheet for outer in lines}
     share = len({outer.sheet for outer in recurring}) / len(held)
@@ -130,7 +142,9 @@ def _furniture(lines: Sequence[_Outer], pages: int) -> Iterator[_Outer]:
     if share >= _NEARLY_ALL:
         yield from (outer for outer in lines if outer.segment.size in sizes and outer.apart)
     alone = sum(outer.apart for outer in lines) >= _NEARLY_ALL * len(lines)
-    if alone and len(held) >= max(_FEW_PAGES, _OF_PAGES * pages):
+    whole = sum(len(segment.text) for n in held for segment in sheets[n].segments)
+    few = sum(len(outer.segment.text) for outer in lines) <= _MOST_OF_PAGE * whole
+    if alone and few and len(held) >= max(_FEW_PAGES, _OF_PAGES * len(sheets)):
         yield from (outer for outer in lines if _may_run(outer, lines))
 
 

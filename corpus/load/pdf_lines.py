@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from statistics import median
 
 from lexloop.corpus.load.pdf_columns import Column, columns
@@ -15,8 +15,8 @@ _SAME_MARGIN = 12.0
 _SMALLER = 0.95
 _LARGER = 1.08
 _MOST_BOLD = 0.3
-_LEAST_STEP, _MOST_STEP = 0.8, 2.0
-_OFTEN = 0.25
+_LEAST_STEP, _MOST_STEP = 0.8, 3.0
+_OFTEN, _NEARLY_FULL = 0.1, 0.15
 _LONGEST_HEADING = 250
 _FEWEST_FLUSH, _FLUSH = 4, 0.2
 _OF_LINES = 25
@@ -88,29 +88,31 @@ class Setting:
         return segment.size < _SMALLER * self.size
 
 
-def setting_of(pages: Sequence[Sequence[Segment]]) -> Setting:
+def setting_of(pages: Sequence[Sequence[Line | Row]]) -> Setting:
     """How the text of pages is set, counted over all of it."""
     sizes: Counter[float] = Counter()
     bold = 0
     for page in pages:
-        for segment in page:
-            sizes[segment.size] += len(segment.text)
-            bold += len(segment.text) if segment.bold else 0
-    whole = sum(sizes.values())
+        for item in page:
+            segments = [item.segment] if isinstance(item, Line) else chain(*item.cells)
+            for segment in segments:
+                sizes[segment.size] += len(segment.text)
+                bold += len(segment.text) if segment.bold else 0
     size = sizes.most_common(1)[0][0] if sizes else 0.0
-    return Setting(size, bold <= _MOST_BOLD * whole, _steps(pages))
+    return Setting(size, bold <= _MOST_BOLD * sizes.total(), _steps(pages))
 
 
-def _steps(pages: Sequence[Sequence[Segment]]) -> dict[float, float]:
-    """The narrowest step between lines that is common, for each size of font."""
+def _steps(pages: Sequence[Sequence[Line | Row]]) -> dict[float, float]:
+    """The narrowest step that is common below full lines, for each size of font."""
     counts: dict[float, Counter[float]] = {}
-    for page in pages:
-        for upper, lower in pairwise(page):
-            step = upper.bottom - lower.bottom
-            if upper.size == lower.size and (
-                _LEAST_STEP * upper.size < step < _MOST_STEP * upper.size
-            ):
-                counts.setdefault(upper.size, Counter())[round(step * 2) / 2] += 1
+    for upper, lower in chain.from_iterable(map(pairwise, pages)):
+        if isinstance(upper, Row) or isinstance(lower, Row) or upper.column != lower.column:
+            continue
+        size = upper.segment.size
+        step = upper.segment.bottom - lower.segment.bottom
+        full = upper.segment.right >= upper.right - _NEARLY_FULL * (upper.right - upper.left)
+        if full and size == lower.segment.size and _LEAST_STEP < step / size < _MOST_STEP:
+            counts.setdefault(size, Counter())[round(step * 2) / 2] += 1
     return {
         size: min(step for step, n in found.items() if n >= _OFTEN * max(found.values()))
         for size, found in counts.items()

@@ -7,7 +7,8 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import pairwise, repeat
+from itertools import compress, pairwise, repeat
+from operator import le
 from typing import Any, NamedTuple
 
 from lexloop.corpus.load.cleaning import printable
@@ -162,12 +163,19 @@ class _Characters:
     """
 
     def __init__(self, page: Any, content: Any) -> None:
+        from pypdfium2 import raw
+
         self._content = content
+        self._matrix, self._flags = raw.FS_MATRIX(), ctypes.c_int()
+        self._name = ctypes.create_string_buffer(_LONGEST_NAME)
         count = content.count_chars()
         address = ctypes.cast(content.raw, ctypes.c_void_p).value
         functions = _functions()
-        codes = map(functions.unicode, repeat(address), range(count))
-        self.text = "".join(map(chr, codes)).replace(HYPHEN, _SOFT_HYPHEN)
+        text: str = content.get_text_range()
+        if len(text) != count:  # PDFium leaves out what has no character
+            text = "".join(map(chr, map(functions.unicode, repeat(address), range(count))))
+        self.text = text.replace(HYPHEN, _SOFT_HYPHEN)
+        self._unprintable = {c for c in set(self.text) if not c.isspace() and not printable(c)}
         boxes = (ctypes.c_float * (4 * count))()
         at = ctypes.addressof(boxes)
         places = range(at, at + 16 * count, 16)
@@ -181,8 +189,8 @@ class _Characters:
         """Give turned characters, which have no loose box, the box of their ink."""
         box = (ctypes.c_double * 4)()
         at = ctypes.addressof(box)
-        for i, code in enumerate(self.text):
-            if self.right[i] <= self.left[i] and code > " ":
+        for i in compress(range(len(self.text)), map(le, self.right, self.left)):
+            if self.text[i] > " ":
                 _functions().tight(address, i, at, at + 8, at + 16, at + 24)
                 self.left[i], self.right[i], self.bottom[i], self.top[i] = box
 
@@ -213,7 +221,7 @@ class _Characters:
             if word[-1] in _MARKS_OF_BREAK:
                 word = word[:-1] + HYPHEN
             places = self.left[start:end]
-            if printable(word) != word:
+            if self._unprintable and not self._unprintable.isdisjoint(word):
                 kept = [(c, x) for c, x in zip(word, places, strict=True) if printable(c)]
                 word, places = printable(word), [x for _, x in kept]
             texts.append(word)
@@ -233,8 +241,7 @@ class _Characters:
         """The size of a character as it shows, and whether it is bold."""
         from pypdfium2 import raw
 
-        matrix, flags = raw.FS_MATRIX(), ctypes.c_int()
-        name = ctypes.create_string_buffer(_LONGEST_NAME)
+        matrix, flags, name = self._matrix, self._flags, self._name
         size = float(raw.FPDFText_GetFontSize(self._content, index))
         if raw.FPDFText_GetMatrix(self._content, index, matrix):
             size *= math.hypot(matrix.c, matrix.d)
@@ -245,20 +252,22 @@ class _Characters:
 
 def _lines(chars: _Characters) -> Iterator[list[Word]]:
     """Words that stand on one line and follow each other in the file."""
-    left, right, bottom, top = chars.left, chars.right, chars.bottom, chars.top
+    left, right, bottoms, tops = chars.left, chars.right, chars.bottom, chars.top
     line: list[Word] = []
+    low = high = reached = 0.0
+    broken = False
     for found in _WORD.finditer(chars.text):
         start, end = found.span()
+        bottom, top = bottoms[start], tops[start]
         if line:
-            before = line[-1][0]
-            height = min(top[before] - bottom[before], top[start] - bottom[start])
-            shared = min(top[before], top[start]) - max(bottom[before], bottom[start])
-            behind = left[start] >= right[line[-1][1] - 1] - 0.5 * height
-            broken = chars.text[line[-1][1] - 1] in _MARKS_OF_BREAK
-            if broken or shared <= _SAME_LINE * height or not behind:
+            height = min(high - low, top - bottom)
+            shared = min(high, top) - max(low, bottom)
+            if broken or shared <= _SAME_LINE * height or left[start] < reached - 0.5 * height:
                 yield line
                 line = []
         line.append((start, end))
+        low, high, reached = bottom, top, right[end - 1]
+        broken = chars.text[end - 1] in _MARKS_OF_BREAK
     if line:
         yield line
 

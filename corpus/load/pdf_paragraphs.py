@@ -178,7 +178,7 @@ def goes_on(lines: Sequence[Line], line: Line, setting: Setting) -> bool:
     if ended:
         return not (marked or turned or spacing > _SPACED)
     if _PAUSED.search(text):
-        return not (marked and (turned or spacing > _SPACED))
+        return not ((marked or not small) and (turned or spacing > _SPACED))
     return not (spacing > _CLEARLY_SPACED and (marked or turned or not small))
 
 

@@ -9,8 +9,9 @@ from lexloop.corpus.load.pdf_page import Segment
 
 _FEWEST_ROWS = 2
 _BARE_NUMBER = re.compile(r"\d{1,3}[A-Z]{0,2}\.?")
-_NEAR = 1.6
-"""Rows of a table lie no more than so many heights of a line apart, unless a rule lies between."""
+_NEAR, _NEAR_CELLS = 0.6, 2.2
+"""So many heights of a line, at most, lie between a row and a lone cell, and between two rows; more
+if a rule lies there."""
 _FURTHEST_RULED = 6.0
 _LARGER = 1.2
 """Where rows are set apart by white space, it is so many times that between lines of a cell."""
@@ -87,7 +88,8 @@ def _extent(rows: Sequence[Row], begin: int, rules: Sequence[float]) -> tuple[li
 def _near(upper: Row, lower: Row, rules: Sequence[float]) -> bool:
     height = lower[0].top - lower[0].bottom
     between = upper[0].bottom - lower[0].top
-    return between <= (_NEAR - 1) * height or (
+    gap = _NEAR if min(len(upper), len(lower)) < 2 else _NEAR_CELLS
+    return between <= gap * height or (
         between <= _FURTHEST_RULED * height and _parted(upper, lower, rules)
     )
 

@@ -75,7 +75,9 @@ def logical_lines(document: Document) -> list[Line]:
         line = text[start:end]
         if _RULER.match(line) and not rows[number]:
             continue
-        marks = _MARKDOWN.match(line) if len(line) <= _LONGEST_HEADING else None
+        # in a format that marks headings itself, "# ..." is a comment and no heading
+        bare = not document.pages and len(line) <= _LONGEST_HEADING
+        marks = _MARKDOWN.match(line) if bare else None
         level = len(marks["marks"]) if marks else levels.get(start, 0)
         whole = not level and not rows[number]
         before = physical[number - 1] if number else (0, 0)

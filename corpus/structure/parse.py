@@ -62,6 +62,8 @@ class _Parser:
             heading = self._outline.headings.get(number)
             if number in self._outline.contents:
                 self._growing.add_to("contents", line)
+            elif heading is not None and self._entitles(number, line, heading):
+                self._growing.pending(line)
             elif heading is not None:
                 self._head(number, line, heading)
                 number += heading.title
@@ -158,6 +160,15 @@ class _Parser:
             list_markers(self._lines[number + 1].text) if number + 1 < len(self._lines) else []
         )
         return bool(markers) and self._growing.goes_on_with(markers[0])
+
+    def _entitles(self, number: int, line: Line, heading: Heading) -> bool:
+        """Whether a heading that the format marks is only that of the provision on the next line."""
+        if heading.number or heading.style:
+            return False
+        following = self._outline.headings.get(number + 1)
+        if following is not None:
+            return bool(following.number) and following.level == heading.level
+        return self._heads_next(number, line)
 
     def _among_definitions(self) -> bool:
         return is_about_definitions(self._growing.nearest_heading)
