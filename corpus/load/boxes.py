@@ -99,7 +99,11 @@ class Boxes:
         except (zlib.error, ValueError, IndexError) as error:
             raise CorpusError(f"A map of boxes is damaged: {error}.", "Index anew.") from error
         self._widths, held = _portable(widths), _portable(numbers)
-        self._starts, self._pages, self._bottoms = held[0::_FIELDS], held[1::_FIELDS], held[2::_FIELDS]
+        self._starts, self._pages, self._bottoms = (
+            held[0::_FIELDS],
+            held[1::_FIELDS],
+            held[2::_FIELDS],
+        )
         self._tops, self._lefts = held[3::_FIELDS], held[4::_FIELDS]
         self._places = [0, *accumulate(held[5::_FIELDS])]
         if self._places[-1] != len(widths):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 
 from lexloop.corpus.load.pdf_page import Segment
@@ -75,9 +76,7 @@ def _by_line(segments: Sequence[Segment]) -> list[Segment]:
     return [segment for row in rows for segment in sorted(row, key=lambda s: s.left)]
 
 
-def _bands(
-    placed: Sequence[tuple[int, Segment]], gutter: float
-) -> list[list[tuple[int, Segment]]]:
+def _bands(placed: Sequence[tuple[int, Segment]], gutter: float) -> list[list[tuple[int, Segment]]]:
     """The page parted where something crosses the gutter: that comes alone, then what is below."""
     bands: list[list[tuple[int, Segment]]] = [[]]
     crossing = False
@@ -167,7 +166,7 @@ def _are_columns(placed: Sequence[tuple[int, Segment]], gutter: float, crossing:
         if wide < _LEAST_WIDTH * whole or median(len(s.text) for _, s in side) < _SHORTEST_LINE:
             return False
     sides = sorted([(n, 0) for n, _ in left] + [(n, 1) for n, _ in right])
-    switches = sum(a[1] != b[1] for a, b in zip(sides, sides[1:], strict=False))
+    switches = sum(a[1] != b[1] for a, b in pairwise(sides))
     if switches <= max(1, _FEW_SWITCHES * min(len(left), len(right))):
         return True
     return all(_is_filled([s for _, s in side]) for side in (left, right))

@@ -4,6 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from lexloop.corpus.load.pdf_page import Segment, Sheet
 from lexloop.corpus.structure.markers import word_marker
@@ -39,6 +40,7 @@ class _Outer:
         segment: What stands there.
         place: Where.
         key: Its text without the number of the page.
+        row: How many lines lie between it and the edge.
         apart: Whether white space parts it from the text.
         small_head: Whether it stands first on the page, apart from larger text.
     """
@@ -47,6 +49,7 @@ class _Outer:
     segment: Segment
     place: Place
     key: str
+    row: int
     apart: bool
     small_head: bool
 
@@ -63,14 +66,30 @@ def without_furniture(sheets: Sequence[Sheet]) -> list[list[Segment]]:
     for outer in found:
         for near in (0, 1):  # a place at the border of two is in both
             places[outer.place[0], outer.place[1] + near].append(outer)
-    dropped: set[int] = set()
-    for lines in places.values():
-        dropped.update(id(outer.segment) for outer in _furniture(lines, sheets))
+    dropped = {
+        id(outer.segment) for lines in places.values() for outer in _furniture(lines, sheets)
+    }
     for outer in found:
         if outer.small_head or _is_page_number(outer, shift):
             dropped.add(id(outer.segment))
+    dropped = _outermost(found, dropped)
     kept = [[s for s in sheet.segments if id(s) not in dropped] for sheet in sheets]
     return kept if any(kept) else [sheet.segments for sheet in sheets]
+
+
+def _outermost(found: Sequence[_Outer], dropped: set[int]) -> set[int]:
+    """What lies beyond all the text of its page."""
+    furniture: set[int] = set()
+    inner: tuple[int, str] | None = None
+    for (sheet, side, _), row in groupby(found, lambda o: (o.sheet, o.place[0], o.row)):
+        held = list(row)
+        ids = {id(outer.segment) for outer in held}
+        # what stands beside a page's number is no text either
+        if (sheet, side) != inner and (ids <= dropped or (ids & dropped and held[0].apart)):
+            furniture |= ids
+        else:
+            inner = sheet, side
+    return furniture
 
 
 def _outer(number: int, sheet: Sheet) -> Iterator[_Outer]:
@@ -92,7 +111,7 @@ def _outer(number: int, sheet: Sheet) -> Iterator[_Outer]:
             small = (side, place) == ("top", 0) and any(_is_larger(row, o) for o in following)
             for segment in row:
                 where = (side, int(away / _SLOT))
-                yield _Outer(number, segment, where, segment.text, apart, small and apart)
+                yield _Outer(number, segment, where, segment.text, place, apart, small and apart)
 
 
 def _apart(segment: Segment, other: Segment) -> bool:
@@ -133,7 +152,8 @@ def _furniture(lines: Sequence[_Outer], sheets: Sequence[Sheet]) -> Iterator[_Ou
     """What of the lines at one place is furniture."""
     keys = Counter(key for key, _ in {(outer.key, outer.sheet) for outer in lines})
     least = _RECUR if len(sheets) > _FEW_PAGES else 2
-    recurring = [outer for outer in lines if keys[outer.key] >= least]
+    many = [outer for outer in lines if keys[outer.key] >= least]
+    recurring = [o for o in many if keys[o.key] >= _RECUR or o.apart]
     held = {outer.sheet for outer in lines}
     share = len({outer.sheet for outer in recurring}) / len(held)
     if share >= _MOST_OF_PLACE:

@@ -3,9 +3,10 @@
 import ctypes
 import math
 import re
+from array import array
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import compress, pairwise, repeat
 from operator import le
@@ -25,12 +26,14 @@ _SAME_LINE = 0.5
 _GAP, _WIDEST_GAP, _TIMES_USUAL = 0.7, 2.5, 2.2
 """A gap of so many heights of the line parts columns or cells; in justified text, of so many times
 the line's usual gap; never a narrower one, always a wider one."""
-_LIST_MARK = re.compile(
+LIST_MARK = re.compile(
     r"(?:\(\w{1,5}\)){1,3}|\d{1,3}[.)]|[a-zA-Z][.)]|[ivx]{1,5}[.)]|\d+(?:\.\d+){1,4}\.?|[–—•·▪◦●*○-]"
     r"|§§?\s?\w+(?:\.\w+)*\.?"
 )
 _FURTHEST_ITEM = 8.0
 _SHORTEST_RULE = 20.0
+_FARTHEST = 100_000.0
+"""No page is so large, in points: what stands beyond stands nowhere."""
 
 Word = tuple[int, int]
 """Its first character, and the one behind its last."""
@@ -53,7 +56,7 @@ class Segment:
 
     page: int
     text: str
-    edges: list[float]
+    edges: "array[float]"
     bottom: float
     top: float
     size: float
@@ -75,12 +78,19 @@ class Segment:
         shared = min(self.top, other.top) - max(self.bottom, other.bottom)
         return shared > _SAME_LINE * min(self.top - self.bottom, other.top - other.bottom)
 
+    def parted(self, at: int) -> tuple["Segment", "Segment"]:
+        """What stands in front of the word that begins at an index of the text, and the rest."""
+        return (
+            replace(self, text=self.text[: at - 1], edges=self.edges[:at]),
+            replace(self, text=self.text[at:], edges=self.edges[at:], hang=self.edges[at]),
+        )
+
     def followed_by(self, other: "Segment") -> "Segment":
         """Both as one, with a blank between."""
         return Segment(
             self.page,
             f"{self.text} {other.text}",
-            [*self.edges, *other.edges],
+            self.edges + other.edges,
             min(self.bottom, other.bottom),
             max(self.top, other.top),
             other.size if len(other.text) > len(self.text) else self.size,
@@ -140,7 +150,7 @@ def read_sheet(page: Any, content: Any, number: int) -> Sheet:
 
     _, height = page.get_size()
     chars = _Characters(page, content)
-    segments = []
+    segments: list[Segment] = []
     for line in _lines(chars):
         before: Segment | None = None
         for words in _parts(chars, line):
@@ -180,7 +190,9 @@ class _Characters:
         at = ctypes.addressof(boxes)
         places = range(at, at + 16 * count, 16)
         deque(map(functions.box, repeat(address), range(count), places), maxlen=0)
-        flat = memoryview(boxes).cast("B").cast("f").tolist()
+        flat: list[float] = list(array("f", bytes(boxes)))
+        if not (math.isfinite(sum(flat)) and max(map(abs, flat), default=0.0) <= _FARTHEST):
+            flat = [place if abs(place) <= _FARTHEST else 0.0 for place in flat]
         self.left, self.top, self.right, self.bottom = (flat[i::4] for i in range(4))
         self._mend(address)
         self._turn(page)
@@ -196,7 +208,7 @@ class _Characters:
 
     def _turn(self, page: Any) -> None:
         """Measure from the lower left corner of the page as it shows."""
-        x0, y0, x1, y1 = page.get_cropbox()
+        x0, y0, x1, y1 = page.get_bbox()
         left, right, bottom, top = self.left, self.right, self.bottom, self.top
         match page.get_rotation():
             case 90:
@@ -215,7 +227,7 @@ class _Characters:
 
     def segment(self, words: list[Word], page: int) -> Segment:
         """Words of one line as a segment, with the font of its characters."""
-        texts, edges = [], []
+        texts, edges = [], array("f")
         for start, end in words:
             word = self.text[start:end]
             if word[-1] in _MARKS_OF_BREAK:
@@ -225,7 +237,7 @@ class _Characters:
                 kept = [(c, x) for c, x in zip(word, places, strict=True) if printable(c)]
                 word, places = printable(word), [x for _, x in kept]
             texts.append(word)
-            edges += places
+            edges.extend(places)
             edges.append(self.right[end - 1])
         first, last = words[0][0], words[-1][1] - 1
         size, bold = self._font(max(words, key=lambda word: word[1] - word[0])[0])
@@ -294,7 +306,7 @@ def _parts(chars: _Characters, line: list[Word]) -> Iterator[list[Word]]:
 def _marks_item(marker: Segment, text: Segment) -> bool:
     """Whether a segment is the number of the item whose words stand behind a gap."""
     near = text.left - marker.right < _FURTHEST_ITEM * marker.size
-    return near and _LIST_MARK.fullmatch(marker.text) is not None
+    return near and LIST_MARK.fullmatch(marker.text) is not None
 
 
 def _rules(page: Any) -> Iterator[float]:

@@ -16,6 +16,7 @@ _ABBREVIATED = re.compile(
 )
 _PAUSED = re.compile(r"(?:[,—–]|[,;] (?:and|or|and/or|or both))$")
 _NOTE = re.compile(r"[\d*†‡§\[(]")
+_SAME_SIZE = 0.92
 _NARROWEST = 14.0
 """A column narrower than so many sizes of its font tells nothing about why its lines end."""
 _BLANK = 0.25
@@ -152,34 +153,55 @@ def goes_on(lines: Sequence[Line], line: Line, setting: Setting) -> bool:
         line: What comes next.
         setting: How the text is set.
     """
-    last = lines[-1].segment
-    following = line.segment
+    last, following = lines[-1].segment, line.segment
     text = last.text
-    if abs(last.size - following.size) > 0.08 * max(last.size, following.size):
-        return False
     spacing = _spacing(lines[-1], line, setting)
-    if spacing > _FURTHEST or spacing < 0:
+    sizes = sorted((last.size, following.size))
+    if sizes[0] < _SAME_SIZE * sizes[1] or not 0 <= spacing <= _FURTHEST:
         return False
-    if text[-1] in (HYPHEN, "-") and text[-2:-1].isalnum():
-        return text[-1] == HYPHEN or is_forced(lines[-1], following)
     forced = is_forced(lines[-1], following) or _is_flush(lines, line)
+    if text[-1] in (HYPHEN, "-") and text[-2:-1].isalnum():
+        return text[-1] == HYPHEN or forced
     small = following.text[0].islower()
-    marked = bool(list_markers(following.text)) or word_marker(following.text) is not None
-    ended = _ENDED.search(text) is not None and _ABBREVIATED.search(text) is None
-    heads = setting.heads(last)
-    if heads or setting.heads(following):
-        alike = heads and setting.heads(following) and last.bold == following.bold
-        split = not ended and spacing <= _CLEARLY_SPACED
-        return split and (forced or small) and (small or (alike and not marked))
-    if not forced:
-        paused = ended or text[-1] in ",—–"
-        return small and not (paused or marked or spacing > _SPACED)
+    if setting.heads(last) or setting.heads(following):
+        alike = setting.heads(last) and setting.heads(following) and last.bold == following.bold
+        split = not _ends(text) and spacing <= _CLEARLY_SPACED and (forced or small)
+        return split and (small or (alike and not _is_marked(following.text)))
+    if forced:
+        return _sentence_goes_on(lines, line, spacing)
+    paused = _ends(text) or text[-1] in ",—–"
+    return small and not (paused or _is_marked(following.text) or spacing > _SPACED)
+
+
+def _sentence_goes_on(lines: Sequence[Line], line: Line, spacing: float) -> bool:
+    """Whether a paragraph goes on behind a line that the margin broke."""
+    text, following = lines[-1].segment.text, line.segment.text
+    listed, marked = bool(list_markers(following)), _is_marked(following)
     turned = _turned(lines, line, marked)
-    if ended:
-        return not (marked or turned or spacing > _SPACED)
+    if _ends(text):
+        # behind a full line "Article 16" is more often a reference than a heading without space
+        return not (listed or turned or spacing > _SPACED)
+    opens = marked or not following[0].islower()
     if _PAUSED.search(text):
-        return not ((marked or not small) and (turned or spacing > _SPACED))
-    return not (spacing > _CLEARLY_SPACED and (marked or turned or not small))
+        apart = turned or spacing > _SPACED or _counts_on(lines[0].segment.text, following)
+        return not (opens and apart)
+    return not (spacing > _CLEARLY_SPACED and (opens or turned))
+
+
+def _ends(text: str) -> bool:
+    """Whether a sentence or a lead-in ends with a line."""
+    return _ENDED.search(text) is not None and _ABBREVIATED.search(text) is None
+
+
+def _is_marked(text: str) -> bool:
+    """Whether a line begins as an item or a provision does."""
+    return bool(list_markers(text)) or word_marker(text) is not None
+
+
+def _counts_on(item: str, text: str) -> bool:
+    """Whether a line has the number that follows an item's."""
+    after = {(marker.style, marker.value + 1) for marker in list_markers(item)}
+    return not after.isdisjoint((marker.style, marker.value) for marker in list_markers(text))
 
 
 def _spacing(upper: Line, lower: Line, setting: Setting) -> float:

@@ -5,18 +5,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from lexloop.corpus.load.pdf_page import Segment
+from lexloop.corpus.load.pdf_page import LIST_MARK, Segment
 
 _FEWEST_ROWS = 2
-_BARE_NUMBER = re.compile(r"\d{1,3}[A-Z]{0,2}\.?")
+_BARE_NUMBER = re.compile(r"\d{1,3}[A-Z]{0,2}")
 _NEAR, _NEAR_CELLS = 0.6, 2.2
-"""So many heights of a line, at most, lie between a row and a lone cell, and between two rows; more
-if a rule lies there."""
+"""So many heights of a line, at most, lie above a lone cell, and above several; more if a rule lies
+there."""
 _FURTHEST_RULED = 6.0
 _LARGER = 1.2
 """Where rows are set apart by white space, it is so many times that between lines of a cell."""
+_WIDE_STEP = 1.4
+"""Lines of a cell lie closer together than so many of their heights."""
 _FEWEST_RULED = 3
 _SLACK = 1.0
+_LEAST_BLANK = 0.35
 
 Row = list[Segment]
 Cells = list[list[Segment]]
@@ -69,15 +72,16 @@ def _one_line(row: Row) -> Segment:
     return line
 
 
-def _extent(rows: Sequence[Row], begin: int, rules: Sequence[float]) -> tuple[list[_Span], int]:
+def _extent(rows: list[Row], begin: int, rules: Sequence[float]) -> tuple[list[_Span], int]:
     """The columns of a table that begins at a row, and where it ends."""
     spans = [_Span(s.left, s.right) for s in rows[begin]]
     end = last = begin + 1
     while end < len(rows) and _near(rows[end - 1], rows[end], rules):
-        widened = _widened(spans, rows[end])
+        row = [part for segment in rows[end] for part in _by_columns(segment, spans)]
+        widened = _widened(spans, row)
         if widened is None:
             break
-        spans = widened
+        spans, rows[end] = widened, row
         end += 1
         closed = len(rows[end - 1]) > 1 or _place(rows[end - 1][0], spans) is not spans[0]
         if closed or _ruled_below(rows, end - 1, rules):
@@ -88,7 +92,7 @@ def _extent(rows: Sequence[Row], begin: int, rules: Sequence[float]) -> tuple[li
 def _near(upper: Row, lower: Row, rules: Sequence[float]) -> bool:
     height = lower[0].top - lower[0].bottom
     between = upper[0].bottom - lower[0].top
-    gap = _NEAR if min(len(upper), len(lower)) < 2 else _NEAR_CELLS
+    gap = _NEAR_CELLS if len(lower) > 1 else _NEAR
     return between <= gap * height or (
         between <= _FURTHEST_RULED * height and _parted(upper, lower, rules)
     )
@@ -109,6 +113,23 @@ def _ruled_below(rows: Sequence[Row], number: int, rules: Sequence[float]) -> bo
     height = rows[number][0].top - rows[number][0].bottom
     middle = _middle(rows[number])
     return any(middle - 1.5 * height < rule < middle for rule in rules)
+
+
+def _by_columns(segment: Segment, spans: Sequence[_Span]) -> list[Segment]:
+    """A segment parted where a wider blank lies and the next column begins.
+
+    Where a cell is full its words almost touch those of the next.
+    """
+    for span in spans[1:]:
+        if not segment.left < span.left < segment.right:
+            continue
+        for at in range(2, len(segment.text)):
+            if segment.text[at - 1] == " " and abs(segment.edges[at] - span.left) <= _SLACK:
+                blank = segment.edges[at] - segment.edges[at - 1]
+                if blank >= _LEAST_BLANK * (segment.top - segment.bottom):
+                    first, rest = segment.parted(at)
+                    return [first, *_by_columns(rest, spans)]
+    return [segment]
 
 
 def _widened(spans: Sequence[_Span], row: Row) -> list[_Span] | None:
@@ -133,11 +154,7 @@ def _widened(spans: Sequence[_Span], row: Row) -> list[_Span] | None:
 def _place(segment: Segment, spans: Sequence[_Span]) -> _Span | None:
     """The column in which a segment lies."""
     return next(
-        (
-            s
-            for s in spans
-            if segment.left >= s.left - _SLACK and segment.right <= s.right + _SLACK
-        ),
+        (s for s in spans if segment.left >= s.left - _SLACK and segment.right <= s.right + _SLACK),
         None,
     )
 
@@ -147,7 +164,10 @@ def _is_table(rows: Sequence[Row], spans: Sequence[_Span]) -> bool:
     wide = [row for row in rows if len(row) > 1]
     if len(wide) < _FEWEST_ROWS:
         return False
-    numbered = sum(_BARE_NUMBER.fullmatch(row[0].text) is not None for row in wide)
+    numbered = sum(
+        (_BARE_NUMBER.fullmatch(row[0].text) or LIST_MARK.fullmatch(row[0].text)) is not None
+        for row in wide
+    )
     return len(spans) > 2 or numbered < len(wide)
 
 
@@ -179,7 +199,8 @@ def _logical(
     for group in groups:
         steps = [_middle(upper) - _middle(lower) for upper, lower in pairwise(group)]
         least = min(steps, default=0.0)
-        opens = [step > _LARGER * least for step in steps]
+        wide = least > _WIDE_STEP * (group[0][0].top - group[0][0].bottom)
+        opens = [wide or step > _LARGER * least for step in steps]
         if not any(opens):
             opens = [len(row) > 1 and _place(row[0], spans) is spans[0] for row in group[1:]]
         found += _parts(group, opens)

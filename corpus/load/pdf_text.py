@@ -69,9 +69,7 @@ class Text:
         self._write(text)
 
 
-def _joined(
-    lines: Sequence[Segment], words: frozenset[str]
-) -> Iterator[tuple[Segment, str, str]]:
+def _joined(lines: Sequence[Segment], words: frozenset[str]) -> Iterator[tuple[Segment, str, str]]:
     """Lines, what stays of the text of each, and what stands in front of it."""
     glue = ""
     for number, segment in enumerate(lines):

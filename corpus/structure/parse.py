@@ -162,7 +162,7 @@ class _Parser:
         return bool(markers) and self._growing.goes_on_with(markers[0])
 
     def _entitles(self, number: int, line: Line, heading: Heading) -> bool:
-        """Whether a heading that the format marks is only that of the provision on the next line."""
+        """Whether a heading that the format marks is that of the provision on the next line."""
         if heading.number or heading.style:
             return False
         following = self._outline.headings.get(number + 1)

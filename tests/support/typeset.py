@@ -123,8 +123,50 @@ def _breakable(word: re.Match[str]) -> str:
 def _table(pdf: _Paper, rows: Sequence[Sequence[str]]) -> None:
     pdf.set_font("times", size=10)
     borders = "ALL" if pdf.sheet.rules else "NONE"
-    with pdf.table(borders_layout=borders, text_align="LEFT", padding=1.5, v_align="TOP") as table:
+    with pdf.table(
+        borders_layout=borders, text_align="LEFT", line_height=4.5, padding=1.5, v_align="TOP"
+    ) as table:
         for cells in rows:
             row = table.row()
             for cell in cells:
                 row.cell(cell)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Words at a place of a page.
+
+    Args:
+        x: Where they begin, in points from the left.
+        y: Their base line, in points from the top.
+        text: The words.
+        size: Of the font, in points.
+        bold: Whether they are bold.
+    """
+
+    x: float
+    y: float
+    text: str
+    size: float = 10
+    bold: bool = False
+
+
+def place(pages: Sequence[Sequence[Placed]]) -> bytes:
+    """A PDF with the words of each page at their places, on paper of 600 by 800 points."""
+    pdf = FPDF(unit="pt", format=(600, 800))
+    pdf.core_fonts_encoding = "windows-1252"
+    for page in pages:
+        pdf.add_page()
+        for words in page:
+            pdf.set_font("times", "B" if words.bold else "", words.size)
+            pdf.text(words.x, words.y, words.text)
+    return bytes(pdf.output())
+
+
+def lines(*texts: str, x: float = 60, y: float = 100, step: float = 12) -> list[Placed]:
+    """Lines below each other; a number of blanks in front of one indents it by as many points."""
+    return [
+        Placed(x + len(text) - len(text.lstrip()), y + step * number, text.lstrip())
+        for number, text in enumerate(texts)
+        if text.strip()
+    ]
