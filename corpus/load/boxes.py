@@ -126,7 +126,8 @@ class Boxes:
             begin, stop = max(start - first, 0), min(end - first, len(edges) - 1)
             if begin >= stop:
                 continue
-            bounds = (edges[begin], self._bottoms[number], edges[stop], self._tops[number])
+            left, right = sorted((edges[begin], edges[stop]))
+            bounds = (left, self._bottoms[number], right, self._tops[number])
             x0, y0, x1, y1 = (bound / _TENTHS for bound in bounds)
             found.append(Box(self._pages[number], x0, y0, x1, y1))
         return found

@@ -151,15 +151,21 @@ class Placed:
     bold: bool = False
 
 
-def place(pages: Sequence[Sequence[Placed]]) -> bytes:
-    """A PDF with the words of each page at their places, on paper of 600 by 800 points."""
+def place(pages: Sequence[Sequence[Placed]], turn: float = 0) -> bytes:
+    """A PDF with words at their places on each page of 600 by 800 points.
+
+    Args:
+        pages: The words of each page, in the order in which they are drawn.
+        turn: How far the words are turned to the left about where they begin, in degrees.
+    """
     pdf = FPDF(unit="pt", format=(600, 800))
     pdf.core_fonts_encoding = "windows-1252"
     for page in pages:
         pdf.add_page()
         for words in page:
             pdf.set_font("times", "B" if words.bold else "", words.size)
-            pdf.text(words.x, words.y, words.text)
+            with pdf.rotation(turn, words.x, words.y):
+                pdf.text(words.x, words.y, words.text)
     return bytes(pdf.output())
 
 

@@ -307,3 +307,16 @@ def test_headings_that_only_the_format_knows_are_provisions() -> None:
 @pytest.mark.parametrize("text", ["", "\n \n", "\n" * 10_000])
 def test_a_blank_document_has_no_units(text: str) -> None:
     assert tree_of(text) == Tree()
+
+
+def test_a_heading_that_the_format_marks_may_name_the_provision_below_it() -> None:
+    text = (
+        "Citation\n1. These Regulations may be cited as the Bees Regulations 2020.\n"
+        "Interpretation\n2. In these Regulations bees are bees.\n"
+        "Registers\n3. A keeper must keep a register.\n"
+    )
+    headings = tuple((text.index(head), 2) for head in ("Citation", "Interpretation", "Registers"))
+    for document in (Document("a", "a", text), Document("a", "a", text, headings=headings)):
+        found = [(u.label, u.heading) for u in document.tree.units if u.kind == "provision"]
+        assert [heading for _, heading in found] == ["Citation", "Interpretation", "Registers"]
+        assert [label[-1] for label, _ in found] == ["1", "2", "3"]
