@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from lexloop.corpus.load.pdf_page import Segment
+from lexloop.corpus.load.pdf_segment import Segment
 
 _NARROWEST_GUTTER = 6.0
 _FEWEST_LINES = 3

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from lexloop.corpus.load.pdf_page import Segment, Sheet
+from lexloop.corpus.load.pdf_segment import Segment, Sheet
 from lexloop.corpus.structure.markers import word_marker
 
 _BAND = 0.16

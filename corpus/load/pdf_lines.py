@@ -7,7 +7,7 @@ from itertools import chain, pairwise
 from statistics import median
 
 from lexloop.corpus.load.pdf_columns import Column, columns
-from lexloop.corpus.load.pdf_page import Segment
+from lexloop.corpus.load.pdf_segment import Segment
 from lexloop.corpus.load.pdf_tables import Cells, find_tables
 
 _FEW_LINES = 8

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from lexloop.corpus.load.hyphens import HYPHEN
 from lexloop.corpus.load.pdf_lines import Line, Row, Setting
-from lexloop.corpus.load.pdf_page import Segment
+from lexloop.corpus.load.pdf_segment import Segment
 from lexloop.corpus.structure.markers import list_markers, word_marker
 
 _ENDED = re.compile(r"[.:;!?][\"”’)\]]*$")

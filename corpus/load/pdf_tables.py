@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from lexloop.corpus.load.pdf_page import LIST_MARK, Segment
+from lexloop.corpus.load.pdf_page import LIST_MARK
+from lexloop.corpus.load.pdf_segment import Segment
 
 _FEWEST_ROWS = 2
 _BARE_NUMBER = re.compile(r"\d{1,3}[A-Z]{0,2}")

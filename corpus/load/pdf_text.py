@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from lexloop.corpus.load.boxes import Run
 from lexloop.corpus.load.hyphens import HYPHEN, keeps_hyphen
-from lexloop.corpus.load.pdf_page import Segment
 from lexloop.corpus.load.pdf_paragraphs import Paragraph
+from lexloop.corpus.load.pdf_segment import Segment
 
 _WORD = re.compile(r"\w+(?:-\w+)*")
 _LAST_WORD, _FIRST_WORD = re.compile(r"\w*$"), re.compile(r"\w*")
