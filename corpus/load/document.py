@@ -2,10 +2,14 @@
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lexloop.core.metadata import Metadata
+
+if TYPE_CHECKING:
+    from lexloop.corpus.structure.tree import Tree
 
 
 @dataclass(frozen=True)
@@ -19,7 +23,8 @@ class Document:
         text: The whole text; line ends are line feeds.
         metadata: Front matter or the sidecar's row.
         pages: Where each page begins, the first at 0; empty where the format has no pages.
-        headings: Where the format itself marks headings: offset of the line, and the heading.
+        headings: Where the format itself marks headings: offset of the line, and its level from 1.
+        boxes: Where its characters stand on its pages, packed as ``boxes.encode_runs`` does it.
     """
 
     name: str
@@ -27,7 +32,15 @@ class Document:
     text: str
     metadata: Metadata = field(default_factory=Metadata)
     pages: tuple[int, ...] = ()
-    headings: tuple[tuple[int, str], ...] = ()
+    headings: tuple[tuple[int, int], ...] = ()
+    boxes: bytes = b""
+
+    @cached_property
+    def tree(self) -> "Tree":
+        """Its parts, provisions, paragraphs, points and tables."""
+        from lexloop.corpus.structure.parse import parse
+
+        return parse(self)
 
     def page_at(self, offset: int) -> int | None:
         """The page, from 1, on which an offset lies; None where there are no pages."""

@@ -1,5 +1,6 @@
 """What a worker is asked and what it answers: one JSON object a line, never a pickle."""
 
+import base64
 import json
 from dataclasses import asdict
 from typing import Any
@@ -37,6 +38,7 @@ def to_frame(found: Document | Skipped | Part) -> Frame:
             found.metadata.as_record(),
             found.pages,
             found.headings,
+            base64.b64encode(found.boxes).decode(),
         ]
     }
 
@@ -47,14 +49,15 @@ def from_frame(frame: Frame) -> Document | Skipped | Part:
         return Part(*frame["part"])
     if "skipped" in frame:
         return Skipped(*frame["skipped"])
-    name, title, text, record, pages, headings = frame["document"]
+    name, title, text, record, pages, headings, boxes = frame["document"]
     return Document(
         name,
         title,
         text,
         Metadata.from_record(record) if record else Metadata(),
         tuple(pages),
-        tuple((offset, heading) for offset, heading in headings),
+        tuple((offset, level) for offset, level in headings),
+        base64.b64decode(boxes),
     )
 
 

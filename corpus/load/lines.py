@@ -15,8 +15,9 @@ class Lines:
         self._line: list[str] = []
         self._length = 0
         self._rows = self._cells = 0
-        self._heading = False
-        self._headings: list[tuple[int, str]] = []
+        self._heading = 0
+        self._mark = ""
+        self._headings: list[tuple[int, int]] = []
 
     def add(self, text: str, as_is: bool = False) -> None:
         """More of the line; ``as_is`` keeps the blanks and line ends of preformatted text."""
@@ -29,9 +30,14 @@ class Lines:
             self._put("".join(self._line).rstrip())
         self._line.append(rest)
 
-    def heading(self, begun: bool) -> None:
-        """Whether the next line is a heading; in a table none is."""
-        self._heading = begun and not self._rows
+    def heading(self, level: int) -> None:
+        """The level of the heading that the next line is, 0 for none; in a table none is."""
+        self._heading = 0 if self._rows else level
+
+    def mark(self, number: str) -> None:
+        """Put a number in front of the next line that says something."""
+        self.end()
+        self._mark = f"{self._mark}{number} "
 
     def end(self) -> None:
         """End the line, if there is one."""
@@ -39,11 +45,13 @@ class Lines:
             self._line.append(" ")
             return
         text = " ".join(printable("".join(self._line)).split())
+        if text and self._mark:
+            text, self._mark = self._mark + text, ""
         if text and self._heading:
-            self._headings.append((self._length, text))
+            self._headings.append((self._length, self._heading))
         if text:
             self._put(text)
-            self._heading = False
+            self._heading = 0
         self._line.clear()
 
     def row(self) -> None:
@@ -66,8 +74,8 @@ class Lines:
         self._rows -= 1
         self.end()
 
-    def finished(self) -> tuple[str, tuple[tuple[int, str], ...]]:
-        """The whole text, and the offset and text of each heading."""
+    def finished(self) -> tuple[str, tuple[tuple[int, int], ...]]:
+        """The whole text, and the offset and level of each heading."""
         self._rows = 0
         self.end()
         return "".join(self._done), tuple(self._headings)

@@ -1,15 +1,21 @@
-""".pdf: the text of its pages, and where each begins."""
+""".pdf: its paragraphs, headings and tables, and where every character of them stands."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import PurePosixPath
 from typing import Any
 
 from lexloop.core.errors import CorpusError
+from lexloop.corpus.load.boxes import encode_runs
 from lexloop.corpus.load.cleaning import printable
 from lexloop.corpus.load.document import Document, Skipped
-from lexloop.corpus.load.paragraphs import HYPHEN, rejoin_hyphens, rejoin_lines
+from lexloop.corpus.load.pdf_furniture import without_furniture
+from lexloop.corpus.load.pdf_lines import lines_of, setting_of
+from lexloop.corpus.load.pdf_page import read_sheet
+from lexloop.corpus.load.pdf_paragraphs import paragraphs_of
+from lexloop.corpus.load.pdf_segment import Segment, Sheet
+from lexloop.corpus.load.pdf_text import Text, words_of
 from lexloop.corpus.load.titles import title_of
 
 _END = b"%%EOF"
@@ -19,8 +25,6 @@ _ENCRYPTED = 4
 _NO_TITLE = re.compile(
     r"(?:Microsoft \w+ - .*|.*\.(?:docx?|pdf|rtf|txt|indd|qxd)|untitled\W*)$", re.IGNORECASE
 )
-_WORD = re.compile(r"\w+(?:-\w+)*")
-_LINE_HYPHEN = re.compile(r"[\x02\ufffe](?:\r?\n)?")
 
 
 def read_pdf(data: bytes, name: str) -> Iterator[Document | Skipped]:
@@ -30,22 +34,27 @@ def read_pdf(data: bytes, name: str) -> Iterator[Document | Skipped]:
         CorpusError: It is encrypted, damaged or cut short, or no page holds text.
     """
     with closing(_opened(data)) as pdf:
-        texts, images = [], []
-        for number in range(len(pdf)):
-            text, shows = _page(pdf, number)
-            texts.append(text)
-            if shows and not text:
-                images.append(number + 1)
+        sheets = [_sheet(pdf, number) for number in range(len(pdf))]
         title = printable(pdf.get_metadata_dict().get("Title", "")).strip()
-    if not any(texts):
-        what = f"None of its {len(texts)} pages holds text (images?)."
+    pages = without_furniture(sheets)
+    if not any(pages):
+        what = f"None of its {len(sheets)} pages holds text (images?)."
         raise CorpusError(what, "Recognise its text (OCR) first.")
+    images = [n for n, sheet in enumerate(sheets, 1) if sheet.shows and not pages[n - 1]]
     if images:
         yield Skipped(name, _without_text(images, name))
-    text, pages = _whole(texts)
+    text = _text(pages, [sheet.rules for sheet in sheets])
+    whole = text.whole
     if not title or _NO_TITLE.match(title):
-        title = title_of(text, PurePosixPath(name).stem)
-    yield Document(name, title, text, pages=pages)
+        title = title_of(whole, PurePosixPath(name).stem)
+    yield Document(
+        name,
+        title,
+        whole,
+        pages=text.pages(len(sheets)),
+        headings=tuple(text.headings),
+        boxes=encode_runs(text.runs),
+    )
 
 
 def _opened(data: bytes) -> Any:
@@ -67,8 +76,8 @@ def _opened(data: bytes) -> Any:
     return pdf
 
 
-def _page(pdf: Any, number: int) -> tuple[str, bool]:
-    """A page's text with broken lines rejoined, and whether the page shows anything at all.
+def _sheet(pdf: Any, number: int) -> Sheet:
+    """What a page shows.
 
     Raises:
         CorpusError: The page is damaged.
@@ -78,27 +87,18 @@ def _page(pdf: Any, number: int) -> tuple[str, bool]:
     try:
         page = pdf[number]
         with closing(page), closing(page.get_textpage()) as content:
-            text = content.get_text_range()
-            shows = pypdfium2.raw.FPDFPage_CountObjects(page) > 0
+            return read_sheet(page, content, number)
     except pypdfium2.PdfiumError as error:
         raise CorpusError(f"Page {number + 1} is damaged ({error}).", "Save it anew.") from error
-    marked = _LINE_HYPHEN.sub(HYPHEN, text.replace(HYPHEN, ""))
-    return rejoin_lines(printable(marked)), shows
 
 
-def _whole(texts: list[str]) -> tuple[str, tuple[int, ...]]:
-    """The pages' texts as one, with the hyphens at line ends settled over the whole of it."""
-    words: set[str] = set()
-    if any(HYPHEN in text for text in texts):
-        words = {word for text in texts for word in _WORD.findall(text.lower())}
-    pages, parts, length = [], [], 0
-    for text in texts:
-        pages.append(length)
-        part = rejoin_hyphens(text, words) if HYPHEN in text else text
-        if part:
-            parts.append(part + "\n")
-            length += len(part) + 1
-    return "".join(parts), tuple(pages)
+def _text(pages: Sequence[Sequence[Segment]], rules: Sequence[Sequence[float]]) -> Text:
+    """The pages' text, paragraph by paragraph."""
+    text = Text(words_of(pages))
+    lines = list(lines_of(pages, rules))
+    for paragraph in paragraphs_of(lines, setting_of(lines)):
+        text.add(paragraph)
+    return text
 
 
 def _without_text(pages: list[int], name: str) -> str:

@@ -13,6 +13,7 @@ from lexloop.corpus.load.document import Document, Limits
 from lexloop.corpus.load.lines import Lines
 from lexloop.corpus.load.titles import title_of
 from lexloop.corpus.load.unpacking import check_size
+from lexloop.corpus.load.word_numbers import Numbers
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
@@ -47,7 +48,7 @@ def read_docx(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     except (OpcError, XMLSyntaxError, AttributeError, *_DAMAGED) as error:
         raise CorpusError(f"It is a damaged Word document ({error}).", "Save it anew.") from error
     lines = Lines()
-    _blocks(word.element.body, lines, _heading_styles(word))
+    _Reader(word, lines).blocks(word.element.body)
     text, headings = lines.finished()
     if not text.strip():
         raise CorpusError("It holds no text (images?).", "Give a document with text.")
@@ -74,30 +75,73 @@ def _check_parts(data: bytes, limits: Limits) -> None:
         raise CorpusError(f"It is a damaged Word document ({error}).", "Save it anew.") from error
 
 
-def _heading_styles(word: Any) -> frozenset[str]:
-    """The ids of the styles that are headings, or are based on one."""
-    found = set()
+def _heading_styles(word: Any) -> dict[str, int]:
+    """The level of each style that is a heading or is based on one, by the style's id."""
+    found: dict[str, int] = {}
     for style in word.styles.element.style_lst:
         base, seen = style, set()
         while base is not None and base.styleId not in seen:
             seen.add(base.styleId)
-            if (base.name_val or "").lower().startswith(("heading ", "title")):
-                found.add(style.styleId)
+            name = (base.name_val or "").lower()
+            if name.startswith(("heading ", "title")):
+                digits = name.removeprefix("heading ").strip()
+                found[style.styleId] = int(digits) if digits.isdecimal() else 1
+                break
             base = base.base_style
-    return frozenset(found)
+    return found
 
 
-def _blocks(parent: Any, lines: Lines, headings: frozenset[str]) -> None:
-    for element in parent:
-        if element.tag == f"{_W}p":
-            style = element.find(f"{_W}pPr/{_W}pStyle")
-            lines.heading(style is not None and style.get(f"{_W}val") in headings)
-            _paragraph(element, lines)
-            lines.end()
-        elif element.tag == f"{_W}tbl":
-            _table(element, lines, headings)
-        elif element.tag not in _LEFT_OUT:
-            _blocks(element, lines, headings)  # content controls, insertions
+class _Reader:
+    """Turns the elements of one document into lines.
+
+    Args:
+        word: The document as python-docx opens it.
+        lines: Where they go.
+    """
+
+    def __init__(self, word: Any, lines: Lines) -> None:
+        self._lines, self._numbers = lines, Numbers(word)
+        self._levels = _heading_styles(word)
+
+    def blocks(self, parent: Any) -> None:
+        """The paragraphs and tables of an element in their order."""
+        for element in parent:
+            if element.tag == f"{_W}p":
+                self._whole_paragraph(element)
+            elif element.tag == f"{_W}tbl":
+                self._table(element)
+            elif element.tag not in _LEFT_OUT:
+                self.blocks(element)  # content controls, insertions
+
+    def _whole_paragraph(self, element: Any) -> None:
+        style = element.find(f"{_W}pPr/{_W}pStyle")
+        named = style.get(f"{_W}val", "") if style is not None else ""
+        self._lines.heading(self._levels.get(named, 0))
+        number = self._numbers.mark(element)
+        if number and "".join(element.itertext()).strip():
+            self._lines.add(f"{number} ")
+        _paragraph(element, self._lines)
+        self._lines.end()
+
+    def _table(self, table: Any) -> None:
+        """Rows of cells; a cell merged over several rows is repeated on each."""
+        above: dict[int, Any] = {}
+        for row in table.iter(f"{_W}tr"):
+            if next(row.iterancestors(f"{_W}tbl")) is not table:
+                continue  # of a table within a cell, read with the cell
+            self._lines.row()
+            column = 0
+            for cell in row.iter(f"{_W}tc"):
+                if next(cell.iterancestors(f"{_W}tr")) is not row:
+                    continue
+                merge = cell.find(f"{_W}tcPr/{_W}vMerge")
+                goes_on = merge is not None and merge.get(f"{_W}val") != "restart"
+                above[column] = above.get(column, cell) if goes_on else cell
+                self._lines.cell()
+                self.blocks(above[column])
+                span = cell.find(f"{_W}tcPr/{_W}gridSpan")
+                column += int(span.get(f"{_W}val", "1")) if span is not None else 1
+            self._lines.end_row()
 
 
 def _paragraph(element: Any, lines: Lines) -> None:
@@ -111,24 +155,3 @@ def _paragraph(element: Any, lines: Lines) -> None:
             _paragraph(child, lines)
         elif child.tag not in _LEFT_OUT and child.tag != f"{_W}pPr":
             _paragraph(child, lines)
-
-
-def _table(table: Any, lines: Lines, headings: frozenset[str]) -> None:
-    """Rows of cells; a cell merged over several rows is repeated on each."""
-    above: dict[int, Any] = {}
-    for row in table.iter(f"{_W}tr"):
-        if next(row.iterancestors(f"{_W}tbl")) is not table:
-            continue  # of a table within a cell, read with the cell
-        lines.row()
-        column = 0
-        for cell in row.iter(f"{_W}tc"):
-            if next(cell.iterancestors(f"{_W}tr")) is not row:
-                continue
-            merge = cell.find(f"{_W}tcPr/{_W}vMerge")
-            goes_on = merge is not None and merge.get(f"{_W}val") != "restart"
-            above[column] = above.get(column, cell) if goes_on else cell
-            lines.cell()
-            _blocks(above[column], lines, headings)
-            span = cell.find(f"{_W}tcPr/{_W}gridSpan")
-            column += int(span.get(f"{_W}val", "1")) if span is not None else 1
-        lines.end_row()

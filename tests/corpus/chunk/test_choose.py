@@ -69,7 +69,7 @@ def test_settings_that_cannot_work_are_refused_before_any_document(
     [
         ("§ 1 Fees\nDue.\n§ 2 Appeals\nNone.", (), True),
         ("# Law\n## Fees\nDue.", (), True),
-        ("Fees\nDue.\nAppeals\nNone.", ((0, "Fees"), (10, "Appeals")), True),
+        ("Fees\nDue.\nAppeals\nNone.", ((0, 1), (10, 1)), True),
         ("# Only a title\nThe fee is due.", (), False),
         ("The fee is due. Section 5 applies to owners.", (), False),
         ("# One\n" + "Text. " * 10_000 + "\n# Two\n", (), False),
@@ -77,7 +77,7 @@ def test_settings_that_cannot_work_are_refused_before_any_document(
     ],
 )
 def test_auto_takes_provisions_where_a_document_is_divided(
-    text: str, headings: tuple[tuple[int, str], ...], divided: bool
+    text: str, headings: tuple[tuple[int, int], ...], divided: bool
 ) -> None:
     document = Document("d.txt", "A law", text, headings=headings)
     assert is_divided(document) is divided

@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.errors import CorpusError
+from lexloop.corpus.load.cleaning import printable
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.load.html import read_html
 
@@ -32,8 +33,8 @@ def test_a_page_is_read_as_it_is_shown() -> None:
         "The law",
         "An employer shall give notice.",
         "It is free.",
-        "One",
-        "Two",
+        "• One",
+        "• Two",
         "Fees",
         "Item | Fee",
         "| 40 euros",
@@ -42,7 +43,7 @@ def test_a_page_is_read_as_it_is_shown() -> None:
         "",
     ]
     assert document.title == "Local Law"
-    assert document.headings == ((0, "The law"), (document.text.index("Fees"), "Fees"))
+    assert document.headings == ((0, 1), (document.text.index("Fees"), 2))
 
 
 @pytest.mark.parametrize(
@@ -80,6 +81,65 @@ def test_headings_stand_where_their_offsets_say(blocks: list[tuple[bool, str]]) 
     assert len(document.headings) == sum(
         1 for is_h, text in blocks if is_h and any(c in "ab§" for c in text)
     )
-    for offset, heading in document.headings:
+    shown = [" ".join(printable(t).split()) for is_h, t in blocks if is_h]
+    for (offset, level), heading in zip(document.headings, filter(None, shown), strict=True):
+        assert level == 3
         assert document.text[offset:].startswith(heading + "\n")
     assert not set(document.text) & {"\x07", "\xad", "\r"}
+
+
+def test_numbers_set_beside_paragraphs_in_a_table_are_put_in_front_of_them() -> None:
+    rows = (
+        "<table><tr><td><p>(a)</p></td><td><p>first, with:</p>"
+        "<table><tr><td>(i)</td><td>inner;</td></tr></table></td></tr></table>"
+        "<table><tr><td></td><td>(b)</td><td>second.</td></tr></table>"
+    )
+    document = read(
+        f"<p class='ti-art'>Article 1</p><p class='sti-art'>Boats</p><p>1. It is:</p>{rows}"
+    )
+    assert document.text.split("\n") == [
+        "Article 1",
+        "Boats",
+        "1. It is:",
+        "(a) first, with:",
+        "(i) inner;",
+        "(b) second.",
+        "",
+    ]
+    labels = [unit.label for unit in document.tree.units]
+    assert labels == [
+        "Article 1",
+        "Article 1(1)",
+        "Article 1(1)(a)",
+        "Article 1(1)(a)(i)",
+        "Article 1(1)(b)",
+    ]
+
+
+def test_a_table_of_two_columns_that_counts_nothing_stays_a_table() -> None:
+    table = "<table><tr><th>Item</th><th>Fee</th></tr><tr><td>a boat</td><td>40</td></tr></table>"
+    assert read(table).text == "Item | Fee\na boat | 40\n"
+
+
+def test_items_get_the_numbers_that_a_browser_shows() -> None:
+    page = (
+        "<ol><li>one<ol type='a'><li>x</li><li>y</li></ol></li><li value='4'>four</li></ol>"
+        "<ul><li>dot</li></ul>"
+        "<ol style='list-style-type: lower-roman' start='3'><li>three</li></ol>"
+        "<ol><li>(a) has its own</li></ol><ol style='list-style:none'><li>none</li></ol>"
+    )
+    assert read(page).text.split("\n")[:-1] == [
+        "1. one",
+        "a. x",
+        "b. y",
+        "4. four",
+        "• dot",
+        "iii. three",
+        "(a) has its own",
+        "none",
+    ]
+
+
+def test_a_paragraph_with_the_class_of_a_heading_is_one() -> None:
+    document = read("<p class='oj-ti-grseq-1'>Final part</p><p class='subtitles'>Text.</p>")
+    assert document.headings == ((0, 7),)

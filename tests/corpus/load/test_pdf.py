@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lexloop.core.errors import CorpusError
 from lexloop.corpus.load.document import Document, Skipped
-from lexloop.corpus.load.paragraphs import HYPHEN, rejoin_hyphens, rejoin_lines
+from lexloop.corpus.load.hyphens import keeps_hyphen
 from lexloop.corpus.load.pdf import read_pdf
 
 MakePdf = Callable[..., bytes]
@@ -110,29 +110,20 @@ def test_pages_never_go_back(starts: list[int], one: int, other: int) -> None:
     assert 1 <= first <= second <= len(document.pages)
 
 
-@given(st.text(alphabet="ab C.-;(1)\n§", max_size=200))
-def test_rejoining_keeps_every_character_but_line_ends(page: str) -> None:
-    assert "".join(rejoin_lines(page).split()) == "".join(page.split())
-
-
-@given(st.text(alphabet=f"abC1 \n{HYPHEN}", max_size=100))
-def test_no_mark_of_a_hyphen_is_left(text: str) -> None:
-    assert HYPHEN not in rejoin_hyphens(text, set())
-
-
 @pytest.mark.parametrize(
-    ("text", "words", "whole"),
+    ("left", "right", "words", "keeps"),
     [
-        (f"lan{HYPHEN}guage", set(), "language"),
-        (f"Local{HYPHEN}Law", set(), "Local-Law"),
-        (f"20{HYPHEN}871", set(), "20-871"),
-        (f"decision{HYPHEN}making", {"decision-making"}, "decision-making"),
-        (f"re{HYPHEN}sign", {"re-sign", "resign"}, "resign"),
-        (f"a{HYPHEN}b{HYPHEN}c", set(), "abc"),
-        (f"end{HYPHEN}", set(), "end-"),
+        ("lan", "guage", set(), False),
+        ("Local", "Law", set(), True),
+        ("20", "871", set(), True),
+        ("decision", "making", {"decision-making"}, True),
+        ("re", "sign", {"re-sign", "resign"}, False),
+        ("PRIVA", "CY", {"privacy"}, False),
+        ("EU", "US", {"eu", "us"}, True),
+        ("end", "", set(), True),
     ],
 )
 def test_a_broken_word_keeps_its_hyphen_where_it_has_one(
-    text: str, words: set[str], whole: str
+    left: str, right: str, words: set[str], keeps: bool
 ) -> None:
-    assert rejoin_hyphens(text, words) == whole
+    assert keeps_hyphen(left, right, frozenset(words)) is keeps

@@ -61,7 +61,7 @@ def test_paragraphs_and_tables_are_read_in_their_order(law: Any) -> None:
         "It applies to all.",
         "",
     ]
-    assert document.headings == ((0, "Local law"), (document.text.index("Scope"), "Scope"))
+    assert document.headings == ((0, 1), (document.text.index("Scope"), 2))
     assert document.title == "Local law"
 
 
@@ -88,7 +88,7 @@ def test_a_style_made_from_a_heading_is_one() -> None:
     style.base_style = word.styles["Heading 2"]
     word.add_paragraph("Fees", "Clause")
     word.add_paragraph("Text.")
-    assert read(saved(word)).headings == ((0, "Fees"),)
+    assert read(saved(word)).headings == ((0, 2),)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
@@ -133,3 +133,96 @@ def test_another_archive_named_docx_is_refused() -> None:
     law = saved(docx.Document())
     with pytest.raises(CorpusError, match="it is a Word document"):
         list(read_bytes(law, "a.zip", Limits()))
+
+
+def test_numbers_that_word_computes_stand_in_front_of_what_they_count() -> None:
+    word = docx.Document()
+    for text, style in (
+        ("First", "List Number"),
+        ("A bullet", "List Bullet"),
+        ("Scope", "Heading 1"),
+        ("Second", "List Number"),
+        ("", "List Number"),
+        ("Fourth", "List Number"),
+    ):
+        word.add_paragraph(text, style)
+    assert read(saved(word)).text.split("\n") == [
+        "1. First",
+        "• A bullet",
+        "Scope",
+        "2. Second",
+        "4. Fourth",
+        "",
+    ]
+
+
+_LEVELS = (
+    ("decimal", "%1."),
+    ("decimal", "%1.%2"),
+    ("lowerLetter", "(%3)"),
+    ("lowerRoman", "(%4)"),
+)
+
+
+def outline(word: Any, start: str = "") -> str:
+    """Add a list of several levels; its id."""
+    numbering = word.part.numbering_part.element
+    levels = "".join(
+        f'<w:lvl w:ilvl="{depth}"><w:start w:val="1"/><w:numFmt w:val="{kind}"/>'
+        f'<w:lvlText w:val="{shown}"/></w:lvl>'
+        for depth, (kind, shown) in enumerate(_LEVELS)
+    )
+    for xml in (
+        f'<w:abstractNum {nsdecls("w")} w:abstractNumId="90">{levels}</w:abstractNum>',
+        f'<w:num {nsdecls("w")} w:numId="90"><w:abstractNumId w:val="90"/></w:num>',
+        f'<w:num {nsdecls("w")} w:numId="91"><w:abstractNumId w:val="90"/>{start}</w:num>',
+    ):
+        numbering.append(parse_xml(xml))
+    return "90"
+
+
+def add(word: Any, text: str, depth: int, list_id: str = "90") -> None:
+    numbered = (
+        f"<w:numPr {nsdecls('w')}><w:ilvl w:val='{depth}'/><w:numId w:val='{list_id}'/></w:numPr>"
+    )
+    word.add_paragraph(text)._p.get_or_add_pPr().append(parse_xml(numbered))
+
+
+def test_an_outline_is_numbered_level_by_level_and_starts_anew_below_each() -> None:
+    word = docx.Document()
+    outline(word)
+    for text, depth in (
+        ("Services", 0),
+        ("Scope", 1),
+        ("care", 2),
+        ("law", 3),
+        ("time", 2),
+        ("Price", 1),
+        ("Term", 0),
+        ("Start", 1),
+    ):
+        add(word, text, depth)
+    document = read(saved(word))
+    assert document.text.split("\n")[:-1] == [
+        "1. Services",
+        "1.1 Scope",
+        "(a) care",
+        "(i) law",
+        "(b) time",
+        "1.2 Price",
+        "2. Term",
+        "2.1 Start",
+    ]
+    labels = [unit.label for unit in document.tree.units]
+    assert labels[3] == "Section 1.1(a)(i)"
+    assert labels[-1] == "Section 2.1"
+
+
+def test_a_list_that_is_told_to_starts_again() -> None:
+    word = docx.Document()
+    start = '<w:lvlOverride w:ilvl="0"><w:startOverride w:val="5"/></w:lvlOverride>'
+    outline(word, start)
+    add(word, "one", 0)
+    add(word, "five", 0, "91")
+    add(word, "six", 0, "91")
+    assert read(saved(word)).text == "1. one\n5. five\n6. six\n"

@@ -1,0 +1,188 @@
+"""Running heads, running feet and page numbers: what a page shows that is none of its text."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from lexloop.corpus.load.pdf_segment import Segment, Sheet
+from lexloop.corpus.structure.markers import word_marker
+
+_BAND = 0.16
+"""Heads and feet lie within this share of the page's height, at its top and bottom."""
+_OUTERMOST = 5
+_SLOT = 4.0
+"""Lines whose distance from the page's edge differs by less, in points, have the same place."""
+_RECUR, _FEW_PAGES = 3, 4
+_MOST_OF_PLACE = 0.5
+_NEARLY_ALL, _OF_PAGES = 0.8, 0.6
+_APART = 0.5
+"""A place is apart from the text if so many heights of its line lie between."""
+_SMALLER = 0.93
+_MOST_OF_PAGE = 0.3
+_NUMBER = re.compile(r"\d+")
+_BARE = re.compile(
+    r"[\W_]*(?:page|p\.|pg\.?|seite)?\s*#(?:\s*(?:of|/|von)\s*\d+)?[\W_]*|[\W_]*[ivxlc]{1,7}[\W_]*",
+    re.IGNORECASE,
+)
+
+Place = tuple[str, int]
+"""A side of the page, and how far from it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Outer:
+    """A segment near an edge of its page.
+
+    Args:
+        sheet: Its page, from 0.
+        segment: What stands there.
+        place: Where.
+        key: Its text without the number of the page.
+        row: How many lines lie between it and the edge.
+        apart: Whether white space parts it from the text.
+        small_head: Whether it stands first on the page, apart from larger text.
+    """
+
+    sheet: int
+    segment: Segment
+    place: Place
+    key: str
+    row: int
+    apart: bool
+    small_head: bool
+
+
+def without_furniture(sheets: Sequence[Sheet]) -> list[list[Segment]]:
+    """The segments of each page without running heads and feet and page numbers.
+
+    A document that would lose all its text keeps it.
+    """
+    found = [outer for n, sheet in enumerate(sheets) for outer in _outer(n, sheet)]
+    shift = _shift(found)
+    found = [_without_number(outer, shift) for outer in found]
+    places: dict[Place, list[_Outer]] = defaultdict(list)
+    for outer in found:
+        for near in (0, 1):  # a place at the border of two is in both
+            places[outer.place[0], outer.place[1] + near].append(outer)
+    dropped = {
+        id(outer.segment) for lines in places.values() for outer in _furniture(lines, sheets)
+    }
+    for outer in found:
+        if outer.small_head or _is_page_number(outer, shift):
+            dropped.add(id(outer.segment))
+    dropped = _outermost(found, dropped)
+    kept = [[s for s in sheet.segments if id(s) not in dropped] for sheet in sheets]
+    return kept if any(kept) else [sheet.segments for sheet in sheets]
+
+
+def _outermost(found: Sequence[_Outer], dropped: set[int]) -> set[int]:
+    """What lies beyond all the text of its page."""
+    furniture: set[int] = set()
+    inner: tuple[int, str] | None = None
+    for (sheet, side, _), row in groupby(found, lambda o: (o.sheet, o.place[0], o.row)):
+        held = list(row)
+        ids = {id(outer.segment) for outer in held}
+        # what stands beside a page's number is no text either
+        if (sheet, side) != inner and (ids <= dropped or (ids & dropped and held[0].apart)):
+            furniture |= ids
+        else:
+            inner = sheet, side
+    return furniture
+
+
+def _outer(number: int, sheet: Sheet) -> Iterator[_Outer]:
+    """The outermost lines of a page, as far as they lie in the bands at its edges."""
+    rows: list[list[Segment]] = []
+    for segment in sorted(sheet.segments, key=lambda s: -s.top):
+        if rows and rows[-1][0].level_with(segment):
+            rows[-1].append(segment)
+        else:
+            rows.append([segment])
+    for side, ordered in (("top", rows), ("bottom", rows[::-1])):
+        for place, row in enumerate(ordered[:_OUTERMOST]):
+            first = row[0]
+            away = sheet.height - first.top if side == "top" else first.bottom
+            if away > _BAND * sheet.height:
+                break
+            following = ordered[place + 1 : place + 2]
+            apart = all(_apart(first, other[0]) for other in following)
+            small = (side, place) == ("top", 0) and any(_is_larger(row, o) for o in following)
+            for segment in row:
+                where = (side, int(away / _SLOT))
+                yield _Outer(number, segment, where, segment.text, place, apart, small and apart)
+
+
+def _apart(segment: Segment, other: Segment) -> bool:
+    between = max(segment.bottom - other.top, other.bottom - segment.top)
+    return between > _APART * (segment.top - segment.bottom)
+
+
+def _is_larger(row: Sequence[Segment], other: Sequence[Segment]) -> bool:
+    return max(s.size for s in row) <= _SMALLER * min(s.size for s in other)
+
+
+def _shift(found: Sequence[_Outer]) -> int:
+    """What is to be added to a page's place to get the number that is printed on it."""
+    votes = Counter(
+        int(number) - outer.sheet
+        for outer in found
+        for number in set(_NUMBER.findall(outer.key))
+        if len(number) <= 5 and word_marker(outer.key) is None
+    )
+    shift, pages = votes.most_common(1)[0] if votes else (1, 0)
+    return shift if pages >= _RECUR or (pages == len({o.sheet for o in found}) > 1) else 1
+
+
+def _without_number(outer: _Outer, shift: int) -> _Outer:
+    """The key with a mark where the page's number stands; "Article 5" is no page's number."""
+    marker = word_marker(outer.key)
+    begin = marker.end if marker else 0
+    page = str(outer.sheet + shift)
+
+    def masked(match: re.Match[str]) -> str:
+        return "#" if match[0].lstrip("0") == page else match[0]
+
+    key = outer.key[:begin] + _NUMBER.sub(masked, outer.key[begin:])
+    return replace(outer, key=key)
+
+
+def _furniture(lines: Sequence[_Outer], sheets: Sequence[Sheet]) -> Iterator[_Outer]:
+    """What of the lines at one place is furniture."""
+    keys = Counter(key for key, _ in {(outer.key, outer.sheet) for outer in lines})
+    least = _RECUR if len(sheets) > _FEW_PAGES else 2
+    many = [outer for outer in lines if keys[outer.key] >= least]
+    recurring = [o for o in many if keys[o.key] >= _RECUR or o.apart]
+    held = {outer.sheet for outer in lines}
+    share = len({outer.sheet for outer in recurring}) / len(held)
+    if share >= _MOST_OF_PLACE:
+        yield from recurring
+    sizes = {outer.segment.size for outer in recurring}
+    if share >= _NEARLY_ALL:
+        yield from (outer for outer in lines if outer.segment.size in sizes and outer.apart)
+    alone = sum(outer.apart for outer in lines) >= _NEARLY_ALL * len(lines)
+    whole = sum(len(segment.text) for n in held for segment in sheets[n].segments)
+    few = sum(len(outer.segment.text) for outer in lines) <= _MOST_OF_PAGE * whole
+    if alone and few and len(held) >= max(_FEW_PAGES, _OF_PAGES * len(sheets)):
+        yield from (outer for outer in lines if _may_run(outer, lines))
+
+
+def _may_run(outer: _Outer, lines: Sequence[_Outer]) -> bool:
+    """Whether a line that recurs nowhere may be a running head, and not the provision's own.
+
+    Heads that name the page's provisions change from page to page, but never in size or weight.
+    """
+    other = [o for o in lines if (o.segment.size, o.segment.bold) == _look(outer)]
+    opens = word_marker(outer.key) is not None and len({o.key for o in lines}) == len(lines)
+    return len(other) >= _NEARLY_ALL * len(lines) and not opens
+
+
+def _look(outer: _Outer) -> tuple[float, bool]:
+    return outer.segment.size, outer.segment.bold
+
+
+def _is_page_number(outer: _Outer, shift: int) -> bool:
+    """Whether a line at the edge is nothing but the page's number."""
+    arabic = "#" in outer.key
+    return (arabic or shift > 0) and outer.apart and _BARE.fullmatch(outer.key) is not None

@@ -1,0 +1,353 @@
+"""A tree in the making: units are opened in reading order and closed by what follows them."""
+
+from collections.abc import Sequence
+
+from lexloop.corpus.structure.headings import Heading, Outline
+from lexloop.corpus.structure.labels import Labels
+from lexloop.corpus.structure.lines import Line
+from lexloop.corpus.structure.lists import Fit, Open
+from lexloop.corpus.structure.markers import Marker, value_of
+from lexloop.corpus.structure.tables import caption, cells, is_ruler
+from lexloop.corpus.structure.tree import LEADS, Kind, Tree, Unit
+
+_FLAT: frozenset[Kind] = frozenset(("text", "table", "row", "columns", "note"))
+_MOST_PROBLEMS = 200
+_LONGEST_KEY = 80
+
+
+class Growing:
+    """Units of one document, opened one after the other.
+
+    Args:
+        outline: The document's headings.
+        labels: Name the units.
+
+    ``stack`` holds the open units, outermost first; ``numbered`` says whether a provision that a
+    number alone names has been opened.
+    """
+
+    def __init__(self, outline: Outline, labels: Labels) -> None:
+        self._outline, self._labels = outline, labels
+        self._units: list[Unit] = []
+        self._ends: list[int] = []
+        self._problems: list[str] = []
+        self._last: dict[tuple[str, str], tuple[float, str]] = {}
+        self._pending: Line | None = None
+        self._last_text = ""
+        self._annex_count = 0.0
+        self.numbered = False
+        self._reached = 0
+        self.stack: list[Open] = []
+
+    def finished(self) -> Tree:
+        """The tree; nothing can be added afterwards."""
+        self._close(0)
+        units = (
+            Unit(u.kind, u.number, u.heading, u.label, u.start, u.body, end, u.parent)
+            for u, end in zip(self._units, self._ends, strict=True)
+        )
+        return Tree(tuple(units), tuple(self._problems))
+
+    # what the parser asks
+
+    @property
+    def within(self) -> Kind | None:
+        """The kind of the innermost unit that is open."""
+        return self.stack[-1].kind if self.stack else None
+
+    @property
+    def nearest_heading(self) -> str:
+        """The heading of the nearest provision or part."""
+        held = (e.heading for e in reversed(self.stack) if e.divides or e.kind == "provision")
+        return next((heading for heading in held if heading), "")
+
+    def knows_beside(self, number: str) -> bool:
+        """Whether what ``4.2.1`` lies in, or stands beside, is open."""
+        above = number.rpartition(".")[0]
+        return any(e.number == above or e.number.startswith(above + ".") for e in self.stack)
+
+    def goes_on_with(self, marker: Marker) -> bool:
+        """Whether a number is the next of the provisions that numbers alone name."""
+        for entry in self.stack:
+            if entry.kind == "provision" and entry.style == marker.style:
+                return 0 < marker.value - entry.value <= 1
+        return marker.style == "1." and marker.value == 1
+
+    def counts_on(self, marker: Marker) -> bool:
+        """Whether a number without a stop is the next paragraph of a schedule."""
+        annexed = any(entry.kind == "annex" for entry in self.stack)
+        return annexed and 0 < marker.value - self._annex_count <= 1
+
+    # what a line opens
+
+    def heading(self, line: Line, heading: Heading, body: int, end: int) -> None:
+        """Open a part, a provision or an annex, and close what it ends.
+
+        Args:
+            line: Its first line.
+            heading: What is known of it.
+            body: Where its text begins behind the heading.
+            end: Where its lines end.
+        """
+        rank = self._outline.ranks.get(heading.style, -1)
+        kind: Kind = "provision"
+        if heading.style in self._outline.ranks and heading.style != self._outline.provisions:
+            kind = "annex" if heading.style == "annex" else "part"
+        if self._pending is not None:
+            self._crossheading()
+        self._close(self._kept_by(heading, rank, kind))
+        value = value_of(heading.number)
+        entry = Open(kind, "", heading.style, value, heading.number, heading.text, line.start)
+        entry.rank, entry.level, entry.divides = rank, heading.level, True
+        entry.body = body
+        entry.label = self._labels.of_heading(heading, kind, self.stack)
+        if kind == "annex":
+            self._annex_count = 0.0
+        elif heading.number:
+            self._in_order(entry)
+        self._push(entry, end)
+
+    def item(
+        self, line: Line, fit: Fit, at: int, rest: str, *, heading: str, term: str | None
+    ) -> None:
+        """Open a numbered provision, paragraph or point.
+
+        Args:
+            line: Its line.
+            fit: How its number is read.
+            at: Where it begins in the line.
+            rest: What the line says behind the number; nothing where another item begins there.
+            heading: Its heading, where it runs into an item.
+            term: What it defines, if anything.
+        """
+        marker, pending = fit.marker, self._pending
+        self._pending = None
+        begins = self._outline.numbered and marker.style == "1." and marker.value == 1
+        self._close(0 if begins and self._depth_of("recital") == 0 else fit.keep)
+        counted = fit.odd and not self.counts_on(marker)
+        kind = self._kind_of(marker, term)
+        start = line.start + line.skipped + at if at else line.start
+        if kind == "provision" and not heading:
+            heading = rest.strip(" .*") if line.short and len(rest) <= 120 else ""
+        body = line.end if kind == "provision" and heading else start
+        if pending is not None and kind == "provision" and not heading:
+            heading, start = pending.text, pending.start
+        elif pending is not None:
+            self.text(pending, 0)
+        entry = Open(kind, "", marker.style, marker.value, marker.number, term or heading, start)
+        entry.leads, entry.bare = rest.rstrip().endswith(LEADS), not rest.strip()
+        entry.body = body
+        entry.label = self._labels.of_item(marker, kind, self.stack)
+        if counted:
+            self._note_problem(f"{entry.label or marker.number} does not follow what precedes it")
+        self._push(entry, line.end)
+
+    def _kind_of(self, marker: Marker, term: str | None) -> Kind:
+        within = self.within
+        root = all(entry.kind == "part" for entry in self.stack)
+        if root and marker.style[0] == "1" and self._outline.numbered:
+            self.numbered = True
+            return "provision"
+        if marker.style == "1." and all(entry.kind in ("part", "annex") for entry in self.stack):
+            self._annex_count = marker.value
+        if term:
+            return "definition"
+        return "paragraph" if within == "provision" else "point"
+
+    def recital(self, line: Line, markers: Sequence[Marker]) -> bool:
+        """Open a recital if its number is the next; whether it was."""
+        last = next((entry for entry in self.stack if entry.kind == "recital"), None)
+        for marker in markers:
+            step = marker.value - (last.value if last else 0)
+            if 0 < step <= 1 and (last is None or last.style == marker.style):
+                self._close(self._depth_of("recital", "text"))
+                entry = Open("recital", f"Recital {marker.number}", marker.style, marker.value)
+                entry.number, entry.start, entry.leads = marker.number, line.start, line.leads
+                self._push(entry, line.end)
+                return True
+        return False
+
+    def definition(self, line: Line, at: int, term: str) -> None:
+        """Open the definition of a term that has no number."""
+        styles = [entry.style for entry in self.stack]
+        depth = styles.index("definition") if "definition" in styles else len(styles)
+        self._close(depth)
+        while self.stack and self.stack[-1].kind in _FLAT and not self.stack[-1].leads:
+            self._close(len(self.stack) - 1)
+        start = line.start + line.skipped + at if at else line.start
+        label = self._labels.of_definition(term, self.stack)
+        entry = Open("definition", label, "definition", 0, term, term, start, leads=line.leads)
+        self._push(entry, line.end)
+
+    def text(self, line: Line, at: int) -> None:
+        """Add unnumbered text: to a unit that has none yet, or as a unit of its own."""
+        self._flush()
+        top = self.stack[-1] if self.stack else None
+        if top is not None and top.bare:
+            top.bare, top.leads = False, line.leads
+            self._reached = line.end
+            return
+        self._close(self._depth_for_text())
+        start = line.start + line.skipped + at if at else line.start
+        label = self.stack[-1].label if self.stack else ""
+        self._push(Open("text", label, start=start, leads=line.leads), line.end)
+        self._last_text = line.text
+
+    def pending(self, line: Line) -> None:
+        """Keep a line that may be the heading of what comes next."""
+        self._flush()
+        self._pending = line
+
+    def row(self, line: Line) -> None:
+        """Add a row; the first one names the columns."""
+        if is_ruler(line.text):
+            self._reached = line.end
+            return
+        depth = self._depth_of("table")
+        if depth == len(self.stack):
+            self._open_table(line)
+            kind, key = "columns", ""
+        else:
+            self._close(depth + 1)
+            kind, key = "row", next((c for c in cells(line.text) if c), "")[:_LONGEST_KEY]
+        label = self._labels.of_row(key, self.stack)
+        self._push(
+            Open("row" if kind == "row" else "columns", label, "", 0, key, "", line.start), line.end
+        )
+
+    def _open_table(self, line: Line) -> None:
+        """Open a table; the line above it that counts it becomes its caption."""
+        self._flush()
+        top = self.stack[-1] if self.stack else None
+        written = self._last_text if top is not None and top.kind == "text" else ""
+        if top is not None and top.divides and top.place == len(self._units) - 1:
+            written = top.heading
+        found = caption(written)
+        if top is not None and found is not None:
+            top.number, top.heading = found
+            top.kind, top.label, top.divides = "table", f"Table {top.number}", False
+            held = self._units[top.place]
+            self._units[top.place] = Unit(
+                "table", top.number, top.heading, top.label, held.start, held.body, 0, held.parent
+            )
+            return
+        while self.stack and self.stack[-1].kind in _FLAT and not self.stack[-1].leads:
+            self._close(len(self.stack) - 1)
+        label = self.stack[-1].label if self.stack else ""
+        self._push(Open("table", label, start=line.start), line.end)
+
+    def note(self, line: Line, word: str, number: str) -> None:
+        """Add what explains and does not rule: an advisory, a note, a source."""
+        about = next((i + 1 for i, e in enumerate(self.stack) if number and e.number == number), 0)
+        self._close(about or self._depth_of(*_FLAT))
+        above = self.stack[-1].label if self.stack else ""
+        label = f"{word.capitalize()} {number}" if number else above
+        self._push(Open("note", label, "", 0, number, "", line.start, leads=line.leads), line.end)
+
+    def exception(self, line: Line, number: str) -> None:
+        """Open the exceptions of a provision."""
+        depth = self._depth_of(*_FLAT)
+        styles = [entry.style for entry in self.stack[:depth]]
+        depth = styles.index("exception") if "exception" in styles else depth
+        self._close(depth)
+        above = self.stack[-1].label if self.stack else ""
+        label = f"{above}, Exception {number}".rstrip() if above else ""
+        entry = Open("paragraph", label, "exception", 0, number or "Exception", "", line.start)
+        entry.leads = True
+        self._push(entry, line.end)
+
+    def add_to(self, kind: Kind, line: Line) -> None:
+        """Add a line to the unit of a kind that is open at the end, or open one at the top."""
+        if self.within == kind:
+            self._reached = line.end
+        else:
+            self._close(0)
+            self._push(Open(kind, start=line.start), line.end)
+
+    # how units are put into the tree
+
+    def _push(self, entry: Open, end: int) -> None:
+        parent = self.stack[-1].place if self.stack else -1
+        entry.place = len(self._units)
+        named = (entry.kind, entry.number, entry.heading, entry.label)
+        body = max(entry.body, entry.start)
+        self._units.append(Unit(*named, entry.start, body, 0, parent))
+        self._ends.append(0)
+        self.stack.append(entry)
+        self._reached = end
+
+    def _close(self, keep: int) -> None:
+        self._flush()
+        while len(self.stack) > keep:
+            self._ends[self.stack.pop().place] = self._reached
+
+    def _flush(self) -> None:
+        """Take a line that was kept as a heading, and headed nothing, as the text it is."""
+        line, self._pending = self._pending, None
+        if line is not None:
+            self.text(line, 0)
+
+    def _crossheading(self) -> None:
+        """Open a heading without a number or a level that groups provisions."""
+        line, self._pending = self._pending, None
+        if line is None:
+            return
+        self._close(self._depth_of("provision", "text"))
+        if self.stack and self.stack[-1].style == "crossheading":
+            self._close(len(self.stack) - 1)
+        entry = Open("part", "", "crossheading", 0, "", line.text, line.start, line.end)
+        entry.divides = True
+        entry.label = self.stack[-1].label if self.stack else ""
+        self._push(entry, line.end)
+
+    def _kept_by(self, heading: Heading, rank: int, kind: Kind) -> int:
+        """How many open units a heading leaves open."""
+        for depth, entry in enumerate(self.stack):
+            if not entry.divides and entry.kind != "provision":
+                return depth
+            if entry.style == "crossheading" and kind != "provision":
+                return depth
+            if rank >= 0 and entry.rank >= 0:
+                closes = entry.rank >= rank
+            elif heading.style.startswith("1") and entry.style.startswith("1"):
+                closes = not heading.number.startswith(entry.number + ".")
+            elif heading.level and entry.level:
+                closes = entry.level >= heading.level
+            else:
+                closes = entry.kind == "provision" and (rank >= 0 or not entry.divides)
+            if closes:
+                return depth
+        return len(self.stack)
+
+    def _depth_of(self, *kinds: Kind) -> int:
+        """How many units stay open when the outermost of these kinds is closed."""
+        return next((i for i, e in enumerate(self.stack) if e.kind in kinds), len(self.stack))
+
+    def _depth_for_text(self) -> int:
+        """How many units unnumbered text leaves open: after a list, what leads into the list."""
+        depth = len(self.stack)
+        while depth:
+            entry, above = self.stack[depth - 1], self.stack[depth - 2] if depth > 1 else None
+            ends_list = entry.kind in ("point", "paragraph", "definition") and (
+                above is not None and above.leads
+            )
+            if entry.kind not in _FLAT and entry.kind != "contents" and not ends_list:
+                break
+            depth -= 1
+        return depth
+
+    def _in_order(self, entry: Open) -> None:
+        """Note a provision or part that does not follow the one before it."""
+        if entry.number.endswith("01") and self.stack and self.stack[-1].kind == "part":
+            return  # standards count the provisions of each chapter from its own hundred
+        within = self.stack[-1].label if self.stack and entry.kind == "part" else ""
+        prefix = entry.number[: -len(entry.number.replace("-", ".").rpartition(".")[2])]
+        key = (entry.style, within + prefix)
+        last, label = self._last.get(key, (0.0, ""))
+        self._last[key] = (entry.value, entry.label)
+        if label and not 0 < entry.value - last <= 1:
+            self._note_problem(f"{entry.label} follows {label}")
+
+    def _note_problem(self, what: str) -> None:
+        if len(self._problems) < _MOST_PROBLEMS:
+            self._problems.append(f"{what}.")

@@ -1,0 +1,264 @@
+"""Which lines open a part or a provision of the document, and how these stand to each other."""
+
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from lexloop.corpus.structure.lines import Line
+from lexloop.corpus.structure.markers import Marker, bare_number, list_markers, word_marker
+
+PROVISION_WORDS = frozenset(("article", "section", "rule", "clause", "regulation", "§"))
+ANNEX_WORDS = frozenset(("annex", "schedule", "appendix", "exhibit", "attachment"))
+_ORDER = (
+    *("annex", "book", "title", "part", "subpart", "chapter", "subchapter", "division"),
+    *("subdivision", "section", "article", "rule", "clause", "regulation", "§"),
+)
+_CONTENTS = re.compile(
+    r"(?:table of )?contents(?: of (?:this )?\w+)?:?$|arrangement of \w+$", re.IGNORECASE
+)
+_LEADER = re.compile(r"\s*(?:\.{2,}|…|\t|\s{2,})[\s.]*(?:\d{1,4}|[ivxl]{1,6})?$|\s+\d{1,4}$")
+_SENTENCE = re.compile(r"(?P<heading>[^.]{2,140}?)\.\s+(?=[“\"‘(\[A-Z])")
+_SEPARATORS = " .:—–-\t\u2003"
+_LONGEST_HEADING = 250
+_FEWEST_BARE = 3
+_HEAD_WORDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A line, or two, that open a part or a provision.
+
+    Args:
+        style: The keyword, the style of its number, or nothing.
+        number: As it is written; empty where there is none.
+        text: The heading itself.
+        level: The level that the format gives it; 0 where it gives none.
+        body: Where the text of the provision begins in the line, if it goes on behind the heading.
+        title: How many of the following lines belong to the heading.
+    """
+
+    style: str
+    number: str
+    text: str
+    level: int = 0
+    body: int | None = None
+    title: int = 0
+
+
+@dataclass(frozen=True)
+class Outline:
+    """The headings of a document.
+
+    Args:
+        headings: By the number of their line.
+        ranks: The keywords that head something, the outermost first.
+        provisions: The keyword of the provisions; empty where numbers alone name them.
+        contents: The lines of the tables of contents.
+        numbered: Whether numbers alone name provisions, as in contracts and UK acts.
+    """
+
+    headings: dict[int, Heading]
+    ranks: dict[str, int]
+    provisions: str
+    contents: range
+    numbered: bool
+
+
+def find_outline(lines: Sequence[Line]) -> Outline:
+    """Find the lines that open parts, provisions and annexes."""
+    contents = _contents(lines)
+    bare = _bare_provisions(lines, contents)
+    headings: dict[int, Heading] = {}
+    taken = -1
+    for number, line in enumerate(lines):
+        if number <= taken or number in contents or line.row:
+            continue
+        before = lines[number - 1] if number - 1 > taken else None
+        following = lines[number + 1 : number + 3]
+        heading = _heading(line, before, following) or bare.get(number)
+        if heading is not None:
+            headings[number] = heading
+            taken = number + heading.title
+    words = Counter(h.style for h in headings.values() if h.style in _ORDER)
+    order = _ordered(headings, words)
+    provisions = next((word for word in reversed(order) if word in PROVISION_WORDS), "")
+    ranks = {word: rank for rank, word in enumerate(order)}
+    numbered = not provisions and (bool(bare) or _numbered(lines, contents))
+    return Outline(headings, ranks, provisions, contents, numbered)
+
+
+def _heading(line: Line, before: Line | None, following: Sequence[Line]) -> Heading | None:
+    marker = word_marker(line.text)
+    if marker is not None and _opens(line, marker, before):
+        return _worded(line, marker, following)
+    if not line.level:
+        return None
+    for found in [*list_markers(line.text)[:1], bare_number(line.text)]:
+        if found is not None and found.value:
+            rest = line.text[found.end :].strip()
+            return Heading(found.style, found.number, rest, line.level)
+    return Heading("", "", line.text, line.level)
+
+
+def _opens(line: Line, marker: Marker, before: Line | None) -> bool:
+    """Whether a line that begins with a keyword and a number is a heading and no reference."""
+    rest = line.text[marker.end :]
+    bare = rest.lstrip(_SEPARATORS)
+    if not bare:
+        broken = before is not None and not before.ended and len(before.text) > 60
+        return line.level > 0 or not (broken and not before.level)
+    if rest[:1] in ",;)/" or bare[0].islower():
+        return False
+    if marker.style == "§" or line.level:
+        return True
+    separated = rest.lstrip(" ")[:1] in ".:—–-\t" or rest.startswith(("  ", "\t"))
+    return separated or (len(line.text) <= 120 and not line.text.endswith((".", ";")))
+
+
+def _worded(line: Line, marker: Marker, following: Sequence[Line]) -> Heading:
+    """A keyword, its number, and the heading on the same line or the next."""
+    word = "annex" if marker.style in ANNEX_WORDS else marker.style
+    begin = len(line.text) - len(line.text[marker.end :].lstrip(_SEPARATORS))
+    rest = line.text[begin:]
+    if rest:
+        found = _SENTENCE.match(rest)
+        if found and len(line.text) > 60 and len(rest) - found.end() > 20:
+            return Heading(word, _named(marker), found["heading"], line.level, begin + found.end())
+        if len(line.text) > _LONGEST_HEADING:
+            return Heading(word, _named(marker), "", line.level, begin)
+        return Heading(word, _named(marker), rest.rstrip(". "), line.level)
+    # a schedule may name the provision that it belongs to before its heading
+    source = word == "annex" and bool(following) and _is_reference(following[0])
+    title = next(iter(following[int(source) :]), None)
+    titled = title is not None and _titles(title)
+    text = title.text.rstrip(". ") if title is not None and titled else ""
+    return Heading(word, _named(marker), text, line.level, None, int(source) + int(titled))
+
+
+def _named(marker: Marker) -> str:
+    """The number with its keyword where the keyword is no plain one: ``Schedule 2``."""
+    if marker.style in ANNEX_WORDS:
+        return f"{marker.style.capitalize()} {marker.number}".strip()
+    return marker.number
+
+
+def _is_reference(line: Line) -> bool:
+    """Whether a line is a bare "Section 4"."""
+    marker = word_marker(line.text)
+    return marker is not None and marker.style in PROVISION_WORDS and len(line.text) <= 30
+
+
+def _titles(line: Line) -> bool:
+    """Whether a line after a bare "Article 5" is its heading."""
+    if line.row or word_marker(line.text) or list_markers(line.text):
+        return False
+    return len(line.text) <= _LONGEST_HEADING and line.text.rstrip("\"'”’)]")[-1:] not in ".;:,"
+
+
+def _bare_provisions(lines: Sequence[Line], contents: range) -> dict[int, Heading]:
+    """Provisions as in "5 Offences": a run of numbers with headings that never falls.
+
+    A line that merely begins with a number is told from them by the run: three at least, and most
+    lines of the kind lie in it.
+    """
+    found = [
+        (number, marker)
+        for number, line in enumerate(lines)
+        if number not in contents and not line.row and line.short and len(line.text) < 120
+        if (marker := bare_number(line.text)) is not None
+    ]
+    run = _rising([marker.value for _, marker in found])
+    if len(run) < _FEWEST_BARE or len(run) < 0.6 * len(found):
+        return {}
+    chosen = [found[place] for place in run]
+    return {
+        number: Heading("1.", marker.number, lines[number].text[marker.end :], lines[number].level)
+        for number, marker in chosen
+    }
+
+
+def _numbered(lines: Sequence[Line], contents: range) -> bool:
+    """Whether the numbers in front of lines divide the document, rather than count a list.
+
+    They do where "1.1" follows "1", where a number opens a heading, or where a short line above
+    each is its heading.
+    """
+    dotted = decimals = headed = 0
+    for number, line in enumerate(lines):
+        markers = [] if line.row or number in contents else list_markers(line.text)
+        if not markers or markers[0].style[0] != "1":
+            continue
+        if "." in markers[0].number:
+            decimals += 1
+            continue
+        before = lines[number - 1] if number else None
+        above = before is not None and before.short and not before.ended and len(before.text) < 80
+        dotted += 1
+        headed += line.short or line.level > 0 or above
+    return decimals >= 2 or (dotted >= 2 and 2 * headed >= dotted)
+
+
+def _rising(values: Sequence[float]) -> list[int]:
+    """The places of a longest strictly rising run, in n log n."""
+    tails: list[float] = []
+    places: list[int] = []
+    back: list[int] = []
+    for place, value in enumerate(values):
+        at = bisect_left(tails, value)
+        tails[at : at + 1] = [value]
+        places[at : at + 1] = [place]
+        back.append(places[at - 1] if at else -1)
+    run: list[int] = []
+    place = places[-1] if places else -1
+    while place >= 0:
+        run.append(place)
+        place = back[place]
+    return run[::-1]
+
+
+def _ordered(headings: dict[int, Heading], words: Counter[str]) -> list[str]:
+    """The keywords from the outermost in: the customary order, unless the document shows another.
+
+    Where one heading directly follows another, it lies within it.
+    """
+    above: Counter[tuple[str, str]] = Counter()
+    for (number, upper), (after, lower) in pairwise(sorted(headings.items())):
+        if after == number + upper.title + 1 and upper.style != lower.style and upper.body is None:
+            above[upper.style, lower.style] += 1
+    order = [word for word in _ORDER if word in words]
+    for _ in range(len(order)):
+        for place, (first, second) in enumerate(pairwise(order)):
+            if first != "annex" and above[second, first] > above[first, second]:
+                order[place : place + 2] = [second, first]
+    return order
+
+
+def _contents(lines: Sequence[Line]) -> range:
+    """The lines of a table of contents: from its heading to where its first entry comes again."""
+    for number, line in enumerate(lines):
+        if not _CONTENTS.match(line.text):
+            continue
+        seen: set[str] = set()
+        for place in range(number + 1, len(lines)):
+            entry = _plain(lines[place].text)
+            if entry in seen or _is_sentence(lines[place]):
+                return range(number, place)
+            # an entry such as "article 5 fees" heads the text in two lines
+            words = entry.split(" ", _HEAD_WORDS)
+            heads = (" ".join(words[:count]) for count in range(2, _HEAD_WORDS + 1))
+            seen.update([entry, *(head for head in heads if word_marker(head.capitalize()))])
+    return range(0)
+
+
+def _is_sentence(line: Line) -> bool:
+    """Whether a line is prose and no entry of a table of contents."""
+    numbered = word_marker(line.text) or list_markers(line.text) or bare_number(line.text)
+    return len(line.text) > 60 and line.ended and not numbered
+
+
+def _plain(text: str) -> str:
+    """An entry without the dots and the page number behind it."""
+    return " ".join(re.findall(r"\w+", _LEADER.sub("", text[:300]).lower()))

@@ -1,0 +1,165 @@
+"""A text as the lines that its author meant: wrapped ones joined, rows and headings told."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lexloop.corpus.load.document import Document
+from lexloop.corpus.structure.markers import list_markers, word_marker
+from lexloop.corpus.structure.tree import LEADS
+
+_TERMINAL = ".:;!?"
+_CLOSERS = "\"'”’)]*_"
+_WIDEST = 130
+"""Text is wrapped by hand up to about this width; longer lines are paragraphs."""
+_FULL_SHARE = 0.35
+"""The share of lines that must reach the margin for a text to count as wrapped."""
+_FIELDS = re.compile(r"\S(?:\t+|\s{3,})(?=\S)")
+_MARKDOWN = re.compile(r"(?P<marks>#{1,6})\s+(?=[^\s#])")
+_RULER = re.compile(r"[\s|:+=_*-]+$")
+_LONGEST_ROW, _LONGEST_HEADING = 2000, 250
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A logical line, blanks around it left out.
+
+    Args:
+        start: Where it begins, in code points of the document's text.
+        end: Where it ends; half-open.
+        text: What stands there, without the marks of Markdown in front; on one line.
+        skipped: How many characters in front were left out of ``text``.
+        level: The level of the heading that the format says it is, from 1; 0 where it is none.
+        row: Whether it is a row of a table.
+    """
+
+    start: int
+    end: int
+    text: str
+    skipped: int = 0
+    level: int = 0
+    row: bool = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether it ends as a sentence or a lead-in does."""
+        return self.text.rstrip(_CLOSERS)[-1:] in _TERMINAL or self.text.endswith(("—", "–"))
+
+    @property
+    def leads(self) -> bool:
+        """Whether it ends as the words before a list do."""
+        return self.text.rstrip(_CLOSERS).endswith(LEADS)
+
+    @property
+    def short(self) -> bool:
+        """Whether it looks like a heading: short, unfinished, and not begun in the middle."""
+        text = self.text
+        return (
+            len(text) <= 160
+            and not (text[0].islower() or text[0] in ",;.)")
+            and text.rstrip(_CLOSERS)[-1:] not in ".;:,"
+        )
+
+
+def logical_lines(document: Document) -> list[Line]:
+    """The lines of a document in order; none of them blank."""
+    text = document.text
+    levels = dict(document.headings)
+    physical = list(_physical(text))
+    width = _width(physical)
+    lines: list[Line] = []
+    rows = _rows(text, physical)
+    for number, (start, end) in enumerate(physical):
+        if start >= end:
+            continue
+        line = text[start:end]
+        if _RULER.match(line) and not rows[number]:
+            continue
+        # in a format that marks headings itself, "# ..." is a comment and no heading
+        bare = not document.pages and len(line) <= _LONGEST_HEADING
+        marks = _MARKDOWN.match(line) if bare else None
+        level = len(marks["marks"]) if marks else levels.get(start, 0)
+        whole = not level and not rows[number]
+        before = physical[number - 1] if number else (0, 0)
+        if (
+            whole
+            and lines
+            and before[1] > before[0]
+            and not (lines[-1].level or lines[-1].row)
+            and _goes_on(text, lines[-1], before, line, width)
+        ):
+            last = lines[-1]
+            lines[-1] = _line(text, last.start, end)
+        else:
+            lines.append(_line(text, start, end, level=level, row=rows[number], marks=marks))
+    return lines
+
+
+def _line(
+    text: str,
+    start: int,
+    end: int,
+    *,
+    level: int = 0,
+    row: bool = False,
+    marks: re.Match[str] | None = None,
+) -> Line:
+    written = text[start:end]
+    skipped = marks.end() if marks else 0
+    if not row and (quoted := re.match(r"(?:>\s*){1,5}", written)):
+        skipped = quoted.end()
+    bold = re.compile(r"\*\*|__").match(written, skipped)
+    skipped = bold.end() if bold else skipped
+    shown = written[skipped:].replace("\n", " ").rstrip("#* " if marks or bold else "")
+    return Line(start, end, shown or written, skipped if shown else 0, level, row)
+
+
+def _physical(text: str) -> Iterator[tuple[int, int]]:
+    """The trimmed span of each line of the text, the blank ones empty."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        line = text[start:end]
+        first = start + len(line) - len(line.lstrip())
+        yield (first, start + len(line.rstrip())) if line.strip() else (start, start)
+        start = end + 1
+
+
+def _width(physical: Sequence[tuple[int, int]]) -> int:
+    """The margin at which a text was wrapped by hand; 0 where it was not."""
+    lengths = sorted(end - start for start, end in physical if end > start)
+    if len(lengths) < 8:
+        return 0
+    width = lengths[-1 - len(lengths) // 200]
+    if lengths[-1] > _WIDEST or width < 40:
+        return 0
+    full = sum(1 for length in lengths if length >= 0.8 * width)
+    return width if full >= _FULL_SHARE * len(lengths) else 0
+
+
+def _goes_on(text: str, last: Line, before: tuple[int, int], line: str, width: int) -> bool:
+    """Whether a line only continues the one before it."""
+    first_word = len(line.split(None, 1)[0])
+    forced = width > 0 and before[1] - before[0] + 1 + first_word > width - 2
+    if not forced:
+        # what stands below a list in small letters ends the sentence that leads into the list
+        listed = bool(list_markers(last.text)) and last.text[-1] in ",;"
+        return not (last.ended or listed) and line[0].islower() and not list_markers(line)
+    opens = bool(list_markers(line)) or word_marker(line) is not None
+    return not (opens and last.ended)
+
+
+def _rows(text: str, physical: Sequence[tuple[int, int]]) -> list[bool]:
+    """Which lines are rows of a table: cells apart by bars, or by gaps as a neighbour's are."""
+    barred, fields = [], []
+    for start, end in physical:
+        line = text[start : min(end, start + _LONGEST_ROW)]
+        barred.append(line.startswith("|") or " | " in line)
+        gaps = len(_FIELDS.findall(line)) if end > start and not list_markers(line) else 0
+        fields.append(gaps)
+    found = []
+    for number, bars in enumerate(barred):
+        near = [fields[i] for i in (number - 1, number + 1) if 0 <= i < len(fields)]
+        found.append(bars or (fields[number] > 0 and fields[number] in near))
+    return found

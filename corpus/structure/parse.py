@@ -1,0 +1,184 @@
+"""Documents -> trees: the outline's headings, and between them lists, definitions and tables."""
+
+import re
+from collections.abc import Sequence
+
+from lexloop.corpus.load.document import Document
+from lexloop.corpus.structure.definitions import defined_term, is_about_definitions
+from lexloop.corpus.structure.growing import Growing
+from lexloop.corpus.structure.headings import Heading, Outline, find_outline
+from lexloop.corpus.structure.labels import Labels
+from lexloop.corpus.structure.lines import Line, logical_lines
+from lexloop.corpus.structure.lists import best_fit
+from lexloop.corpus.structure.markers import Marker, bare_number, list_markers, run_in_heading
+from lexloop.corpus.structure.tree import Tree
+
+_WHEREAS = re.compile(r"(?:whereas|recitals?|background|preamble)\b[:,]?", re.IGNORECASE)
+_CLOSING = re.compile(
+    r"Done at [A-Z]|IN WITNESS WHEREOF|In witness whereof|For the (?:European )?Parliament$"
+    r"|(?:EXECUTED|SIGNED) (?:as|by|for)\b"
+)
+_NOTE = re.compile(
+    r"(?P<word>Advisory|Note|NOTE|Notes|Example|EXAMPLE|Explanatory note|Authority|Source|Comment)"
+    r"(?:\s+(?P<number>\d[\w.\-]{0,14}))?\b\s*(?:to\b[^:.]{0,60})?[:.]?(?=\s|$)"
+)
+_AMENDMENT = re.compile(r"\[\s?\d{2,3} (?:FR|Fed\. Reg\.) [\d,]+")
+_EXCEPTION = re.compile(r"EXCEPTIONS?\s?(?P<number>\d{1,2})?\s?[:.]")
+_AHEAD, _MOST_ON_A_LINE = 40, 5
+
+
+def parse(document: Document) -> Tree:
+    """Read the structure off a document: in time linear in its length.
+
+    Args:
+        document: Its text, and what its format says of headings.
+    """
+    lines = logical_lines(document)
+    outline = find_outline(lines)
+    return _Parser(document.text, lines, outline).tree()
+
+
+class _Parser:
+    """One pass over the lines of one document.
+
+    Args:
+        text: The whole text.
+        lines: Its logical lines.
+        outline: Its headings.
+    """
+
+    def __init__(self, text: str, lines: Sequence[Line], outline: Outline) -> None:
+        self._lines, self._outline = lines, outline
+        self._growing = Growing(outline, Labels(outline, text))
+        numbered = (place for place, heading in outline.headings.items() if heading.number)
+        self._first = min(numbered, default=len(lines))
+        self._whereas = False
+
+    def tree(self) -> Tree:
+        """The finished tree."""
+        number = 0
+        while number < len(self._lines):
+            line = self._lines[number]
+            heading = self._outline.headings.get(number)
+            if number in self._outline.contents:
+                self._growing.add_to("contents", line)
+            elif heading is not None and self._entitles(number, line, heading):
+                self._growing.pending(line)
+            elif heading is not None:
+                self._head(number, line, heading)
+                number += heading.title
+            elif line.row:
+                self._growing.row(line)
+            else:
+                self._body(number, line)
+            number += 1
+        return self._growing.finished()
+
+    def _head(self, number: int, line: Line, heading: Heading) -> None:
+        end = self._lines[number + heading.title].end
+        body = end if heading.body is None else line.start + line.skipped + heading.body
+        self._growing.heading(line, heading, body, end)
+        if heading.body is not None:
+            self._listed_or_text(number, line, heading.body)
+
+    def _body(self, number: int, line: Line) -> None:
+        if number < self._first:
+            if _WHEREAS.match(line.text):
+                self._whereas = True
+            elif self._whereas and not self._growing.numbered and self._recital(line):
+                return
+        begun = number > self._first or self._growing.numbered
+        if self._growing.within == "closing" or (begun and _CLOSING.match(line.text)):
+            self._growing.add_to("closing", line)
+        elif (note := _NOTE.match(line.text)) or _AMENDMENT.match(line.text):
+            self._growing.note(line, note["word"] if note else "", note["number"] if note else "")
+        elif exception := _EXCEPTION.match(line.text):
+            self._growing.exception(line, exception["number"] or "")
+            begin = len(line.text) - len(line.text[exception.end() :].lstrip())
+            if begin < len(line.text):
+                self._listed_or_text(number, line, begin)
+        else:
+            self._listed_or_text(number, line, 0)
+
+    def _recital(self, line: Line) -> bool:
+        """Open a recital; whether the line begins one."""
+        markers = [
+            m for m in list_markers(line.text) if m.style in ("(1)", "(A)", "(a)", "1.", "A.")
+        ]
+        return bool(markers) and self._growing.recital(line, markers)
+
+    def _listed_or_text(self, number: int, line: Line, at: int) -> None:
+        """A list item, with those that begin on its line, a definition, or plain text."""
+        markers = list_markers(line.text, at)
+        if not markers and (bare := bare_number(line.text)) and self._growing.counts_on(bare):
+            markers = [bare]
+        if not markers or not self._acceptable(markers, line):
+            self._plain(number, line, at)
+            return
+        for left in range(_MOST_ON_A_LINE, 0, -1):
+            fit = best_fit(markers, self._growing.stack, lambda: self._roman_ahead(number))
+            begin, heading = fit.marker.end, ""
+            inner = list_markers(line.text, begin) if line.text[begin : begin + 1] == "(" else []
+            if not any(m.value == 1 for m in inner):
+                heading, begin = run_in_heading(line.text, begin) or ("", begin)
+                inner = list_markers(line.text, begin) if heading else []
+            inner = [marker for marker in inner if marker.value == 1 and left > 1]
+            rest = "" if inner else line.text[fit.marker.end :]
+            term = defined_term(rest, self._among_definitions()) if rest else None
+            self._growing.item(line, fit, at, rest, heading=heading, term=term)
+            if not inner:
+                return
+            at, markers = begin, inner
+
+    def _acceptable(self, markers: Sequence[Marker], line: Line) -> bool:
+        """Whether a number in front of a line is one: "2.5 % of ..." and a year are none."""
+        marker = markers[0]
+        rest = line.text[marker.end : marker.end + 1]
+        if "." in marker.number:
+            begun = marker.value == 1 or self._growing.knows_beside(marker.number)
+            return not rest or (begun and (rest.isupper() or rest in "“\"‘'([—"))
+        return not (marker.style == "1." and len(marker.number) == 4)
+
+    def _plain(self, number: int, line: Line, at: int) -> None:
+        term = defined_term(line.text[at:], self._among_definitions())
+        if term is not None:
+            self._growing.definition(line, at, term)
+        elif not at and self._heads_next(number, line):
+            self._growing.pending(line)
+        else:
+            self._growing.text(line, at)
+
+    def _heads_next(self, number: int, line: Line) -> bool:
+        """Whether a short line is the heading of the numbered provision on the next."""
+        if not line.short or line.ended or len(line.text) > 100:
+            return False
+        if number + 1 in self._outline.headings:
+            return True
+        if not self._outline.numbered:
+            return False
+        markers = (
+            list_markers(self._lines[number + 1].text) if number + 1 < len(self._lines) else []
+        )
+        return bool(markers) and self._growing.goes_on_with(markers[0])
+
+    def _entitles(self, number: int, line: Line, heading: Heading) -> bool:
+        """Whether a heading that the format marks is that of the provision on the next line."""
+        if heading.number or heading.style:
+            return False
+        following = self._outline.headings.get(number + 1)
+        if following is not None:
+            return bool(following.number) and following.level == heading.level
+        return self._heads_next(number, line)
+
+    def _among_definitions(self) -> bool:
+        return is_about_definitions(self._growing.nearest_heading)
+
+    def _roman_ahead(self, number: int) -> bool | None:
+        """Whether (ii) comes before (j) in the lines below; None where neither comes soon."""
+        for line in self._lines[number + 1 : number + _AHEAD]:
+            head = line.text[:8].lower()
+            if head.startswith(("(ii)", "ii.", "ii)")):
+                return True
+            if head.startswith(("(j)", "j.", "j)")):
+                return False
+        return None

@@ -1,0 +1,189 @@
+"""References to provisions, in questions and in texts: "Art. 5(1)(f)", "point (a) of § 7"."""
+
+import re
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+_KEYS = {
+    "provision": r"§{1,2}|articles?|arts?\.?|sections?|secs?\.|ss?\.|rules?|clauses?|cl\."
+    r"|regulations?|regs?\.",
+    "recital": r"recitals?",
+    "annex": r"annex(?:es)?",
+    "schedule": r"schedules?|sch\.",
+    "appendix": r"appendix|appendices",
+    "chapter": r"chapters?|ch\.",
+    "part": r"parts?",
+    "title": r"titles?",
+    "table": r"tables?",
+    "exception": r"exceptions?",
+    "paragraph": r"paragraphs?|paras?\.?|subsections?|sub-sections?|subdivisions?|indents?",
+    "point": r"points?|sub-?paragraphs?|sub-?points?|items?|letters?|sub-?clauses?",
+}
+_DIVISIONS = frozenset(("annex", "schedule", "appendix", "chapter", "part", "title"))
+_SMALL = frozenset(("paragraph", "point"))
+_NUMBER = (
+    r"\d{1,5}[A-Za-z]{0,2}(?!\w)(?:[.\-–:]\d{1,5}[A-Za-z]?(?!\w)){0,6}"
+    r"|(?-i:[IVXLC]{1,7}\b|[A-Z]\b|[ivxl]{2,7}\b)"
+)
+_SUBS = r"(?:\s?\([A-Za-z0-9]{1,5}\)){1,8}"
+_KEYED = "|".join(f"(?P<{name}>{form})" for name, form in _KEYS.items())
+_ATOM = re.compile(
+    rf"(?<![\w§])(?:{_KEYED}|(?P<code>\d{{1,3}}\s(?:C\.?F\.?R\.?|U\.?S\.?C\.?)(?:\s§{{1,2}})?))\s*"
+    rf"(?:(?P<number>{_NUMBER})(?P<subs>{_SUBS})?|(?P<bare>{_SUBS}))",
+    re.IGNORECASE,
+)
+_MORE = re.compile(
+    rf"\s*(?P<joint>,\s?(?:and|or)\s|,|\band\b|\bor\b|\bto\b|\bthrough\b|\buntil\b|[–-])\s*"
+    rf"(?:(?P<number>{_NUMBER})(?P<subs>{_SUBS})?|(?P<bare>{_SUBS}))"
+)
+_COMMA = re.compile(r",?\s+")
+_OF = re.compile(r",?\s+(?:of|in|to|under)\s+(?:the\s+)?", re.IGNORECASE)
+_HERE = re.compile(
+    r",?\s+(?:of|in|to|under)\s+(?:this|the\s+(?:same|present|said))\s+"
+    r"(?P<what>article|section|rule|regulation|clause|paragraph|subsection|schedule|annex|part)\b",
+    re.IGNORECASE,
+)
+_LOOSE = re.compile(
+    r"(?<![\w.,§$€£])(?P<number>\d{1,4}(?:\.\d{1,4}){1,6})(?P<subs>(?:\([A-Za-z0-9]{1,5}\)){0,6})(?!\w|\s?%|\.\d)"
+)
+_RANGES = frozenset(("to", "through", "until", "–", "-"))
+_MOST, _DEEPEST = 40, 6
+
+
+class Step(NamedTuple):
+    """One step down a tree: what is meant, and its number in small letters."""
+
+    key: str
+    number: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A provision that a text points to.
+
+    Args:
+        start: Where the reference begins in the text.
+        end: Where it ends.
+        steps: From the outermost unit named to the innermost.
+        last: For a range, the steps of its end; else nothing.
+        here: What of the text's own place it starts from: ``article`` in "of this Article".
+    """
+
+    start: int
+    end: int
+    steps: tuple[Step, ...]
+    last: tuple[Step, ...] = ()
+    here: str = ""
+
+
+def find_references(text: str) -> list[Reference]:
+    """The references of a text in order, one for each number named; at most 40."""
+    found: list[Reference] = []
+    at = 0
+    while len(found) < _MOST and (atom := _ATOM.search(text, at)):
+        group, at = _group(text, atom, _DEEPEST)
+        found += group
+    return found[:_MOST]
+
+
+def loose_numbers(text: str) -> list[Reference]:
+    """Numbers such as "404.2.3" that name a provision without a word for it."""
+    taken = [range(r.start, r.end) for r in find_references(text)]
+    return [
+        Reference(m.start(), m.end(), (Step("provision", m["number"]), *_subs(m["subs"])))
+        for m in _LOOSE.finditer(text)
+        if not any(m.start() in span for span in taken)
+    ][:_MOST]
+
+
+def steps_of(label: str) -> tuple[Step, ...]:
+    """The steps that lead to a unit, read off its label; nothing for a label without a number."""
+    found = find_references(label)
+    return found[0].steps if found and found[0].start == 0 and found[0].end == len(label) else ()
+
+
+def _group(text: str, atom: re.Match[str], depth: int) -> tuple[list[Reference], int]:
+    """The references of one keyword: all its numbers, with what they are said to lie in."""
+    key = _key(atom)
+    named = [_steps(key, atom)]
+    ranges: set[int] = set()
+    end = atom.end()
+    while len(named) < _MOST and (more := _MORE.match(text, end)):
+        following = _further(key, named[-1], more)
+        if following is None:
+            break
+        if more["joint"].strip(" ,") in _RANGES:
+            ranges.add(len(named))
+        named.append(following)
+        end = more.end()
+    here = ""
+    if depth:
+        named, end, here = _within(text, named, key, end, depth - 1)
+    found: list[Reference] = []
+    for place, steps in enumerate(named):
+        if place in ranges:
+            found[-1] = replace(found[-1], last=steps, end=end)
+        else:
+            found.append(Reference(atom.start(), end, steps, here=here))
+    return found, end
+
+
+def _within(
+    text: str, named: list[tuple[Step, ...]], key: str, end: int, depth: int
+) -> tuple[list[tuple[Step, ...]], int, str]:
+    """What follows a reference and belongs to it: "of Article 5(1)", ", point 4"."""
+    if here := _HERE.match(text, end):
+        return named, here.end(), here["what"].lower()
+    joined = _OF.match(text, end)
+    if joined and (outer := _ATOM.match(text, joined.end())):
+        (upper, *_), stop = _group(text, outer, depth)
+        if upper.steps and (key in _SMALL or upper.steps[0].key in _DIVISIONS):
+            inner = [tuple(_division(s, upper) for s in steps) for steps in named]
+            return [(*upper.steps, *steps) for steps in inner], stop, upper.here
+    comma = _COMMA.match(text, end)
+    if comma and len(named) == 1 and (inner_atom := _ATOM.match(text, comma.end())):
+        inner_key = _key(inner_atom)
+        if inner_key in _SMALL | {"exception"} or key in _DIVISIONS - {inner_key}:
+            group, stop = _group(text, inner_atom, depth)
+            upper = Reference(0, 0, named[0])
+            return [(*named[0], *(_division(s, upper) for s in r.steps)) for r in group], stop, ""
+    return named, end, ""
+
+
+def _division(step: Step, upper: Reference) -> Step:
+    """A step below a chapter: "Section 2" is a part of it and no provision."""
+    parts = upper.steps[0].key in ("chapter", "part", "title")
+    return Step("section", step.number) if parts and step.key == "provision" else step
+
+
+def _key(atom: re.Match[str]) -> str:
+    return "provision" if atom["code"] else next(name for name in _KEYS if atom[name])
+
+
+def _steps(key: str, found: re.Match[str]) -> tuple[Step, ...]:
+    subs = _subs(found["subs"] or found["bare"] or "")
+    if not found["number"]:
+        return subs
+    own = "" if key in _SMALL else key
+    return (Step(own, found["number"].lower()), *subs)
+
+
+def _subs(brackets: str) -> tuple[Step, ...]:
+    return tuple(Step("", number.lower()) for number in re.findall(r"\((\w+)\)", brackets))
+
+
+def _further(key: str, before: tuple[Step, ...], more: re.Match[str]) -> tuple[Step, ...] | None:
+    """A further number of the same keyword; brackets alone replace those of the number before."""
+    number, subs = more["number"], _subs(more["subs"] or more["bare"] or "")
+    if number:
+        if not number[0].isdigit() and key not in _DIVISIONS:
+            return None
+        return (Step("" if key in _SMALL else key, number.lower()), *subs)
+    kept = before[:1] if before[:1] and before[0].key else ()
+    rest = before[len(kept) :]
+    # "(c)(3) to (c)(5)" repeats the whole path, "(c)(3) to (5)" its end
+    keep = max(0, len(rest) - len(subs))
+    same_style = rest and subs and rest[0].number.isdigit() == subs[0].number.isdigit()
+    if len(subs) > len(rest) or (same_style and len(subs) == len(rest)):
+        keep = 0
+    return (*kept, *rest[:keep], *subs)

@@ -1,0 +1,114 @@
+"""Statements: the smallest spans that can be quoted, each with the words that lead into it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lexloop.corpus.structure.markers import list_markers
+from lexloop.corpus.structure.tree import ITEMS, Kind, Tree
+from lexloop.corpus.text.sentences import sentence_spans
+
+Span = tuple[int, int]
+"""Start and end in code points of the document's text, half-open."""
+
+_SILENT: frozenset[Kind] = frozenset(("part", "annex", "contents", "columns", "table"))
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|be|been|must|may|shall|should|can|could|will|would|cannot|has|have|had"
+    r"|do|does|did|means?|include[sd]?|requires?|applies|apply|covers?|takes?|begins?|ends?|gives?"
+    r"|counts?|refers?|provides?)\b",
+    re.IGNORECASE,
+)
+_LABEL_WORDS = 8
+_DEEPEST = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence, or an item of a list, or a row of a table.
+
+    Args:
+        start: Where its own words begin, its number included.
+        end: Where they end.
+        leads: The spans of the words that it completes, outermost first.
+        label: How a citation names it.
+    """
+
+    start: int
+    end: int
+    leads: tuple[Span, ...]
+    label: str
+
+    def text(self, document: str) -> str:
+        """The statement as it can stand alone, on one line, without numbers in front."""
+        spans = (*self.leads, (self.start, self.end))
+        return " ".join(unnumbered(document[start:end]) for start, end in spans)
+
+
+def statements(tree: Tree, text: str) -> Iterator[Statement]:
+    """The statements of a document in order, in time linear in its length.
+
+    Headings and labels are none, and neither is a lead-in: its words belong to the items below it.
+
+    Args:
+        tree: The document's tree.
+        text: The whole text.
+    """
+    leads: list[tuple[Span, ...]] = []
+    for place, unit in enumerate(tree.units):
+        above = leads[unit.parent] if unit.parent >= 0 else ()
+        sentences = [] if unit.kind in _SILENT else _own_sentences(tree, place, text)
+        within = above if unit.kind in ITEMS else ()
+        if sentences and tree.leads(place, text):
+            lead = sentences.pop()
+            leads.append((*within[-_DEEPEST:], lead) if not sentences else (lead,))
+        else:
+            leads.append(())
+        for number, (start, end) in enumerate(sentences):
+            alone = len(sentences) == 1 and not tree.children(place)
+            if not _is_label(text[start:end], unit.kind, alone):
+                yield Statement(start, end, within if not number else (), unit.label)
+
+
+def unnumbered(text: str) -> str:
+    """A text on one line, without the number that it begins with."""
+    flat = " ".join(text.split())
+    at = 0
+    for _ in range(_DEEPEST):
+        markers = list_markers(flat, at)
+        if not markers or not flat[markers[0].end :].strip():
+            break
+        at = markers[0].end
+    return flat[at:].lstrip()
+
+
+def _own_sentences(tree: Tree, place: int, text: str) -> list[Span]:
+    """The sentences of a unit's own words; a row is one."""
+    unit, end = tree.units[place], tree.own_end(place)
+    own = text[unit.body : end]
+    if not own.strip():
+        return []
+    if unit.kind == "row":
+        begin = unit.body + len(own) - len(own.lstrip())
+        return [(begin, unit.body + len(own.rstrip()))]
+    # the line ends within a unit are those of wrapping
+    spans = sentence_spans(own.replace("\n", " "))
+    return [(unit.body + start, unit.body + stop) for start, stop in spans]
+
+
+def _is_label(words: str, kind: Kind, alone: bool) -> bool:
+    """Whether words name a topic and state nothing: "Bias audit.", "(a) General requirements.".
+
+    Args:
+        words: A sentence of a unit's own words.
+        kind: The unit's kind.
+        alone: Whether the unit has no other words, in this sentence or below.
+    """
+    if kind == "row" or (alone and kind in ITEMS):
+        return False
+    said = unnumbered(words)
+    if kind in ITEMS and said[:1].islower():
+        return False  # it goes on with the words that lead into it
+    count = len(re.findall(r"[^\W\d_]+", said))
+    return count < 2 or (
+        count <= _LABEL_WORDS and not re.search(r"\d", said) and not _VERB.search(said)
+    )

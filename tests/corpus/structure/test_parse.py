@@ -1,0 +1,322 @@
+"""The tree of each layout, with labels as a lawyer would cite and spans that were worked out."""
+
+from pathlib import Path
+
+import pytest
+
+from lexloop.corpus.load.document import Document
+from lexloop.corpus.structure.tree import Tree
+
+LAWS = Path(__file__).parents[2] / "data" / "laws"
+
+
+def tree_of(text: str, headings: tuple[tuple[int, int], ...] = ()) -> Tree:
+    return Document("d.txt", "d", text, headings=headings).tree
+
+
+def numbered(name: str) -> dict[str, str]:
+    """Label -> the first words, of every unit with a number or a heading of its own."""
+    text = (LAWS / name).read_text(encoding="utf-8")
+    found: dict[str, str] = {}
+    for unit in tree_of(text).units:
+        if unit.number or unit.heading:
+            found.setdefault(unit.label, " ".join(text[unit.start : unit.end].split())[:24].strip())
+    return found
+
+
+def test_a_directive_in_the_layout_of_the_official_journal() -> None:
+    assert numbered("directive.txt") == {
+        "Recital 1": "(1) River boats are home",
+        "Recital 2": "(2) Rules differ, as reg",
+        "Recital 2(a)": "(a) moorings; and",
+        "Recital 2(b)": "(b) fees.",
+        "Title I": "TITLE I General provisio",
+        "Title I, Chapter I": "CHAPTER I Scope Section",
+        "Title I, Chapter I, Section 1": "Section 1 Subject matter",
+        "Article 1": "Article 1 Subject matter",
+        "Article 2": "Article 2 Definitions Fo",
+        "Article 2(1)": "(1) ‘boat’ means a vesse",
+        "Article 2(2)": "(2) ‘keeper’ means the p",
+        "Article 2(2)(a)": "(a) the owner;",
+        "Article 2(2)(b)": "(b) a tenant.",
+        "Article 3": "Article 3 Duties of keep",
+        "Article 3(1)": "1. A keeper shall, in ac",
+        "Article 3(1)(a)": "(a) moor the boat safely",
+        "Article 3(1)(b)": "(b) state, each year: (i",
+        "Article 3(1)(b)(i)": "(i) its length;",
+        "Article 3(1)(b)(ii)": "(ii) its place; and",
+        "Article 3(1)(b)(iii)": "(iii) the information re",
+        "Article 3(1)(c)": "(c) pay the fee.",
+        "Article 3(2)": "2. Paragraph 1, point (c",
+        "Article 3(3)": "3. Lists run on: (g) gra",
+        "Article 3(3)(g)": "(g) grates;",
+        "Article 3(3)(h)": "(h) hulls;",
+        "Article 3(3)(i)": "(i) ink;",
+        "Article 3(3)(j)": "(j) jars.",
+        "Title I, Chapter II": "CHAPTER II Final provisi",
+        "Article 4": "Article 4 Entry into for",
+        "Annex I": "ANNEX I Fees 1. The fee",
+        "Annex I, point 1": "1. The fee is 40 euro.",
+        "Annex I, point 2": "2. The information is: (",
+        "Annex I, point 2(a)": "(a) the name of the keep",
+        "Annex I, point 2(b)": "(b) the number of the bo",
+        "Annex II": "ANNEX II",
+    }
+
+
+def test_an_act_of_parliament_with_contents_crossheadings_and_a_schedule() -> None:
+    found = numbered("act.txt")
+    assert list(found) == [
+        "Part 1",
+        "Section 1",
+        "Section 1(1)",
+        "Section 1(2)",
+        "Section 2",
+        "Section 2(1)",
+        'Section 2(1) "plot"',
+        'Section 2(1) "site manager"',
+        'Section 2(1) "site manager" (a)',
+        'Section 2(1) "site manager" (b)',
+        "Section 2(2)",
+        "Part 2",
+        "Section 3",
+        "Section 3(1)",
+        "Section 3(2)",
+        "Section 3(2)(a)",
+        "Section 3(2)(b)",
+        "Section 3(2)(c)",
+        "Section 3(2)(c)(i)",
+        "Section 3(2)(c)(ii)",
+        "Section 3(3)",
+        "Section 3A",
+        "Section 4",
+        "Section 4(1)",
+        "Schedule 1",
+        "Schedule 1, Part 1",
+        "Schedule 1, paragraph 1",
+        "Schedule 1, paragraph 1(1)",
+        "Schedule 1, paragraph 1(2)",
+        "Schedule 1, paragraph 2",
+        "Schedule 1, Part 2",
+        "Schedule 1, paragraph 3",
+        "Schedule 1, paragraph 3(a)",
+        "Schedule 1, paragraph 3(b)",
+    ]
+
+
+def test_the_words_below_a_list_belong_to_what_leads_into_it() -> None:
+    text = (LAWS / "act.txt").read_text(encoding="utf-8")
+    tree = tree_of(text)
+    place = tree.at(text.index("and must be kept up to date"))
+    assert (tree.units[place].kind, tree.units[place].label) == ("text", "Section 3(2)")
+
+
+def test_regulations_whose_headings_stand_above_their_numbers() -> None:
+    text = (LAWS / "regulations.txt").read_text(encoding="utf-8")
+    tree = tree_of(text)
+    provisions = [(u.label, u.heading) for u in tree.units if u.kind == "provision"]
+    assert provisions == [
+        ("Regulation 1", "Citation and commencement"),
+        ("Regulation 2", "Interpretation"),
+        ("Regulation 3", "Duty to register"),
+    ]
+    labels = [unit.label for unit in tree.units if unit.number]
+    assert labels[2:6] == [
+        "Regulation 2(1)",
+        'Regulation 2(1) "apiary"',
+        'Regulation 2(1) "keeper"',
+        "Regulation 2(2)",
+    ]
+    assert labels[-4:] == [
+        "Schedule, paragraph 1",
+        "Schedule, paragraph 2",
+        "Schedule, paragraph 2(a)",
+        "Schedule, paragraph 2(b)",
+    ]
+
+
+def test_a_contract_is_cited_by_the_word_it_uses_itself() -> None:
+    found = list(numbered("contract.txt"))
+    assert found[:4] == ["Recital A", "Recital B", "Clause 1", "Clause 1.1"]
+    assert found[4:7] == ['Clause 1.1 "Premises"', 'Clause 1.1 "Services"', 'Clause 1.1 "Term"']
+    assert "Clause 2.1(b)(ii)" in found
+    assert "Clause 2.1(c)" in found
+    assert found[-4:] == [
+        "Schedule 1, paragraph 1",
+        "Schedule 1, paragraph 2",
+        "Schedule 1, paragraph 2(a)",
+        "Schedule 1, paragraph 2(b)",
+    ]
+
+
+def test_a_policy_in_markdown_is_cited_by_numbers_headings_and_rows() -> None:
+    found = list(numbered("policy.md"))
+    assert found == [
+        "Access and passwords",
+        "Section 1",
+        "Section 2",
+        "Section 2.1",
+        "Section 2.1(1)",
+        "Section 2.1(2)",
+        "Section 2.2",
+        "Section 2.2, row CCTV",
+        "Section 2.2, row Payroll",
+        "Table 2",
+        "Table 2, row Shared password",
+        "Responsibilities",
+    ]
+
+
+def test_a_standard_with_advisories_exceptions_and_tables() -> None:
+    assert list(numbered("standard.txt")) == [
+        "Chapter 1",
+        "Section 101",
+        "Section 101.1",
+        "Section 101.1(a)",
+        "Section 101.1(b)",
+        "Advisory 101.1",
+        "Section 102",
+        "Section 102.1",
+        "Section 102.1, Exception",
+        "Section 102.1, Exception 1",
+        "Section 102.1, Exception 2",
+        "Section 102.1.1",
+        "Table 102.1",
+        "Table 102.1, row 1 to 25",
+        "Table 102.1, row 26 to 50",
+        "Chapter 2",
+        "Section 201",
+        "Section 201.1",
+        "Section 201.2",
+    ]
+
+
+def test_recitals_notes_contents_and_signatures_rule_nothing() -> None:
+    text = (LAWS / "directive.txt").read_text(encoding="utf-8")
+    tree = tree_of(text)
+    places = {
+        words: tree.at(text.index(words))
+        for words in ("moorings", "Done at", "The President", "pay the fee")
+    }
+    assert {words: tree.operative(place) for words, place in places.items()} == {
+        "moorings": False,
+        "Done at": False,
+        "The President": False,
+        "pay the fee": True,
+    }
+    act = (LAWS / "act.txt").read_text(encoding="utf-8")
+    assert tree_of(act).units[1].kind == "contents"
+
+
+@pytest.mark.parametrize(
+    ("line", "label"),
+    [
+        ("§ 20-870 Definitions.", "§ 20-870"),
+        ("§ 5-301(a) Bias audit.", "§ 5-301(a)"),
+        ("Article 6(1) Lawful processing", "Article 6(1)"),
+        ("Article 12", "Article 12"),
+        ("ARTICLE IV", "Article IV"),
+        ("Section 12. Penalties", "Section 12"),
+        ("RULE 3.2 Notices", "Rule 3.2"),
+        ("Chapter 5: Payment", "Chapter 5"),
+        ("PART II Scope", "Part II"),
+        ("Annex III", "Annex III"),
+        ("## Scope ##", "Scope"),
+        ("# § 9 Appeals", "§ 9"),
+        ("### Section 4. Fees", "Section 4"),
+    ],
+)
+def test_a_line_that_opens_a_provision_gives_it_its_label(line: str, label: str) -> None:
+    units = tree_of(f"Preamble.\n{line}\nThe text of it.\n").units
+    assert [unit.label for unit in units] == ["", label, label]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Section 5 applies to owners.",
+        "Article 6(1) and Article 7 apply.",
+        "Part of the fee is due.",
+        "#hashtag",
+        "#",
+        "# ##",
+        "§",
+        "§ and more",
+        "Section " + "4" * 300,
+        "§ " + "4" * 300,
+        "# " + "x" * 300,
+        "2.5 % of the price is due.",
+        "1999. That was the year.",
+    ],
+)
+def test_a_line_that_merely_begins_like_one_opens_nothing(line: str) -> None:
+    assert {unit.label for unit in tree_of(f"Preamble.\n{line}\nMore.\n").units} == {""}
+
+
+def test_lines_wrapped_by_hand_are_joined_and_open_nothing() -> None:
+    text = (
+        "Article 15\nScope\n"
+        "1. The keeper of a boat shall pay the fee that is due under the first sentence of\n"
+        "Article 16 and, where the boat is moored for longer than the time that is stated in\n"
+        "20. It shall be paid at the office of the port in which the boat is moored at the time\n"
+        "of the notice, or at any other office that the port has named for the purpose in its\n"
+        "register of offices, which is open to the public on every working day of the year.\n"
+        "2. The port shall give a receipt to the keeper who has paid the fee that was due at the\n"
+        "office, and shall send a copy of the receipt to the authority named in its register.\n"
+        "Article 16\nFees\n"
+        "1. The fee is 40 euro for each month in which the boat is moored in the port or at any\n"
+        "quay that the port keeps.\n"
+    )
+    labels = [unit.label for unit in tree_of(text).units]
+    assert labels == ["Article 15", "Article 15(1)", "Article 15(2)", "Article 16", "Article 16(1)"]
+
+
+def test_numbers_out_of_order_are_reported_and_not_mended() -> None:
+    tree = tree_of(
+        "Article 1\nA\nText.\nArticle 3\nB\n1. One.\n2. Two.\n4. Four.\nArticle 2\nC\nText.\n"
+    )
+    assert tree.problems == (
+        "Article 3 follows Article 1.",
+        "Article 3(4) does not follow what precedes it.",
+        "Article 2 follows Article 3.",
+    )
+
+
+def test_headings_that_only_the_format_knows_are_provisions() -> None:
+    text = (
+        "Staff handbook\nLeave\nEveryone has leave.\nCarrying over\nFive days carry over.\n"
+        "Pay\nMonthly.\n"
+    )
+    headings = tuple(
+        (text.index(words), level)
+        for words, level in (("Staff", 1), ("Leave", 2), ("Carrying", 3), ("Pay", 2))
+    )
+    tree = tree_of(text, headings)
+    assert [
+        (u.label, tree.units[u.parent].label if u.parent >= 0 else "")
+        for u in tree.units
+        if u.heading
+    ] == [
+        ("Staff handbook", ""),
+        ("Leave", "Staff handbook"),
+        ("Carrying over", "Leave"),
+        ("Pay", "Staff handbook"),
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "\n \n", "\n" * 10_000])
+def test_a_blank_document_has_no_units(text: str) -> None:
+    assert tree_of(text) == Tree()
+
+
+def test_a_heading_that_the_format_marks_may_name_the_provision_below_it() -> None:
+    text = (
+        "Citation\n1. These Regulations may be cited as the Bees Regulations 2020.\n"
+        "Interpretation\n2. In these Regulations bees are bees.\n"
+        "Registers\n3. A keeper must keep a register.\n"
+    )
+    headings = tuple((text.index(head), 2) for head in ("Citation", "Interpretation", "Registers"))
+    for document in (Document("a", "a", text), Document("a", "a", text, headings=headings)):
+        found = [(u.label, u.heading) for u in document.tree.units if u.kind == "provision"]
+        assert [heading for _, heading in found] == ["Citation", "Interpretation", "Registers"]
+        assert [label[-1] for label, _ in found] == ["1", "2", "3"]
