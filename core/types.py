@@ -39,16 +39,14 @@ class Chunk(TypedDict):
     """A span of a document: ``document_text[start:end] == text``.
 
     ``page`` is the page on which the chunk begins, and ``page_breaks`` are the offsets at which
-    further pages begin inside it. ``section`` is the label of the provision that holds it all,
-    ``context`` the headings above it and the lead-in that it completes: words that place it and are
-    no part of what is quoted. ``version`` says when the document is in force, where it names days.
+    further pages begin inside it. ``version`` says when the document is in force, where it names
+    days.
     """
 
     id: str
     document: str
     title: str
     section: str
-    context: NotRequired[str]
     page: int | None
     start: int
     end: int

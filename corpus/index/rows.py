@@ -43,7 +43,8 @@ def document_of(row: Sequence[Any]) -> Document:
         text,
         Metadata.from_record(json.loads(metadata)),
         tuple(json.loads(pages)),
-        tuple((offset, heading) for offset, heading in json.loads(headings)),
+        # up to format 3 the heading itself was kept in place of its level
+        tuple((at, level if isinstance(level, int) else 1) for at, level in json.loads(headings)),
     )
 
 

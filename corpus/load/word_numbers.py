@@ -55,8 +55,8 @@ class Numbers:
         counts = self._counts.setdefault(abstract, [0] * _LEVELS)
         if list_id not in self._begun:
             self._begun.add(list_id)
-            for place, level in self._restarts.get(list_id, {}).items():
-                counts[place] = level - 1
+            for place, start in self._restarts.get(list_id, {}).items():
+                counts[place] = start - 1
         level = levels[depth]
         counts[depth] = max(counts[depth], level.start - 1) + 1
         for deeper in range(depth + 1, _LEVELS):

@@ -108,8 +108,8 @@ def _opens(line: Line, marker: Marker, before: Line | None) -> bool:
     rest = line.text[marker.end :]
     bare = rest.lstrip(_SEPARATORS)
     if not bare:
-        broken = before is not None and not before.ended and len(before.text) > 60
-        return line.level > 0 or not (broken and not before.level)
+        plain = before is not None and not before.ended and not before.level
+        return line.level > 0 or not (plain and before is not None and len(before.text) > 60)
     if rest[:1] in ",;)/" or bare[0].islower():
         return False
     if marker.style == "§" or line.level:
