@@ -36,7 +36,7 @@ from lexloop.evaluation.run.folder import RunFolder
 from lexloop.evaluation.testset.writing import write_checked
 from lexloop.models.embedding import Halves, Progress, Vectors
 
-_FILES = 5
+_FILES = 4
 _IN_MEMORY = Path("/dev/shm")
 """Where there is one, thousands of indexes need not wait for a disk."""
 
@@ -257,7 +257,7 @@ def _make_sources() -> None:
             paragraphs = [
                 f"§ {number}-{part} Berths. The owner of berth {number} must pay fee {part} "
                 f"{word}. A boat of class {part} may not moor at quay {number} at night."
-                for part in range(1, 9)
+                for part in range(1, 4)
             ]
             Path(folder, f"act-{number}.txt").write_text("\n\n".join(paragraphs))
 

@@ -131,7 +131,13 @@ def try_lock(path: Path) -> int | None:
     except (BlockingIOError, FileNotFoundError):
         pass
     except BaseException:
-        os.close(handle)
+        let_go(handle)
         raise
-    os.close(handle)
+    let_go(handle)
     return None
+
+
+def let_go(handle: int) -> None:
+    """Close a file into which nothing was written; whatever the system says, it is closed."""
+    with suppress(OSError):
+        os.close(handle)

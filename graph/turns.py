@@ -25,7 +25,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from lexloop.core.errors import DataError, ThreadBusy
-from lexloop.core.files import try_lock
+from lexloop.core.files import let_go, try_lock
 from lexloop.graph.workers import beside
 
 _POLL_S = 0.02
@@ -145,7 +145,7 @@ class Turn:
             (lock, handle), self._lock = self._lock, None
             with suppress(OSError):
                 lock.unlink()
-            os.close(handle)
+            let_go(handle)
         # a ticket that can still be withdrawn was never called, so the turn is another's
         if self._line is not None and not (self._ticket is not None and self._ticket.cancel()):
             _call_next(self._line)

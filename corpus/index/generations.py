@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lexloop.core.errors import IndexWriteError
-from lexloop.core.files import sync, try_lock
+from lexloop.core.files import let_go, sync, try_lock
 from lexloop.corpus.index.manifest import MANIFEST, is_index
 
 GENERATIONS, LOCK = "generations", "lock"
@@ -41,7 +41,7 @@ class Lease:
     def __init__(self, folder: Path) -> None:
         handle = os.open(folder, os.O_RDONLY)
         # a lease that nobody releases ends when it is collected as garbage
-        self._end = weakref.finalize(self, _close, handle)
+        self._end = weakref.finalize(self, let_go, handle)
         try:
             fcntl.flock(handle, fcntl.LOCK_SH)
             # a writer may have swept the folder between the opening and the lock
@@ -77,7 +77,7 @@ def writing(index: Path, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
     except (OSError, sqlite3.Error) as error:
         raise _unwritable(index, error) from error
     finally:
-        _close(handle)
+        let_go(handle)
 
 
 def _lock(index: Path, deadline: float) -> int:
@@ -104,15 +104,9 @@ def _give_up(index: Path) -> None:
         # only who has the lock may clear, and what failed once may not fail twice
         if not is_index(index) and (handle := try_lock(index / LOCK)) is not None:
             _clear(index)
-            _close(handle)
+            let_go(handle)
     with suppress(OSError):  # goes only where it is empty
         index.rmdir()
-
-
-def _close(handle: int) -> None:
-    """Close a file from which nothing is lost; whatever it says, it is closed."""
-    with suppress(OSError):
-        os.close(handle)
 
 
 def _held(index: Path) -> IndexWriteError:
@@ -187,7 +181,7 @@ def discard(index: Path, folder: Path) -> bool:
     except OSError:
         return False
     finally:
-        _close(handle)
+        let_go(handle)
     return True
 
 

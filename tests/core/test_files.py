@@ -1,5 +1,6 @@
 import hashlib
 import os
+import re
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
@@ -7,6 +8,11 @@ from pathlib import Path
 import pytest
 
 from lexloop.core.files import remedy, replacing, sync, try_lock, write_bytes, write_text
+
+_OTHER_MEANS = (
+    r"\.write_text\(|\.write_bytes\(|\.tofile\(|np\.save\(|json\.dump\(|mkstemp|os\.replace|"
+    r"open\([^()]*[\"'][wx]b?[\"']"
+)
 
 
 def test_a_text_replaces_what_was_there(tmp_path: Path) -> None:
@@ -75,6 +81,20 @@ def test_a_file_is_to_blame_unless_the_machine_is() -> None:
         assert "Check" in remedy(error, "Remove the file.")
     for other in (FileNotFoundError(2, "none"), ValueError(), sqlite3.DatabaseError()):
         assert remedy(other, "Remove the file.") == "Remove the file."
+
+
+def test_no_room_writes_a_file_by_other_means() -> None:
+    root = Path(__file__).parents[2]
+    rooms = "core prompts models corpus nodes graph evaluation finetune apps".split()
+    paths = [path for room in rooms for path in sorted((root / room).rglob("*.py"))]
+    assert len(paths) > 300
+    found = [
+        f"{path.relative_to(root)}: {call}"
+        for path in paths
+        if path != root / "core" / "files.py"
+        for call in re.findall(_OTHER_MEANS, path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
 
 
 def test_what_cannot_be_synced_is_an_error(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def make(
             rich_help_panel=_SET,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of every choice.")] = 7,
+    choice_seed: Annotated[int, typer.Option("--seed", help="Of every choice.")] = 7,
     training: Annotated[
         bool,
         typer.Option(
@@ -96,7 +96,7 @@ def make(
         for file in (out, review):
             if file is not None:
                 check_writable(file)
-        making = Making(settings, options.chosen_connection(base_url), n, seed)
+        making = Making(settings, options.chosen_connection(base_url), n, choice_seed)
         if training:
             making.training_set(noise, out)
         else:

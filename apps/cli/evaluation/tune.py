@@ -49,7 +49,7 @@ def tune(
             rich_help_panel=_SEARCH,
         ),
     ] = 60.0,
-    seed: Annotated[
+    search_seed: Annotated[  # `seed` is a setting, of the model
         int, typer.Option("--seed", help="Of the split and the search.", rich_help_panel=_SEARCH)
     ] = 7,
     out: Annotated[
@@ -133,7 +133,7 @@ def _tuned(
     if not sources:
         _note(f"{base.corpus} is an index: its chunks stay as they are.")
     given = context.params
-    bounds = Bounds(given["trials"], given["minutes"] * 60.0, given["seed"])
+    bounds = Bounds(given["trials"], given["minutes"] * 60.0, given["search_seed"])
     with bar() as report:
         return tune(
             questions,
