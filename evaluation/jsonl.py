@@ -65,6 +65,11 @@ def _object(line: str) -> dict[str, Any]:
         raise ValueError(f"no JSON ({error.msg} at column {error.colno})") from error
     if not isinstance(found, dict):
         raise ValueError(f"a {type(found).__name__}, not an object")
+    if "\\ud" in line.lower():
+        try:
+            json.dumps(found, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            raise ValueError("half a character, a lone surrogate") from error
     return found
 
 
