@@ -1,5 +1,6 @@
 """A piece of work done again and again, each time with another call that fails."""
 
+import gc
 import json
 import os
 import shutil
@@ -94,6 +95,7 @@ class Faulty:
             problems.append("success is reported, and nothing is written")
         if not _may_leave(fault, written=state == self._after):
             problems += [f"left behind: {name}" for name in self._work.residue(self._trial)]
+        gc.collect()  # a mapped array is open until it is collected
         problems += [f"still open: {path}" for path in _open_below(self._trial)]
         if self._done(problems):
             problems.append("it fails again")
