@@ -4,8 +4,16 @@ from typing import NamedTuple
 
 
 class Hit(NamedTuple):
-    """A chunk that one signal found; ``score`` is that signal's own, unfused."""
+    """A chunk that one signal found.
+
+    Args:
+        chunk_id: The chunk.
+        document: The document that it is cut from.
+        score: The signal's own, unfused.
+        supporting: Whether the chunk is no operative text.
+    """
 
     chunk_id: str
     document: str
     score: float
+    supporting: bool = False

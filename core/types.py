@@ -38,19 +38,23 @@ class Turn(TypedDict):
 class Chunk(TypedDict):
     """A span of a document: ``document_text[start:end] == text``.
 
-    ``page`` is the page on which the chunk begins, and ``page_breaks`` are the offsets at which
-    further pages begin inside it. ``version`` says when the document is in force, where it names
-    days.
+    ``section`` is the label of the provision that holds it all, ``context`` the headings above it
+    and the lead-in that it completes: words that place it and are no part of what is quoted.
+    ``supporting`` stands where it is no operative text: recitals, notes, contents. ``page`` is the
+    page on which the chunk begins, and ``page_breaks`` are the offsets at which further pages begin
+    inside it. ``version`` says when the document is in force, where it names days.
     """
 
     id: str
     document: str
     title: str
     section: str
+    context: NotRequired[str]
     page: int | None
     start: int
     end: int
     text: str
+    supporting: NotRequired[bool]
     page_breaks: NotRequired[list[int]]
     version: NotRequired[str]
 
@@ -63,7 +67,7 @@ class Candidate(Chunk):
 
 
 class Passage(Candidate):
-    """A candidate chosen for the answer; ``n`` is the number its citations carry, from 1."""
+    """A candidate chosen for the answer; ``n`` is the number that a model is shown, from 1."""
 
     n: int
 
@@ -84,9 +88,12 @@ class Triplet(TypedDict):
 
 
 class Citation(TypedDict):
-    """The source of one statement: ``document_text[start:end] == quote``.
+    """A source of an answer: ``document_text[start:end] == quote``.
 
-    ``version`` says when the cited document is in force, where it names days.
+    Sources are numbered from 1 in the order in which the answer uses them. ``section`` is the exact
+    label of the provision. ``lead`` are the words that a point completes, where they are no part of
+    the quote, and ``lead_spans`` where they stand: start and end of each piece. ``version`` says
+    when the cited document is in force, where it names days.
     """
 
     n: int
@@ -96,6 +103,8 @@ class Citation(TypedDict):
     start: int
     end: int
     quote: str
+    lead: NotRequired[str]
+    lead_spans: NotRequired[list[list[int]]]
     version: NotRequired[str]
 
 

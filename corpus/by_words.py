@@ -4,7 +4,7 @@ import numpy as np
 
 from lexloop.core.hits import Hit
 from lexloop.corpus.index.view import View
-from lexloop.corpus.text.statements import Statement, statements
+from lexloop.corpus.structure.statements import Statement
 from lexloop.models.embedding import Vectors
 
 
@@ -20,13 +20,12 @@ class WordsView(View):
         return [[] for _ in queries]
 
     def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
-        """The statements of a chunk's text and their vectors, shape (statements, dimension).
+        """The statements of a chunk and their vectors, shape (statements, dimension).
 
         Raises:
             KeyError: There is no such chunk.
         """
-        (chunk,) = self.chunks([chunk_id])
-        found = statements(chunk["text"])
+        found = self._everything.texts.statements_of(self._position_of(chunk_id))
         return found, self.embed([statement.text for statement in found])
 
     def centre(self) -> Vectors:

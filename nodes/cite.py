@@ -1,20 +1,33 @@
-"""From a span of a passage to its citation."""
+"""From statements of a passage to their citation."""
+
+from collections.abc import Sequence
 
 from lexloop.core.types import Citation, Passage
+from lexloop.corpus.structure.statements import Statement
 
 
-def cite(passage: Passage, start: int, end: int) -> Citation:
-    """The citation of ``passage["text"][start:end]``, with offsets into the document."""
-    begin = passage["start"] + start
+def cite(passage: Passage, said: Sequence[Statement], n: int) -> Citation:
+    """The citation of statements that follow each other in a passage.
+
+    Args:
+        passage: Where they stand.
+        said: At least one; where they are of several provisions, the label of the passage serves.
+        n: The number of the source.
+    """
+    first, last = said[0], said[-1]
+    labels = {statement.label for statement in said}
     citation: Citation = {
-        "n": passage["n"],
+        "n": n,
         "document": passage["document"],
-        "section": passage["section"],
-        "page": _page(passage, begin),
-        "start": begin,
-        "end": passage["start"] + end,
-        "quote": passage["text"][start:end],
+        "section": first.label if len(labels) == 1 else passage["section"],
+        "page": _page(passage, first.start),
+        "start": first.start,
+        "end": last.end,
+        "quote": passage["text"][first.start - passage["start"] : last.end - passage["start"]],
     }
+    if outside := [span for span in first.leads if not first.start <= span[0] < last.end]:
+        citation["lead"] = first.lead
+        citation["lead_spans"] = [list(span) for span in outside]
     if "version" in passage:
         citation["version"] = passage["version"]
     return citation

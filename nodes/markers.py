@@ -5,7 +5,6 @@ import re
 from dataclasses import dataclass, replace
 
 from lexloop.corpus.text.sentences import sentence_spans
-from lexloop.corpus.text.statements import LIST_ITEM
 
 # Three digits at most: [2021] is part of a law report's name.
 MARKER = re.compile(r"\[\s*(\d{1,3}(?:\s*[-–,;]\s*\d{1,3})*)\s*\]")
@@ -14,6 +13,7 @@ _EMPHASIS = re.compile(r"\*\*|__")
 _ORDINAL = re.compile(
     r"(?:^[\s>#|*_-]*|[.:;,](?:\s+(?:and|or))?\s+)(\(?(\d{1,2})[.)])(?=\s)", re.MULTILINE
 )
+LIST_ITEM = re.compile(r"\s*(?:[-*•]\s|\(?(?:[ivx]{1,5}|[a-z]|\d{1,3})[.)]\s)", re.IGNORECASE)
 _LABEL = re.compile(r"\s*(?:#{1,6}\s[^\n]*[^\s.!?]|(\*\*|__)[^.!?\n]+\1)\s*")
 _VERDICT = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
 

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.corpus.text.statements import Statement
+from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.definition import asked_definition, defines

@@ -117,14 +117,14 @@ def parse(name: str, text: str, placeholders: Iterable[str]) -> Prompt:
 
 
 def numbered(passages: Iterable[Passage]) -> list[Data]:
-    """Passages as data under their numbers, each with its title, section and version above it."""
+    """Passages as data under their numbers, each with what places it above it."""
     return [Data("passage", _headed(passage), passage["n"]) for passage in passages]
 
 
 def _headed(passage: Passage) -> str:
     known = [passage["title"], passage["section"], passage.get("version")]
     heading = " | ".join(filter(None, known))
-    return f"{heading}\n{passage['text']}" if heading else passage["text"]
+    return "\n".join(filter(None, [heading, passage.get("context"), passage["text"]]))
 
 
 def _filled(template: str, inserts: Mapping[str, str]) -> str:

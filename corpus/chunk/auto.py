@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from lexloop.core.types import Chunk
 from lexloop.corpus.chunk.provisions import chunk_document
-from lexloop.corpus.chunk.sections import sections
 from lexloop.corpus.chunk.sentence import chunk_by_sentences
 from lexloop.corpus.load.document import Document
 
@@ -34,9 +33,9 @@ def chunk_as_recognised(
 def is_divided(document: Document) -> bool:
     """Whether a document is a numbered statute or is otherwise divided into sections.
 
-    It is when it has at least two labelled sections (a line such as "§ 5", "Article 12 Fees" or
+    It is when it has at least two provisions (a line such as "§ 5", "Article 12 Fees" or
     "RULE 3.2", a Markdown heading, or a heading that the format marks), and at least one for
     every 20,000 characters.
     """
-    labelled = sum(1 for section in sections(document) if section.label)
-    return labelled >= max(MIN_SECTIONS, len(document.text) / MAX_SECTION_CHARS)
+    provisions = sum(1 for unit in document.tree.units if unit.kind in ("provision", "annex"))
+    return provisions >= max(MIN_SECTIONS, len(document.text) / MAX_SECTION_CHARS)

@@ -1,69 +1,96 @@
-"""Documents -> chunks: the paragraphs of each section, covering every character."""
+"""Documents -> chunks: the paragraphs of provisions, covering every character."""
 
 from collections.abc import Iterator
 
 from lexloop.core.types import Chunk
-from lexloop.corpus.chunk.sections import Section, sections
-from lexloop.corpus.chunk.spans import Span, attach_blanks, to_chunks
+from lexloop.corpus.chunk.spans import Span, attach_blanks, next_ink, to_chunks
 from lexloop.corpus.load.document import Document
+from lexloop.corpus.structure.tree import Kind, Tree
 from lexloop.corpus.text.sentences import sentence_spans
-from lexloop.corpus.text.statements import LIST_ITEM
 
-MIN_CHARS, MAX_CHARS = 150, 1000
-"""A paragraph is a chunk: one shorter than the minimum joins the next, one longer than the maximum
-is cut between sentences, and a list stays with the clause that introduces it up to the maximum.
-The paragraph is what lawyers cite; the maximum is the size that did best in Sultania et al.,
-table 1."""
+WHOLE_CHARS, MAX_CHARS = 300, 1500
+"""A provision up to the first is one chunk, and so are neighbouring scraps of text; a paragraph is
+one up to the second, and is cut between its points, or its sentences, beyond it."""
+_SCRAP_CHARS = 150
+_CONTAINERS: frozenset[Kind] = frozenset(("part", "annex", "provision", "table"))
+_LOOSE: frozenset[Kind] = frozenset(("text", "row", "columns", "closing"))
 
 
 def chunk_document(document: Document) -> list[Chunk]:
-    """Cut one document into chunks.
+    """Cut one document into chunks along its tree.
 
-    A chunk lies inside one section and ends where a paragraph does. Together the chunks cover
+    A chunk is a paragraph of a provision with its points, a definition, a recital, or some rows of
+    a table; the headings above it belong to the first chunk below them. Together the chunks cover
     every character; a blank document has none.
     """
-    text, found = document.text, sections(document)
-    spans = [
-        span for section in found for span in attach_blanks(text, list(_pieces(text, section)))
-    ]
-    return to_chunks(document, spans, found)
+    text, tree = document.text, document.tree
+    starts = sorted({0, *(next_ink(text, start) for start, _ in _pieces(tree, text))})
+    spans = list(zip(starts, [*starts[1:], len(text)], strict=True))
+    return to_chunks(document, attach_blanks(text, spans))
 
 
-def _pieces(text: str, section: Section) -> Iterator[Span]:
-    """Spans of about a paragraph; a piece is closed once it is long enough and complete."""
-    paragraphs = list(_paragraphs(text, section))
-    start, in_list = section.start, False
-    for index, (begin, end) in enumerate(paragraphs):
-        paragraph = text[begin:end].strip()
-        introduces = paragraph.endswith(":")
-        in_list = introduces or (in_list and LIST_ITEM.match(paragraph) is not None)
-        if index + 1 == len(paragraphs) or section.end - end < MIN_CHARS // 2:
-            break
-        following = paragraphs[index + 1]
-        upcoming = text[slice(*following)]
-        goes_on = introduces or (in_list and LIST_ITEM.match(upcoming)) or "|" in upcoming
-        if following[1] - start > MAX_CHARS or (end - start >= MIN_CHARS and not goes_on):
-            yield start, end
-            start = end
-    if start < section.end:
-        yield start, section.end
+def _pieces(tree: Tree, text: str) -> Iterator[Span]:
+    """The spans of the chunks; what lies between two belongs to the later one if it heads it."""
+    left = list(reversed(tree.children(-1)))
+    heading: int | None = None
+    scrap: Span | None = None
+    while left:
+        place = left.pop()
+        unit = tree.units[place]
+        size = unit.end - unit.start
+        limit = WHOLE_CHARS if unit.kind in _CONTAINERS else MAX_CHARS
+        children = tree.children(place)
+        if size > limit and children and unit.kind in _CONTAINERS:
+            scrap = None
+            heading = unit.start if heading is None else heading
+            if text[unit.body : tree.own_end(place)].strip():
+                yield heading, tree.own_end(place)
+                heading = None
+            left += reversed(children)
+            continue
+        begin = unit.start if heading is None else heading
+        heading = None
+        joins = scrap is not None and unit.kind in _LOOSE and unit.end - scrap[0] <= WHOLE_CHARS
+        if joins and scrap is not None:
+            scrap = (scrap[0], unit.end)
+            continue
+        scrap = (begin, unit.end) if unit.kind in _LOOSE and size < _SCRAP_CHARS else None
+        yield from _within(tree, place, begin, text) if size > limit else [(begin, unit.end)]
 
 
-def _paragraphs(text: str, section: Section) -> Iterator[Span]:
-    """Lines of the section; a line longer than the maximum is cut between sentences."""
-    start = section.start
-    for line in text[section.start : section.end].splitlines(keepends=True):
-        begin, end = start, start + len(line)
-        if len(line) > MAX_CHARS:
-            last = begin
-            for _, stop in sentence_spans(line):
-                if begin < last and start + stop - begin > MAX_CHARS:
-                    yield begin, last
-                    begin = last
-                last = start + stop
-                if last - begin >= MAX_CHARS // 2 and last < end:
-                    yield begin, last
-                    begin = last
-        if begin < end:
-            yield begin, end
-        start = end
+def _within(tree: Tree, place: int, begin: int, text: str) -> Iterator[Span]:
+    """A long unit in pieces: its points together up to the limit, else its sentences."""
+    ends = [end for end in _ends(tree, place, text) if end > begin]
+    start, last = begin, begin
+    for end in ends:
+        if last > start and end - start > MAX_CHARS:
+            yield start, last
+            start = last
+        last = end
+    yield start, tree.units[place].end
+
+
+def _ends(tree: Tree, place: int, text: str) -> Iterator[int]:
+    """Where a long unit may be cut: after its points, and within a long point after a sentence."""
+    own_end = tree.own_end(place)
+    leads = tree.leads(place, text)
+    yield from _sentence_ends(text, tree.units[place].start, own_end, keep_last=leads)
+    left = list(reversed(tree.children(place)))
+    while left:
+        child = left.pop()
+        unit = tree.units[child]
+        if unit.end - unit.start <= MAX_CHARS:
+            yield unit.end
+        else:
+            leads = tree.leads(child, text)
+            yield from _sentence_ends(text, unit.start, tree.own_end(child), keep_last=leads)
+            left += reversed(tree.children(child))
+
+
+def _sentence_ends(text: str, start: int, end: int, keep_last: bool) -> Iterator[int]:
+    """The ends of sentences; a lead-in is not cut from the first of its points."""
+    if end - start <= MAX_CHARS and keep_last:
+        return
+    spans = sentence_spans(text[start:end])
+    for _, stop in spans[:-1] if keep_last else spans:
+        yield start + stop

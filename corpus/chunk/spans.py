@@ -1,50 +1,75 @@
 """Spans of a document: made of whole words, never blank, and turned into chunks."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
 from lexloop.core.types import Chunk
-from lexloop.corpus.chunk.sections import Section, sections
 from lexloop.corpus.load.document import Document
+from lexloop.corpus.structure.tree import Tree
 
 Span = tuple[int, int]
 """Start and end, half-open, in code points of the document's text."""
 Chunker = Callable[[Document], list[Chunk]]
 
+LEAD_CHARS = 400
+"""The most of a lead-in that is repeated for the chunks below it."""
+
 _INK = re.compile(r"\S")
 
 
-def to_chunks(
-    document: Document, spans: Iterable[Span], found: list[Section] | None = None
-) -> list[Chunk]:
-    """Chunks of the spans; each is labelled by the section in which its first word lies.
+def to_chunks(document: Document, spans: Iterable[Span]) -> list[Chunk]:
+    """Chunks of the spans, each with the label and the headings of what it lies in.
 
     Args:
         document: The source.
         spans: None of them blank, in order; their starts name the chunks, so no two are equal.
-        found: The document's sections, where the caller has them already.
     """
-    found = sections(document) if found is None else found
-    starts = [section.start for section in found]
+    text, tree = document.text, document.tree
     version = document.metadata.version
     chunks: list[Chunk] = []
     for start, end in spans:
+        first = next_ink(text, start)
+        place = tree.around(first, start + len(text[start:end].rstrip()))
         chunk: Chunk = {
             "id": f"{document.name}#{start}",
             "document": document.name,
             "title": document.title,
-            "section": found[bisect_right(starts, next_ink(document.text, start)) - 1].label,
+            "section": tree.units[place].label if place >= 0 else "",
             "page": document.page_at(start),
             "start": start,
             "end": end,
-            "text": document.text[start:end],
+            "text": text[start:end],
         }
+        if context := _context(tree, text, first):
+            chunk["context"] = context
+        if place >= 0 and not tree.operative(place):
+            chunk["supporting"] = True
         if version:
             chunk["version"] = version
         chunks.append(chunk)
     return chunks
+
+
+def _context(tree: Tree, text: str, first: int) -> str:
+    """The words that place a chunk: the headings above it, and the lead-in that it completes.
+
+    Args:
+        tree: The document's tree.
+        text: The whole text.
+        first: Where the chunk's first word begins; what stands behind it is in the chunk.
+    """
+    place = tree.at(first)
+    words: list[str] = []
+    while place >= 0:
+        unit = tree.units[place]
+        if unit.start < first:
+            if tree.leads(place, text) and tree.own_end(place) <= first:
+                words.append(" ".join(text[unit.body : tree.own_end(place)].split())[:LEAD_CHARS])
+            if unit.heading:
+                words.append(unit.heading)
+        place = unit.parent
+    return "\n".join(reversed(words))
 
 
 def attach_blanks(text: str, spans: list[Span]) -> list[Span]:

@@ -91,5 +91,5 @@ def before(index: Path | None, tools: Tools) -> Iterator[Before]:
             yield Before(manifest, old, known=KnownVectors.of(old))
         return
     with closing(Earlier.open(index, manifest)) as earlier:
-        known = earlier.vectors(tools.recipe, tools.embedder)
+        known = earlier.vectors(tools.recipe)
         yield Before(manifest, earlier=earlier, known=known)

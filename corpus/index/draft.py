@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.types import Chunk, Triplet
+from lexloop.corpus.chunk.statements import statements_in
 from lexloop.corpus.index.counts import TermCounts
 from lexloop.corpus.index.dense import DenseIndex
 from lexloop.corpus.index.everything import Everything
@@ -22,6 +23,7 @@ from lexloop.corpus.index.window_vectors import KnownVectors, WindowVectors
 from lexloop.corpus.index.windows import window_texts
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.document import Document, Skipped
+from lexloop.corpus.structure.statements import Statement
 
 Progress = Callable[[str, int, int], None]
 
@@ -57,6 +59,7 @@ class Draft:
         self._names: list[str] = []
         self._owners: list[NDArray[np.int32]] = []
         self._starts: list[NDArray[np.int32]] = []
+        self._supporting: list[NDArray[np.int32]] = []
         self._size = 0
 
     def discard(self) -> None:
@@ -103,24 +106,38 @@ class Draft:
             self._keep(known, known + 1)
             return
         chunks = self._tools.chunk(document)
-        self.add_chunks(file, document, chunks, self._tools.extract(chunks))
+        found = statements_in(document, chunks)
+        self.add_chunks(file, document, chunks, found, self._tools.extract(chunks))
 
     def add_chunks(
-        self, file: str, document: Document, chunks: list[Chunk], triplets: list[Triplet]
+        self,
+        file: str,
+        document: Document,
+        chunks: Sequence[Chunk],
+        found: Sequence[Sequence[Statement]],
+        triplets: Sequence[Triplet],
     ) -> None:
-        """Index a document that is cut already; texts whose vectors are known keep them."""
+        """Index a document that is cut already; texts whose vectors are known keep them.
+
+        Args:
+            file: The source file that it lies in.
+            document: The document.
+            chunks: Of this document, in order.
+            found: For each chunk its statements.
+            triplets: What the chunks state.
+        """
         ordinal, first = len(self._names), self._size
         self._texts.add_document(ordinal, file, document)
-        self._texts.add_chunks(first, ordinal, chunks)
+        self._texts.add_chunks(first, ordinal, chunks, found)
         place = {chunk["id"]: first + i for i, chunk in enumerate(chunks)}
         self._texts.add_triplets(
             [(place[t["chunk_id"]], t) for t in triplets if t["chunk_id"] in place]
         )
-        for position, chunk in enumerate(chunks, first):
+        for position, (chunk, held) in enumerate(zip(chunks, found, strict=True), first):
             self._counts.add(searched_text(chunk))
-            windows = window_texts(chunk, self._tools.embedder, self._tools.recipe.windows)
+            windows = window_texts(chunk, held, self._tools.embedder, self._tools.recipe.windows)
             self._texts.add_windows(position, self._vectors.add(windows))
-        self._place(document.name, [chunk["start"] for chunk in chunks])
+        self._place(document.name, chunks)
 
     def _keep(self, first: int, end: int) -> None:
         """Take over neighbouring documents of the old index with everything made of them."""
@@ -133,6 +150,7 @@ class Draft:
         self._vectors.keep(old.dense, begin, stop)
         self._owners.append(np.asarray(old.layout.owners[begin:stop]) + (new_first - first))
         self._starts.append(np.asarray(old.layout.starts[begin:stop]))
+        self._supporting.append(np.asarray(old.layout.supporting[begin:stop]))
         self._names += old.layout.names[first:end]
         self._size += stop - begin
 
@@ -142,11 +160,14 @@ class Draft:
             raise ValueError("there is no index to keep anything of")
         return self._old
 
-    def _place(self, name: str, starts: Sequence[int]) -> None:
-        self._owners.append(np.full(len(starts), len(self._names), dtype=np.int32))
+    def _place(self, name: str, chunks: Sequence[Chunk]) -> None:
+        starts = [chunk["start"] for chunk in chunks]
+        supporting = [chunk.get("supporting", False) for chunk in chunks]
+        self._owners.append(np.full(len(chunks), len(self._names), dtype=np.int32))
         self._starts.append(np.asarray(starts, dtype=np.int32))
+        self._supporting.append(np.asarray(supporting, dtype=np.int32))
         self._names.append(name)
-        self._size += len(starts)
+        self._size += len(chunks)
 
     def finish(self) -> Everything:
         """Everything indexed, in memory; ``save`` writes it."""
@@ -160,6 +181,7 @@ class Draft:
             self._names,
             np.concatenate([nothing, *self._owners]),
             np.concatenate([nothing, *self._starts]),
+            np.concatenate([nothing, *self._supporting]),
         )
         graph = KnowledgeGraph.build(StoredTriplets(self._texts, layout))
         self._progress("indexing", 1, 1)

@@ -7,7 +7,8 @@ This is all that a later format has to keep as it is, so that nobody pays twice 
                     skipped(file, name, reason), windows(chunk, marks)
     vectors.npy     a row for each mark in ``windows``, in the order of chunks
 
-Everything else is made anew. Format 2 kept neither headings nor marks.
+Everything else is made anew. Format 2 kept neither headings nor marks, and up to format 4 nothing
+said where the characters of a PDF stand.
 """
 
 import sqlite3
@@ -23,12 +24,10 @@ from lexloop.corpus.arrays import load_array
 from lexloop.corpus.index.generations import GENERATIONS, Lease
 from lexloop.corpus.index.manifest import REBUILD, Manifest
 from lexloop.corpus.index.recipe import Recipe
-from lexloop.corpus.index.rows import CHUNK, DOCUMENT, chunk_of, document_of
+from lexloop.corpus.index.rows import DOCUMENT, document_of
 from lexloop.corpus.index.texts import TextStore
 from lexloop.corpus.index.window_vectors import KnownVectors
-from lexloop.corpus.index.windows import Marks, window_marks, window_texts
 from lexloop.corpus.load.document import Loaded, Skipped, SourceFile
-from lexloop.models.embedding import Embedder
 
 _HEADED = (".html", ".htm", ".docx")
 """Kinds whose headings are not in the text; format 2 lost them."""
@@ -99,8 +98,10 @@ class Earlier:
     def read(self, file: str) -> Loaded:
         """A source file's documents as they were loaded when the index was made."""
         wanted = DOCUMENT
+        if self._manifest.format < 5:
+            wanted = wanted.replace("boxes", "x''")
         if self._manifest.format == 2:
-            wanted = DOCUMENT.replace("headings", "'[]'")
+            wanted = wanted.replace("headings", "'[]'")
         rows = self.texts.rows(f"{wanted} WHERE file = ? ORDER BY ordinal", (file,))
         found = self.texts.rows("SELECT name, reason FROM skipped WHERE file = ?", (file,))
         return Loaded(
@@ -109,39 +110,18 @@ class Earlier:
             tuple(Skipped(*row) for row in found),
         )
 
-    def vectors(self, recipe: Recipe, embedder: Embedder) -> KnownVectors | None:
-        """The vectors of the texts that were embedded; None where another embedder made them.
+    def vectors(self, recipe: Recipe) -> KnownVectors | None:
+        """The vectors of the texts that were embedded, where the index says which texts they were.
 
         Args:
             recipe: What the next index is made with.
-            embedder: Likewise.
+
+        Returns:
+            None where it is of format 2, or where another embedder made them.
         """
         held = self._manifest.recipe
-        if (held.embedder, held.dimension) != (recipe.embedder, recipe.dimension):
+        same = (held.embedder, held.dimension) == (recipe.embedder, recipe.dimension)
+        if self._manifest.format == 2 or not same:
             return None
         vectors = load_array(self._folder / "vectors.npy", np.float16, dimensions=2)
-        if self._manifest.format == 2:
-            return KnownVectors(lambda: self._marks_of_chunks(embedder), vectors)
         return KnownVectors(self.texts.window_marks, vectors)
-
-    def _marks_of_chunks(self, embedder: Embedder) -> Marks:
-        """The marks of format 2, found by cutting its chunks into windows again.
-
-        A chunk that is cut into another number of them today gives the vector of its whole alone.
-        In one of the same number, a statement that begins or ends elsewhere today keeps the vector
-        that it had: nothing says what exactly was embedded.
-        """
-        owners = load_array(self._folder / "owners.npy", np.int32)
-        counts = np.bincount(owners, minlength=self._manifest.counts["chunks"])
-        marks = np.zeros((len(owners), 2), dtype=np.uint64)
-        kind, begin = self._manifest.recipe.windows, 0
-        for row in self.texts.rows(f"{CHUNK} ORDER BY c.position"):
-            end = begin + int(counts[row[0]])
-            chunk = chunk_of(row)
-            windows = window_texts(chunk, embedder, kind)
-            if len(windows) == end - begin:
-                marks[begin:end] = window_marks(windows)
-            elif len(wholes := window_texts(chunk, embedder, "whole")) == 1:
-                marks[begin] = window_marks(wholes)
-            begin = end
-        return marks

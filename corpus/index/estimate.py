@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lexloop.core.types import Chunk
+from lexloop.corpus.chunk.statements import statements_in
 from lexloop.corpus.index.before import before
 from lexloop.corpus.index.draft import Progress, silent
 from lexloop.corpus.index.manifest import Manifest, Source
 from lexloop.corpus.index.tools import Tools
 from lexloop.corpus.index.window_vectors import KnownVectors
 from lexloop.corpus.index.windows import window_marks, window_texts
-from lexloop.corpus.load.document import Skipped
+from lexloop.corpus.load.document import Document, Skipped
 
 
 @dataclass(frozen=True)
@@ -71,14 +72,16 @@ def estimate(
     with before(None if fresh else index, tools) as held:
         now = held.scan(sources, excluded)
         changes = held.difference(now)
-        documents, chunks, skipped = 0, list[Chunk](), [*now.skipped]
+        documents, chunks, windows, skipped = 0, list[Chunk](), list[str](), [*now.skipped]
         for loaded in now.read({*changes.added, *changes.changed}, progress):
             wanted = [document for document in loaded.documents if document.name not in excluded]
             documents += len(wanted)
             skipped += loaded.skipped
             for document in wanted:
-                chunks += tools.chunk(document)
-        windows = _unknown(chunks, tools, held.known)
+                cut = tools.chunk(document)
+                windows += _windows(document, cut, tools)
+                chunks += cut
+        windows = _unknown(windows, held.known)
     return Estimate(
         files_added=len(changes.added),
         files_changed=len(changes.changed),
@@ -91,13 +94,15 @@ def estimate(
     )
 
 
-def _unknown(chunks: Sequence[Chunk], tools: Tools, known: KnownVectors | None) -> list[str]:
+def _windows(document: Document, chunks: Sequence[Chunk], tools: Tools) -> list[str]:
+    """The windows of a document's chunks."""
+    held = zip(chunks, statements_in(document, chunks), strict=True)
+    embedder, kind = tools.embedder, tools.recipe.windows
+    return [text for chunk, found in held for text in window_texts(chunk, found, embedder, kind)]
+
+
+def _unknown(found: list[str], known: KnownVectors | None) -> list[str]:
     """The windows that have to be embedded."""
-    found = [
-        text
-        for chunk in chunks
-        for text in window_texts(chunk, tools.embedder, tools.recipe.windows)
-    ]
     if known is None:
         return found
     rows = known.rows(window_marks(found)).tolist()

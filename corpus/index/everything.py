@@ -17,10 +17,12 @@ from lexloop.corpus.index.texts import TextStore
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.document import Skipped
 from lexloop.corpus.load.versions import end_superseded
+from lexloop.corpus.structure.tree import Tree
 from lexloop.models.embedding import Embedder
 
 UNKNOWN = Metadata()
 _GRAPHS = 16
+_TREES = 64
 _AT_ONCE = 1000
 
 
@@ -104,6 +106,11 @@ class Everything:
             return self._graph if documents is None else self._graph.view(documents.__contains__)
 
         return view
+
+    @cached_property
+    def tree_of(self) -> Callable[[int], Tree]:
+        """From a document's place to its tree."""
+        return lru_cache(maxsize=_TREES)(self.texts.tree_of)
 
     @cached_property
     def _graph(self) -> KnowledgeGraph:

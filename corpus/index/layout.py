@@ -20,6 +20,7 @@ class Layout:
         names: The documents' names, in the order in which they were taken in.
         owners: For each chunk its document's place in ``names``; int32, ascending.
         starts: For each chunk its offset in the document; int32, ascending within one.
+        supporting: For each chunk 1 where it is no operative text, else 0; int32.
     """
 
     FILE = "chunks.npy"
@@ -27,6 +28,7 @@ class Layout:
     names: Sequence[str]
     owners: NDArray[np.int32]
     starts: NDArray[np.int32]
+    supporting: NDArray[np.int32]
 
     def __len__(self) -> int:
         return len(self.owners)
@@ -72,7 +74,8 @@ class Layout:
         Raises:
             OSError: The disk is full or the folder cannot be written.
         """
-        return {self.FILE: save_array(folder / self.FILE, np.stack([self.owners, self.starts]))}
+        rows = np.stack([self.owners, self.starts, self.supporting])
+        return {self.FILE: save_array(folder / self.FILE, rows)}
 
     @classmethod
     def load(cls, folder: Path, names: Sequence[str]) -> Self:
@@ -82,6 +85,6 @@ class Layout:
             OSError, ValueError: The file is missing or is no such array.
         """
         stored = load_array(folder / cls.FILE, np.int32, dimensions=2)
-        if len(stored) != 2:
+        if len(stored) != 3:
             raise ValueError(f"{cls.FILE} has shape {stored.shape}")
-        return cls(names, stored[0], stored[1])
+        return cls(names, *stored)

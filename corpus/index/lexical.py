@@ -183,5 +183,6 @@ class LexicalIndex:
 
 
 def searched_text(chunk: Chunk) -> str:
-    """What lexical search sees of a chunk: its text, its section, and its document's title."""
-    return f"{chunk['title']}\n{chunk['section']}\n{chunk['text']}"
+    """What lexical search sees of a chunk: its text and all that says where it stands."""
+    placed = chunk["title"], chunk["section"], chunk.get("context", "")
+    return "\n".join((*placed, chunk["text"]))

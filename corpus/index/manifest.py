@@ -13,7 +13,7 @@ from lexloop.core.files import remedy, sync, write_text
 from lexloop.corpus.index.recipe import Recipe
 from lexloop.corpus.text.tokens import stemmer_name
 
-FORMAT = 4
+FORMAT = 5
 """Of all that is written: the files, their tables and arrays, and how texts become documents,
 chunks, windows, triplets and terms. When one of these changes, raise it by one and run
 `python tests/support/formats.py`."""

@@ -47,5 +47,10 @@ def rebuilt(
     for ordinal in documents:
         document = everything.texts.document(ordinal)
         document = replace(document, metadata=metadata[document.name])
-        draft.add_chunks("", document, kept[document.name], stated[document.name])
+        chunks = kept[document.name]
+        found = [
+            everything.texts.statements_of(everything.layout.position_of(chunk["id"]))
+            for chunk in chunks
+        ]
+        draft.add_chunks("", document, chunks, found, stated[document.name])
     return Collection(draft.finish())

@@ -20,10 +20,15 @@ from lexloop.corpus.index.rows import (
     chunk_of,
     document_mark,
     document_of,
+    statements_of,
+    statements_text,
     triplet_of,
 )
 from lexloop.corpus.index.windows import MARK, Marks
 from lexloop.corpus.load.document import Document, Skipped
+from lexloop.corpus.structure.places import Places
+from lexloop.corpus.structure.statements import Statement
+from lexloop.corpus.structure.tree import Tree
 
 # the folder is published whole or not at all, and is nobody else's until then: a journal would
 # protect nothing, and locks nobody
@@ -84,9 +89,14 @@ class TextStore:
         record = json.dumps(document.metadata.as_record(), ensure_ascii=False, sort_keys=True)
         places = json.dumps(document.pages), json.dumps(document.headings, ensure_ascii=False)
         about = (document_mark(document), document.title, record, *places, document.text)
+        tree = document.tree
         self._connection.execute(
-            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (ordinal, document.name, file, *about),
+            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (ordinal, document.name, file, *about, tree.to_json(), document.boxes),
+        )
+        self._connection.executemany(
+            "INSERT INTO provisions VALUES (?, ?, ?)",
+            ((key, ordinal, place) for key, place in Places(tree).keys.items()),
         )
 
     def same_document(self, file: str, document: Document) -> int | None:
@@ -97,15 +107,22 @@ class TextStore:
         )
         return next((place for place, mark in found if mark == document_mark(document)), None)
 
-    def add_chunks(self, first: int, ordinal: int, chunks: Sequence[Chunk]) -> None:
-        """Add a document's chunks at the positions from ``first`` on."""
+    def add_chunks(
+        self,
+        first: int,
+        ordinal: int,
+        chunks: Sequence[Chunk],
+        statements: Sequence[Sequence[Statement]],
+    ) -> None:
+        """Add a document's chunks, each with its statements, at the positions from ``first`` on."""
         self._connection.executemany(
-            "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                (first + i, ordinal, c["section"], c["page"], c["start"], c["end"], c["text"])
-                for i, c in enumerate(chunks)
+                (first + i, ordinal, c["section"], c["page"], c["start"], c["end"], c["text"],
+                 c.get("context", ""), c.get("supporting", False), statements_text(found))
+                for i, (c, found) in enumerate(zip(chunks, statements, strict=True))
             ),
-        )
+        )  # fmt: skip
 
     def add_windows(self, position: int, marks: Marks) -> None:
         """Note which texts of a chunk are embedded; see ``window_marks``."""
@@ -157,7 +174,7 @@ class TextStore:
         many = self._connection.executemany
         span = "{0} >= ? AND {0} < ? ORDER BY {0}"
         many(
-            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 (ordinal + by, *rest)
                 for ordinal, *rest in old.rows(
@@ -167,12 +184,22 @@ class TextStore:
             ),
         )
         many(
-            "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 (position + shift, ordinal + by, *rest)
                 for position, ordinal, *rest in old.rows(
                     f"SELECT * FROM chunks WHERE {span.format('position')}",  # noqa: S608
                     positions,
+                )
+            ),
+        )
+        many(
+            "INSERT INTO provisions VALUES (?, ?, ?)",
+            (
+                (key, ordinal + by, place)
+                for key, ordinal, place in old.rows(
+                    "SELECT * FROM provisions WHERE document >= ? AND document < ? ORDER BY rowid",
+                    ordinals,
                 )
             ),
         )
@@ -251,10 +278,28 @@ class TextStore:
         ((text,),) = self.rows("SELECT text FROM documents WHERE ordinal = ?", (ordinal,))
         return str(text)
 
+    def tree_of(self, ordinal: int) -> Tree:
+        """The tree of a document."""
+        ((stored,),) = self.rows("SELECT tree FROM documents WHERE ordinal = ?", (ordinal,))
+        return Tree.from_json(stored)
+
+    def statements_of(self, position: int) -> list[Statement]:
+        """The statements of a chunk."""
+        ((stored,),) = self.rows("SELECT statements FROM chunks WHERE position = ?", (position,))
+        return statements_of(stored)
+
+    def provisions(self, keys: Sequence[str]) -> list[tuple[str, int, int]]:
+        """Key, document and place of each unit that one of the keys names; see ``Places``."""
+        found: list[tuple[str, int, int]] = []
+        for asked in _portions(keys):
+            wanted = f"SELECT * FROM provisions WHERE key IN ({','.join('?' * len(asked))})"  # noqa: S608
+            found += self.rows(f"{wanted} ORDER BY document, place", asked)
+        return found
+
     def chunks(self, positions: Sequence[int]) -> list[Chunk]:
         """The chunks at the given positions, in the order asked for."""
         found: dict[int, Chunk] = {}
-        for asked in _portions(positions):
+        for asked in _portions([int(position) for position in positions]):
             marks = ",".join("?" * len(asked))
             for row in self.rows(f"{CHUNK} WHERE c.position IN ({marks})", asked):
                 found[row[0]] = chunk_of(row)
@@ -263,7 +308,7 @@ class TextStore:
     def fetch(self, numbers: Sequence[int]) -> list[Triplet]:
         """The triplets with the given numbers (from 0), in the order asked for."""
         found: dict[int, Triplet] = {}
-        for asked in _portions([number + 1 for number in numbers]):
+        for asked in _portions([int(number) + 1 for number in numbers]):
             marks = ",".join("?" * len(asked))
             for row in self.rows(f"{TRIPLET} WHERE t.number IN ({marks})", asked):
                 found[row[0] - 1] = triplet_of(row)
@@ -285,6 +330,6 @@ class TextStore:
         return int(count)
 
 
-def _portions(values: Sequence[int]) -> Iterator[list[int]]:
+def _portions(values: Sequence[Any]) -> Iterator[list[Any]]:
     for begin in range(0, len(values), _AT_ONCE):
-        yield [int(value) for value in values[begin : begin + _AT_ONCE]]
+        yield list(values[begin : begin + _AT_ONCE])

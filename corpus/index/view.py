@@ -16,7 +16,8 @@ from lexloop.core.types import Chunk
 from lexloop.corpus.index.everything import UNKNOWN, Everything
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.document import Skipped
-from lexloop.corpus.text.statements import Statement, statements
+from lexloop.corpus.structure.statements import Statement
+from lexloop.corpus.structure.tree import Tree
 from lexloop.models.embedding import Vectors
 
 if TYPE_CHECKING:
@@ -117,6 +118,11 @@ class View:
         ordinal = self._layout.ordinals.get(document) if self._shows(document) else None
         return None if ordinal is None else self._everything.texts.text_of(ordinal)
 
+    def tree_of(self, document: str) -> Tree | None:
+        """The tree of a document; None when there is no such document."""
+        ordinal = self._layout.ordinals.get(document) if self._shows(document) else None
+        return None if ordinal is None else self._everything.tree_of(ordinal)
+
     def metadata(self, documents: Names[str]) -> dict[str, Metadata]:
         """What is known of each document; one that is superseded ends where the next begins."""
         return {name: self._metadata.get(name, UNKNOWN) for name in documents}
@@ -151,9 +157,12 @@ class View:
         chosen: list[int] = owners[positions].tolist()
         documents = [names[owner] for owner in chosen]
         begins, values = starts[positions].tolist(), scores.tolist()
+        supporting = (self._layout.supporting[positions] > 0).tolist()
         return [
-            Hit(f"{document}#{begin}", document, value)
-            for document, begin, value in zip(documents, begins, values, strict=True)
+            Hit(f"{document}#{begin}", document, value, beside)
+            for document, begin, value, beside in zip(
+                documents, begins, values, supporting, strict=True
+            )
         ]
 
     def graph(self) -> KnowledgeGraph:
@@ -161,14 +170,13 @@ class View:
         return self._everything.graph_of(self._names)
 
     def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
-        """The statements of a chunk's text and their vectors, shape (statements, dimension).
+        """The statements of a chunk and their vectors, shape (statements, dimension).
 
         Raises:
             KeyError: There is no such chunk.
         """
         position = self._position_of(chunk_id)
-        (chunk,) = self._everything.texts.chunks([position])
-        found = statements(chunk["text"])
+        found = self._everything.texts.statements_of(position)
         if len(found) > 1 and self._everything.windows != "statements":
             return found, self.embed([statement.text for statement in found])
         windows = self._everything.dense.windows_of(position)

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.types import Chunk
+from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.text.sentences import sentence_spans
-from lexloop.corpus.text.statements import statements
 from lexloop.models.embedding import Embedder
 
 _SPECIAL_TOKENS = 2
@@ -16,26 +16,26 @@ MARK = np.dtype("<u8")
 Marks = NDArray[np.uint64]
 
 
-def window_texts(chunk: Chunk, embedder: Embedder, kind: str = "statements") -> list[str]:
+def window_texts(
+    chunk: Chunk, found: Sequence[Statement], embedder: Embedder, kind: str = "statements"
+) -> list[str]:
     """The whole, then each of the chunk's statements where it has several.
 
-    The whole carries the context and a statement the point; scoring a chunk by the better of the
-    two finds more than either alone. A whole beyond the embedder's window is cut into several, so
-    that every word is embedded; of a statement beyond it the beginning stands for it.
+    The whole carries what is around and a statement the point; scoring a chunk by the better of the
+    two finds more than either alone. The words that place a chunk stand in front of the whole. A
+    whole beyond the embedder's window is cut into several, so that every word is embedded; of a
+    statement beyond it the beginning stands for it.
 
     Args:
-        chunk: Its text is what counts.
+        chunk: Its text and its context are what counts.
+        found: Its statements.
         embedder: Says how many tokens a window holds.
         kind: statements, or whole for the whole alone.
     """
-    text = chunk["text"].strip()
-    wholes = _wholes(text, embedder)
-    parts = statements(text) if kind == "statements" else []
-    if len(parts) <= 1:
+    wholes = _placed(chunk["text"].strip(), chunk.get("context", ""), embedder)
+    if kind != "statements" or len(found) <= 1:
         return wholes
-    if len(wholes) == 1:  # what fits as a whole fits in parts
-        return wholes + [part.text for part in parts]
-    return wholes + [_fitting(part.text, embedder)[0] for part in parts]
+    return wholes + [_fitting(statement.text, embedder)[0] for statement in found]
 
 
 def window_marks(texts: Sequence[str]) -> Marks:
@@ -48,9 +48,17 @@ def window_marks(texts: Sequence[str]) -> Marks:
     return np.frombuffer(b"".join(digests), dtype=MARK).reshape(-1, 2)
 
 
-def _wholes(text: str, embedder: Embedder) -> list[str]:
-    """The text in pieces of whole sentences that fit the window."""
+def _placed(text: str, context: str, embedder: Embedder) -> list[str]:
+    """The text in pieces, each with the beginning of its context in front of it."""
     limit = _limit(embedder)
+    front = _fitting(context, embedder, limit // 2)[0]
+    room = limit - embedder.count_tokens(front) if front else limit
+    pieces = _wholes(text, embedder, room)
+    return [f"{front}\n{piece}" for piece in pieces] if front else pieces
+
+
+def _wholes(text: str, embedder: Embedder, limit: int) -> list[str]:
+    """The text in pieces of whole sentences of so many tokens at most."""
     if embedder.count_tokens(text) <= limit:
         return [text]
     windows: list[str] = []
@@ -58,18 +66,23 @@ def _wholes(text: str, embedder: Embedder) -> list[str]:
     for start, end in sentence_spans(text):
         tokens = embedder.count_tokens(text[start:end])
         if used and used + tokens > limit:
-            windows += _fitting(text[begin:start].strip(), embedder)
+            windows += _fitting(text[begin:start].strip(), embedder, limit)
             begin, used = start, 0
         used += tokens
-    return windows + _fitting(text[begin:].strip(), embedder)
+    return windows + _fitting(text[begin:].strip(), embedder, limit)
 
 
-def _fitting(text: str, embedder: Embedder) -> list[str]:
+def _fitting(text: str, embedder: Embedder, limit: int = 0) -> list[str]:
     """The text in pieces of whole words that fill a window each.
 
     A word that alone is too long is cut between its characters.
+
+    Args:
+        text: What is cut.
+        embedder: Counts tokens.
+        limit: The most of a piece; 0 for all that a window holds.
     """
-    limit, pieces = _limit(embedder), list[str]()
+    limit, pieces = limit or _limit(embedder), list[str]()
     while (end := _longest(text, embedder, limit)) < len(text):
         gap = text.rfind(" ", 1, end + 1)
         cut = gap if gap > 0 else end

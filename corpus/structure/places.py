@@ -1,5 +1,6 @@
 """From references to the units of a tree, and to what is nearest where there is no such unit."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -92,6 +93,11 @@ class Places:
         return self._index.get(_key(steps))
 
     @cached_property
+    def keys(self) -> dict[str, int]:
+        """What ``key_of`` makes of the steps to each unit -> the first such unit's place."""
+        return {json.dumps(key): place for key, place in self._index.items()}
+
+    @cached_property
     def _index(self) -> dict[tuple[tuple[str, str], ...], int]:
         found: dict[tuple[tuple[str, str], ...], int] = {}
         for place, unit in enumerate(self._tree.units):
@@ -107,6 +113,11 @@ class Places:
             if len(key) == 1 or (len(key) == 2 and key[0][0] in _ANNEXES):
                 found.setdefault(key[-1][0], []).append(place)
         return {key: sorted(places) for key, places in found.items()}
+
+
+def key_of(steps: Sequence[Step]) -> str:
+    """One text for all ways to write the same steps: chapter 3 is chapter III."""
+    return json.dumps(_key(steps))
 
 
 def _key(steps: Sequence[Step]) -> tuple[tuple[str, str], ...]:

@@ -1,10 +1,14 @@
 """Statements: the smallest spans that can be quoted, each with the words that lead into it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
+from lexloop.corpus.load.document import Document
 from lexloop.corpus.structure.markers import list_markers
+from lexloop.corpus.structure.parse import parse
+from lexloop.corpus.structure.tables import cells
 from lexloop.corpus.structure.tree import ITEMS, Kind, Tree
 from lexloop.corpus.text.sentences import sentence_spans
 
@@ -31,17 +35,21 @@ class Statement:
         end: Where they end.
         leads: The spans of the words that it completes, outermost first.
         label: How a citation names it.
+        lead: The words that it completes, on one line and without numbers; or nothing.
+        own: Its own words likewise; the cells of a row, each with the name of its column.
     """
 
     start: int
     end: int
     leads: tuple[Span, ...]
     label: str
+    lead: str
+    own: str
 
-    def text(self, document: str) -> str:
-        """The statement as it can stand alone, on one line, without numbers in front."""
-        spans = (*self.leads, (self.start, self.end))
-        return " ".join(unnumbered(document[start:end]) for start, end in spans)
+    @property
+    def text(self) -> str:
+        """The statement as it can stand alone."""
+        return f"{self.lead} {self.own}" if self.lead else self.own
 
 
 def statements(tree: Tree, text: str) -> Iterator[Statement]:
@@ -54,8 +62,11 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
         text: The whole text.
     """
     leads: list[tuple[Span, ...]] = []
+    columns: dict[int, list[str]] = {}
     for place, unit in enumerate(tree.units):
         above = leads[unit.parent] if unit.parent >= 0 else ()
+        if unit.kind == "columns":
+            columns[unit.parent] = cells(text[unit.start : unit.end])
         sentences = [] if unit.kind in _SILENT else _own_sentences(tree, place, text)
         within = above if unit.kind in ITEMS else ()
         if sentences and tree.leads(place, text):
@@ -65,8 +76,34 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
             leads.append(())
         for number, (start, end) in enumerate(sentences):
             alone = len(sentences) == 1 and not tree.children(place)
-            if not _is_label(text[start:end], unit.kind, alone):
-                yield Statement(start, end, within if not number else (), unit.label)
+            if _is_label(text[start:end], unit.kind, alone):
+                continue
+            spans = within if not number else ()
+            lead_words = " ".join(unnumbered(text[slice(*span)]) for span in spans)
+            own = (
+                _row(text[start:end], columns.get(unit.parent, []))
+                if unit.kind == "row"
+                else unnumbered(text[start:end])
+            )
+            yield Statement(start, end, spans, unit.label, lead_words, own)
+
+
+def _row(row: str, names: Sequence[str]) -> str:
+    """The cells of a row, each with the name of its column where it has one."""
+    named = zip_longest(cells(row), names, fillvalue="")
+    return "; ".join(f"{name}: {cell}" if name else cell for cell, name in named if cell)
+
+
+def statements_in_text(text: str) -> list[Statement]:
+    """The statements of a loose text, such as a passage or an answer; blank texts alone have none.
+
+    A text that is a heading alone is one statement.
+    """
+    found = list(statements(parse(Document("", "", text)), text))
+    if not found and (said := unnumbered(text)):
+        start = len(text) - len(text.lstrip())
+        found = [Statement(start, len(text.rstrip()), (), "", "", said)]
+    return found
 
 
 def unnumbered(text: str) -> str:

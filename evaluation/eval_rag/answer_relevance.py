@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from lexloop.core.score import Score, Unresolved
-from lexloop.corpus.text.statements import Statement
+from lexloop.corpus.structure.statements import Statement
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.evaluate.embedded import answer_signs
 from lexloop.nodes.evaluate.evidence import Embed, Evidence

@@ -8,7 +8,7 @@ import numpy as np
 
 from lexloop.core.score import Score, Unresolved
 from lexloop.core.types import ABSTENTION
-from lexloop.corpus.text.statements import statements
+from lexloop.corpus.structure.statements import statements_in_text
 from lexloop.corpus.text.tokens import words
 from lexloop.evaluation.eval_rag.answer_relevance import AnswerRelevance
 from lexloop.evaluation.eval_rag.answers import Answer
@@ -155,4 +155,4 @@ def _texts(case: Case) -> Iterator[str]:
     yield from claims_of(case.answer.answer)
     held = [part for part in (case.contexts, case.document) if not isinstance(part, Unresolved)]
     for text in (text for part in held for text in part):
-        yield from (statement.text for statement in statements(text))
+        yield from (statement.text for statement in statements_in_text(text))

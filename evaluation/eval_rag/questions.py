@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from lexloop import prompts
 from lexloop.core.score import Unresolved
-from lexloop.corpus.text.statements import statements
+from lexloop.corpus.structure.statements import statements_in_text
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.eval_rag.authority import Entry
 from lexloop.evaluation.eval_rag.provisions import Provision
@@ -28,7 +28,7 @@ def questions_by_rule(provision: Provision) -> list[str]:
     """
     text = provision.authority.text
     heading = _MARKS.sub("", text.partition("\n")[0])[:_MOST_HEADING]
-    said = [statement.text for statement in statements(text)]
+    said = [statement.text for statement in statements_in_text(text)]
     return list(dict.fromkeys([f"What does {provision.section} say? {heading}".strip(), *said]))
 
 

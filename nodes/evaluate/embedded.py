@@ -8,7 +8,7 @@ from lexloop.core.types import Passage
 from lexloop.models.dialogue import unassisted
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.evaluate.claims import claims_of
-from lexloop.nodes.evaluate.evidence import Evidence, places_of
+from lexloop.nodes.evaluate.evidence import Evidence
 from lexloop.nodes.evaluate.judge import Judgement
 from lexloop.nodes.evaluate.relevance_signs import (
     AnswerSigns,
@@ -96,8 +96,7 @@ def evidence_in(passages: list[Passage], sources: Sources) -> Evidence:
         statements, rows = sources.statements(passage["id"])
         sentences += [statement.text for statement in statements]
         vectors.append(rows)
-        found = places_of(passage["text"], [statement.start for statement in statements])
-        places += [f"{passage['section']} {place}".strip() for place in found]
+        places += [statement.label or passage["section"] for statement in statements]
     whole = "\n".join(f"{passage['section']}\n{passage['text']}" for passage in passages)
     stacked = np.concatenate(vectors) if vectors else np.zeros((0, 0), dtype=np.float32)
     return Evidence(sentences, stacked, whole, places)

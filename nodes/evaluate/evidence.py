@@ -1,22 +1,17 @@
 """The evidence that claims are held against: its sentences, their vectors and their terms."""
 
 import itertools
-import re
-from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from lexloop.corpus.text.statements import statements
+from lexloop.corpus.structure.statements import statements_in_text
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.evaluate.facts import facts
 
 Embed = Callable[[list[str]], Vectors]
 """From texts to their unit vectors, shape (texts, dimension)."""
-
-
-_HEADING = re.compile(r"^[^\S\n]*§+\s*(\d[\w.\-]*\w)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -27,7 +22,7 @@ class Evidence:
         sentences: Each as it can stand alone.
         vectors: Their unit vectors, shape (len(sentences), dimension).
         whole: The text they are from, with headings and whatever else is no sentence.
-        places: The section that each stands in, empty where unknown; none when none is known.
+        places: The label of each, empty where it has none; none when none is known.
     """
 
     sentences: list[str]
@@ -81,16 +76,7 @@ def evidence_of(texts: list[str], embed: Embed) -> Evidence:
     sentences: list[str] = []
     places: list[str] = []
     for text in texts:
-        found = statements(text)
+        found = statements_in_text(text)
         sentences += [statement.text for statement in found]
-        places += places_of(text, [statement.start for statement in found])
+        places += [statement.label for statement in found]
     return Evidence(sentences, embed(sentences), "\n".join(texts), places)
-
-
-def places_of(text: str, starts: list[int]) -> list[str]:
-    """For each offset the number of the section whose heading comes last before it; or nothing."""
-    headings = list(_HEADING.finditer(text))
-    ends = [heading.end() for heading in headings]
-    # of a heading that is a statement of its own the number is not yet behind the offset
-    opened = [bisect_right(ends, start + 1) for start in starts]
-    return [headings[count - 1][1] if count else "" for count in opened]

@@ -5,15 +5,16 @@ here, by the words they share, so that a citation points at what a reader should
 """
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.types import ABSTENTION, Citation, Passage
-from lexloop.corpus.text.sentences import sentence_spans
+from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.nodes.cite import cite
 from lexloop.nodes.generate.node import Draft
 from lexloop.nodes.generate.reading import read
-from lexloop.nodes.markers import MARKER, cited_sentences
+from lexloop.nodes.markers import MARKER, cited_sentences, marker_numbers
 
 _WIDEST_WINDOW = 3
 _NUMBER_WEIGHT = 3.0
@@ -21,16 +22,21 @@ _EXTRA_SENTENCE_COST = 0.05
 _NEARLY_EQUAL = 0.7  # shared words over all words
 
 
-def cited(answer: str, passages: list[Passage]) -> Draft:
+StatementsOf = Callable[[str], Sequence[Statement]]
+
+
+def cited(answer: str, passages: list[Passage], statements_of: StatementsOf) -> Draft:
     """The draft for a model's answer.
 
-    Its citations are read in whatever form it wrote them. Each marker of each sentence becomes one
-    citation of the span that supports the sentence best. A marker that names no passage stays in
-    the answer and gets no citation.
+    Its citations are read in whatever form it wrote them, and the passages are numbered anew in the
+    order in which it uses them. Each marker of each sentence becomes one citation of the statements
+    that support the sentence best. A marker that names no passage stays in the answer and gets no
+    citation.
 
     Args:
         answer: What the model wrote.
         passages: The passages it was shown.
+        statements_of: From a passage's id to its statements.
 
     Raises:
         DeadlineExceeded: The question has run out of time.
@@ -39,16 +45,36 @@ def cited(answer: str, passages: list[Passage]) -> Draft:
     answer = read(answer.strip(), by_number.keys())
     if abstains(answer):
         return Draft(ABSTENTION)
+    answer, order = _in_order_of_use(answer, by_number)
     citations: list[Citation] = []
-    for statement in cited_sentences(answer):
+    for sentence in cited_sentences(answer):
         heed_deadline("while citations were sought")
-        for number in statement.numbers:
-            if number not in by_number:
+        for number in sentence.numbers:
+            if number not in order:
                 continue
-            citation = citation_for(statement.text, by_number[number])
-            if citation not in citations:
-                citations.append(citation)
+            passage = order[number]
+            found = citation_for(sentence.text, passage, statements_of(passage["id"]), number)
+            if found not in citations:
+                citations.append(found)
     return Draft(answer, citations)
+
+
+def _in_order_of_use(
+    answer: str, by_number: Mapping[int, Passage]
+) -> tuple[str, dict[int, Passage]]:
+    """The answer with its passages numbered from 1 in the order of use, and these by number.
+
+    What a marker names beyond the passages is numbered after them all.
+    """
+    used = [n for marker in MARKER.findall(answer) for n in marker_numbers(marker)]
+    known = dict.fromkeys(n for n in used if n in by_number)
+    unknown = dict.fromkeys(n for n in used if n not in by_number)
+    new = {old: place for place, old in enumerate([*known, *unknown], 1)}
+
+    def renumbered(marker: re.Match[str]) -> str:
+        return "".join(f"[{new[n]}]" for n in dict.fromkeys(marker_numbers(marker[1])))
+
+    return MARKER.sub(renumbered, answer), {new[old]: by_number[old] for old in known}
 
 
 def abstains(answer: str) -> bool:
@@ -60,30 +86,38 @@ def abstains(answer: str) -> bool:
     return "not" in words and len(words & wanted) / len(words | wanted) >= _NEARLY_EQUAL
 
 
-def citation_for(statement: str, passage: Passage) -> Citation:
-    """The citation of the sentences of ``passage`` that share most with ``statement``.
+def citation_for(sentence: str, passage: Passage, found: Sequence[Statement], n: int) -> Citation:
+    """The citation of the statements of ``passage`` that share most with a sentence.
 
-    Numbers and section references weigh more than words. A second or third sentence is taken in
+    Numbers and section references weigh more than words. A second or third statement is taken in
     where it brings more than it costs; a passage that shares nothing is cited as a whole.
+
+    Args:
+        sentence: Of an answer.
+        passage: What it cites.
+        found: The passage's statements.
+        n: The number of the source.
     """
-    start, end = _best_span(tokenize(statement), passage["text"])
-    return cite(passage, start, end)
+    best = _best_run(tokenize(sentence), found)
+    if not best:
+        end = passage["start"] + len(passage["text"].rstrip())
+        best = [Statement(passage["start"], end, (), passage["section"], "", passage["text"])]
+    return cite(passage, best, n)
 
 
-def _best_span(sought: list[str], text: str) -> tuple[int, int]:
+def _best_run(sought: list[str], found: Sequence[Statement]) -> Sequence[Statement]:
     weights = {term: _NUMBER_WEIGHT if term[0].isdigit() else 1.0 for term in sought}
     total = sum(weights.values())
-    spans = sentence_spans(text)
-    terms = [set(tokenize(text[start:end])) for start, end in spans]
-    best, best_score = (0, len(text)), 0.0
-    for first in range(len(spans)):
+    terms = [{*tokenize(statement.label), *tokenize(statement.text)} for statement in found]
+    best, best_score = found[:0], 0.0
+    for first in range(len(found)):
         covered: set[str] = set()
-        for last in range(first, min(first + _WIDEST_WINDOW, len(spans))):
+        for last in range(first, min(first + _WIDEST_WINDOW, len(found))):
             covered |= terms[last] & weights.keys()
             share = sum(weights[term] for term in covered) / total if total else 0.0
             score = share - _EXTRA_SENTENCE_COST * (last - first)
             if score > best_score:
-                best, best_score = (spans[first][0], spans[last][1]), score
+                best, best_score = found[first : last + 1], score
     return best
 
 

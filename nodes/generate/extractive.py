@@ -1,10 +1,9 @@
 """The embedded generator: selects, orders and cites sentences of the passages."""
 
-import re
+from collections.abc import Sequence
 
-from lexloop.core.types import ABSTENTION, Advice, Passage, Triplet
+from lexloop.core.types import ABSTENTION, Advice, Citation, Passage, Triplet
 from lexloop.corpus.text.sentences import sentence_spans
-from lexloop.corpus.text.statements import LIST_ITEM
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.cite import cite
 from lexloop.nodes.generate.answerable import answerable, read_signs
@@ -42,20 +41,17 @@ class ExtractiveGenerator:
             return Draft(ABSTENTION)
         if answerable(read_signs(asked, scored, self._sources)) < MIN_ANSWERABLE:
             return Draft(ABSTENTION)
-        chosen = select(asked, scored)
-        answer = " ".join(_cited(item) for item in chosen)
-        return Draft(answer, [cite(item.passage, item.start, item.end) for item in chosen])
+        return _draft(select(asked, scored))
 
 
-def _cited(item: Evidence) -> str:
-    """The evidence with its marker after each sentence, so that none stands uncited."""
-    text, marker = _tidy(item.text), f"[{item.passage['n']}]"
-    return " ".join(f"{text[start:end]} {marker}" for start, end in sentence_spans(text))
-
-
-def _tidy(text: str) -> str:
-    """The statement on one line, without the list marker it opens with."""
-    flat = re.sub(r"\s+", " ", text).strip()
-    marker = LIST_ITEM.match(flat)
-    bare = flat[marker.end() :] if marker else flat
-    return bare[:1].upper() + bare[1:]
+def _draft(chosen: Sequence[Evidence]) -> Draft:
+    """The evidence as an answer; a source has the number of its first use."""
+    answer: list[str] = []
+    citations: list[Citation] = []
+    for n, item in enumerate(chosen, 1):
+        said = " ".join([item.said[0].text, *(statement.own for statement in item.said[1:])])
+        text = said[:1].upper() + said[1:]
+        # a marker after each sentence, so that none stands uncited
+        answer += [f"{text[start:end]} [{n}]" for start, end in sentence_spans(text)]
+        citations.append(cite(item.passage, item.said, n))
+    return Draft(" ".join(answer), citations)

@@ -6,12 +6,18 @@ from lexloop.corpus.triplets.predicates import reading
 from lexloop.models.dialogue import ChatRequest, Dialogue
 from lexloop.nodes.generate.citations import abstains, cited
 from lexloop.nodes.generate.node import Draft
+from lexloop.nodes.relevance import Sources
 
 
 class ModelGenerator:
-    """Has a chat model write the answer from the passages; code makes the citations."""
+    """Has a chat model write the answer from the passages; code makes the citations.
 
-    def __init__(self) -> None:
+    Args:
+        sources: The collection the passages come from.
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
         self._prompt = prompts.load("generate", {"passages", "triplets", "guidance", "question"})
         self.instructions = self._prompt.system
 
@@ -32,7 +38,7 @@ class ModelGenerator:
             question=question,
         )
         reply = yield ChatRequest("generate", system, user, stream=True)
-        return cited(reply.text, passages)
+        return cited(reply.text, passages, lambda name: self._sources.statements(name)[0])
 
 
 class ModelAlone:

@@ -1,5 +1,6 @@
 """Which statements of the passages make the answer."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -7,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.types import Passage
-from lexloop.corpus.text.statements import Statement
+from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.relevance import Asked, Sources, relevance
@@ -20,16 +21,23 @@ _COPY = 0.85
 
 @dataclass(frozen=True)
 class Evidence:
-    """A quotable span of a passage: a statement, or a lead-in with all its items.
+    """What can be quoted of a passage: a statement, or a lead-in with all its items.
 
-    ``start`` and ``end`` count within the passage's text.
+    Args:
+        passage: Where it stands.
+        said: One statement, or the items that complete the same words.
+        order: Its place in the passages.
     """
 
     passage: Passage
-    start: int
-    end: int
-    text: str
+    said: tuple[Statement, ...]
     order: int
+
+    @property
+    def text(self) -> str:
+        """It as it can stand alone."""
+        first, *rest = self.said
+        return " ".join([first.text, *(statement.own for statement in rest)])
 
     @property
     def words(self) -> int:
@@ -58,8 +66,8 @@ def gather(asked: Asked, passages: list[Passage], sources: Sources) -> Scored | 
     rows: list[Vectors] = []
     for passage in passages:
         found, vectors = sources.statements(passage["id"])
-        for (start, end, text), vector in [*_single(found, vectors), *_lists(found, vectors)]:
-            evidence.append(Evidence(passage, start, end, text, len(evidence)))
+        for said, vector in [*_single(found, vectors), *_lists(found, vectors)]:
+            evidence.append(Evidence(passage, said, len(evidence)))
             rows.append(vector)
     if not evidence:
         return None
@@ -68,32 +76,24 @@ def gather(asked: Asked, passages: list[Passage], sources: Sources) -> Scored | 
     return Scored(evidence, vectors, relevance(asked, texts, vectors, sources))
 
 
-Span = tuple[int, int, str]
+Said = tuple[tuple[Statement, ...], Vectors]
 
 
-def _single(found: list[Statement], vectors: Vectors) -> list[tuple[Span, Vectors]]:
-    return [
-        ((statement.lead_start, statement.end, statement.text), vector)
-        for statement, vector in zip(found, vectors, strict=True)
-    ]
+def _single(found: Sequence[Statement], vectors: Vectors) -> Iterator[Said]:
+    for statement, vector in zip(found, vectors, strict=True):
+        yield (statement,), vector
 
 
-def _lists(found: list[Statement], vectors: Vectors) -> list[tuple[Span, Vectors]]:
+def _lists(found: Sequence[Statement], vectors: Vectors) -> Iterator[Said]:
     """Each lead-in that has several items, with all of them."""
-    lists: list[tuple[Span, Vectors]] = []
-    indexed = [(i, statement) for i, statement in enumerate(found) if statement.lead]
-    for lead_start, group in groupby(indexed, key=lambda pair: pair[1].lead_start):
+    indexed = [(i, statement) for i, statement in enumerate(found) if statement.leads]
+    for _, group in groupby(indexed, key=lambda pair: pair[1].leads):
         members = list(group)
-        if len(members) < 2:
-            continue
-        first, last = members[0], members[-1]
-        text = " ".join([first[1].lead, *(statement.own for _, statement in members)])
-        if len(text.split()) > MAX_WORDS:
+        said = tuple(statement for _, statement in members)
+        if len(said) < 2 or sum(len(statement.own.split()) for statement in said) > MAX_WORDS:
             continue
         mean = vectors[[i for i, _ in members]].mean(axis=0)
-        vector: Vectors = mean / max(float(np.linalg.norm(mean)), 1e-9)
-        lists.append(((lead_start, last[1].end, text), vector))
-    return lists
+        yield said, mean / max(float(np.linalg.norm(mean)), 1e-9)
 
 
 def select(asked: Asked, scored: Scored) -> list[Evidence]:

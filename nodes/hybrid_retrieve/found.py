@@ -18,21 +18,24 @@ class Found:
         lexical: BM25 of the chunks found, one mapping per query.
         vector: Cosine of the chunks found, one mapping per query, the same queries.
         documents: The document of every chunk found.
+        supporting: Which of the chunks found are no operative text.
     """
 
     lexical: list[Scores]
     vector: list[Scores]
     documents: dict[str, str]
+    supporting: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, lexical: Sequence[Sequence[Hit]], vector: Sequence[Sequence[Hit]]) -> Self:
         """From what a backend returns for the same queries."""
         return cls(
-            lexical=[{chunk_id: score for chunk_id, _, score in hits} for hits in lexical],
-            vector=[{chunk_id: score for chunk_id, _, score in hits} for hits in vector],
-            documents={
-                chunk_id: document for hits in (*lexical, *vector) for chunk_id, document, _ in hits
-            },
+            lexical=[{hit.chunk_id: hit.score for hit in hits} for hits in lexical],
+            vector=[{hit.chunk_id: hit.score for hit in hits} for hits in vector],
+            documents={hit.chunk_id: hit.document for hits in (*lexical, *vector) for hit in hits},
+            supporting=frozenset(
+                hit.chunk_id for hits in (*lexical, *vector) for hit in hits if hit.supporting
+            ),
         )
 
     def signals(self, chunk_id: str) -> dict[str, float]:

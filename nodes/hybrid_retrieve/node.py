@@ -1,5 +1,7 @@
 """hybrid_retrieve: lexical and vector search over every query, fused into candidates."""
 
+from math import ceil
+
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate
@@ -11,6 +13,9 @@ from lexloop.nodes.hybrid_retrieve.host import host_score
 
 _DEPTH = 4
 """How many hits of each signal are fused for every candidate that goes on."""
+_SUPPORT = 1 / 6
+"""How many recitals, notes and the like go on for every operative candidate: ranked in one list
+with them they crowd out the provisions that they explain."""
 _BROADER = 2
 """How many times the candidates a retry brings up whose advice is to search more broadly."""
 
@@ -50,9 +55,14 @@ def _host_scores(backend: Backend, found: Found, settings: Settings) -> Scores:
 def _best(
     backend: Backend, found: Found, fused: Scores, hosts: Scores, limit: int
 ) -> list[Candidate]:
-    """The ``limit`` best chunks, of equal ones the first by id; their texts are fetched now."""
+    """The ``limit`` best operative chunks, then the best of those that support them.
+
+    Of equal ones the first by id; their texts are fetched now.
+    """
     # two sorts that call no Python function are the quickest; the second keeps the order of ids
-    order = sorted(sorted(fused), key=fused.__getitem__, reverse=True)[:limit]
+    order = sorted(sorted(fused), key=fused.__getitem__, reverse=True)
+    apart = [name for name in order if name in found.supporting][: ceil(limit * _SUPPORT)]
+    order = [name for name in order if name not in found.supporting][:limit] + apart
     candidates: list[Candidate] = []
     for chunk in backend.chunks(order):
         signals = found.signals(chunk["id"])

@@ -1,5 +1,6 @@
 """rerank: candidates of search and graph -> the k passages that the answer may use."""
 
+import math
 from typing import Protocol
 
 from lexloop.core.settings import Settings
@@ -7,6 +8,8 @@ from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.rerank.cutoff import worth_taking
+
+_SUPPORT_OF = 5
 
 
 class Reranker(Protocol):
@@ -35,8 +38,23 @@ def rerank(state: State, reranker: Reranker, settings: Settings | None = None) -
         scores = [candidate["score"] for candidate in ranked]
         k = worth_taking(scores, settings.min_passage_share, settings.max_k)
         update["plan"] = {**state["plan"], "k": k}
-    update["passages"] = [{**chunk, "n": n} for n, chunk in enumerate(ranked[:k], 1)]
+    update["passages"] = [
+        {**chunk, "n": n} for n, chunk in enumerate(operative_first(ranked, k), 1)
+    ]
     return update
+
+
+def operative_first(ranked: list[Candidate], k: int) -> list[Candidate]:
+    """The k best, of which one in five may be no operative text, behind all others.
+
+    Where there are too few operative candidates, more of the others fill up.
+    """
+    operative = [candidate for candidate in ranked if not candidate.get("supporting")]
+    beside = [candidate for candidate in ranked if candidate.get("supporting")]
+    room = max(k // _SUPPORT_OF, k - len(operative))
+    bar = operative[k - 1]["score"] if len(operative) >= k else -math.inf
+    taken = [candidate for candidate in beside[:room] if candidate["score"] > bar]
+    return [*operative[: k - len(taken)], *taken]
 
 
 def merge(found: list[Candidate], related: list[Candidate]) -> list[Candidate]:

@@ -1,0 +1,39 @@
+"""Chunks -> the statements that each of them holds."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lexloop.core.types import Chunk
+from lexloop.corpus.load.document import Document
+from lexloop.corpus.structure.statements import Statement, statements, unnumbered
+
+
+def statements_in(document: Document, chunks: Sequence[Chunk]) -> list[list[Statement]]:
+    """For each chunk its statements in order; one that a chunk cuts is in it as far as it goes.
+
+    Args:
+        document: The source.
+        chunks: Of this document, in ascending order of their starts and of their ends.
+    """
+    found = list(statements(document.tree, document.text))
+    ends = [statement.end for statement in found]
+    held: list[list[Statement]] = []
+    for chunk in chunks:
+        inside: list[Statement] = []
+        for place in range(bisect_left(ends, chunk["start"] + 1), len(found)):
+            if found[place].start >= chunk["end"]:
+                break
+            inside.append(_cut(found[place], chunk))
+        held.append(inside)
+    return held
+
+
+def _cut(statement: Statement, chunk: Chunk) -> Statement:
+    """What of a statement lies in a chunk."""
+    start, end = max(statement.start, chunk["start"]), min(statement.end, chunk["end"])
+    if (start, end) == (statement.start, statement.end):
+        return statement
+    text = chunk["text"][start - chunk["start"] : end - chunk["start"]]
+    start += len(text) - len(text.lstrip())
+    return replace(statement, start=start, end=start + len(text.strip()), own=unnumbered(text))
