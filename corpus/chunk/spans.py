@@ -30,7 +30,8 @@ def to_chunks(document: Document, spans: Iterable[Span]) -> list[Chunk]:
     chunks: list[Chunk] = []
     for start, end in spans:
         first = next_ink(text, start)
-        place = tree.around(first, start + len(text[start:end].rstrip()))
+        last = start + len(text[start:end].rstrip())
+        place = tree.around(_behind_headings(tree, text, first, last), last)
         chunk: Chunk = {
             "id": f"{document.name}#{start}",
             "document": document.name,
@@ -49,6 +50,17 @@ def to_chunks(document: Document, spans: Iterable[Span]) -> list[Chunk]:
             chunk["version"] = version
         chunks.append(chunk)
     return chunks
+
+
+def _behind_headings(tree: Tree, text: str, first: int, last: int) -> int:
+    """Where a span's own words begin behind the headings that open it; where there are any."""
+    at = first
+    while (place := tree.at(at)) >= 0 and tree.units[place].start == at:
+        body = next_ink(text, tree.units[place].body)
+        if not at < body < last:
+            break
+        at = body
+    return at
 
 
 def _context(tree: Tree, text: str, first: int) -> str:

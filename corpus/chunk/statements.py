@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from lexloop.core.types import Chunk
 from lexloop.corpus.load.document import Document
@@ -12,19 +13,22 @@ from lexloop.corpus.structure.statements import Statement, statements, unnumbere
 def statements_in(document: Document, chunks: Sequence[Chunk]) -> list[list[Statement]]:
     """For each chunk its statements in order; one that a chunk cuts is in it as far as it goes.
 
+    A list is in every chunk that holds some of it.
+
     Args:
         document: The source.
         chunks: Of this document, in ascending order of their starts and of their ends.
     """
     found = list(statements(document.tree, document.text))
-    ends = [statement.end for statement in found]
+    reach = list(accumulate((statement.end for statement in found), max))
     held: list[list[Statement]] = []
     for chunk in chunks:
         inside: list[Statement] = []
-        for place in range(bisect_left(ends, chunk["start"] + 1), len(found)):
+        for place in range(bisect_left(reach, chunk["start"] + 1), len(found)):
             if found[place].start >= chunk["end"]:
                 break
-            inside.append(_cut(found[place], chunk))
+            if found[place].end > chunk["start"]:
+                inside.append(_cut(found[place], chunk))
         held.append(inside)
     return held
 
@@ -32,7 +36,7 @@ def statements_in(document: Document, chunks: Sequence[Chunk]) -> list[list[Stat
 def _cut(statement: Statement, chunk: Chunk) -> Statement:
     """What of a statement lies in a chunk."""
     start, end = max(statement.start, chunk["start"]), min(statement.end, chunk["end"])
-    if (start, end) == (statement.start, statement.end):
+    if statement.points or (start, end) == (statement.start, statement.end):
         return statement
     text = chunk["text"][start - chunk["start"] : end - chunk["start"]]
     start += len(text) - len(text.lstrip())

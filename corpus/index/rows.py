@@ -63,8 +63,8 @@ def statements_text(found: Sequence[Statement]) -> str:
 def statements_of(stored: str) -> list[Statement]:
     """The statements that ``statements_text`` wrote."""
     return [
-        Statement(start, end, tuple((a, b) for a, b in leads), label, lead, own)
-        for start, end, leads, label, lead, own in json.loads(stored)
+        Statement(start, end, tuple((a, b) for a, b in leads), *rest)
+        for start, end, leads, *rest in json.loads(stored)
     ]
 
 

@@ -28,7 +28,7 @@ _DEEPEST = 6
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence, or an item of a list, or a row of a table.
+    """A sentence, an item of a list, a row of a table, or a list as a whole.
 
     Args:
         start: Where its own words begin, its number included.
@@ -36,7 +36,9 @@ class Statement:
         leads: The spans of the words that it completes, outermost first.
         label: How a citation names it.
         lead: The words that it completes, on one line and without numbers; or nothing.
-        own: Its own words likewise; the cells of a row, each with the name of its column.
+        own: Its own words likewise; the cells of a row, each with the name of its column; of a list
+            its heading and the words that its points complete.
+        points: How many points a list has; 0 for what is none.
     """
 
     start: int
@@ -45,6 +47,7 @@ class Statement:
     label: str
     lead: str
     own: str
+    points: int = 0
 
     @property
     def text(self) -> str:
@@ -55,7 +58,7 @@ class Statement:
 def statements(tree: Tree, text: str) -> Iterator[Statement]:
     """The statements of a document in order, in time linear in its length.
 
-    Headings and labels are none, and neither is a lead-in: its words belong to the items below it.
+    Headings and labels are none. A lead-in stands for its list, which comes before its points.
 
     Args:
         tree: The document's tree.
@@ -73,6 +76,7 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
             lead = sentences.pop()
             leads.append((*within[-_DEEPEST:], lead) if not sentences else (lead,))
         else:
+            lead = None
             leads.append(())
         for number, (start, end) in enumerate(sentences):
             alone = len(sentences) == 1 and not tree.children(place)
@@ -86,6 +90,19 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
                 else unnumbered(text[start:end])
             )
             yield Statement(start, end, spans, unit.label, lead_words, own)
+        if lead is not None:
+            spans = leads[-1][:-1]
+            lead_words = " ".join(unnumbered(text[slice(*span)]) for span in spans)
+            points = sum(tree.units[child].kind in ITEMS for child in tree.children(place))
+            own = " ".join(filter(None, [_heading(tree, place), unnumbered(text[slice(*lead)])]))
+            yield Statement(lead[0], unit.end, spans, unit.label, lead_words, own, points)
+
+
+def _heading(tree: Tree, place: int) -> str:
+    """The nearest heading of a unit's own or above it, as a sentence of its own; or nothing."""
+    found = (tree.units[p].heading for p in (place, *tree.above(place)))
+    nearest = next(filter(None, found), "")
+    return f"{nearest}:" if nearest and not nearest.endswith((".", ":", "?")) else nearest
 
 
 def _row(row: str, names: Sequence[str]) -> str:

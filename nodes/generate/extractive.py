@@ -7,9 +7,10 @@ from lexloop.corpus.text.sentences import sentence_spans
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.cite import cite
 from lexloop.nodes.generate.answerable import answerable, read_signs
+from lexloop.nodes.generate.lists import list_asked, quote_list
 from lexloop.nodes.generate.node import Draft
 from lexloop.nodes.generate.selection import Evidence, gather, select
-from lexloop.nodes.relevance import Sources, understand
+from lexloop.nodes.relevance import Asked, Sources, understand
 
 MIN_ANSWERABLE = 0.5
 
@@ -41,17 +42,42 @@ class ExtractiveGenerator:
             return Draft(ABSTENTION)
         if answerable(read_signs(asked, scored, self._sources)) < MIN_ANSWERABLE:
             return Draft(ABSTENTION)
-        return _draft(select(asked, scored))
+        return self._draft(asked, select(asked, scored))
 
-
-def _draft(chosen: Sequence[Evidence]) -> Draft:
-    """The evidence as an answer; a source has the number of its first use."""
-    answer: list[str] = []
-    citations: list[Citation] = []
-    for n, item in enumerate(chosen, 1):
-        said = " ".join([item.said[0].text, *(statement.own for statement in item.said[1:])])
-        text = said[:1].upper() + said[1:]
-        # a marker after each sentence, so that none stands uncited
-        answer += [f"{text[start:end]} [{n}]" for start, end in sentence_spans(text)]
-        citations.append(cite(item.passage, item.said, n))
-    return Draft(" ".join(answer), citations)
+    def _draft(self, asked: Asked, chosen: Sequence[Evidence]) -> Draft:
+        """The evidence as an answer; a source has the number of its first use."""
+        answer: list[str] = []
+        citations: list[Citation] = []
+        for n, item in enumerate(chosen, 1):
+            document = item.passage["document"]
+            tree, text = self._sources.tree_of(document), self._sources.text_of(document)
+            place = -1
+            if tree is not None and text is not None:
+                place = list_asked(item, asked, tree, text, self._sources)
+            if place >= 0 and tree and text:
+                quoted = quote_list(tree, text, place, 600)
+                answer.append(
+                    "\n".join(f"{line} [{n}]" for line in quoted.lines)
+                    + (f"\n{quoted.left_out} [{n}]" if quoted.left_out else "")
+                )
+                unit = tree.units[place]
+                citations.append(
+                    {
+                        "n": n,
+                        "document": document,
+                        "section": unit.label,
+                        "page": item.passage["page"],
+                        "start": unit.start,
+                        "end": unit.end,
+                        "quote": text[unit.start : unit.end],
+                    }
+                )
+                break
+            said = item.said.text
+            words = said[:1].upper() + said[1:]
+            # a marker after each sentence, so that none stands uncited
+            answer.append(
+                " ".join(f"{words[start:end]} [{n}]" for start, end in sentence_spans(words))
+            )
+            citations.append(cite(item.passage, [item.said], n))
+        return Draft("\n".join(answer), citations)

@@ -1,8 +1,6 @@
 """Which statements of the passages make the answer."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,27 +15,22 @@ MAX_STATEMENTS, MAX_WORDS = 3, 120
 NEARLY_BEST = 0.9
 """A further statement must score this share of the best one's."""
 _COPY = 0.85
+_SUPPORTING = 0.85
+"""A recital explains what an article says: it answers where it is clearly closer."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What can be quoted of a passage: a statement, or a lead-in with all its items.
-
-    Args:
-        passage: Where it stands.
-        said: One statement, or the items that complete the same words.
-        order: Its place in the passages.
-    """
+    """A statement that can be quoted of a passage; ``order`` is its place in the passages."""
 
     passage: Passage
-    said: tuple[Statement, ...]
+    said: Statement
     order: int
 
     @property
     def text(self) -> str:
         """It as it can stand alone."""
-        first, *rest = self.said
-        return " ".join([first.text, *(statement.own for statement in rest)])
+        return self.said.text
 
     @property
     def words(self) -> int:
@@ -65,35 +58,16 @@ def gather(asked: Asked, passages: list[Passage], sources: Sources) -> Scored | 
     evidence: list[Evidence] = []
     rows: list[Vectors] = []
     for passage in passages:
-        found, vectors = sources.statements(passage["id"])
-        for said, vector in [*_single(found, vectors), *_lists(found, vectors)]:
-            evidence.append(Evidence(passage, said, len(evidence)))
+        for statement, vector in zip(*sources.statements(passage["id"]), strict=True):
+            evidence.append(Evidence(passage, statement, len(evidence)))
             rows.append(vector)
     if not evidence:
         return None
     vectors = np.stack(rows)
     texts = [item.text for item in evidence]
-    return Scored(evidence, vectors, relevance(asked, texts, vectors, sources))
-
-
-Said = tuple[tuple[Statement, ...], Vectors]
-
-
-def _single(found: Sequence[Statement], vectors: Vectors) -> Iterator[Said]:
-    for statement, vector in zip(found, vectors, strict=True):
-        yield (statement,), vector
-
-
-def _lists(found: Sequence[Statement], vectors: Vectors) -> Iterator[Said]:
-    """Each lead-in that has several items, with all of them."""
-    indexed = [(i, statement) for i, statement in enumerate(found) if statement.leads]
-    for _, group in groupby(indexed, key=lambda pair: pair[1].leads):
-        members = list(group)
-        said = tuple(statement for _, statement in members)
-        if len(said) < 2 or sum(len(statement.own.split()) for statement in said) > MAX_WORDS:
-            continue
-        mean = vectors[[i for i, _ in members]].mean(axis=0)
-        yield said, mean / max(float(np.linalg.norm(mean)), 1e-9)
+    weights = [_SUPPORTING if item.passage.get("supporting") else 1.0 for item in evidence]
+    scores = relevance(asked, texts, vectors, sources) * np.array(weights, dtype=np.float32)
+    return Scored(evidence, vectors, scores)
 
 
 def select(asked: Asked, scored: Scored) -> list[Evidence]:
