@@ -78,6 +78,13 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
         else:
             lead = None
             leads.append(())
+        if lead is not None:
+            spans = leads[-1][:-1]
+            lead_words = " ".join(unnumbered(text[slice(*span)]) for span in spans)
+            points = sum(tree.units[child].kind in ITEMS for child in tree.children(place))
+            said = unnumbered(text[unit.body : lead[1]])
+            own = " ".join(filter(None, [_heading(tree, place), said]))
+            yield Statement(unit.body, unit.end, spans, unit.label, lead_words, own, points)
         for number, (start, end) in enumerate(sentences):
             alone = len(sentences) == 1 and not tree.children(place)
             if _is_label(text[start:end], unit.kind, alone):
@@ -90,12 +97,6 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
                 else unnumbered(text[start:end])
             )
             yield Statement(start, end, spans, unit.label, lead_words, own)
-        if lead is not None:
-            spans = leads[-1][:-1]
-            lead_words = " ".join(unnumbered(text[slice(*span)]) for span in spans)
-            points = sum(tree.units[child].kind in ITEMS for child in tree.children(place))
-            own = " ".join(filter(None, [_heading(tree, place), unnumbered(text[slice(*lead)])]))
-            yield Statement(lead[0], unit.end, spans, unit.label, lead_words, own, points)
 
 
 def _heading(tree: Tree, place: int) -> str:
