@@ -17,10 +17,11 @@ from lexloop.corpus.index.texts import TextStore
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.document import Skipped
 from lexloop.corpus.load.versions import end_superseded
+from lexloop.corpus.structure.tree import Tree
 from lexloop.models.embedding import Embedder
 
 UNKNOWN = Metadata()
-_GRAPHS = 16
+_GRAPHS, _TREES = 16, 64
 _AT_ONCE = 1000
 
 
@@ -104,6 +105,16 @@ class Everything:
             return self._graph if documents is None else self._graph.view(documents.__contains__)
 
         return view
+
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        """The documents' titles by their names, in order."""
+        return self.texts.titles()
+
+    @cached_property
+    def tree_of(self) -> Callable[[int], Tree]:
+        """From a document's place to its tree; recent ones are kept."""
+        return lru_cache(maxsize=_TREES)(lambda ordinal: self.texts.document(ordinal).tree)
 
     @cached_property
     def _graph(self) -> KnowledgeGraph:

@@ -60,6 +60,18 @@ class Places:
             between = (p for p in range(first, last + 1) if units[p].kind == kind)
         return [p for p in between if units[p].number][:_MOST]
 
+    def ending(self, reference: Reference) -> list[int]:
+        """The places of the units whose own steps end with those of a reference.
+
+        Where chapters are numbered anew in each title, "chapter II" may be several.
+        """
+        wanted = _key(reference.steps)
+        return [
+            place
+            for key, place in self._index.items()
+            if len(key) > len(wanted) and key[-len(wanted) :] == wanted and wanted[0][0]
+        ][:_MOST]
+
     def missing(self, reference: Reference) -> Missing | None:
         """What is there in place of a provision that is not; None where it is, or names none.
 
@@ -74,11 +86,24 @@ class Places:
         for length in range(len(steps) - 1, 0, -1):
             within = self._place(steps[:length])
             if within is not None:
-                numbered = [c for c in self._tree.children(within) if self._tree.units[c].number]
-                found = numbered or [-1]
-                return Missing(steps, within, found[0], found[-1])
+                return self._among(steps, within)
+        whole, dot, _ = steps[0].number.rpartition(".")
+        within = self._place((Step(steps[0].key, whole),)) if dot else None
+        if within is not None:  # of "2.9", clause 2 is there
+            return self._among(steps, within)
         roots = self._roots.get(steps[0].key, [])
-        return Missing(steps, -1, roots[0], roots[-1]) if roots else None
+        alike = [p for p in roots if ("." in self._tree.units[p].number) == bool(dot)]
+        found = alike or roots
+        return Missing(steps, -1, found[0], found[-1]) if found else None
+
+    def _among(self, steps: tuple[Step, ...], within: int) -> Missing:
+        """What is missing among the numbered children of a unit."""
+        units = self._tree.units
+        inside = self._tree.children(within)
+        if not any(units[p].number for p in inside):  # an unnumbered paragraph leads into the list
+            inside = [p for c in inside for p in self._tree.children(c)]
+        found = [p for p in inside if units[p].number] or [-1]
+        return Missing(steps, within, found[0], found[-1])
 
     def _from(self, steps: tuple[Step, ...], at: int) -> int | None:
         """The place that steps lead to: "paragraph 1" starts from the nearest unit that has one."""
@@ -104,7 +129,8 @@ class Places:
         """By keyword the places of the outermost units that it names, in order."""
         found: dict[str, list[int]] = {}
         for key, place in self._index.items():
-            if len(key) == 1 or (len(key) == 2 and key[0][0] in _ANNEXES):
+            part = self._tree.units[place].kind == "part"
+            if len(key) == 1 or part or (len(key) == 2 and key[0][0] in _ANNEXES):
                 found.setdefault(key[-1][0], []).append(place)
         return {key: sorted(places) for key, places in found.items()}
 

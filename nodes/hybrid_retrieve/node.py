@@ -2,7 +2,7 @@
 
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
-from lexloop.core.types import Candidate
+from lexloop.core.types import POINTED, Candidate, Pointed
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.hybrid_retrieve.backend import Backend
 from lexloop.nodes.hybrid_retrieve.choice import fuse, reads_host, unread
@@ -19,10 +19,12 @@ _BROADER = 2
 def hybrid_retrieve(state: State, backend: Backend | None, settings: Settings) -> Update:
     """Write the fused candidates; none when the variant retrieves nothing.
 
+    What the question points to by its number comes first, in the order of the text.
+
     Settings that the chosen fusion does not read are listed in ``degraded``, once a question.
     """
     if backend is None:
-        return {"candidates": []}
+        return {"candidates": [], "pointed": None}
     limit = max(settings.candidates, state["plan"]["k"])
     if (advice := state.get("advice")) and advice["broaden"]:
         limit *= _BROADER
@@ -32,9 +34,9 @@ def hybrid_retrieve(state: State, backend: Backend | None, settings: Settings) -
         backend.search_vector(queries, limit * _DEPTH),
     )
     hosts = _host_scores(backend, found, settings) if reads_host(settings) else {}
-    update: Update = {
-        "candidates": _best(backend, found, fuse(found, settings, hosts), hosts, limit)
-    }
+    pointed = backend.pointed(state["standalone"])
+    best = _best(backend, found, fuse(found, settings, hosts), hosts, limit)
+    update: Update = {"candidates": _pointed_first(backend, pointed, best), "pointed": pointed}
     known = state.get("degraded", [])
     if news := [notice for notice in unread(settings) if notice not in known]:
         update["degraded"] = [*known, *news]
@@ -60,3 +62,16 @@ def _best(
             signals["host"] = hosts[chunk["document"]]
         candidates.append({**chunk, "score": fused[chunk["id"]], "signals": signals})
     return candidates
+
+
+def _pointed_first(backend: Backend, pointed: Pointed, found: list[Candidate]) -> list[Candidate]:
+    """The candidates, before them those that the question points to."""
+    if not pointed["chunks"]:
+        return found
+    top = max((candidate["score"] for candidate in found), default=1.0)
+    known = {candidate["id"]: candidate["signals"] for candidate in found}
+    first: list[Candidate] = [
+        {**chunk, "score": top, "signals": {**known.get(chunk["id"], {}), POINTED: 1.0}}
+        for chunk in backend.chunks(pointed["chunks"])
+    ]
+    return [*first, *(c for c in found if c["id"] not in set(pointed["chunks"]))]
