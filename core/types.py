@@ -17,6 +17,8 @@ ABSTENTION = "The documents provided do not answer this question."
 
 POINTED = "pointed"
 """The signal of a candidate that the question points to by the number of its provision."""
+MOST_POINTED = 12
+"""The most chunks that a question points to."""
 
 Complexity = Literal[0, 1, 2]
 NodeName = Literal[

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lexloop.core.filters import Filters
 from lexloop.core.hits import Hit
 from lexloop.core.metadata import Metadata
-from lexloop.core.types import Chunk, Citation, Pointed, PointedUnit
+from lexloop.core.types import MOST_POINTED, Chunk, Citation, Pointed, PointedUnit
 from lexloop.corpus.index.everything import UNKNOWN, Everything
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.document import Skipped
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 _AT_ONCE = 1000
 _TERMS = 1 << 14
 _TREES = 50
-_MOST_POINTED = 12
 _UNNAMED = "They could not be read; `lexloop index` names them when it reads them."
 Embed = Callable[[list[str]], Vectors]
 
@@ -169,7 +168,7 @@ class View:
         """What a question points to by its number, and what the structure itself says."""
         found = point(question, self)
         chunks = (id for unit in found["units"] for id in self._chunks_over(unit))
-        first = list(dict.fromkeys(islice(chunks, _MOST_POINTED)))
+        first = list(dict.fromkeys(islice(chunks, MOST_POINTED)))
         return {**found, "chunks": first}
 
     def _chunks_over(self, unit: PointedUnit) -> Iterator[str]:

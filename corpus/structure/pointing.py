@@ -138,10 +138,19 @@ def only_points(question: str) -> bool:
     return read_pointing(plain_form(question), {"": ""}).only
 
 
-def last_pointer(texts: Sequence[str]) -> str:
-    """The last provision that earlier questions name, as written; nothing where none does."""
-    for text in reversed(texts):
-        found = [r for r in find_references(plain_form(text)) if r.steps[0].key]
-        if found:
-            return plain_form(text)[found[-1].start : found[-1].end]
-    return ""
+def placed(question: str, earlier: Sequence[str]) -> str:
+    """The question, its "paragraph 2" made that of the provision named last before it.
+
+    Args:
+        question: What is asked.
+        earlier: What was asked before, in order.
+    """
+    references = find_references(question)
+    if not references or any(r.steps[0].key or r.here for r in references):
+        return question
+    for text in reversed(earlier):
+        whole = [r for r in find_references(text) if r.steps[0].key and not r.last]
+        if whole:
+            end, named = references[-1].end, text[whole[-1].start : whole[-1].end]
+            return f"{question[:end]} of {named}{question[end:]}"
+    return question

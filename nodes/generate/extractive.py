@@ -1,18 +1,26 @@
 """The embedded generator: selects, orders and cites sentences of the passages."""
 
 import re
+from typing import Protocol
 
-from lexloop.core.types import ABSTENTION, Advice, Passage, Triplet
+from lexloop.core.types import ABSTENTION, Advice, Passage, Pointed, PointedUnit, Triplet
 from lexloop.corpus.text.sentences import sentence_spans
 from lexloop.corpus.text.statements import LIST_ITEM
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.cite import cite
 from lexloop.nodes.generate.answerable import answerable, read_signs
 from lexloop.nodes.generate.node import Draft
+from lexloop.nodes.generate.quoting import Library, quote_all
 from lexloop.nodes.generate.selection import Evidence, gather, select
 from lexloop.nodes.relevance import Sources, understand
 
 MIN_ANSWERABLE = 0.5
+_SHORT = 120
+"""A provision of so few words is quoted whole, whatever is asked of it."""
+
+
+class Documents(Sources, Library, Protocol):
+    """What answers are selected and quoted from."""
 
 
 class ExtractiveGenerator:
@@ -20,12 +28,13 @@ class ExtractiveGenerator:
 
     Args:
         sources: The collection the passages come from.
+        max_words: How many words of provisions are quoted whole.
     """
 
     instructions = ""
 
-    def __init__(self, sources: Sources) -> None:
-        self._sources = sources
+    def __init__(self, sources: Documents, max_words: int = 800) -> None:
+        self._sources, self._max_words = sources, max_words
 
     @unassisted
     def generate(
@@ -34,10 +43,36 @@ class ExtractiveGenerator:
         passages: list[Passage],
         triplets: list[Triplet],
         advice: Advice | None,
+        pointed: Pointed | None = None,
     ) -> Draft:
-        """Quote the most relevant statements; the abstention when the signs are against it."""
+        """Quote what the question points to, else the most relevant statements.
+
+        A longer question is answered from statements of what it points to. The abstention where
+        the signs are against an answer.
+        """
+        if pointed is None or not (pointed["units"] or pointed["told"]):
+            return self._selected(question, passages, [])
+        units = pointed["units"]
+        if not units:
+            return Draft(ABSTENTION)  # what it points to is not there
+        if pointed["only"] or sum(map(self._length, units)) <= _SHORT:
+            return self._quoted(units)
+        draft = self._selected(question, passages, units)
+        return self._quoted(units) if draft.abstained else draft
+
+    def _length(self, unit: PointedUnit) -> int:
+        text = self._sources.text_of(unit["document"]) or ""
+        return len(text[unit["start"] : unit["end"]].split())
+
+    def _quoted(self, units: list[PointedUnit]) -> Draft:
+        lines, citations = quote_all(units, self._sources, self._max_words)
+        return Draft("\n".join(lines), citations, lines) if citations else Draft(ABSTENTION)
+
+    def _selected(self, question: str, passages: list[Passage], units: list[PointedUnit]) -> Draft:
         asked = understand(question, self._sources)
         scored = gather(asked, passages, self._sources)
+        if scored is not None and units:
+            scored = scored.within(units)
         if scored is None or not asked.all_terms:
             return Draft(ABSTENTION)
         if answerable(read_signs(asked, scored, self._sources)) < MIN_ANSWERABLE:

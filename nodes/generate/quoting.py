@@ -1,18 +1,21 @@
 """Provisions quoted whole: a line for each paragraph and point, each with the source it is from."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from lexloop.core.types import Citation, PointedUnit
+from lexloop.corpus.structure.tables import cells, is_ruler
 from lexloop.corpus.structure.telling import counted, entitled, heading_span
-from lexloop.corpus.structure.tree import Tree
+from lexloop.corpus.structure.tree import ITEMS, Tree
 
 _DEEPEST_LEAD = 6
+_WORDS = re.compile(r"[^\W\d_]{2}|\w.*\s\w|\|")
+_MARKDOWN = re.compile(r"^#{1,6}\s+")
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """A span that lines are quoted from, and the label it is cited by."""
 
     start: int
@@ -20,23 +23,37 @@ class Source:
     label: str
 
 
-@dataclass(frozen=True)
+class Piece(NamedTuple):
+    """A span that makes a line, the place of the unit whose own words it has, and its source."""
+
+    start: int
+    end: int
+    unit: int
+    source: Source
+
+
+@dataclass
 class Quoted:
     """A provision as lines of an answer.
 
     Args:
-        lines: Each with its markers; those of a heading have none.
+        lines: Each with its marker; that of a heading has none.
         sources: What the markers stand for, in the order of their numbers.
         words: How many words are quoted.
     """
 
-    lines: list[str] = field(default_factory=list)
+    lines: list[str]
     sources: list[Source] = field(default_factory=list)
     words: int = 0
 
 
 class Library(Protocol):
     """The documents that an asker may see."""
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """Their titles by their names."""
+        ...
 
     def tree_of(self, document: str) -> Tree | None:
         """A document's tree; None where there is no such document."""
@@ -51,97 +68,143 @@ class Library(Protocol):
         ...
 
 
-def quote(tree: Tree, text: str, place: int, first: int, limit: int, *, where: str = "") -> Quoted:
-    """A unit of a document from its heading to its last point.
+def quote(
+    tree: Tree, text: str, places: Sequence[int], first: int, limit: int, *, where: str = ""
+) -> Quoted:
+    """A unit of a document from its heading to its last point, or siblings that follow each other.
 
-    Each of its paragraphs is a source of its own; a unit without any is one itself. A point goes
-    after the words that lead into it.
+    Each paragraph of a provision is a source of its own; a unit that has none is one itself. A
+    point goes after the words that lead into it.
 
     Args:
         tree: The document's tree.
         text: Its text.
-        place: The unit's place.
+        places: The unit's place, or those of siblings.
         first: The number of the first source.
         limit: How many words are quoted at most; what is left out is named. The first line is
             always quoted.
         where: The document's name, where it must be told.
     """
-    sources: list[Source] = []
-    lines = [_heading(tree, place, where)]
-    words = 0
-    for source, start, end, unit in _pieces(tree, text, place):
-        said = " ".join(text[start:end].split())
-        count = len(said.split())
-        if sources and words + count > limit:
-            lines.append(f"{_left_out(tree, unit, place)} [{first + len(sources) - 1}]")
+    quoted = Quoted([_heading(tree, places, where)])
+    number, before = "", ""
+    for piece in _pieces(tree, text, places):
+        said = _plain(text[piece.start : piece.end])
+        if not _WORDS.search(said):  # "2.—" goes with what is numbered so
+            before = f"{before}{said} "
+            continue
+        said, before = before + said, ""
+        if quoted.sources and quoted.words + len(said.split()) > limit:
+            quoted.lines.append(f"{_left_out(tree, piece.unit, places)} {number}")
             break
-        if not sources or sources[-1] != source:
-            sources.append(source)
-        words += count
-        lines.append(f"{said} [{first + len(sources) - 1}]")
-    if not sources:
-        start, end = heading_span(tree, place, text)
-        return Quoted(
-            [f"{lines[0][:-1]}. [{first}]"], [Source(start, end, tree.units[place].label)]
-        )
-    return Quoted(lines, sources, words)
+        if not quoted.sources or quoted.sources[-1] != piece.source:
+            quoted.sources.append(piece.source)
+        number = f"[{first + len(quoted.sources) - 1}]"
+        quoted.words += len(said.split())
+        quoted.lines.append(f"{said} {number}")
+    if not quoted.sources:
+        start, end = heading_span(tree, places[0], text)
+        quoted.lines[0] = f"{quoted.lines[0][:-1]}. [{first}]"
+        quoted.sources.append(Source(start, end, tree.units[places[0]].label))
+    return quoted
 
 
 def quote_all(
-    units: Sequence[PointedUnit], library: Library, limit: int, several: bool
+    units: Sequence[PointedUnit], library: Library, limit: int
 ) -> tuple[list[str], list[Citation]]:
     """Units quoted one after the other, with their citations numbered from 1.
 
     Args:
         units: What is quoted.
-        library: Where their documents are.
+        library: Where their documents are; of several it is said in which they stand.
         limit: How many words are quoted at most; units that are left out are named.
-        several: Whether to say which documents they are in.
     """
+    several = len(library.titles) > 1
     lines: list[str] = []
     citations: list[Citation] = []
     words = 0
-    for number, unit in enumerate(units):
-        tree, text = library.tree_of(unit["document"]), library.text_of(unit["document"])
+    groups = list(_groups(units, library))
+    for number, group in enumerate(groups):
+        document = group[0]["document"]
+        tree, text = library.tree_of(document), library.text_of(document)
         if tree is None or text is None:
             continue
-        if citations and words + len(text[unit["start"] : unit["end"]].split()) > limit:
-            lines.append(f"{_units_left_out(units[number:], several)} [{len(citations)}]")
+        wanted = len(text[group[0]["start"] : group[-1]["end"]].split())
+        if citations and words + wanted > limit:
+            left = [unit for group in groups[number:] for unit in group]
+            lines.append(f"{_units_left_out(left, several)} [{len(citations)}]")
             break
-        where = unit["document"] if several else ""
-        quoted = quote(tree, text, unit["place"], len(citations) + 1, limit - words, where=where)
+        places = [unit["place"] for unit in group]
+        where = document if several else ""
+        quoted = quote(tree, text, places, len(citations) + 1, limit - words, where=where)
         lines += quoted.lines
         words += quoted.words
         for source in quoted.sources:
-            cited = library.cited(unit["document"], source.start, source.end, source.label)
+            cited = library.cited(document, source.start, source.end, source.label)
             citations.append({**cited, "n": len(citations) + 1})
     return lines, citations
 
 
-def _heading(tree: Tree, place: int, where: str) -> str:
-    """The unit's label with the heading it stands under."""
-    unit = tree.units[place]
+def _groups(units: Sequence[PointedUnit], library: Library) -> Iterator[list[PointedUnit]]:
+    """The units, points of one list that follow each other together."""
+    group: list[PointedUnit] = []
+    for unit in units:
+        tree = library.tree_of(unit["document"])
+        if tree is None:
+            continue
+        own = tree.units[unit["place"]]
+        after = (
+            group
+            and group[-1]["document"] == unit["document"]
+            and (
+                group[-1]["end"] <= unit["start"]
+                and own.kind in ITEMS
+                and tree.units[group[-1]["place"]].parent == own.parent
+            )
+        )
+        if group and not after:
+            yield group
+            group = []
+        group = [*group, unit]
+    if group:
+        yield group
+
+
+def _heading(tree: Tree, places: Sequence[int], where: str) -> str:
+    """The units' label with the heading they stand under."""
+    unit = tree.units[places[0]]
     said = entitled(unit)
     if not unit.heading or unit.kind in ("definition", "row"):
-        above = (tree.units[p] for p in tree.above(place))
+        above = (tree.units[p] for p in tree.above(places[0]))
         headed = next((u for u in above if u.kind in ("provision", "annex") and u.heading), None)
-        if headed and headed.label:
-            said = f"{unit.label} — {' '.join(headed.heading.split())}"
+        label = _range(tree, places)
+        said = f"{label} — {' '.join(headed.heading.split())}" if headed and headed.label else label
     return f"In {where}: {said}:" if where else f"{said}:"
 
 
-def _pieces(tree: Tree, text: str, place: int) -> Iterator[tuple[Source, int, int, int]]:
-    """What is quoted, in order: source, start, end, and the place of the unit it is of."""
-    unit = tree.units[place]
-    for above in _leading(tree, text, place):
+def _plain(words: str) -> str:
+    """Words of a text on one line, without the marks of Markdown and the rules of its tables."""
+    rows = [row for row in words.split("\n") if not ("|" in row and is_ruler(row))]
+    if rows and rows[0].lstrip().startswith("|"):
+        rows = [" | ".join(cells(row)) for row in rows]
+    return _MARKDOWN.sub("", " ".join(" ".join(rows).split()))
+
+
+def _pieces(tree: Tree, text: str, places: Sequence[int]) -> Iterator[Piece]:
+    """What is quoted, in order, the words that lead into the units first."""
+    for above in _leading(tree, text, places[0]):
         start, end = _trimmed(text, tree.units[above].body, tree.own_end(above))
-        yield Source(start, end, tree.units[above].label), start, end, above
-    whole = unit.kind not in ("provision", "annex", "part")
-    source = _source(text, unit.start, unit.end, unit.label) if whole else None
-    for start, end, of in _own_pieces(tree, text, place, headed=not whole):
-        if source is None or start >= source.end:
-            source = _top_source(tree, text, place, of)
-        yield source, start, end, of
+        yield Piece(start, end, above, Source(start, end, tree.units[above].label))
+    for place in places:
+        unit = tree.units[place]
+        whole = unit.kind not in ("provision", "annex", "part")
+        source = _source(text, unit.start, unit.end, unit.label) if whole else None
+        captioned = unit.kind == "table" and unit.heading
+        for start, end, of in _own_pieces(tree, text, place, headed=not whole):
+            if captioned and of == place:
+                continue
+            if source is None or start >= source.end:
+                source = _top_source(tree, text, place, of)
+            yield Piece(start, end, of, source)
 
 
 def _leading(tree: Tree, text: str, place: int) -> list[int]:
@@ -201,35 +264,41 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     return begin, max(begin, start + len(own.rstrip()))
 
 
-def _left_out(tree: Tree, unit: int, top: int) -> str:
-    """What of a provision is left out from a unit on: how many points, and where they stand."""
+def _left_out(tree: Tree, unit: int, quoted: Sequence[int]) -> str:
+    """What is left out from a unit on: how many points and paragraphs, and where they stand."""
     said: list[str] = []
-    path = [unit, *tree.above(unit)]
-    for place in path[: path.index(top)]:
-        siblings = tree.children(tree.units[place].parent)
-        left = [p for p in siblings if (p >= place if place == unit else p > place)]
-        if left and (named := _named(tree, left)):
-            said.append(named)
+    for place in (unit, *tree.above(unit)):
+        siblings = quoted if place in quoted else tree.children(tree.units[place].parent)
+        left = [p for p in siblings if p > place or p == place == unit]
+        said += filter(None, [_named(tree, left)])
+        if place in quoted:
+            break
     return f"Left out: {'; '.join(said)}." if said else "The rest is left out."
 
 
 def _named(tree: Tree, places: Sequence[int]) -> str:
-    """Siblings by how many they are, the first and the last: "6 points, Article 30(1)(b) to (g)"."""
+    """Siblings by how many they are and where: "6 more points, Article 30(1)(b) to (g)"."""
     numbered = [p for p in places if tree.units[p].number]
     if not numbered:
         return ""
-    first, last = tree.units[numbered[0]], tree.units[numbered[-1]]
-    kind = first.kind if first.kind in ("paragraph", "provision", "row") else "point"
-    count = f"{counted(f'more {kind}', len(numbered))}, {first.label}"
+    kind = tree.units[numbered[0]].kind
+    called = kind if kind in ("paragraph", "provision", "row") else "point"
+    return f"{counted(f'more {called}', len(numbered))}, {_range(tree, numbered)}"
+
+
+def _range(tree: Tree, places: Sequence[int]) -> str:
+    """Siblings from the first to the last: "Article 30(1)(b) to (g)"."""
+    first, last = tree.units[places[0]], tree.units[places[-1]]
     if first is last:
-        return count
+        return first.label
     outer = tree.units[first.parent].label if first.parent >= 0 else ""
     own = last.label.removeprefix(outer)
-    return f"{count} to {own if outer and own.startswith('(') else last.label}"
+    joint = "and" if len(places) == 2 else "to"
+    return f"{first.label} {joint} {own if outer and own.startswith('(') else last.label}"
 
 
 def _units_left_out(units: Sequence[PointedUnit], several: bool) -> str:
     labels = [f"{u['label']} in {u['document']}" if several else u["label"] for u in units]
-    if len(labels) == 1:
-        return f"Left out: {labels[0]}."
+    if len(labels) < 3:
+        return f"Left out: {' and '.join(labels)}."
     return f"Left out: {len(labels)} more, {labels[0]} to {labels[-1]}."

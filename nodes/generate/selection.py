@@ -1,12 +1,13 @@
 """Which statements of the passages make the answer."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.core.types import Passage
+from lexloop.core.types import Passage, PointedUnit
 from lexloop.corpus.text.statements import Statement
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
@@ -50,6 +51,19 @@ class Scored:
         """Each piece of evidence by the part it suits best."""
         top: NDArray[np.float32] = self.scores.max(axis=0)
         return top
+
+    def within(self, units: Sequence[PointedUnit]) -> "Scored | None":
+        """The evidence that lies in provisions; None where none does."""
+        kept = [i for i, item in enumerate(self.evidence) if any(_lies_in(item, u) for u in units)]
+        if not kept:
+            return None
+        return Scored([self.evidence[i] for i in kept], self.vectors[kept], self.scores[:, kept])
+
+
+def _lies_in(item: Evidence, unit: PointedUnit) -> bool:
+    start, end = item.passage["start"] + item.start, item.passage["start"] + item.end
+    inside = unit["start"] <= start and end <= unit["end"]
+    return inside and item.passage["document"] == unit["document"]
 
 
 def gather(asked: Asked, passages: list[Passage], sources: Sources) -> Scored | None:

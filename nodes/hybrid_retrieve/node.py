@@ -2,7 +2,7 @@
 
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
-from lexloop.core.types import POINTED, Candidate, Pointed
+from lexloop.core.types import MOST_POINTED, POINTED, Candidate, Pointed, PointedUnit
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.hybrid_retrieve.backend import Backend
 from lexloop.nodes.hybrid_retrieve.choice import fuse, reads_host, unread
@@ -70,8 +70,17 @@ def _pointed_first(backend: Backend, pointed: Pointed, found: list[Candidate]) -
         return found
     top = max((candidate["score"] for candidate in found), default=1.0)
     known = {candidate["id"]: candidate["signals"] for candidate in found}
+    inside = [c["id"] for c in found if any(_overlaps(c, unit) for unit in pointed["units"])]
+    # of a whole chapter, what the search finds in it says more than its beginning
+    large = len(pointed["chunks"]) >= MOST_POINTED and not pointed["only"]
+    wanted = inside[:MOST_POINTED] if large and inside else pointed["chunks"]
     first: list[Candidate] = [
         {**chunk, "score": top, "signals": {**known.get(chunk["id"], {}), POINTED: 1.0}}
-        for chunk in backend.chunks(pointed["chunks"])
+        for chunk in backend.chunks(wanted)
     ]
-    return [*first, *(c for c in found if c["id"] not in set(pointed["chunks"]))]
+    return [*first, *(c for c in found if c["id"] not in set(wanted))]
+
+
+def _overlaps(candidate: Candidate, unit: PointedUnit) -> bool:
+    beside = candidate["end"] <= unit["start"] or unit["end"] <= candidate["start"]
+    return candidate["document"] == unit["document"] and not beside
