@@ -64,6 +64,13 @@ class SearchSettings(BaseModel):
         default={"statute": 1.0, "rule": 0.75, "case": 0.5, "guidance": 0.25},
         description="The authority of a kind of source or of a publisher's host, from 0 to 1.",
     )
+    max_answer_words: int = Field(
+        default=800,
+        ge=20,
+        le=20_000,
+        description="How many words of provisions the embedded generator quotes whole; what it "
+        "leaves out it names.",
+    )
     candidates: int = Field(
         default=30, ge=1, le=500, description="Fused chunks that go to the reranker; k come out."
     )

@@ -21,6 +21,7 @@ from lexloop.core.types import (
     Evaluation,
     Passage,
     Plan,
+    Pointed,
     Reasoning,
     Triplet,
     Turn,
@@ -90,11 +91,13 @@ class State(InputState, OutputState, total=False):
     standalone: str
     queries: list[str]
     keywords: list[str]
+    pointed: Pointed | None
     candidates: list[Candidate]
     graph_candidates: list[Candidate]
     draft: str
     draft_citations: list[Citation]
     draft_abstained: bool
+    draft_told: list[str]  # the lines of the draft that code read off the structure
     reasoning: list[Reasoning]  # not in the output: it may recite the instructions
 
 

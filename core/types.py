@@ -15,6 +15,13 @@ from typing_extensions import TypedDict
 ABSTENTION = "The documents provided do not answer this question."
 """The one sentence that stands for "no answer"; generator, evaluator and tests share it."""
 
+POINTED = "pointed"
+"""The signal of a candidate that the question points to by the number of its provision."""
+DEFINING = "defining"
+"""The signal of a candidate that defines a term that the question asks the meaning of."""
+MOST_POINTED = 12
+"""The most chunks that a question points to."""
+
 Complexity = Literal[0, 1, 2]
 NodeName = Literal[
     "classify",
@@ -106,6 +113,37 @@ class Citation(TypedDict):
     lead: NotRequired[str]
     lead_spans: NotRequired[list[list[int]]]
     version: NotRequired[str]
+
+
+class PointedUnit(TypedDict):
+    """A provision that a question points to; ``place`` is its place in the document's tree."""
+
+    document: str
+    place: int
+    label: str
+    start: int
+    end: int
+
+
+class Told(TypedDict):
+    """A line that code read off a document's structure, and the words there that show it."""
+
+    line: str
+    citations: list[Citation]
+
+
+class Pointed(TypedDict):
+    """What a question points to in the structure of the documents.
+
+    ``chunks`` are those that hold the units, in the order of the text, some first where there are
+    many. ``told`` is what code says of numbers that are not there and of the structure itself; the
+    numbers of its citations are 0. ``only`` says whether nothing else is asked.
+    """
+
+    units: list[PointedUnit]
+    chunks: list[str]
+    told: list[Told]
+    only: bool
 
 
 class Plan(TypedDict):

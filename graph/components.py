@@ -141,7 +141,9 @@ def _generator(settings: Settings, view: View, chat: ChatModel | None) -> Genera
                 "Set model, for example to 'openai:gpt-4o-mini', or choose hypa, pa or fixed.",
             )
         return ModelAlone()
-    return ModelGenerator(view) if by_model else ExtractiveGenerator(view)
+    if by_model:
+        return ModelGenerator(view)
+    return ExtractiveGenerator(view, settings.max_answer_words)
 
 
 def _guard(settings: Settings, view: View) -> Guard:

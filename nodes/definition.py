@@ -13,7 +13,9 @@ _ASKED = re.compile(
     re.IGNORECASE,
 )
 _SURELY = re.compile(r"defin|meaning|\bmeans?\b|refers? to|constitutes|\bthe term", re.IGNORECASE)
-_PLAIN = re.compile(r"what (?:is an? |are |is (?=[\w\-]+ ))[\w\- ]{3,40}\??$", re.IGNORECASE)
+_PLAIN = re.compile(
+    r"what (?:is an? |are (?!the )|is (?=[\w\-]+ ))[\w\- ]{3,40}\??$", re.IGNORECASE
+)
 _ATTRIBUTE = re.compile(
     r"""\b(?:requirements?|purposes?|calculations?|difference\w*|relationship|deadlines?|penalt\w+
     |dates?|changes?|criteria|roles?|consequences?|conditions?|options?|steps?|rules?|exceptions?

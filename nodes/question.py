@@ -55,7 +55,9 @@ _OPENS = re.compile(
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(
-    r"\bbetween\s++(?P<left>.{1,200}?)(?<!\s)\s+and\s+(?P<right>[^,?;]+)", re.IGNORECASE
+    r"\b(?:differ\w*|distinction\w*|distinguish\w*|relat\w+|compar\w+|similarit\w+|vs|versus)\b"
+    r".{0,80}?\bbetween\s++(?P<left>.{1,200}?)(?<!\s)\s+and\s+(?P<right>[^,?;]+)",
+    re.IGNORECASE,
 )
 _PAIR = re.compile(
     r"^(?P<head>what (?:is|are) the )(?P<left>[\w\s]{3,40}?) and (?P<right>[\w\s]{3,40}?)"

@@ -21,8 +21,7 @@ from lexloop.corpus.structure.tree import Tree
 from lexloop.models.embedding import Embedder
 
 UNKNOWN = Metadata()
-_GRAPHS = 16
-_TREES = 64
+_GRAPHS, _TREES = 16, 64
 _AT_ONCE = 1000
 
 
@@ -108,8 +107,13 @@ class Everything:
         return view
 
     @cached_property
+    def titles(self) -> dict[str, str]:
+        """The documents' titles by their names, in order."""
+        return self.texts.titles()
+
+    @cached_property
     def tree_of(self) -> Callable[[int], Tree]:
-        """From a document's place to its tree."""
+        """From a document's place to its tree; recent ones are kept."""
         return lru_cache(maxsize=_TREES)(self.texts.tree_of)
 
     @cached_property

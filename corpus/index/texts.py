@@ -236,6 +236,10 @@ class TextStore:
         """The documents' names in order."""
         return [row[0] for row in self.rows("SELECT name FROM documents ORDER BY ordinal")]
 
+    def titles(self) -> dict[str, str]:
+        """The documents' titles by their names, in order."""
+        return dict(self.rows("SELECT name, title FROM documents ORDER BY ordinal"))
+
     def metadata(self) -> dict[str, Metadata]:
         """What is known of each document that has metadata."""
         found = self.rows("SELECT name, metadata FROM documents WHERE metadata != '{}'")
@@ -295,6 +299,11 @@ class TextStore:
             wanted = f"SELECT * FROM provisions WHERE key IN ({','.join('?' * len(asked))})"  # noqa: S608
             found += self.rows(f"{wanted} ORDER BY document, place", asked)
         return found
+
+    def pages_of(self, ordinal: int) -> list[int]:
+        """Where each page of a document begins; nothing where it has none."""
+        ((pages,),) = self.rows("SELECT pages FROM documents WHERE ordinal = ?", (ordinal,))
+        return list(json.loads(pages))
 
     def chunks(self, positions: Sequence[int]) -> list[Chunk]:
         """The chunks at the given positions, in the order asked for."""

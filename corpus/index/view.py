@@ -1,9 +1,11 @@
 """What one asker may see of an index: every text that is read comes from here."""
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Collection as Names
 from functools import cached_property, lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,10 +14,13 @@ from numpy.typing import NDArray
 from lexloop.core.filters import Filters
 from lexloop.core.hits import Hit
 from lexloop.core.metadata import Metadata
-from lexloop.core.types import Chunk
+from lexloop.core.types import MOST_POINTED, Chunk, Citation, Pointed, PointedUnit
 from lexloop.corpus.index.everything import UNKNOWN, Everything
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.document import Skipped
+from lexloop.corpus.structure.asking import point
+from lexloop.corpus.structure.places import keys_of_term
+from lexloop.corpus.structure.references import Reference
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.structure.tree import Tree
 from lexloop.models.embedding import Vectors
@@ -25,6 +30,7 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 1000
 _TERMS = 1 << 14
+_TREES = 50
 _UNNAMED = "They could not be read; `lexloop index` names them when it reads them."
 Embed = Callable[[list[str]], Vectors]
 
@@ -118,10 +124,74 @@ class View:
         ordinal = self._layout.ordinals.get(document) if self._shows(document) else None
         return None if ordinal is None else self._everything.texts.text_of(ordinal)
 
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        """The documents' titles by their names, in order."""
+        return {name: t for name, t in self._everything.titles.items() if self._shows(name)}
+
     def tree_of(self, document: str) -> Tree | None:
-        """The tree of a document; None when there is no such document."""
+        """The structure of a document; None when there is no such document."""
         ordinal = self._layout.ordinals.get(document) if self._shows(document) else None
         return None if ordinal is None else self._everything.tree_of(ordinal)
+
+    def holding(self, references: Sequence[Reference], named: Sequence[str]) -> Sequence[str]:
+        """The documents in which references may lead somewhere, those named first.
+
+        Of the others some, since each tree is read.
+        """
+        return list(dict.fromkeys([*named, *self.documents[:_TREES]]))
+
+    def cited(self, document: str, start: int, end: int, section: str) -> Citation:
+        """The citation of a span of a document, its number 0.
+
+        Raises:
+            KeyError: There is no such document.
+        """
+        text = self.text_of(document)
+        if text is None:
+            raise KeyError(document)
+        pages = self._everything.texts.pages_of(self._layout.ordinals[document])
+        citation: Citation = {
+            "n": 0,
+            "document": document,
+            "section": section,
+            "page": bisect_right(pages, start) or None,
+            "start": start,
+            "end": end,
+            "quote": text[start:end],
+        }
+        held = self._metadata.get(document)
+        if held is not None and held.version:
+            citation["version"] = held.version
+        return citation
+
+    def pointed(self, question: str) -> Pointed:
+        """What a question points to by its number, and what the structure itself says."""
+        found = point(question, self)
+        chunks = (id for unit in found["units"] for id in self._chunks_over(unit))
+        first = list(dict.fromkeys(islice(chunks, MOST_POINTED)))
+        return {**found, "chunks": first}
+
+    def defining(self, terms: Sequence[str]) -> list[str]:
+        """The ids of the chunks in which the definitions of terms begin, in order."""
+        keys = [key for term in terms for key in keys_of_term(term)[:1]]
+        found: list[str] = []
+        for _, ordinal, place in self._everything.texts.provisions(keys):
+            name = self._layout.names[ordinal]
+            if self._shows(name):
+                start = self._everything.tree_of(ordinal).units[place].start
+                first, end = self._layout.span_of(ordinal)
+                at = int(np.searchsorted(self._layout.starts[first:end], start, side="right"))
+                found.append(self._layout.id_of(first + max(0, at - 1)))
+        return list(dict.fromkeys(found))[:MOST_POINTED]
+
+    def _chunks_over(self, unit: PointedUnit) -> Iterator[str]:
+        """The ids of the chunks that hold a unit's words, in order."""
+        first, end = self._layout.span_of(self._layout.ordinals[unit["document"]])
+        starts = self._layout.starts[first:end]
+        begin = max(0, int(np.searchsorted(starts, unit["start"], side="right")) - 1)
+        for position in range(begin, int(np.searchsorted(starts, unit["end"]))):
+            yield self._layout.id_of(first + position)
 
     def metadata(self, documents: Names[str]) -> dict[str, Metadata]:
         """What is known of each document; one that is superseded ends where the next begins."""

@@ -91,7 +91,9 @@ class _Parser:
         if self._growing.within == "closing" or (begun and _CLOSING.match(line.text)):
             self._growing.add_to("closing", line)
         elif (note := _NOTE.match(line.text)) or _AMENDMENT.match(line.text):
-            self._growing.note(line, note["word"] if note else "", note["number"] if note else "")
+            self._growing.note(
+                line, note["word"] if note else "", (note["number"] or "") if note else ""
+            )
         elif exception := _EXCEPTION.match(line.text):
             self._growing.exception(line, exception["number"] or "")
             begin = len(line.text) - len(line.text[exception.end() :].lstrip())

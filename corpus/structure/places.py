@@ -1,6 +1,7 @@
 """From references to the units of a tree, and to what is nearest where there is no such unit."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,9 +9,11 @@ from functools import cached_property
 from lexloop.corpus.structure.markers import roman_value
 from lexloop.corpus.structure.references import Reference, Step, steps_of
 from lexloop.corpus.structure.tree import Tree
+from lexloop.corpus.text.tokens import tokenize
 
 _ANNEXES = ("annex", "schedule", "appendix")
 _MOST = 200
+_OR = re.compile(r",?\s+or\s+|\s*[,/]\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,18 @@ class Places:
             between = (p for p in range(first, last + 1) if units[p].kind == kind)
         return [p for p in between if units[p].number][:_MOST]
 
+    def ending(self, reference: Reference) -> list[int]:
+        """The places of the units whose own steps end with those of a reference.
+
+        Where chapters are numbered anew in each title, "chapter II" may be several.
+        """
+        wanted = _key(reference.steps)
+        return [
+            place
+            for key, place in self._index.items()
+            if len(key) > len(wanted) and key[-len(wanted) :] == wanted and wanted[0][0]
+        ][:_MOST]
+
     def missing(self, reference: Reference) -> Missing | None:
         """What is there in place of a provision that is not; None where it is, or names none.
 
@@ -75,11 +90,24 @@ class Places:
         for length in range(len(steps) - 1, 0, -1):
             within = self._place(steps[:length])
             if within is not None:
-                numbered = [c for c in self._tree.children(within) if self._tree.units[c].number]
-                found = numbered or [-1]
-                return Missing(steps, within, found[0], found[-1])
+                return self._among(steps, within)
+        whole, dot, _ = steps[0].number.rpartition(".")
+        within = self._place((Step(steps[0].key, whole),)) if dot else None
+        if within is not None:  # of "2.9", clause 2 is there
+            return self._among(steps, within)
         roots = self._roots.get(steps[0].key, [])
-        return Missing(steps, -1, roots[0], roots[-1]) if roots else None
+        alike = [p for p in roots if ("." in self._tree.units[p].number) == bool(dot)]
+        found = alike or roots
+        return Missing(steps, -1, found[0], found[-1]) if found else None
+
+    def _among(self, steps: tuple[Step, ...], within: int) -> Missing:
+        """What is missing among the numbered children of a unit."""
+        units = self._tree.units
+        inside = self._tree.children(within)
+        if not any(units[p].number for p in inside):  # an unnumbered paragraph leads into the list
+            inside = [p for c in inside for p in self._tree.children(c)]
+        found = [p for p in inside if units[p].number] or [-1]
+        return Missing(steps, within, found[0], found[-1])
 
     def _from(self, steps: tuple[Step, ...], at: int) -> int | None:
         """The place that steps lead to: "paragraph 1" starts from the nearest unit that has one."""
@@ -94,8 +122,13 @@ class Places:
 
     @cached_property
     def keys(self) -> dict[str, int]:
-        """What ``key_of`` makes of the steps to each unit -> the first such unit's place."""
-        return {json.dumps(key): place for key, place in self._index.items()}
+        """What ``key_of`` and ``keys_of_term`` make of each unit -> the first such unit's place."""
+        found = {json.dumps(key): place for key, place in self._index.items()}
+        for place, unit in enumerate(self._tree.units):
+            if unit.kind == "definition":
+                for key in keys_of_term(unit.heading):
+                    found.setdefault(key, place)
+        return found
 
     @cached_property
     def _index(self) -> dict[tuple[tuple[str, str], ...], int]:
@@ -110,7 +143,8 @@ class Places:
         """By keyword the places of the outermost units that it names, in order."""
         found: dict[str, list[int]] = {}
         for key, place in self._index.items():
-            if len(key) == 1 or (len(key) == 2 and key[0][0] in _ANNEXES):
+            part = self._tree.units[place].kind == "part"
+            if len(key) == 1 or part or (len(key) == 2 and key[0][0] in _ANNEXES):
                 found.setdefault(key[-1][0], []).append(place)
         return {key: sorted(places) for key, places in found.items()}
 
@@ -118,6 +152,13 @@ class Places:
 def key_of(steps: Sequence[Step]) -> str:
     """One text for all ways to write the same steps: chapter 3 is chapter III."""
     return json.dumps(_key(steps))
+
+
+def keys_of_term(term: str) -> list[str]:
+    """One text for all forms of a term, and one for each of those that "or" joins."""
+    forms = [term, *(_OR.split(term) if _OR.search(term) else [])]
+    stems = (tokenize(form) for form in forms)
+    return list(dict.fromkeys(json.dumps({"defines": found}) for found in stems if found))
 
 
 def _key(steps: Sequence[Step]) -> tuple[tuple[str, str], ...]:

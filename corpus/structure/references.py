@@ -22,7 +22,7 @@ _KEYS = {
 _DIVISIONS = frozenset(("annex", "schedule", "appendix", "chapter", "part", "title"))
 _SMALL = frozenset(("paragraph", "point"))
 _NUMBER = (
-    r"\d{1,5}[A-Za-z]{0,2}(?!\w)(?:[.\-–:]\d{1,5}[A-Za-z]?(?!\w)){0,6}"
+    r"\d{1,15}[A-Za-z]{0,2}(?!\w)(?:[.\-–:]\d{1,5}[A-Za-z]?(?!\w)){0,6}"
     r"|(?-i:[IVXLC]{1,7}\b|[A-Z]\b|[ivxl]{2,7}\b)"
 )
 _SUBS = r"(?:\s?\([A-Za-z0-9]{1,5}\)){1,8}"

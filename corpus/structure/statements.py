@@ -78,7 +78,7 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
         else:
             lead = None
             leads.append(())
-        if lead is not None:
+        if lead is not None and not _defines_all(tree, place):
             spans = leads[-1][:-1]
             lead_words = " ".join(unnumbered(text[slice(*span)]) for span in spans)
             points = sum(tree.units[child].kind in ITEMS for child in tree.children(place))
@@ -97,6 +97,12 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
                 else unnumbered(text[start:end])
             )
             yield Statement(start, end, spans, unit.label, lead_words, own)
+
+
+def _defines_all(tree: Tree, place: int) -> bool:
+    """Whether a list is one of definitions: nobody asks for them all at once."""
+    kinds = [tree.units[child].kind for child in tree.children(place)]
+    return all(kind == "definition" for kind in kinds if kind in ITEMS)
 
 
 def _heading(tree: Tree, place: int) -> str:

@@ -61,6 +61,8 @@ def classify(
         "probabilities": probabilities,
         "plan": plan_for(complexity, settings),
         "advice": None,
+        "pointed": None,
+        "draft_told": [],
         "attempts": [],
         "answer": "",
         "abstained": False,

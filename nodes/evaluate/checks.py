@@ -1,7 +1,7 @@
 """What code verifies of an answer: its citations exist and its facts stand in what it cites."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.types import Citation
@@ -19,13 +19,22 @@ _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]\"'“”]+", re.IGNORECA
 _BARE_ADDRESS = re.compile(r"^(?:https?://)?(?:www\.)?|[.,;:!?/]+$")
 
 
-def citation_problems(answer: str, citations: list[Citation], text_of: TextOf) -> list[str]:
+def without_told(answer: str, told: Collection[str]) -> str:
+    """An answer without the lines that code read off the structure of the documents."""
+    return "\n".join(line for line in answer.split("\n") if line not in told).strip()
+
+
+def citation_problems(
+    answer: str, citations: list[Citation], text_of: TextOf, told: Collection[str] = ()
+) -> list[str]:
     """Everything that keeps an answer's citations from being verified.
 
     Args:
         answer: The answer with its [n] markers.
         citations: The spans behind the markers.
         text_of: The text of a document by name; None for an unknown document.
+        told: Lines of the answer that code wrote from the structure of the documents: of these only
+            the citations are checked.
 
     Returns:
         One sentence per problem; none means that the answer is made of sentences, that every one
@@ -37,8 +46,11 @@ def citation_problems(answer: str, citations: list[Citation], text_of: TextOf) -
         DeadlineExceeded: The question has run out of time.
     """
     altered = [problem for citation in citations if (problem := _misquoted(citation, text_of))]
-    problems = [*altered, *foreign_matter(answer)]
-    sentences = [s for s in cited_sentences(answer) if s.says_something]
+    said = without_told(answer, told)
+    if told and not said:
+        return altered
+    problems = [*altered, *foreign_matter(said)]
+    sentences = [s for s in cited_sentences(said) if s.says_something]
     if not sentences:
         problems.append("The answer says nothing.")
     by_number: dict[int, list[Citation]] = {}

@@ -7,7 +7,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, Attempt, Evaluation
 from lexloop.models.dialogue import Dialogue
-from lexloop.nodes.evaluate.checks import TextOf, citation_problems
+from lexloop.nodes.evaluate.checks import TextOf, citation_problems, without_told
 from lexloop.nodes.evaluate.judge import Judge, Judgement
 from lexloop.nodes.evaluate.verdict import (
     best_attempt,
@@ -86,7 +86,11 @@ def _evaluation(
     if judge is None:
         unjudged = Judgement(None, None, None, ["No evaluator is set."])
         return _record(unjudged, problems, passed=False)
-    judgement = yield from judge.judge(state["standalone"], state["passages"], state["draft"])
+    said = without_told(state["draft"], state.get("draft_told", []))
+    if not said:
+        read = Judgement(None, None, None, ["It was read off the structure of the documents."])
+        return _record(read, problems, passed=not problems)
+    judgement = yield from judge.judge(state["standalone"], state["passages"], said)
     passed = not problems and passes(judgement, settings)
     return _record(judgement, problems, passed)
 
@@ -97,7 +101,8 @@ def _problems(state: State, text_of: TextOf | None) -> list[str]:
         return []
     if text_of is None:
         return ["The answer comes from the model alone: no document backs it."]
-    return citation_problems(state["draft"], state["draft_citations"], text_of)
+    told = state.get("draft_told", [])
+    return citation_problems(state["draft"], state["draft_citations"], text_of, told)
 
 
 def _record(judgement: Judgement, problems: list[str], passed: bool) -> Evaluation:

@@ -1,18 +1,34 @@
 """The embedded generator: selects, orders and cites sentences of the passages."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
-from lexloop.core.types import ABSTENTION, Advice, Citation, Passage, Triplet
+from lexloop.core.types import (
+    ABSTENTION,
+    Advice,
+    Citation,
+    Passage,
+    Pointed,
+    PointedUnit,
+    Triplet,
+)
 from lexloop.corpus.text.sentences import sentence_spans
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.cite import cite
 from lexloop.nodes.generate.answerable import answerable, read_signs
-from lexloop.nodes.generate.lists import list_asked, quote_list
+from lexloop.nodes.generate.lists import list_asked
 from lexloop.nodes.generate.node import Draft
-from lexloop.nodes.generate.selection import Evidence, gather, select
+from lexloop.nodes.generate.quoting import Library, quote_all
+from lexloop.nodes.generate.selection import Evidence, gather, select, standing_alone
 from lexloop.nodes.relevance import Asked, Sources, understand
 
 MIN_ANSWERABLE = 0.5
+_SHORT = 120
+"""A provision of so few words is quoted whole, whatever is asked of it."""
+
+
+class Documents(Sources, Library, Protocol):
+    """What answers are selected and quoted from."""
 
 
 class ExtractiveGenerator:
@@ -20,12 +36,13 @@ class ExtractiveGenerator:
 
     Args:
         sources: The collection the passages come from.
+        max_words: How many words of provisions are quoted whole.
     """
 
     instructions = ""
 
-    def __init__(self, sources: Sources) -> None:
-        self._sources = sources
+    def __init__(self, sources: Documents, max_words: int = 800) -> None:
+        self._sources, self._max_words = sources, max_words
 
     @unassisted
     def generate(
@@ -34,10 +51,36 @@ class ExtractiveGenerator:
         passages: list[Passage],
         triplets: list[Triplet],
         advice: Advice | None,
+        pointed: Pointed | None = None,
     ) -> Draft:
-        """Quote the most relevant statements; the abstention when the signs are against it."""
+        """Quote what the question points to, else the most relevant statements.
+
+        A longer question is answered from statements of what it points to. The abstention where
+        the signs are against an answer.
+        """
+        if pointed is None or not (pointed["units"] or pointed["told"]):
+            return self._selected(question, passages, [])
+        units = pointed["units"]
+        if not units:
+            return Draft(ABSTENTION)  # what it points to is not there
+        if pointed["only"] or sum(map(self._length, units)) <= _SHORT:
+            return self._quoted(units)
+        draft = self._selected(question, passages, units)
+        return self._quoted(units) if draft.abstained else draft
+
+    def _length(self, unit: PointedUnit) -> int:
+        text = self._sources.text_of(unit["document"]) or ""
+        return len(text[unit["start"] : unit["end"]].split())
+
+    def _quoted(self, units: list[PointedUnit]) -> Draft:
+        lines, citations = quote_all(units, self._sources, self._max_words)
+        return Draft("\n".join(lines), citations, lines) if citations else Draft(ABSTENTION)
+
+    def _selected(self, question: str, passages: list[Passage], units: list[PointedUnit]) -> Draft:
         asked = understand(question, self._sources)
         scored = gather(asked, passages, self._sources)
+        if scored is not None and units:
+            scored = scored.within(units)
         if scored is None or not asked.all_terms:
             return Draft(ABSTENTION)
         if answerable(read_signs(asked, scored, self._sources)) < MIN_ANSWERABLE:
@@ -45,39 +88,33 @@ class ExtractiveGenerator:
         return self._draft(asked, select(asked, scored))
 
     def _draft(self, asked: Asked, chosen: Sequence[Evidence]) -> Draft:
-        """The evidence as an answer; a source has the number of its first use."""
-        answer: list[str] = []
+        """The evidence as an answer; what is asked of a list as a whole is answered by all of it.
+
+        Sources are numbered in the order of use, each once.
+        """
+        lines: list[str] = []
         citations: list[Citation] = []
-        for n, item in enumerate(chosen, 1):
-            document = item.passage["document"]
-            tree, text = self._sources.tree_of(document), self._sources.text_of(document)
-            place = -1
-            if tree is not None and text is not None:
-                place = list_asked(item, asked, tree, text, self._sources)
-            if place >= 0 and tree and text:
-                quoted = quote_list(tree, text, place, 600)
-                answer.append(
-                    "\n".join(f"{line} [{n}]" for line in quoted.lines)
-                    + (f"\n{quoted.left_out} [{n}]" if quoted.left_out else "")
-                )
-                unit = tree.units[place]
-                citations.append(
-                    {
-                        "n": n,
-                        "document": document,
-                        "section": unit.label,
-                        "page": item.passage["page"],
-                        "start": unit.start,
-                        "end": unit.end,
-                        "quote": text[unit.start : unit.end],
-                    }
-                )
-                break
-            said = item.said.text
-            words = said[:1].upper() + said[1:]
+        for item in chosen:
+            if any(_within(item, citation) for citation in citations):
+                continue
+            unit = list_asked(item, asked, self._sources)
+            if unit is not None:
+                listed, cited = quote_all([unit], self._sources, self._max_words, len(citations))
+                lines += listed
+                citations += cited
+                if len(asked.parts) == 1:
+                    break
+                continue
+            n = len(citations) + 1
+            said = standing_alone(item, self._sources)
+            text = " ".join(statement.text for statement in said)
+            text = text[:1].upper() + text[1:]
             # a marker after each sentence, so that none stands uncited
-            answer.append(
-                " ".join(f"{words[start:end]} [{n}]" for start, end in sentence_spans(words))
-            )
-            citations.append(cite(item.passage, [item.said], n))
-        return Draft("\n".join(answer), citations)
+            lines.append(" ".join(f"{text[a:b]} [{n}]" for a, b in sentence_spans(text)))
+            citations.append(cite(item.passage, said, n))
+        return Draft("\n".join(lines), citations)
+
+
+def _within(item: Evidence, citation: Citation) -> bool:
+    inside = citation["start"] <= item.said.start and item.said.end <= citation["end"]
+    return inside and item.passage["document"] == citation["document"]

@@ -1,7 +1,7 @@
 """The model's generators: from numbered passages, or alone."""
 
 from lexloop import prompts
-from lexloop.core.types import ABSTENTION, Advice, Passage, Triplet
+from lexloop.core.types import ABSTENTION, Advice, Passage, Pointed, Triplet
 from lexloop.corpus.triplets.predicates import reading
 from lexloop.models.dialogue import ChatRequest, Dialogue
 from lexloop.nodes.generate.citations import abstains, cited
@@ -27,6 +27,7 @@ class ModelGenerator:
         passages: list[Passage],
         triplets: list[Triplet],
         advice: Advice | None,
+        pointed: Pointed | None = None,
     ) -> Dialogue[Draft]:
         """Answer from the passages; without any there is nothing to ask the model."""
         if not passages:
@@ -54,6 +55,7 @@ class ModelAlone:
         passages: list[Passage],
         triplets: list[Triplet],
         advice: Advice | None,
+        pointed: Pointed | None = None,
     ) -> Dialogue[Draft]:
         """Answer without passages and so without citations."""
         system, user = self._prompt.render(question=question)

@@ -4,16 +4,29 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from lexloop.core.state import State, Update
-from lexloop.core.types import ABSTENTION, Advice, Citation, Passage, Triplet
+from lexloop.core.types import (
+    ABSTENTION,
+    Advice,
+    Citation,
+    Passage,
+    Pointed,
+    Told,
+    Triplet,
+)
 from lexloop.models.dialogue import Dialogue
 
 
 @dataclass(frozen=True)
 class Draft:
-    """An answer with its citations; an abstention has none."""
+    """An answer with its citations; an abstention has none.
+
+    ``told`` are the lines of the answer that code read off a document's structure: quotes of
+    whole provisions, and what is not there. Only code fills it in.
+    """
 
     answer: str
     citations: list[Citation] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
 
     @property
     def abstained(self) -> bool:
@@ -35,8 +48,12 @@ class Generator(Protocol):
         passages: list[Passage],
         triplets: list[Triplet],
         advice: Advice | None,
+        pointed: Pointed | None = None,
     ) -> Dialogue[Draft]:
-        """Answer ``question`` from ``passages`` and cite them as [n], or abstain."""
+        """Answer ``question`` from ``passages`` and cite them as [n], or abstain.
+
+        ``pointed`` is what the question points to; its passages come first.
+        """
         ...
 
 
@@ -50,13 +67,43 @@ class Guard(Protocol):
 
 def generate(state: State, generator: Generator, guard: Guard) -> Dialogue[Update]:
     """Write the draft of this attempt; one that recites its instructions becomes an abstention."""
-    draft = yield from generator.generate(
-        state["standalone"], state["passages"], state["triplets"], state.get("advice")
-    )
+    pointed = state.get("pointed")
+    told = pointed["told"] if pointed else []
+    if pointed and told and pointed["only"] and not pointed["units"]:
+        draft = Draft(ABSTENTION)
+    else:
+        draft = yield from generator.generate(
+            state["standalone"], state["passages"], state["triplets"], state.get("advice"), pointed
+        )
     if guard.withholds(draft.answer, generator.instructions, state["asked"]):
         draft = Draft(ABSTENTION)
+    draft = with_told(draft, told, after=len(state["passages"]))
     return {
         "draft": draft.answer,
         "draft_citations": draft.citations,
         "draft_abstained": draft.abstained,
+        "draft_told": draft.told,
     }
+
+
+def with_told(draft: Draft, told: list[Told], after: int) -> Draft:
+    """The draft, then what code says of the structure; that alone in place of an abstention.
+
+    Args:
+        draft: What the generator wrote.
+        told: The lines that code adds.
+        after: The highest number that the draft's markers may have.
+    """
+    if not told:
+        return draft
+    citations = [] if draft.abstained else [*draft.citations]
+    number = max((c["n"] for c in citations), default=0) if draft.told else after
+    number = 0 if draft.abstained else number
+    lines: list[str] = []
+    for line in told:
+        numbered = [{**c, "n": number + i} for i, c in enumerate(line["citations"], 1)]
+        number += len(numbered)
+        citations += numbered
+        lines.append(" ".join([line["line"], "".join(f"[{c['n']}]" for c in numbered)]).strip())
+    answer = "\n".join([*([] if draft.abstained else [draft.answer]), *lines])
+    return Draft(answer, citations, [*draft.told, *lines])

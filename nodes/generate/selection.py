@@ -1,11 +1,13 @@
 """Which statements of the passages make the answer."""
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.core.types import Passage
+from lexloop.core.types import Passage, PointedUnit
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
@@ -15,6 +17,13 @@ MAX_STATEMENTS, MAX_WORDS = 3, 120
 NEARLY_BEST = 0.9
 """A further statement must score this share of the best one's."""
 _COPY = 0.85
+_POINTS_BACK = re.compile(
+    r"(?:however|nevertheless|moreover|furthermore|otherwise|therefore|thereafter|accordingly"
+    r"|similarly|likewise|in addition|for (?:this|that|these|those|such) \w+"
+    r"|(?:in|to|under|by|on) (?:such|that|those|this|these) \w+"
+    r"|that|this|those|these|such|it|they|he|she|the (?:latter|former|same))\b",
+    re.IGNORECASE,
+)
 _SUPPORTING = 0.85
 """A recital explains what an article says: it answers where it is clearly closer."""
 
@@ -52,6 +61,18 @@ class Scored:
         top: NDArray[np.float32] = self.scores.max(axis=0)
         return top
 
+    def within(self, units: Sequence[PointedUnit]) -> "Scored | None":
+        """The evidence that lies in provisions; None where none does."""
+        kept = [i for i, item in enumerate(self.evidence) if any(_lies_in(item, u) for u in units)]
+        if not kept:
+            return None
+        return Scored([self.evidence[i] for i in kept], self.vectors[kept], self.scores[:, kept])
+
+
+def _lies_in(item: Evidence, unit: PointedUnit) -> bool:
+    inside = unit["start"] <= item.said.start and item.said.end <= unit["end"]
+    return inside and item.passage["document"] == unit["document"]
+
 
 def gather(asked: Asked, passages: list[Passage], sources: Sources) -> Scored | None:
     """Score every statement and list of the passages; None when there is none."""
@@ -83,6 +104,16 @@ def select(asked: Asked, scored: Scored) -> list[Evidence]:
             break
         _take_first([i], scored, chosen)
     return chosen
+
+
+def standing_alone(item: Evidence, sources: Sources) -> list[Statement]:
+    """The statement, with the one before it where it begins with a word that points back to it."""
+    said = item.said
+    if said.leads or not _POINTS_BACK.match(said.own):
+        return [said]
+    found, _ = sources.statements(item.passage["id"])
+    before = [other for other in found if other.end <= said.start and not other.points][-1:]
+    return [*before, said]
 
 
 def _take_first(ranked: list[int], scored: Scored, chosen: list[Evidence]) -> None:

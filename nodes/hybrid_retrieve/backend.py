@@ -5,7 +5,7 @@ from typing import Protocol
 
 from lexloop.core.hits import Hit
 from lexloop.core.metadata import Metadata
-from lexloop.core.types import Chunk
+from lexloop.core.types import Chunk, Pointed
 
 __all__ = ["Backend", "Hit"]
 
@@ -48,6 +48,14 @@ class Backend(Protocol):
         """
         ...
 
+    def defining(self, terms: Sequence[str]) -> list[str]:
+        """The ids of the chunks in which these terms are defined; at most 12."""
+        ...
+
     def metadata(self, documents: Collection[str]) -> dict[str, Metadata]:
         """What is known of these documents, by name; asked only where a fusion reads it."""
+        ...
+
+    def pointed(self, question: str) -> Pointed:
+        """What a question points to by its number; nothing where no structure is kept."""
         ...

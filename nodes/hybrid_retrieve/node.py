@@ -4,12 +4,14 @@ from math import ceil
 
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
-from lexloop.core.types import Candidate
+from lexloop.core.types import DEFINING, MOST_POINTED, POINTED, Candidate, Pointed, PointedUnit
 from lexloop.models.dialogue import unassisted
+from lexloop.nodes.definition import asked_definition
 from lexloop.nodes.hybrid_retrieve.backend import Backend
 from lexloop.nodes.hybrid_retrieve.choice import fuse, reads_host, unread
 from lexloop.nodes.hybrid_retrieve.found import Found, Scores
 from lexloop.nodes.hybrid_retrieve.host import host_score
+from lexloop.nodes.question import question_parts
 
 _DEPTH = 4
 """How many hits of each signal are fused for every candidate that goes on."""
@@ -24,10 +26,12 @@ _BROADER = 2
 def hybrid_retrieve(state: State, backend: Backend | None, settings: Settings) -> Update:
     """Write the fused candidates; none when the variant retrieves nothing.
 
+    What the question points to by its number comes first, in the order of the text.
+
     Settings that the chosen fusion does not read are listed in ``degraded``, once a question.
     """
     if backend is None:
-        return {"candidates": []}
+        return {"candidates": [], "pointed": None}
     limit = max(settings.candidates, state["plan"]["k"])
     if (advice := state.get("advice")) and advice["broaden"]:
         limit *= _BROADER
@@ -37,9 +41,13 @@ def hybrid_retrieve(state: State, backend: Backend | None, settings: Settings) -
         backend.search_vector(queries, limit * _DEPTH),
     )
     hosts = _host_scores(backend, found, settings) if reads_host(settings) else {}
-    update: Update = {
-        "candidates": _best(backend, found, fuse(found, settings, hosts), hosts, limit)
-    }
+    pointed = backend.pointed(state["standalone"])
+    best = _best(backend, found, fuse(found, settings, hosts), hosts, limit)
+    parts = question_parts(state["standalone"])
+    terms = [term for part in parts if (term := asked_definition(part))]
+    best = _first(backend, backend.defining(terms), DEFINING, best)
+    best = _first(backend, _chunks_of(pointed, best), POINTED, best)
+    update: Update = {"candidates": best, "pointed": pointed}
     known = state.get("degraded", [])
     if news := [notice for notice in unread(settings) if notice not in known]:
         update["degraded"] = [*known, *news]
@@ -70,3 +78,33 @@ def _best(
             signals["host"] = hosts[chunk["document"]]
         candidates.append({**chunk, "score": fused[chunk["id"]], "signals": signals})
     return candidates
+
+
+def _chunks_of(pointed: Pointed, found: list[Candidate]) -> list[str]:
+    """The chunks of what the question points to.
+
+    Of a whole chapter, what the search finds in it says more than its beginning.
+    """
+    inside = [c["id"] for c in found if any(_overlaps(c, unit) for unit in pointed["units"])]
+    large = len(pointed["chunks"]) >= MOST_POINTED and not pointed["only"]
+    return inside[:MOST_POINTED] if large and inside else pointed["chunks"]
+
+
+def _first(
+    backend: Backend, chunk_ids: list[str], signal: str, found: list[Candidate]
+) -> list[Candidate]:
+    """The candidates, before them those that the question itself leads to."""
+    if not chunk_ids:
+        return found
+    top = max((candidate["score"] for candidate in found), default=1.0)
+    known = {candidate["id"]: candidate["signals"] for candidate in found}
+    first: list[Candidate] = [
+        {**chunk, "score": top, "signals": {**known.get(chunk["id"], {}), signal: 1.0}}
+        for chunk in backend.chunks(chunk_ids)
+    ]
+    return [*first, *(c for c in found if c["id"] not in set(chunk_ids))]
+
+
+def _overlaps(candidate: Candidate, unit: PointedUnit) -> bool:
+    beside = candidate["end"] <= unit["start"] or unit["end"] <= candidate["start"]
+    return candidate["document"] == unit["document"] and not beside

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
-from lexloop.core.types import Candidate
+from lexloop.core.types import DEFINING, POINTED, Candidate
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.rerank.cutoff import worth_taking
 
@@ -24,6 +24,9 @@ class Reranker(Protocol):
 def rerank(state: State, reranker: Reranker, settings: Settings | None = None) -> Update:
     """Write the k best passages, numbered from 1; near-copies of a better one come last.
 
+    Those that the question points to, or that define a term whose meaning it asks, are all taken
+    and come first, in the order of the text.
+
     Args:
         state: The candidates of search and graph, and the plan.
         reranker: Orders them.
@@ -31,16 +34,17 @@ def rerank(state: State, reranker: Reranker, settings: Settings | None = None) -
             leaves it at the plan's.
     """
     pool = merge(state["candidates"], state.get("graph_candidates", []))
-    ranked = copies_last(reranker.rerank(state["standalone"], pool))
+    scored = {c["id"]: c for c in reranker.rerank(state["standalone"], pool)}
+    pointed = [scored.pop(c["id"]) for c in pool if {POINTED, DEFINING} & c["signals"].keys()]
+    ranked = copies_last(list(scored.values()))
     update: Update = {}
     k = state["plan"]["k"]
     if settings is not None and settings.k_by_scores:
         scores = [candidate["score"] for candidate in ranked]
-        k = worth_taking(scores, settings.min_passage_share, settings.max_k)
+        k = worth_taking(scores, settings.min_passage_share, settings.max_k) or len(pointed)
         update["plan"] = {**state["plan"], "k": k}
-    update["passages"] = [
-        {**chunk, "n": n} for n, chunk in enumerate(operative_first(ranked, k), 1)
-    ]
+    taken = [*pointed, *operative_first(ranked, max(0, k - len(pointed)))]
+    update["passages"] = [{**chunk, "n": n} for n, chunk in enumerate(taken, 1)]
     return update
 
 

@@ -3,6 +3,7 @@
 import re
 
 from lexloop.core.types import Turn
+from lexloop.corpus.structure.pointing import only_points, placed
 from lexloop.corpus.text.tokens import STOP_WORDS, words
 from lexloop.nodes.question import without_preamble
 
@@ -29,6 +30,8 @@ _OPENING = re.compile(r"(?:and|but|so|then|what about|how about|also|or)\b", re.
 
 def leans_on_history(question: str) -> bool:
     """Whether a question points outside itself or names nothing of its own."""
+    if only_points(question):
+        return False
     content = [word for word in words(question) if word not in _EMPTY]
     if not content or (len(content) == 1 and _BARE.match(question)):
         return True
@@ -52,6 +55,8 @@ def standalone_question(question: str, history: list[Turn]) -> str:
     "What is it?" after "I would like to know about bias audits" becomes
     "What are bias audits?".
     """
+    asked = [turn["content"][:_TOPIC_CHARS] for turn in history if turn["role"] == "user"]
+    question = placed(question, asked)
     topic = topic_of(history)
     if topic is None or not leans_on_history(question):
         return question

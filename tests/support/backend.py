@@ -9,7 +9,7 @@ from rank_bm25 import BM25Okapi
 from lexloop.core.filters import Filters
 from lexloop.core.hits import Hit
 from lexloop.core.metadata import Metadata
-from lexloop.core.types import Chunk
+from lexloop.core.types import Chunk, Pointed
 
 
 def chunk(chunk_id: str, text: str = "x") -> Chunk:
@@ -31,7 +31,8 @@ class MemoryBackend:
     """Keeps to the seam as a server would, for one asker.
 
     ``access`` is that asker's; ``asked`` holds every call it got, in order; ``lost`` are chunks
-    that searches still find and whose text is gone, as after an update in between.
+    that searches still find and whose text is gone, as after an update in between; ``points_to``
+    are the chunks that every question points to.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class MemoryBackend:
         self._vectors = [_vector(chunk["text"]) for chunk in chunks]
         self.asked: list[tuple[str, object]] = []
         self.lost: set[str] = set()
+        self.points_to: list[str] = []
 
     def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
         self.asked.append(("lexical", (queries, limit)))
@@ -73,6 +75,12 @@ class MemoryBackend:
     def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
         self.asked.append(("chunks", list(chunk_ids)))
         return [self._chunks[chunk_id] for chunk_id in chunk_ids if chunk_id not in self.lost]
+
+    def pointed(self, question: str) -> Pointed:
+        return {"units": [], "chunks": self.points_to, "told": [], "only": False}
+
+    def defining(self, terms: Sequence[str]) -> list[str]:
+        return []
 
     def metadata(self, documents: Collection[str]) -> dict[str, Metadata]:
         self.asked.append(("metadata", set(documents)))

@@ -1,0 +1,249 @@
+"""From a question to what it points to in the documents, and to what their structure says."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from lexloop.core.types import Citation, Pointed, PointedUnit, Told
+from lexloop.corpus.structure.about import SAYING, Structural, read_structural
+from lexloop.corpus.structure.about import told as told_of_structure
+from lexloop.corpus.structure.naming import words_of
+from lexloop.corpus.structure.places import Missing, Places
+from lexloop.corpus.structure.pointing import Pointer, Pointing, plain_form, read_pointing
+from lexloop.corpus.structure.references import Reference, Step
+from lexloop.corpus.structure.telling import (
+    Line,
+    entitled,
+    heading_span,
+    members,
+    missing_line,
+    outline,
+    word_of,
+)
+from lexloop.corpus.structure.tree import Tree
+
+MOST_DOCUMENTS = 4
+"""Of how many documents one answer speaks; of more it asks which is meant."""
+_MOST_NAMED, _MOST_UNITS = 10, 200
+
+
+class Library(Protocol):
+    """The documents that an asker may see."""
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """Their titles by their names, in order."""
+        ...
+
+    def tree_of(self, document: str) -> Tree | None:
+        """A document's tree; None where there is no such document."""
+        ...
+
+    def text_of(self, document: str) -> str | None:
+        """A document's text; None where there is no such document."""
+        ...
+
+    def holding(self, references: Sequence[Reference], named: Sequence[str]) -> Sequence[str]:
+        """The documents, those named first, in which references may lead somewhere.
+
+        Where a reference leads nowhere, some in which others of its kind do.
+        """
+        ...
+
+    def cited(self, document: str, start: int, end: int, section: str) -> Citation:
+        """The citation of a span, its number 0."""
+        ...
+
+
+def point(question: str, library: Library) -> Pointed:
+    """What a question points to; its chunks are left to whoever has them.
+
+    Args:
+        question: One that stands alone.
+        library: The documents.
+    """
+    titles = library.titles
+    pointing = read_pointing(plain_form(question), titles)
+    asked = _Asked(pointing, library)
+    structural = read_structural(pointing.rest, asked.telling)
+    if structural is not None and not pointing.foreign:
+        said, units = asked.of_structure(structural)
+        if said or units:
+            return {"units": units, "chunks": [], "told": said, "only": True}
+    units, said = asked.units(), asked.missing()
+    told = [*asked.crowd, *said]
+    if pointing.only and units and not told and all(asked.is_part(u) for u in units):
+        told = [line for unit in units for line in asked.outline(unit)]
+        units = []
+    return {"units": units, "chunks": [], "told": told, "only": pointing.only}
+
+
+class _Asked:
+    """One question and the documents it may be about.
+
+    Args:
+        pointing: How it points.
+        library: The documents.
+    """
+
+    def __init__(self, pointing: Pointing, library: Library) -> None:
+        self._pointing, self._library = pointing, library
+        self._titles = library.titles
+        self._several = len(self._titles) > 1
+        self.crowd: list[Told] = []
+        named = pointing.named or (self._titles if not self._several else ())
+        self.telling = frozenset(
+            word for name in named for word in words_of(name, self._titles[name])
+        )
+        self._found = [(p, self._places(p)) for p in pointing.pointers]
+
+    def units(self) -> list[PointedUnit]:
+        """The units pointed to, in the order of the question, none within another."""
+        units = {
+            (document, place): self._unit(document, place)
+            for pointer, found in self._found
+            for document, place in self._of_few(pointer, found)
+        }
+        within = ((d, self._tree(d).above(p)) for d, p in units)
+        nested = {
+            key
+            for key, (d, above) in zip(units, within, strict=True)
+            if any((d, p) in units for p in above)
+        }
+        return [unit for key, unit in units.items() if key not in nested][:_MOST_UNITS]
+
+    def missing(self) -> list[Told]:
+        """What there is in place of the numbers that are in no document."""
+        told: dict[str, Told] = {}
+        for pointer, found in self._found:
+            lacking = [] if found else self._documents(pointer)
+            missing = [(d, m) for d in lacking if (m := self._lacking(d, pointer)) is not None]
+            # a document that has some of the way is the one meant
+            nearest = [(d, m) for d, m in missing if m.within >= 0] or missing
+            for document, lost in nearest[:MOST_DOCUMENTS]:
+                line = missing_line(self._tree(document), lost, document, pointer.written)
+                told[line.text] = self._told(document, line)
+        return list(told.values())
+
+    def of_structure(self, asked: Structural) -> tuple[list[Told], list[PointedUnit]]:
+        """What the structure says of itself, and units where one at an end is to be quoted."""
+        scopes = [scope for _, found in self._found for scope in found]
+        if not scopes and not self._pointing.pointers:
+            listed = self._pointing.named or self._library.holding([], ())
+            scopes = [(document, -1) for document in listed]
+        found = {s: members(self._tree(s[0]), asked.word, s[1]) for s in scopes}
+        having = [scope for scope in scopes if found[scope] or not asked.word] or scopes
+        if len(having) > MOST_DOCUMENTS:
+            return [], []
+        if asked.end is not None and SAYING & set(self._pointing.rest):
+            ends = [self._unit(s[0], found[s][asked.end]) for s in having if found[s]]
+            return [], ends
+        return [
+            self._told(document, line, named=place >= 0 and line.text.endswith((":", ".")))
+            for document, place in having
+            for line in told_of_structure(asked, self._tree(document), document, place)
+        ], []
+
+    def is_part(self, unit: PointedUnit) -> bool:
+        """Whether a unit groups provisions."""
+        return self._tree(unit["document"]).units[unit["place"]].kind == "part"
+
+    def outline(self, unit: PointedUnit) -> Iterator[Told]:
+        """What a part holds."""
+        for line in outline(self._tree(unit["document"]), unit["place"]):
+            yield self._told(unit["document"], line, named=line.text.endswith(":"))
+
+    def _places(self, pointer: Pointer) -> list[tuple[str, int]]:
+        """Where a pointer leads: what the question's own word calls so goes first.
+
+        Then come the documents named, where it leads anywhere there.
+        """
+        found = [(d, p) for d in self._documents(pointer) for p in self._lead(d, pointer)]
+        named = [(d, p) for d, p in found if d in self._pointing.named] or found
+        return [(d, p) for d, p in named if self._is_called(d, p, pointer)] or named
+
+    def _documents(self, pointer: Pointer) -> Iterable[str]:
+        holding = self._library.holding([pointer.reference], self._pointing.named)
+        return [document for document in holding if document in pointer.documents]
+
+    def _lead(self, document: str, pointer: Pointer) -> list[int]:
+        places = Places(self._tree(document))
+        steps = pointer.reference.steps
+        found = places.find(pointer.reference) or places.ending(pointer.reference)
+        if not found and (at := next((i for i, s in enumerate(steps) if s.key == "section"), 0)):
+            # "Article 12 of Chapter III": the numbers of articles run on over chapters
+            alone = (Step("provision", steps[at].number), *steps[at + 1 :])
+            found = places.find(Reference(0, 0, alone))
+        return [place for place in found if self._is_called(document, place, pointer, bare=True)]
+
+    def _lacking(self, document: str, pointer: Pointer) -> Missing | None:
+        tree = self._tree(document)
+        missing = Places(tree).missing(pointer.reference)
+        if missing is None or pointer.coded:
+            return None
+        place = missing.last if missing.last >= 0 else missing.within
+        if not self._is_called(document, place, pointer):
+            return None
+        # of what is asked beside it, "section 230" may be of another law
+        alike = _style(tree.units[place].number) == _style(missing.wanted[0].number)
+        return missing if self._pointing.only or missing.within >= 0 or alike else None
+
+    def _is_called(self, document: str, place: int, pointer: Pointer, bare: bool = False) -> bool:
+        """Whether a document calls a provision what the question calls it.
+
+        Args:
+            document: Its name.
+            place: The place of the provision, or of what lies in it.
+            pointer: What the question says.
+            bare: Whether a provision that has but a number may be called anything.
+        """
+        tree = self._tree(document)
+        path = (place, *tree.above(place))
+        root = next((p for p in path if tree.units[p].kind == "provision"), -1)
+        if root < 0 or not pointer.word:
+            return True
+        if word_of(tree.units[root].label).replace("§", "section") == pointer.word:
+            return True
+        start = tree.units[root].start
+        head = (self._library.text_of(document) or "")[start : start + 1]
+        return bare and not (head.isalpha() or head == "§")
+
+    def _of_few(self, pointer: Pointer, found: list[tuple[str, int]]) -> list[tuple[str, int]]:
+        """The places, where they lie in few documents; else it is said in which."""
+        documents = list(dict.fromkeys(document for document, _ in found))
+        if len(documents) <= MOST_DOCUMENTS:
+            return found
+        if self._pointing.only:
+            listed = [next(f for f in found if f[0] == d) for d in documents[:_MOST_NAMED]]
+            count = f"{len(documents)} documents have {pointer.written}; name the one you mean:"
+            self.crowd.append({"line": count, "citations": []})
+            self.crowd += [
+                self._told(d, Line(f"{d}: {entitled(self._tree(d).units[p])}.", (p,)), named=False)
+                for d, p in listed
+            ]
+        return []
+
+    def _told(self, document: str, line: Line, named: bool = False) -> Told:
+        tree, text = self._tree(document), self._library.text_of(document) or ""
+        citations = [
+            self._library.cited(document, *heading_span(tree, place, text), tree.units[place].label)
+            for place in line.places
+        ]
+        said = f"In {document}: {line.text}" if named and self._several else line.text
+        return {"line": said, "citations": citations}
+
+    def _unit(self, document: str, place: int) -> PointedUnit:
+        unit = self._tree(document).units[place]
+        return {
+            "document": document,
+            "place": place,
+            "label": unit.label,
+            "start": unit.start,
+            "end": unit.end,
+        }
+
+    def _tree(self, document: str) -> Tree:
+        return self._library.tree_of(document) or Tree()
+
+
+def _style(number: str) -> str:
+    return "".join(c for c in ".-:" if c in number)

@@ -1,0 +1,305 @@
+"""Provisions quoted whole: a line for each paragraph and point, each with the source it is from."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from lexloop.core.types import Citation, PointedUnit
+from lexloop.corpus.structure.tables import cells, is_ruler
+from lexloop.corpus.structure.telling import counted, entitled, heading_span
+from lexloop.corpus.structure.tree import ITEMS, Tree
+
+_DEEPEST_LEAD = 6
+_WORDS = re.compile(r"[^\W\d_]{2}|\w.*\s\w|\|")
+_MARKDOWN = re.compile(r"^#{1,6}\s+")
+
+
+class Source(NamedTuple):
+    """A span that lines are quoted from, and the label it is cited by."""
+
+    start: int
+    end: int
+    label: str
+
+
+class Piece(NamedTuple):
+    """A span that makes a line, the place of the unit whose own words it has, and its source."""
+
+    start: int
+    end: int
+    unit: int
+    source: Source
+
+
+@dataclass
+class Quoted:
+    """A provision as lines of an answer.
+
+    Args:
+        lines: Each with its marker; that of a heading has none.
+        sources: What the markers stand for, in the order of their numbers.
+        words: How many words are quoted.
+    """
+
+    lines: list[str]
+    sources: list[Source] = field(default_factory=list)
+    words: int = 0
+
+
+class Library(Protocol):
+    """The documents that an asker may see."""
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """Their titles by their names."""
+        ...
+
+    def tree_of(self, document: str) -> Tree | None:
+        """A document's tree; None where there is no such document."""
+        ...
+
+    def text_of(self, document: str) -> str | None:
+        """A document's text; None where there is no such document."""
+        ...
+
+    def cited(self, document: str, start: int, end: int, section: str) -> Citation:
+        """The citation of a span, its number 0."""
+        ...
+
+
+def quote(
+    tree: Tree, text: str, places: Sequence[int], first: int, limit: int, *, where: str = ""
+) -> Quoted:
+    """A unit of a document from its heading to its last point, or siblings that follow each other.
+
+    Each paragraph of a provision is a source of its own; a unit that has none is one itself. A
+    point goes after the words that lead into it.
+
+    Args:
+        tree: The document's tree.
+        text: Its text.
+        places: The unit's place, or those of siblings.
+        first: The number of the first source.
+        limit: How many words are quoted at most; what is left out is named. The first line is
+            always quoted.
+        where: The document's name, where it must be told.
+    """
+    quoted = Quoted([_heading(tree, places, where)])
+    number, before = "", ""
+    for piece in _pieces(tree, text, places):
+        said = _plain(text[piece.start : piece.end])
+        if not _WORDS.search(said):  # "2.—" goes with what is numbered so
+            before = f"{before}{said} "
+            continue
+        said, before = before + said, ""
+        if quoted.sources and quoted.words + len(said.split()) > limit:
+            quoted.lines.append(f"{_left_out(tree, piece.unit, places)} {number}")
+            break
+        if not quoted.sources or quoted.sources[-1] != piece.source:
+            quoted.sources.append(piece.source)
+        number = f"[{first + len(quoted.sources) - 1}]"
+        quoted.words += len(said.split())
+        quoted.lines.append(f"{said} {number}")
+    if not quoted.sources:
+        start, end = heading_span(tree, places[0], text)
+        quoted.lines[0] = f"{quoted.lines[0][:-1]}. [{first}]"
+        quoted.sources.append(Source(start, end, tree.units[places[0]].label))
+    return quoted
+
+
+def quote_all(
+    units: Sequence[PointedUnit], library: Library, limit: int, after: int = 0
+) -> tuple[list[str], list[Citation]]:
+    """Units quoted one after the other, with their citations.
+
+    Args:
+        units: What is quoted.
+        library: Where their documents are; of several it is said in which they stand.
+        limit: How many words are quoted at most; units that are left out are named.
+        after: The number of the last source before them.
+    """
+    several = len(library.titles) > 1
+    lines: list[str] = []
+    citations: list[Citation] = []
+    words = 0
+    groups = list(_groups(units, library))
+    for number, group in enumerate(groups):
+        document = group[0]["document"]
+        tree, text = library.tree_of(document), library.text_of(document)
+        if tree is None or text is None:
+            continue
+        wanted = len(text[group[0]["start"] : group[-1]["end"]].split())
+        if citations and words + wanted > limit:
+            left = [unit for group in groups[number:] for unit in group]
+            lines.append(f"{_units_left_out(left, several)} [{after + len(citations)}]")
+            break
+        places = [unit["place"] for unit in group]
+        where = document if several else ""
+        quoted = quote(tree, text, places, after + len(citations) + 1, limit - words, where=where)
+        lines += quoted.lines
+        words += quoted.words
+        for source in quoted.sources:
+            cited = library.cited(document, source.start, source.end, source.label)
+            citations.append({**cited, "n": after + len(citations) + 1})
+    return lines, citations
+
+
+def _groups(units: Sequence[PointedUnit], library: Library) -> Iterator[list[PointedUnit]]:
+    """The units, points of one list that follow each other together."""
+    group: list[PointedUnit] = []
+    for unit in units:
+        tree = library.tree_of(unit["document"])
+        if tree is None:
+            continue
+        own = tree.units[unit["place"]]
+        after = (
+            group
+            and group[-1]["document"] == unit["document"]
+            and (
+                group[-1]["end"] <= unit["start"]
+                and own.kind in ITEMS
+                and tree.units[group[-1]["place"]].parent == own.parent
+            )
+        )
+        if group and not after:
+            yield group
+            group = []
+        group = [*group, unit]
+    if group:
+        yield group
+
+
+def _heading(tree: Tree, places: Sequence[int], where: str) -> str:
+    """The units' label with the heading they stand under."""
+    unit = tree.units[places[0]]
+    said = entitled(unit)
+    if not unit.heading or unit.kind in ("definition", "row"):
+        above = (tree.units[p] for p in tree.above(places[0]))
+        headed = next((u for u in above if u.kind in ("provision", "annex") and u.heading), None)
+        label = _range(tree, places)
+        said = f"{label} — {' '.join(headed.heading.split())}" if headed and headed.label else label
+    return f"In {where}: {said}:" if where else f"{said}:"
+
+
+def _plain(words: str) -> str:
+    """Words of a text on one line, without the marks of Markdown and the rules of its tables."""
+    rows = [row for row in words.split("\n") if not ("|" in row and is_ruler(row))]
+    if rows and rows[0].lstrip().startswith("|"):
+        rows = [" | ".join(cells(row)) for row in rows]
+    return _MARKDOWN.sub("", " ".join(" ".join(rows).split()))
+
+
+def _pieces(tree: Tree, text: str, places: Sequence[int]) -> Iterator[Piece]:
+    """What is quoted, in order, the words that lead into the units first."""
+    for above in _leading(tree, text, places[0]):
+        start, end = _trimmed(text, tree.units[above].body, tree.own_end(above))
+        yield Piece(start, end, above, Source(start, end, tree.units[above].label))
+    for place in places:
+        unit = tree.units[place]
+        whole = unit.kind not in ("provision", "annex", "part")
+        source = _source(text, unit.start, unit.end, unit.label) if whole else None
+        captioned = unit.kind == "table" and unit.heading
+        for start, end, of in _own_pieces(tree, text, place, headed=not whole):
+            if captioned and of == place:
+                continue
+            if source is None or start >= source.end:
+                source = _top_source(tree, text, place, of)
+            yield Piece(start, end, of, source)
+
+
+def _leading(tree: Tree, text: str, place: int) -> list[int]:
+    """The places of the units whose words lead into a point, outermost first."""
+    leads: list[int] = []
+    for above in tree.above(place):
+        if tree.units[above].kind not in ("paragraph", "point", "definition", "text"):
+            break
+        if not tree.leads(above, text) or len(leads) == _DEEPEST_LEAD:
+            break
+        leads.append(above)
+    return leads[::-1]
+
+
+def _own_pieces(tree: Tree, text: str, place: int, headed: bool) -> Iterator[tuple[int, int, int]]:
+    """The spans of a unit's own words and of what lies in it, in order, without blanks."""
+    unit = tree.units[place]
+    at = unit.body if headed else unit.start
+    for child in tree.children(place):
+        if (span := _trimmed(text, at, tree.units[child].start))[0] < span[1]:
+            yield *span, place
+        yield from _own_pieces(tree, text, child, headed=False)
+        at = tree.units[child].end
+    if (span := _trimmed(text, at, unit.end))[0] < span[1]:
+        yield *span, place
+
+
+def _top_source(tree: Tree, text: str, place: int, of: int) -> Source:
+    """The source of a piece: the topmost unit below ``place`` that it is of.
+
+    Unnumbered paragraphs have no label of their own: those that follow each other are one source.
+    """
+    unit = tree.units[place]
+    if of == place:
+        return _source(text, unit.body, tree.own_end(place), unit.label)
+    path = [of, *tree.above(of)]
+    top = path[path.index(place) - 1]
+    siblings = list(tree.children(place))
+    begin = end = siblings.index(top)
+    if tree.units[top].label == unit.label:
+        while begin and tree.units[siblings[begin - 1]].label == unit.label:
+            begin -= 1
+        while end + 1 < len(siblings) and tree.units[siblings[end + 1]].label == unit.label:
+            end += 1
+    first, last = tree.units[siblings[begin]], tree.units[siblings[end]]
+    return _source(text, first.start, last.end, first.label)
+
+
+def _source(text: str, start: int, end: int, label: str) -> Source:
+    return Source(*_trimmed(text, start, end), label)
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """A span without the blanks at its ends."""
+    own = text[start:end]
+    begin = start + len(own) - len(own.lstrip())
+    return begin, max(begin, start + len(own.rstrip()))
+
+
+def _left_out(tree: Tree, unit: int, quoted: Sequence[int]) -> str:
+    """What is left out from a unit on: how many points and paragraphs, and where they stand."""
+    said: list[str] = []
+    for place in (unit, *tree.above(unit)):
+        siblings = quoted if place in quoted else tree.children(tree.units[place].parent)
+        left = [p for p in siblings if p > place or p == place == unit]
+        said += filter(None, [_named(tree, left)])
+        if place in quoted:
+            break
+    return f"Left out: {'; '.join(said)}." if said else "The rest is left out."
+
+
+def _named(tree: Tree, places: Sequence[int]) -> str:
+    """Siblings by how many they are and where: "6 more points, Article 30(1)(b) to (g)"."""
+    numbered = [p for p in places if tree.units[p].number]
+    if not numbered:
+        return ""
+    kind = tree.units[numbered[0]].kind
+    called = kind if kind in ("paragraph", "provision", "row") else "point"
+    return f"{counted(f'more {called}', len(numbered))}, {_range(tree, numbered)}"
+
+
+def _range(tree: Tree, places: Sequence[int]) -> str:
+    """Siblings from the first to the last: "Article 30(1)(b) to (g)"."""
+    first, last = tree.units[places[0]], tree.units[places[-1]]
+    if first is last:
+        return first.label
+    outer = tree.units[first.parent].label if first.parent >= 0 else ""
+    own = last.label.removeprefix(outer)
+    joint = "and" if len(places) == 2 else "to"
+    return f"{first.label} {joint} {own if outer and own.startswith('(') else last.label}"
+
+
+def _units_left_out(units: Sequence[PointedUnit], several: bool) -> str:
+    labels = [f"{u['label']} in {u['document']}" if several else u["label"] for u in units]
+    if len(labels) < 3:
+        return f"Left out: {' and '.join(labels)}."
+    return f"Left out: {len(labels)} more, {labels[0]} to {labels[-1]}."
