@@ -8,7 +8,8 @@ _ASKED = re.compile(
     r"|how (?:is|are)|\bdefine)\s++"
     r"(?:(?:the )?(?:terms?|phrase|word|definition of|meaning of)\s++)?(?:an? |the )?"
     r"(?P<open>['\"‘“])?(?P<term>[\w\-,/ ]{3,60}?)['\"’”]?"
-    r"(?=(?<!\s)\s+(?:mean|refer|is\b|in the|and\b|according|that|defined|under|for\b|signif)"
+    r"(?=(?<!\s)\s+(?:mean|refer|is\b|in the|according|that\b|defined|under\b|for\b|signif|here\b"
+    r"|and\s+(?:wh\w+|how|is|are|do|does|can|could|must|should|may|the|its|their|in)\b)"
     r"|[?,.;:]|$)",
     re.IGNORECASE,
 )

@@ -13,6 +13,7 @@ _QUOTED = re.compile(
     re.IGNORECASE,
 )
 _REACH = 160
+_ALIKE = 12
 _FOLLOWS = re.compile(
     rf"[^.;:]{{0,{_REACH}}}?\b{_SAYS}|\s*[:–—]|[^.;]{{0,60}}[:—]\s*$", re.IGNORECASE
 )
@@ -22,6 +23,7 @@ _PLAIN = re.compile(
     r"|is\s+defined\s+as|shall\s+(?:mean|have\s+the)|does\s+not\s+include)\b"
 )
 _LISTED = re.compile(r"(?P<term>[A-Z][\w’'\-/() ]{1,60}?)(?:\*\*)?\s*(?::|\s[–—-])\s+(?=\S)")
+_RUN_IN = re.compile(r"(?P<term>[^.“”\"‘:]{2,120})[.:]\s+(?=[“\"‘]|The\s+(?:term|expression|word))")
 _SECTION = re.compile(r"\bdefin|\binterpretation\b|\bglossary\b|\bmeanings?\s+of\b", re.IGNORECASE)
 
 
@@ -38,6 +40,10 @@ def defined_term(line: str, among_definitions: bool) -> str | None:
         among_definitions: Whether it stands where terms are defined: there a term needs no quotes.
     """
     head = line[: 2 * _REACH]
+    if entry := _RUN_IN.match(head):  # Fee. "Fee" means ...
+        term = defined_term(line[entry.end() :], among_definitions)
+        said = entry["term"].strip().lower()
+        return term if term is not None and term.lower().startswith(said[:_ALIKE]) else None
     if quoted := _QUOTED.match(head):
         if _FOLLOWS.match(head, quoted.end()):
             return next(group for group in quoted.groups() if group).strip(" ,")

@@ -20,7 +20,11 @@ _CONTENTS = re.compile(
     r"(?:table of )?contents(?: of (?:this )?\w+)?:?$|arrangement of \w+$", re.IGNORECASE
 )
 _LEADER = re.compile(r"\s*(?:\.{2,}|…|\t|\s{2,})[\s.]*(?:\d{1,4}|[ivxl]{1,6})?$|\s+\d{1,4}$")
-_SENTENCE = re.compile(r"(?P<heading>[^.]{2,140}?)\.\s+(?=[“\"‘(\[A-Z])")
+_SENTENCE = re.compile(r"(?P<heading>[^.]{2,140}?)\.\s+(?=[“\"‘(\[A-Z]|[a1]\.\s)")
+_STATES = re.compile(
+    r"\b(?:is|are|shall|must|may|will|has|have|can|cannot|takes?|applies|apply|means?|includes?"
+    r"|comes?|ceases?|repeals?|amends?)\b.*\.$"
+)
 _SEPARATORS = " .:—–-\t\u2003"
 _LONGEST_HEADING = 250
 _FEWEST_BARE = 3
@@ -127,7 +131,7 @@ def _worded(line: Line, marker: Marker, following: Sequence[Line]) -> Heading:
         found = _SENTENCE.match(rest)
         if found and len(line.text) > 60 and len(rest) - found.end() > 20:
             return Heading(word, _named(marker), found["heading"], line.level, begin + found.end())
-        if len(line.text) > _LONGEST_HEADING:
+        if len(line.text) > _LONGEST_HEADING or (not line.level and _STATES.search(rest)):
             return Heading(word, _named(marker), "", line.level, begin)
         return Heading(word, _named(marker), rest.rstrip(". "), line.level)
     # a schedule may name the provision that it belongs to before its heading

@@ -22,7 +22,11 @@ _NOTE = re.compile(
     r"(?P<word>Advisory|Note|NOTE|Notes|Example|EXAMPLE|Explanatory note|Authority|Source|Comment)"
     r"(?:\s+(?P<number>\d[\w.\-]{0,14}))?\b\s*(?:to\b[^:.]{0,60})?[:.]?(?=\s|$)"
 )
-_AMENDMENT = re.compile(r"\[\s?\d{2,3} (?:FR|Fed\. Reg\.) [\d,]+")
+_AMENDMENT = re.compile(
+    r"\[\s?\d{2,3} (?:FR|Fed\. Reg\.) [\d,]+"
+    r"|[(\[](?:Added|Amended|Enacted|Repealed|Renumbered|Am\.|L\.L\.|P\.L\.|Pub\. L\.|Stats\.)"
+    r"[^()]*\d"
+)
 _EXCEPTION = re.compile(r"EXCEPTIONS?\s?(?P<number>\d{1,2})?\s?[:.]")
 _AHEAD, _MOST_ON_A_LINE = 40, 5
 

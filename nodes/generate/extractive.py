@@ -1,6 +1,5 @@
 """The embedded generator: selects, orders and cites sentences of the passages."""
 
-from collections.abc import Sequence
 from typing import Protocol
 
 from lexloop.core.types import (
@@ -19,7 +18,7 @@ from lexloop.nodes.generate.answerable import answerable, read_signs
 from lexloop.nodes.generate.lists import list_asked
 from lexloop.nodes.generate.node import Draft
 from lexloop.nodes.generate.quoting import Library, quote_all
-from lexloop.nodes.generate.selection import Evidence, gather, select, standing_alone
+from lexloop.nodes.generate.selection import Chosen, Evidence, gather, select, standing_alone
 from lexloop.nodes.relevance import Asked, Sources, understand
 
 MIN_ANSWERABLE = 0.5
@@ -87,23 +86,22 @@ class ExtractiveGenerator:
             return Draft(ABSTENTION)
         return self._draft(asked, select(asked, scored))
 
-    def _draft(self, asked: Asked, chosen: Sequence[Evidence]) -> Draft:
+    def _draft(self, asked: Asked, chosen: Chosen) -> Draft:
         """The evidence as an answer; what is asked of a list as a whole is answered by all of it.
 
         Sources are numbered in the order of use, each once.
         """
         lines: list[str] = []
         citations: list[Citation] = []
-        for item in chosen:
+        lists = [list_asked(item, asked, self._sources) for item in chosen.best]
+        more = [] if any(lists) else chosen.more
+        for item, unit in [*zip(chosen.best, lists, strict=True), *((i, None) for i in more)]:
             if any(_within(item, citation) for citation in citations):
                 continue
-            unit = list_asked(item, asked, self._sources)
             if unit is not None:
                 listed, cited = quote_all([unit], self._sources, self._max_words, len(citations))
                 lines += listed
                 citations += cited
-                if len(asked.parts) == 1:
-                    break
                 continue
             n = len(citations) + 1
             said = standing_alone(item, self._sources)

@@ -85,7 +85,7 @@ def quote(
             always quoted.
         where: The document's name, where it must be told.
     """
-    quoted = Quoted([_heading(tree, places, where)])
+    quoted = Quoted([line for line in [_heading(tree, places, where)] if line])
     number, before = "", ""
     for piece in _pieces(tree, text, places):
         said = _plain(text[piece.start : piece.end])
@@ -179,6 +179,8 @@ def _heading(tree: Tree, places: Sequence[int], where: str) -> str:
         headed = next((u for u in above if u.kind in ("provision", "annex") and u.heading), None)
         label = _range(tree, places)
         said = f"{label} — {' '.join(headed.heading.split())}" if headed and headed.label else label
+    if not said:
+        return f"In {where}:" if where else ""
     return f"In {where}: {said}:" if where else f"{said}:"
 
 

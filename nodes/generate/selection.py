@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.core.types import Passage, PointedUnit
+from lexloop.core.types import DEFINING, Passage, PointedUnit
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
+from lexloop.nodes.definition import defines
 from lexloop.nodes.relevance import Asked, Sources, relevance
 
 MAX_STATEMENTS, MAX_WORDS = 3, 120
@@ -24,6 +25,7 @@ _POINTS_BACK = re.compile(
     r"|that|this|those|these|such|it|they|he|she|the (?:latter|former|same))\b",
     re.IGNORECASE,
 )
+_DEFINES = 0.5
 _SUPPORTING = 0.85
 """A recital explains what an article says: it answers where it is clearly closer."""
 
@@ -88,22 +90,45 @@ def gather(asked: Asked, passages: list[Passage], sources: Sources) -> Scored | 
     texts = [item.text for item in evidence]
     weights = [_SUPPORTING if item.passage.get("supporting") else 1.0 for item in evidence]
     scores = relevance(asked, texts, vectors, sources) * np.array(weights, dtype=np.float32)
+    for row, term in enumerate(asked.definitions):
+        if term is not None:
+            scores[row] += [_DEFINES * _is_definition(item, term) for item in evidence]
     return Scored(evidence, vectors, scores)
 
 
-def select(asked: Asked, scored: Scored) -> list[Evidence]:
-    """The best evidence for each part, then more that is nearly as good, in reading order."""
+def _is_definition(item: Evidence, term: str) -> bool:
+    """Whether a statement is of the very definition that the documents have of a term."""
+    return DEFINING in item.passage["signals"] and defines(term, item.text)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What makes the answer.
+
+    Args:
+        best: The best evidence for each part of the question.
+        more: Statements that are nearly as good.
+    """
+
+    best: list[Evidence]
+    more: list[Evidence]
+
+
+def select(asked: Asked, scored: Scored) -> Chosen:
+    """The best evidence for each part, then more that is nearly as good."""
     chosen: list[Evidence] = []
     for row in range(len(asked.parts)):
         ranked = sorted(range(len(scored.evidence)), key=lambda i: -scored.scores[row][i])
         _take_first(ranked, scored, chosen)
     ranked = sorted(range(len(scored.evidence)), key=lambda i: -scored.best[i])
     bar = NEARLY_BEST * float(scored.best.max())
+    best = [*chosen]
     for i in ranked:
         if len(chosen) >= MAX_STATEMENTS or scored.best[i] < bar:
             break
-        _take_first([i], scored, chosen)
-    return chosen
+        if not scored.evidence[i].said.points:
+            _take_first([i], scored, chosen)
+    return Chosen(best, chosen[len(best) :])
 
 
 def standing_alone(item: Evidence, sources: Sources) -> list[Statement]:
