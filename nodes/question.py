@@ -54,6 +54,13 @@ _OPENS = re.compile(
     r"|summari[sz]e|compare|outline|provide|give)",
     re.IGNORECASE,
 )
+_SEVERAL = re.compile(
+    r"\b(?:what|which)\s+(?:are|were)\b|\bwhich\s+\w+s\b|\b(?:list|enumerate|name)\b"
+    r"|\b(?:in|under|on|for)\s+(?:which|what)\s+\w+s\b|\bwhat\s+(?:\w+\s+){0,3}\w+s\s+(?:must|may"
+    r"|can|shall|does|do|did|has|have|are)\b|\bwhen\s+(?:may|can|must|need|is|are|does|do)\b"
+    r"|\bwhat\s+(?:must|should|shall|does|do|may|can)\b|\bwhat\s+information\b",
+    re.IGNORECASE,
+)
 _BETWEEN = re.compile(
     r"\b(?:differ\w*|distinction\w*|distinguish\w*|relat\w+|compar\w+|similarit\w+|vs|versus)\b"
     r".{0,80}?\bbetween\s++(?P<left>.{1,200}?)(?<!\s)\s+and\s+(?P<right>[^,?;]+)",
@@ -71,6 +78,11 @@ _SUBJECT = re.compile(
     r"(?=[,?;.]|\s(?:and|in|for|mean|when)\b|$)",
     re.IGNORECASE,
 )
+
+
+def asks_for_several(part: str) -> bool:
+    """Whether a list may answer a question: "which ...s", "what must ...", "when may ..."."""
+    return _SEVERAL.search(part) is not None
 
 
 def asking_sentences(question: str) -> list[str]:

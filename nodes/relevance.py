@@ -6,6 +6,7 @@ passage chosen for a statement is the passage that statement is quoted from.
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,13 +18,22 @@ from lexloop.corpus.structure.tree import Tree
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.definition import asked_definition, defines
-from lexloop.nodes.question import question_parts
+from lexloop.nodes.question import asks_for_several, question_parts
 
 CLOSENESS, PART, COVERAGE, DEFINITION, NEWS, CENTRE = 0.7, 0.15, 0.15, 0.1, 0.05, 0.4
+LIST, EXCEPTION = 0.05, 0.1
 """Weights of the measure, set on the development questions of LL144 and on the gold questions of
 the sample corpus; `lexloop eval` shows what they reach."""
 VAGUE_TERMS = 2
 _ENOUGH_NEWS = 8
+_DENIES = re.compile(
+    r"\b(?:not|never|no longer|except\w*|exempt\w*|spite|unless|without)\b|n['’]t\b", re.IGNORECASE
+)
+_EXCEPTS = re.compile(
+    r"\b(?:(?:shall|does|do|is|are|need) not (?:\w+ )?(?:apply|(?:be )?required|necessary|needed)"
+    r"|not be required|except\w*|exempt\w*|notwithstanding|derogat\w+)\b",
+    re.IGNORECASE,
+)
 _TABLE_ROW = re.compile(r"\|.*\|")
 
 
@@ -105,21 +115,25 @@ def coverage(wanted: frozenset[str], held: frozenset[str], sources: Sources) -> 
 
 
 def relevance(
-    asked: Asked, texts: list[str], vectors: Vectors, sources: Sources
+    asked: Asked, found: Sequence[Statement], vectors: Vectors, sources: Sources
 ) -> NDArray[np.float32]:
-    """The relevance of statements to each part of a question, shape (parts, len(texts)).
+    """The relevance of statements to each part of a question, shape (parts, len(found)).
 
     Args:
         asked: The question.
-        texts: The statements, each with its lead-in.
-        vectors: Their unit vectors, shape (len(texts), dimension).
+        found: The statements.
+        vectors: Their unit vectors, shape (len(found), dimension).
         sources: Where rarity is known.
     """
+    texts = [statement.text for statement in found]
+    listed = np.array([statement.points > 0 for statement in found], dtype=np.bool_)
+    excepting = np.array([bool(_EXCEPTS.search(text)) for text in texts], dtype=np.bool_)
     cosines = asked.vectors @ vectors.T
     closeness = cosines[:2].max(axis=0)
     held = [frozenset(tokenize(text)) for text in texts]
     known = asked.all_terms
     news = np.array([min(len(terms - known), _ENOUGH_NEWS) / _ENOUGH_NEWS for terms in held])
+    news = np.maximum(news, listed)  # the points of a list are not in its text
     rows = np.array([bool(_TABLE_ROW.search(text)) for text in texts])
     shared = NEWS * news - 0.1 * rows
     if asked.vague:
@@ -133,6 +147,8 @@ def relevance(
             + PART * cosines[2 + row]
             + COVERAGE * covered
             + DEFINITION * defining
+            + LIST * listed * (asks_for_several(asked.parts[row]))
+            + EXCEPTION * excepting * bool(_DENIES.search(asked.parts[row]))
             + shared
         )
     return scores

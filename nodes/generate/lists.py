@@ -1,19 +1,12 @@
 """Whether a question asks for a list as a whole."""
 
-import re
-
 from lexloop.core.types import PointedUnit
+from lexloop.corpus.structure.tree import ITEMS
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.nodes.generate.selection import Evidence
+from lexloop.nodes.question import asks_for_several
 from lexloop.nodes.relevance import Asked, Sources, coverage
 
-_SEVERAL = re.compile(
-    r"\b(?:what|which)\s+(?:are|were)\b|\bwhich\s+\w+s\b|\b(?:list|enumerate|name)\b"
-    r"|\b(?:in|under|on|for)\s+(?:which|what)\s+\w+s\b|\bwhat\s+(?:\w+\s+){0,3}\w+s\s+(?:must|may"
-    r"|can|shall|does|do|did|has|have|are)\b|\bwhen\s+(?:may|can|must|need|is|are|does|do)\b"
-    r"|\bwhat\s+(?:must|should|shall|does|do|may|can)\b|\bwhat\s+information\b",
-    re.IGNORECASE,
-)
 _POINT, _OF_SEVERAL = 0.1, 0.3
 """What of a question, weighted by rarity, one point must hold beyond the words that lead into its
 list for the question to ask for that point: where one thing is asked, and where several are."""
@@ -32,10 +25,14 @@ def list_asked(item: Evidence, asked: Asked, sources: Sources) -> PointedUnit | 
     """
     said = item.said
     tree = sources.tree_of(item.passage["document"])
-    if tree is None or not (said.points or said.leads):
+    if tree is None or (place := tree.at(said.start)) < 0:
         return None
-    place = tree.at(said.start if said.points else said.leads[-1][0])
-    if place < 0:
+    several = any(asks_for_several(part) for part in asked.parts)
+    listed = any(tree.units[child].kind in ITEMS for child in tree.children(place))
+    whole = said.points > 0 or (listed and several)
+    if not whole and said.leads:
+        place = tree.at(said.leads[-1][0])
+    elif not whole:
         return None
     unit = tree.units[place]
     found: PointedUnit = {
@@ -45,12 +42,11 @@ def list_asked(item: Evidence, asked: Asked, sources: Sources) -> PointedUnit | 
         "start": unit.start,
         "end": unit.end,
     }
-    if said.points or (unit.kind == "definition" and any(asked.definitions)):
+    if whole or (unit.kind == "definition" and any(asked.definitions)):
         return found
     headings = (tree.units[p].heading for p in (place, *tree.above(place)))
     led = " ".join([said.lead, *headings])
     before, with_own = frozenset(tokenize(led)), frozenset(tokenize(f"{led} {said.own}"))
     wanted = asked.all_terms
     gain = coverage(wanted, with_own, sources) - coverage(wanted, before, sources)
-    several = any(_SEVERAL.search(part) for part in asked.parts)
     return found if gain < (_OF_SEVERAL if several else _POINT) else None

@@ -87,9 +87,9 @@ def gather(asked: Asked, passages: list[Passage], sources: Sources) -> Scored | 
     if not evidence:
         return None
     vectors = np.stack(rows)
-    texts = [item.text for item in evidence]
+    said = [item.said for item in evidence]
     weights = [_SUPPORTING if item.passage.get("supporting") else 1.0 for item in evidence]
-    scores = relevance(asked, texts, vectors, sources) * np.array(weights, dtype=np.float32)
+    scores = relevance(asked, said, vectors, sources) * np.array(weights, dtype=np.float32)
     for row, term in enumerate(asked.definitions):
         if term is not None:
             scores[row] += [_DEFINES * _is_definition(item, term) for item in evidence]

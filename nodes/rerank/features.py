@@ -37,8 +37,7 @@ class FeatureReranker:
             found, vectors = self._sources.statements(candidate["id"])
             best = 0.0
             if found:
-                texts = [statement.text for statement in found]
-                best = float(relevance(asked, texts, vectors, self._sources).max())
+                best = float(relevance(asked, found, vectors, self._sources).max())
             graph = candidate["signals"].get("graph", 0.0)
             score = best + FUSED * fused[candidate["id"]] + GRAPH * graph
             signals = {**candidate["signals"], "rerank": score}
