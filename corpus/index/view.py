@@ -138,7 +138,7 @@ class View:
 
         Of the others some, since each tree is read.
         """
-        return list(dict.fromkeys([*named, *self.documents[:_TREES]]))
+        return list(dict.fromkeys([*named, *self.documents[:_TREES]]))[:_TREES]
 
     def cited(self, document: str, start: int, end: int, section: str) -> Citation:
         """The citation of a span of a document, its number 0.

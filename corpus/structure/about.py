@@ -1,5 +1,6 @@
 """Questions about a document itself: how many articles it has, which chapters, how it is built."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -64,6 +65,14 @@ class Structural:
     word: str
     counted: bool
     end: int | None = None
+
+
+def may_be_structural(question: str) -> bool:
+    """Whether a question names units of a document or its structure at all."""
+    words = set(re.findall(r"[a-z]+", question.lower()))
+    return bool(
+        words & _NOUNS.keys() or words & _SINGULAR.keys() or words & (_BUILT | {"contents"})
+    )
 
 
 def read_structural(rest: Sequence[str], telling: frozenset[str]) -> Structural | None:

@@ -4,15 +4,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from lexloop.core.types import Citation, Pointed, PointedUnit, Told
-from lexloop.corpus.structure.about import SAYING, Structural, read_structural
+from lexloop.corpus.structure.about import SAYING, Structural, may_be_structural, read_structural
 from lexloop.corpus.structure.about import told as told_of_structure
 from lexloop.corpus.structure.naming import words_of
 from lexloop.corpus.structure.places import Missing, Places
-from lexloop.corpus.structure.pointing import Pointer, Pointing, plain_form, read_pointing
+from lexloop.corpus.structure.pointing import (
+    Pointer,
+    Pointing,
+    may_refer,
+    plain_form,
+    read_pointing,
+)
 from lexloop.corpus.structure.references import Reference, Step
 from lexloop.corpus.structure.telling import (
     Line,
     entitled,
+    groups,
     heading_span,
     members,
     missing_line,
@@ -61,6 +68,8 @@ def point(question: str, library: Library) -> Pointed:
         question: One that stands alone.
         library: The documents.
     """
+    if not (may_refer(question) or may_be_structural(question)):
+        return {"units": [], "chunks": [], "told": [], "only": False}
     titles = library.titles
     pointing = read_pointing(plain_form(question), titles)
     asked = _Asked(pointing, library)
@@ -90,6 +99,7 @@ class _Asked:
         self._titles = library.titles
         self._several = len(self._titles) > 1
         self.crowd: list[Told] = []
+        self._indexes: dict[str, Places] = {}
         named = pointing.named or (self._titles if not self._several else ())
         self.telling = frozenset(
             word for name in named for word in words_of(name, self._titles[name])
@@ -145,7 +155,7 @@ class _Asked:
 
     def is_part(self, unit: PointedUnit) -> bool:
         """Whether a unit groups provisions."""
-        return self._tree(unit["document"]).units[unit["place"]].kind == "part"
+        return groups(self._tree(unit["document"]), unit["place"])
 
     def outline(self, unit: PointedUnit) -> Iterator[Told]:
         """What a part holds."""
@@ -166,7 +176,7 @@ class _Asked:
         return [document for document in holding if document in pointer.documents]
 
     def _lead(self, document: str, pointer: Pointer) -> list[int]:
-        places = Places(self._tree(document))
+        places = self._index(document)
         steps = pointer.reference.steps
         found = places.find(pointer.reference) or places.ending(pointer.reference)
         if not found and (at := next((i for i, s in enumerate(steps) if s.key == "section"), 0)):
@@ -177,7 +187,7 @@ class _Asked:
 
     def _lacking(self, document: str, pointer: Pointer) -> Missing | None:
         tree = self._tree(document)
-        missing = Places(tree).missing(pointer.reference)
+        missing = self._index(document).missing(pointer.reference)
         if missing is None or pointer.coded:
             return None
         place = missing.last if missing.last >= 0 else missing.within
@@ -240,6 +250,11 @@ class _Asked:
             "start": unit.start,
             "end": unit.end,
         }
+
+    def _index(self, document: str) -> Places:
+        if document not in self._indexes:
+            self._indexes[document] = Places(self._tree(document))
+        return self._indexes[document]
 
     def _tree(self, document: str) -> Tree:
         return self._library.tree_of(document) or Tree()

@@ -44,6 +44,7 @@ _CALLS = {
     "cl": "clause",
     "reg": "regulation",
 }
+_UNDER = re.compile(r"\b(?:under|per|see)\s+$", re.IGNORECASE)
 _MARK = "\N{OBJECT REPLACEMENT CHARACTER}"
 
 
@@ -98,6 +99,12 @@ def plain_form(question: str) -> str:
     return _UNBRACKETED.sub(lambda m: f"({m['number']})", worded)
 
 
+def may_refer(question: str) -> bool:
+    """Whether a question holds a reference at all."""
+    asked = plain_form(question)
+    return bool(find_references(asked) or loose_numbers(asked))
+
+
 def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing:
     """Read off a question where it points.
 
@@ -129,7 +136,8 @@ def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing:
     telling = {word for name in about for word in words_of(name, titles[name])}
     only = not foreign and all(word in _POINTING or word in telling for word in rest)
     if loose and not only:
-        pointers = []  # "a fee of 3.5" names no clause
+        # "a fee of 3.5" names no clause
+        pointers = [p for p in pointers if _UNDER.search(question[: p.reference.start])]
     return Pointing(tuple(pointers), tuple(rest), tuple(named), foreign, only and bool(pointers))
 
 

@@ -114,6 +114,12 @@ def outline(tree: Tree, place: int, parts_alone: bool = False) -> Iterator[Line]
         yield Line(f"{entitled(tree.units[part])}{said}", (part,))
 
 
+def groups(tree: Tree, place: int) -> bool:
+    """Whether a unit is a part that groups provisions, as chapters do and parts of annexes not."""
+    inside = _inside(tree, place)
+    return tree.units[place].kind == "part" and any(_is_listed(tree, p) for p in inside)
+
+
 def listed(tree: Tree, places: Sequence[int]) -> Iterator[Line]:
     """Units by label and heading, a line each; of very many the first."""
     for place in places[:MOST_LINES]:

@@ -15,7 +15,7 @@ from lexloop.nodes.generate.selection import Evidence, gather, select
 from lexloop.nodes.relevance import Sources, understand
 
 MIN_ANSWERABLE = 0.5
-_SHORT = 120
+_SHORT = 300
 """A provision of so few words is quoted whole, whatever is asked of it."""
 
 
@@ -55,14 +55,19 @@ class ExtractiveGenerator:
         units = pointed["units"]
         if not units:
             return Draft(ABSTENTION)  # what it points to is not there
-        if pointed["only"] or sum(map(self._length, units)) <= _SHORT:
+        if pointed["only"] or self._is_quotable(units):
             return self._quoted(units)
         draft = self._selected(question, passages, units)
         return self._quoted(units) if draft.abstained else draft
 
-    def _length(self, unit: PointedUnit) -> int:
-        text = self._sources.text_of(unit["document"]) or ""
-        return len(text[unit["start"] : unit["end"]].split())
+    def _is_quotable(self, units: list[PointedUnit]) -> bool:
+        """Whether units are best quoted whole: short ones, and the parts of provisions."""
+        words = 0
+        for unit in units:
+            text = self._sources.text_of(unit["document"]) or ""
+            words += len(text[unit["start"] : unit["end"]].split())
+        parts = all(unit["label"].endswith(")") for unit in units)
+        return words <= (self._max_words if parts else _SHORT)
 
     def _quoted(self, units: list[PointedUnit]) -> Draft:
         lines, citations = quote_all(units, self._sources, self._max_words)

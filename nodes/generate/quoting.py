@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 from lexloop.core.types import Citation, PointedUnit
 from lexloop.corpus.structure.tables import cells, is_ruler
-from lexloop.corpus.structure.telling import counted, entitled, heading_span
+from lexloop.corpus.structure.telling import counted, entitled, groups, heading_span, outline
 from lexloop.corpus.structure.tree import ITEMS, Tree
 
 _DEEPEST_LEAD = 6
@@ -85,6 +85,8 @@ def quote(
             always quoted.
         where: The document's name, where it must be told.
     """
+    if groups(tree, places[0]):
+        return _outlined(tree, text, places[0], first, where)
     quoted = Quoted([_heading(tree, places, where)])
     number, before = "", ""
     for piece in _pieces(tree, text, places):
@@ -142,6 +144,18 @@ def quote_all(
             cited = library.cited(document, source.start, source.end, source.label)
             citations.append({**cited, "n": len(citations) + 1})
     return lines, citations
+
+
+def _outlined(tree: Tree, text: str, place: int, first: int, where: str) -> Quoted:
+    """What a part holds, by the headings of its provisions."""
+    quoted = Quoted([])
+    for line in outline(tree, place):
+        said = f"In {where}: {line.text}" if where and not quoted.lines else line.text
+        for shown in line.places:
+            start, end = heading_span(tree, shown, text)
+            quoted.sources.append(Source(start, end, tree.units[shown].label))
+        quoted.lines.append(f"{said} [{first + len(quoted.sources) - 1}]")
+    return quoted
 
 
 def _groups(units: Sequence[PointedUnit], library: Library) -> Iterator[list[PointedUnit]]:
