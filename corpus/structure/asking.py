@@ -211,11 +211,12 @@ class _Asked:
         root = next((p for p in path if tree.units[p].kind == "provision"), -1)
         if root < 0 or not pointer.word:
             return True
-        if word_of(tree.units[root].label).replace("§", "section") == pointer.word:
-            return True
+        own = word_of(tree.units[root].label).replace("§", "section")
+        if own == pointer.word or not bare:
+            return own == pointer.word
         start = tree.units[root].start
-        head = (self._library.text_of(document) or "")[start : start + 1]
-        return bare and not (head.isalpha() or head == "§")
+        head = (self._library.text_of(document) or "")[start : start + 3]
+        return not head.lower().startswith((own[:3], "§"))
 
     def _of_few(self, pointer: Pointer, found: list[tuple[str, int]]) -> list[tuple[str, int]]:
         """The places, where they lie in few documents; else it is said in which."""
