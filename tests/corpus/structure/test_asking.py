@@ -164,9 +164,15 @@ def test_one_document_has_it_and_another_has_not() -> None:
             "How many articles are there?",
             ["directive.txt has 4 articles: Article 1 to Article 4."],
         ),
-        ("how many annexes has the directive", ["directive.txt has 2 annexes: Annex I to Annex II."]),
+        (
+            "how many annexes has the directive",
+            ["directive.txt has 2 annexes: Annex I to Annex II."],
+        ),
         ("which annexes are there", ["directive.txt has 2 annexes:", "Annex I — Fees", "Annex II"]),
-        ("How many schedules does it have?", ["directive.txt has no schedules. It has 4 articles."]),
+        (
+            "How many schedules does it have?",
+            ["directive.txt has no schedules. It has 4 articles."],
+        ),
         (
             "What are the articles of chapter II?",
             ["Title I, Chapter II has 1 article:", "Article 4 — Entry into force"],

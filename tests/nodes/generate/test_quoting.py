@@ -13,6 +13,8 @@ from lexloop.nodes.generate.quoting import quote, quote_all
 
 DIRECTIVE, ACT = shelf("directive.txt"), shelf("act.txt")
 
+KEEPER = "1. A keeper shall, in accordance with Article 2(2)(a) and paragraph 2 of this Article:"
+
 
 def quoted(
     question: str, library: Shelf = DIRECTIVE, limit: int = 500
@@ -28,7 +30,7 @@ def test_an_article_comes_heading_first_with_a_source_for_each_paragraph() -> No
     lines, citations = quoted("Article 3")
     assert lines == [
         "Article 3 — Duties of keepers:",
-        "1. A keeper shall, in accordance with Article 2(2)(a) and paragraph 2 of this Article: [1]",
+        f"{KEEPER} [1]",
         "(a) moor the boat safely; [1]",
         "(b) state, each year: [1]",
         "(i) its length; [1]",
@@ -55,7 +57,7 @@ def test_a_point_goes_after_the_words_that_lead_into_it() -> None:
     lines, citations = quoted("Article 3(1)(b)(i)")
     assert lines == [
         "Article 3(1)(b)(i) — Duties of keepers:",
-        "1. A keeper shall, in accordance with Article 2(2)(a) and paragraph 2 of this Article: [1]",
+        f"{KEEPER} [1]",
         "(b) state, each year: [2]",
         "(i) its length; [3]",
     ]
@@ -185,7 +187,10 @@ def test_a_list_of_very_many_points_costs_what_is_shown() -> None:
 
 
 LABELS = [
-    (name, label) for name in TITLES for label in list(getattr(shelf(name).tree_of(name), "labels")) if label
+    (name, label)
+    for name in TITLES
+    for label in list(getattr(shelf(name).tree_of(name), "labels"))
+    if label
 ]
 
 
