@@ -127,8 +127,9 @@ class _Asked:
         for pointer, found in self._found:
             lacking = [] if found else self._documents(pointer)
             missing = [(d, m) for d in lacking if (m := self._lacking(d, pointer)) is not None]
+            named = [(d, m) for d, m in missing if d in self._pointing.named] or missing
             # a document that has some of the way is the one meant
-            nearest = [(d, m) for d, m in missing if m.within >= 0] or missing
+            nearest = [(d, m) for d, m in named if m.within >= 0] or named
             for document, lost in nearest[:MOST_DOCUMENTS]:
                 line = missing_line(self._tree(document), lost, document, pointer.written)
                 told[line.text] = self._told(document, line)
@@ -225,7 +226,8 @@ class _Asked:
             return found
         if self._pointing.only:
             listed = [next(f for f in found if f[0] == d) for d in documents[:_MOST_NAMED]]
-            count = f"{len(documents)} documents have {pointer.written}; name the one you mean:"
+            written = " ".join(pointer.written.split())
+            count = f"{len(documents)} documents have {written}; name the one you mean:"
             self.crowd.append({"line": count, "citations": []})
             self.crowd += [
                 self._told(d, Line(f"{d}: {entitled(self._tree(d).units[p])}.", (p,)), named=False)
@@ -240,7 +242,7 @@ class _Asked:
             for place in line.places
         ]
         said = f"In {document}: {line.text}" if named and self._several else line.text
-        return {"line": said, "citations": citations}
+        return {"line": " ".join(said.split()), "citations": citations}
 
     def _unit(self, document: str, place: int) -> PointedUnit:
         unit = self._tree(document).units[place]

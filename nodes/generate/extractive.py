@@ -4,6 +4,7 @@ import re
 from typing import Protocol
 
 from lexloop.core.types import ABSTENTION, Advice, Passage, Pointed, PointedUnit, Triplet
+from lexloop.corpus.structure.telling import groups
 from lexloop.corpus.text.sentences import sentence_spans
 from lexloop.corpus.text.statements import LIST_ITEM
 from lexloop.models.dialogue import unassisted
@@ -64,7 +65,10 @@ class ExtractiveGenerator:
         """Whether units are best quoted whole: short ones, and the parts of provisions."""
         words = 0
         for unit in units:
-            text = self._sources.text_of(unit["document"]) or ""
+            tree = self._sources.tree_of(unit["document"])
+            text = self._sources.text_of(unit["document"])
+            if tree is None or text is None or groups(tree, unit["place"]):
+                return False
             words += len(text[unit["start"] : unit["end"]].split())
         parts = all(unit["label"].endswith(")") for unit in units)
         return words <= (self._max_words if parts else _SHORT)

@@ -187,10 +187,7 @@ def test_a_list_of_very_many_points_costs_what_is_shown() -> None:
 
 
 LABELS = [
-    (name, label)
-    for name in TITLES
-    for label in list(getattr(shelf(name).tree_of(name), "labels"))
-    if label
+    (name, label) for name in TITLES for label in list(shelf(name).tree_of(name).labels) if label
 ]
 
 
