@@ -135,7 +135,7 @@ def test_every_layout_is_quoted(question: str, name: str, lines: list[str]) -> N
 
 
 def test_a_part_is_told_by_the_headings_in_it() -> None:
-    units = [u for u in point("What must be done under Part 2?", ACT)["units"]]
+    units = point("What must be done under Part 2?", ACT)["units"]
     lines, citations = quote_all(units, ACT, 500)
     assert lines == [
         "Part 2 — SITES: [1]",
@@ -173,7 +173,8 @@ def test_of_several_documents_it_is_said_in_which_a_provision_stands() -> None:
 
 def test_numbers_begin_where_the_caller_says() -> None:
     tree, text = DIRECTIVE.tree_of("directive.txt"), DIRECTIVE.text_of("directive.txt")
-    assert tree is not None and text is not None
+    assert tree is not None
+    assert text is not None
     found = quote(tree, text, [tree.labels["Article 4"]], 7, 100)
     assert found.lines[1].endswith("its publication. [7]")
 
