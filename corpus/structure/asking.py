@@ -4,7 +4,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from lexloop.core.types import Citation, Pointed, PointedUnit, Told
-from lexloop.corpus.structure.about import SAYING, Structural, may_be_structural, read_structural
+from lexloop.corpus.structure.about import (
+    SAYING,
+    SMALL,
+    Structural,
+    may_be_structural,
+    read_structural,
+)
 from lexloop.corpus.structure.about import told as told_of_structure
 from lexloop.corpus.structure.naming import words_of
 from lexloop.corpus.structure.places import Missing, Places
@@ -145,6 +151,8 @@ class _Asked:
         having = [scope for scope in scopes if found[scope] or not asked.word] or scopes
         if len(having) > MOST_DOCUMENTS:
             return [], []
+        if asked.word in SMALL and not asked.counted:
+            return [], [self._unit(*scope) for scope in scopes if scope[1] >= 0]
         if asked.end is not None and SAYING & set(self._pointing.rest):
             ends = [self._unit(s[0], found[s][asked.end]) for s in having if found[s]]
             return [], ends
@@ -184,6 +192,8 @@ class _Asked:
             # "Article 12 of Chapter III": the numbers of articles run on over chapters
             alone = (Step("provision", steps[at].number), *steps[at + 1 :])
             found = places.find(Reference(0, 0, alone))
+        if not found and pointer.unnumbered:
+            found = places.find(Reference(0, 0, steps[:-1]))
         return [place for place in found if self._is_called(document, place, pointer, bare=True)]
 
     def _lacking(self, document: str, pointer: Pointer) -> Missing | None:
@@ -194,9 +204,13 @@ class _Asked:
         place = missing.last if missing.last >= 0 else missing.within
         if not self._is_called(document, place, pointer):
             return None
-        # of what is asked beside it, "section 230" may be of another law
+        if self._pointing.only or missing.within >= 0:
+            return missing
+        # beside what else is asked, "section 230" may be of a law that is not here
+        meant = not self._several or document in self._pointing.named
+        meant = meant or len(pointer.documents) < len(self._titles)
         alike = _style(tree.units[place].number) == _style(missing.wanted[0].number)
-        return missing if self._pointing.only or missing.within >= 0 or alike else None
+        return missing if meant and alike else None
 
     def _is_called(self, document: str, place: int, pointer: Pointer, bare: bool = False) -> bool:
         """Whether a document calls a provision what the question calls it.

@@ -10,6 +10,7 @@ from lexloop.corpus.structure.tree import Tree, Unit
 from lexloop.corpus.text.sentences import sentence_spans
 
 MOST_LINES = 100
+_ITEMS = {"paragraph": ("paragraph",), "point": ("point", "definition")}
 _PLURALS = {"annex": "annexes", "appendix": "appendices", "§": "sections"}
 
 
@@ -135,8 +136,12 @@ def members(tree: Tree, word: str, within: int = -1) -> list[int]:
     Args:
         tree: The document's tree.
         word: Such as ``article``.
-        within: The place of the part that they lie in; -1 for the document.
+        within: The place of the part that they lie in; -1 for the document, which is not asked for
+            its paragraphs and points.
     """
+    if kinds := _ITEMS.get(word):
+        inside = tree.children(within) if within >= 0 else ()
+        return [p for p in inside if tree.units[p].kind in kinds and tree.units[p].number]
     found: list[int] = []
     end = -1
     for place in _inside(tree, within):

@@ -9,10 +9,12 @@ from lexloop.corpus.text.sentences import sentence_spans
 from lexloop.corpus.text.statements import LIST_ITEM
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.cite import cite
+from lexloop.nodes.definition import asked_definition
 from lexloop.nodes.generate.answerable import answerable, read_signs
 from lexloop.nodes.generate.node import Draft
 from lexloop.nodes.generate.quoting import Library, quote_all
 from lexloop.nodes.generate.selection import Evidence, gather, select
+from lexloop.nodes.question import question_parts
 from lexloop.nodes.relevance import Sources, understand
 
 MIN_ANSWERABLE = 0.5
@@ -51,12 +53,10 @@ class ExtractiveGenerator:
         A longer question is answered from statements of what it points to. The abstention where
         the signs are against an answer.
         """
-        if pointed is None or not (pointed["units"] or pointed["told"]):
-            return self._selected(question, passages, [])
-        units = pointed["units"]
-        if not units:
-            return Draft(ABSTENTION)  # what it points to is not there
-        if pointed["only"] or self._is_quotable(units):
+        units = pointed["units"] if pointed else []
+        only = pointed is not None and pointed["only"]
+        defined = any(map(asked_definition, question_parts(question)))
+        if units and (only or (not defined and self._is_quotable(units))):
             return self._quoted(units)
         draft = self._selected(question, passages, units)
         return self._quoted(units) if draft.abstained else draft

@@ -11,6 +11,8 @@ from lexloop.corpus.structure.telling import counted, entitled, groups, heading_
 from lexloop.corpus.structure.tree import ITEMS, Tree
 
 _DEEPEST_LEAD = 6
+_WORTHWHILE = 100
+"""How many words of a further provision are worth beginning it."""
 _WORDS = re.compile(r"[^\W\d_]{2}|\w.*\s\w|\|")
 _MARKDOWN = re.compile(r"^#{1,6}\s+")
 
@@ -40,11 +42,13 @@ class Quoted:
         lines: Each with its marker; that of a heading has none.
         sources: What the markers stand for, in the order of their numbers.
         words: How many words are quoted.
+        whole: Whether nothing is left out.
     """
 
     lines: list[str]
     sources: list[Source] = field(default_factory=list)
     words: int = 0
+    whole: bool = True
 
 
 class Library(Protocol):
@@ -97,6 +101,7 @@ def quote(
         said, before = before + said, ""
         if quoted.sources and quoted.words + len(said.split()) > limit:
             quoted.lines.append(f"{_left_out(tree, piece.unit, places)} {number}")
+            quoted.whole = False
             break
         if not quoted.sources or quoted.sources[-1] != piece.source:
             quoted.sources.append(piece.source)
@@ -123,7 +128,7 @@ def quote_all(
     several = len(library.titles) > 1
     lines: list[str] = []
     citations: list[Citation] = []
-    words = 0
+    words, whole = 0, True
     groups = list(_groups(units, library))
     for number, group in enumerate(groups):
         document = group[0]["document"]
@@ -131,7 +136,7 @@ def quote_all(
         if tree is None or text is None:
             continue
         wanted = len(text[group[0]["start"] : group[-1]["end"]].split())
-        if citations and words + wanted > limit:
+        if citations and (not whole or words + min(wanted, _WORTHWHILE) > limit):
             left = [unit for group in groups[number:] for unit in group]
             lines.append(f"{_units_left_out(left, several)} [{len(citations)}]")
             break
@@ -139,7 +144,7 @@ def quote_all(
         where = document if several else ""
         quoted = quote(tree, text, places, len(citations) + 1, limit - words, where=where)
         lines += quoted.lines
-        words += quoted.words
+        words, whole = words + quoted.words, quoted.whole
         for source in quoted.sources:
             cited = library.cited(document, source.start, source.end, source.label)
             citations.append({**cited, "n": len(citations) + 1})

@@ -36,6 +36,11 @@ def lines(question: str, library: Shelf = DIRECTIVE) -> list[str]:
         ("summarise Annex I point 2", ["Annex I, point 2"]),
         ("explain recitals 1 and 2", ["Recital 1", "Recital 2"]),
         ("What does the last article say?", ["Article 4"]),
+        ("Art. 3 para. 1 lit. b", ["Article 3(1)(b)"]),
+        ("list the points of Article 3(1)", ["Article 3(1)"]),
+        ("What does the second subparagraph of Article 3(1) say?", ["Article 3(1)"]),
+        ("subparagraph 2 of Article 3(1)", ["Article 3(1)"]),
+        ("What is the title of Article 3?", ["Article 3"]),
         ("What must a keeper do under Article 3?", ["Article 3"]),
         ("What does Article 7 of the Charter say?", []),
         ("Does Article 3 TFEU apply?", []),
@@ -198,6 +203,11 @@ def test_one_document_has_it_and_another_has_not() -> None:
                 "Annex II",
             ],
         ),
+        (
+            "How many points does Article 3(1) have?",
+            ["Article 3(1) has 3 points: Article 3(1)(a) to Article 3(1)(c)."],
+        ),
+        ("What are the points?", []),
         ("What are the rules?", []),
         ("What are the rules on mooring?", []),
         ("How many articles must a keeper have read?", []),
@@ -264,3 +274,12 @@ def test_no_question_fails_and_every_citation_quotes_its_document(question: str)
         assert tree is not None
         assert tree.units[unit["place"]].label == unit["label"]
     assert all(c["quote"].strip() for told in found["told"] for c in told["citations"])
+
+
+def test_beside_what_else_is_asked_a_missing_number_is_told_of_the_document_meant_alone() -> None:
+    asked = "How long may a boat be moored under section 230{}?"
+    assert lines(asked.format(""), shelf("act.txt")) == [
+        "There is no Section 230 in act.txt: its sections run from Section 1 to Section 4."
+    ]
+    assert lines(asked.format(""), ALL) == []
+    assert len(lines(asked.format(" of the allotment gardens act"), ALL)) == 1
