@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.core.types import ABSTENTION, Advice, Passage, Triplet
+from lexloop.core.types import ABSTENTION, Advice, Passage, Pointed, Triplet
 from lexloop.corpus.index.assemble import build_collection
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.load.folder import load_documents
@@ -55,6 +55,7 @@ class SignReader:
         passages: list[Passage],
         triplets: list[Triplet],
         advice: Advice | None,
+        pointed: Pointed | None = None,
     ) -> Draft:
         """Note the signs; the answer is the abstention."""
         asked = understand(question, self._sources)

@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Collection as Names
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -124,9 +124,13 @@ class View:
         ordinal = self._layout.ordinals.get(document) if self._shows(document) else None
         return None if ordinal is None else self._everything.texts.text_of(ordinal)
 
-    @cached_property
-    def titles(self) -> dict[str, str]:
+    @property
+    def titles(self) -> Mapping[str, str]:
         """The documents' titles by their names, in order."""
+        return self._titles
+
+    @cached_property
+    def _titles(self) -> dict[str, str]:
         return {name: t for name, t in self._everything.titles.items() if self._shows(name)}
 
     def tree_of(self, document: str) -> Tree | None:
@@ -139,7 +143,7 @@ class View:
 
         Of the others some, since each tree is read.
         """
-        return list(dict.fromkeys([*named, *self.documents[:_TREES]]))
+        return list(dict.fromkeys([*named, *self.documents[:_TREES]]))[:_TREES]
 
     def cited(self, document: str, start: int, end: int, section: str) -> Citation:
         """The citation of a span of a document, its number 0.

@@ -1,5 +1,6 @@
 """Questions about a document itself: how many articles it has, which chapters, how it is built."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -28,10 +29,14 @@ _NOUNS = {
     "appendices": "appendix",
     "recitals": "recital",
     "tables": "table",
+    "paragraphs": "paragraph",
+    "points": "point",
 }
 _SINGULAR = {word: word for word in _NOUNS.values()}
 _CERTAIN = frozenset(("article", "chapter", "annex", "schedule", "recital", "appendix"))
 """Nothing but a unit of a document is called so."""
+SMALL = frozenset(("paragraph", "point"))
+"""Whoever asks which these are wants their words."""
 _FILLER = frozenset(
     """a all and any are can could do does document file from give has have here how i in is it its
     law many me name number of please show tell text that the there this to us we what what's
@@ -64,6 +69,14 @@ class Structural:
     word: str
     counted: bool
     end: int | None = None
+
+
+def may_be_structural(question: str) -> bool:
+    """Whether a question names units of a document or its structure at all."""
+    words = set(re.findall(r"[a-z]+", question.lower()))
+    return bool(
+        words & _NOUNS.keys() or words & _SINGULAR.keys() or words & (_BUILT | {"contents"})
+    )
 
 
 def read_structural(rest: Sequence[str], telling: frozenset[str]) -> Structural | None:
@@ -127,7 +140,9 @@ def told(asked: Structural, tree: Tree, document: str, within: int = -1) -> Iter
 
 def _built(tree: Tree, document: str, within: int) -> Iterator[Line]:
     """How many units of each kind there are, and the parts with the provisions they hold."""
-    counts = [(word, members(tree, word, within)) for word in _SINGULAR if word != "table"]
+    counts = [
+        (word, members(tree, word, within)) for word in _SINGULAR if word not in SMALL | {"table"}
+    ]
     counts = sorted(((word, found) for word, found in counts if found), key=lambda c: c[1][0])
     said = [counted(word, len(found)) for word, found in counts]
     whole = tree.units[within].label if within >= 0 else document

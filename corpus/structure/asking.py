@@ -4,15 +4,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from lexloop.core.types import Citation, Pointed, PointedUnit, Told
-from lexloop.corpus.structure.about import SAYING, Structural, read_structural
+from lexloop.corpus.structure.about import (
+    SAYING,
+    SMALL,
+    Structural,
+    may_be_structural,
+    read_structural,
+)
 from lexloop.corpus.structure.about import told as told_of_structure
 from lexloop.corpus.structure.naming import words_of
 from lexloop.corpus.structure.places import Missing, Places
-from lexloop.corpus.structure.pointing import Pointer, Pointing, plain_form, read_pointing
+from lexloop.corpus.structure.pointing import (
+    Pointer,
+    Pointing,
+    may_refer,
+    plain_form,
+    read_pointing,
+)
 from lexloop.corpus.structure.references import Reference, Step
 from lexloop.corpus.structure.telling import (
     Line,
     entitled,
+    groups,
     heading_span,
     members,
     missing_line,
@@ -61,6 +74,8 @@ def point(question: str, library: Library) -> Pointed:
         question: One that stands alone.
         library: The documents.
     """
+    if not (may_refer(question) or may_be_structural(question)):
+        return {"units": [], "chunks": [], "told": [], "only": False}
     titles = library.titles
     pointing = read_pointing(plain_form(question), titles)
     asked = _Asked(pointing, library)
@@ -90,6 +105,7 @@ class _Asked:
         self._titles = library.titles
         self._several = len(self._titles) > 1
         self.crowd: list[Told] = []
+        self._indexes: dict[str, Places] = {}
         named = pointing.named or (self._titles if not self._several else ())
         self.telling = frozenset(
             word for name in named for word in words_of(name, self._titles[name])
@@ -117,8 +133,9 @@ class _Asked:
         for pointer, found in self._found:
             lacking = [] if found else self._documents(pointer)
             missing = [(d, m) for d in lacking if (m := self._lacking(d, pointer)) is not None]
+            named = [(d, m) for d, m in missing if d in self._pointing.named] or missing
             # a document that has some of the way is the one meant
-            nearest = [(d, m) for d, m in missing if m.within >= 0] or missing
+            nearest = [(d, m) for d, m in named if m.within >= 0] or named
             for document, lost in nearest[:MOST_DOCUMENTS]:
                 line = missing_line(self._tree(document), lost, document, pointer.written)
                 told[line.text] = self._told(document, line)
@@ -134,6 +151,8 @@ class _Asked:
         having = [scope for scope in scopes if found[scope] or not asked.word] or scopes
         if len(having) > MOST_DOCUMENTS:
             return [], []
+        if asked.word in SMALL and not asked.counted:
+            return [], [self._unit(*scope) for scope in scopes if scope[1] >= 0]
         if asked.end is not None and SAYING & set(self._pointing.rest):
             ends = [self._unit(s[0], found[s][asked.end]) for s in having if found[s]]
             return [], ends
@@ -145,7 +164,7 @@ class _Asked:
 
     def is_part(self, unit: PointedUnit) -> bool:
         """Whether a unit groups provisions."""
-        return self._tree(unit["document"]).units[unit["place"]].kind == "part"
+        return groups(self._tree(unit["document"]), unit["place"])
 
     def outline(self, unit: PointedUnit) -> Iterator[Told]:
         """What a part holds."""
@@ -166,26 +185,32 @@ class _Asked:
         return [document for document in holding if document in pointer.documents]
 
     def _lead(self, document: str, pointer: Pointer) -> list[int]:
-        places = Places(self._tree(document))
+        places = self._index(document)
         steps = pointer.reference.steps
         found = places.find(pointer.reference) or places.ending(pointer.reference)
         if not found and (at := next((i for i, s in enumerate(steps) if s.key == "section"), 0)):
             # "Article 12 of Chapter III": the numbers of articles run on over chapters
             alone = (Step("provision", steps[at].number), *steps[at + 1 :])
             found = places.find(Reference(0, 0, alone))
+        if not found and pointer.unnumbered:
+            found = places.find(Reference(0, 0, steps[:-1]))
         return [place for place in found if self._is_called(document, place, pointer, bare=True)]
 
     def _lacking(self, document: str, pointer: Pointer) -> Missing | None:
         tree = self._tree(document)
-        missing = Places(tree).missing(pointer.reference)
+        missing = self._index(document).missing(pointer.reference)
         if missing is None or pointer.coded:
             return None
         place = missing.last if missing.last >= 0 else missing.within
         if not self._is_called(document, place, pointer):
             return None
-        # of what is asked beside it, "section 230" may be of another law
+        if self._pointing.only or missing.within >= 0:
+            return missing
+        # beside what else is asked, "section 230" may be of a law that is not here
+        meant = not self._several or document in self._pointing.named
+        meant = meant or len(pointer.documents) < len(self._titles)
         alike = _style(tree.units[place].number) == _style(missing.wanted[0].number)
-        return missing if self._pointing.only or missing.within >= 0 or alike else None
+        return missing if meant and alike else None
 
     def _is_called(self, document: str, place: int, pointer: Pointer, bare: bool = False) -> bool:
         """Whether a document calls a provision what the question calls it.
@@ -201,11 +226,12 @@ class _Asked:
         root = next((p for p in path if tree.units[p].kind == "provision"), -1)
         if root < 0 or not pointer.word:
             return True
-        if word_of(tree.units[root].label).replace("§", "section") == pointer.word:
-            return True
+        own = word_of(tree.units[root].label).replace("§", "section")
+        if own == pointer.word or not bare:
+            return own == pointer.word
         start = tree.units[root].start
-        head = (self._library.text_of(document) or "")[start : start + 1]
-        return bare and not (head.isalpha() or head == "§")
+        head = (self._library.text_of(document) or "")[start : start + 3]
+        return not head.lower().startswith((own[:3], "§"))
 
     def _of_few(self, pointer: Pointer, found: list[tuple[str, int]]) -> list[tuple[str, int]]:
         """The places, where they lie in few documents; else it is said in which."""
@@ -214,7 +240,8 @@ class _Asked:
             return found
         if self._pointing.only:
             listed = [next(f for f in found if f[0] == d) for d in documents[:_MOST_NAMED]]
-            count = f"{len(documents)} documents have {pointer.written}; name the one you mean:"
+            written = " ".join(pointer.written.split())
+            count = f"{len(documents)} documents have {written}; name the one you mean:"
             self.crowd.append({"line": count, "citations": []})
             self.crowd += [
                 self._told(d, Line(f"{d}: {entitled(self._tree(d).units[p])}.", (p,)), named=False)
@@ -229,7 +256,7 @@ class _Asked:
             for place in line.places
         ]
         said = f"In {document}: {line.text}" if named and self._several else line.text
-        return {"line": said, "citations": citations}
+        return {"line": " ".join(said.split()), "citations": citations}
 
     def _unit(self, document: str, place: int) -> PointedUnit:
         unit = self._tree(document).units[place]
@@ -240,6 +267,11 @@ class _Asked:
             "start": unit.start,
             "end": unit.end,
         }
+
+    def _index(self, document: str) -> Places:
+        if document not in self._indexes:
+            self._indexes[document] = Places(self._tree(document))
+        return self._indexes[document]
 
     def _tree(self, document: str) -> Tree:
         return self._library.tree_of(document) or Tree()

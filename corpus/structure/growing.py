@@ -187,7 +187,9 @@ class Growing:
             top.bare, top.leads = False, line.leads
             self._reached = line.end
             return
-        self._close(self._depth_for_text())
+        enacts = line.text.isupper() and line.text.endswith(":")
+        recital = self._depth_of("recital") if enacts else len(self.stack)
+        self._close(min(recital, self._depth_for_text()))  # "HAVE ADOPTED THIS DIRECTIVE:"
         start = line.start + line.skipped + at if at else line.start
         label = self.stack[-1].label if self.stack else ""
         self._push(Open("text", label, start=start, leads=line.leads), line.end)

@@ -29,10 +29,10 @@ _LINK = re.compile(
 )
 _LINKING = frozenset(("of", "on", "the", "and", "for", "to", "in"))
 _SPACED = re.compile(r"\S+")
-_MOST_WORDS, _MOST_CHARS = 10, 200
+_MOST_WORDS, _MOST_CHARS, _MOST_NAMED = 10, 200, 50
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1 << 16)
 def words_of(name: str, title: str) -> frozenset[str]:
     """The words that name a document: of its path and its title, and the title's acronyms."""
     plain = {word.lower() for word in re.findall(r"[^\W_]+", f"{name} {title}")}
@@ -48,7 +48,7 @@ def singled_out(question: str, titles: Mapping[str, str]) -> list[str]:
         titles: The documents' titles by their names.
 
     Returns:
-        The documents that most of the telling words fit; all of them or none where it names none.
+        The documents that most of the telling words fit; none where these fit very many.
     """
     if len(titles) < 2:
         return []
@@ -57,7 +57,8 @@ def singled_out(question: str, titles: Mapping[str, str]) -> list[str]:
     known = {name: asked & words_of(name, title) for name, title in titles.items()}
     common = set.intersection(*known.values())
     best = max(len(words - common) for words in known.values())
-    return [name for name, words in known.items() if best and len(words - common) == best]
+    found = [name for name, words in known.items() if best and len(words - common) == best]
+    return found if len(found) <= _MOST_NAMED else []
 
 
 def act_after(text: str, end: int) -> tuple[int, str]:

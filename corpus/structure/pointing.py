@@ -8,13 +8,15 @@ from lexloop.corpus.structure.naming import act_after, act_before, fits, singled
 from lexloop.corpus.structure.references import Reference, find_references, loose_numbers
 
 _POINTING = frozenset(
-    """a about all an and are by can check cite cited contain contained contains content contents
-    could cover covered covers deal dealt deals describe display do does down exact exactly explain
-    for full give heading hello hi i in is it its laid lay lays like list look me mean meaning means
-    of open or please print provide provided provides quote quoted read reads regulate regulated
-    regulates require required requires said say saying says see set sets show state stated states
-    summarise summarised summarize summary tell text that the there this to under up us want
-    we what what's whats which whole with word wording words would you know learn need""".split()
+    """a about all an and are by called can check cite cited contain contained contains
+    content contents could cover covered covers deal deals dealt describe display do
+    does down exact exactly explain first for fourth full give heading hello hi i in
+    indent is it its know laid last lay lays learn like list look me mean meaning means
+    name need of open or paragraph please print provide provided provides quote quoted
+    read reads regulate regulated regulates require required requires said say saying
+    says second see sentence set sets show state stated states subparagraph summarise
+    summarised summarize summary tell text that the there third this title to under up
+    us want we what what's whats which whole with word wording words would you""".split()
 )
 """What a question may say that asks what a provision says, and for nothing else."""
 _NUMERALS = {
@@ -31,6 +33,7 @@ _WORDED = re.compile(
     re.IGNORECASE,
 )
 _UNBRACKETED = re.compile(r"(?<=[0-9]\))(?P<number>[a-z]|[ivx]{2,4})(?=[\s?.,;:]|$)")
+_LETTER = re.compile(r"\blit(?:era|\.)?\s*\(?(?P<number>[a-z])\b\)?", re.IGNORECASE)
 _CODE = re.compile(r"\d{1,3}\s(?:C\.?F\.?R\.?|U\.?S\.?C\.?)")
 _CALLED = re.compile(r"§|\b(?:art|sec|ss?\b|rule|clause|cl\b|reg)", re.IGNORECASE)
 _CALLS = {
@@ -44,6 +47,8 @@ _CALLS = {
     "cl": "clause",
     "reg": "regulation",
 }
+_SUBPARAGRAPH = re.compile(r"sub-?paragraphs?\s+\d", re.IGNORECASE)
+_UNDER = re.compile(r"\b(?:under|per|see)\s+$", re.IGNORECASE)
 _MARK = "\N{OBJECT REPLACEMENT CHARACTER}"
 
 
@@ -65,6 +70,11 @@ class Pointer:
     def coded(self) -> bool:
         """Whether it names a code, as "15 U.S.C. 6501" does, which may be another."""
         return self.written[:1].isdigit() and _CODE.match(self.written) is not None
+
+    @property
+    def unnumbered(self) -> bool:
+        """Whether it counts subparagraphs, which have no numbers of their own."""
+        return _SUBPARAGRAPH.search(self.written) is not None
 
     @property
     def word(self) -> str:
@@ -95,7 +105,14 @@ class Pointing:
 def plain_form(question: str) -> str:
     """The question with the forms of numbers that people write made those of laws."""
     worded = _WORDED.sub(lambda m: f"{m['word']} {_NUMERALS[m['number'].lower()]}", question)
-    return _UNBRACKETED.sub(lambda m: f"({m['number']})", worded)
+    lettered = _LETTER.sub(lambda m: f"point ({m['number']})", worded)
+    return _UNBRACKETED.sub(lambda m: f"({m['number']})", lettered)
+
+
+def may_refer(question: str) -> bool:
+    """Whether a question holds a reference at all."""
+    asked = plain_form(question)
+    return bool(find_references(asked) or loose_numbers(asked))
 
 
 def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing:
@@ -129,7 +146,8 @@ def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing:
     telling = {word for name in about for word in words_of(name, titles[name])}
     only = not foreign and all(word in _POINTING or word in telling for word in rest)
     if loose and not only:
-        pointers = []  # "a fee of 3.5" names no clause
+        # "a fee of 3.5" names no clause
+        pointers = [p for p in pointers if _UNDER.search(question[: p.reference.start])]
     return Pointing(tuple(pointers), tuple(rest), tuple(named), foreign, only and bool(pointers))
 
 

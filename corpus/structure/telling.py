@@ -10,6 +10,7 @@ from lexloop.corpus.structure.tree import Tree, Unit
 from lexloop.corpus.text.sentences import sentence_spans
 
 MOST_LINES = 100
+_ITEMS = {"paragraph": ("paragraph",), "point": ("point", "definition")}
 _PLURALS = {"annex": "annexes", "appendix": "appendices", "§": "sections"}
 
 
@@ -114,6 +115,12 @@ def outline(tree: Tree, place: int, parts_alone: bool = False) -> Iterator[Line]
         yield Line(f"{entitled(tree.units[part])}{said}", (part,))
 
 
+def groups(tree: Tree, place: int) -> bool:
+    """Whether a unit is a part that groups provisions, as chapters do and parts of annexes not."""
+    inside = _inside(tree, place)
+    return tree.units[place].kind == "part" and any(_is_listed(tree, p) for p in inside)
+
+
 def listed(tree: Tree, places: Sequence[int]) -> Iterator[Line]:
     """Units by label and heading, a line each; of very many the first."""
     for place in places[:MOST_LINES]:
@@ -129,8 +136,12 @@ def members(tree: Tree, word: str, within: int = -1) -> list[int]:
     Args:
         tree: The document's tree.
         word: Such as ``article``.
-        within: The place of the part that they lie in; -1 for the document.
+        within: The place of the part that they lie in; -1 for the document, which is not asked for
+            its paragraphs and points.
     """
+    if kinds := _ITEMS.get(word):
+        inside = tree.children(within) if within >= 0 else ()
+        return [p for p in inside if tree.units[p].kind in kinds and tree.units[p].number]
     found: list[int] = []
     end = -1
     for place in _inside(tree, within):

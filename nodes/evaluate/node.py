@@ -87,6 +87,10 @@ def _evaluation(
         unjudged = Judgement(None, None, None, ["No evaluator is set."])
         return _record(unjudged, problems, passed=False)
     said = without_told(state["draft"], state.get("draft_told", []))
+    pointed = state.get("pointed")
+    if not said and pointed and pointed["units"] and not pointed["only"]:
+        # whether the provision answers what is asked of it is to be judged
+        said = "\n".join(f"{c['quote']} [{c['n']}]" for c in state["draft_citations"])
     if not said:
         read = Judgement(None, None, None, ["It was read off the structure of the documents."])
         return _record(read, problems, passed=not problems)

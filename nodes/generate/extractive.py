@@ -11,18 +11,21 @@ from lexloop.core.types import (
     PointedUnit,
     Triplet,
 )
+from lexloop.corpus.structure.telling import groups
 from lexloop.corpus.text.sentences import sentence_spans
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.cite import cite
+from lexloop.nodes.definition import asked_definition
 from lexloop.nodes.generate.answerable import answerable, read_signs
 from lexloop.nodes.generate.lists import list_asked
 from lexloop.nodes.generate.node import Draft
 from lexloop.nodes.generate.quoting import Library, quote_all
 from lexloop.nodes.generate.selection import Chosen, Evidence, gather, select, standing_alone
+from lexloop.nodes.question import question_parts
 from lexloop.nodes.relevance import Asked, Sources, understand
 
 MIN_ANSWERABLE = 0.5
-_SHORT = 120
+_SHORT = 300
 """A provision of so few words is quoted whole, whatever is asked of it."""
 
 
@@ -57,19 +60,25 @@ class ExtractiveGenerator:
         A longer question is answered from statements of what it points to. The abstention where
         the signs are against an answer.
         """
-        if pointed is None or not (pointed["units"] or pointed["told"]):
-            return self._selected(question, passages, [])
-        units = pointed["units"]
-        if not units:
-            return Draft(ABSTENTION)  # what it points to is not there
-        if pointed["only"] or sum(map(self._length, units)) <= _SHORT:
+        units = pointed["units"] if pointed else []
+        only = pointed is not None and pointed["only"]
+        defined = any(map(asked_definition, question_parts(question)))
+        if units and (only or (not defined and self._is_quotable(units))):
             return self._quoted(units)
         draft = self._selected(question, passages, units)
         return self._quoted(units) if draft.abstained else draft
 
-    def _length(self, unit: PointedUnit) -> int:
-        text = self._sources.text_of(unit["document"]) or ""
-        return len(text[unit["start"] : unit["end"]].split())
+    def _is_quotable(self, units: list[PointedUnit]) -> bool:
+        """Whether units are best quoted whole: short ones, and the parts of provisions."""
+        words = 0
+        for unit in units:
+            tree = self._sources.tree_of(unit["document"])
+            text = self._sources.text_of(unit["document"])
+            if tree is None or text is None or groups(tree, unit["place"]):
+                return False
+            words += len(text[unit["start"] : unit["end"]].split())
+        parts = all(unit["label"].endswith(")") for unit in units)
+        return words <= (self._max_words if parts else _SHORT)
 
     def _quoted(self, units: list[PointedUnit]) -> Draft:
         lines, citations = quote_all(units, self._sources, self._max_words)

@@ -101,7 +101,9 @@ def with_told(draft: Draft, told: list[Told], after: int) -> Draft:
     number = 0 if draft.abstained else number
     lines: list[str] = []
     for line in told:
-        numbered = [{**c, "n": number + i} for i, c in enumerate(line["citations"], 1)]
+        numbered: list[Citation] = [
+            {**c, "n": number + i} for i, c in enumerate(line["citations"], 1)
+        ]
         number += len(numbered)
         citations += numbered
         lines.append(" ".join([line["line"], "".join(f"[{c['n']}]" for c in numbered)]).strip())

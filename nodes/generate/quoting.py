@@ -7,10 +7,12 @@ from typing import NamedTuple, Protocol
 
 from lexloop.core.types import Citation, PointedUnit
 from lexloop.corpus.structure.tables import cells, is_ruler
-from lexloop.corpus.structure.telling import counted, entitled, heading_span
+from lexloop.corpus.structure.telling import counted, entitled, groups, heading_span, outline
 from lexloop.corpus.structure.tree import ITEMS, Tree
 
 _DEEPEST_LEAD = 6
+_WORTHWHILE = 100
+"""How many words of a further provision are worth beginning it."""
 _WORDS = re.compile(r"[^\W\d_]{2}|\w.*\s\w|\|")
 _MARKDOWN = re.compile(r"^#{1,6}\s+")
 
@@ -40,11 +42,13 @@ class Quoted:
         lines: Each with its marker; that of a heading has none.
         sources: What the markers stand for, in the order of their numbers.
         words: How many words are quoted.
+        whole: Whether nothing is left out.
     """
 
     lines: list[str]
     sources: list[Source] = field(default_factory=list)
     words: int = 0
+    whole: bool = True
 
 
 class Library(Protocol):
@@ -85,6 +89,8 @@ def quote(
             always quoted.
         where: The document's name, where it must be told.
     """
+    if groups(tree, places[0]):
+        return _outlined(tree, text, places[0], first, where)
     quoted = Quoted([line for line in [_heading(tree, places, where)] if line])
     number, before = "", ""
     for piece in _pieces(tree, text, places):
@@ -95,6 +101,7 @@ def quote(
         said, before = before + said, ""
         if quoted.sources and quoted.words + len(said.split()) > limit:
             quoted.lines.append(f"{_left_out(tree, piece.unit, places)} {number}")
+            quoted.whole = False
             break
         if not quoted.sources or quoted.sources[-1] != piece.source:
             quoted.sources.append(piece.source)
@@ -122,7 +129,7 @@ def quote_all(
     several = len(library.titles) > 1
     lines: list[str] = []
     citations: list[Citation] = []
-    words = 0
+    words, whole = 0, True
     groups = list(_groups(units, library))
     for number, group in enumerate(groups):
         document = group[0]["document"]
@@ -130,7 +137,7 @@ def quote_all(
         if tree is None or text is None:
             continue
         wanted = len(text[group[0]["start"] : group[-1]["end"]].split())
-        if citations and words + wanted > limit:
+        if citations and (not whole or words + min(wanted, _WORTHWHILE) > limit):
             left = [unit for group in groups[number:] for unit in group]
             lines.append(f"{_units_left_out(left, several)} [{after + len(citations)}]")
             break
@@ -138,11 +145,23 @@ def quote_all(
         where = document if several else ""
         quoted = quote(tree, text, places, after + len(citations) + 1, limit - words, where=where)
         lines += quoted.lines
-        words += quoted.words
+        words, whole = words + quoted.words, quoted.whole
         for source in quoted.sources:
             cited = library.cited(document, source.start, source.end, source.label)
             citations.append({**cited, "n": after + len(citations) + 1})
     return lines, citations
+
+
+def _outlined(tree: Tree, text: str, place: int, first: int, where: str) -> Quoted:
+    """What a part holds, by the headings of its provisions."""
+    quoted = Quoted([])
+    for line in outline(tree, place):
+        said = f"In {where}: {line.text}" if where and not quoted.lines else line.text
+        for shown in line.places:
+            start, end = heading_span(tree, shown, text)
+            quoted.sources.append(Source(start, end, tree.units[shown].label))
+        quoted.lines.append(f"{said} [{first + len(quoted.sources) - 1}]")
+    return quoted
 
 
 def _groups(units: Sequence[PointedUnit], library: Library) -> Iterator[list[PointedUnit]]:

@@ -55,8 +55,8 @@ def standalone_question(question: str, history: list[Turn]) -> str:
     "What is it?" after "I would like to know about bias audits" becomes
     "What are bias audits?".
     """
-    asked = [turn["content"][:_TOPIC_CHARS] for turn in history if turn["role"] == "user"]
-    question = placed(question, asked)
+    said = [turn["content"][:_TOPIC_CHARS] for turn in history if turn["role"] == "user"]
+    question = placed(question, said)
     topic = topic_of(history)
     if topic is None or not leans_on_history(question):
         return question

@@ -26,6 +26,10 @@ TAGS = ("blue", "red")
 NAMES = [f"{place}/act.txt" for place in "abcd"]
 WORDS = ("falcon", "osprey", "heron", "kestrel")
 QUESTIONS = ["Who must pay the mooring fee?", "HO", "harbour officer", *WORDS, "§ 1-1"]
+POINTING = [
+    *("What does § 1-2 say?", "§ 1-3", "How many sections are there?"),
+    *(f"§ 1-2 of the Act of the {word}" for word in WORDS),
+]
 
 
 def document(number: int, metadata: Metadata) -> Document:
@@ -73,6 +77,9 @@ def told(view: View, chunk_ids: list[str]) -> dict[str, Any]:
         "texts": [view.text_of(name) for name in NAMES],
         "metadata": view.metadata(NAMES),
         "skipped": view.skipped(),
+        "titles": dict(view.titles),
+        "trees": [view.tree_of(name) for name in NAMES],
+        "pointed": [view.pointed(asked) for asked in POINTING],
         "knows": [view.knows(term) for term in terms],
         "rarity": [view.rarity(term) for term in terms],
         "entities": entities,
@@ -127,6 +134,27 @@ def test_what_is_hidden_is_as_if_it_were_not_there(known: list[Metadata], access
         set(WORDS) - shown - {WORDS[number - 1] for number in range(4) if WORDS[number] in shown}
     )
     assert not any(word in repr(told(view, [])) for word in hidden)
+
+
+def test_what_is_pointed_to_is_cited_with_its_page_and_version() -> None:
+    text = "Article 1\nScope\nAll boats.\nArticle 2\nFees\n1. Owners pay.\n2. Guests do not.\n"
+    known = Metadata(in_force_from=date(2020, 1, 1))
+    pages = (0, text.index("2. Guests"))
+    boats = Document("boats.txt", "Boats", text, known, pages)
+    view = build_collection([boats], letter_tools()).seen_by(ANYBODY)
+    found = view.pointed("What does Article 2(2) say?")
+    (unit,) = found["units"]
+    assert (unit["label"], text[unit["start"] : unit["end"]]) == (
+        "Article 2(2)",
+        "2. Guests do not.",
+    )
+    (chunk,) = view.chunks(found["chunks"])
+    assert "2. Guests do not." in chunk["text"]
+    cited = view.cited("boats.txt", unit["start"], unit["end"], unit["label"])
+    assert (cited["page"], cited["quote"]) == (2, "2. Guests do not.")
+    assert "2020" in cited["version"]
+    with pytest.raises(KeyError):
+        view.cited("cars.txt", 0, 1, "")
 
 
 def test_a_collection_gives_nothing_to_read_but_through_a_view() -> None:

@@ -8,7 +8,7 @@ from records import attempt, evaluation, passage
 
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
-from lexloop.core.types import ABSTENTION, Attempt, Citation, Passage
+from lexloop.core.types import ABSTENTION, Attempt, Citation, Passage, Pointed, PointedUnit
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.evaluate.judge import Judge, Judgement
 from lexloop.nodes.evaluate.node import evaluate
@@ -168,3 +168,47 @@ def test_the_attempts_of_the_state_are_not_changed(evaluated: Evaluate) -> None:
     given = state()
     evaluated(given, Scores(0.1, 0.1, 0.1))
     assert given["attempts"] == []
+
+
+TOLD = "There is no § 9 in d1.txt: its sections run from § 1 to § 3. [1]"
+POINTED: Pointed = {"units": [], "chunks": [], "told": [], "only": True}
+
+
+def test_what_code_read_off_the_structure_passes_unjudged(evaluated: Evaluate) -> None:
+    judge = Scores(0.0, 0.0, 0.0)
+    update = evaluated({**state(TOLD), "draft_told": [TOLD]}, judge)
+    assert judge.judged == 0
+    assert update["evaluation"]["passed"]
+    assert update["evaluation"]["reasons"] == ["It was read off the structure of the documents."]
+    assert update["warning"] == ""
+
+
+def test_the_same_words_of_a_model_are_checked_and_judged(evaluated: Evaluate) -> None:
+    judge = Scores(0.9, 0.9, 0.9)
+    update = evaluated(state(TOLD), judge, max_retries=0)
+    assert judge.judged == 1
+    assert not update["evaluation"]["citations_verified"]
+
+
+def test_beside_what_was_read_off_the_rest_is_checked_and_judged(evaluated: Evaluate) -> None:
+    judge = Scores(0.9, 0.9, 0.9)
+    both = {**state(f"{TEXT} [1]\n{TOLD}"), "draft_told": [TOLD]}
+    assert evaluated(both, judge)["evaluation"]["passed"]
+    wrong = {**state(f"The fee is $70. [1]\n{TOLD}"), "draft_told": [TOLD]}
+    assert not evaluated(wrong, judge, max_retries=0)["evaluation"]["citations_verified"]
+    assert judge.judged == 2
+
+
+def test_a_citation_of_what_was_read_off_must_quote_its_document(evaluated: Evaluate) -> None:
+    update = evaluated({**state(TOLD, [BAD]), "draft_told": [TOLD]}, Scores(1.0), max_retries=0)
+    assert not update["evaluation"]["passed"]
+    assert not update["evaluation"]["citations_verified"]
+
+
+def test_a_provision_quoted_for_more_than_its_number_is_judged(evaluated: Evaluate) -> None:
+    unit: PointedUnit = {"document": "d1.txt", "place": 0, "label": "§ 1", "start": 0, "end": 15}
+    asked: Pointed = {**POINTED, "units": [unit], "only": False}
+    quoted = {**state(), "draft_told": [f"{TEXT} [1]"], "pointed": asked}
+    judge = Scores(0.0, 0.0, 0.0)
+    assert not evaluated(quoted, judge, max_retries=0)["evaluation"]["passed"]
+    assert judge.judged == 1

@@ -162,4 +162,6 @@ def test_an_answer_that_recites_its_instructions_becomes_an_abstention(
         "triplets": [],
     }
     update = finish(generate(state, Leaky(small), PromptGuard(small.embed, 0.8)))
-    assert update == {"draft": ABSTENTION, "draft_citations": [], "draft_abstained": True}
+    assert update["draft"] == ABSTENTION
+    assert update["draft_abstained"]
+    assert update["draft_citations"] == []

@@ -157,11 +157,11 @@ def test_a_weight_that_is_not_read_is_said_once_a_question(backend: MemoryBacken
 
 
 def test_the_defaults_degrade_nothing(backend: MemoryBackend) -> None:
-    assert set(finished(state(), backend)) == {"candidates"}
+    assert set(finished(state(), backend)) == {"candidates", "pointed"}
 
 
 def test_no_backend_finds_nothing() -> None:
-    assert finished(state(), None) == {"candidates": []}
+    assert finished(state(), None) == {"candidates": [], "pointed": None}
 
 
 @pytest.mark.parametrize("fusion", ["linear", "rrf", "weighted_rrf"])
@@ -192,7 +192,7 @@ def test_a_view_keeps_to_the_seam(small: View, harbour: Collection) -> None:
         assert document is not None
         assert document[candidate["start"] : candidate["end"]] == candidate["text"]
     statutes = harbour.seen_by(Filters(kinds=frozenset({"statute"})))
-    assert finished(state(), statutes) == {"candidates": []}
+    assert finished(state(), statutes)["candidates"] == []
 
 
 DAYS = st.none() | st.dates(date(2020, 1, 1), date(2024, 12, 31))
@@ -236,3 +236,23 @@ def test_nothing_outside_the_filter_surfaces_and_nothing_inside_is_crowded_out(
     admitted = {name for name, metadata in sources.items() if filters.admits(metadata)}
     assert {candidate["document"] for candidate in found} <= admitted
     assert len(found) == min(chosen["candidates"], 3 * len(admitted))
+
+
+def test_what_the_question_points_to_comes_first_in_its_order(backend: MemoryBackend) -> None:
+    backend.points_to = ["law#1", "law#0"]
+    found = finished(state(), backend, candidates=3)["candidates"]
+    assert [candidate["id"] for candidate in found[:2]] == ["law#1", "law#0"]
+    assert [candidate["signals"].get("pointed") for candidate in found[:3]] == [1.0, 1.0, None]
+    assert len({candidate["id"] for candidate in found}) == len(found)
+
+
+def test_of_a_whole_chapter_what_the_search_found_in_it_comes_first() -> None:
+    pieces = [chunk(f"law#{10 * i}", f"piece {i} of ten") for i in range(20)]
+    backend = MemoryBackend([*pieces, chunk("law#500", "a fee for mooring")])
+    backend.points_to = [piece["id"] for piece in pieces[:12]]
+    whole = {"document": "law", "place": 0, "label": "Chapter I", "start": 0, "end": 600}
+    asked = {"units": [whole], "chunks": backend.points_to, "told": [], "only": False}
+    backend.pointed = lambda question: asked
+    found = finished(state("fee mooring"), backend, candidates=3)["candidates"]
+    assert found[0]["id"] == "law#500"
+    assert "pointed" in found[0]["signals"]

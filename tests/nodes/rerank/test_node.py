@@ -160,3 +160,22 @@ def test_scores_set_k_and_the_plan_says_so(finish: Callable[[Any], Update]) -> N
     fixed = finish(rerank(state(pool, k=3), NoReranker(), adaptive.changed(k=3)))
     assert (len(fixed["passages"]), "plan" in fixed) == (3, False)
     assert finish(rerank(state([], k=3), NoReranker(), adaptive))["plan"]["k"] == 0
+
+
+@pytest.mark.parametrize("reranker", ["features", "none"])
+def test_what_the_question_points_to_is_taken_whole_and_first(
+    finish: Callable[[Any], Update], small: View, reranker: str
+) -> None:
+    chunks = list(small.every_chunk())
+    pool = [
+        *(found(chunk, pointed=1.0) for chunk in chunks[:3]),
+        *(found(chunk, lexical=1.0) for chunk in chunks[3:]),
+    ]
+    chosen = FeatureReranker(small) if reranker == "features" else NoReranker()
+    taken = finish(rerank(state(pool, k=4), chosen))["passages"]
+    assert ids(taken)[:3] == [chunk["id"] for chunk in chunks[:3]]
+    assert [passage["n"] for passage in taken] == [1, 2, 3, 4]
+    few = finish(rerank(state(pool, k=1), chosen))["passages"]
+    assert ids(few) == [chunk["id"] for chunk in chunks[:3]]
+    by_scores = finish(rerank(state(pool[:3], k=1), chosen, Settings(adapt_k="scores")))
+    assert len(by_scores["passages"]) == 3

@@ -81,3 +81,27 @@ def test_a_turn_of_blanks_or_signs_is_no_topic() -> None:
 )
 def test_leaning(question: str, leans: bool) -> None:
     assert leans_on_history(question) is leans
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "standalone"),
+    [
+        ("And what about Article 18?", "What does Article 17 say?", "And what about Article 18?"),
+        ("Explain Article 18", "Tell me about the mooring fee", "Explain Article 18"),
+        (
+            "What does paragraph 2 say?",
+            "What does Article 17 say?",
+            "What does paragraph 2 of Article 17 say?",
+        ),
+        (
+            "and points (a) and (b)?",
+            "Please explain § 5(2) to me",
+            "and points (a) and (b) of § 5(2)?",
+        ),
+        ("What does paragraph 2 say?", "Hello!", "What does paragraph 2 say?"),
+    ],
+)
+def test_a_provision_stands_alone_and_a_paragraph_in_the_one_named_before(
+    question: str, said: str, standalone: str
+) -> None:
+    assert standalone_question(question, user(said)) == standalone

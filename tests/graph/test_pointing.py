@@ -1,0 +1,157 @@
+"""Questions that point, from the question to the answer, embedded and with the scripted model."""
+
+from collections.abc import Callable
+
+import pytest
+from fake_openai import FakeOpenAI, Reply
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from library import LAWS
+
+from lexloop.core.settings import Connection, Settings
+from lexloop.core.types import ABSTENTION
+from lexloop.graph.build import Lexloop, build_graph
+from lexloop.graph.workshop import Workshop
+
+MISSING = (
+    "There is no Article 9 in directive.txt: its articles run from Article 1 to Article 4. [1][2]"
+)
+ARTICLE_4 = (
+    "In directive.txt: Article 4 — Entry into force:\n"
+    "This Directive shall enter into force on the day after its publication. [1]"
+)
+Modelled = Callable[..., Lexloop]
+
+
+@pytest.fixture(scope="module")
+def laws() -> Lexloop:
+    return build_graph(Workshop(Connection(), Settings(corpus=str(LAWS))))
+
+
+@pytest.fixture
+def modelled(server: FakeOpenAI) -> Modelled:
+    def build() -> Lexloop:
+        wanted = Settings(corpus=str(LAWS), model="openai:scripted", model_attempts=1)
+        return build_graph(Workshop(server.connection, wanted))
+
+    return build
+
+
+def rewritten(question: str) -> Reply:
+    return Reply(f'{{"standalone": "{question}", "queries": [], "keywords": []}}')
+
+
+def test_a_provision_is_quoted_whole_and_passes(laws: Lexloop) -> None:
+    result = laws.invoke({"question": "What does Article 4 say?"})
+    assert result["answer"] == ARTICLE_4
+    assert [(c["n"], c["section"]) for c in result["citations"]] == [(1, "Article 4")]
+    assert result["evaluation"]["passed"]
+    assert result["warning"] == ""
+    assert result["passages"][0]["signals"]["pointed"] == 1.0
+    assert len(result["attempts"]) == 1
+
+
+def test_a_number_that_is_not_there_is_told_and_is_no_abstention(laws: Lexloop) -> None:
+    result = laws.invoke({"question": "What does Article 9 say?"})
+    assert result["answer"] == MISSING
+    assert not result["abstained"]
+    assert result["evaluation"]["citations_verified"]
+    assert [c["section"] for c in result["citations"]] == ["Article 1", "Article 4"]
+
+
+def test_what_is_there_is_quoted_before_what_is_not_is_told(laws: Lexloop) -> None:
+    result = laws.invoke({"question": "What do Articles 4 and 9 say?"})
+    assert result["answer"] == f"{ARTICLE_4}\n{MISSING.replace('[1][2]', '[2][3]')}"
+    assert [c["n"] for c in result["citations"]] == [1, 2, 3]
+    assert result["evaluation"]["passed"]
+
+
+def test_a_longer_question_is_answered_from_what_it_points_to(laws: Lexloop) -> None:
+    question = "Which boats need not pay the fee under Article 3(2)?"
+    result = laws.invoke({"question": question})
+    assert "shorter than five metres" in result["answer"]
+    assert {c["section"] for c in result["citations"]} == {"Article 3(2)"}
+
+
+def test_the_structure_is_told(laws: Lexloop) -> None:
+    result = laws.invoke({"question": "How many articles does the directive have?"})
+    assert result["answer"] == "directive.txt has 4 articles: Article 1 to Article 4. [1][2]"
+    assert result["evaluation"]["passed"]
+
+
+def test_a_turn_forgets_what_the_last_one_pointed_to() -> None:
+    memory = InMemorySaver(serde=JsonPlusSerializer(allowed_msgpack_modules=None))
+    laws = build_graph(Workshop(Connection(), Settings(corpus=str(LAWS))), memory)
+    thread = {"configurable": {"thread_id": "t"}}
+    first = laws.invoke({"messages": [HumanMessage("What does Article 4 say?")]}, thread)
+    assert first["answer"] == ARTICLE_4
+    laws.invoke({"messages": [HumanMessage("How often is the window cleaned weekly?")]}, thread)
+    state = laws.get_state(thread).values
+    assert state["pointed"]["units"] == []
+    assert state["draft_told"] == []
+
+
+def test_a_paragraph_is_one_of_the_provision_named_before(laws: Lexloop) -> None:
+    messages = [
+        HumanMessage("What does Article 3 say?"),
+        AIMessage("It says much."),
+        HumanMessage("What does paragraph 2 say?"),
+    ]
+    result = laws.invoke({"messages": messages})
+    assert [c["section"] for c in result["citations"]] == ["Article 3(2)"]
+
+
+def test_the_model_is_not_asked_for_a_number_that_is_not_there(
+    server: FakeOpenAI, modelled: Modelled
+) -> None:
+    server.play("rewrite", rewritten("What does Article 9 say?"))
+    result = modelled().invoke({"question": "What does Article 9 say?"})
+    assert server.roles_asked() == ["rewrite"]
+    assert result["answer"] == MISSING
+    assert result["evaluation"]["passed"]
+
+
+def test_the_model_gets_the_provision_as_its_first_passage(
+    server: FakeOpenAI, modelled: Modelled, scores: Callable[..., Reply]
+) -> None:
+    server.play("rewrite", rewritten("What does Article 4 say?"))
+    said = "This Directive shall enter into force on the day after its publication [1]."
+    server.play("generate", Reply(said))
+    server.play("evaluate", scores(0.9, 0.9, 0.9))
+    result = modelled().invoke({"question": "What does Article 4 say?"})
+    assert "Entry into force" in result["passages"][0]["text"]
+    assert result["answer"] == said
+    assert result["evaluation"]["passed"]
+
+
+@pytest.mark.parametrize("abstains", [False, True])
+def test_what_is_not_there_is_told_beside_the_models_answer(
+    server: FakeOpenAI, modelled: Modelled, scores: Callable[..., Reply], abstains: bool
+) -> None:
+    question = "When does it enter into force under Articles 4 and 9?"
+    said = "This Directive shall enter into force on the day after its publication [1]."
+    server.play("rewrite", rewritten(question))
+    server.play("generate", Reply(ABSTENTION if abstains else said))
+    server.play("evaluate", scores(0.9, 0.9, 0.9))
+    result = modelled().invoke({"question": question})
+    answered = result["answer"].split("\n")
+    assert answered[0].startswith(MISSING[:60] if abstains else said)
+    assert answered[-1].startswith("There is no Article 9 in directive.txt")
+    numbers = [c["n"] for c in result["citations"]]
+    assert len(set(numbers)) == len(numbers)
+    assert result["evaluation"]["citations_verified"]
+    assert not result["abstained"]
+
+
+def test_a_model_cannot_claim_that_it_read_the_structure(
+    server: FakeOpenAI, modelled: Modelled, scores: Callable[..., Reply]
+) -> None:
+    question = "How is the boat moored in summer?"
+    server.play("rewrite", rewritten(question))
+    server.play("generate", Reply("directive.txt has 40 articles: Article 1 to Article 40. [1]"))
+    server.play("evaluate", scores(1.0, 1.0, 1.0))
+    server.play("engineer_prompt", Reply('{"question": "How is a boat moored?", "queries": []}'))
+    result = modelled().invoke({"question": question})
+    assert not result["evaluation"]["citations_verified"]
+    assert result["warning"]

@@ -1,0 +1,216 @@
+"""Provisions quoted whole, by hand on the laws of tests/data/laws."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from library import TITLES, Shelf, shelf
+
+from lexloop.core.types import Citation
+from lexloop.corpus.structure.asking import point
+from lexloop.nodes.generate.quoting import quote, quote_all
+
+DIRECTIVE, ACT = shelf("directive.txt"), shelf("act.txt")
+
+KEEPER = "1. A keeper shall, in accordance with Article 2(2)(a) and paragraph 2 of this Article:"
+
+
+def quoted(
+    question: str, library: Shelf = DIRECTIVE, limit: int = 500
+) -> tuple[list[str], list[Citation]]:
+    return quote_all(point(question, library)["units"], library, limit)
+
+
+def sources(citations: list[Citation]) -> list[tuple[int, str, str]]:
+    return [(c["n"], c["section"], c["quote"]) for c in citations]
+
+
+def test_an_article_comes_heading_first_with_a_source_for_each_paragraph() -> None:
+    lines, citations = quoted("Article 3")
+    assert lines == [
+        "Article 3 — Duties of keepers:",
+        f"{KEEPER} [1]",
+        "(a) moor the boat safely; [1]",
+        "(b) state, each year: [1]",
+        "(i) its length; [1]",
+        "(ii) its place; and [1]",
+        "(iii) the information referred to in Annex I, point 2; [1]",
+        "(c) pay the fee. [1]",
+        "The keeper shall keep the receipt. [1]",
+        "2. Paragraph 1, point (c), shall not apply to boats shorter than five metres. [2]",
+        "3. Lists run on: [3]",
+        "(g) grates; [3]",
+        "(h) hulls; [3]",
+        "(i) ink; [3]",
+        "(j) jars. [3]",
+    ]
+    assert [(n, section) for n, section, _ in sources(citations)] == [
+        (1, "Article 3(1)"),
+        (2, "Article 3(2)"),
+        (3, "Article 3(3)"),
+    ]
+    assert citations[0]["quote"].endswith("The keeper shall keep the receipt.")
+
+
+def test_a_point_goes_after_the_words_that_lead_into_it() -> None:
+    lines, citations = quoted("Article 3(1)(b)(i)")
+    assert lines == [
+        "Article 3(1)(b)(i) — Duties of keepers:",
+        f"{KEEPER} [1]",
+        "(b) state, each year: [2]",
+        "(i) its length; [3]",
+    ]
+    assert sources(citations)[2] == (3, "Article 3(1)(b)(i)", "(i) its length;")
+
+
+def test_points_that_follow_each_other_share_their_lead_in() -> None:
+    lines, citations = quoted("points (g) to (i) of Article 3(3)")
+    assert lines == [
+        "Article 3(3)(g) to (i) — Duties of keepers:",
+        "3. Lists run on: [1]",
+        "(g) grates; [2]",
+        "(h) hulls; [3]",
+        "(i) ink; [4]",
+    ]
+    assert [c["section"] for c in citations] == [
+        "Article 3(3)",
+        "Article 3(3)(g)",
+        "Article 3(3)(h)",
+        "Article 3(3)(i)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "lines"),
+    [
+        (
+            "Article 1",
+            "directive.txt",
+            ["Article 1 — Subject matter:", "This Directive lays down rules for river boats. [1]"],
+        ),
+        (
+            "regulation 2",
+            "regulations.txt",
+            [
+                "Regulation 2 — Interpretation:",
+                "2.— (1) In these Regulations— [1]",
+                "“apiary” means a place where bees are kept; [1]",
+                "“keeper” means a person who keeps bees. [1]",
+                "(2) In regulation 4, “inspector” includes an assistant inspector. [2]",
+            ],
+        ),
+        (
+            "section 2.2",
+            "policy.md",
+            [
+                "Section 2.2 — Exceptions:",
+                "System | Owner | Minimum length [1]",
+                "CCTV | Facilities | 10 [1]",
+                "Payroll | Finance | 20 [1]",
+                "Table 2 Fines [2]",
+                "Breach | Fine [2]",
+                "Shared password | £50 [2]",
+            ],
+        ),
+        (
+            "Table 2",
+            "policy.md",
+            ["Table 2 — Fines:", "Breach | Fine [1]", "Shared password | £50 [1]"],
+        ),
+        (
+            "Schedule 1 paragraph 1",
+            "act.txt",
+            [
+                "Schedule 1, paragraph 1 — FEES:",
+                "1 (1) A fee is payable for a copy. [1]",
+                "(2) The fee is £5. [1]",
+            ],
+        ),
+        ("Annex II", "directive.txt", ["Annex II. [1]"]),
+    ],
+)
+def test_every_layout_is_quoted(question: str, name: str, lines: list[str]) -> None:
+    assert quoted(question, shelf(name))[0] == lines
+
+
+def test_a_part_is_told_by_the_headings_in_it() -> None:
+    units = point("What must be done under Part 2?", ACT)["units"]
+    lines, citations = quote_all(units, ACT, 500)
+    assert lines == [
+        "Part 2 — SITES: [1]",
+        "Duties of site managers [2]",
+        "Section 3 — Duty to keep a register [3]",
+        "Section 3A — Electronic registers [4]",
+        "Section 4 — Inspection [5]",
+    ]
+    assert citations[2]["quote"] == "3 Duty to keep a register"
+
+
+def test_what_is_left_out_is_counted_and_named() -> None:
+    assert quoted("Article 3", limit=25)[0][-2:] == [
+        "(b) state, each year: [1]",
+        "Left out: 3 more points, Article 3(1)(b)(i) to (iii); 1 more point, Article 3(1)(c); "
+        "2 more paragraphs, Article 3(2) and (3). [1]",
+    ]
+    assert quoted("Articles 1 to 4", limit=8)[0] == [
+        "Article 1 — Subject matter:",
+        "This Directive lays down rules for river boats. [1]",
+        "Left out: 3 more, Article 2 to Article 4. [1]",
+    ]
+
+
+def test_of_several_documents_it_is_said_in_which_a_provision_stands() -> None:
+    both = shelf("act.txt", "contract.txt")
+    lines, citations = quoted("Schedule 1", both)
+    assert [line for line in lines if line.startswith("In ")] == [
+        "In act.txt: Schedule 1 — FEES:",
+        "In contract.txt: Schedule 1 — The Services:",
+    ]
+    assert [c["document"] for c in citations] == ["act.txt"] * 2 + ["contract.txt"] * 2
+    assert [c["n"] for c in citations] == [1, 2, 3, 4]
+
+
+def test_numbers_begin_where_the_caller_says() -> None:
+    tree, text = DIRECTIVE.tree_of("directive.txt"), DIRECTIVE.text_of("directive.txt")
+    assert tree is not None
+    assert text is not None
+    found = quote(tree, text, [tree.labels["Article 4"]], 7, 100)
+    assert found.lines[1].endswith("its publication. [7]")
+
+
+def test_a_list_of_very_many_points_costs_what_is_shown() -> None:
+    points = "".join(f"({i}) thing;\n" for i in range(1, 50_001))
+    long = Shelf({"law.txt": f"Article 1\nThings\n1. These count:\n{points}Article 2\nEnd\nEnd.\n"})
+    lines, _ = quoted("Article 1", long, limit=100)
+    assert len(lines) < 60
+    assert lines[-1].startswith("Left out: ")
+
+
+LABELS = [
+    (name, label) for name in TITLES for label in list(shelf(name).tree_of(name).labels) if label
+]
+
+
+@given(st.sampled_from(LABELS), st.integers(20, 200))
+def test_every_line_stands_in_the_source_that_it_cites(where: tuple[str, str], limit: int) -> None:
+    name, label = where
+    library = shelf(name)
+    tree = library.tree_of(name)
+    assert tree is not None
+    place = tree.labels[label]
+    unit = tree.units[place]
+    at = {"document": name, "place": place, "label": label, "start": unit.start, "end": unit.end}
+    lines, citations = quote_all([at], library, limit)
+    by_number = {c["n"]: c for c in citations}
+    assert list(by_number) == list(range(1, len(citations) + 1))
+    for line in lines:
+        marker = re.search(r" \[(\d+)\]$", line)
+        if marker is None:
+            assert line.endswith(":")
+            continue
+        source = by_number[int(marker[1])]["quote"]
+        said = line[: marker.start()]
+        if not said.startswith("Left out") and "—" not in said:
+            words = re.findall(r"\w+", said)
+            assert set(words[1:]) <= set(re.findall(r"\w+", f"{source} {label} {unit.heading}"))
