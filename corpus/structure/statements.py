@@ -83,7 +83,8 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
             lead_words = " ".join(unnumbered(text[slice(*span)]) for span in spans)
             points = sum(tree.units[child].kind in ITEMS for child in tree.children(place))
             said = unnumbered(text[unit.body : lead[1]])
-            own = " ".join(filter(None, [_heading(tree, place), said]))
+            heading = "" if spans else _heading(tree, place)
+            own = f"{heading} {said}" if heading else said
             yield Statement(unit.body, unit.end, spans, unit.label, lead_words, own, points)
         for number, (start, end) in enumerate(sentences):
             alone = len(sentences) == 1 and not tree.children(place)

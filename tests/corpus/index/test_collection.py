@@ -139,7 +139,7 @@ def test_statements_and_their_vectors_are_aligned(text: str) -> None:
     view, held = collection.seen_by(ANYBODY), everything_in(collection)
     for position, chunk in enumerate(view.every_chunk()):
         found, vectors = view.statements(chunk["id"])
-        windows = window_texts(chunk, collection.embedder)
+        windows = window_texts(chunk, found, collection.embedder)
         assert len(held.dense.windows_of(position)) == len(windows)
         assert len(found) == len(vectors)
         if len(found) > 1:

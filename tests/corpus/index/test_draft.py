@@ -83,8 +83,8 @@ def test_a_document_without_chunks_is_a_document() -> None:
 @pytest.mark.parametrize(
     "stored",
     [
-        np.zeros((3, 4), dtype=np.int32),
-        np.zeros((2, 4), dtype=np.int64),
+        np.zeros((2, 4), dtype=np.int32),
+        np.zeros((3, 4), dtype=np.int64),
         np.zeros(4, dtype=np.int32),
     ],
 )
@@ -96,8 +96,10 @@ def test_an_array_that_is_no_layout_is_refused(tmp_path: Path, stored: np.ndarra
 
 def test_a_layout_survives_the_disk(tmp_path: Path) -> None:
     owners, starts = np.array([0, 0, 2], np.int32), np.array([0, 9, 4], np.int32)
-    Layout(["a", "b", "c"], owners, starts).save(tmp_path)
+    beside = np.array([0, 1, 0], np.int32)
+    Layout(["a", "b", "c"], owners, starts, beside).save(tmp_path)
     found = Layout.load(tmp_path, ["a", "b", "c"])
+    assert found.supporting.tolist() == [0, 1, 0]
     assert [found.id_of(position) for position in range(len(found))] == ["a#0", "a#9", "c#4"]
     assert [found.span_of(ordinal) for ordinal in range(3)] == [(0, 2), (2, 2), (2, 3)]
     assert [found.position_of(chunk_id) for chunk_id in ("c#4", "a#0")] == [2, 0]

@@ -25,7 +25,9 @@ from lexloop.corpus.index.okapi import okapi_weights
 from lexloop.corpus.index.reader import open_everything, open_index
 from lexloop.corpus.index.verify import verify_index
 from lexloop.corpus.index.writer import Outcome, remove_documents, write_index
-from lexloop.corpus.text import statements, tokens
+from lexloop.corpus.structure import statements
+from lexloop.corpus.structure.statements import Statement
+from lexloop.corpus.text import tokens
 from lexloop.corpus.text.tokens import stemmer_name
 
 Write = Callable[..., Outcome]
@@ -48,8 +50,8 @@ def twice(*counted: Any) -> Any:
     ("place", "name", "value", "parts"),
     [
         (tokens, "STOP_WORDS", frozenset({"the"}), {"lexical.json", "lexical.weights.npy"}),
-        (statements, "_MIN_WORDS", 9, {"windows", "owners.npy"}),
-        (provisions, "MIN_CHARS", 10, {"chunks", "chunks.npy"}),
+        (statements, "_LABEL_WORDS", 40, {"windows", "owners.npy"}),
+        (provisions, "MAX_CHARS", 60, {"chunks", "chunks.npy"}),
         (lexical, "okapi_weights", twice, {"lexical.weights.npy"}),
         (texts, "SCHEMA", f"{rows.SCHEMA} CREATE TABLE more(value TEXT);", {"schema", "more"}),
     ],
@@ -223,8 +225,8 @@ def test_a_format_that_cuts_otherwise_embeds_what_is_new(
     assert any("berth fee" in text for text in embedder.embedded)
     newest(monkeypatch)
 
-    def cut(chunk: Chunk, by: Letters, kind: str) -> list[str]:
-        return [*windows.window_texts(chunk, by, kind), chunk["text"][:9]]
+    def cut(chunk: Chunk, found: list[Statement], by: Letters, kind: str) -> list[str]:
+        return [*windows.window_texts(chunk, found, by, kind), chunk["text"][:9]]
 
     monkeypatch.setattr(draft, "window_texts", cut)
     write()

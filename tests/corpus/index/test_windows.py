@@ -1,5 +1,6 @@
 from lexloop.core.types import Chunk
 from lexloop.corpus.index.windows import window_texts
+from lexloop.corpus.structure.statements import statements_in_text
 from lexloop.models.minilm import load_minilm
 
 
@@ -16,9 +17,16 @@ def chunk_of(text: str) -> Chunk:
     }
 
 
+def windows_of(text: str, kind: str = "statements", context: str = "") -> list[str]:
+    chunk = chunk_of(text)
+    if context:
+        chunk["context"] = context
+    return window_texts(chunk, statements_in_text(text), load_minilm(), kind)
+
+
 def test_windows_are_the_whole_and_then_its_statements() -> None:
     text = " The owner must pay the fee in time. The guest may not moor at night. "
-    assert window_texts(chunk_of(text), load_minilm()) == [
+    assert windows_of(text) == [
         text.strip(),
         "The owner must pay the fee in time.",
         "The guest may not moor at night.",
@@ -27,13 +35,13 @@ def test_windows_are_the_whole_and_then_its_statements() -> None:
 
 def test_the_whole_alone_where_that_is_asked_for() -> None:
     text = "The owner must pay the fee in time. The guest may not moor at night."
-    assert window_texts(chunk_of(text), load_minilm(), "whole") == [text]
+    assert windows_of(text, "whole") == [text]
 
 
 def test_a_chunk_of_one_statement_is_one_window() -> None:
     text = "The owner must pay the fee in time."
-    assert window_texts(chunk_of(text), load_minilm()) == [text]
-    assert window_texts(chunk_of(" \n"), load_minilm()) == [""]
+    assert windows_of(text) == [text]
+    assert windows_of(" \n") == [""]
 
 
 def test_a_long_chunk_is_cut_between_sentences_into_windows_that_fit() -> None:
@@ -41,7 +49,7 @@ def test_a_long_chunk_is_cut_between_sentences_into_windows_that_fit() -> None:
     sentences = [
         f"The owner of berth {n} must pay the fee of that berth in time." for n in range(60)
     ]
-    texts = window_texts(chunk_of(" ".join(sentences)), model)
+    texts = windows_of(" ".join(sentences))
     wholes = texts[: -len(sentences)]
     assert len(wholes) > 2
     assert " ".join(wholes) == " ".join(sentences)
@@ -55,7 +63,7 @@ def test_a_sentence_beyond_the_window_is_cut_between_words_into_pieces_that_fit(
     clauses = ", ".join(f"the keeper of berth {n} in harbour {n * 7}" for n in range(90))
     long = f"The owner must inform {clauses}."
     assert model.count_tokens(long) > 2 * model.window
-    texts = window_texts(chunk_of(f"{short} {long}"), model)
+    texts = windows_of(f"{short} {long}")
     wholes, single = texts[:-2], texts[-2:]
     assert " ".join(wholes) == f"{short} {long}"
     assert all(model.count_tokens(text) + 2 <= model.window for text in texts)
@@ -70,7 +78,24 @@ def test_a_sentence_beyond_the_window_is_cut_between_words_into_pieces_that_fit(
 def test_a_word_beyond_the_window_is_cut_between_characters() -> None:
     model = load_minilm()
     text = "§1.2" * 2000
-    texts = window_texts(chunk_of(text), model, "whole")
+    texts = windows_of(text, "whole")
     assert "".join(texts) == text
     assert len(texts) > 2
     assert all(model.count_tokens(piece) + 2 <= model.window for piece in texts)
+
+
+def test_what_places_a_chunk_stands_in_front_of_its_whole_and_of_no_statement() -> None:
+    text = "The owner must pay the fee in time. The guest may not moor at night."
+    whole, first, second = windows_of(text, context="Harbour dues\nThe rules are:")
+    assert whole == f"Harbour dues\nThe rules are:\n{text}"
+    assert f"{first} {second}" == text
+
+
+def test_a_long_context_leaves_the_text_half_of_the_window() -> None:
+    model = load_minilm()
+    sentences = [f"The owner of berth {n} must pay the fee of that berth." for n in range(30)]
+    wholes = windows_of(" ".join(sentences), "whole", context="harbour " * 400)
+    assert all(model.count_tokens(text) + 2 <= model.window for text in wholes)
+    fronts, texts = zip(*(whole.split("\n") for whole in wholes), strict=True)
+    assert len(set(fronts)) == 1
+    assert " ".join(texts) == " ".join(sentences)

@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from lexloop.corpus.load.document import Document
-from lexloop.corpus.structure.statements import statements, unnumbered
+from lexloop.corpus.structure.statements import statements, statements_in_text, unnumbered
 
 LAWS = Path(__file__).parents[2] / "data" / "laws"
 
 
 def stated(text: str) -> list[tuple[str, str]]:
     tree = Document("d", "d", text).tree
-    return [(s.label, s.text(text)) for s in statements(tree, text)]
+    return [(s.label, s.text) for s in statements(tree, text)]
 
 
 def test_an_item_stands_with_all_the_words_that_lead_into_it() -> None:
@@ -32,6 +32,7 @@ def test_headings_labels_and_bare_lead_ins_state_nothing() -> None:
     )
     assert stated(text) == [
         ("§ 1(a)(1)", "An owner pays a fee."),
+        ("§ 1(a)(2)", "Fees: The notice must state:"),
         ("§ 1(a)(2)(i)", "The notice must state: the name;"),
         ("§ 1(a)(2)(ii)", "The notice must state: the fee."),
     ]
@@ -40,6 +41,7 @@ def test_headings_labels_and_bare_lead_ins_state_nothing() -> None:
 def test_only_the_first_sentence_of_an_item_completes_the_lead_in() -> None:
     text = "Article 1\nFees\nThe port shall:\n(a) keep a list. It is public.\n(b) take fees.\n"
     assert stated(text) == [
+        ("Article 1", "Fees: The port shall:"),
         ("Article 1(a)", "The port shall: keep a list."),
         ("Article 1(a)", "It is public."),
         ("Article 1(b)", "The port shall: take fees."),
@@ -49,6 +51,7 @@ def test_only_the_first_sentence_of_an_item_completes_the_lead_in() -> None:
 def test_only_the_last_sentence_before_a_list_leads_into_it() -> None:
     text = "Article 1\nFees\n1. A fee is due. It covers:\n(a) water;\n(b) light.\n"
     assert stated(text) == [
+        ("Article 1(1)", "Fees: A fee is due. It covers:"),
         ("Article 1(1)", "A fee is due."),
         ("Article 1(1)(a)", "It covers: water;"),
         ("Article 1(1)(b)", "It covers: light."),
@@ -57,7 +60,33 @@ def test_only_the_last_sentence_before_a_list_leads_into_it() -> None:
 
 def test_a_row_is_one_statement_and_the_columns_are_none() -> None:
     text = "Table 1 Fees\nBoat | Fee\nBarge | £5. Less in winter.\n"
-    assert stated(text) == [("Table 1, row Barge", "Barge | £5. Less in winter.")]
+    assert stated(text) == [("Table 1, row Barge", "Boat: Barge; Fee: £5. Less in winter.")]
+
+
+def test_a_list_is_a_statement_from_its_first_word_to_its_last_point() -> None:
+    text = (
+        "Article 1\nFees\n1. A fee is due. It covers:\n(a) water;\n(b) light, namely:\n(i) gas;\n"
+    )
+    whole, first, _, inner, gas = statements(Document("d", "d", text).tree, text)
+    assert text[whole.start : whole.end].startswith("1. A fee is due.")
+    assert (whole.points, first.points, inner.points) == (2, 0, 1)
+    assert whole.end == inner.end == len(text) - 1
+    assert (inner.label, inner.text) == ("Article 1(1)(b)", "It covers: light, namely:")
+    assert gas.text == "It covers: light, namely: gas;"
+
+
+def test_a_list_of_definitions_is_no_statement() -> None:
+    text = "1 Terms\nIn this Act—\n“boat” means a vessel;\n“port” means a harbour;\n"
+    assert [words for _, words in stated(text)] == [
+        "In this Act— “boat” means a vessel;",
+        "In this Act— “port” means a harbour;",
+    ]
+
+
+def test_a_loose_text_says_at_least_what_it_is() -> None:
+    (only,) = statements_in_text(" Fees \n")
+    assert (only.text, only.start, only.end) == ("Fees", 1, 5)
+    assert statements_in_text(" \n") == []
 
 
 def test_lines_wrapped_by_hand_make_one_statement() -> None:
