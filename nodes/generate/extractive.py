@@ -4,6 +4,7 @@ import re
 from typing import Protocol
 
 from lexloop.core.types import ABSTENTION, Advice, Passage, Pointed, PointedUnit, Triplet
+from lexloop.corpus.structure.asking import Library
 from lexloop.corpus.structure.telling import groups
 from lexloop.corpus.text.sentences import sentence_spans
 from lexloop.corpus.text.statements import LIST_ITEM
@@ -12,7 +13,7 @@ from lexloop.nodes.cite import cite
 from lexloop.nodes.definition import asked_definition
 from lexloop.nodes.generate.answerable import answerable, read_signs
 from lexloop.nodes.generate.node import Draft
-from lexloop.nodes.generate.quoting import Library, quote_all
+from lexloop.nodes.generate.quoting import quote_all
 from lexloop.nodes.generate.selection import Evidence, gather, select
 from lexloop.nodes.question import question_parts
 from lexloop.nodes.relevance import Sources, understand
