@@ -21,7 +21,7 @@ from lexloop.corpus.structure.tree import Tree
 from lexloop.models.embedding import Embedder
 
 UNKNOWN = Metadata()
-_GRAPHS, _TREES = 16, 64
+_GRAPHS, _TREES, _TEXTS = 16, 64, 4
 _AT_ONCE = 1000
 
 
@@ -110,6 +110,11 @@ class Everything:
     def titles(self) -> dict[str, str]:
         """The documents' titles by their names, in order."""
         return self.texts.titles()
+
+    @cached_property
+    def text_of(self) -> Callable[[int], str]:
+        """From a document's place to its text; the last few are kept."""
+        return lru_cache(maxsize=_TEXTS)(self.texts.text_of)
 
     @cached_property
     def tree_of(self) -> Callable[[int], Tree]:

@@ -122,7 +122,7 @@ class View:
     def text_of(self, document: str) -> str | None:
         """The whole text of a document; None when there is no such document."""
         ordinal = self._layout.ordinals.get(document) if self._shows(document) else None
-        return None if ordinal is None else self._everything.texts.text_of(ordinal)
+        return None if ordinal is None else self._everything.text_of(ordinal)
 
     @property
     def titles(self) -> Mapping[str, str]:

@@ -207,7 +207,8 @@ class _Asked:
         if self._pointing.only or missing.within >= 0:
             return missing
         # beside what else is asked, "section 230" may be of a law that is not here
-        meant = not self._several or document in self._pointing.named
+        others = {name for _, found in self._found for name, _ in found}
+        meant = not self._several or document in {*self._pointing.named, *others}
         meant = meant or len(pointer.documents) < len(self._titles)
         alike = _style(tree.units[place].number) == _style(missing.wanted[0].number)
         return missing if meant and alike else None

@@ -11,6 +11,7 @@ from lexloop.core.types import (
     PointedUnit,
     Triplet,
 )
+from lexloop.corpus.structure.asking import Library
 from lexloop.corpus.structure.telling import groups
 from lexloop.corpus.text.sentences import sentence_spans
 from lexloop.models.dialogue import unassisted
@@ -19,7 +20,7 @@ from lexloop.nodes.definition import asked_definition
 from lexloop.nodes.generate.answerable import answerable, read_signs
 from lexloop.nodes.generate.lists import list_asked
 from lexloop.nodes.generate.node import Draft
-from lexloop.nodes.generate.quoting import Library, quote_all
+from lexloop.nodes.generate.quoting import quote_all
 from lexloop.nodes.generate.selection import Chosen, Evidence, gather, select, standing_alone
 from lexloop.nodes.question import question_parts
 from lexloop.nodes.relevance import Asked, Sources, understand

@@ -1,11 +1,13 @@
 """Provisions quoted whole: a line for each paragraph and point, each with the source it is from."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from lexloop.core.types import Citation, PointedUnit
+from lexloop.corpus.structure.asking import Library
 from lexloop.corpus.structure.tables import cells, is_ruler
 from lexloop.corpus.structure.telling import counted, entitled, groups, heading_span, outline
 from lexloop.corpus.structure.tree import ITEMS, Tree
@@ -49,27 +51,6 @@ class Quoted:
     sources: list[Source] = field(default_factory=list)
     words: int = 0
     whole: bool = True
-
-
-class Library(Protocol):
-    """The documents that an asker may see."""
-
-    @property
-    def titles(self) -> Mapping[str, str]:
-        """Their titles by their names."""
-        ...
-
-    def tree_of(self, document: str) -> Tree | None:
-        """A document's tree; None where there is no such document."""
-        ...
-
-    def text_of(self, document: str) -> str | None:
-        """A document's text; None where there is no such document."""
-        ...
-
-    def cited(self, document: str, start: int, end: int, section: str) -> Citation:
-        """The citation of a span, its number 0."""
-        ...
 
 
 def quote(
@@ -264,8 +245,8 @@ def _top_source(tree: Tree, text: str, place: int, of: int) -> Source:
         return _source(text, unit.body, tree.own_end(place), unit.label)
     path = [of, *tree.above(of)]
     top = path[path.index(place) - 1]
-    siblings = list(tree.children(place))
-    begin = end = siblings.index(top)
+    siblings = tree.children(place)
+    begin = end = bisect_left(siblings, top)
     if tree.units[top].label == unit.label:
         while begin and tree.units[siblings[begin - 1]].label == unit.label:
             begin -= 1
