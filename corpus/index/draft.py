@@ -103,7 +103,7 @@ class Draft:
             self._keep(known, known + 1)
             return
         chunks = self._tools.chunk(document)
-        self.add_chunks(file, document, chunks, self._tools.extract(chunks))
+        self.add_chunks(file, document, chunks, self._tools.extract(document, chunks))
 
     def add_chunks(
         self, file: str, document: Document, chunks: list[Chunk], triplets: list[Triplet]

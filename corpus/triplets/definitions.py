@@ -7,11 +7,13 @@ from lexloop.corpus.triplets.clauses import plain_noun
 from lexloop.corpus.triplets.phrases import noun_phrase
 from lexloop.corpus.triplets.predicates import Predicate
 
-_QUOTED = r"[\"“](?P<{name}>[^\"“”]{{1,100}})[\"”]"
+_QUOTED = (
+    r"(?:[\"“](?P<{name}>[^\"“”]{{1,100}})[\"”]|‘(?P<{name}_single>[^‘’]{{1,100}})’(?=[\s,(:]))"
+)
 _VERB = (
     r"(?P<excludes>does\s+not\s+include|do\s+not\s+include|excludes\b)"
     r"|(?P<includes>(?:shall\s+|also\s+)?(?<!to\s)includes?\b(?!\s+but\s+not))"
-    r"|(?P<means>(?:shall\s+)?means?\b(?:\s+(?:either|any\s+of)\b)?|(?:is|are)\s+defined\s+(?:as|in)\b"
+    r"|(?P<means>(?:shall\s+)?means?\b(?!\s+(?:of|for)\b)(?:\s+(?:either|any\s+of)\b)?|(?:is|are)\s+defined\s+(?:as|in)\b"
     r"|ha(?:s|ve)\s+the\s+(?:same\s+)?meanings?\b(?:\s+(?:that|given|assigned|set\s+out)\b)?"
     r"|refers?\s+to\b(?!\s+(?:in|as)\b)"
 )
@@ -22,7 +24,7 @@ _OF_QUOTED = re.compile(
     + _QUOTED.format(name="other")
     + r")?"
     r"(?:\s+or\s+[\"“][^\"“”]{1,100}[\"”])?,?\s*(?:\([^()]{1,60}\)\s*)?"
-    r"(?:(?<=,\s)(?:in|when|for|with|as)\s[^,:;]{1,100},\s+)?"
+    r"(?:(?<=,\s)(?:in|when|for|with|as)\s[^,:;]{1,100},\s+|of\s[^,:;.]{1,60}?\s(?=means?\b))?"
     rf"(?:{_VERB}|(?:is|are)(?=\s+(?:an?|any|the)\s))),?\s*"
 )
 _OF_PLAIN = re.compile(
@@ -51,8 +53,8 @@ def find_definition(body: str) -> Definition | None:
     """The definition a unit opens with or contains in quotation marks."""
     if quoted := _OF_QUOTED.search(body):
         return Definition(
-            noun_phrase(quoted["term"]),
-            noun_phrase(quoted["other"]) if quoted["other"] else None,
+            noun_phrase(quoted["term"] or quoted["term_single"]),
+            noun_phrase(other) if (other := quoted["other"] or quoted["other_single"]) else None,
             _relation(quoted),
             quoted.end(),
         )
