@@ -32,8 +32,9 @@ _OF_ACT = re.compile(
 )
 _CODE = re.compile(r"\d{1,3}\s(?:(?:[A-Z]\.){2,4}|[A-Z]{2,6})(?=\s(?:§|\d)|\s?$)")
 _THIS = re.compile(r"\b[Tt]his ([A-Z][a-z]+)")
-_READ, _TITLE = 1_000_000, 400
-_COMPOUND = re.compile(r"\d[.\-–:]\d")
+_READ, _TITLE, _CODE_CHARS = 1_000_000, 400, 12
+COMPOUND = re.compile(r"\d[.\-–:]\d")
+"""A number such as "20-871", which few acts have."""
 _ABBREVIATED = {"sec": "section", "art": "article", "reg": "regulation", "annexe": "annex"}
 _MOST = 60
 """References read per statement; a line with more of them is a table of contents."""
@@ -87,22 +88,21 @@ class References:
     def _targets(self, body: str, reference: Reference, place: int) -> Iterator[Target]:
         elsewhere = _OF_ACT.match(body, reference.end)
         name = elsewhere["act"] or elsewhere["name"] or elsewhere["short"] if elsewhere else ""
-        code = _CODE.search(body, max(0, reference.start - 12), reference.start + 12)
-        coded = code is not None and code.start() <= reference.start <= code.end() + 1
-        foreign = coded or bool(name and name.split()[0] not in self._own)
+        code = _code_before(body, reference.start)
+        foreign = code is not None or bool(name and name.split()[0] not in self._own)
         said = _line(body[reference.start : reference.end])
-        if not foreign or _COMPOUND.search(said):
+        if not foreign or COMPOUND.search(said):
             found = self._places.find(reference, place)
             for label in dict.fromkeys(self._tree.units[p].label for p in found):
                 yield Target(reference.start, reference.end, label, own=True)
             if found:
                 return
         kind = _KIND.search(said)
-        if not reference.steps[0].key or not (kind or coded):
+        if not reference.steps[0].key or not (kind or code):
             return  # "paragraph 2" of nothing named
         whole = _named(said, reference.steps, kind.group() if kind else "")
         start, end = reference.start, elsewhere.end() if elsewhere else reference.end
-        if code and coded and code.start() < start:
+        if code and code.start() < start:
             start, whole = code.start(), f"{code.group()} {whole}"
         yield Target(start, end, _line(whole + body[reference.end : end]), own=False)
 
@@ -143,19 +143,27 @@ def _line(text: str) -> str:
     return " ".join(text.split())[:PHRASE_CHARS].rstrip()
 
 
+def _code_before(text: str, start: int) -> re.Match[str] | None:
+    """The code that a reference begins with, or that stands in front of it."""
+    found = _CODE.search(text, max(0, start - _CODE_CHARS), start + _CODE_CHARS)
+    return found if found and found.start() <= start <= found.end() + 1 else None
+
+
 class Cited(NamedTuple):
     """What a label or a reference names, on one scale for all ways to write it.
 
     Args:
         kind: ``article``, ``section``; empty where any will do.
         number: Its numbers from the outermost, joined by bars: ``5|1|a``.
-        elsewhere: The act that it says to be part of.
+        act: What it is said to be part of: "the Code"; empty for its own document.
+        code: The code in front of it: "29 C.F.R.".
         start: Where the reference begins in the text.
     """
 
     kind: str
     number: str
-    elsewhere: str
+    act: str
+    code: str
     start: int
 
 
@@ -174,10 +182,8 @@ def cited(text: str) -> Cited | None:
         kind = "section" if kind == "§" else _ABBREVIATED.get(kind, kind)
         number = "|".join(step.number.replace("–", "-") for step in reference.steps)
         named = _OF_ACT.match(text, reference.end)
-        code = _CODE.search(text, max(0, reference.start - 12), reference.start + 12)
-        elsewhere = (named["act"] or named["name"] or named["short"]) if named else ""
-        if code and code.start() <= reference.start <= code.end() + 1:
-            elsewhere = f"{code.group()} {elsewhere}".strip()
+        act = (named["act"] or named["name"] or named["short"]) if named else ""
+        code = _code_before(text, reference.start)
         start = min(reference.start, code.start()) if code else reference.start
-        return Cited(kind, number, elsewhere, start)
+        return Cited(kind, number, act, code.group() if code else "", start)
     return None
