@@ -1,10 +1,13 @@
 """What a term means, includes or leaves out."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
+from lexloop.corpus.triplets.aliases import find_aliases
 from lexloop.corpus.triplets.clauses import plain_noun
-from lexloop.corpus.triplets.phrases import noun_phrase
+from lexloop.corpus.triplets.phrases import noun_phrase, readable
 from lexloop.corpus.triplets.predicates import Predicate
 
 _QUOTED = (
@@ -34,9 +37,14 @@ _OF_PLAIN = re.compile(
     rf"(?:{_VERB})|(?P<copula>(?:is|are)(?=\s+(?:an?|any)\s)(?!\s+an?\s+(?:offen[cs]e|matter|violation"
     r"|breach|number)))),?\s*"
 )
+_NAMED_SO = re.compile(
+    r"(?P<what>[^\s;:.(][^;:.(]{8,2000}?)\s*\((?:(?:hereinafter|hereafter|together|each|collectively|the|an?)"
+    r"[^()‘’“”\"]{0,40}\s)?[“\"‘](?:the\s)?(?P<term>[^“”\"‘’]{3,80})[”\"’]\)"
+)
 _NO_TERM = re.compile(
     r"\b(?:this|that|it|they|which|who|what|shall|must|may|will|also|not)\b", re.I
 )
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,17 @@ def find_definition(body: str) -> Definition | None:
     if len(term.split()) > 7 or not plain_noun(term):
         return None
     return Definition(noun_phrase(term), None, _relation(plain), plain.end())
+
+
+def named_so(text: str) -> Iterator[tuple[str, str]]:
+    """Terms that a text names what it has just said by: "the seller of the boat (the “Seller”)".
+
+    Returns:
+        Term and what it stands for; an acronym is no term.
+    """
+    for match in islice(_NAMED_SO.finditer(text), _MOST_NAMED):
+        if not find_aliases(match.group()):
+            yield noun_phrase(match["term"]), readable(match["what"])
 
 
 def _relation(match: re.Match[str]) -> Predicate:

@@ -9,7 +9,7 @@ from lexloop.corpus.load.document import Document
 from lexloop.corpus.structure.references import steps_of
 from lexloop.corpus.triplets.aliases import find_aliases
 from lexloop.corpus.triplets.clauses import Clause, clauses
-from lexloop.corpus.triplets.definitions import Definition, find_definition
+from lexloop.corpus.triplets.definitions import Definition, find_definition, named_so
 from lexloop.corpus.triplets.exceptions import (
     find_disapplied,
     find_exemption,
@@ -44,6 +44,7 @@ _MEASURED = re.compile(
 )
 _HEADED = frozenset(("part", "annex", "provision"))
 _SHORTEST = 8
+_ASIDE = re.compile(r"\s*\([“\"‘']?([^()]{3,80}?)[”\"’']?\)")
 _CLAUSE_START = re.compile(r"(?:at|if|it|no|not|that|they|when|where|within)\b", re.IGNORECASE)
 _LEAD_IN = re.compile(
     r",?(?<!\s)\s+(?:if|where|when|that|which|who|to\s+enable|in\s+order|for|at\s+least|of\s+the\s+following)\b"
@@ -122,7 +123,8 @@ class _Reader:
             if heading and heading != unit.label and self._tree.operative(place):
                 found = [Statement(a, "alias_of", b) for a, b in find_aliases(heading).items()]
                 if unit.kind in _HEADED and cited(unit.label):
-                    found.append(Statement(unit.label, "concerns", heading))
+                    names = [_ASIDE.sub("", heading), *_ASIDE.findall(heading)]
+                    found += [Statement(unit.label, "concerns", noun_phrase(n)) for n in names]
                 for statement in found:
                     yield unit.start, max(unit.body, unit.start), unit.label, statement
 
@@ -155,6 +157,8 @@ class _Reader:
         body = unit.body
         for acronym, long_form in find_aliases(body).items():
             yield Statement(acronym, "alias_of", long_form)
+        for term, meaning in named_so(body):
+            yield Statement(term, "defines", meaning)
         if frame := self._frame(unit.lead):
             yield frame.statement(body)
         found = [] if definition else list(clauses(body))
