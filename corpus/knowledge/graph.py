@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from lexloop.core.errors import DataError
 from lexloop.core.types import Triplet
 from lexloop.corpus.knowledge.incidence import Incidence
+from lexloop.corpus.knowledge.lookups import LookUps
 from lexloop.corpus.knowledge.matching import EntityIndex
 from lexloop.corpus.knowledge.neighbourhood import (
     Relation,
@@ -32,7 +33,7 @@ from lexloop.corpus.knowledge.source import TripletList, TripletSource
 from lexloop.corpus.knowledge.walk import Walk
 from lexloop.corpus.triplets.phrases import entity_key
 
-_SPELLINGS, _LOOKED_AT = 50, 16
+_SPELLINGS, _LOOKED_AT, _STATED = 50, 16, 8
 
 
 class Path(NamedTuple):
@@ -40,6 +41,14 @@ class Path(NamedTuple):
 
     entities: tuple[str, ...]
     triplets: tuple[Triplet, ...]
+    score: float
+
+
+class Found(NamedTuple):
+    """A provision that was looked up: what leads to it, some of what it states, and its score."""
+
+    triplet: Triplet
+    stated: list[Triplet]
     score: float
 
 
@@ -194,6 +203,37 @@ class KnowledgeGraph:
                 -step.cost,
             )
             for step in steps
+        ]
+
+    def look_up(
+        self, chunk_ids: Iterable[str], seeds: Mapping[str, float], path_length: int, limit: int
+    ) -> list[Found]:
+        """What a lawyer would look up next: the provisions that others lead to.
+
+        From the provisions that chunks state a step goes to those that they refer to, to their
+        exceptions and sanctions, and to the definitions of their terms; each with what it states.
+
+        Args:
+            chunk_ids: Chunks, best first.
+            seeds: Entities of the question with weights in (0, 1]; provisions that meet them come
+                first.
+            path_length: S, the most steps.
+            limit: How many at most.
+        """
+        if path_length < 1 or limit < 1:
+            return []
+        numbers = {n: weight for name, weight in seeds.items()
+                   if (n := self._number_of(name)) is not None}  # fmt: skip
+        looking = LookUps(self._incidence, self._found, numbers)
+        held = self._source.numbers_of(list(chunk_ids))
+        chunks = [self._triplets[numbers_of].tolist() for numbers_of in held]
+        reached = looking.found(chunks, path_length)[:limit]
+        stated = {up.section: looking.statements(up.section)[:_STATED] for up in reached}
+        wanted = {triplet for triplets in stated.values() for triplet in triplets}
+        fetched = self._fetch(wanted.union(up.triplet for up in reached))
+        return [
+            Found(fetched[up.triplet], [fetched[t] for t in stated[up.section]], up.score)
+            for up in reached
         ]
 
     def find(self, phrase: str) -> str | None:

@@ -18,9 +18,12 @@ from lexloop.corpus.knowledge.entities import (
 from lexloop.corpus.knowledge.incidence import offsets_of
 from lexloop.corpus.knowledge.occurrences import (
     CITED,
+    EXCEPTS,
     MENTIONED,
     NAMED,
     NAMING,
+    PENALISES,
+    REFERS,
     SECTION,
     Ints,
     Occurrences,
@@ -33,6 +36,7 @@ _NOT_NAMING = frozenset(
     {"amount", "applies_to", "deadline", "exception_to", "penalises", "refers_to"}
 )
 """Predicates whose subjects may be whole clauses."""
+_ROLES = {"refers_to": REFERS, "exception_to": EXCEPTS, "penalises": PENALISES}
 _AT_ONCE = 4096
 
 
@@ -90,6 +94,7 @@ class _Reader:
         self._held_by: dict[str, set[str]] = defaultdict(set)
         self._owners: list[int] = []
         self._definitions: list[int] = []
+        self._roles: list[int] = []
         self._ends = [0]
         self._places: list[int] = []
         self._kinds: list[int] = []
@@ -118,6 +123,7 @@ class _Reader:
             alias = len(self._owners), self._names[key], self._names[long_form], acronym
             self._aliases.append(alias)
         self._owners.append(self._documents[row.document])
+        self._roles.append(_ROLES.get(row.predicate, 0))
         self._ends.append(len(self._places))
 
     def occurrences(self, numbers: Sequence[int]) -> Occurrences:
@@ -146,6 +152,7 @@ class _Reader:
             numbers=_ints(numbers),
             owners=_ints(self._owners),
             definitions=definitions,
+            roles=_ints(self._roles),
             place_offsets=_ints(self._ends),
             places=places,
             kinds=kinds,
