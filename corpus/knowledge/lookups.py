@@ -62,7 +62,8 @@ class LookUps:
             chunks: The triplets of each retrieved chunk, the best chunk first.
             length: S of the plan.
         """
-        stated = [[t for t in triplets if t >= 0] for triplets in chunks]
+        seen = [[t for t in found if t >= 0 and self._innermost(t)] for found in chunks]
+        stated = [triplets for triplets in seen if triplets]
         here = {s for triplets in stated for t in triplets for s in self._innermost(t)}
         for rank, triplets in enumerate(stated):
             self._leave(triplets, 1 / (1 + _RANK * rank))

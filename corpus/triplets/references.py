@@ -170,6 +170,11 @@ class Cited(NamedTuple):
 @lru_cache(maxsize=1 << 15)
 def cited(text: str) -> Cited | None:
     """The first provision that a text names by a number; None where there is none."""
+    return next(every_cited(text), None)
+
+
+def every_cited(text: str) -> Iterator[Cited]:
+    """The provisions that a text names by their numbers, in order."""
     for reference in find_references(text):
         outer = next((step for step in reference.steps if step.key), None)
         if outer is None:
@@ -185,5 +190,4 @@ def cited(text: str) -> Cited | None:
         act = (named["act"] or named["name"] or named["short"]) if named else ""
         code = _code_before(text, reference.start)
         start = min(reference.start, code.start()) if code else reference.start
-        return Cited(kind, number, act, code.group() if code else "", start)
-    return None
+        yield Cited(kind, number, act, code.group() if code else "", start)
