@@ -69,7 +69,7 @@ def find_definition(body: str) -> Definition | None:
     plain = _OF_PLAIN.match(body[:400])
     if not plain or _NO_TERM.search(plain["term"]) or (plain["copula"] and not plain["article"]):
         return None
-    term = re.sub(r"\s+\([A-Z][\w-]{1,9}\)$", "", plain["term"])
+    term = re.sub(r"\s+\([\"“]?[A-Z][\w-]{1,9}[\"”]?\)$", "", plain["term"])
     if len(term.split()) > 7 or not plain_noun(term):
         return None
     return Definition(noun_phrase(term), None, _relation(plain), plain.end())
