@@ -41,7 +41,7 @@ def tools_for(
     Args:
         settings: Choose the chunker, the windows and the search of vectors.
         embedder: Makes the vectors.
-        extract: Makes the triplets of one document's chunks.
+        extract: Makes the triplets of one document.
         extractor: Identifies ``extract``.
 
     Raises:

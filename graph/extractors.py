@@ -12,6 +12,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Triplet, Usage
 from lexloop.corpus.index.estimate import Estimate
 from lexloop.corpus.index.tools import Extractor
+from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import RULES, cache_folder
 from lexloop.corpus.triplets.kept import KeptExtractions
 from lexloop.corpus.triplets.rules import extract_document
@@ -105,15 +106,16 @@ class ModelExtractor:
         self._chat, self._deadline_s, self._budget = chat, deadline_s, budget
         self.spent: Usage = {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
 
-    def __call__(self, chunks: list[Chunk]) -> list[Triplet]:
-        """The triplets of one document's chunks.
+    def __call__(self, document: Document, chunks: Sequence[Chunk]) -> list[Triplet]:
+        """The triplets of one document's chunks, each with the label and page of its quote.
 
         Raises:
             ModelError: The model gave no usable reply.
             BudgetError: The next call would cost more than is allowed.
         """
         with closing(KeptExtractions(extractions_path())) as kept:
-            return [triplet for chunk in chunks for triplet in self._of(chunk, kept)]
+            found = [triplet for chunk in chunks for triplet in self._of(chunk, kept)]
+        return [_placed(triplet, document) for triplet in found]
 
     def _of(self, chunk: Chunk, kept: KeptExtractions) -> list[Triplet]:
         from lexloop.corpus.triplets.model import extract_with_model
@@ -134,6 +136,12 @@ class ModelExtractor:
             triplets = done.value
         kept.keep(key, chunk, triplets)
         return triplets
+
+
+def _placed(triplet: Triplet, document: Document) -> Triplet:
+    place = document.tree.around(triplet["start"], triplet["end"])
+    label = document.tree.units[place].label if place >= 0 else ""
+    return {**triplet, "section": label, "page": document.page_at(triplet["start"])}
 
 
 def extraction_key(model: str, chunk: Chunk) -> str:

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from lexloop.corpus.knowledge.neighbourhood import Relation
 
 _NEAR = 5
+_MOST, _MOST_ASKED = 30, 200
+"""Relations that are looked for unless more are asked for, and the most that can be."""
+_BESIDE = 5
+"""Lines of the screen for what stands above and below the relations, and the next prompt."""
 
 commands = typer.Typer(name="graph", no_args_is_help=True, help="Look into the knowledge graph.")
 
@@ -36,8 +40,14 @@ def show(
         int, typer.Option("--depth", min=1, max=2, help="How many entities away to look.")
     ] = 1,
     limit: Annotated[
-        int, typer.Option("--limit", min=1, max=200, help="How many relations at most.")
-    ] = 30,
+        int | None,
+        typer.Option(
+            "--limit",
+            min=1,
+            max=_MOST_ASKED,
+            help="How many relations at most; left out, as many as the screen has room for.",
+        ),
+    ] = None,
     svg: Annotated[
         Path | None, typer.Option("--svg", metavar="FILE", help="Draw them into this file.")
     ] = None,
@@ -63,14 +73,16 @@ def show(
         settings = options.chosen_settings(context.params)
         graph = _open(settings, base_url)
         name = _named(graph, entity)
-        relations = graph.neighbourhood(name, depth, limit)
-        _draw(name, relations, svg, html)
+        relations = graph.neighbourhood(name, depth, limit or _MOST)
+        name, degree, relations = _written(graph, name, relations)
+        more = max(0, degree - len(relations)) if depth == 1 else 0
+        _draw(name, relations, more, svg, html)
         if as_json:
             from lexloop.apps.cli.terminal import write_json
 
-            write_json(_report(name, depth, graph.degree(name), relations))
+            write_json(_report(name, depth, degree, relations))
         else:
-            _print(name, graph.degree(name), relations, [f for f in (svg, html) if f])
+            _print(name, degree, relations, limit, [f for f in (svg, html) if f])
 
 
 def _open(settings: "Settings", base_url: str | None) -> "KnowledgeGraph":
@@ -105,8 +117,24 @@ def _named(graph: "KnowledgeGraph", entity: str) -> str:
     if name is not None:
         return name
     near = list(graph.match([entity], _NEAR)) or _spelled_like(graph, entity)
-    hint = f"Near it are: {', '.join(map(repr, near))}." if near else "Ask for one of its terms."
+    words = dict.fromkeys(graph.written(near).values())
+    hint = f"Near it are: {', '.join(map(repr, words))}." if near else "Ask for one of its terms."
     raise InputError(f"The knowledge graph of these documents has no entity {entity!r}.", hint)
+
+
+def _written(
+    graph: "KnowledgeGraph", name: str, relations: "Sequence[Relation]"
+) -> "tuple[str, int, list[Relation]]":
+    """An entity, how many relations it has, and some of them, in the documents' own words."""
+    ends = (end for found in relations for end in (found.subject, found.object, found.reached))
+    words = graph.written([name, *ends])
+    shown = [
+        found._replace(
+            subject=words[found.subject], object=words[found.object], reached=words[found.reached]
+        )
+        for found in relations
+    ]
+    return words[name], graph.degree(name), shown
 
 
 def _spelled_like(graph: "KnowledgeGraph", entity: str) -> list[str]:
@@ -117,14 +145,16 @@ def _spelled_like(graph: "KnowledgeGraph", entity: str) -> list[str]:
     return difflib.get_close_matches(entity.lower(), alike, _NEAR)
 
 
-def _draw(name: str, relations: "Sequence[Relation]", svg: Path | None, html: Path | None) -> None:
+def _draw(
+    name: str, relations: "Sequence[Relation]", more: int, svg: Path | None, html: Path | None
+) -> None:
     if svg is None and html is None:
         return
     from lexloop.apps.cli.graph_drawing import as_page, as_svg
     from lexloop.core.errors import InputError
     from lexloop.core.files import write_text
 
-    drawing = as_svg(name, relations)
+    drawing = as_svg(name, relations, more)
     for path, text in ((svg, drawing), (html, as_page(name, relations, drawing))):
         if path is not None:
             try:
@@ -153,21 +183,28 @@ def _report(name: str, depth: int, degree: int, relations: "Sequence[Relation]")
 
 
 def _print(
-    name: str, degree: int, relations: "Sequence[Relation]", files: "Sequence[Path]"
+    name: str,
+    degree: int,
+    relations: "Sequence[Relation]",
+    limit: int | None,
+    files: "Sequence[Path]",
 ) -> None:
-    from rich import box
-    from rich.table import Table
-
+    """Two lines for each relation: what is said, and where, with the words that say it."""
     from lexloop.apps.cli.graph_drawing import row
     from lexloop.apps.cli.terminal import one_line, plain, progress_console, result_console
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for title in ("subject", "relation", "object", "source"):
-        table.add_column(title, overflow="fold")
-    for found in relations:
-        table.add_row(*map(plain, row(found)))
     console = result_console()
-    console.print(plain(one_line(f"{name}: {degree} relations of its own"), "bold"))
-    console.print(table)
+    # a pipe has no height and no width
+    room = max(1, (console.size.height - _BESIDE) // 2) if console.is_terminal else len(relations)
+    shown = relations if limit else relations[:room]
+    counted = "1 relation" if degree == 1 else f"{degree} relations"
+    console.print(plain(one_line(f"{name}: {counted} of its own"), "bold"))
+    fit = {"overflow": "ellipsis", "no_wrap": True} if console.is_terminal else {}
+    for found in shown:
+        subject, relation, target, source, quote = row(found)
+        console.print(plain(f"{subject} {relation} {target}"), **fit)
+        console.print(plain(f"    {source}: “{quote}”", "dim"), **fit)
+    if (hidden := max(degree, len(relations)) - len(shown)) > 0:
+        console.print(plain(f"{hidden} more: --limit shows up to {_MOST_ASKED}", "dim"))
     for path in files:
         progress_console().print(plain(one_line(f"Drawn in {path}"), "dim"))

@@ -26,6 +26,8 @@ _CHAR_WIDTH = 6.6  # of the 12 px font below, in px
 _HEIGHT = 22
 _GAP = 6
 _PUSHES = 400
+_DRAWN, _WIDEST = 18, 1280
+"""Relations that a screen of that width has room for, in px."""
 _SEED = 1
 _FONT = 'font-family="sans-serif" font-size="12"'
 _PAGE = """<!doctype html>
@@ -39,7 +41,9 @@ _PAGE = """<!doctype html>
 <h1>{title}</h1>
 {drawing}
 <table border="1" cellpadding="4">
-<thead><tr><th>subject</th><th>relation</th><th>object</th><th>source</th></tr></thead>
+<thead>
+<tr><th>subject</th><th>relation</th><th>object</th><th>source</th><th>quote</th></tr>
+</thead>
 <tbody>
 {rows}
 </tbody>
@@ -50,11 +54,15 @@ _PAGE = """<!doctype html>
 
 
 def row(found: Relation) -> list[str]:
-    """Subject, relation, object and source of a relation, each on one line."""
+    """Subject, relation, object, source and quote of a relation, each on one line.
+
+    The source is the provision, the document and the page.
+    """
     triplet = found.triplet
     page = f"p. {triplet['page']}" if triplet["page"] is not None else ""
-    source = ", ".join(part for part in (triplet["document"], triplet["section"], page) if part)
-    said = (triplet["subject"], reading(triplet["predicate"]), triplet["object"], source)
+    source = ", ".join(part for part in (triplet["section"], triplet["document"], page) if part)
+    relation = reading(triplet["predicate"])
+    said = (triplet["subject"], relation, triplet["object"], source, triplet["quote"])
     return [one_line(text) for text in said]
 
 
@@ -67,9 +75,19 @@ def as_page(name: str, relations: Sequence[Relation], drawing: str) -> str:
     return _PAGE.format(title=_escaped(name), drawing=drawing, rows=rows)
 
 
-def as_svg(name: str, relations: Sequence[Relation]) -> str:
-    """Entities as boxes, each relation as a word between two of them."""
+def as_svg(name: str, relations: Sequence[Relation], more: int = 0) -> str:
+    """Entities as boxes, each relation as a word between two of them; it fits a screen.
+
+    Args:
+        name: The entity in the middle.
+        relations: Around it; the first are drawn.
+        more: How many further ones there are.
+    """
+    more += max(0, len(relations) - _DRAWN)
+    relations = relations[:_DRAWN]
     places, width, height = _layout(name, relations)
+    if more:
+        height += _HEIGHT
     lines: list[str] = []
     words: list[str] = []
     for i, found in enumerate(relations):
@@ -95,6 +113,7 @@ def as_svg(name: str, relations: Sequence[Relation]) -> str:
             *lines,
             *boxes,
             *words,
+            *([_word((width / 2, height - _HEIGHT), f"{more} more")] if more else []),
             "</svg>\n",
         ]
     )
@@ -118,7 +137,7 @@ def _layout(
         for node in placed
     ]
     widths = np.array([_width(label) for label in labels])
-    width = int(480 + 170 * side)
+    width = min(_WIDEST, int(480 + 170 * side))
     x = (1 + np.array([place[0] for place in placed.values()])) / 2 * width
     y = np.array([place[1] for place in placed.values()]) * 45 * side
     x = np.clip(x, widths / 2 + _GAP, width - widths / 2 - _GAP)

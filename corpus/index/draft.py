@@ -107,7 +107,8 @@ class Draft:
             return
         chunks = self._tools.chunk(document)
         found = statements_in(document, chunks)
-        self.add_chunks(file, document, chunks, found, self._tools.extract(chunks))
+        triplets = self._tools.extract(document, chunks)
+        self.add_chunks(file, document, chunks, found, triplets)
 
     def add_chunks(
         self,

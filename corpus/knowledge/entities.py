@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from lexloop.corpus.text.tokens import STOP_WORDS
 from lexloop.corpus.triplets.phrases import alternatives, entity_key
-from lexloop.corpus.triplets.references import find_references, section_key
+from lexloop.corpus.triplets.references import COMPOUND, cited
 
 NAME_WORDS = 5
 """The longest name, in words, that is recognised inside other phrases."""
@@ -20,14 +20,11 @@ _OPENING = re.compile(
     r"^(?:(?:and|but|nor|only|or)\s+|\((?:[ivx]{1,4}|[a-z]|\d{1,2})\)\s*)+", re.IGNORECASE
 )
 """Conjunctions and list markers before a name."""
-_CITING_CHARS = 40
-_KINDS = ("§", "sec", "art", "rule", "regul", "chap", "titl", "annex", "append", "sched", "recit")
+_CITING_CHARS = 60
+_KINDS = ("§", "sec", "art", "rule", "regul", "clau", "chap", "titl", "annex", "append", "sched",
+          "recit", "table", ".s.c", ".f.r", "usc", "cfr")  # fmt: skip
 """Of these, one stands in every reference; looking for them first saves most of the time."""
-_SUBDIVISION = (
-    r"(?:(?:sub-?)?paragraphs?|subdivisions?|subsections?|clauses?|items?)\s\S{1,12}\s+of\s+"
-)
-_SUBDIVISIONS = re.compile(rf"^(?:{_SUBDIVISION}){{1,6}}", re.IGNORECASE)
-_OF_NAME = re.compile(r"(?<!\s)\s*of\s.*")
+_LAST = re.compile(r"(?:\s?\([^()]{1,60}\)|,\s(?:row|point|paragraph)\s[^,]{1,200})$")
 
 
 class SectionLabel(NamedTuple):
@@ -40,13 +37,11 @@ class SectionLabel(NamedTuple):
 @lru_cache(maxsize=1 << 15)
 def cites(phrase: str) -> bool:
     """Whether a phrase is a reference to a provision, or opens with one."""
-    if phrase.startswith("§"):
-        return True
     lowered = phrase.lower()
-    for kind in _KINDS:
-        if kind in lowered:
-            return section_key(_SUBDIVISIONS.sub("", phrase)[:_CITING_CHARS]) is not None
-    return False
+    if not any(kind in lowered for kind in _KINDS):
+        return False
+    found = cited(phrase[:_CITING_CHARS])
+    return found is not None and not phrase[: found.start].strip()
 
 
 @lru_cache(maxsize=1 << 15)
@@ -61,19 +56,35 @@ def speakable(name: str) -> bool:
     return len(name) > 2 and name.count(" ") < NAME_WORDS and name not in _UNSPECIFIC
 
 
+@lru_cache(maxsize=1 << 15)
+def provisions_of(label: str) -> tuple[str, ...]:
+    """A label and those of the provisions that it lies in, the innermost first."""
+    found = [label]
+    if cited(label) is not None:
+        while len(outer := _LAST.sub("", found[-1])) < len(found[-1]):
+            found.append(outer)
+    return tuple(found)
+
+
 def section_label(label: str) -> SectionLabel:
     """How references name a section with this label; a label without a number is its own."""
-    key = section_key(label)
-    if key:
-        return SectionLabel(*key)
+    if found := cited(label):
+        return SectionLabel(found.kind, found.number)
     bare = re.match(r"\d+(?:[.\-–]\w+)*", label)
     return SectionLabel("", bare.group().lower() if bare else label.lower())
 
 
 def cited_by(reference: str) -> SectionLabel:
-    """What a reference names; without a number it names nothing."""
-    key = section_key(reference)
-    return SectionLabel(*key) if key else SectionLabel("", "")
+    """What a reference may name in the documents; a plain number of another act names nothing."""
+    found = cited(reference)
+    if found is None or ((found.act or found.code) and not COMPOUND.search(found.number)):
+        return SectionLabel("", "")
+    return SectionLabel(found.kind, found.number)
+
+
+def outer_number(number: str) -> str:
+    """The number of what a provision lies in: of ``5|1|a`` ``5|1``, of ``3.2`` ``3``; or nothing."""
+    return number.rpartition("|" if "|" in number else ".")[0]
 
 
 def reference_name(phrase: str) -> str:
@@ -82,11 +93,8 @@ def reference_name(phrase: str) -> str:
     Subdivisions are left out as they are where the section is known, so that "§ 8-107(a) of the
     Code" and "paragraph 2 of section 8-107 of the Code" are one.
     """
-    found = next(find_references(phrase), None)
-    reference = _SUBDIVISIONS.sub("", found[1] if found else phrase)
-    key = section_key(reference)
-    if key is None:
-        return entity_key(reference)
-    head, number, tail = entity_key(reference).partition(key[1])
-    named = _OF_NAME.search(tail)
-    return f"{head}{number}{named.group() if named else ''}"
+    found = cited(phrase)
+    if found is None:
+        return entity_key(phrase)
+    of = f" of {found.act}" if found.act else ""
+    return entity_key(f"{found.code} {found.kind} {found.number.partition('|')[0]}{of}")

@@ -5,8 +5,9 @@ up triplets and, through these, the passages that state them.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice, product
 from pathlib import Path as Folder
 from typing import NamedTuple
 
@@ -16,8 +17,14 @@ from numpy.typing import NDArray
 from lexloop.core.errors import DataError
 from lexloop.core.types import Triplet
 from lexloop.corpus.knowledge.incidence import Incidence
+from lexloop.corpus.knowledge.lookups import LookUps
 from lexloop.corpus.knowledge.matching import EntityIndex
-from lexloop.corpus.knowledge.neighbourhood import Relation, relation, triplets_around
+from lexloop.corpus.knowledge.neighbourhood import (
+    Relation,
+    relation,
+    triplets_around,
+    written_form,
+)
 from lexloop.corpus.knowledge.occurrences import Ints, Occurrences
 from lexloop.corpus.knowledge.packing import pack, unpack
 from lexloop.corpus.knowledge.reading import read_triplets
@@ -26,12 +33,22 @@ from lexloop.corpus.knowledge.source import TripletList, TripletSource
 from lexloop.corpus.knowledge.walk import Walk
 from lexloop.corpus.triplets.phrases import entity_key
 
+_SPELLINGS, _LOOKED_AT, _STATED = 50, 16, 8
+
 
 class Path(NamedTuple):
     """A walk: ``triplets[i]`` joins ``entities[i]`` to ``entities[i + 1]``."""
 
     entities: tuple[str, ...]
     triplets: tuple[Triplet, ...]
+    score: float
+
+
+class Found(NamedTuple):
+    """A provision that was looked up: what leads to it, some of what it states, and its score."""
+
+    triplet: Triplet
+    stated: list[Triplet]
     score: float
 
 
@@ -188,14 +205,70 @@ class KnowledgeGraph:
             for step in steps
         ]
 
+    def look_up(
+        self, chunk_ids: Iterable[str], seeds: Mapping[str, float], path_length: int, limit: int
+    ) -> list[Found]:
+        """What a lawyer would look up next: the provisions that others lead to.
+
+        From the provisions that chunks state a step goes to those that they refer to, to their
+        exceptions and sanctions, and to the definitions of their terms; each with what it states.
+
+        Args:
+            chunk_ids: Chunks, best first.
+            seeds: Entities of the question with weights in (0, 1]; provisions that meet them come
+                first.
+            path_length: S, the most steps.
+            limit: How many at most.
+        """
+        if path_length < 1 or limit < 1:
+            return []
+        numbers = {n: weight for name, weight in seeds.items()
+                   if (n := self._number_of(name)) is not None}  # fmt: skip
+        looking = LookUps(self._incidence, self._found, numbers)
+        held = self._source.numbers_of(list(chunk_ids))
+        chunks = [self._triplets[numbers_of].tolist() for numbers_of in held]
+        reached = looking.found(chunks, path_length)[:limit]
+        stated = {up.section: looking.statements(up.section)[:_STATED] for up in reached}
+        wanted = {triplet for triplets in stated.values() for triplet in triplets}
+        fetched = self._fetch(wanted.union(up.triplet for up in reached))
+        return [
+            Found(fetched[up.triplet], [fetched[t] for t in stated[up.section]], up.score)
+            for up in reached
+        ]
+
     def find(self, phrase: str) -> str | None:
         """The entity that a phrase names, however it is written; None when there is none."""
-        key = entity_key(phrase)
-        written = sorted(self._aliases.acronyms.get(self._index_of(key), ()))
-        meant = [self._found.names[number] for number in written]
         return next(
-            (name for name in (phrase, key, *meant[:1]) if self._number_of(name) is not None), None
+            (name for name in self._spelled(phrase) if self._number_of(name) is not None), None
         )
+
+    def _spelled(self, phrase: str) -> Iterator[str]:
+        """The names that a phrase may have here: as it is, or with its short forms written out."""
+        yield phrase
+        key = entity_key(phrase)
+        yield key
+        acronyms, names = self._aliases.acronyms, self._found.names
+        numbers = [self._index_of(word) for word in key.split(" ")] if acronyms else []
+        if any(number in acronyms for number in numbers):
+            meant = [
+                [word, *(names[n] for n in sorted(acronyms.get(number, ())))]
+                for word, number in zip(key.split(" "), numbers, strict=True)
+            ]
+            for words in islice(product(*meant), _SPELLINGS):
+                yield " ".join(words)
+
+    def written(self, entities: Iterable[str]) -> dict[str, str]:
+        """How the documents write the names of entities; those in lower case serve as they are."""
+        return {name: self._written(name) for name in dict.fromkeys(entities)}
+
+    def _written(self, name: str) -> str:
+        number = self._number_of(name)
+        if number is None:
+            return name
+        near = [*self._incidence.near_to(number)]
+        near += self._incidence.triplets_at(number)[:_LOOKED_AT].tolist()
+        triplets = self._fetch(dict.fromkeys(near[:_LOOKED_AT])).values()
+        return written_form(name, triplets, lambda phrase: {*self._spelled(phrase)})
 
     def neighbourhood(self, entity: str, depth: int, limit: int) -> list[Relation]:
         """The relations around an entity, the nearest and most telling first.

@@ -27,6 +27,10 @@ class Incidence:
         near_offsets: Where the triplets to follow from each entity begin, shape (names + 1,).
         near: At most ``FAN_OUT`` triplets of each entity, the most telling first.
         defined: The entity that each triplet defines, or -1, shape (triplets,).
+        within_offsets: Where the sections that each triplet stands in begin, shape (triplets + 1,).
+        within: The sections of the triplets, the innermost first.
+        held_offsets: Where the triplets that each section holds begin, shape (names + 1,).
+        held: The triplets of the sections, ascending.
     """
 
     joined_offsets: Ints
@@ -36,6 +40,10 @@ class Incidence:
     near_offsets: Ints
     near: Ints
     defined: Ints
+    within_offsets: Ints
+    within: Ints
+    held_offsets: Ints
+    held: Ints
 
     @cached_property
     def rarity(self) -> NDArray[np.float64]:
@@ -63,21 +71,36 @@ class Incidence:
         """The triplets of an entity, ascending."""
         return self.at[self.at_offsets[entity] : self.at_offsets[entity + 1]]
 
+    def sections_of(self, triplet: int) -> list[int]:
+        """The sections that a triplet stands in, the innermost first."""
+        first, end = self.within_offsets[triplet : triplet + 2].tolist()
+        found: list[int] = self.within[first:end].tolist()
+        return found
+
+    def held_by(self, section: int) -> Ints:
+        """The triplets that stand in a section, ascending; none for what is no section."""
+        return self.held[self.held_offsets[section] : self.held_offsets[section + 1]]
+
     def degree(self, entity: int) -> int:
         """How many triplets join an entity."""
         return int(self.at_offsets[entity + 1] - self.at_offsets[entity])
 
 
-def connect(triplets: Ints, entities: Ints, count: int, names: int, defined: Ints) -> Incidence:
+Pairs = tuple[Ints, Ints]
+"""Triplets, ascending, and an entity beside each."""
+
+
+def connect(pairs: Pairs, sections: Pairs, count: int, names: int, defined: Ints) -> Incidence:
     """The incidence of pairs of a triplet and an entity.
 
     Args:
-        triplets: One of each pair, ascending; an entity's place in its triplet is kept.
-        entities: The other; a repeated pair counts once.
+        pairs: Which entities each triplet joins, in their order; a repeated pair counts once.
+        sections: Which sections each triplet stands in, the innermost first.
         count: How many triplets there are.
         names: How many names there are.
         defined: The entity that each triplet defines, or -1.
     """
+    triplets, entities = pairs
     # numbers of pairs outgrow 32 bits
     _, first = np.unique(triplets.astype(np.int64) * max(names, 1) + entities, return_index=True)
     first.sort()
@@ -90,6 +113,8 @@ def connect(triplets: Ints, entities: Ints, count: int, names: int, defined: Int
     best = np.lexsort((at, -telling, defined[at] != owners, owners))
     place = np.arange(len(at), dtype=np.int64) - at_offsets[owners[best]]
     near = best[place < FAN_OUT]
+    standing, inside = sections
+    by_section = np.argsort(inside, kind="stable")
     return Incidence(
         joined_offsets=joined_offsets,
         joined=entities,
@@ -98,6 +123,10 @@ def connect(triplets: Ints, entities: Ints, count: int, names: int, defined: Int
         near_offsets=offsets_of(owners[near], names),
         near=at[near],
         defined=defined,
+        within_offsets=offsets_of(standing, count),
+        within=inside.astype(np.int32),
+        held_offsets=offsets_of(inside[by_section], names),
+        held=standing[by_section].astype(np.int32),
     )
 
 

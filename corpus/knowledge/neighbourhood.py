@@ -1,11 +1,15 @@
 """What lies around an entity, for people to look at."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from lexloop.core.types import Triplet
-from lexloop.corpus.knowledge.entities import cites, named_by
+from lexloop.corpus.knowledge.entities import cites, named_by, provisions_of
 from lexloop.corpus.knowledge.incidence import Incidence
+from lexloop.corpus.triplets.phrases import DETERMINERS, alternatives
+
+_EDGES = " ,;:.“”‘’\"'"
 
 
 class Relation(NamedTuple):
@@ -57,3 +61,34 @@ def relation(triplet: Triplet, joined: Sequence[str], reached: str) -> Relation:
     else:
         subject = joined[of_object]
     return Relation(triplet, subject, target, reached)
+
+
+def written_form(
+    name: str, triplets: Iterable[Triplet], meant: Callable[[str], Container[str]]
+) -> str:
+    """The words of the documents that have a name; of several the commonest and shortest.
+
+    Args:
+        name: As the graph has it, in small letters and the singular.
+        triplets: Some that mention it.
+        meant: From a name to the names that it may stand for.
+    """
+    forms: Counter[str] = Counter()
+    for triplet in triplets:
+        phrases = (*provisions_of(triplet["section"]), triplet["subject"], triplet["object"])
+        for phrase in phrases:
+            whole = [part for part in (phrase, *alternatives(phrase)) if name in meant(part)]
+            forms.update(whole[:1] or _runs(name, phrase.split(), meant))
+    return min(forms, key=lambda form: (-forms[form], len(form), form)) if forms else name
+
+
+def _runs(
+    name: str, words: Sequence[str], meant: Callable[[str], Container[str]]
+) -> Iterator[str]:
+    """The first run of words that has a name."""
+    for size in range(1, min(name.count(" ") + 2, len(words)) + 1):
+        for first in range(len(words) - size + 1):
+            run = " ".join(words[first : first + size]).strip(_EDGES)
+            if words[first].lower() not in DETERMINERS and name in meant(run):
+                yield run
+                return

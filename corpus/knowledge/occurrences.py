@@ -16,6 +16,9 @@ NAMED, NAMING, MENTIONED, CITED, SECTION = range(5)
 """Kinds of places: a phrase that names something; a subject whose name is recognised elsewhere,
 too; a name within a phrase; a reference; and the section that states the triplet."""
 
+REFERS, EXCEPTS, PENALISES = 1, 2, 3
+"""Roles of triplets that lead from one provision to another; 0 for all others."""
+
 
 @dataclass(frozen=True)
 class Occurrences:
@@ -33,6 +36,7 @@ class Occurrences:
         numbers: The number of each triplet in its source, shape (triplets,).
         owners: The document of each triplet, shape (triplets,).
         definitions: The name that each triplet defines, or -1, shape (triplets,).
+        roles: What each triplet is between provisions, shape (triplets,).
         place_offsets: Where each triplet's places begin, shape (triplets + 1,).
         places: A name, reference or label each, as its kind says, shape (places,).
         kinds: Shape (places,).
@@ -55,6 +59,7 @@ class Occurrences:
     numbers: Ints
     owners: Ints
     definitions: Ints
+    roles: Ints
     place_offsets: Ints
     places: Ints
     kinds: Ints

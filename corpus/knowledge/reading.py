@@ -7,25 +7,36 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lexloop.corpus.knowledge.entities import NAME_WORDS, cites, named_by, reference_name, speakable
+from lexloop.corpus.knowledge.entities import (
+    NAME_WORDS,
+    cites,
+    named_by,
+    provisions_of,
+    reference_name,
+    speakable,
+)
 from lexloop.corpus.knowledge.incidence import offsets_of
 from lexloop.corpus.knowledge.occurrences import (
     CITED,
+    EXCEPTS,
     MENTIONED,
     NAMED,
     NAMING,
+    PENALISES,
+    REFERS,
     SECTION,
     Ints,
     Occurrences,
 )
 from lexloop.corpus.knowledge.source import TripletSource
 from lexloop.corpus.text.tokens import tokenize
-from lexloop.corpus.triplets.phrases import entity_key, key_words
+from lexloop.corpus.triplets.phrases import entity_key, key_words, written_out
 
 _NOT_NAMING = frozenset(
     {"amount", "applies_to", "deadline", "exception_to", "penalises", "refers_to"}
 )
 """Predicates whose subjects may be whole clauses."""
+_ROLES = {"refers_to": REFERS, "exception_to": EXCEPTS, "penalises": PENALISES}
 _AT_ONCE = 4096
 
 
@@ -83,32 +94,36 @@ class _Reader:
         self._held_by: dict[str, set[str]] = defaultdict(set)
         self._owners: list[int] = []
         self._definitions: list[int] = []
+        self._roles: list[int] = []
         self._ends = [0]
         self._places: list[int] = []
         self._kinds: list[int] = []
         self._aliases: list[tuple[int, int, int, int]] = []
+        self._long_forms = _long_forms(rows)
         self._sought, self._lengths = self._sought_names(rows)
         self._mentions = lru_cache(maxsize=1 << 15)(self._found_in)
 
     def read(self, row: Row) -> None:
         """Note the places of one triplet, those of the object first."""
         naming = NAMED if row.predicate in _NOT_NAMING else NAMING
-        self._add_phrase(row.object, NAMED)
-        self._add_phrase(row.subject, naming)
-        for phrase in (row.object, row.subject):
+        subject, target = self._said(row)
+        self._add_phrase(target, NAMED)
+        self._add_phrase(subject, naming)
+        for phrase in (target, subject):
             mentioned = self._mentions(phrase)
             self._places += mentioned
             self._kinds += [MENTIONED] * len(mentioned)
-        if row.section:
-            self._held_by[row.section].add(row.document)
-            self._add(SECTION, self._labels[row.section])
-        key = entity_key(row.subject) if row.predicate in ("defines", "alias_of") else ""
+        for label in provisions_of(row.section) if row.section else ():
+            self._held_by[label].add(row.document)
+            self._add(SECTION, self._labels[label])
+        key = entity_key(subject) if row.predicate in ("defines", "alias_of") else ""
         self._definitions.append(self._names[key] if key and row.predicate == "defines" else -1)
         if key and row.predicate == "alias_of" and (long_form := entity_key(row.object)):
-            acronym = sum(letter.isupper() for letter in row.subject) > 1
-            alias = len(self._owners), self._names[key], self._names[long_form], int(acronym)
+            acronym = int(_is_acronym(row.subject))
+            alias = len(self._owners), self._names[key], self._names[long_form], acronym
             self._aliases.append(alias)
         self._owners.append(self._documents[row.document])
+        self._roles.append(_ROLES.get(row.predicate, 0))
         self._ends.append(len(self._places))
 
     def occurrences(self, numbers: Sequence[int]) -> Occurrences:
@@ -137,6 +152,7 @@ class _Reader:
             numbers=_ints(numbers),
             owners=_ints(self._owners),
             definitions=definitions,
+            roles=_ints(self._roles),
             place_offsets=_ints(self._ends),
             places=places,
             kinds=kinds,
@@ -148,6 +164,13 @@ class _Reader:
             term_offsets=term_offsets,
             term_ids=term_ids,
         )
+
+    def _said(self, row: Row) -> tuple[str, str]:
+        """Subject and object with the short forms of their document written out."""
+        known = self._long_forms.get(row.document)
+        if known is None or row.predicate == "alias_of":
+            return row.subject, row.object
+        return written_out(row.subject, known), written_out(row.object, known)
 
     def _add_phrase(self, phrase: str, kind: int) -> None:
         if cites(phrase):
@@ -179,7 +202,8 @@ class _Reader:
         for row in rows:
             if row.predicate in _NOT_NAMING:
                 continue
-            keys = [*named_by(row.subject)] if not cites(row.subject) else []
+            subject, _ = self._said(row)
+            keys = [*named_by(subject)] if not cites(subject) else []
             if row.predicate == "alias_of":
                 keys += [entity_key(row.subject), entity_key(row.object)]
             sought.update((key, self._names[key]) for key in keys if key)
@@ -207,6 +231,22 @@ class _Reader:
                 if name is not None and i + length <= len(words):
                     found.append(name)
         return tuple(found)
+
+
+def _is_acronym(short: str) -> bool:
+    return sum(letter.isupper() for letter in short) > 1
+
+
+def _long_forms(rows: Iterable[Row]) -> dict[str, dict[str, str]]:
+    """By document the acronyms that stand for one thing in it, and for what."""
+    found: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
+    for row in rows:
+        if row.predicate == "alias_of" and _is_acronym(row.subject):
+            found[row.document][row.subject].setdefault(entity_key(row.object), row.object)
+    return {
+        document: {s: next(iter(meant.values())) for s, meant in shorts.items() if len(meant) == 1}
+        for document, shorts in found.items()
+    }
 
 
 def _terms(names: Sequence[str]) -> tuple[list[str], Ints, Ints]:

@@ -7,7 +7,12 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.corpus.knowledge.entities import SectionLabel, cited_by, section_label
+from lexloop.corpus.knowledge.entities import (
+    SectionLabel,
+    cited_by,
+    outer_number,
+    section_label,
+)
 from lexloop.corpus.knowledge.incidence import Incidence, connect
 from lexloop.corpus.knowledge.occurrences import (
     CITED,
@@ -53,12 +58,15 @@ def resolve(found: Occurrences, visible: Mask) -> Incidence:
     what = np.concatenate((entity[keep], np.array([e for p in pairs for e in p], dtype=np.int32)))
     order = np.argsort(where, kind="stable")
     where, what = where[order], what[order]
-    if found.names and not found.names[0]:
+    nameless = bool(found.names) and not found.names[0]
+    if nameless:
         where, what = where[what > 0], what[what > 0]  # the empty name is no entity
     defining = (found.definitions >= 0) & visible
     defined = np.full(len(visible), -1, dtype=np.int32)
     defined[defining] = aliases.resolved(found.definitions[defining], found.owners[defining])
-    return connect(triplet[where], what, len(visible), len(found.names), defined)
+    standing = np.flatnonzero((kind == SECTION) & (entity > 0 if nameless else True))
+    sections_of = triplet[standing], entity[standing]
+    return connect((triplet[where], what), sections_of, len(visible), len(found.names), defined)
 
 
 class Aliases:
@@ -137,7 +145,7 @@ class _Sections:
             held = self._holding.get(number, {})
             if meant := self._meant(number, said.kind, document if document in held else None):
                 return meant
-            number = number.rpartition(".")[0]
+            number = outer_number(number)
         return []
 
     def _meant(self, number: str, kind: str, document: int | None) -> list[int]:

@@ -22,8 +22,12 @@ _CONTENTS = re.compile(
 _LEADER = re.compile(r"\s*(?:\.{2,}|…|\t|\s{2,})[\s.]*(?:\d{1,4}|[ivxl]{1,6})?$|\s+\d{1,4}$")
 _SENTENCE = re.compile(r"(?P<heading>[^.]{2,140}?)\.\s+(?=[“\"‘(\[A-Z]|[a1]\.\s)")
 _STATES = re.compile(
-    r"\b(?:is|are|shall|must|may|will|has|have|can|cannot|takes?|applies|apply|means?|includes?"
-    r"|comes?|ceases?|repeals?|amends?)\b.*\.$"
+    r"\b(?:shall|must|may|cannot|will|is|are|was|were|has|have|does|do|means?|includes?|applies"
+    r"|apply|costs?)\b.*[.;]$"
+)
+_BINDS = re.compile(
+    r"\b(?:shall|must|may|cannot|means?|applies|takes? effect|comes? into|(?:is|are) repealed)\b"
+    r".*[.;]$"
 )
 _SEPARATORS = " .:—–-\t\u2003"
 _LONGEST_HEADING = 250
@@ -129,9 +133,10 @@ def _worded(line: Line, marker: Marker, following: Sequence[Line]) -> Heading:
     rest = line.text[begin:]
     if rest:
         found = _SENTENCE.match(rest)
-        if found and len(line.text) > 60 and len(rest) - found.end() > 20:
+        long = found and len(line.text) > 60 and len(rest) - found.end() > 20
+        if found and (long or _STATES.search(rest, found.end())):
             return Heading(word, _named(marker), found["heading"], line.level, begin + found.end())
-        if len(line.text) > _LONGEST_HEADING or (not line.level and _STATES.search(rest)):
+        if len(line.text) > _LONGEST_HEADING or (not line.level and _BINDS.search(rest)):
             return Heading(word, _named(marker), "", line.level, begin)
         return Heading(word, _named(marker), rest.rstrip(". "), line.level)
     # a schedule may name the provision that it belongs to before its heading

@@ -68,6 +68,7 @@ def logical_lines(document: Document) -> list[Line]:
     physical = list(_physical(text))
     width = _width(physical)
     lines: list[Line] = []
+    until = 0  # where the last line ends, the lines that only continue it included
     rows = _rows(text, physical)
     for number, (start, end) in enumerate(physical):
         if start >= end:
@@ -88,11 +89,19 @@ def logical_lines(document: Document) -> list[Line]:
             and not (lines[-1].level or lines[-1].row)
             and _goes_on(text, lines[-1], before, line, width)
         ):
-            last = lines[-1]
-            lines[-1] = _line(text, last.start, end)
+            until = end
         else:
+            _close(lines, text, until)
             lines.append(_line(text, start, end, level=level, row=rows[number], marks=marks))
+            until = end
+    _close(lines, text, until)
     return lines
+
+
+def _close(lines: list[Line], text: str, until: int) -> None:
+    """Let the last line reach to where the lines that continue it end."""
+    if lines and lines[-1].end < until:
+        lines[-1] = _line(text, lines[-1].start, until)
 
 
 def _line(
@@ -138,13 +147,22 @@ def _width(physical: Sequence[tuple[int, int]]) -> int:
     return width if full >= _FULL_SHARE * len(lengths) else 0
 
 
-def _goes_on(text: str, last: Line, before: tuple[int, int], line: str, width: int) -> bool:
-    """Whether a line only continues the one before it."""
+def _goes_on(text: str, first: Line, before: tuple[int, int], line: str, width: int) -> bool:
+    """Whether a line only continues those before it.
+
+    Args:
+        text: The document.
+        first: The first of them.
+        before: The span of the last of them.
+        line: The line.
+        width: The margin at which the text was wrapped; 0 where it was not.
+    """
+    last = _line(text, *before)
     first_word = len(line.split(None, 1)[0])
     forced = width > 0 and before[1] - before[0] + 1 + first_word > width - 2
     if not forced:
         # what stands below a list in small letters ends the sentence that leads into the list
-        listed = bool(list_markers(last.text)) and last.text[-1] in ",;"
+        listed = bool(list_markers(first.text)) and last.text[-1] in ",;"
         return not (last.ended or listed) and line[0].islower() and not list_markers(line)
     opens = bool(list_markers(line)) or word_marker(line) is not None
     return not (opens and last.ended)

@@ -2,9 +2,11 @@
 
 import json
 import re
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from lexloop.corpus.structure.markers import roman_value
 from lexloop.corpus.structure.references import Reference, Step, steps_of
@@ -57,12 +59,14 @@ class Places:
         if last == first:
             return [first]
         parent, units = self._tree.units[first].parent, self._tree.units
+        between: Iterable[int]
         if units[last].parent == parent:
-            between = (p for p in self._tree.children(parent) if first <= p <= last)
+            siblings = self._tree.children(parent)
+            between = siblings[bisect_left(siblings, first) : bisect_right(siblings, last)]
         else:  # a range of articles may run over chapters
             kind = units[first].kind
             between = (p for p in range(first, last + 1) if units[p].kind == kind)
-        return [p for p in between if units[p].number][:_MOST]
+        return [*islice((p for p in between if units[p].number), _MOST)]
 
     def ending(self, reference: Reference) -> list[int]:
         """The places of the units whose own steps end with those of a reference.

@@ -48,7 +48,7 @@ _MODIFIER = re.compile(
     r"\s+to|under|(?:referred|mentioned|described|specified|set\s+out|prescribed|contained|listed"
     r"|required|provided|made|given|issued|submitted|imposed|granted|seeking|using|wishing|applying"
     r"|carrying|carried|conducted|performed|conducting|operating|acting|authori[sz]ed|established"
-    r"|designated|subject)\b)"
+    r"|designated|subject\s+to)\b)"
 )
 _PREPOSITION = re.compile(
     r"(?<!\s)\s+(?:for|with|in|on|by|from|to|at|within|during|into|through)\s"

@@ -1,17 +1,22 @@
 """What a term means, includes or leaves out."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
+from lexloop.corpus.triplets.aliases import find_aliases
 from lexloop.corpus.triplets.clauses import plain_noun
-from lexloop.corpus.triplets.phrases import noun_phrase
+from lexloop.corpus.triplets.phrases import noun_phrase, readable
 from lexloop.corpus.triplets.predicates import Predicate
 
-_QUOTED = r"[\"“](?P<{name}>[^\"“”]{{1,100}})[\"”]"
+_QUOTED = (
+    r"(?:[\"“](?P<{name}>[^\"“”]{{1,100}})[\"”]|‘(?P<{name}_single>[^‘’]{{1,100}})’(?=[\s,(:]))"
+)
 _VERB = (
     r"(?P<excludes>does\s+not\s+include|do\s+not\s+include|excludes\b)"
     r"|(?P<includes>(?:shall\s+|also\s+)?(?<!to\s)includes?\b(?!\s+but\s+not))"
-    r"|(?P<means>(?:shall\s+)?means?\b(?:\s+(?:either|any\s+of)\b)?|(?:is|are)\s+defined\s+(?:as|in)\b"
+    r"|(?P<means>(?:shall\s+)?means?\b(?!\s+(?:of|for)\b)(?:\s+(?:either|any\s+of)\b)?|(?:is|are)\s+defined\s+(?:as|in)\b"
     r"|ha(?:s|ve)\s+the\s+(?:same\s+)?meanings?\b(?:\s+(?:that|given|assigned|set\s+out)\b)?"
     r"|refers?\s+to\b(?!\s+(?:in|as)\b)"
 )
@@ -22,7 +27,7 @@ _OF_QUOTED = re.compile(
     + _QUOTED.format(name="other")
     + r")?"
     r"(?:\s+or\s+[\"“][^\"“”]{1,100}[\"”])?,?\s*(?:\([^()]{1,60}\)\s*)?"
-    r"(?:(?<=,\s)(?:in|when|for|with|as)\s[^,:;]{1,100},\s+)?"
+    r"(?:(?<=,\s)(?:in|when|for|with|as)\s[^,:;]{1,100},\s+|of\s[^,:;.]{1,60}?\s(?=means?\b))?"
     rf"(?:{_VERB}|(?:is|are)(?=\s+(?:an?|any|the)\s))),?\s*"
 )
 _OF_PLAIN = re.compile(
@@ -32,9 +37,14 @@ _OF_PLAIN = re.compile(
     rf"(?:{_VERB})|(?P<copula>(?:is|are)(?=\s+(?:an?|any)\s)(?!\s+an?\s+(?:offen[cs]e|matter|violation"
     r"|breach|number)))),?\s*"
 )
+_NAMED_SO = re.compile(
+    r"(?P<what>[^\s;:.(][^;:.(]{8,2000}?)\s*\((?:(?:hereinafter|hereafter|together|each|collectively|the|an?)"
+    r"[^()‘’“”\"]{0,40}\s)?[“\"‘](?:the\s)?(?P<term>[^“”\"‘’]{3,80})[”\"’]\)"
+)
 _NO_TERM = re.compile(
     r"\b(?:this|that|it|they|which|who|what|shall|must|may|will|also|not)\b", re.I
 )
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -51,18 +61,29 @@ def find_definition(body: str) -> Definition | None:
     """The definition a unit opens with or contains in quotation marks."""
     if quoted := _OF_QUOTED.search(body):
         return Definition(
-            noun_phrase(quoted["term"]),
-            noun_phrase(quoted["other"]) if quoted["other"] else None,
+            noun_phrase(quoted["term"] or quoted["term_single"]),
+            noun_phrase(other) if (other := quoted["other"] or quoted["other_single"]) else None,
             _relation(quoted),
             quoted.end(),
         )
     plain = _OF_PLAIN.match(body[:400])
     if not plain or _NO_TERM.search(plain["term"]) or (plain["copula"] and not plain["article"]):
         return None
-    term = re.sub(r"\s+\([A-Z][\w-]{1,9}\)$", "", plain["term"])
+    term = re.sub(r"\s+\([\"“]?[A-Z][\w-]{1,9}[\"”]?\)$", "", plain["term"])
     if len(term.split()) > 7 or not plain_noun(term):
         return None
     return Definition(noun_phrase(term), None, _relation(plain), plain.end())
+
+
+def named_so(text: str) -> Iterator[tuple[str, str]]:
+    """Terms that a text names what it has just said by: "the seller of the boat (the “Seller”)".
+
+    Returns:
+        Term and what it stands for; an acronym is no term.
+    """
+    for match in islice(_NAMED_SO.finditer(text), _MOST_NAMED):
+        if not find_aliases(match.group()):
+            yield noun_phrase(match["term"]), readable(match["what"])
 
 
 def _relation(match: re.Match[str]) -> Predicate:

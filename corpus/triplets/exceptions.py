@@ -1,12 +1,14 @@
 """Unlawful conduct, exceptions, scope and penalties: clauses with wordings of their own."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from lexloop.corpus.structure.tree import LEADS
 from lexloop.corpus.triplets.clauses import plain_noun
 from lexloop.corpus.triplets.phrases import noun_phrase, readable
 from lexloop.corpus.triplets.predicates import Statement
+from lexloop.corpus.triplets.references import Target
 
 _UNLAWFUL = re.compile(
     r"\b(?:it\s+(?:is|shall\s+be)\s+)?(?:an\s+offen[cs]e|unlawful|prohibited|illegal)\s+for\s++"
@@ -18,18 +20,23 @@ _CONDITION = re.compile(
     r"|provided,?\s+(?:however,?\s+)?that)\s+(?P<condition>[^;]{3,300})"
 )
 _NOTWITHSTANDING = re.compile(
-    r"(?:^|,\s)(?:notwithstanding|despite)\s+(?P<rule>[^,;]{3,160}),\s*(?P<main>[^;]{3,300})",
+    r"(?:^|,\s)(?:notwithstanding|despite|(?:by\s+way\s+of|in)\s+derogation\s+from"
+    r"|(?:by\s+way\s+of|as\s+an)\s+exception\s+(?:to|from))\s+(?P<rule>[^,;]{3,160}),\s*(?P<main>[^;]{3,300})",
     re.IGNORECASE,
 )
 _NOT_APPLY = re.compile(
     r"\b(?P<not>(?:(?:do|does|shall|will)\s+not\s+)apply|(?:is|are)\s+not\s+applicable)\s+"
     r"(?:to|in\s+respect\s+of|in\s+relation\s+to)\s+(?P<what>[^;:]{2,300})"
 )
+_DISAPPLIED = re.compile(
+    r"\b(?:(?:do|does|shall|will)\s+not\s+apply|(?:is|are)\s+not\s+applicable)\b(?!\s+unless)"
+)
+_CIRCUMSTANCE = re.compile(r",?\s+(?=(?:if|where|when|in|insofar|during|as\s+long)\b)")
 _APPLY = re.compile(
     r"\b(?<!not\s)(?:appl(?:y|ies)|shall\s+apply)\s+(?:only\s+)?to\s+(?P<what>[^;:]{2,300})"
 )
 _LIABLE = re.compile(
-    r"\s(?:(?:is|are|shall\s+be|will\s+be|may\s+be)\s+(?:(?:also|each)\s+)?(?:liable\s+(?:for|to)"
+    r"\s(?:(?:is|are|(?:shall|will|may)(?:,[^,;:]{1,80},)?\s+be)\s+(?:(?:also|each)\s+)?(?:liable\s+(?:for|to)"
     r"|punishable\s+by|guilty\s+of|subject\s+to(?=[^,;.]{0,60}(?:penalt|fine|imprison|sanction|forfeit))"
     r")|commits|constitutes?(?=\s+(?:an?\s+)?(?:\w+\s+)?(?:offen[cs]e|violation|breach|contravention))"
     r"|shall\s+constitute(?=\s+(?:an?\s+)?(?:\w+\s+)?(?:offen[cs]e|violation|breach|contravention))"
@@ -42,6 +49,7 @@ _PENALTY_END = re.compile(
 _PENALTY = re.compile(
     r"penalt|fine|imprison|sanction|offen[cs]e|violation|breach|contraven|damages"
 )
+_VERB_BETWEEN = re.compile(r"\b(?:is|are|was|were|has|have|shall|must|may|which|who|that)\b")
 _PRONOUN = re.compile(r"(?:it|he|she|they|this|that|these|who|which|there|each)\b", re.IGNORECASE)
 
 
@@ -72,45 +80,93 @@ def find_exemption(body: str) -> Exemption | None:
     return Exemption(readable(match["condition"]), match.start())
 
 
-def scope_statements(body: str, subject_of: dict[str, str]) -> Iterator[Statement]:
-    """Who or what a rule applies to, and who it does not apply to.
+def rules_before(
+    body: str, end: int, targets: Sequence[Target], this: Mapping[str, str]
+) -> list[str]:
+    """The rules that are the subject of what begins at an offset; provisions by their labels.
 
     Args:
         body: One sentence or list item.
-        subject_of: What "this section" and the like stand for, by lower-case phrase.
+        end: Where the predicate begins: "shall not apply".
+        targets: The provisions of the same document that the sentence names.
+        this: What "this section" and the like stand for.
+    """
+    begin = max(body.rfind(mark, 0, end) for mark in (";", ":", ". ")) + 1
+    clause = body[begin:end].lower()
+    own = [label for words, label in this.items() if clause.rstrip().endswith(words)]
+    if own:
+        return own
+    last = max((target.end for target in targets if target.end <= end), default=-1)
+    if last < begin or _VERB_BETWEEN.search(body, last, end):
+        return [rule] if (rule := _rule_named(body[:end])) else []
+    named = [t for t in targets if begin <= t.start and t.end <= end]
+    return list(dict.fromkeys(target.name for target in named))
+
+
+def find_disapplied(body: str) -> int:
+    """Where "shall not apply" begins; -1 where it does not stand."""
+    found = _DISAPPLIED.search(body)
+    return found.start() if found else -1
+
+
+def scope_statements(body: str, named: Callable[[int], Sequence[str]]) -> Iterator[Statement]:
+    """Who or what a rule applies to, and who or when it does not apply to.
+
+    Args:
+        body: One sentence or list item; of a lead-in, its items say the rest.
+        named: From an offset to the rules that what begins there is said of.
     """
     for pattern, predicate in ((_NOT_APPLY, "exception_to"), (_APPLY, "applies_to")):
         match = pattern.search(body)
-        if not match:
+        if not match or body.endswith(LEADS):
             continue
-        subject = _rule_named(body[: match.start()], subject_of)
         what = noun_phrase(
             re.split(r",?(?<!\s)\s+(?:unless|if|where|except)\b|,\s", match["what"])[0]
         )
-        if not subject or not what or _PRONOUN.match(what):
+        if not what or _PRONOUN.match(what):
             continue
-        if predicate == "exception_to":
-            yield Statement(what, "exception_to", subject)
-        else:
-            yield Statement(subject, "applies_to", what)
+        for subject in named(match.start()):
+            if subject and predicate == "exception_to":
+                yield Statement(what, "exception_to", subject)
+            elif subject:
+                yield Statement(subject, "applies_to", what)
+    disapplied = _DISAPPLIED.search(body)
+    when = _CIRCUMSTANCE.match(body, disapplied.end()) if disapplied else None
+    if disapplied and when and not body.endswith(LEADS):
+        for label in named(disapplied.start()):
+            yield Statement(readable(body[when.end() :]), "exception_to", label)
 
 
-def _rule_named(before: str, subject_of: dict[str, str]) -> str:
+def _rule_named(before: str) -> str:
     segment = re.split(r"[,;:]\s+", before)[-1].strip()
     segment = re.sub(r"(?<!\s)\s+(?:shall|will|also|only|does|do)$", "", segment)
-    named = subject_of.get(segment.lower())
-    return named or noun_phrase(plain_noun(segment))
+    return noun_phrase(plain_noun(segment))
 
 
-def override_statements(body: str) -> Iterator[Statement]:
-    """X as an exception to R, for "Notwithstanding R, X"."""
+def override_statements(body: str, targets: Sequence[Target]) -> Iterator[Statement]:
+    """X as an exception to R, for "Notwithstanding R, X".
+
+    Args:
+        body: One sentence or list item.
+        targets: The provisions of the same document that it names.
+    """
     match = _NOTWITHSTANDING.search(body)
-    if match:
-        yield Statement(readable(match["main"]), "exception_to", noun_phrase(match["rule"]))
+    if not match:
+        return
+    start, end = match.span("rule")
+    named = [target for target in targets if start <= target.start < end]
+    main = match["main"]
+    if named and (last := max(target.end for target in named)) > end:  # "Articles 63, 64 and 65,"
+        main = body[last:].partition(",")[2]
+    for rule in dict.fromkeys(target.name for target in named) or [noun_phrase(match["rule"])]:
+        yield Statement(readable(main), "exception_to", rule)
 
 
-def penalty_statements(body: str) -> Iterator[Statement]:
-    """What a person or conduct is liable for, guilty of or punished with."""
+def find_penalties(body: str) -> Iterator[tuple[str, str, int]]:
+    """What conduct is liable for, guilty of or punished with: the penalty, the conduct, its end.
+
+    The conduct is empty where it is a mere pronoun.
+    """
     match = _LIABLE.search(body)
     if not match:
         return
@@ -120,5 +176,5 @@ def penalty_statements(body: str) -> Iterator[Statement]:
     conduct = noun_phrase(
         re.sub(r"^.*?[;:]\s+|^(?:In|Under|For)\s[^,]*,\s+", "", body[: match.start()])
     )
-    if conduct and _PENALTY.search(penalty) and not _PRONOUN.match(conduct):
-        yield Statement(penalty, "penalises", conduct)
+    if conduct and _PENALTY.search(penalty):
+        yield penalty, "" if _PRONOUN.match(conduct) else conduct, match.start()

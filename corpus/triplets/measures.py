@@ -11,11 +11,11 @@ _BOUND = (
     r"(?:(?:not|no)\s+(?:more|less|fewer|greater|lower|later|earlier)\s+than|at\s+least|at\s+most"
     r"|up\s+to|more\s+than|less\s+than|exceed(?:s|ing)?|a\s+(?:minimum|maximum)\s+of)"
 )
-_DIGITS = r"\d[\d,]{0,15}(?:\.\d{1,6})?"
+_DIGITS = r"(?:\d{1,3}(?:\s\d{3}){1,4}(?!\d)|\d[\d,]{0,15}(?:\.\d{1,6})?)"
 _VALUE = (
     rf"(?:(?:[A-Z]{{1,2}})?[$€£]\s?{_DIGITS}(?:\s?(?:million|billion|thousand)\b)?"
     rf"|\b(?:USD|EUR|GBP|AED|CHF|JPY|CAD|AUD|SGD|HKD|INR)\s?{_DIGITS}(?:\s?(?:million|billion)\b)?"
-    rf"|\b{_DIGITS}\s?(?:dollars|euros|pounds|dirhams|US dollars)\b"
+    rf"|\b{_DIGITS}\s?(?:dollars|euros|pounds|dirhams|US dollars|EUR|USD|GBP)\b"
     rf"|\b{_DIGITS}\s?(?:%|per\s?cent\b))"
 )
 _AMOUNT = re.compile(

@@ -7,7 +7,6 @@ from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.text.quotes import find_quote
 from lexloop.corpus.triplets.phrases import noun_phrase, readable
 from lexloop.corpus.triplets.predicates import Statement, typed
-from lexloop.corpus.triplets.rules import located
 from lexloop.models.dialogue import ChatRequest, Dialogue, parsed
 
 MOST = 20
@@ -52,8 +51,23 @@ def extract_with_model(chunk: Chunk) -> Dialogue[list[Triplet]]:
             readable(item.object),
         )
         if span and all(statement):
-            triplets.append(located(typed(statement), chunk, *span))
+            triplets.append(_located(typed(statement), chunk, *span))
     return triplets
+
+
+def _located(statement: Statement, chunk: Chunk, start: int, end: int) -> Triplet:
+    return {
+        "subject": statement.subject,
+        "predicate": statement.predicate,
+        "object": statement.object,
+        "chunk_id": chunk["id"],
+        "document": chunk["document"],
+        "section": chunk["section"],
+        "page": chunk["page"],
+        "start": chunk["start"] + start,
+        "end": chunk["start"] + end,
+        "quote": chunk["text"][start:end],
+    }
 
 
 def _verb(predicate: str) -> str:

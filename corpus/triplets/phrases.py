@@ -7,7 +7,7 @@ from functools import lru_cache
 from lexloop.corpus.triplets.spelling import plain_letters, singular
 
 PHRASE_CHARS = 120
-_DETERMINERS = frozenset(
+DETERMINERS = frozenset(
     """a all an any both each either every her his its no my our said some such that the their
     these this those your""".split()
 )
@@ -54,7 +54,7 @@ def noun_phrase(text: str, aliases: Mapping[str, str] | None = None) -> str:
     A capital that only opens a sentence is lowered; defined terms ("Relevant Person") keep theirs.
     """
     words = readable(text).split(" ")
-    while len(words) > 1 and words[0].lower() in _DETERMINERS:
+    while len(words) > 1 and words[0].lower() in DETERMINERS:
         words.pop(0)
     phrase = written_out(" ".join(words).strip(_EDGES), aliases)
     first, _, rest = phrase.partition(" ")
@@ -91,7 +91,7 @@ def key_words(text: str) -> tuple[str, ...]:
     if "art" in line:
         line = _ARTICLE_WORD.sub("article ", line)
     singulars = [word for found in _WORD.findall(line) for word in _normal(found)]
-    return tuple([word for word in singulars if word not in _DETERMINERS] or singulars)
+    return tuple([word for word in singulars if word not in DETERMINERS] or singulars)
 
 
 @lru_cache(maxsize=1 << 15)

@@ -18,6 +18,8 @@ Predicate = Literal[
     "amount",  # civil penalty amount: not more than $500
     "deadline",  # notify the Regulator deadline: within 30 days
     "refers_to",  # § 5-300 refers_to § 20-870
+    "concerns",  # § 5-300 concerns definitions
+    "states",  # § 5-300(b) states: what it says, where nothing more is known of it
 ]
 
 PREDICATES: tuple[Predicate, ...] = get_args(Predicate)

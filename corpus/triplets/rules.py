@@ -1,24 +1,29 @@
-"""Chunk -> triplets, by rules over its sentences and list items that know no particular law."""
+"""Documents -> triplets, by rules over their statements that know no particular law."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 
 from lexloop.core.types import Chunk, Triplet
+from lexloop.corpus.load.document import Document
+from lexloop.corpus.structure.references import steps_of
 from lexloop.corpus.triplets.aliases import find_aliases
 from lexloop.corpus.triplets.clauses import Clause, clauses
-from lexloop.corpus.triplets.definitions import Definition, find_definition
+from lexloop.corpus.triplets.definitions import Definition, find_definition, named_so
 from lexloop.corpus.triplets.exceptions import (
+    find_disapplied,
     find_exemption,
+    find_penalties,
     find_unlawful,
     override_statements,
-    penalty_statements,
+    rules_before,
     scope_statements,
 )
-from lexloop.corpus.triplets.frames import frame_of
+from lexloop.corpus.triplets.frames import Frame, frame_of
 from lexloop.corpus.triplets.measures import find_amounts, find_deadlines
-from lexloop.corpus.triplets.phrases import noun_phrase, readable, written_out
+from lexloop.corpus.triplets.phrases import noun_phrase, readable
 from lexloop.corpus.triplets.predicates import Statement
-from lexloop.corpus.triplets.references import find_references, section_key
+from lexloop.corpus.triplets.references import References, Target, cited
 from lexloop.corpus.triplets.subjects import amount_subject, deadline_subject
 from lexloop.corpus.triplets.units import Unit, units
 
@@ -37,84 +42,170 @@ _OPEN_LIST = re.compile(r"(?<!\s)\s*\bbut\s+not\s+(?:be\s+)?limited\s+to")
 _MEASURED = re.compile(
     r"\d|§|[IVX]|day|week|month|quarter|year|annual|subdivision|paragraph|Part|Annex"
 )
+_HEADED = frozenset(("part", "annex", "provision"))
+_SHORTEST = 8
+_ASIDE = re.compile(r"\s*\([“\"‘']?([^()]{3,80}?)[”\"’']?\)")
 _CLAUSE_START = re.compile(r"(?:at|if|it|no|not|that|they|when|where|within)\b", re.IGNORECASE)
 _LEAD_IN = re.compile(
     r",?(?<!\s)\s+(?:if|where|when|that|which|who|to\s+enable|in\s+order|for|at\s+least|of\s+the\s+following)\b"
     r"[^,.;]{0,60}$"
 )
-_LEAD_IN_CHARS = 3000
-_LEAD_IN_TIMES = 20
-"""How much of the section before a chunk is read for it: so much, and so many times the chunk."""
-_OWN_NAMES = ("section", "article", "rule", "regulation", "subchapter", "chapter", "part", "policy")
 
 
-def extract_document(chunks: Sequence[Chunk]) -> list[Triplet]:
-    """The triplets of one document, given all its chunks in order and without gaps.
-
-    Unlike chunk by chunk, acronyms introduced anywhere serve everywhere, and a list that runs on
-    from one chunk into the next keeps its lead-in.
-    """
-    text = "".join(chunk["text"] for chunk in chunks)
-    aliases = find_aliases(text)
-    triplets: list[Triplet] = []
-    section_start = 0
-    for previous, chunk in zip([None, *chunks], chunks, strict=False):
-        if previous is None or previous["section"] != chunk["section"]:
-            section_start = chunk["start"]
-        offset = chunk["start"] - chunks[0]["start"]
-        reach = min(_LEAD_IN_CHARS, _LEAD_IN_TIMES * len(chunk["text"]))
-        begin = max(section_start - chunks[0]["start"], offset - reach)
-        triplets += extract_triplets(chunk, aliases, text[begin:offset])
-    return triplets
-
-
-def extract_triplets(
-    chunk: Chunk, aliases: Mapping[str, str] | None = None, before: str = ""
-) -> list[Triplet]:
-    """The relations that the sentences and list items of a chunk state.
+def extract_document(document: Document, chunks: Sequence[Chunk]) -> list[Triplet]:
+    """The relations that the statements of a document state, and what its provisions are about.
 
     Args:
-        chunk: The passage to read.
-        aliases: Acronyms of the whole document (``find_aliases``); those that the chunk itself
-            introduces are added.
-        before: The text of the section before the chunk, for lists that began there.
+        document: The source.
+        chunks: Of this document, in ascending order of their starts.
 
     Returns:
-        Triplets in reading order, without repetitions. ``start`` and ``end`` are offsets into the
-        document, and ``quote`` is exactly what lies between them.
+        Triplets in reading order, none twice in one provision. ``start`` and ``end`` are offsets
+        into the document, ``quote`` is exactly what lies between them, and ``section`` is the label
+        of the statement.
     """
-    text = chunk["text"]
-    introduced = find_aliases(text)
-    known = {**introduced, **(aliases or {})}
+    reader = _Reader(document)
+    starts = [chunk["start"] for chunk in chunks]
     triplets: list[Triplet] = []
-    seen: set[Statement] = set()
-    for unit in units(before + text):
-        start, end = unit.start - len(before), unit.end - len(before)
-        if start < 0:
+    seen: set[tuple[str, Statement]] = set()
+    for start, end, label, statement in reader.read():
+        place = bisect_right(starts, start) - 1
+        if place < 0 or (label, statement) in seen:
             continue
-        for raw in _statements(unit, chunk["section"], introduced):
-            statement = raw if raw.predicate == "alias_of" else _unified(raw, known)
-            if statement in seen or not _stands_alone(statement):
-                continue
-            seen.add(statement)
-            triplets.append(located(statement, chunk, start, end))
+        seen.add((label, statement))
+        end = min(end, chunks[place]["end"])
+        end = start + len(document.text[start:end].rstrip())
+        if start < end:
+            triplets.append(
+                {
+                    "subject": statement.subject,
+                    "predicate": statement.predicate,
+                    "object": statement.object,
+                    "chunk_id": chunks[place]["id"],
+                    "document": document.name,
+                    "section": label,
+                    "page": document.page_at(start),
+                    "start": start,
+                    "end": end,
+                    "quote": document.text[start:end],
+                }
+            )
     return triplets
 
 
-def located(statement: Statement, chunk: Chunk, start: int, end: int) -> Triplet:
-    """A statement with its source: ``chunk["text"][start:end]``."""
-    return {
-        "subject": statement.subject,
-        "predicate": statement.predicate,
-        "object": statement.object,
-        "chunk_id": chunk["id"],
-        "document": chunk["document"],
-        "section": chunk["section"],
-        "page": chunk["page"],
-        "start": chunk["start"] + start,
-        "end": chunk["start"] + end,
-        "quote": chunk["text"][start:end],
-    }
+Found = tuple[int, int, str, Statement]
+"""A statement with where it begins and ends, and the label of that place."""
+
+
+class _Reader:
+    """Reads one document; what a lead-in says is found out once for all its items."""
+
+    def __init__(self, document: Document) -> None:
+        self._tree, self._text = document.tree, document.text
+        self._references = References(self._tree, self._text, document.title)
+        self._frames: dict[int, Frame | None] = {}
+        self._excepted: dict[int, Sequence[str]] = {}
+        self._sanctions: dict[int, str] = {}
+
+    def read(self) -> list[Found]:
+        """Everything the document states, in its order."""
+        found = [*self._headings()]
+        for unit in units(self._tree, self._text):
+            for statement in self._statements(unit):
+                if _stands_alone(statement):
+                    found.append((unit.start, unit.end, unit.label, statement))
+        return sorted(found, key=lambda item: item[0])
+
+    def _headings(self) -> Iterator[Found]:
+        """What parts and provisions are about, by their headings."""
+        for place, unit in enumerate(self._tree.units):
+            heading = readable(unit.heading)
+            if heading and heading != unit.label and self._tree.operative(place):
+                found = [Statement(a, "alias_of", b) for a, b in find_aliases(heading).items()]
+                if unit.kind in _HEADED and cited(unit.label):
+                    names = [_ASIDE.sub("", heading), *_ASIDE.findall(heading)]
+                    found += [Statement(unit.label, "concerns", noun_phrase(n)) for n in names]
+                for statement in found:
+                    yield unit.start, max(unit.body, unit.start), unit.label, statement
+
+    def _statements(self, unit: Unit) -> Iterator[Statement]:
+        body, label = unit.body, unit.label
+        if len(body) < _SHORTEST:
+            return
+        targets = self._references.of(body, unit.place)
+        inoperative = unit.place >= 0 and not self._tree.operative(unit.place)
+        definition = None if inoperative else find_definition(body)
+        said: list[Statement] = []
+        if not inoperative:
+            said = [*self._stated(unit, definition, targets)]
+            kind = self._tree.units[unit.place].kind if unit.place >= 0 else "text"
+            if not (said or unit.leads or kind == "row") and steps_of(label):
+                said.append(Statement(label, "states", readable(body)))
+            yield from said
+        subject = definition.term if definition else label
+        if not label and said:
+            subject = said[0].subject
+        for target in targets:
+            around = target.own and f"{label}(".startswith((f"{target.name}(", f"{target.name},"))
+            if not around:
+                yield Statement(subject, "refers_to", target.name)
+
+    def _stated(
+        self, unit: Unit, definition: Definition | None, targets: Sequence[Target]
+    ) -> Iterator[Statement]:
+        """The relations of an operative statement, its references left out."""
+        body = unit.body
+        for acronym, long_form in find_aliases(body).items():
+            yield Statement(acronym, "alias_of", long_form)
+        for term, meaning in named_so(body):
+            yield Statement(term, "defines", meaning)
+        if frame := self._frame(unit.lead):
+            yield frame.statement(body)
+        found = [] if definition else list(clauses(body))
+        if definition:
+            yield from _definition(definition, body)
+        yield from _rules(unit, found)
+        yield from self._limits(unit, targets)
+        if not _MEASURED.search(body):
+            return
+        for amount in find_amounts(body):
+            yield Statement(amount_subject(body, amount, found), "amount", amount.text)
+        for deadline in find_deadlines(body):
+            subject = deadline_subject(body, deadline, found, unit.lead is not None, unit.label)
+            yield Statement(subject, "deadline", deadline.text)
+
+    def _frame(self, lead: Unit | None) -> Frame | None:
+        if lead is None:
+            return None
+        if lead.start not in self._frames:
+            self._frames[lead.start] = frame_of(lead)
+        return self._frames[lead.start]
+
+    def _limits(self, unit: Unit, targets: Sequence[Target]) -> Iterator[Statement]:
+        """Scope, exceptions and sanctions, of the provisions that the statement names."""
+        body, lead = unit.body, unit.lead.start if unit.lead else -1
+        own = [target for target in targets if target.own]
+        this = self._references.this(unit.place)
+        for label in self._excepted.get(lead, ()):
+            yield Statement(readable(body), "exception_to", label)
+        if penalty := self._sanctions.get(lead):
+            for target in own:
+                yield Statement(penalty, "penalises", target.name)
+
+        def named(end: int) -> list[str]:
+            return rules_before(body, end, own, this)
+
+        if unit.leads and (disapplied := find_disapplied(body)) >= 0:
+            self._excepted[unit.start] = named(disapplied)
+        yield from scope_statements(body, named)
+        yield from override_statements(body, own)
+        for penalty, conduct, end in find_penalties(body):
+            self._sanctions[unit.start] = penalty
+            if conduct:
+                yield Statement(penalty, "penalises", conduct)
+            here = [label for words, label in this.items() if words in body[:end].lower()]
+            for label in dict.fromkeys((*(t.name for t in own if t.end <= end), *here)):
+                yield Statement(penalty, "penalises", label)
 
 
 def _stands_alone(statement: Statement) -> bool:
@@ -126,54 +217,11 @@ def _stands_alone(statement: Statement) -> bool:
     return not _CLAUSE_START.match(statement.subject)
 
 
-def _unified(statement: Statement, aliases: Mapping[str, str]) -> Statement:
-    subject, predicate, target = statement
-    if predicate == "refers_to":
-        label = section_key(subject)
-        return Statement(subject if label else noun_phrase(subject, aliases), predicate, target)
-    if predicate == "exception_to":
-        subject = readable(written_out(subject, aliases))
-    else:
-        subject = noun_phrase(subject, aliases)
-    return Statement(subject, predicate, readable(written_out(target, aliases)))
-
-
-def _statements(unit: Unit, section: str, introduced: Mapping[str, str]) -> Iterator[Statement]:
-    body = unit.body
-    if len(body) < 8:
-        return
-    for acronym, long_form in introduced.items():
-        if acronym in body and long_form.lower() in body.lower():
-            yield Statement(acronym, "alias_of", long_form)
-    frame = frame_of(unit.lead) if unit.lead else None
-    if frame:
-        yield frame.statement(body)
-    definition = find_definition(body)
-    found = [] if definition else list(clauses(body))
-    if definition:
-        yield from _definition(definition, body)
-    own = {f"this {name}": section or f"this {name}" for name in _OWN_NAMES}
-    yield from _rules(unit, found)
-    yield from scope_statements(body, own)
-    yield from override_statements(body)
-    yield from penalty_statements(body)
-    if not _MEASURED.search(body):
-        return
-    for amount in find_amounts(body):
-        yield Statement(amount_subject(body, amount, found), "amount", amount.text)
-    for deadline in find_deadlines(body):
-        subject = deadline_subject(body, deadline, found, unit.lead is not None, section)
-        yield Statement(subject, "deadline", deadline.text)
-    about = section if section_key(section) or not found else found[0].subject
-    subject = definition.term if definition else about
-    yield from _references(body, subject, section)
-
-
 def _definition(definition: Definition, body: str) -> Iterator[Statement]:
     meaning = readable(body[definition.start :])
     if definition.other:
         yield Statement(definition.other, "alias_of", definition.term)
-    if len(meaning) > 2:
+    if len(meaning) > len("is"):
         yield Statement(definition.term, definition.predicate, meaning)
 
 
@@ -203,13 +251,3 @@ def _rules(unit: Unit, found: Sequence[Clause]) -> Iterator[Statement]:
         yield Statement(noun_phrase(actor), "prohibits", excepted)
     if exemption and excepted:
         yield Statement(exemption.condition, "exception_to", excepted)
-
-
-def _references(body: str, subject: str, section: str) -> Iterator[Statement]:
-    """Cross-references to other provisions; a heading's own number and self-references are none."""
-    own = section_key(section)
-    for start, reference in find_references(body):
-        target = section_key(reference)
-        compound = " of " in reference or target
-        if start > 0 and compound and not (target and target == own):
-            yield Statement(noun_phrase(subject), "refers_to", reference)

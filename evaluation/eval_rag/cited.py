@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from lexloop.corpus.text.tokens import tokenize
-from lexloop.corpus.triplets.references import find_references, section_key
+from lexloop.corpus.triplets.references import Cited, cited, every_cited
 from lexloop.evaluation.eval_rag.provisions import Provision
 
 _CASE_NUMBER = re.compile(r"\b(?=\w*\d)(?:\d{2,4}[A-Z]{1,4}\d{1,6}|\w+[-/]\d+(?:[-/]\w+)*)\b")
@@ -25,8 +25,8 @@ class CitedProvisions:
         self._by_section: dict[tuple[str, str], list[Provision]] = defaultdict(list)
         self._cases: dict[str, list[Provision]] = defaultdict(list)
         for provision in provisions:
-            if key := section_key(provision.section):
-                self._by_section[key].append(provision)
+            if found := cited(provision.section):
+                self._by_section[_section(found)].append(provision)
             if provision.authority.kind == "case":
                 for name in _names_of_case(provision):
                     self._cases[name].append(provision)
@@ -38,9 +38,9 @@ class CitedProvisions:
         reference names, and otherwise for the one that shares most words with ``text``.
         """
         places: list[tuple[int, list[Provision]]] = []
-        for place, reference in find_references(text):
-            if (key := section_key(reference)) and key in self._by_section:
-                places.append((place, self._meant(self._by_section[key], reference, text)))
+        for found in every_cited(text):
+            if held := self._by_section.get(_section(found)):
+                places.append((found.start, self._meant(held, found.act, text)))
         lowered = text.lower()
         for name, provisions in self._cases.items():
             if (place := lowered.find(name)) >= 0:
@@ -50,12 +50,12 @@ class CitedProvisions:
         return list(dict.fromkeys(cited))
 
     @staticmethod
-    def _meant(candidates: Sequence[Provision], reference: str, text: str) -> list[Provision]:
+    def _meant(candidates: Sequence[Provision], act: str, text: str) -> list[Provision]:
         """All parts of the section in the one document that is meant."""
         by_document: dict[tuple[str, ...], list[Provision]] = defaultdict(list)
         for provision in candidates:
             by_document[provision.authority.documents].append(provision)
-        instrument = reference.rpartition(" of ")[2].removeprefix("the ").lower()
+        instrument = act.lower()
         said = set(tokenize(text))
 
         def merit(provisions: Sequence[Provision]) -> tuple[bool, int]:
@@ -64,6 +64,11 @@ class CitedProvisions:
             return named, len(said & held)
 
         return max(by_document.values(), key=merit)
+
+
+def _section(found: Cited) -> tuple[str, str]:
+    """What a text and a label meet in: subdivisions left out."""
+    return found.kind, found.number.partition("|")[0]
 
 
 def _names(provision: Provision) -> str:

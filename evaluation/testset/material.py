@@ -9,6 +9,7 @@ from functools import cached_property
 from lexloop.core.errors import CorpusError
 from lexloop.core.types import Chunk
 from lexloop.corpus.index.view import View
+from lexloop.corpus.load.document import Document
 from lexloop.corpus.triplets.units import Unit, units
 from lexloop.evaluation.gold import Span
 
@@ -89,7 +90,8 @@ class Material:
 
     def _of(self, document: str, own: list[Chunk]) -> Iterator[Line]:
         starts = [chunk["start"] for chunk in own]
-        for unit in units(self.text_of(document)):
+        text = self.text_of(document)
+        for unit in units(Document(document, "", text).tree, text):
             place = bisect_right(starts, unit.start) - 1
             yield Line(document, own[place]["section"] if place >= 0 else "", unit)
 

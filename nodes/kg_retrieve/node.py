@@ -27,16 +27,18 @@ def kg_retrieve(state: State, source: GraphSource | None) -> Update:
     """Write the triplets and the candidates that the graph brings up.
 
     The walk starts at the entities of the first K keywords and of the best candidates, and takes
-    paths of up to S triplets (HyPA-RAG tables 6 and 7). With K or S of 0, or without a graph, it
-    brings up nothing.
+    paths of up to S triplets (HyPA-RAG tables 6 and 7); from the provisions of the best candidates
+    it looks up, S steps far, what they refer to, their exceptions and sanctions, and the
+    definitions of their terms. With K or S of 0, or without a graph, it brings up nothing.
     """
     plan = state["plan"]
     if source is None or plan["K"] < 1 or plan["S"] < 1:
         return {"triplets": [], "graph_candidates": []}
     keywords = state["keywords"][: plan["K"]]
     top = [candidate["id"] for candidate in state["candidates"][: plan["k"]]]
-    paths = related(source.graph(), keywords, top, plan["S"])
+    relations, statements = related(source.graph(), keywords, top, plan["S"])
+    known = [candidate["id"] for candidate in state["candidates"]]
     return {
-        "triplets": triplets_of(paths),
-        "graph_candidates": candidates_of(paths, source.chunks),
+        "triplets": triplets_of(relations),
+        "graph_candidates": candidates_of(statements, known, source.chunks),
     }

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from lexloop.core.filters import Filters
 from lexloop.core.metadata import Metadata
-from lexloop.core.types import Chunk
+from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
-from lexloop.corpus.triplets.rules import extract_triplets
+from lexloop.corpus.load.document import Document
+from lexloop.corpus.triplets.rules import extract_document
 
 
 def passage_of(number: int, text: str, document: str = "harbour.txt") -> Chunk:
@@ -21,6 +22,18 @@ def passage_of(number: int, text: str, document: str = "harbour.txt") -> Chunk:
         "end": 100 * number + len(text),
         "text": text,
     }
+
+
+def _extracted(chunk: Chunk) -> list[Triplet]:
+    """What the rules read in a chunk as if it were the whole section of its document."""
+    found = extract_document(
+        Document(chunk["document"], chunk["title"], chunk["text"]), [{**chunk, "start": 0}]
+    )
+    shift = chunk["start"]
+    return [
+        {**t, "section": chunk["section"], "start": t["start"] + shift, "end": t["end"] + shift}
+        for t in found
+    ]
 
 
 class GraphCollection:
@@ -42,7 +55,7 @@ class GraphCollection:
         self._chunks = {chunk["id"]: chunk for chunk in chunks}
         self._metadata = metadata or {}
         self._graph = KnowledgeGraph.from_triplets(
-            triplet for chunk in chunks for triplet in extract_triplets(chunk)
+            triplet for chunk in chunks for triplet in _extracted(chunk)
         )
 
     def graph(self) -> KnowledgeGraph:

@@ -102,7 +102,8 @@ def test_both_lists_are_bounded_and_without_repetitions() -> None:
     relations = [(t["subject"], t["predicate"], t["object"]) for t in update["triplets"]]
     assert len(relations) == len(set(relations)) == TRIPLETS
     ids = [candidate["id"] for candidate in update["graph_candidates"]]
-    assert len(ids) == len(set(ids)) == CANDIDATES
+    assert len(ids) == len(set(ids))
+    assert len({*ids} - {"c1", "c2"}) == CANDIDATES  # those that the search found count apart
 
 
 SECRET = [
