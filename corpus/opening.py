@@ -1,4 +1,4 @@
-"""From a corpus setting to an open collection: the sample, a source folder, or an index."""
+"""From a corpus setting to an open collection: the sample, a source folder or file, or an index."""
 
 import hashlib
 import json
@@ -65,7 +65,7 @@ def open_corpus(
     """Open an index; a source folder is first indexed into the cache, or brought up to date there.
 
     Args:
-        corpus: ``sample``, a source folder, or an index folder.
+        corpus: ``sample``, a source folder, one source file, or an index folder.
         tools: Embed questions, and index what is not indexed yet.
         progress: Called with a stage's name, what is done and how much there is.
 

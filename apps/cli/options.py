@@ -27,7 +27,7 @@ Corpus = Annotated[
     typer.Option(
         "--corpus",
         metavar="PATH",
-        help="A folder of .txt and .md files, or an index. Default: the bundled sample.",
+        help="A folder of documents, one document, or an index. Default: the bundled sample.",
         rich_help_panel=_SOURCES,
     ),
 ]

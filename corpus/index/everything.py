@@ -17,10 +17,12 @@ from lexloop.corpus.index.texts import TextStore
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.document import Skipped
 from lexloop.corpus.load.versions import end_superseded
+from lexloop.corpus.structure.tree import Tree
 from lexloop.models.embedding import Embedder
 
 UNKNOWN = Metadata()
 _GRAPHS = 16
+_TREES = 16
 _AT_ONCE = 1000
 
 
@@ -94,6 +96,11 @@ class Everything:
         hidden = self.metadata.keys() - known.keys()
         names = (name for name in self.layout.names if name not in hidden)
         return end_superseded({name: known.get(name, UNKNOWN) for name in names})
+
+    @cached_property
+    def tree_of(self) -> Callable[[int], Tree]:
+        """From the place of a document to its tree."""
+        return lru_cache(maxsize=_TREES)(lambda ordinal: self.texts.document(ordinal).tree)
 
     @cached_property
     def graph_of(self) -> Callable[[frozenset[str] | None], KnowledgeGraph]:

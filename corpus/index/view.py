@@ -16,6 +16,7 @@ from lexloop.core.types import Chunk
 from lexloop.corpus.index.everything import UNKNOWN, Everything
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.document import Skipped
+from lexloop.corpus.structure.tree import Tree
 from lexloop.corpus.text.statements import Statement, statements
 from lexloop.models.embedding import Vectors
 
@@ -114,8 +115,21 @@ class View:
 
     def text_of(self, document: str) -> str | None:
         """The whole text of a document; None when there is no such document."""
-        ordinal = self._layout.ordinals.get(document) if self._shows(document) else None
+        ordinal = self._ordinal_of(document)
         return None if ordinal is None else self._everything.texts.text_of(ordinal)
+
+    def tree_of(self, document: str) -> Tree | None:
+        """The tree of a document's provisions; None when there is no such document."""
+        ordinal = self._ordinal_of(document)
+        return None if ordinal is None else self._everything.tree_of(ordinal)
+
+    def pages_of(self, document: str) -> tuple[int, ...]:
+        """Where each page of a document begins; nothing where there are none, or no document."""
+        ordinal = self._ordinal_of(document)
+        return () if ordinal is None else self._everything.texts.document(ordinal).pages
+
+    def _ordinal_of(self, document: str) -> int | None:
+        return self._layout.ordinals.get(document) if self._shows(document) else None
 
     def metadata(self, documents: Names[str]) -> dict[str, Metadata]:
         """What is known of each document; one that is superseded ends where the next begins."""

@@ -276,9 +276,9 @@ def test_numbers_out_of_order_are_reported_and_not_mended() -> None:
         "Article 1\nA\nText.\nArticle 3\nB\n1. One.\n2. Two.\n4. Four.\nArticle 2\nC\nText.\n"
     )
     assert tree.problems == (
-        "Article 3 follows Article 1.",
+        "Article 3 follows Article 1: numbers are missing.",
         "Article 3(4) does not follow what precedes it.",
-        "Article 2 follows Article 3.",
+        "Article 2 follows Article 3: out of order.",
     )
 
 
