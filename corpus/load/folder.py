@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from lexloop.core.errors import CorpusError
+from lexloop.corpus.index.manifest import is_index
 from lexloop.corpus.load.document import Document, Limits, Skipped, SourceFile
 from lexloop.corpus.load.formats import SUFFIXES
 from lexloop.corpus.load.opening import hash_file, read_file
@@ -90,6 +91,11 @@ def list_sources(folder: Path) -> tuple[list[Path], list[Skipped]]:
         Skipped(_name(Path(error.filename), folder), f"The folder cannot be listed: {error}.")
         for error in barred
     ]
+    if not files and is_index(folder):
+        raise CorpusError(
+            f"{folder} is an index and no folder of documents.",
+            f"Ask it with --corpus {folder}, or give the folder that it was made from.",
+        )
     if not files:
         reasons = "".join(f" {item.name}: {item.reason}" for item in skipped)
         raise CorpusError(

@@ -119,7 +119,8 @@ def _show(report: dict[str, Any]) -> None:
         table.add_row(plain("source", "bold"), plain(one_line(source["path"] or "not recorded")))
     console.print(table)
     for item in report["skipped"]:
-        console.print(plain(one_line(f"Skipped {item['name']}: {item['reason']}"), "yellow"))
+        head = "Note on" if item["indexed"] else "Skipped"
+        console.print(plain(one_line(f"{head} {item['name']}: {item['reason']}"), "yellow"))
     misnumbered = [
         f"Numbering of {item['document']}: {' '.join(first_of(item['problems'], _MOST_PROBLEMS))}"
         for item in report["numbering"]
