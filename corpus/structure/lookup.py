@@ -9,7 +9,7 @@ from lexloop.corpus.structure.references import Reference, find_references, loos
 from lexloop.corpus.structure.tables import cells
 from lexloop.corpus.structure.tree import ITEMS, Tree
 
-_OF_ANOTHER = re.compile(r"\s+(?:of|to)\s+(?:the\s+)?[A-Z]|\s+[A-Z]{2,}\b")
+_OF_ANOTHER = re.compile(r"\s+(?:of|to)\s+(?:the\s+)?[A-Z]\w*|\s+[A-Z]{2,}\b")
 """What follows a reference to another act: "of the Charter", "TFEU"."""
 
 
@@ -85,8 +85,9 @@ def mentions(tree: Tree, place: int, text: str) -> list[Mention]:
     for at in (place, *tree.below(place)):
         own = text[tree.units[at].body : tree.own_end(at)]
         for reference in find_references(own):
-            said = " ".join(own[reference.start : reference.end].split())
             elsewhere = _OF_ANOTHER.match(own, reference.end)
+            end = elsewhere.end() if elsewhere else reference.end
+            said = " ".join(own[reference.start : end].split())
             found.setdefault(said, [] if elsewhere else places.find(reference, at))
     return [Mention(*item) for item in found.items()]
 
