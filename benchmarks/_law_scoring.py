@@ -73,6 +73,10 @@ class Provision:
             return False
         return all(_share(grams, other.grams) <= own + _CLOSER for other in others)
 
+    def lies_in(self, quote: str) -> bool:
+        """Whether a quote has most of it, whatever else it has."""
+        return _share(list(self.grams), frozenset(grams_of(quote))) >= _WITHIN
+
     def points_said(self, answer: str) -> list[bool]:
         """Of each point, whether an answer says most of its words."""
         said = set(words_of(answer))
@@ -112,7 +116,10 @@ class Law:
     def __init__(self, text: str, structure: Iterable[Mapping[str, Any]]) -> None:
         self._text = text
         self._found: dict[tuple[str, ...], Provision] = {}
-        for article in structure:
+        articles = list(structure)
+        opening = text[: min((article["start"] for article in articles), default=0)]
+        self._reasons = [Provision(line) for line in filter(str.strip, opening.splitlines())]
+        for article in articles:
             name = (str(article["article"]),)
             points = [p for paragraph in article["paragraphs"] for p in paragraph["points"]]
             self._add(name, article, points)
@@ -142,9 +149,10 @@ class Law:
         return self._found[self._name(article, paragraph, point)]
 
     def beside(self, article: str, paragraph: str = "", point: str = "") -> list[Provision]:
-        """The provisions of the same depth but the one named."""
+        """The provisions of the same depth but the one named, and the recitals."""
         name = self._name(article, paragraph, point)
-        return [p for n, p in self._found.items() if len(n) == len(name) and n != name]
+        same = [p for n, p in self._found.items() if len(n) == len(name) and n != name]
+        return [*same, *self._reasons]
 
     def _name(self, article: str, paragraph: str, point: str) -> tuple[str, ...]:
         """The key of a provision; a paragraph without a number has an empty one."""
@@ -182,7 +190,9 @@ def scored(probe: Mapping[str, Any], answer: Mapping[str, Any], law: Law) -> dic
     if kind in ("definition", "typo"):
         term = re.search(r"[‘“'\"]([^’”'\"]+)[’”'\"] means", gold[0][0].text)
         quoted = term is not None and follows(f"{term[1]} means", answer["answer"])
-        return {"right": float(found and quoted), "found": found}
+        whole = (gold[0][0].lies_in(citation["quote"]) for citation in answer["citations"])
+        cited = bool(found) or any(whole)
+        return {"right": float(cited and quoted), "found": float(cited)}
     if kind == "list":
         said = gold[0][0].points_said(answer["answer"])
         return {"right": float(all(said)), "items": sum(said) / max(1, len(said))}
