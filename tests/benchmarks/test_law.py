@@ -1,13 +1,16 @@
 """The scoring of ``benchmarks/law.py`` on numbers worked by hand."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _law_ablation import _gold, first_hit, fused, spans_of
 from _law_asking import chosen, quotes
 from _law_files import as_format, paragraphs
 from _law_scoring import Law, Provision, follows, grams_of, quotes_row, scored, words_of
+from _law_timing import Checkout
 
 from lexloop.corpus.load.folder import load_documents
 
@@ -208,3 +211,48 @@ def test_every_gold_label_is_of_words_that_stand_once_in_their_document() -> Non
             assert len(lines) == 1, row
         else:
             assert text.count(row["words"]) == 1, row
+
+
+def test_ranks_are_fused_by_their_reciprocals() -> None:
+    # b: 1/62 + 1/61; a: 1/61 + 1/63; c: 1/62
+    assert fused([["a", "b"], ["b", "c", "a"]]) == ["b", "a", "c"]
+    assert fused([[], []]) == []
+
+
+def test_a_chunk_hits_by_half_of_it_or_of_the_provision() -> None:
+    def chunks(*spans: tuple[int, int]) -> list[Any]:
+        return [{"start": start, "end": end} for start, end in spans]
+
+    gold = [(100, 200)]
+    assert first_hit(chunks((0, 100), (50, 150)), gold) == 1  # 50 of 100 characters
+    assert first_hit(chunks((0, 149)), gold) > 1000  # 49 of them
+    assert first_hit(chunks((0, 1000)), gold) == 0  # all of the provision
+    assert first_hit(chunks((190, 210)), gold) == 0  # 10 of the chunk's 20
+    assert first_hit([], gold) > 1000
+    assert first_hit(chunks((0, 10), (300, 310)), [*gold, (300, 310)]) == 1
+
+
+def test_gold_is_the_span_that_a_probe_names() -> None:
+    spans = spans_of(STRUCTURE)
+    article, point = STRUCTURE[0], STRUCTURE[0]["paragraphs"][0]["points"][1]
+    assert _gold(probe("article", "1"), spans) == [(article["start"], article["end"])]
+    asked = probe("definition", "1", "", "2")
+    assert _gold(asked, spans) == [(point["start"], point["end"])]
+    paragraph = STRUCTURE[1]["paragraphs"][1]
+    also = {**probe("everyday", "1"), "also": [["2", "2"]]}
+    assert _gold(also, spans)[1] == (paragraph["start"], paragraph["end"])
+    assert _gold(probe("not_there"), spans) == []
+    labelled = spans_of([{"label": "§ 3", "start": 4, "end": 9}])
+    assert _gold({"gold": ["§ 3"]}, labelled) == [(4, 9)]
+
+
+def test_a_checkout_indexes_and_answers(tmp_path: Path) -> None:
+    checkout = Checkout(sys.executable)
+    try:
+        index = tmp_path / "index"
+        law = DATA / "laws" / "contract.txt"
+        assert checkout.seconds(index=str(law), out=str(index)) > 0
+        assert checkout.seconds(ask="What are the Services?", corpus=str(index)) > 0
+    finally:
+        checkout.close()
+    assert (index / "manifest.json").is_file()
