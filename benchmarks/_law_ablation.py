@@ -20,6 +20,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk
 from lexloop.corpus.index.view import View
 from lexloop.corpus.opening import open_corpus, tools_for
+from lexloop.corpus.structure.tree import Tree
 from lexloop.models.minilm import load_minilm
 
 Span = tuple[int, int]
@@ -127,8 +128,19 @@ def fused(rankings: Iterable[list[str]]) -> list[str]:
 
 
 def _operative(chunk: Chunk, view: View) -> bool:
-    """Whether a chunk says what holds; one that reaches over several units does."""
     tree = view.tree_of(chunk["document"])
     assert tree is not None
-    place = tree.around(chunk["start"], chunk["end"])
-    return place < 0 or tree.operative(place)
+    return is_operative(tree, chunk["start"], chunk["end"])
+
+
+def is_operative(tree: Tree, start: int, end: int) -> bool:
+    """Whether at least half of a span says what holds, whatever units it reaches over."""
+    idle, reached = 0, start
+    for place in range(max(0, tree.at(start)), len(tree)):
+        unit = tree.units[place]
+        if unit.start >= end:
+            break
+        if not tree.operative(place) and unit.end > reached:
+            idle += min(unit.end, end) - max(unit.start, reached)
+            reached = unit.end
+    return 2 * idle <= end - start

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _law_ablation import _gold, first_hit, fused, spans_of
+from _law_ablation import _gold, first_hit, fused, is_operative, spans_of
 from _law_asking import chosen, quotes
 from _law_files import as_format, paragraphs
 from _law_scoring import Law, Provision, follows, grams_of, quotes_row, scored, words_of
 from _law_timing import Checkout
 
+from lexloop.corpus.load.document import Document
 from lexloop.corpus.load.folder import load_documents
 
 DATA = Path(__file__).parents[1] / "data"
@@ -256,3 +257,17 @@ def test_a_checkout_indexes_and_answers(tmp_path: Path) -> None:
     finally:
         checkout.close()
     assert (index / "manifest.json").is_file()
+
+
+def test_a_chunk_over_several_recitals_is_not_operative() -> None:
+    text = (
+        "Whereas:\n(1) One reason is this.\n(2) Another is that.\nArticle 1\nScope\nIt applies.\n"
+    )
+    tree = Document("d", "d", text).tree
+    first, second = text.index("(1)"), text.index("(2)")
+    article = text.index("Article")
+    assert not is_operative(tree, first, second)
+    assert not is_operative(tree, first, article)  # no unit holds both
+    assert is_operative(tree, article, len(text))
+    assert not is_operative(tree, first, article + 10)
+    assert is_operative(tree, article - 10, len(text))  # 10 of 38 characters are a reason
