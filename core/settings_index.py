@@ -15,8 +15,8 @@ class IndexSettings(BaseModel):
     corpus: str = Field(
         default=SAMPLE_CORPUS,
         min_length=1,
-        description="A folder of documents, an index made by `lexloop index`, or `sample` for the "
-        "bundled digest of NYC Local Law 144.",
+        description="A folder of documents, one document, an index made by `lexloop index`, or "
+        "`sample` for the bundled digest of NYC Local Law 144.",
     )
     chunker: Literal["auto", "provisions", "sentence", "semantic", "pattern", "characters"] = Field(
         default="auto",

@@ -1,13 +1,20 @@
-"""From a corpus setting to an open collection: the sample, a source folder, or an index."""
+"""From a corpus setting to an open collection: the sample, a source folder or file, or an index."""
 
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
-from lexloop.core.errors import CorpusError, DataError, IndexWriteError, OutdatedIndexError
+from lexloop.core.errors import (
+    CorpusError,
+    DataError,
+    IndexWriteError,
+    OutdatedIndexError,
+    SettingsError,
+)
 from lexloop.core.settings_index import SAMPLE_CORPUS, IndexSettings
 from lexloop.core.types import Degradation
 from lexloop.corpus.chunk.choose import chunker_for, chunker_name
@@ -28,6 +35,9 @@ from lexloop.models.embedding import Embedder
 RULES = "rules"
 """Identifies the rule-based extractor in a recipe."""
 _INDEX_SETTINGS = {*IndexSettings.model_fields, "model"} - {"corpus"}
+_DEFAULTS = IndexSettings().model_dump(mode="json")
+_NOT_HELD = frozenset({"corpus", "embedder"})
+"""What is no matter of an index's making, and what its vectors themselves tell apart."""
 
 
 def tools_for(
@@ -65,7 +75,7 @@ def open_corpus(
     """Open an index; a source folder is first indexed into the cache, or brought up to date there.
 
     Args:
-        corpus: ``sample``, a source folder, or an index folder.
+        corpus: ``sample``, a source folder, one source file, or an index folder.
         tools: Embed questions, and index what is not indexed yet.
         progress: Called with a stage's name, what is done and how much there is.
 
@@ -75,11 +85,13 @@ def open_corpus(
 
     Raises:
         CorpusError: The folder is missing, empty or unreadable.
+        SettingsError: The tools are set otherwise than an index was made, and not by default.
         OutdatedIndexError: The index has to be brought up by ``lexloop index update``.
         DataError: The index is damaged or was built with another embedder.
     """
     folder = _corpus_folder(corpus)
     if is_index(folder):
+        refuse_other(corpus, {n: v for n, v in tools.settings.items() if v != _DEFAULTS.get(n)})
         return Collection(open_everything(folder, tools.embedder)), []
     sources = [Source(str(folder.absolute()))]
     shipped = shipped_indexes() / index_key(None, tools.recipe)
@@ -101,6 +113,31 @@ def open_corpus(
     except (IndexWriteError, DataError) as error:
         degraded.append(_cache_trouble("an index kept for next time", "memory only", error))
         return _in_memory(sources, tools, progress), degraded
+
+
+def refuse_other(corpus: str, wanted: Mapping[str, Any]) -> None:
+    """Refuse settings that an index cannot take on any more; of a folder any will do.
+
+    Args:
+        corpus: As for ``open_corpus``.
+        wanted: Settings by name; those that shape no index are passed over.
+
+    Raises:
+        SettingsError: It is an index and was made with other settings.
+        DataError: Its manifest is damaged.
+    """
+    chosen = {n: v for n, v in wanted.items() if n in _DEFAULTS and n not in _NOT_HELD}
+    folder = _corpus_folder(corpus)
+    if not chosen or not is_index(folder):
+        return
+    held = Manifest.read(folder).settings
+    for name, value in chosen.items():
+        if held.get(name, value) != value:
+            raise SettingsError(
+                f"The index {corpus} was made with {name}={held[name]}, not {value}.",
+                f"Leave {name} out, or index anew by "
+                f"`lexloop index update {corpus} --set {name}={value}`.",
+            )
 
 
 def up_to_date(
@@ -170,6 +207,7 @@ def left_out(view: View) -> list[Degradation]:
     return [
         {"node": "index", "wanted": item.name, "used": "nothing of it", "reason": item.reason}
         for item in view.skipped()
+        if not item.indexed
     ]
 
 

@@ -58,24 +58,29 @@ class Workshop:
             context: What the run brings.
             snapshot: The day and the state of the corpus that the question is being answered
                 from; None for today's. A corpus that changes meanwhile changes the next question's
-                answer, not half of this one's.
+                answer, not half of this one's, and midnight likewise; only a corpus that is no
+                longer open is read as it is now.
 
         Raises:
             LexloopError: Settings, corpus, data or model cannot be used.
         """
         settings = settings_of(context, self._defaults)
         if snapshot is None or (settings, snapshot) not in self._components:
-            snapshot = f"{date.today()} {corpus_stamp(settings.corpus)}"
+            day = snapshot.partition(" ")[0] if snapshot else str(date.today())
+            snapshot = f"{day} {corpus_stamp(settings.corpus)}"
         day_and_stamp = snapshot
         return self._components.get(
             (settings, day_and_stamp), lambda: self._make(settings, day_and_stamp)
         )
 
     def _make(self, settings: Settings, snapshot: str) -> Components:
+        day, _, stamp = snapshot.partition(" ")
+        if settings.as_of == "today":
+            settings = settings.changed(as_of=day)
         chat, missing = self._chat(settings)
         if missing:
             settings = embedded_only(settings)
-        collection, troubles = self._collection(settings, snapshot.partition(" ")[2], chat)
+        collection, troubles = self._collection(settings, stamp, chat)
         unread = left_out(collection.seen_by(Filters.of(settings)))
         made = equip(settings, collection, chat)
         return replace(made, snapshot=snapshot, degraded=[*missing, *unread, *troubles])

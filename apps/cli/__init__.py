@@ -1,4 +1,4 @@
-"""The command line: ``lexloop ask``, ``chat``, ``index``, ``graph`` and what measures answers.
+"""The command line: ``lexloop ask``, ``chat``, ``show``, ``index``, ``graph`` and the measuring.
 
 Exit codes, for scripts:
 
@@ -39,6 +39,7 @@ from lexloop.apps.cli.evaluation.testset import commands as testset_commands
 from lexloop.apps.cli.evaluation.tune import tune
 from lexloop.apps.cli.graph import commands as graph_commands
 from lexloop.apps.cli.index import commands as index_commands
+from lexloop.apps.cli.show import show
 
 _EPILOG = (
     "Exit codes: 0 answered or abstained; 1 unexpected; 2 input or settings; 3 index made, files "
@@ -58,6 +59,7 @@ app = typer.Typer(
 )
 app.command(epilog=_EPILOG)(ask)
 app.command(epilog=_EPILOG)(chat)
+app.command(epilog=_EPILOG)(show)
 app.command(epilog=_EPILOG)(judge)
 app.command("eval", epilog=_EPILOG)(evaluate)
 app.command(epilog=_EPILOG)(compare)

@@ -27,7 +27,7 @@ Corpus = Annotated[
     typer.Option(
         "--corpus",
         metavar="PATH",
-        help="A folder of .txt and .md files, or an index. Default: the bundled sample.",
+        help="A folder of documents, one document, or an index. Default: the bundled sample.",
         rich_help_panel=_SOURCES,
     ),
 ]
@@ -202,7 +202,20 @@ def chosen_settings(
         if name in fields and value is not None and value is not False
     }
     assigned = dict(_assignment(text, fields) for text in given.get("assignments") or [])
-    return Settings(**{**(stored or {}), **filed, **named, **assigned})
+    settings = Settings(**{**(stored or {}), **filed, **named, **assigned})
+    _refuse_other(settings, {**filed, **named, **assigned})
+    return settings
+
+
+def _refuse_other(settings: "Settings", wanted: Mapping[str, Any]) -> None:
+    """Refuse settings that the index to be asked was not made with, default values included."""
+    from lexloop.core.settings_index import IndexSettings
+
+    shaping = wanted.keys() & IndexSettings.model_fields.keys() - {"corpus"}
+    if shaping:
+        from lexloop.corpus.opening import refuse_other
+
+        refuse_other(settings.corpus, settings.model_dump(mode="json", include=shaping))
 
 
 def _assignment(text: str, fields: Mapping[str, Any]) -> tuple[str, Any]:

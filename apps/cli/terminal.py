@@ -3,6 +3,7 @@
 import io
 import re
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -41,6 +42,12 @@ def joined(*parts: "Text") -> "Text":
 def one_line(text: str) -> str:
     """``text`` with every run of blanks as one space."""
     return " ".join(clean(text).split())
+
+
+def first_of(said: Sequence[str], most: int) -> list[str]:
+    """The first of several things to say, and how many more there are."""
+    more = len(said) - most
+    return [*said[:most], *([f"{more} more."] if more > 0 else [])]
 
 
 def result_console() -> "Console":

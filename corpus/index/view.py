@@ -19,7 +19,7 @@ from lexloop.corpus.index.everything import UNKNOWN, Everything
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.document import Skipped
 from lexloop.corpus.structure.asking import point
-from lexloop.corpus.structure.places import keys_of_term
+from lexloop.corpus.structure.places import key_of, keys_of_term
 from lexloop.corpus.structure.references import Reference
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.structure.tree import Tree
@@ -121,7 +121,7 @@ class View:
 
     def text_of(self, document: str) -> str | None:
         """The whole text of a document; None when there is no such document."""
-        ordinal = self._layout.ordinals.get(document) if self._shows(document) else None
+        ordinal = self._ordinal_of(document)
         return None if ordinal is None else self._everything.text_of(ordinal)
 
     @property
@@ -133,17 +133,20 @@ class View:
     def _titles(self) -> dict[str, str]:
         return {name: t for name, t in self._everything.titles.items() if self._shows(name)}
 
-    def tree_of(self, document: str) -> Tree | None:
-        """The structure of a document; None when there is no such document."""
-        ordinal = self._layout.ordinals.get(document) if self._shows(document) else None
-        return None if ordinal is None else self._everything.tree_of(ordinal)
-
     def holding(self, references: Sequence[Reference], named: Sequence[str]) -> Sequence[str]:
         """The documents in which references may lead somewhere, those named first.
 
-        Of the others some, since each tree is read.
+        They are few: each tree is read.
         """
-        return list(dict.fromkeys([*named, *self.documents[:_TREES]]))[:_TREES]
+        others: Sequence[str] = self.documents
+        if len(others) > _TREES:
+            paths = (reference.steps[:n] for reference in references for n in range(1, 9))
+            keys = list(dict.fromkeys(key_of(path) for path in paths if path))
+            owners = (ordinal for _, ordinal, _ in self._everything.texts.provisions(keys))
+            others = [
+                name for o in dict.fromkeys(owners) if self._shows(name := self._layout.names[o])
+            ]
+        return list(dict.fromkeys([*named, *others]))[:_TREES]
 
     def cited(self, document: str, start: int, end: int, section: str) -> Citation:
         """The citation of a span of a document, its number 0.
@@ -196,6 +199,19 @@ class View:
         begin = max(0, int(np.searchsorted(starts, unit["start"], side="right")) - 1)
         for position in range(begin, int(np.searchsorted(starts, unit["end"]))):
             yield self._layout.id_of(first + position)
+
+    def tree_of(self, document: str) -> Tree | None:
+        """The tree of a document's provisions; None when there is no such document."""
+        ordinal = self._ordinal_of(document)
+        return None if ordinal is None else self._everything.tree_of(ordinal)
+
+    def pages_of(self, document: str) -> tuple[int, ...]:
+        """Where each page of a document begins; nothing where there are none, or no document."""
+        ordinal = self._ordinal_of(document)
+        return () if ordinal is None else tuple(self._everything.texts.pages_of(ordinal))
+
+    def _ordinal_of(self, document: str) -> int | None:
+        return self._layout.ordinals.get(document) if self._shows(document) else None
 
     def metadata(self, documents: Names[str]) -> dict[str, Metadata]:
         """What is known of each document; one that is superseded ends where the next begins."""

@@ -49,10 +49,14 @@ class Document:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A file, or a part of one, that could not be read, and why."""
+    """A file, or a part of one, that could not be read, and why.
+
+    ``indexed`` says that it was read all the same, and only the reason is to be told.
+    """
 
     name: str
     reason: str
+    indexed: bool = False
 
 
 class Part(NamedTuple):

@@ -8,11 +8,12 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from lexloop.core.errors import CorpusError
+from lexloop.corpus.index.manifest import is_index
 from lexloop.corpus.load.document import Document, Limits, Skipped, SourceFile
 from lexloop.corpus.load.formats import SUFFIXES
 from lexloop.corpus.load.opening import hash_file, read_file
 from lexloop.corpus.load.reading import Progress, read_files, silent
-from lexloop.corpus.load.sidecar import Sidecars, is_sidecar, normal
+from lexloop.corpus.load.sidecar import SIDECAR, Sidecars, is_sidecar, normal
 from lexloop.corpus.load.versions import end_superseded
 
 _LEADS_OUT = "It is a link out of the corpus."
@@ -21,9 +22,15 @@ _LEADS_OUT = "It is a link out of the corpus."
 def source_files(folder: Path) -> list[Path]:
     """What an index of ``folder`` depends on: its source files and its sidecars, in order.
 
+    Where it is one file, that are the file and the sidecar beside it.
+
     Raises:
         CorpusError: The folder is missing, is no folder, cannot be listed, or holds no source.
     """
+    # unlike Path.is_file this answers for a name that no file can have
+    if os.path.isfile(folder):
+        beside = folder.parent / SIDECAR
+        return [folder, *([beside] if os.path.lexists(beside) else [])]
     files, _ = list_sources(folder)
     return sorted(files + _walk(folder, is_sidecar).inside)
 
@@ -84,6 +91,11 @@ def list_sources(folder: Path) -> tuple[list[Path], list[Skipped]]:
         Skipped(_name(Path(error.filename), folder), f"The folder cannot be listed: {error}.")
         for error in barred
     ]
+    if not files and is_index(folder):
+        raise CorpusError(
+            f"{folder} is an index and no folder of documents.",
+            f"Ask it with --corpus {folder}, or give the folder that it was made from.",
+        )
     if not files:
         reasons = "".join(f" {item.name}: {item.reason}" for item in skipped)
         raise CorpusError(

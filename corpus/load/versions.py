@@ -25,7 +25,7 @@ def end_superseded(
 
     Returns:
         The same names with the days filled in, and each ``supersedes`` that cannot be followed,
-        under the name of the document that says it.
+        under the name of the document that says it, which is in force whatever it supersedes.
     """
     ended = dict(documents)
     troubles: list[Skipped] = []
@@ -35,7 +35,7 @@ def end_superseded(
         older = _resolved(metadata.supersedes, name, documents)
         why = _trouble(name, metadata, older, documents)
         if why is not None:
-            troubles.append(Skipped(name, why))
+            troubles.append(Skipped(name, why, indexed=True))
         elif older is not None and documents[older].in_force_to is None:
             assert metadata.in_force_from is not None
             last = max(metadata.in_force_from, _SECOND_DAY) - timedelta(days=1)
@@ -55,7 +55,7 @@ def _trouble(
 ) -> str | None:
     said = f"It supersedes {metadata.supersedes!r}"
     if older is None:
-        return f"{said}, which is not among the documents."
+        return f"{said}, which is not among the documents; it is in force itself."
     if older == name:
         return f"{said}, which is itself."
     if metadata.in_force_from is None:

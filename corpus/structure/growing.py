@@ -347,8 +347,10 @@ class Growing:
         key = (entry.style, within + prefix)
         last, label = self._last.get(key, (0.0, ""))
         self._last[key] = (entry.value, entry.label)
-        if label and not 0 < entry.value - last <= 1:
-            self._note_problem(f"{entry.label} follows {label}")
+        step = entry.value - last
+        if label and not 0 < step <= 1:
+            wrong = "numbers are missing" if step > 1 else "out of order" if step else "repeated"
+            self._note_problem(f"{entry.label} follows {label}: {wrong}")
 
     def _note_problem(self, what: str) -> None:
         if len(self._problems) < _MOST_PROBLEMS:

@@ -269,5 +269,7 @@ def _is_sentence(line: Line) -> bool:
 
 
 def _plain(text: str) -> str:
-    """An entry without the dots and the page number behind it."""
-    return " ".join(re.findall(r"\w+", _LEADER.sub("", text[:300]).lower()))
+    """An entry without the dots and the page number behind it; the 2 of "PART 2" is none."""
+    marker = word_marker(text)
+    bare = marker is not None and not text[marker.end :].strip()
+    return " ".join(re.findall(r"\w+", (text if bare else _LEADER.sub("", text[:300])).lower()))

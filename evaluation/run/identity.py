@@ -32,7 +32,7 @@ def corpus_folder(corpus: str) -> Path:
 
 
 def corpus_sha256(corpus: str, gold: Path) -> str:
-    """The SHA-256 of all documents of a folder with their names, or of an index's files.
+    """The SHA-256 of all documents of a corpus with their names, or of an index's files.
 
     Args:
         corpus: The setting.
@@ -48,7 +48,8 @@ def corpus_sha256(corpus: str, gold: Path) -> str:
     else:
         paths = [path for path in source_files(folder) if path.resolve() != gold.resolve()]
         try:
-            held = {path.relative_to(folder).as_posix(): sha256_of(path) for path in paths}
+            top = folder if folder.is_dir() else folder.parent
+            held = {path.relative_to(top).as_posix(): sha256_of(path) for path in paths}
         except OSError as error:
             raise CorpusError(
                 f"{folder} cannot be read: {error}.", "Make its files readable."

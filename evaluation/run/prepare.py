@@ -199,6 +199,7 @@ def _open(
 def _refuse_gold(names: Sequence[str], wanted: Wanted) -> None:
     """Questions among the documents would be found with their answers."""
     folder, gold = corpus_folder(wanted.base.corpus).resolve(), wanted.gold.resolve()
+    folder = folder.parent if folder.is_file() else folder
     if not gold.is_relative_to(folder):
         return
     own = gold.relative_to(folder).as_posix()

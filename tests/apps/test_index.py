@@ -72,3 +72,80 @@ def test_the_model_extractor_needs_a_model(run: Run, documents: Path, out: Path)
     result = run("index", str(documents), "--out", str(out), "--set", "triplet_extractor=model")
     assert result.exit_code == 2
     assert "model is None" in result.stderr
+
+
+def test_an_index_is_no_source_of_another(run: Run, documents: Path, out: Path) -> None:
+    assert run("index", str(documents), "--out", str(out)).exit_code == 0
+    for arguments in (
+        ("index", str(out), "--out", str(out) + "2"),
+        ("index", "add", str(out), str(out)),
+        ("index", "update", str(out), "--source", str(out)),
+    ):
+        refused = run(*arguments)
+        assert refused.exit_code == 4
+        assert f"{out} is an index and no folder of documents." in refused.stderr
+        assert f"--corpus {out}" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("setting", "held"),
+    [
+        ("chunk_tokens=256", "chunk_tokens=300, not 256"),
+        ("chunk_tokens=512", "chunk_tokens=300, not 512"),
+        ("windows=whole", "windows=statements, not whole"),
+        ("chunker=characters", "chunker=sentence, not characters"),
+    ],
+)
+def test_what_an_index_was_not_made_with_is_refused(
+    run: Run, documents: Path, out: Path, setting: str, held: str
+) -> None:
+    made = ("--chunker", "sentence", "--set", "chunk_tokens=300")
+    assert run("index", str(documents), "--out", str(out), *made).exit_code == 0
+    asked = ("ask", "How much does a dog licence cost?", "--set", setting, "--corpus")
+    refused = run(*asked, str(out))
+    assert refused.exit_code == 2
+    assert f"was made with {held}" in refused.stderr
+    assert f"lexloop index update {out} --set {setting}" in refused.stderr
+    assert "40 euros" in run(*asked, str(documents)).stdout
+    same = run(*asked[:-2], "chunk_tokens=300", "--corpus", str(out))
+    assert "40 euros" in same.stdout
+    assert run("index", "update", str(out), "--set", setting).exit_code == 0
+    assert "40 euros" in run(*asked, str(out)).stdout
+
+
+def test_one_file_is_a_corpus(run: Run, documents: Path) -> None:
+    file = documents / "dogs.txt"
+    asked = ("ask", "How much does a dog licence cost?", "--json", "--corpus", str(file))
+    assert "40 euros" in json.loads(run(*asked).stdout)["answer"]
+    file.write_text(file.read_text("utf-8").replace("40 euros", "50 euros"), "utf-8")
+    assert "50 euros" in json.loads(run(*asked).stdout)["answer"]
+    shown = json.loads(run("graph", "show", "dog", "--json", "--corpus", str(file)).stdout)
+    assert {relation["document"] for relation in shown["relations"]} == {"dogs.txt"}
+    (documents / "metadata.csv").write_text("file,tags\ndogs.txt,board\n", "utf-8")
+    assert json.loads(run(*asked).stdout)["abstained"]
+    assert "50 euros" in json.loads(run(*asked, "--tag", "board").stdout)["answer"]
+    missing = run("ask", "Why?", "--corpus", str(file) + "x")
+    assert missing.exit_code == 4
+    assert "does not exist" in missing.stderr
+    (documents / "sheet.xlsx").write_bytes(b"PK")
+    unread = run("ask", "Why?", "--corpus", str(documents / "sheet.xlsx"))
+    assert unread.exit_code == 4
+    assert "'.xlsx' is unknown" in unread.stderr
+
+
+def test_what_supersedes_a_law_that_is_not_there_is_in_force(run: Run, tmp_path: Path) -> None:
+    folder, out = tmp_path / "laws", tmp_path / "index"
+    folder.mkdir()
+    (folder / "new.md").write_text(
+        "---\nin_force_from: 2023-07-01\nsupersedes: gone.md\n---\n"
+        "# Fees\n\n§ 1 Fee. The mooring fee is 25 euros a night.\n"
+    )
+    made = run("index", str(folder), "--out", str(out))
+    assert made.exit_code == 0
+    assert "Note on new.md: It supersedes 'gone.md', which is not among" in made.stderr
+    assert "Note on new.md" in run("index", "info", str(out)).stdout
+    for corpus in (folder, folder / "new.md", out):
+        asked = ("ask", "How much is the mooring fee?", "--json", "--corpus", str(corpus))
+        found = json.loads(run(*asked).stdout)
+        assert "25 euros" in found["answer"]
+        assert found["degraded"] == []

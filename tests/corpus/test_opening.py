@@ -11,7 +11,7 @@ import formats
 import pytest
 from indexes import ANYBODY, Letters, content, letter_tools, read_here, sources
 
-from lexloop.core.errors import CorpusError, DataError
+from lexloop.core.errors import CorpusError, DataError, SettingsError
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Degradation, Triplet
 from lexloop.corpus import opening
@@ -362,3 +362,29 @@ def test_the_stamp_of_an_index_is_that_of_its_manifest(source: Path, tmp_path: P
     assert corpus_stamp(str(index)) == before
     write_index(index, sources(source), letter_tools(), fresh=True)
     assert corpus_stamp(str(index)) != before
+
+
+def test_an_index_refuses_settings_that_are_neither_its_own_nor_the_default(
+    source: Path, tmp_path: Path, embedder: Letters
+) -> None:
+    index = tmp_path / "index"
+    write_index(index, sources(source), letter_tools(embedder, chunker="sentence"))
+    opened(index, embedder)
+    for settings in ({"chunker": "characters"}, {"windows": "whole"}):
+        tools = letter_tools(embedder, **settings)
+        with pytest.raises(SettingsError, match=r"update .* --set"):
+            open_corpus(str(index), tools)
+        open_corpus(str(source), tools)
+
+
+def test_the_stamp_of_a_file_changes_with_it_and_its_sidecar(source: Path) -> None:
+    file = source / "fees.txt"
+    stamps = {corpus_stamp(str(file))}
+    (source / "other.txt").write_text("Other.")
+    stamps.add(corpus_stamp(str(file)))
+    assert len(stamps) == 1
+    (source / "metadata.csv").write_text("file,tags\nfees.txt,board\n")
+    stamps.add(corpus_stamp(str(file)))
+    file.write_text("Changed.")
+    stamps.add(corpus_stamp(str(file)))
+    assert len(stamps) == 3

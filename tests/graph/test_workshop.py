@@ -11,7 +11,6 @@ import pytest
 from fake_openai import FakeOpenAI, Reply
 from statute import LAW
 
-from lexloop.core import filters
 from lexloop.core.errors import CorpusError, ModelError, SettingsError
 from lexloop.core.settings import Connection, Settings
 from lexloop.corpus.index.manifest import Source
@@ -140,8 +139,7 @@ def test_todays_law_is_that_of_the_day_a_question_begins(
 ) -> None:
     (tmp_path / "old.txt").write_text(f"---\nin_force_to: 2024-01-01\n---\n{LAW}", "utf-8")
     (tmp_path / "new.txt").write_text(f"---\nin_force_from: 2024-01-02\n---\n{LAW}", "utf-8")
-    for module in (workshops, filters):
-        monkeypatch.setattr(module, "date", Calendar)
+    monkeypatch.setattr(workshops, "date", Calendar)
     workshop = Workshop(Connection(), Settings(corpus=str(tmp_path)))
 
     def seen(parts: Components) -> list[str]:
@@ -153,6 +151,25 @@ def test_todays_law_is_that_of_the_day_a_question_begins(
     monkeypatch.setattr(Calendar, "now", date(2024, 1, 2))
     assert workshop(None, first.snapshot) is first
     assert seen(workshop(None)) == ["new.txt"]
+
+
+def test_a_question_keeps_its_day_where_its_components_are_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "old.txt").write_text(f"---\nin_force_to: 2024-01-01\n---\n{LAW}", "utf-8")
+    (tmp_path / "new.txt").write_text(f"---\nin_force_from: 2024-01-02\n---\n{LAW}", "utf-8")
+    # midnight falls between the reading of the day and everything after it
+    monkeypatch.setattr(workshops, "date", Calendar)
+    begun = Workshop(Connection(), Settings(corpus=str(tmp_path)))(None)
+    assert begun.settings.as_of == "2024-01-01"
+    assert begun.text_of is not None
+    assert begun.text_of("old.txt") is not None
+    monkeypatch.setattr(Calendar, "now", date(2024, 1, 2))
+    resumed = Workshop(Connection(), Settings(corpus=str(tmp_path)))(None, begun.snapshot)
+    assert resumed.snapshot == begun.snapshot
+    assert resumed.text_of is not None
+    assert resumed.text_of("old.txt") is not None
+    assert resumed.text_of("new.txt") is None
 
 
 def test_two_first_calls_share_one_collection(corpus: Path) -> None:

@@ -11,7 +11,7 @@ from lexloop.apps.cli import options
 from lexloop.apps.cli.edge import reported
 from lexloop.apps.cli.index import options as index_options
 from lexloop.apps.cli.index.held import embedder_of, held_manifest
-from lexloop.apps.cli.terminal import one_line, plain, result_console, write_json
+from lexloop.apps.cli.terminal import first_of, one_line, plain, result_console, write_json
 
 if TYPE_CHECKING:
     from lexloop.corpus.index.collection import Collection
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lexloop.corpus.index.view import View
 
 _KNOWN = ("jurisdiction", "kind", "host", "tags")
+_MOST_PROBLEMS, _MOST_DOCUMENTS = 5, 20
 
 
 def verify(*, index: index_options.Index, as_json: index_options.AsJson = False) -> None:
@@ -49,7 +50,7 @@ def info(
     jurisdictions: options.Jurisdictions = None,
     source_kinds: options.Kinds = None,
 ) -> None:
-    """Say what an index holds, what it is made with, and what was left out of it.
+    """Say what an index holds, what it is made with, what was left out, and what is misnumbered.
 
     Documents are listed as somebody with the given tags may see them, of any day unless one is
     given. Where documents have tags, what was left out is counted and not named.
@@ -93,6 +94,11 @@ def _report(
         "excluded": list(manifest.excluded) if view.all_public else [],
         "excluded_count": len(manifest.excluded),
         "skipped": [vars(item) for item in view.skipped()],
+        "numbering": [
+            {"document": name, "problems": [*tree.problems]}
+            for name in view.documents
+            if (tree := view.tree_of(name)) is not None and tree.problems
+        ],
     }
 
 
@@ -107,13 +113,20 @@ def _show(report: dict[str, Any]) -> None:
     console = result_console()
     table = Table(show_header=False, box=None, pad_edge=False)
     for name, value in report.items():
-        if name not in ("list", "skipped", "sources"):
+        if name not in ("list", "skipped", "sources", "numbering"):
             table.add_row(plain(name, "bold"), plain(one_line(str(value))))
     for source in report["sources"]:
         table.add_row(plain("source", "bold"), plain(one_line(source["path"] or "not recorded")))
     console.print(table)
     for item in report["skipped"]:
-        console.print(plain(one_line(f"Skipped {item['name']}: {item['reason']}"), "yellow"))
+        head = "Note on" if item["indexed"] else "Skipped"
+        console.print(plain(one_line(f"{head} {item['name']}: {item['reason']}"), "yellow"))
+    misnumbered = [
+        f"Numbering of {item['document']}: {' '.join(first_of(item['problems'], _MOST_PROBLEMS))}"
+        for item in report["numbering"]
+    ]
+    for said in first_of(misnumbered, _MOST_DOCUMENTS):
+        console.print(plain(one_line(said), "yellow"))
     if "list" in report:
         listed = Table("document", "in force", *_KNOWN, box=None, pad_edge=False)
         for row in report["list"]:

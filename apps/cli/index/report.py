@@ -75,7 +75,8 @@ def show_skipped(skipped: "list[Skipped]") -> None:
     notes = progress_console()
     for item in skipped:
         said = f"{item.name}: {item.reason}"
-        notes.print(joined(plain("Skipped ", "bold yellow"), plain(one_line(said))))
+        head = "Note on " if item.indexed else "Skipped "
+        notes.print(joined(plain(head, "bold yellow"), plain(one_line(said))))
 
 
 def show_estimate(found: "Estimate", cost: dict[str, Any], as_json: bool) -> None:

@@ -71,7 +71,7 @@ def write(
         )
     seconds = time.perf_counter() - began
     show_outcome(index, outcome, seconds, given["as_json"], other_kinds(sources))
-    if outcome.skipped:
+    if not all(item.indexed for item in outcome.skipped):
         raise typer.Exit(FILES_SKIPPED)
 
 

@@ -101,7 +101,6 @@ def test_when_no_file_can_be_read_every_reason_is_told(tmp_path: Path) -> None:
     ("name", "reason"),
     [
         ("missing", "does not exist"),
-        ("file.txt", "is not a folder"),
         ("file.txt/below", "is not a folder"),
         ("empty", r"holds no file that can be read \(\.txt, \.md, \.html"),
         ("n" * 300, "cannot be listed: .*too long"),
@@ -192,3 +191,5 @@ def test_the_sources_of_an_index_include_what_is_said_of_them(tmp_path: Path) ->
     (tmp_path / "a.txt").write_text("The law.")
     (tmp_path / "metadata.csv").write_text("file,title\na.txt,Law\n")
     assert [path.name for path in source_files(tmp_path)] == ["a.txt", "metadata.csv"]
+    (tmp_path / "b.txt").write_text("Another law.")
+    assert source_files(tmp_path / "b.txt") == [tmp_path / "b.txt", tmp_path / "metadata.csv"]

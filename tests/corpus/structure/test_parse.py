@@ -276,9 +276,9 @@ def test_numbers_out_of_order_are_reported_and_not_mended() -> None:
         "Article 1\nA\nText.\nArticle 3\nB\n1. One.\n2. Two.\n4. Four.\nArticle 2\nC\nText.\n"
     )
     assert tree.problems == (
-        "Article 3 follows Article 1.",
+        "Article 3 follows Article 1: numbers are missing.",
         "Article 3(4) does not follow what precedes it.",
-        "Article 2 follows Article 3.",
+        "Article 2 follows Article 3: out of order.",
     )
 
 
@@ -320,3 +320,14 @@ def test_a_heading_that_the_format_marks_may_name_the_provision_below_it() -> No
         found = [(u.label, u.heading) for u in document.tree.units if u.kind == "provision"]
         assert [heading for _, heading in found] == ["Citation", "Interpretation", "Registers"]
         assert [label[-1] for label, _ in found] == ["1", "2", "3"]
+
+
+def test_contents_go_on_over_parts_that_have_only_a_number() -> None:
+    heads = "PART 1\nLicences\n1 Need\n2 Grant\nPART 2\nConduct\n3 Speed\nSchedule 1 Fees\n"
+    body = (
+        "PART 1\nLicences\n1 Need\n(1) One.\n2 Grant\n(1) Two.\nPART 2\nConduct\n3 Speed\n"
+        "(1) Three.\nSCHEDULE 1\nFees\n1 A fee is payable.\n"
+    )
+    tree = tree_of(f"Boats Act\nCONTENTS\n{heads}{body}")
+    labels = [unit.label for unit in tree.units if unit.kind in ("part", "provision", "annex")]
+    assert labels == ["Part 1", "Section 1", "Section 2", "Part 2", "Section 3", "Schedule 1"]

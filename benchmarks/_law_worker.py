@@ -1,0 +1,38 @@
+"""Does with its own checkout's code what ``_law_timing.py`` says, line by line, and tells the time.
+
+``{"index": CORPUS, "out": INDEX}`` indexes; ``{"ask": QUESTION, "corpus": INDEX}`` asks. Only what
+every checkout has is imported, and nothing of this folder.
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+from lexloop.core.settings import Connection, Settings
+from lexloop.corpus.index.manifest import Source
+from lexloop.corpus.index.writer import write_index
+from lexloop.corpus.opening import tools_for
+from lexloop.graph.build import build_graph
+from lexloop.graph.workshop import Workshop
+from lexloop.models.minilm import load_minilm
+
+
+def main() -> None:
+    """Do each line's bidding until there are no more."""
+    minilm = load_minilm()
+    minilm.embed(["The first call prepares what later ones find ready."])
+    graph = build_graph(Workshop(Connection()))
+    for line in sys.stdin:
+        wanted = json.loads(line)
+        began = time.perf_counter()
+        if "index" in wanted:
+            tools = tools_for(Settings(), minilm)
+            write_index(Path(wanted["out"]), [Source(wanted["index"])], tools)
+        else:
+            graph.invoke({"question": wanted["ask"]}, context=Settings(corpus=wanted["corpus"]))
+        print(time.perf_counter() - began, flush=True)
+
+
+if __name__ == "__main__":
+    main()

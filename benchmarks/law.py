@@ -1,0 +1,105 @@
+"""How well laws are read: by format, by label, by ways of cutting, and how fast.
+
+    python benchmarks/law.py [--gdpr FOLDER] [--formats txt,pdf] [--kinds article,list] [--limit N]
+    python benchmarks/law.py --labels
+    python benchmarks/law.py --ablate [--limit N]
+    python benchmarks/law.py --timing [--against DIR]
+
+The first asks the probes of a law (FOLDER holds its text, its page, ``structure.json`` and
+``probes.jsonl``; default the folder ``gdpr`` of ``LEXLOOP_DATA``) of its text, its page, and a DOCX
+and a PDF made from the text, and scores every citation by its words, so that all formats are
+measured alike; ``_law_scoring.py`` says how. ``--labels`` asks about the sample and about a
+contract, an act and a policy with tables, and compares each citation's label with the one that a
+reader wrote down. ``--ablate`` and ``--timing`` are explained in ``_law_ablation.py`` and
+``_law_timing.py``.
+"""
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from _law_asking import Figures, chosen, labelled, probed
+from _law_files import as_format
+from _law_scoring import Law
+
+_ROOT = Path(__file__).resolve().parents[1]
+_ASKED = _ROOT / "tests" / "data" / "asked_laws"
+_FORMATS = ("txt", "html", "docx", "pdf")
+
+
+def main() -> None:
+    """Measure what is asked for, print it, and write it where asked."""
+    options = _options()
+    report: dict[str, Any] = {}
+    if options.labels:
+        questions = json.loads((_ASKED / "questions.json").read_text(encoding="utf-8"))
+        report = labelled((_ASKED, _ROOT / "data" / "ll144"), questions)
+        print(json.dumps(report, indent=2))
+    elif (folder := options.gdpr) is None or not (folder / "probes.jsonl").is_file():
+        print(f"Left out: no probes in {folder}; give --gdpr FOLDER or set LEXLOOP_DATA.")
+    elif options.ablate:
+        from _law_ablation import ablated
+
+        report = ablated(folder, options.kinds, options.limit)
+    elif options.timing:
+        from _law_timing import timed
+
+        report = timed(_text_of(folder), options.against, options.repeats)
+        print(json.dumps(report, indent=2))
+    else:
+        report = _by_format(folder, options)
+        print(_table(report))
+    if options.json:
+        options.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+
+
+def _options() -> argparse.Namespace:
+    data = os.environ.get("LEXLOOP_DATA")
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--gdpr", type=Path, default=Path(data) / "gdpr" if data else None)
+    parser.add_argument("--formats", default=",".join(_FORMATS))
+    parser.add_argument("--kinds", help="kinds of probes, with commas")
+    parser.add_argument("--limit", type=int, help="at most so many probes of each kind")
+    parser.add_argument("--labels", action="store_true")
+    parser.add_argument("--ablate", action="store_true")
+    parser.add_argument("--timing", action="store_true")
+    parser.add_argument("--against", type=Path, help="another checkout with a .venv")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--json", type=Path, metavar="OUT", help="also write the figures here")
+    return parser.parse_args()
+
+
+def _text_of(folder: Path) -> Path:
+    return next(iter(sorted(folder.glob("*.txt"))))
+
+
+def _by_format(folder: Path, options: argparse.Namespace) -> dict[str, Figures]:
+    text = _text_of(folder)
+    structure = json.loads((folder / "structure.json").read_text(encoding="utf-8"))
+    law = Law(text.read_text(encoding="utf-8"), structure)
+    probes = chosen(folder / "probes.jsonl", options.kinds, options.limit)
+    report: dict[str, Figures] = {}
+    with tempfile.TemporaryDirectory() as made:
+        for kind in options.formats.split(","):
+            report[kind] = probed(as_format(text, kind, Path(made)), law, probes)
+            print(kind, json.dumps(report[kind]), file=sys.stderr, flush=True)
+    return report
+
+
+def _table(report: dict[str, Figures]) -> str:
+    """The figures by format, each with its difference from the first format's."""
+    first, *others = report
+    lines = [f"| | {' | '.join(report)} |", "|---" * (1 + len(report)) + "|"]
+    for name, value in report[first].items():
+        cells = [f"{value:.3f}"]
+        cells += [f"{report[o][name]:.3f} ({report[o][name] - value:+.3f})" for o in others]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

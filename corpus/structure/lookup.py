@@ -1,0 +1,98 @@
+"""What somebody names in a document: by reference, by number alone, by label or by heading."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from lexloop.corpus.structure.places import Missing, Places
+from lexloop.corpus.structure.references import Reference, find_references, loose_numbers
+from lexloop.corpus.structure.tables import cells
+from lexloop.corpus.structure.tree import ITEMS, Tree
+
+_OF_ANOTHER = re.compile(r"\s+(?:of|to)\s+(?:the\s+)?[A-Z]\w*|\s+[A-Z]{2,}\b")
+"""What follows a reference to another act: "of the Charter", "TFEU"."""
+
+
+class Mention(NamedTuple):
+    """A reference in a provision's text.
+
+    Args:
+        said: Its words.
+        places: The units that it names; nothing where the document has none such.
+    """
+
+    said: str
+    places: list[int]
+
+
+def named_places(tree: Tree, said: str) -> list[int]:
+    """The places that words name, in order; all that have the same label where one is repeated."""
+    wanted = " ".join(said.split()).casefold()
+    own = {place: unit.label for place, unit in enumerate(tree.units) if owns_label(tree, place)}
+    found = [place for place, label in own.items() if label.casefold() == wanted]
+    if not found:
+        places, references = Places(tree), asked_references(said)
+        every = [places.find(reference) for reference in references]
+        labels = {tree.units[place].label for group in every for place in group}
+        found = [place for place, label in own.items() if label in labels] if all(every) else []
+    if not found:
+        inner = f", {wanted}"
+        found = [place for place, label in own.items() if label.casefold().endswith(inner)]
+    if not found:
+        found = [p for p, u in enumerate(tree.units) if wanted and u.heading.casefold() == wanted]
+    return found
+
+
+def missing_place(tree: Tree, said: str) -> Missing | None:
+    """What is there in place of a provision that is not; None where the words name none."""
+    places = Places(tree)
+    every = (places.missing(reference) for reference in asked_references(said))
+    return next(filter(None, every), None)
+
+
+def asked_references(said: str) -> Sequence[Reference]:
+    """The references in words that name nothing but provisions: "17" is that of Section 17."""
+    whole = " ".join(said.split())
+    alone = find_references(f"section {whole}")
+    if len(alone) == 1 and alone[0].end == len(f"section {whole}"):
+        return alone
+    return find_references(whole) or loose_numbers(whole)
+
+
+def lead_ins(tree: Tree, place: int, text: str) -> list[str]:
+    """The words above an item that it completes, outermost first, each on one line.
+
+    Those of a row are the names of its table's columns.
+    """
+    found: list[str] = []
+    if tree.units[place].kind == "row":
+        beside = (tree.units[at] for at in tree.children(tree.units[place].parent))
+        heads = (text[u.start : u.end].strip().split("\n") for u in beside if u.kind == "columns")
+        found += [" | ".join(cells(head[0])) for head in heads]
+    if tree.units[place].kind in ITEMS:
+        for above in tree.above(place):
+            unit = tree.units[above]
+            if tree.leads(above, text):
+                found.append(" ".join(text[unit.body : tree.own_end(above)].split()))
+            if unit.kind not in ITEMS:
+                break
+    return found[::-1]
+
+
+def mentions(tree: Tree, place: int, text: str) -> list[Mention]:
+    """What the text of a unit refers to, each words once, in order."""
+    places, found = Places(tree), dict[str, list[int]]()
+    for at in (place, *tree.below(place)):
+        own = text[tree.units[at].body : tree.own_end(at)]
+        for reference in find_references(own):
+            elsewhere = _OF_ANOTHER.match(own, reference.end)
+            end = elsewhere.end() if elsewhere else reference.end
+            said = " ".join(own[reference.start : end].split())
+            found.setdefault(said, [] if elsewhere else places.find(reference, at))
+    return [Mention(*item) for item in found.items()]
+
+
+def owns_label(tree: Tree, place: int) -> bool:
+    """Whether a unit's label is its own and not that of what it lies in."""
+    unit = tree.units[place]
+    return bool(unit.label) and (unit.parent < 0 or unit.label != tree.units[unit.parent].label)
