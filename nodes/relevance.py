@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.corpus.structure.statements import Statement
-from lexloop.corpus.structure.tree import Tree
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.definition import asked_definition, defines
@@ -46,14 +45,6 @@ class Sources(Protocol):
 
     def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
         """The statements of a chunk and their vectors."""
-        ...
-
-    def tree_of(self, document: str) -> Tree | None:
-        """The tree of a document; None when there is no such document."""
-        ...
-
-    def text_of(self, document: str) -> str | None:
-        """The text of a document; None when there is no such document."""
         ...
 
     def rarity(self, term: str) -> float:

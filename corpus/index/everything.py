@@ -97,11 +97,6 @@ class Everything:
         return end_superseded({name: known.get(name, UNKNOWN) for name in names})
 
     @cached_property
-    def tree_of(self) -> Callable[[int], Tree]:
-        """From the place of a document to its tree."""
-        return lru_cache(maxsize=_TREES)(lambda ordinal: self.texts.document(ordinal).tree)
-
-    @cached_property
     def graph_of(self) -> Callable[[frozenset[str] | None], KnowledgeGraph]:
         """From documents, None for all, to the knowledge graph that they alone make."""
 

@@ -1,7 +1,5 @@
 """The embedded generator: selects, orders and cites sentences of the passages."""
 
-from typing import Protocol
-
 from lexloop.core.types import (
     ABSTENTION,
     Advice,
@@ -11,27 +9,22 @@ from lexloop.core.types import (
     PointedUnit,
     Triplet,
 )
-from lexloop.corpus.structure.asking import Library
 from lexloop.corpus.structure.telling import groups
 from lexloop.corpus.text.sentences import sentence_spans
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.cite import cite
 from lexloop.nodes.definition import asked_definition
 from lexloop.nodes.generate.answerable import answerable, read_signs
-from lexloop.nodes.generate.lists import list_asked
+from lexloop.nodes.generate.lists import Documents, list_asked
 from lexloop.nodes.generate.node import Draft
 from lexloop.nodes.generate.quoting import quote_all
 from lexloop.nodes.generate.selection import Chosen, Evidence, gather, select, standing_alone
 from lexloop.nodes.question import question_parts
-from lexloop.nodes.relevance import Asked, Sources, understand
+from lexloop.nodes.relevance import Asked, understand
 
 MIN_ANSWERABLE = 0.5
 _SHORT = 300
 """A provision of so few words is quoted whole, whatever is asked of it."""
-
-
-class Documents(Sources, Library, Protocol):
-    """What answers are selected and quoted from."""
 
 
 class ExtractiveGenerator:

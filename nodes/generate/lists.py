@@ -1,6 +1,9 @@
 """Whether a question asks for a list as a whole."""
 
+from typing import Protocol
+
 from lexloop.core.types import PointedUnit
+from lexloop.corpus.structure.asking import Library
 from lexloop.corpus.structure.tree import ITEMS
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.nodes.generate.selection import Evidence
@@ -12,7 +15,11 @@ _POINT, _OF_SEVERAL = 0.1, 0.3
 list for the question to ask for that point: where one thing is asked, and where several are."""
 
 
-def list_asked(item: Evidence, asked: Asked, sources: Sources) -> PointedUnit | None:
+class Documents(Sources, Library, Protocol):
+    """What answers are selected and quoted from."""
+
+
+def list_asked(item: Evidence, asked: Asked, sources: Documents) -> PointedUnit | None:
     """The unit whose list a question asks for as a whole; None where it asks for none.
 
     It does where the words that lead into the list, with the headings above them, hold of the
