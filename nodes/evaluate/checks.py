@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection
 
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.types import Citation
+from lexloop.corpus.structure.statements import unnumbered
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.nodes.evaluate.facts import facts, states
 from lexloop.nodes.evaluate.foreign import foreign_matter
@@ -40,7 +41,7 @@ def citation_problems(
         One sentence per problem; none means that the answer is made of sentences, that every one
         cites or leads in some that do, that each shares content with what each of its markers
         cites, that every cited span is in its document, and that every number, date, section
-        reference and web address is in the cited text.
+        reference and web address is in the cited text or the words that lead into it.
 
     Raises:
         DeadlineExceeded: The question has run out of time.
@@ -56,10 +57,7 @@ def citation_problems(
     by_number: dict[int, list[Citation]] = {}
     for citation in citations:
         by_number.setdefault(citation["n"], []).append(citation)
-    texts = {
-        n: "\n".join(f"{c['section']}\n{c['quote']}" for c in cited)
-        for n, cited in by_number.items()
-    }
+    texts = {n: "\n".join(_read(c, text_of) for c in cited) for n, cited in by_number.items()}
     words = {n: _words(text) for n, text in texts.items()}
     for sentence in sentences:
         heed_deadline("while citations were verified")
@@ -121,7 +119,22 @@ def _misquoted(citation: Citation, text_of: TextOf) -> str | None:
     start, end = citation["start"], citation["end"]
     if not 0 <= start < end <= len(text) or text[start:end] != citation["quote"]:
         return f"[{citation['n']}] quotes words that are not at {start}-{end} of its document."
+    if _lead(citation, text) != citation.get("lead", ""):
+        return f"[{citation['n']}] has a lead-in that is not where it says in its document."
     return None
+
+
+def _lead(citation: Citation, text: str) -> str:
+    """The words of a document that a citation completes, where its lead spans say they stand."""
+    spans = citation.get("lead_spans", [])
+    inside = (text[start:end] for start, end in spans if 0 <= start < end <= len(text))
+    return " ".join(map(unnumbered, inside))
+
+
+def _read(citation: Citation, text_of: TextOf) -> str:
+    """What a citation stands for: its label, the words that lead into it, and its quote."""
+    lead = _lead(citation, text_of(citation["document"]) or "")
+    return "\n".join([citation["section"], lead, citation["quote"]])
 
 
 def _short(text: str, limit: int = 80) -> str:

@@ -183,3 +183,73 @@ def test_a_long_sentence_is_shortened() -> None:
     [problem] = citation_problems("word " * 100, [], text_of)
     assert len(problem) < 100
     assert problem.endswith("…")
+
+
+STATUTE = (
+    "§ 10-4 Reports. Within 30 days after the end of May an owner must file:\n"
+    "(a) a list of boats; and\n(b) the receipts under § 10-3."
+)
+LEAD = "Within 30 days after the end of May an owner must file:"
+
+
+def point(**changed: object) -> Citation:
+    lead = STATUTE.index(LEAD)
+    spans = {"lead": LEAD, "lead_spans": [[lead, lead + len(LEAD)]], "section": "§ 10-4(a)"}
+    words = "(a) a list of boats; and"
+    at = {"start": STATUTE.index(words), "end": STATUTE.index(words) + len(words)}
+    return citation(PAYS, **{**at, "quote": words, **spans, **changed})
+
+
+def statute(document: str) -> str:
+    return STATUTE
+
+
+def test_the_words_that_lead_into_a_quote_support_as_it_does() -> None:
+    answer = "Within 30 days after May an owner must file a list of boats. [1]"
+    assert citation_problems(answer, [point()], statute) == []
+    bare = {name: value for name, value in point().items() if not name.startswith("lead")}
+    problems = citation_problems(answer, [Citation(**bare)], statute)
+    assert problems == [f"30 is not in the cited text: {answer.removesuffix(' [1]')}"]
+
+
+def test_what_shares_words_with_the_lead_in_alone_is_no_stranger() -> None:
+    assert citation_problems("An owner must file something. [1]", [point()], statute) == []
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"lead": LEAD.replace("30", "60")},
+        {"lead": "An owner must file:", "lead_spans": []},
+        {"lead_spans": [[0, 15]]},
+        {"lead_spans": [[-15, -1]]},
+        {"lead_spans": [[20, 10_000]]},
+        {"lead_spans": [[30, 20]]},
+        {"lead_spans": []},
+    ],
+)
+def test_a_lead_in_that_is_not_at_its_spans(changed: dict[str, object]) -> None:
+    problems = citation_problems("A list of boats is filed. [1]", [point(**changed)], statute)
+    assert problems == ["[1] has a lead-in that is not where it says in its document."]
+
+
+def test_words_of_a_lead_in_that_only_the_record_has_support_nothing() -> None:
+    forged = point(lead="Within 60 days an owner must file:")
+    problems = citation_problems("A list of boats is due in 60 days. [1]", [forged], statute)
+    assert problems == [
+        "[1] has a lead-in that is not where it says in its document.",
+        "60 is not in the cited text: A list of boats is due in 60 days.",
+    ]
+
+
+def test_a_lead_in_may_be_of_several_pieces_and_goes_without_its_numbers() -> None:
+    text = "1. An owner must\nkeep:\n(a) a log of:\n(i) 3 tides."
+    cited = citation(
+        PAYS,
+        **{"start": 37, "end": len(text), "quote": "(i) 3 tides.", "section": ""},
+        lead="An owner must keep: a log of:",
+        lead_spans=[[0, 22], [23, 36]],
+    )
+    assert text[37:] == "(i) 3 tides."
+    answer = "An owner must keep a log of 3 tides. [1]"
+    assert citation_problems(answer, [cited], lambda name: text) == []
