@@ -7,27 +7,32 @@ from lexloop.corpus.structure.statements import Statement
 
 
 def cite(passage: Passage, said: Sequence[Statement], n: int) -> Citation:
-    """The citation of statements that follow each other in a passage.
+    """The citation of statements that follow each other in a passage, as far as it holds them.
 
     Args:
         passage: Where they stand.
-        said: At least one; where they are of several provisions, the label of the passage serves.
+        said: At least one; where they are of several provisions or of none, the label of the
+            passage serves.
         n: The number of the source.
     """
     first, last = said[0], said[-1]
+    # a list may begin before the passage and end after it
+    start, end = max(first.start, passage["start"]), min(last.end, passage["end"])
+    cut = passage["text"][start - passage["start"] : end - passage["start"]]
+    start, quote = start + len(cut) - len(cut.lstrip()), cut.strip()
     labels = {statement.label for statement in said}
     citation: Citation = {
         "n": n,
         "document": passage["document"],
-        "section": first.label if len(labels) == 1 else passage["section"],
-        "page": _page(passage, first.start),
-        "start": first.start,
-        "end": last.end,
-        "quote": passage["text"][first.start - passage["start"] : last.end - passage["start"]],
+        "section": (first.label if len(labels) == 1 else "") or passage["section"],
+        "page": _page(passage, start),
+        "start": start,
+        "end": start + len(quote),
+        "quote": quote,
     }
-    if outside := [span for span in first.leads if not first.start <= span[0] < last.end]:
+    if first.leads:
         citation["lead"] = first.lead
-        citation["lead_spans"] = [list(span) for span in outside]
+        citation["lead_spans"] = [list(span) for span in first.leads]
     if "version" in passage:
         citation["version"] = passage["version"]
     return citation

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from records import passage
+from records import Read, passage
 
 from lexloop.core.deadline import Deadline, within
 from lexloop.core.errors import DeadlineExceeded
@@ -28,7 +28,7 @@ def reranked(small: View) -> None:
     "work",
     [
         reranked,
-        lambda _: cited(ANSWER, [PASSAGE]),
+        lambda _: cited(ANSWER, [PASSAGE], lambda name: Read(PASSAGE).statements(name)[0]),
         lambda _: citation_problems(ANSWER, [], lambda name: None),
     ],
     ids=["reranking", "seeking citations", "verifying citations"],

@@ -1,6 +1,10 @@
 """Records of the core, filled in for tests."""
 
+import numpy as np
+
 from lexloop.core.types import Attempt, Evaluation, Passage, Triplet
+from lexloop.corpus.structure.statements import Statement, statements_in_text
+from lexloop.models.embedding import Vectors
 
 
 def passage(n: int, text: str, *, start: int = 0, section: str = "§ 1") -> Passage:
@@ -18,6 +22,18 @@ def passage(n: int, text: str, *, start: int = 0, section: str = "§ 1") -> Pass
         "signals": {},
         "n": n,
     }
+
+
+class Read:
+    """Passages whose statements are read off their texts; their vectors are all alike."""
+
+    def __init__(self, *passages: Passage) -> None:
+        self._passages = {one["id"]: one for one in passages}
+
+    def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
+        given = self._passages[chunk_id]
+        found = statements_in_text(" " * given["start"] + given["text"])
+        return found, np.ones((len(found), 1), dtype=np.float32)
 
 
 def triplet(subject: str, predicate: str, obj: str) -> Triplet:

@@ -3,19 +3,28 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from records import passage
+from records import Read, passage
 
-from lexloop.core.types import ABSTENTION
-from lexloop.nodes.generate.citations import (
-    abstains,
-    citation_for,
-    cited,
-)
+from lexloop.core.types import ABSTENTION, Passage
+from lexloop.corpus.structure.statements import Statement, statements_in_text
+from lexloop.nodes.evaluate.checks import citation_problems
+from lexloop.nodes.generate.citations import abstains, citation_for, cited
+from lexloop.nodes.generate.node import Draft
 
 TEXT = (
     "The employer must publish a summary. The fee is $50. It is due on 1 May 2024. "
     "Appeals go to the board under § 5-303(b). The board sits in spring."
 )
+LIST = "Article 7\nSurveys\nA survey must state:\n(a) the date; and\n(b) the depth.\n"
+
+
+def said_in(given: Passage) -> list[Statement]:
+    return Read(given).statements(given["id"])[0]
+
+
+def drafted(answer: str, passages: list[Passage]) -> Draft:
+    read = Read(*passages)
+    return cited(answer, passages, lambda chunk_id: read.statements(chunk_id)[0])
 
 
 @pytest.mark.parametrize(
@@ -29,16 +38,57 @@ TEXT = (
     ],
 )
 def test_best_supporting_span(statement: str, quote: str) -> None:
-    found = citation_for(statement, passage(3, TEXT, start=40))
+    given = passage(3, TEXT, start=40)
+    found = citation_for(statement, given, said_in(given), 2)
     assert found["quote"] == quote
-    assert found["n"] == 3
+    assert found["n"] == 2  # the source's number, whatever that of the passage is
     document = "x" * 40 + TEXT
     assert document[found["start"] : found["end"]] == quote
 
 
+def test_a_point_is_cited_with_the_words_that_it_completes() -> None:
+    given = passage(1, LIST)
+    found = citation_for("The depth (b) is stated.", given, said_in(given), 1)
+    assert found["quote"] == "(b) the depth."
+    assert found["section"] == "Article 7(b)"
+    assert found["lead"] == "A survey must state:"
+    assert found["lead_spans"] == [[18, 38]]
+
+
+def test_points_that_are_cited_together_have_the_label_of_their_passage() -> None:
+    # each point has one word of three, and a second statement costs a twentieth
+    given = passage(1, LIST, section="Article 7")
+    points = [one for one in said_in(given) if not one.points]
+    found = citation_for("Date, depth, tide.", given, points, 1)
+    assert found["quote"] == "(a) the date; and\n(b) the depth."
+    assert found["section"] == "Article 7"
+    assert found["lead_spans"] == [[18, 38]]
+
+
+def test_a_label_supports_what_names_it() -> None:
+    given = passage(1, LIST)
+    found = citation_for("See § 3(b).", given, [_labelled("§ 3(a)"), _labelled("§ 3(b)", 37)], 1)
+    assert found["section"] == "§ 3(b)"
+
+
+def _labelled(label: str, start: int = 21) -> Statement:
+    return Statement(start, start + 10, (), label, "", "nothing at all")
+
+
+@pytest.mark.parametrize("start", [0, 20, 38, 45])
+@pytest.mark.parametrize("length", [20, 26])
+def test_of_a_list_is_cited_what_its_passage_holds(start: int, length: int) -> None:
+    whole = next(one for one in statements_in_text(LIST) if one.points)
+    assert (whole.start, whole.end, whole.points) == (18, len(LIST.rstrip()), 2)
+    held = LIST[start : start + length]
+    found = citation_for("What a survey states.", passage(1, held, start=start), [whole], 1)
+    assert found["quote"] == LIST[max(start, 18) : start + length].strip()
+    assert LIST[found["start"] : found["end"]] == found["quote"]
+
+
 def test_each_marker_of_each_sentence_has_its_citation() -> None:
     passages = [passage(1, TEXT), passage(2, "The fee is $50.")]
-    draft = cited("The fee is $50 [1][2]. Appeals go to the board [1].", passages)
+    draft = drafted("The fee is $50 [1][2]. Appeals go to the board [1].", passages)
     assert [(c["n"], c["quote"]) for c in draft.citations] == [
         (1, "The fee is $50."),
         (2, "The fee is $50."),
@@ -47,14 +97,38 @@ def test_each_marker_of_each_sentence_has_its_citation() -> None:
 
 
 def test_same_support_is_cited_once() -> None:
-    draft = cited("The fee is $50 [1]. Yes, the fee is $50 [1].", [passage(1, TEXT)])
+    draft = drafted("The fee is $50 [1]. Yes, the fee is $50 [1].", [passage(1, TEXT)])
     assert len(draft.citations) == 1
 
 
+def test_sources_are_numbered_in_the_order_of_use() -> None:
+    passages = [passage(n, TEXT, start=10 * n) for n in range(1, 6)]
+    draft = drafted("The fee is $50 [4]. It is due on 1 May [2, 4]. Boards sit [5][4].", passages)
+    assert draft.answer == "The fee is $50 [1]. It is due on 1 May [2][1]. Boards sit [3][1]."
+    documents = {c["n"]: c["document"] for c in draft.citations}
+    assert documents == {1: "d4.txt", 2: "d2.txt", 3: "d5.txt"}
+
+
+def test_a_range_of_sources_is_written_out_once_each() -> None:
+    passages = [passage(n, TEXT) for n in range(1, 5)]
+    draft = drafted("The fee is $50 [2-4, 3].", passages)
+    assert draft.answer == "The fee is $50 [1][2][3]."
+    assert [c["document"] for c in draft.citations] == ["d2.txt", "d3.txt", "d4.txt"]
+
+
 def test_marker_that_names_no_passage_stays_without_citation() -> None:
-    draft = cited("The fee is $50 [1][7].", [passage(1, TEXT)])
-    assert draft.answer == "The fee is $50 [1][7]."
+    draft = drafted("The fee is $50 [1][7].", [passage(1, TEXT)])
+    assert draft.answer == "The fee is $50 [1][2]."
     assert [citation["n"] for citation in draft.citations] == [1]
+    problems = citation_problems(draft.answer, draft.citations, lambda name: TEXT)
+    assert problems == ["[2] cites no passage."]
+
+
+def test_what_names_no_passage_comes_after_all_that_do() -> None:
+    passages = [passage(1, TEXT), passage(2, TEXT)]
+    draft = drafted("The fee is $50 [7]. It is due on 1 May [2]. Boards sit [8][1].", passages)
+    assert draft.answer == "The fee is $50 [3]. It is due on 1 May [1]. Boards sit [4][2]."
+    assert {c["n"]: c["document"] for c in draft.citations} == {1: "d2.txt", 2: "d1.txt"}
 
 
 @pytest.mark.parametrize(
@@ -81,7 +155,13 @@ WORDS = st.sampled_from(["fee", "$50", "[1]", "[2]", "[9]", ".", "\n", "§ 5-303
 @given(answer=st.lists(WORDS).map(" ".join), start=st.integers(0, 500))
 def test_every_citation_quotes_its_document_exactly(answer: str, start: int) -> None:
     passages = [passage(1, TEXT, start=start), passage(2, "The fee\nis due.", start=start)]
-    for citation in cited(answer, passages).citations:
-        document = " " * start + passages[citation["n"] - 1]["text"]
+    texts = {given["document"]: " " * start + given["text"] for given in passages}
+    citations = drafted(answer, passages).citations
+    for citation in citations:
+        document = texts[citation["document"]]
         assert document[citation["start"] : citation["end"]] == citation["quote"]
         assert citation["quote"]
+    # numbered from 1, each of another document, in the order of use
+    named = dict((c["n"], c["document"]) for c in citations)
+    assert list(named) == list(range(1, len(named) + 1))
+    assert len(set(named.values())) == len(named)
