@@ -18,11 +18,17 @@ MAX_STATEMENTS, MAX_WORDS = 3, 120
 NEARLY_BEST = 0.9
 """A further statement must score this share of the best one's."""
 _COPY = 0.85
+_ITSELF = (
+    r"(?!\s+(?:(?-i:[A-Z])|(?:act|article|chapter|clause|law|paragraph|part|policy|rule|section"
+    r"|subpart|title)s?\b))"
+)
+"""What follows "this" where a text speaks of itself: "This Regulation", "In this section"."""
 _POINTS_BACK = re.compile(
     r"(?:however|nevertheless|moreover|furthermore|otherwise|therefore|thereafter|accordingly"
     r"|similarly|likewise|in addition|for (?:this|that|these|those|such) \w+"
-    r"|(?:in|to|under|by|on) (?:such|that|those|this|these) \w+"
-    r"|that|this|those|these|such|it|they|he|she|the (?:latter|former|same))\b",
+    rf"|(?:in|to|under|by|on) (?:(?:such|that|those)\b|(?:this|these)\b{_ITSELF})"
+    rf"|(?:this|these)\b{_ITSELF}|that|those|such|it|they|he|she"
+    r"|the (?:latter|former|same))\b",
     re.IGNORECASE,
 )
 _DEFINES = 0.5

@@ -1,12 +1,16 @@
 """Which statements of the passages make the answer."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from records import Read
+from records import passage as record
 
-from lexloop.core.types import Passage
+from lexloop.core.types import DEFINING, Passage, PointedUnit
 from lexloop.corpus.index.view import View
+from lexloop.corpus.structure.statements import Statement, statements_in_text
 from lexloop.nodes.generate.selection import (
     MAX_STATEMENTS,
     MAX_WORDS,
@@ -15,6 +19,7 @@ from lexloop.nodes.generate.selection import (
     Scored,
     gather,
     select,
+    standing_alone,
 )
 from lexloop.nodes.relevance import Asked, understand
 
@@ -22,7 +27,8 @@ Passages = Callable[..., list[Passage]]
 
 
 def scored(*rows: list[float], texts: list[str], passage: Passage) -> Scored:
-    evidence = [Evidence(passage, 0, len(text), text, n) for n, text in enumerate(texts)]
+    said = [Statement(0, len(text), (), "", "", text) for text in texts]
+    evidence = [Evidence(passage, one, n) for n, one in enumerate(said)]
     return Scored(evidence, np.eye(len(texts), dtype=np.float32), np.array(rows, dtype=np.float32))
 
 
@@ -40,12 +46,18 @@ def test_every_statement_and_every_list_is_evidence(small: View, passages: Passa
     found = gather(understand("What is an inspection?", small), given, small)
     assert found is not None
     texts = [item.text for item in found.evidence]
-    # the definition, three items with their lead-in, the whole list; then two statements
+    # the whole list, the definition, three items with their lead-in; then two statements
     assert len(texts) == 5 + 2
-    items = [text for text in texts if text.startswith("It must include:")]
-    assert len(items) == 4
-    assert "corrosion" in items[-1]
-    assert "sound" in items[-1]
+    assert [item.said.points for item in found.evidence] == [3, 0, 0, 0, 0, 0, 0]
+    assert texts[0] == (
+        "Hull inspection: A hull inspection is a check of the hull by an independent surveyor. "
+        "It must include:"
+    )
+    assert texts[2:5] == [
+        "It must include: a calculation of the rate of corrosion;",
+        "It must include: a photograph of the keel; and",
+        "It must include: a statement that the hull is sound.",
+    ]
     assert found.scores.shape == (1, 7)
     assert found.vectors.shape == (7, 384)
 
@@ -55,10 +67,16 @@ def test_the_spans_of_evidence_are_exact(small: View, passages: Passages) -> Non
     found = gather(understand("What is an inspection?", small), given, small)
     assert found is not None
     for item in found.evidence:
-        quoted = item.passage["text"][item.start : item.end]
+        text = small.text_of(item.passage["document"]) or ""
+        quoted = text[item.said.start : item.said.end]
         assert quoted.strip() == quoted
-        assert item.text.split()[0] == quoted.split()[0]
-        assert item.text.split()[-1] == quoted.split()[-1]
+        lead = [text[start:end] for start, end in item.said.leads]
+        assert item.said.lead.split() == " ".join(lead).split()
+        if item.said.points:
+            assert quoted.endswith("3. a statement that the hull is sound.")
+            continue
+        assert quoted.split()[-1] == item.text.split()[-1]
+        assert quoted.endswith(item.said.own)
 
 
 def test_no_passages_hold_no_evidence(small: View) -> None:
@@ -74,7 +92,9 @@ def test_the_best_for_each_part_then_what_is_nearly_as_good(small: View, passage
     )
     # the bar is 0.81: the first two answer their parts, the others fall short of it
     assert NEARLY_BEST == 0.9
-    assert [item.order for item in select(asked(small, 2), found)] == [0, 1]
+    chosen = select(asked(small, 2), found)
+    assert [item.order for item in chosen.best] == [0, 1]
+    assert chosen.more == []
 
 
 def test_more_is_taken_while_it_is_nearly_as_good(small: View, passage: Passage) -> None:
@@ -84,8 +104,9 @@ def test_more_is_taken_while_it_is_nearly_as_good(small: View, passage: Passage)
         passage=passage,
     )
     chosen = select(asked(small, 1), found)
-    assert [item.order for item in chosen] == [1, 2, 3]
-    assert len(chosen) == MAX_STATEMENTS
+    assert [item.order for item in chosen.best] == [1]
+    assert [item.order for item in chosen.more] == [2, 3]
+    assert len(chosen.best) + len(chosen.more) == MAX_STATEMENTS
 
 
 def test_what_was_said_is_not_said_again(small: View, passage: Passage) -> None:
@@ -94,16 +115,120 @@ def test_what_was_said_is_not_said_again(small: View, passage: Passage) -> None:
         texts=["The owner pays the fee.", "Owners pay fees", "A quay is long."],
         passage=passage,
     )
-    assert [item.order for item in select(asked(small, 1), found)] == [0, 2]
+    chosen = select(asked(small, 1), found)
+    assert [item.order for item in [*chosen.best, *chosen.more]] == [0, 2]
 
 
 def test_an_answer_has_a_length(small: View, passage: Passage) -> None:
     long = " ".join(f"word{n}" for n in range(MAX_WORDS - 1))
     found = scored([0.9, 0.89, 0.88], texts=[long, "two more words here", "short"], passage=passage)
-    assert [item.order for item in select(asked(small, 1), found)] == [0, 2]
+    chosen = select(asked(small, 1), found)
+    assert [item.order for item in [*chosen.best, *chosen.more]] == [0, 2]
 
 
 def test_a_statement_beyond_the_length_is_taken_alone(small: View, passage: Passage) -> None:
     long = " ".join(f"word{n}" for n in range(2 * MAX_WORDS))
     found = scored([0.9, 0.89], texts=[long, "short"], passage=passage)
-    assert [item.order for item in select(asked(small, 1), found)] == [0]
+    chosen = select(asked(small, 1), found)
+    assert [item.order for item in chosen.best] == [0]
+    assert chosen.more == []
+
+
+def test_a_list_is_no_addition(small: View, passage: Passage) -> None:
+    texts = ["alpha fee", "beta berth", "gamma quay"]
+    found = scored([0.9, 0.89, 0.88], texts=texts, passage=passage)
+    listed = replace(found.evidence[1].said, points=4)
+    found.evidence[1] = replace(found.evidence[1], said=listed)
+    chosen = select(asked(small, 1), found)
+    assert [item.order for item in [*chosen.best, *chosen.more]] == [0, 2]
+    found.scores[0, 1] = 0.95  # where it is the best, it answers
+    assert [item.order for item in select(asked(small, 1), found).best] == [1]
+
+
+def test_what_explains_must_be_clearly_closer(small: View, passages: Passages) -> None:
+    question = understand("Which boats are exempt?", small)
+    given = passages("§ 10-3")
+    plain = gather(question, given, small)
+    beside = gather(question, [{**one, "supporting": True} for one in given], small)
+    assert plain is not None
+    assert beside is not None
+    assert beside.scores == pytest.approx(0.85 * plain.scores, abs=1e-6)
+
+
+def test_the_very_definition_of_a_term_goes_before_other_texts_that_say_what_it_is(
+    small: View, passages: Passages
+) -> None:
+    question = understand("What is a hull inspection?", small)
+    assert question.definitions == ["hull inspection"]
+    given = passages("§ 5-100")
+    plain = gather(question, given, small)
+    marked = gather(question, [{**one, "signals": {DEFINING: 1.0}} for one in given], small)
+    assert plain is not None
+    assert marked is not None
+    # the list's own words and the first sentence say what it is, its points do not
+    assert marked.scores - plain.scores == pytest.approx(
+        np.array([[0.5, 0.5, 0.0, 0.0, 0.0]]), abs=1e-6
+    )
+
+
+def test_evidence_within_provisions(small: View, passage: Passage) -> None:
+    texts = ["alpha", "beta", "gamma"]
+    found = scored([0.1, 0.2, 0.3], [0.4, 0.5, 0.6], texts=texts, passage=passage)
+    for n, item in enumerate(found.evidence):
+        said = replace(item.said, start=10 * n, end=10 * n + 5)
+        found.evidence[n] = replace(item, said=said)
+    inside = found.within([unit(passage, 10, 15), unit(passage, 20, 24)])  # the third juts out
+    assert inside is not None
+    assert [item.text for item in inside.evidence] == ["beta"]
+    assert inside.scores.tolist() == [[np.float32(0.2)], [np.float32(0.5)]]
+    assert inside.vectors.tolist() == [[0.0, 1.0, 0.0]]
+    assert found.within([unit(passage, 0, 5, document="other.txt")]) is None
+    assert found.within([]) is None
+
+
+def unit(passage: Passage, start: int, end: int, document: str = "") -> PointedUnit:
+    named = document or passage["document"]
+    return {"document": named, "place": 0, "label": "§ 1", "start": start, "end": end}
+
+
+@pytest.mark.parametrize(
+    ("opening", "before"),
+    [
+        ("However, in such cases the fee is halved.", True),
+        ("That period may be extended.", True),
+        ("In that event nobody may moor.", True),
+        ("In this case he must pay twice.", True),
+        ("For that purpose a boat is moored.", True),
+        ("It must be paid at once.", True),
+        ("This applies to rafts.", True),
+        ("The latter is free.", True),
+        ("This Ordinance applies to rafts.", False),  # the text speaks of itself
+        ("In this section, a raft is a boat.", False),
+        ("These Rules apply to rafts.", False),
+        ("Italy has no such fee.", False),
+        ("Thatched boats are free of it.", False),
+        ("A raft is free of it, however.", False),
+    ],
+)
+def test_what_points_back_brings_what_stands_before_it(opening: str, before: bool) -> None:
+    text = f"A boat pays the fee on 1 May. {opening}"
+    given = record(1, text)
+    first, second = statements_in_text(text)
+    said = standing_alone(Evidence(given, second, 1), Read(given))
+    assert said == ([first, second] if before else [second])
+
+
+def test_what_stands_first_and_what_is_led_into_stands_alone() -> None:
+    for text in ("It is due.", "Those must pay:\n(a) those who moor;\n(b) such as lie.\n"):
+        given = record(1, text)
+        for said in Read(given).statements("c1")[0]:
+            assert standing_alone(Evidence(given, said, 0), Read(given)) == [said]
+
+
+def test_a_list_is_not_what_stands_before() -> None:
+    text = "Article 1\nFees\nThese are free:\n(a) rafts;\n(b) tugs.\nThey must be lit at night.\n"
+    given = record(1, text)
+    found = statements_in_text(text)
+    assert [one.points for one in found] == [2, 0, 0, 0]
+    alone = standing_alone(Evidence(given, found[3], 0), Read(given))
+    assert [one.own for one in alone] == ["tugs.", "They must be lit at night."]
