@@ -12,7 +12,10 @@ def test_sentences_carry_their_section() -> None:
     evidence = evidence_of([LAW, "A boat sinks."], load_minilm().embed)
     places = dict(zip(evidence.sentences, evidence.places, strict=True))
     assert places["A boat sinks."] == ""
-    assert places["A boat shorter than 4 metres is exempt from the mooring fee."] == "10-3"
+    assert places["A boat shorter than 4 metres is exempt from the mooring fee."] == "§ 10-3"
+    assert [place for text, place in places.items() if '"Berth" means' in text] == [
+        '§ 10-1 "Berth"'
+    ]
     assert evidence.vectors.shape == (len(evidence.sentences), 384)
     assert "§ 10-2 Duties of owners." in evidence.text  # a heading is no sentence, but is read
 
