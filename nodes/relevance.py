@@ -105,6 +105,12 @@ def coverage(wanted: frozenset[str], held: frozenset[str], sources: Sources) -> 
     return math.fsum(sources.rarity(term) for term in wanted & held) / total if total else 1.0
 
 
+def _terms(found: Sequence[Statement]) -> list[frozenset[str]]:
+    """The search terms of statements; those of a lead-in, which many share, are found once."""
+    led = {lead: frozenset(tokenize(lead)) for lead in {statement.lead for statement in found}}
+    return [led[statement.lead].union(tokenize(statement.own)) for statement in found]
+
+
 def relevance(
     asked: Asked, found: Sequence[Statement], vectors: Vectors, sources: Sources
 ) -> NDArray[np.float32]:
@@ -118,10 +124,11 @@ def relevance(
     """
     texts = [statement.text for statement in found]
     listed = np.array([statement.points > 0 for statement in found], dtype=np.bool_)
-    excepting = np.array([bool(_EXCEPTS.search(text)) for text in texts], dtype=np.bool_)
+    denied = [_DENIES.search(part) is not None for part in asked.parts]
+    excepting = any(denied) and np.array([bool(_EXCEPTS.search(text)) for text in texts])
     cosines = asked.vectors @ vectors.T
     closeness = cosines[:2].max(axis=0)
-    held = [frozenset(tokenize(text)) for text in texts]
+    held = _terms(found)
     known = asked.all_terms
     news = np.array([min(len(terms - known), _ENOUGH_NEWS) / _ENOUGH_NEWS for terms in held])
     news = np.maximum(news, listed)  # the points of a list are not in its text
@@ -132,14 +139,14 @@ def relevance(
     scores = np.empty((len(asked.parts), len(texts)), dtype=np.float32)
     for row, (terms, wanted) in enumerate(zip(asked.terms, asked.definitions, strict=True)):
         covered = np.array([coverage(terms, has, sources) for has in held])
-        defining = np.array([bool(wanted) and defines(wanted or "", text) for text in texts])
+        defining = np.array([defines(wanted, text) for text in texts]) if wanted else 0.0
         scores[row] = (
             CLOSENESS * closeness
             + PART * cosines[2 + row]
             + COVERAGE * covered
             + DEFINITION * defining
             + LIST * listed * (asks_for_several(asked.parts[row]))
-            + EXCEPTION * excepting * bool(_DENIES.search(asked.parts[row]))
+            + EXCEPTION * excepting * denied[row]
             + shared
         )
     return scores

@@ -1,7 +1,13 @@
 """The embedded reranker: a candidate is as good as its most relevant statement."""
 
+from itertools import pairwise
+
+import numpy as np
+
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.types import Candidate
+from lexloop.corpus.structure.statements import Statement
+from lexloop.models.embedding import Vectors
 from lexloop.nodes.relevance import Sources, relevance, understand
 
 FUSED, GRAPH = 1.0, 0.05
@@ -29,20 +35,32 @@ class FeatureReranker:
         """
         if not candidates:
             return []
-        asked = understand(question, self._sources)
-        fused = _fused(candidates)
+        fused, said = _fused(candidates), self._best_said(question, candidates)
         ranked: list[Candidate] = []
-        for candidate in candidates:
-            heed_deadline("while passages were reranked")
-            found, vectors = self._sources.statements(candidate["id"])
-            best = 0.0
-            if found:
-                best = float(relevance(asked, found, vectors, self._sources).max())
+        for candidate, best in zip(candidates, said, strict=True):
             graph = candidate["signals"].get("graph", 0.0)
             score = best + FUSED * fused[candidate["id"]] + GRAPH * graph
             signals = {**candidate["signals"], "rerank": score}
             ranked.append({**candidate, "score": score, "signals": signals})
         return sorted(ranked, key=lambda candidate: (-candidate["score"], candidate["id"]))
+
+    def _best_said(self, question: str, candidates: list[Candidate]) -> list[float]:
+        """The relevance of each candidate's most relevant statement; 0 where it says nothing."""
+        asked = understand(question, self._sources)
+        every: list[Statement] = []
+        rows: list[Vectors] = []
+        ends: list[int] = []
+        for candidate in candidates:
+            heed_deadline("while passages were reranked")
+            found, vectors = self._sources.statements(candidate["id"])
+            every += found
+            rows.append(vectors[: len(found)])
+            ends.append(len(every))
+        if not every:
+            return [0.0] * len(candidates)
+        scores = relevance(asked, every, np.concatenate(rows), self._sources).max(axis=0)
+        spans = pairwise([0, *ends])
+        return [float(scores[first:end].max()) if end > first else 0.0 for first, end in spans]
 
 
 def _fused(candidates: list[Candidate]) -> dict[str, float]:

@@ -56,7 +56,7 @@ def operative_first(ranked: list[Candidate], k: int) -> list[Candidate]:
     operative = [candidate for candidate in ranked if not candidate.get("supporting")]
     beside = [candidate for candidate in ranked if candidate.get("supporting")]
     room = max(k // _SUPPORT_OF, k - len(operative))
-    bar = operative[k - 1]["score"] if len(operative) >= k else -math.inf
+    bar = operative[k - 1]["score"] if 0 < k <= len(operative) else -math.inf
     taken = [candidate for candidate in beside[:room] if candidate["score"] > bar]
     return [*operative[: k - len(taken)], *taken]
 
@@ -78,7 +78,8 @@ def copies_last(candidates: list[Candidate]) -> list[Candidate]:
     seen: list[set[str]] = []
     for candidate in candidates:
         words = set(candidate["text"].lower().split())
-        copy = any(len(words & other) >= 0.85 * len(words) for other in seen)
+        least = 0.85 * len(words)
+        copy = any(len(other) >= least and len(words & other) >= least for other in seen)
         (copies if copy else kept).append(candidate)
         if not copy:
             seen.append(words)
