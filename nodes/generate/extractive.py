@@ -1,5 +1,7 @@
 """The embedded generator: selects, orders and cites sentences of the passages."""
 
+import re
+
 from lexloop.core.types import (
     ABSTENTION,
     Advice,
@@ -17,12 +19,13 @@ from lexloop.nodes.definition import asked_definition
 from lexloop.nodes.generate.answerable import answerable, read_signs
 from lexloop.nodes.generate.lists import Documents, list_asked
 from lexloop.nodes.generate.node import Draft
-from lexloop.nodes.generate.quoting import quote_all
+from lexloop.nodes.generate.quoting import LEFT_OUT, quote_all
 from lexloop.nodes.generate.selection import Chosen, Evidence, gather, select, standing_alone
 from lexloop.nodes.question import question_parts
 from lexloop.nodes.relevance import Asked, understand
 
 MIN_ANSWERABLE = 0.5
+_LAST_MARKER = re.compile(r" \[(\d+)\]$")
 _SHORT = 300
 """A provision of so few words is quoted whole, whatever is asked of it."""
 
@@ -92,9 +95,11 @@ class ExtractiveGenerator:
     def _draft(self, asked: Asked, chosen: Chosen) -> Draft:
         """The evidence as an answer; what is asked of a list as a whole is answered by all of it.
 
-        Sources are numbered in the order of use, each once.
+        Sources are numbered in the order of use, each once. What a list is headed and what of it is
+        left out is told by code.
         """
         lines: list[str] = []
+        told: list[str] = []
         citations: list[Citation] = []
         lists = [list_asked(item, asked, self._sources) for item in chosen.best]
         more = [] if any(lists) else chosen.more
@@ -103,17 +108,34 @@ class ExtractiveGenerator:
                 continue
             if unit is not None:
                 listed, cited = quote_all([unit], self._sources, self._max_words, len(citations))
-                lines += listed
+                said_by_code = [line for line in listed if _is_codes(line)]
+                lines += [line if line in said_by_code else _remarked(line) for line in listed]
+                told += said_by_code
                 citations += cited
                 continue
             n = len(citations) + 1
             said = standing_alone(item, self._sources)
             text = " ".join(statement.text for statement in said)
             text = text[:1].upper() + text[1:]
-            # a marker after each sentence, so that none stands uncited
-            lines.append(" ".join(f"{text[a:b]} [{n}]" for a, b in sentence_spans(text)))
+            lines.append(_marked(text, n))
             citations.append(cite(item.passage, said, n))
-        return Draft("\n".join(lines), citations)
+        return Draft("\n".join(lines), citations, told)
+
+
+def _is_codes(line: str) -> bool:
+    """Whether a line of a quoted list is none of its own: its heading, or what is left out."""
+    return line.startswith(LEFT_OUT) or _LAST_MARKER.search(line) is None
+
+
+def _remarked(line: str) -> str:
+    """A quoted line with its marker after each of its sentences."""
+    said, number = _LAST_MARKER.split(line)[:2]
+    return _marked(said, int(number))
+
+
+def _marked(text: str, n: int) -> str:
+    """A text with a marker after each sentence, so that none stands uncited."""
+    return " ".join(f"{text[a:b]} [{n}]" for a, b in sentence_spans(text))
 
 
 def _within(item: Evidence, citation: Citation) -> bool:

@@ -12,6 +12,8 @@ from lexloop.corpus.structure.tables import cells, is_ruler
 from lexloop.corpus.structure.telling import counted, entitled, groups, heading_span, outline
 from lexloop.corpus.structure.tree import ITEMS, Tree
 
+LEFT_OUT = ("Left out: ", "The rest is left out.")
+"""How a line begins that says what is not quoted."""
 _DEEPEST_LEAD = 6
 _WORTHWHILE = 100
 """How many words of a further provision are worth beginning it."""
@@ -276,7 +278,7 @@ def _left_out(tree: Tree, unit: int, quoted: Sequence[int]) -> str:
         said += filter(None, [_named(tree, left)])
         if place in quoted:
             break
-    return f"Left out: {'; '.join(said)}." if said else "The rest is left out."
+    return f"{LEFT_OUT[0]}{'; '.join(said)}." if said else LEFT_OUT[1]
 
 
 def _named(tree: Tree, places: Sequence[int]) -> str:
@@ -303,5 +305,5 @@ def _range(tree: Tree, places: Sequence[int]) -> str:
 def _units_left_out(units: Sequence[PointedUnit], several: bool) -> str:
     labels = [f"{u['label']} in {u['document']}" if several else u["label"] for u in units]
     if len(labels) < 3:
-        return f"Left out: {' and '.join(labels)}."
-    return f"Left out: {len(labels)} more, {labels[0]} to {labels[-1]}."
+        return f"{LEFT_OUT[0]}{' and '.join(labels)}."
+    return f"{LEFT_OUT[0]}{len(labels)} more, {labels[0]} to {labels[-1]}."

@@ -19,15 +19,25 @@ from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.cite import cite
-from lexloop.nodes.generate.extractive import ExtractiveGenerator, _cited
+from lexloop.nodes.evaluate.checks import citation_problems, without_told
+from lexloop.nodes.generate.extractive import ExtractiveGenerator
 from lexloop.nodes.generate.guard import PromptGuard
 from lexloop.nodes.generate.node import Draft, generate
-from lexloop.nodes.generate.selection import gather
-from lexloop.nodes.markers import cited_sentences, without_markers
-from lexloop.nodes.relevance import understand
+from lexloop.nodes.generate.selection import Chosen, Evidence, gather
+from lexloop.nodes.markers import cited_sentences
+from lexloop.nodes.relevance import Asked, understand
 
 Passages = Callable[..., list[Passage]]
 Answer = Callable[..., Draft]
+
+
+def answer_of(view: View, asked: Asked, *items: Evidence) -> Draft:
+    """The answer where this evidence is the best for the parts of the question."""
+    return ExtractiveGenerator(view)._draft(asked, Chosen(list(items), []))
+
+
+def problems(view: View, draft: Draft) -> list[str]:
+    return citation_problems(draft.answer, draft.citations, view.text_of, draft.told)
 
 
 @pytest.fixture
@@ -81,28 +91,64 @@ def test_every_span_can_be_cited_exactly(small: View, passages: Passages) -> Non
     scored = gather(understand("What is a hull inspection?", small), passages(), small)
     assert scored is not None
     for item in scored.evidence:
-        citation = cite(item.passage, item.start, item.end)
+        citation = cite(item.passage, [item.said], 7)
         source = small.text_of(citation["document"]) or ""
         assert source[citation["start"] : citation["end"]] == citation["quote"]
-        assert citation["section"] == item.passage["section"]
-        assert citation["n"] == item.passage["n"]
+        assert citation["section"] == item.said.label
+        assert citation["section"].startswith(item.passage["section"])
+        assert citation["n"] == 7
+        leads = [source[start:end] for start, end in citation.get("lead_spans", [])]
+        assert " ".join(leads) == citation.get("lead", "")
 
 
-def test_every_sentence_of_every_possible_answer_has_a_marker(
-    small: View, passages: Passages
-) -> None:
-    scored = gather(understand("What is a hull inspection?", small), passages(), small)
+def test_every_possible_answer_verifies(small: View, passages: Passages) -> None:
+    asked = understand("What is a hull inspection?", small)
+    scored = gather(asked, passages(), small)
     assert scored is not None
-    texts = [_cited(item) for item in scored.evidence]
-    for said in [*texts, " ".join(texts), " ".join(texts[::-1])]:
-        assert all(sentence.numbers for sentence in cited_sentences(said))
+    assert len(scored.evidence) == 16  # eight of each document
+    alone = [answer_of(small, asked, item) for item in scored.evidence]
+    both = [answer_of(small, asked, *scored.evidence[n : n + 3]) for n in range(14)]
+    for draft in [*alone, *both]:
+        assert problems(small, draft) == []
 
 
 def test_a_list_marker_is_left_out_of_the_answer(small: View, passages: Passages) -> None:
-    scored = gather(understand("What is it?", small), passages("§ 5-100"), small)
+    asked = understand("Is a photograph of the keel required?", small)
+    scored = gather(asked, passages("§ 5-100"), small)
     assert scored is not None
-    said = [without_markers(_cited(item)) for item in scored.evidence]
-    assert all(text[0].isupper() or text[0] == '"' for text in said)
+    keel = next(item for item in scored.evidence if "keel" in item.said.own)
+    draft = answer_of(small, asked, keel)
+    assert draft.answer == "It must include: a photograph of the keel; and [1]"
+    assert [(c["section"], c["quote"], c["lead_spans"]) for c in draft.citations] == [
+        ("§ 5-100(2)", "2. a photograph of the keel; and", [[109, 125]])
+    ]
+
+
+def test_sources_are_numbered_in_the_order_of_use_and_each_is_used_once(
+    small: View, passages: Passages
+) -> None:
+    asked = understand("Who pays the fee?", small)
+    given = passages("§ 10-3", "§ 10-2")
+    scored = gather(asked, given, small)
+    assert scored is not None
+    exempt, except_, pays, *_ = scored.evidence
+    draft = answer_of(small, asked, pays, exempt, pays, except_)
+    assert [(c["n"], c["section"]) for c in draft.citations] == [
+        (1, "§ 10-2"),
+        (2, "§ 10-3"),
+        (3, "§ 10-3"),
+    ]
+    assert [line[-3:] for line in draft.answer.split("\n")] == ["[1]", "[2]", "[3]"]
+
+
+def test_what_a_list_already_says_is_not_said_again(small: View, passages: Passages) -> None:
+    asked = understand("What must a hull inspection include?", small)
+    scored = gather(asked, passages("§ 5-100"), small)
+    assert scored is not None
+    whole, check, rate, *_ = scored.evidence
+    draft = answer_of(small, asked, whole, check, rate)
+    assert draft.answer.count("[1]") == 5  # two sentences, three points
+    assert [c["section"] for c in draft.citations] == ["§ 5-100"]
 
 
 SENTENCES = st.sampled_from(
@@ -119,17 +165,20 @@ SENTENCES = st.sampled_from(
 def test_citations_and_markers_hold_on_any_document(pieces: list[tuple[str, str]]) -> None:
     text = "".join(sentence + gap for sentence, gap in pieces)
     view = build_collection(
-        [Document("d.txt", "D", text)], tools_for(Settings(), load_minilm(), lambda _: [], "none")
+        [Document("d.txt", "D", text)], tools_for(Settings(), load_minilm(), lambda *_: [], "none")
     ).seen_by(Filters())
     given = [
         Passage(**{**passage(n, chunk["text"]), **chunk})
         for n, chunk in enumerate(view.every_chunk(), 1)
     ]
-    scored = gather(understand("What must the owner pay?", view), given, view)
+    asked = understand("What must the owner pay?", view)
+    scored = gather(asked, given, view)
     for item in scored.evidence if scored else []:
-        citation = cite(item.passage, item.start, item.end)
-        assert text[citation["start"] : citation["end"]] == citation["quote"]
-        assert all(sentence.numbers for sentence in cited_sentences(_cited(item)))
+        draft = answer_of(view, asked, item)
+        for citation in draft.citations:
+            assert text[citation["start"] : citation["end"]] == citation["quote"]
+        said = without_told(draft.answer, draft.told)
+        assert all(one.numbers or one.support for one in cited_sentences(said))
 
 
 def test_the_node_writes_the_draft(
@@ -144,8 +193,12 @@ def test_the_node_writes_the_draft(
     }
     guard = PromptGuard(small.embed, 0.8)
     update = finish(generate(state, ExtractiveGenerator(small), guard))
-    assert update["draft"].startswith('"Mooring fee" means')
+    led = "For the purposes of this chapter, the following terms have these meanings:"
+    assert update["draft"].startswith(f'{led} "Mooring fee" means')
     assert update["draft_citations"][0]["quote"].startswith('"Mooring fee" means')
+    assert update["draft_citations"][0]["section"] == '§ 10-1 "Mooring fee"'
+    assert update["draft_citations"][0]["lead"] == led
+    assert update["draft_told"] == []
     assert update["draft_abstained"] is False
 
 
