@@ -14,6 +14,7 @@ from lexloop.core.types import (
     Triplet,
 )
 from lexloop.models.dialogue import Dialogue
+from lexloop.nodes.markers import MARKER, marker_numbers
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def generate(state: State, generator: Generator, guard: Guard) -> Dialogue[Updat
         )
     if guard.withholds(draft.answer, generator.instructions, state["asked"]):
         draft = Draft(ABSTENTION)
-    draft = with_told(draft, told, after=len(state["passages"]))
+    draft = with_told(draft, told)
     return {
         "draft": draft.answer,
         "draft_citations": draft.citations,
@@ -86,19 +87,18 @@ def generate(state: State, generator: Generator, guard: Guard) -> Dialogue[Updat
     }
 
 
-def with_told(draft: Draft, told: list[Told], after: int) -> Draft:
+def with_told(draft: Draft, told: list[Told]) -> Draft:
     """The draft, then what code says of the structure; that alone in place of an abstention.
 
     Args:
         draft: What the generator wrote.
-        told: The lines that code adds.
-        after: The highest number that the draft's markers may have.
+        told: The lines that code adds; their sources are numbered after all markers of the draft.
     """
     if not told:
         return draft
     citations = [] if draft.abstained else [*draft.citations]
-    number = max((c["n"] for c in citations), default=0) if draft.told else after
-    number = 0 if draft.abstained else number
+    said = "" if draft.abstained else draft.answer
+    number = max((n for m in MARKER.findall(said) for n in marker_numbers(m)), default=0)
     lines: list[str] = []
     for line in told:
         numbered: list[Citation] = [
@@ -107,5 +107,5 @@ def with_told(draft: Draft, told: list[Told], after: int) -> Draft:
         number += len(numbered)
         citations += numbered
         lines.append(" ".join([line["line"], "".join(f"[{c['n']}]" for c in numbered)]).strip())
-    answer = "\n".join([*([] if draft.abstained else [draft.answer]), *lines])
+    answer = "\n".join([*filter(None, [said]), *lines])
     return Draft(answer, citations, [*draft.told, *lines])
