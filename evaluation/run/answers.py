@@ -101,5 +101,6 @@ def _unverified(state: dict[str, Any], kit: Kit) -> Score:
         return 0.0
     if not state["passages"] and not state["citations"]:
         return Unresolved("the answer was written without passages")
-    problems = citation_problems(state["answer"], state["citations"], kit.view.text_of)
+    told = state.get("draft_told", [])
+    problems = citation_problems(state["answer"], state["citations"], kit.view.text_of, told)
     return float(len(problems))
