@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.core.types import Passage
+from lexloop.core.types import Citation, Passage
 from lexloop.corpus.index.assemble import build_collection
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.view import View
@@ -163,15 +163,24 @@ def _ask(question: GoldQuestion, collection: Collection, held: Collected[str]) -
         {"messages": [*messages, HumanMessage(content=question.question)]}
     )
     (attempt,) = found["attempts"]
-    chunks = {passage["n"]: passage["id"] for passage in attempt["passages"]}
-    cited = frozenset(chunks[c["n"]] for c in attempt["citations"] if c["n"] in chunks)
     return _Run(
         gold=question,
         held=frozenset(held),
         standalone=attempt["question"],
         passages=attempt["passages"],
         answer=attempt["answer"],
-        cited=cited,
+        cited=cited_in(attempt["passages"], attempt["citations"]),
+    )
+
+
+def cited_in(passages: Sequence[Passage], citations: Sequence[Citation]) -> frozenset[str]:
+    """The ids of the passages that hold words of the citations."""
+    return frozenset(
+        passage["id"]
+        for passage in passages
+        for citation in citations
+        if passage["document"] == citation["document"]
+        and max(passage["start"], citation["start"]) < min(passage["end"], citation["end"])
     )
 
 

@@ -5,11 +5,12 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from records import passage
 from statute import LAW, RULE
 
 from lexloop.core.errors import InputError
 from lexloop.finetune.relevance import fit, scored, table
-from lexloop.finetune.relevance_rows import Row, read_rows
+from lexloop.finetune.relevance_rows import Row, cited_in, read_rows
 from lexloop.nodes.evaluate.relevance_signs import AnswerSigns, ContextSigns
 
 GOLD = [
@@ -89,3 +90,18 @@ def test_rows_are_what_the_judge_reads(tmp_path: Path) -> None:
     fee = [row for row in rows if row.part == "answer" and row.question == GOLD[0]["question"]]
     whole = {row.kind: row.signs[0] for row in fee}
     assert whole["reference"] > whole["most alike"]
+
+
+def test_a_passage_is_cited_where_it_holds_words_of_a_citation() -> None:
+    passages = [
+        {**passage(1, "x" * 10, start=0), "document": "a.txt"},
+        {**passage(2, "x" * 10, start=10), "document": "a.txt"},
+        {**passage(3, "x" * 10, start=20), "document": "a.txt"},
+        {**passage(4, "x" * 10, start=10), "document": "b.txt"},
+    ]
+    # numbers are those of use: what is cited first is the second passage
+    for start, end, held in ((10, 20, {"c2"}), (19, 21, {"c2", "c3"}), (0, 0, set())):
+        cited = {"n": 1, "document": "a.txt", "start": start, "end": end}
+        assert cited_in(passages, [cited]) == held
+    assert cited_in(passages, [{"document": "b.txt", "start": 0, "end": 40}]) == {"c4"}
+    assert cited_in(passages, []) == set()
