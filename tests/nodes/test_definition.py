@@ -22,6 +22,10 @@ from lexloop.nodes.definition import asked_definition, defines
         ("What is the penalty for a late fee?", None),
         ("Who pays the fee?", None),
         ("What is it?", None),
+        ("What is a berth and who must keep it?", "berth"),
+        ("What is a boat and tender?", "boat and tender"),
+        ("What is a berth here?", "berth"),
+        ("What are the moorings?", None),  # of those that were spoken of
         ("", None),
     ],
 )

@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.nodes.question import asking_sentences, question_parts, without_preamble
+from lexloop.nodes.question import (
+    asking_sentences,
+    asks_for_several,
+    question_parts,
+    without_preamble,
+)
 
 
 @pytest.mark.parametrize(
@@ -72,6 +77,38 @@ def test_how_much_must_be_left_is_the_callers_choice() -> None:
 )
 def test_parts(question: str, parts: list[str]) -> None:
     assert question_parts(question) == parts
+
+
+@pytest.mark.parametrize(
+    ("question", "several"),
+    [
+        ("What are the duties of a boat owner?", True),
+        ("Which boats are exempt?", True),
+        ("Under which conditions may a boat be moved?", True),
+        ("In what cases is the fee halved?", True),
+        ("What must a hull inspection include?", True),
+        ("What does the notice contain?", True),
+        ("What rights and duties does an owner have?", True),
+        ("When may the harbour master board a boat?", True),
+        ("What information is published?", True),
+        ("List the duties of owners.", True),
+        ("Name the officers of the port.", True),
+        ("What is a berth?", False),
+        ("Who pays the fee?", False),
+        ("How much is the fee?", False),
+        ("When did the Act take effect?", False),
+        ("Which boat is exempt?", False),
+        ("Is a whichever clause valid?", False),
+        ("", False),
+    ],
+)
+def test_questions_that_a_list_may_answer(question: str, several: bool) -> None:
+    assert asks_for_several(question) is several
+
+
+def test_whether_several_are_asked_for_is_said_quickly() -> None:
+    for piece in ("what a b c ", "which ", "what which "):
+        assert asks_for_several((piece * 4000)[:20000] + "s") in (True, False)
 
 
 FRAGMENTS = st.sampled_from(

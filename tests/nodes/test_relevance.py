@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 
 from lexloop.corpus.index.view import View
+from lexloop.corpus.structure.statements import Statement
 from lexloop.nodes.relevance import (
     CENTRE,
     CLOSENESS,
     COVERAGE,
     DEFINITION,
+    EXCEPTION,
+    LIST,
     NEWS,
     PART,
     coverage,
@@ -20,9 +23,14 @@ from lexloop.nodes.relevance import (
 )
 
 
+def said(*texts: str, points: int = 0) -> list[Statement]:
+    return [Statement(0, len(text), (), "", "", text, points) for text in texts]
+
+
 def test_coverage_weighs_terms_by_rarity(small: View) -> None:
-    # "notic" stands in 1 of 9 chunks, "harbour" in all: titles are searched too
-    rare, common = math.log(1 + 9 / 1.5), math.log(1 + 9 / 9.5)
+    # "notic" stands in 1 of 6 chunks, "harbour" in all: titles are searched too
+    assert len(small) == 6
+    rare, common = math.log(1 + 6 / 1.5), math.log(1 + 6 / 6.5)
     assert small.rarity("notic") == pytest.approx(rare)
     assert small.rarity("harbour") == pytest.approx(common)
     wanted = frozenset({"notic", "harbour"})
@@ -62,7 +70,7 @@ def test_relevance_by_hand(small: View) -> None:
             (CLOSENESS + PART) * cosines[0, 1] + COVERAGE * 0.0 + NEWS * 2 / 8 - 0.1,
         ]
     )
-    scores = relevance(asked, texts, vectors, small)
+    scores = relevance(asked, said(*texts), vectors, small)
     assert scores.shape == (1, 2)
     assert scores[0] == pytest.approx(expected, abs=1e-5)
 
@@ -72,8 +80,63 @@ def test_a_definition_that_is_asked_for_counts_more(small: View) -> None:
     plain = replace(asked, definitions=[None] * len(asked.parts))
     texts = ["A hull inspection is a check.", "The owner pays for a hull inspection."]
     vectors = small.embed(texts)
-    gained = relevance(asked, texts, vectors, small) - relevance(plain, texts, vectors, small)
+    gained = relevance(asked, said(*texts), vectors, small) - relevance(
+        plain, said(*texts), vectors, small
+    )
     assert gained == pytest.approx(np.array([[DEFINITION, 0.0], [0.0, 0.0]]), abs=1e-6)
+
+
+def test_a_list_gains_where_several_things_are_asked_for(small: View) -> None:
+    texts = ["A hull inspection must include:", "The owner pays for a hull inspection."]
+    vectors = small.embed(texts)
+    for question, gain in (
+        ("What must a hull inspection include?", LIST),
+        ("Who pays for a hull inspection?", 0.0),
+    ):
+        asked = understand(question, small)
+        plain = relevance(asked, said(*texts), vectors, small)
+        listed = [*said(texts[0], points=3), *said(texts[1])]
+        # whatever its points say counts as news: at most as much as eight terms
+        held = frozenset({"hull", "inspect", "must", "includ"}) - asked.all_terms
+        gained = gain + NEWS * (1 - len(held) / 8)
+        found = relevance(asked, listed, vectors, small)
+        assert found - plain == pytest.approx(np.array([[gained, 0.0]]), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "gain"),
+    [
+        ("When is a boat not moored?", "A raft is exempt from the fee.", EXCEPTION),
+        ("Who doesn’t pay?", "Section 3 shall not apply to rafts.", EXCEPTION),
+        ("May one moor without paying?", "No notice is required, notwithstanding § 2.", EXCEPTION),
+        ("Which boats are exempt?", "A permit is not required of rafts.", EXCEPTION),
+        ("When is a boat moored?", "A raft is exempt from the fee.", 0.0),
+        ("When is a boat not moored?", "A raft is moored at night.", 0.0),
+        ("When is a boat not moored?", "A raft is not moored at night.", 0.0),
+        ("Are notes kept?", "Unless exempted, a raft pays.", 0.0),
+    ],
+)
+def test_an_exception_gains_where_something_is_denied(
+    small: View, monkeypatch: pytest.MonkeyPatch, question: str, text: str, gain: float
+) -> None:
+    asked, vectors = understand(question, small), small.embed([text])
+    found = relevance(asked, said(text), vectors, small)
+    monkeypatch.setattr("lexloop.nodes.relevance.EXCEPTION", 0.0)
+    without = relevance(asked, said(text), vectors, small)
+    assert found - without == pytest.approx(np.array([[gain]]), abs=1e-6)
+
+
+def test_a_part_that_denies_nothing_gains_nothing(
+    small: View, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = understand("What is the fee, and who need not pay the fee?", small)
+    assert asked.parts == ["What is the fee", "who need not pay the fee?"]
+    texts = ["A raft is exempt from the fee."]
+    vectors = small.embed(texts)
+    found = relevance(asked, said(*texts), vectors, small)
+    monkeypatch.setattr("lexloop.nodes.relevance.EXCEPTION", 0.0)
+    without = relevance(asked, said(*texts), vectors, small)
+    assert found - without == pytest.approx(np.array([[0.0], [EXCEPTION]]), abs=1e-6)
 
 
 def test_a_vague_question_is_led_by_what_the_documents_are_about(small: View) -> None:
@@ -84,7 +147,7 @@ def test_a_vague_question_is_led_by_what_the_documents_are_about(small: View) ->
     part = float(asked.vectors[2] @ vectors[0])
     centre = float(vectors[0] @ small.centre())
     expected = CLOSENESS * cosine + PART * part + COVERAGE + NEWS * 2 / 8 + CENTRE * centre
-    assert relevance(asked, text, vectors, small)[0, 0] == pytest.approx(expected, abs=1e-5)
+    assert relevance(asked, said(*text), vectors, small)[0, 0] == pytest.approx(expected, abs=1e-5)
 
 
 def test_no_statements_have_no_relevance(small: View) -> None:
@@ -93,12 +156,12 @@ def test_no_statements_have_no_relevance(small: View) -> None:
 
 
 def test_the_answering_statement_is_the_most_relevant(small: View) -> None:
-    texts = [s.text for chunk in small.every_chunk() for s in small.statements(chunk["id"])[0]]
+    found = [one for chunk in small.every_chunk() for one in small.statements(chunk["id"])[0]]
     vectors = np.concatenate([small.statements(chunk["id"])[1] for chunk in small.every_chunk()])
     for question, expected in (
         ("What is a mooring fee?", '"Mooring fee" means'),
         ("When must the owner pay the mooring fee?", "A boat owner must pay"),
         ("Which boats are exempt from the fee?", "A boat shorter than 4 metres"),
     ):
-        scores = relevance(understand(question, small), texts, vectors, small).max(axis=0)
-        assert texts[int(scores.argmax())].startswith(expected)
+        scores = relevance(understand(question, small), found, vectors, small).max(axis=0)
+        assert found[int(scores.argmax())].own.startswith(expected)

@@ -48,6 +48,7 @@ class MemoryBackend:
         self.asked: list[tuple[str, object]] = []
         self.lost: set[str] = set()
         self.points_to: list[str] = []
+        self.terms: dict[str, list[str]] = {}
 
     def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
         self.asked.append(("lexical", (queries, limit)))
@@ -66,7 +67,7 @@ class MemoryBackend:
 
     def _ranked(self, scores: Sequence[float], limit: int, above: float) -> list[Hit]:
         hits = [
-            Hit(chunk["id"], chunk["document"], float(score))
+            Hit(chunk["id"], chunk["document"], float(score), chunk.get("supporting", False))
             for chunk, score in zip(self._chunks.values(), scores, strict=True)
             if score > above and self.access.admits(self._of(chunk["document"]))
         ]
@@ -80,7 +81,7 @@ class MemoryBackend:
         return {"units": [], "chunks": self.points_to, "told": [], "only": False}
 
     def defining(self, terms: Sequence[str]) -> list[str]:
-        return []
+        return [name for term in terms for name in self.terms.get(term, [])]
 
     def metadata(self, documents: Collection[str]) -> dict[str, Metadata]:
         self.asked.append(("metadata", set(documents)))

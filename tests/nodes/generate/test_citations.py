@@ -162,6 +162,6 @@ def test_every_citation_quotes_its_document_exactly(answer: str, start: int) -> 
         assert document[citation["start"] : citation["end"]] == citation["quote"]
         assert citation["quote"]
     # numbered from 1, each of another document, in the order of use
-    named = dict((c["n"], c["document"]) for c in citations)
+    named = {c["n"]: c["document"] for c in citations}
     assert list(named) == list(range(1, len(named) + 1))
     assert len(set(named.values())) == len(named)

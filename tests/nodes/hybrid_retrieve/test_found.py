@@ -24,3 +24,10 @@ def test_a_chunk_carries_the_best_score_of_each_signal_that_found_it() -> None:
 
 def test_nothing_was_found() -> None:
     assert Found.of([], []) == Found([], [], {})
+
+
+def test_what_any_search_says_is_no_operative_text_is_known() -> None:
+    found = Found.of(
+        [[Hit("a#0", "a", 8.0, True)], [Hit("b#0", "b", 1.0)]], [[Hit("c#0", "c", 0.5, True)]]
+    )
+    assert found.supporting == {"a#0", "c#0"}

@@ -256,3 +256,64 @@ def test_of_a_whole_chapter_what_the_search_found_in_it_comes_first() -> None:
     found = finished(state("fee mooring"), backend, candidates=3)["candidates"]
     assert found[0]["id"] == "law#500"
     assert "pointed" in found[0]["signals"]
+
+
+def with_recitals(operative: int, recitals: int) -> MemoryBackend:
+    """Recitals that suit the fee best, and provisions that do less so."""
+    beside: list[Chunk] = [
+        {**chunk(f"law#{n}", "fee " * (20 - n)), "supporting": True} for n in range(recitals)
+    ]
+    rules = [chunk(f"rule#{n}", f"a fee of {n} euro for a boat") for n in range(operative)]
+    return MemoryBackend([*beside, *rules])
+
+
+@pytest.mark.parametrize(
+    ("operative", "recitals", "kept"),
+    [
+        (9, 9, (6, 1)),  # one for every six
+        (2, 9, (2, 1)),
+        (9, 0, (6, 0)),
+        (0, 9, (0, 1)),
+    ],
+)
+def test_what_supports_is_kept_apart_and_crowds_nothing_out(
+    operative: int, recitals: int, kept: tuple[int, int]
+) -> None:
+    found = finished(state("fee"), with_recitals(operative, recitals), candidates=6)["candidates"]
+    beside = [bool(candidate.get("supporting")) for candidate in found]
+    assert beside == [False] * kept[0] + [True] * kept[1]
+    for part in (found[: kept[0]], found[kept[0] :]):
+        scores = [candidate["score"] for candidate in part]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_seven_candidates_have_room_for_two_that_support() -> None:
+    found = finished(state("fee"), with_recitals(9, 9), candidates=7)["candidates"]
+    assert [bool(c.get("supporting")) for c in found] == [False] * 7 + [True] * 2
+
+
+def test_what_defines_a_term_comes_first_where_its_meaning_is_asked(
+    backend: MemoryBackend,
+) -> None:
+    backend.terms = {"hull inspection": ["law#2"]}
+    asked = "What is a hull inspection, and who pays?"
+    found = finished(state(asked), backend, candidates=3)["candidates"]
+    plain = finished(state(asked.replace("hull inspection", "survey")), backend)["candidates"]
+    assert found[0]["id"] == "law#2"
+    assert found[0]["signals"]["defining"] == 1.0
+    assert found[0]["score"] == found[1]["score"]  # as good as the best that was found
+    assert len({candidate["id"] for candidate in found}) == len(found)
+    assert not any("defining" in candidate["signals"] for candidate in [*found[1:], *plain])
+
+
+def test_what_is_pointed_to_goes_before_what_defines(backend: MemoryBackend) -> None:
+    backend.terms, backend.points_to = {"berth": ["law#2", "law#1"]}, ["law#1", "law#0"]
+    found = finished(state("What is a berth?"), backend, candidates=3)["candidates"]
+    assert [candidate["id"] for candidate in found[:3]] == ["law#1", "law#0", "law#2"]
+    assert {"pointed", "defining"} <= found[0]["signals"].keys()
+
+
+def test_of_a_view_the_definition_comes_first(harbour: Collection, small: View) -> None:
+    found = finished(state("What does “berth” mean?"), small)["candidates"]
+    assert found[0]["section"] == "§ 10-1"
+    assert found[0]["signals"]["defining"] == 1.0

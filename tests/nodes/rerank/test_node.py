@@ -12,7 +12,7 @@ from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate, Chunk
 from lexloop.corpus.index.view import View
 from lexloop.nodes.rerank.features import FeatureReranker, NoReranker
-from lexloop.nodes.rerank.node import copies_last, merge, rerank
+from lexloop.nodes.rerank.node import copies_last, merge, operative_first, rerank
 
 Ranked = Callable[..., Update]
 
@@ -179,3 +179,69 @@ def test_what_the_question_points_to_is_taken_whole_and_first(
     assert ids(few) == [chunk["id"] for chunk in chunks[:3]]
     by_scores = finish(rerank(state(pool[:3], k=1), chosen, Settings(adapt_k="scores")))
     assert len(by_scores["passages"]) == 3
+
+
+def supporting(name: str, score: float) -> Candidate:
+    return {**candidate(name, score=score), "supporting": True}
+
+
+@pytest.mark.parametrize(
+    ("pool", "k", "taken"),
+    [
+        # one in five, and only where it is better than what would give way
+        ("A9 a8 b7 c6 d5 e4", 5, "a b c d A"),
+        ("a9 b8 c7 d6 e5 A4 f3", 5, "a b c d e"),
+        ("A9 B9 a8 b7 c6 d5 e4", 5, "a b c d A"),
+        ("A9 B9 C9 a8 b7 c6 d5 e4 f3 g2 h1 i1 j1", 10, "a b c d e f g h A B"),
+        ("A9 a8 b7 c6 d5", 4, "a b c d"),  # no room below five
+        ("A9 B8 a7 b6", 5, "a b A B"),  # too few operative ones: the others fill up
+        ("A9 B8 C7 D6 a5", 3, "a A B"),
+        ("A9 B8", 1, "A"),
+        ("A9 a8", 0, ""),
+        ("A9", 0, ""),
+        ("", 3, ""),
+        ("", 0, ""),
+    ],
+)
+def test_operative_text_first(pool: str, k: int, taken: str) -> None:
+    ranked = [
+        supporting(item[0], float(item[1]))
+        if item[0].isupper()
+        else candidate(item[0], score=float(item[1]))
+        for item in pool.split()
+    ]
+    assert ids(operative_first(ranked, k)) == taken.split()
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 9)), max_size=12), st.integers(0, 12))
+def test_as_many_are_taken_as_there_are(drawn: list[tuple[bool, int]], k: int) -> None:
+    ranked = [
+        supporting(str(n), score) if beside else candidate(str(n), score=score)
+        for n, (beside, score) in enumerate(sorted(drawn, key=lambda item: -item[1]))
+    ]
+    taken = operative_first(ranked, k)
+    assert len(taken) == min(k, len(ranked))
+    flags = [bool(item.get("supporting")) for item in taken]
+    assert flags == sorted(flags)
+    operative = sum(not item.get("supporting") for item in ranked)
+    assert sum(flags) <= max(k // 5, k - operative)
+
+
+def test_a_definition_is_taken_whatever_it_scores_and_keeps_its_place(
+    finish: Callable[[Any], Update], small: View
+) -> None:
+    chunks = list(small.every_chunk())
+    pool = [
+        found(chunks[1], pointed=1.0),
+        found(chunks[0], defining=1.0),
+        *(found(chunk, lexical=1.0) for chunk in chunks[2:]),
+    ]
+    taken = finish(rerank(state(pool, k=3), FeatureReranker(small)))["passages"]
+    assert ids(taken)[:2] == [chunks[1]["id"], chunks[0]["id"]]
+    assert len(taken) == 3
+
+
+def test_of_equal_passages_the_operative_one_comes_first(finish: Callable[[Any], Update]) -> None:
+    pool = [supporting("r", 3.0), candidate("a", score=2.0), candidate("b", score=1.0)]
+    taken = finish(rerank(state(pool, k=5), NoReranker()))["passages"]
+    assert [(p["id"], p["n"]) for p in taken] == [("a", 1), ("b", 2), ("r", 3)]
