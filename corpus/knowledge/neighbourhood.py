@@ -82,9 +82,7 @@ def written_form(
     return min(forms, key=lambda form: (-forms[form], len(form), form)) if forms else name
 
 
-def _runs(
-    name: str, words: Sequence[str], meant: Callable[[str], Container[str]]
-) -> Iterator[str]:
+def _runs(name: str, words: Sequence[str], meant: Callable[[str], Container[str]]) -> Iterator[str]:
     """The first run of words that has a name."""
     for size in range(1, min(name.count(" ") + 2, len(words)) + 1):
         for first in range(len(words) - size + 1):

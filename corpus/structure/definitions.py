@@ -8,7 +8,7 @@ _SAYS = (
     r"|is\s+to\s+be\s+construed|does\s+not\s+include|is\b|are\b)"
 )
 _QUOTED = re.compile(
-    r"(?:the\s+(?:terms?|expressions?|words?)\s+)?"
+    r"(?:(?:an?|the|to|any|each)\s+)?(?:(?:terms?|expressions?|words?)\s+)?"
     r"(?:“(?P<a>[^“”]{1,120})”|\"(?P<b>[^\"]{1,120})\"|[‘'](?P<c>[^‘]{1,120}?)[’'](?=[\s,(:]))",
     re.IGNORECASE,
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from lexloop.corpus.structure.definitions import is_about_definitions
 from lexloop.corpus.structure.headings import Heading, Outline
 from lexloop.corpus.structure.labels import Labels
 from lexloop.corpus.structure.lines import Line
@@ -71,7 +72,7 @@ class Growing:
         for entry in self.stack:
             if entry.kind == "provision" and entry.style == marker.style:
                 return 0 < marker.value - entry.value <= 1
-        return marker.style == "1." and marker.value == 1
+        return marker.style == "1." and marker.value <= 1
 
     def counts_on(self, marker: Marker) -> bool:
         """Whether a number without a stop is the next paragraph of a schedule."""
@@ -108,7 +109,15 @@ class Growing:
         self._push(entry, end)
 
     def item(
-        self, line: Line, fit: Fit, at: int, rest: str, *, heading: str, term: str | None
+        self,
+        line: Line,
+        fit: Fit,
+        at: int,
+        rest: str,
+        *,
+        heading: str,
+        body: int | None,
+        term: str | None,
     ) -> None:
         """Open a numbered provision, paragraph or point.
 
@@ -117,26 +126,31 @@ class Growing:
             fit: How its number is read.
             at: Where it begins in the line.
             rest: What the line says behind the number; nothing where another item begins there.
-            heading: Its heading, where it runs into an item.
+            heading: Its heading, where it runs into an item or into its text.
+            body: Where the text that its heading runs into begins in the line.
             term: What it defines, if anything.
         """
         marker, pending = fit.marker, self._pending
         self._pending = None
-        begins = self._outline.numbered and marker.style == "1." and marker.value == 1
-        self._close(0 if begins and self._depth_of("recital") == 0 else fit.keep)
+        begins = self._outline.numbered and marker.style == "1." and marker.value <= 1
+        keep = 0 if begins and self._depth_of("recital") == 0 else fit.keep
+        self._close(keep)
         counted = fit.odd and not self.counts_on(marker)
         kind = self._kind_of(marker, term)
         start = line.start + line.skipped + at if at else line.start
         if kind == "provision" and not heading:
             heading = rest.strip(" .*") if line.short and len(rest) <= 120 else ""
-        body = line.end if kind == "provision" and heading else start
+        begin = line.end if kind == "provision" and heading else start
+        if body is not None:
+            begin = line.start + line.skipped + body if rest.strip() else line.end
         if pending is not None and kind == "provision" and not heading:
             heading, start = pending.text, pending.start
         elif pending is not None:
             self.text(pending, 0)
+            self._close(min(keep, len(self.stack)))
         entry = Open(kind, "", marker.style, marker.value, marker.number, term or heading, start)
         entry.leads, entry.bare = rest.rstrip().endswith(LEADS), not rest.strip()
-        entry.body = body
+        entry.body = begin
         entry.label = self._labels.of_item(marker, kind, self.stack)
         if counted:
             self._note_problem(f"{entry.label or marker.number} does not follow what precedes it")
@@ -333,6 +347,8 @@ class Growing:
             ends_list = entry.kind in ("point", "paragraph", "definition") and (
                 above is not None and above.leads
             )
+            if entry.style == "definition" and not is_about_definitions(self.nearest_heading):
+                ends_list = True
             if entry.kind not in _FLAT and entry.kind != "contents" and not ends_list:
                 break
             depth -= 1

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from lexloop.corpus.structure.lines import Line
-from lexloop.corpus.structure.markers import Marker, bare_number, list_markers, word_marker
+from lexloop.corpus.structure.markers import (
+    Marker,
+    bare_number,
+    list_markers,
+    title_heading,
+    word_marker,
+)
 
 PROVISION_WORDS = frozenset(("article", "section", "rule", "clause", "regulation", "§"))
 ANNEX_WORDS = frozenset(("annex", "schedule", "appendix", "exhibit", "attachment"))
@@ -206,7 +212,8 @@ def _numbered(lines: Sequence[Line], contents: range) -> bool:
         before = lines[number - 1] if number else None
         above = before is not None and before.short and not before.ended and len(before.text) < 80
         dotted += 1
-        headed += line.short or line.level > 0 or above
+        titled = title_heading(line.text, markers[0].end) is not None
+        headed += line.short or line.level > 0 or above or titled
     return decimals >= 2 or (dotted >= 2 and 2 * headed >= dotted)
 
 

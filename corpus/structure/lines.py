@@ -14,6 +14,12 @@ _WIDEST = 130
 """Text is wrapped by hand up to about this width; longer lines are paragraphs."""
 _FULL_SHARE = 0.35
 """The share of lines that must reach the margin for a text to count as wrapped."""
+_RAGGED = 0.3
+"""A line that leaves less of the width free and ends no sentence is one of a paragraph."""
+_BEFORE_ITEM = re.compile(r"[,;]$|\b(?:and|or)$")
+_UNFINISHED = re.compile(
+    r"\b(?:the|an?|of|to|in|by|for|with|from|that|which|is|are|be|under|any|such|this|its|their)$"
+)
 _FIELDS = re.compile(r"\S(?:\t+|\s{3,})(?=\S)")
 _MARKDOWN = re.compile(r"(?P<marks>#{1,6})\s+(?=[^\s#])")
 _RULER = re.compile(r"[\s|:+=_*-]+$")
@@ -66,7 +72,8 @@ def logical_lines(document: Document) -> list[Line]:
     text = document.text
     levels = dict(document.headings)
     physical = list(_physical(text))
-    width = _width(physical)
+    edges = [end - text.rfind("\n", 0, start) - 1 for start, end in physical]
+    width = _width([e for e, (start, end) in zip(edges, physical, strict=True) if end > start])
     lines: list[Line] = []
     until = 0  # where the last line ends, the lines that only continue it included
     rows = _rows(text, physical)
@@ -87,7 +94,7 @@ def logical_lines(document: Document) -> list[Line]:
             and lines
             and before[1] > before[0]
             and not (lines[-1].level or lines[-1].row)
-            and _goes_on(text, lines[-1], before, line, width)
+            and _goes_on(lines[-1], _line(text, *before), line, edges[number - 1], width)
         ):
             until = end
         else:
@@ -135,9 +142,13 @@ def _physical(text: str) -> Iterator[tuple[int, int]]:
         start = end + 1
 
 
-def _width(physical: Sequence[tuple[int, int]]) -> int:
-    """The margin at which a text was wrapped by hand; 0 where it was not."""
-    lengths = sorted(end - start for start, end in physical if end > start)
+def _width(edges: Sequence[int]) -> int:
+    """The margin at which a text was wrapped by hand; 0 where it was not.
+
+    Args:
+        edges: Where its lines end, in characters from their beginning, indents included.
+    """
+    lengths = sorted(edges)
     if len(lengths) < 8:
         return 0
     width = lengths[-1 - len(lengths) // 200]
@@ -147,25 +158,28 @@ def _width(physical: Sequence[tuple[int, int]]) -> int:
     return width if full >= _FULL_SHARE * len(lengths) else 0
 
 
-def _goes_on(text: str, first: Line, before: tuple[int, int], line: str, width: int) -> bool:
+def _goes_on(first: Line, last: Line, line: str, edge: int, width: int) -> bool:
     """Whether a line only continues those before it.
 
     Args:
-        text: The document.
         first: The first of them.
-        before: The span of the last of them.
+        last: The last of them.
         line: The line.
+        edge: Where the last of them ends, in characters from its beginning.
         width: The margin at which the text was wrapped; 0 where it was not.
     """
-    last = _line(text, *before)
-    first_word = len(line.split(None, 1)[0])
-    forced = width > 0 and before[1] - before[0] + 1 + first_word > width - 2
-    if not forced:
-        # what stands below a list in small letters ends the sentence that leads into the list
-        listed = bool(list_markers(first.text)) and last.text[-1] in ",;"
-        return not (last.ended or listed) and line[0].islower() and not list_markers(line)
     opens = bool(list_markers(line)) or word_marker(line) is not None
-    return not (opens and last.ended)
+    if width and edge + 1 + len(line.split(None, 1)[0]) > width - 2:
+        return not (opens and last.ended)
+    if width and edge > (1 - _RAGGED) * width:
+        if opens:
+            return not (last.ended or _BEFORE_ITEM.search(last.text))
+        return not last.ended or line[0].islower()
+    if not opens and _UNFINISHED.search(last.text):
+        return True
+    # what stands below a list in small letters ends the sentence that leads into the list
+    listed = bool(list_markers(first.text)) and last.text[-1] in ",;"
+    return not (last.ended or listed) and line[0].islower() and not list_markers(line)
 
 
 def _rows(text: str, physical: Sequence[tuple[int, int]]) -> list[bool]:

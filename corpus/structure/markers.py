@@ -32,6 +32,10 @@ _RUN_IN = re.compile(
     r"(?:\.\s?[—–]|\.|\s?[—–])\s*(?=\((?:1|i|A|a)\)\s)"
 )
 
+_TITLE = re.compile(
+    r"(?P<heading>(?:(?:[A-Z][\w’'/-]*|and|or|of|the|to|for|in|on|by|with|from|an?|&)(?:,?\s+|(?=\.)))"
+    r"{1,12})\.(?:\s+|$)"
+)
 _OPENING = frozenset("§ABCDEPRST")
 """With one of these every keyword begins, and the section sign."""
 _LONGEST_MARK = 8
@@ -112,6 +116,16 @@ def run_in_heading(line: str, at: int) -> tuple[str, int] | None:
         The heading and where the item begins.
     """
     found = _RUN_IN.match(line, at)
+    return (found["heading"].strip(), found.end()) if found else None
+
+
+def title_heading(line: str, at: int) -> tuple[str, int] | None:
+    """A heading in title case between a number and what is said below it: ``2. Grant of License.``.
+
+    Returns:
+        The heading and where the text begins behind it.
+    """
+    found = _TITLE.match(line, at) if line[at : at + 1].isupper() else None
     return (found["heading"].strip(), found.end()) if found else None
 
 

@@ -10,7 +10,13 @@ from lexloop.corpus.structure.headings import Heading, Outline, find_outline
 from lexloop.corpus.structure.labels import Labels
 from lexloop.corpus.structure.lines import Line, logical_lines
 from lexloop.corpus.structure.lists import best_fit
-from lexloop.corpus.structure.markers import Marker, bare_number, list_markers, run_in_heading
+from lexloop.corpus.structure.markers import (
+    Marker,
+    bare_number,
+    list_markers,
+    run_in_heading,
+    title_heading,
+)
 from lexloop.corpus.structure.tree import Tree
 
 _WHEREAS = re.compile(r"(?:whereas|recitals?|background|preamble)\b[:,]?", re.IGNORECASE)
@@ -108,9 +114,8 @@ class _Parser:
 
     def _recital(self, line: Line) -> bool:
         """Open a recital; whether the line begins one."""
-        markers = [
-            m for m in list_markers(line.text) if m.style in ("(1)", "(A)", "(a)", "1.", "A.")
-        ]
+        styles = {"(1)", "(A)", "(a)", "A.", *([] if self._outline.numbered else ["1."])}
+        markers = [marker for marker in list_markers(line.text) if marker.style in styles]
         return bool(markers) and self._growing.recital(line, markers)
 
     def _listed_or_text(self, number: int, line: Line, at: int) -> None:
@@ -129,9 +134,12 @@ class _Parser:
                 heading, begin = run_in_heading(line.text, begin) or ("", begin)
                 inner = list_markers(line.text, begin) if heading else []
             inner = [marker for marker in inner if marker.value == 1 and left > 1]
-            rest = "" if inner else line.text[fit.marker.end :]
+            body = None
+            if not heading and self._outline.numbered and fit.marker.style[0] == "1":
+                heading, body = title_heading(line.text, fit.marker.end) or ("", None)
+            rest = "" if inner else line.text[body or fit.marker.end :]
             term = defined_term(rest, self._among_definitions()) if rest else None
-            self._growing.item(line, fit, at, rest, heading=heading, term=term)
+            self._growing.item(line, fit, at, rest, heading=heading, body=body, term=term)
             if not inner:
                 return
             at, markers = begin, inner
