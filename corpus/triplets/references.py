@@ -120,7 +120,7 @@ class References:
 
 
 def _names_of(kind: str, label: str) -> tuple[str, ...]:
-    word = label.split(" ")[0].lower()
+    word = label.split(" ", maxsplit=1)[0].lower()
     if kind == "provision":
         return ("section", "article", "rule", "clause", word)
     if kind == "paragraph":

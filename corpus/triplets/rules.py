@@ -64,18 +64,16 @@ def extract_document(document: Document, chunks: Sequence[Chunk]) -> list[Triple
         into the document, ``quote`` is exactly what lies between them, and ``section`` is the label
         of the statement.
     """
-    reader = _Reader(document)
     starts = [chunk["start"] for chunk in chunks]
     triplets: list[Triplet] = []
     seen: set[tuple[str, Statement]] = set()
-    for start, end, label, statement in reader.read():
+    for start, stop, label, statement in _Reader(document).read():
         place = bisect_right(starts, start) - 1
         if place < 0 or (label, statement) in seen:
             continue
         seen.add((label, statement))
-        end = min(end, chunks[place]["end"])
-        end = start + len(document.text[start:end].rstrip())
-        if start < end:
+        quote = document.text[start : min(stop, chunks[place]["end"])].rstrip()
+        if quote:
             triplets.append(
                 {
                     "subject": statement.subject,
@@ -86,8 +84,8 @@ def extract_document(document: Document, chunks: Sequence[Chunk]) -> list[Triple
                     "section": label,
                     "page": document.page_at(start),
                     "start": start,
-                    "end": end,
-                    "quote": document.text[start:end],
+                    "end": start + len(quote),
+                    "quote": quote,
                 }
             )
     return triplets

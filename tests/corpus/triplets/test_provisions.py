@@ -26,7 +26,7 @@ For the purposes of this Regulation:
 Article 2
 Right to a berth (‘berth right’)
 1. The harbour master shall give every owner a berth.
-2. The owner shall pay the fee under paragraph 1 of this Article and points (a) to (c) of Article 3(1).
+2. The owner shall pay under paragraph 1 of this Article and points (a) to (c) of Article 3(1).
 3. Paragraphs 1 and 2 shall not apply where:
 (a) the boat is a wreck;
 (b) the owner agrees.
@@ -43,7 +43,7 @@ Fees
 
 Article 4
 Fines
-1. Infringements of the following provisions shall, as Article 3 says, be subject to fines up to 10 000 EUR:
+1. Breaches of the following shall, as Article 3 says, be subject to fines up to 10 000 EUR:
 (a) the duties of the owner under Articles 2 and 3;
 (b) Article 1.
 2. Whoever breaches this Article is liable for a fine of $5.
