@@ -60,9 +60,9 @@ def extract_document(document: Document, chunks: Sequence[Chunk]) -> list[Triple
         chunks: Of this document, in ascending order of their starts.
 
     Returns:
-        Triplets in reading order, none twice in one chunk and provision. ``start`` and ``end`` are offsets
-        into the document, ``quote`` is exactly what lies between them, and ``section`` is the label
-        of the statement.
+        Triplets in reading order, none twice in one chunk and provision. ``start`` and ``end`` are
+        offsets into the document, ``quote`` is exactly what lies between them, and ``section`` is
+        the label of the statement.
     """
     starts = [chunk["start"] for chunk in chunks]
     triplets: list[Triplet] = []
