@@ -8,10 +8,11 @@ to. The gold is that other provision, by its label in the tree of the law. The s
 under its default settings up to and including rerank, with the graph and without it.
 
 ``candidates`` is the share of probes whose gold is among what is reranked; ``passages`` that of
-those whose gold is among the k passages for the answer. Without the graph there are fewer candidates;
-``as many candidates`` gives the search that many more instead. Intervals are bootstrap 95 % over
-probes, the gain's over paired differences. The law is not part of the project: without ``--law`` it
-is ``gdpr/gdpr_en.txt`` in the folder that LEXLOOP_DATA names.
+those whose gold is among the k passages for the answer. Without the graph there are fewer
+candidates; ``as many candidates`` gives the search that many more instead. Intervals are bootstrap
+95 % over probes, the gain's over paired differences to the search without the graph, in the last
+line to as many candidates. The law is not part of the project: without ``--law`` it is
+``gdpr/gdpr_en.txt`` in the folder that LEXLOOP_DATA names.
 """
 
 import argparse
@@ -122,6 +123,10 @@ def _table(found: dict[str, list[dict[str, float]]], links: Sequence[str]) -> st
                 cells.append("" if name == _WITHOUT else _shown(gains))
             cells.append(f"{sum(rows[i]['pool'] for i in chosen) / len(chosen):.1f}")
             lines.append(f"| {' | '.join(cells)} |")
+    for figure in ("candidates", "passages"):
+        pairs = zip(found[_WITH], found[_MORE], strict=True)
+        gains = [after[figure] - was[figure] for after, was in pairs]
+        lines.append(f"{_WITH}, over {_MORE}: {figure} {_shown(gains)}")
     return "\n".join(lines)
 
 

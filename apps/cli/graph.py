@@ -199,11 +199,14 @@ def _print(
     shown = relations if limit else relations[:room]
     counted = "1 relation" if degree == 1 else f"{degree} relations"
     console.print(plain(one_line(f"{name}: {counted} of its own"), "bold"))
-    fit = {"overflow": "ellipsis", "no_wrap": True} if console.is_terminal else {}
     for found in shown:
         subject, relation, target, source, quote = row(found)
-        console.print(plain(f"{subject} {relation} {target}"), **fit)
-        console.print(plain(f"    {source}: “{quote}”", "dim"), **fit)
+        said, where = f"{subject} {relation} {target}", f"    {source}: “{quote}”"
+        for text, style in ((said, ""), (where, "dim")):
+            line = plain(text, style)
+            if console.is_terminal:
+                line.truncate(console.size.width, overflow="ellipsis")
+            console.print(line)
     if (hidden := max(degree, len(relations)) - len(shown)) > 0:
         console.print(plain(f"{hidden} more: --limit shows up to {_MOST_ASKED}", "dim"))
     for path in files:

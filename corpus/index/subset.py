@@ -37,7 +37,7 @@ def rebuilt(
         windows=everything.windows,
         dense_index="flat",
     )
-    tools = Tools(recipe, {}, embedder, lambda _: [], lambda _, __: [])
+    tools = Tools(recipe, {}, embedder, lambda *_: [], lambda *_: [])
     draft = Draft(tools, known=KnownVectors.of(everything))
     kept, stated = defaultdict[str, list[Chunk]](list), defaultdict[str, list[Triplet]](list)
     for chunk in chunks:

@@ -83,7 +83,7 @@ def cited_by(reference: str) -> SectionLabel:
 
 
 def outer_number(number: str) -> str:
-    """The number of what a provision lies in: of ``5|1|a`` ``5|1``, of ``3.2`` ``3``; or nothing."""
+    """What a provision lies in: of ``5|1|a`` ``5|1``, of ``3.2`` ``3``; or nothing."""
     return number.rpartition("|" if "|" in number else ".")[0]
 
 

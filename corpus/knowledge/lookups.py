@@ -64,7 +64,7 @@ class LookUps:
         """
         seen = [[t for t in found if t >= 0 and self._innermost(t)] for found in chunks]
         stated = [triplets for triplets in seen if triplets]
-        here = {s for triplets in stated for t in triplets for s in self._innermost(t)}
+        here = {s for triplets in stated for t in triplets for s in self._graph.sections_of(t)}
         for rank, triplets in enumerate(stated):
             self._leave(triplets, 1 / (1 + _RANK * rank))
         for _ in range(length - 1):

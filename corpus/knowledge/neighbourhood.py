@@ -7,7 +7,7 @@ from typing import NamedTuple
 from lexloop.core.types import Triplet
 from lexloop.corpus.knowledge.entities import cites, named_by, provisions_of
 from lexloop.corpus.knowledge.incidence import Incidence
-from lexloop.corpus.triplets.phrases import DETERMINERS, alternatives
+from lexloop.corpus.triplets.phrases import DETERMINERS, alternatives, entity_key
 
 _EDGES = " ,;:.“”‘’\"'"
 
@@ -79,7 +79,11 @@ def written_form(
         for phrase in phrases:
             whole = [part for part in (phrase, *alternatives(phrase)) if name in meant(part)]
             forms.update(whole[:1] or _runs(name, phrase.split(), meant))
-    return min(forms, key=lambda form: (-forms[form], len(form), form)) if forms else name
+    # one that is spelled out goes before a short form of it
+    return min(
+        forms, key=lambda form: (entity_key(form) != name, -forms[form], len(form), form),
+        default=name,
+    )  # fmt: skip
 
 
 def _runs(name: str, words: Sequence[str], meant: Callable[[str], Container[str]]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import NamedTuple
 
 _KEYS = {
@@ -34,6 +35,7 @@ _ATOM = re.compile(
 )
 _MORE = re.compile(
     rf"\s*(?P<joint>,\s?(?:and|or)\s|,|\band\b|\bor\b|\bto\b|\bthrough\b|\buntil\b|[–-])\s*"
+    r"(?!\d{1,3}\s(?:C\.?F\.?R|U\.?S\.?C)\b)"
     rf"(?:(?P<number>{_NUMBER})(?P<subs>{_SUBS})?|(?P<bare>{_SUBS}))"
 )
 _COMMA = re.compile(r",?\s+")
@@ -96,6 +98,7 @@ def loose_numbers(text: str) -> list[Reference]:
     ][:_MOST]
 
 
+@lru_cache(maxsize=1 << 14)
 def steps_of(label: str) -> tuple[Step, ...]:
     """The steps that lead to a unit, read off its label; nothing for a label without a number."""
     found = find_references(label)

@@ -67,7 +67,8 @@ class References:
 
     def __init__(self, tree: Tree, text: str, title: str) -> None:
         self._tree, self._places = tree, Places(tree)
-        self._heading = f"{title}\n{text[:_TITLE]}"
+        first = text.lstrip()[:_TITLE].partition("\n")[0]
+        self._heading = f"{title}\n{first}".lower()
         self._own = {*_THIS.findall(text[:_READ]), *re.findall(r"[A-Z][a-z]+", title)}
 
     def of(self, body: str, place: int) -> list[Target]:
@@ -77,7 +78,9 @@ class References:
             body: The statement.
             place: Of the unit that it stands in; "paragraph 1" starts there.
         """
-        acts = [m for m in islice(_ACTS.finditer(body), _MOST) if m.group() not in self._heading]
+        acts = [
+            m for m in islice(_ACTS.finditer(body), _MOST) if m.group().lower() not in self._heading
+        ]
         found = [Target(m.start(), m.end(), _line(m.group()), own=False) for m in acts]
         taken = [m.span() for m in _ACTS.finditer(body)] if acts else []
         for reference in find_references(body):
@@ -117,7 +120,7 @@ class References:
 
 
 def _names_of(kind: str, label: str) -> tuple[str, ...]:
-    word = label.split(" ")[0].lower()
+    word = label.split(" ", maxsplit=1)[0].lower()
     if kind == "provision":
         return ("section", "article", "rule", "clause", word)
     if kind == "paragraph":

@@ -60,22 +60,20 @@ def extract_document(document: Document, chunks: Sequence[Chunk]) -> list[Triple
         chunks: Of this document, in ascending order of their starts.
 
     Returns:
-        Triplets in reading order, none twice in one provision. ``start`` and ``end`` are offsets
-        into the document, ``quote`` is exactly what lies between them, and ``section`` is the label
-        of the statement.
+        Triplets in reading order, none twice in one chunk and provision. ``start`` and ``end`` are
+        offsets into the document, ``quote`` is exactly what lies between them, and ``section`` is
+        the label of the statement.
     """
-    reader = _Reader(document)
     starts = [chunk["start"] for chunk in chunks]
     triplets: list[Triplet] = []
-    seen: set[tuple[str, Statement]] = set()
-    for start, end, label, statement in reader.read():
+    seen: set[tuple[int, str, Statement]] = set()
+    for start, stop, label, statement in _Reader(document).read():
         place = bisect_right(starts, start) - 1
-        if place < 0 or (label, statement) in seen:
+        if place < 0 or (place, label, statement) in seen:
             continue
-        seen.add((label, statement))
-        end = min(end, chunks[place]["end"])
-        end = start + len(document.text[start:end].rstrip())
-        if start < end:
+        seen.add((place, label, statement))
+        quote = document.text[start : min(stop, chunks[place]["end"])].rstrip()
+        if quote:
             triplets.append(
                 {
                     "subject": statement.subject,
@@ -86,8 +84,8 @@ def extract_document(document: Document, chunks: Sequence[Chunk]) -> list[Triple
                     "section": label,
                     "page": document.page_at(start),
                     "start": start,
-                    "end": end,
-                    "quote": document.text[start:end],
+                    "end": start + len(quote),
+                    "quote": quote,
                 }
             )
     return triplets
@@ -143,7 +141,7 @@ class _Reader:
                 said.append(Statement(label, "states", readable(body)))
             yield from said
         subject = definition.term if definition else label
-        if not label and said:
+        if said and not (definition or cited(label)):
             subject = said[0].subject
         for target in targets:
             around = target.own and f"{label}(".startswith((f"{target.name}(", f"{target.name},"))

@@ -178,6 +178,26 @@ def test_any_name_is_drawn_as_text(text: str) -> None:
     _is_harmless(text, _hostile_relations(text))
 
 
+@pytest.mark.parametrize("count", [30, 200])
+def test_the_drawing_fits_a_screen_and_says_how_many_more_there_are(count: int) -> None:
+    triplets = [
+        relation(f"owner {i} of a large boat", "requires", f"pay {i}") for i in range(count)
+    ]
+    relations = [Relation(t, t["subject"], t["object"], "harbour") for t in triplets]
+    drawn = ElementTree.fromstring(as_svg("harbour", relations, more=5))
+    assert int(drawn.attrib["width"]) <= 1280
+    assert int(drawn.attrib["height"]) <= 1000
+    assert f"{count - 18 + 5} more" in [text.text for text in drawn.iter(f"{SVG}text")]
+
+
+def test_each_relation_shows_its_quote_and_a_pipe_gets_whole_lines(dogs: Run) -> None:
+    printed = dogs("owner").stdout
+    assert "§ 1, dogs.txt: “The owner must pay the fee of the dog licence by 31 March.”" in printed
+    few = dogs("§ 1", "--limit", "1").stdout
+    assert few.count("“") == 1
+    assert "more: --limit shows up to 200" in few
+
+
 def test_an_entity_alone_is_drawn() -> None:
     assert len(list(ElementTree.fromstring(as_svg("owner", [])).iter(f"{SVG}g"))) == 1
 

@@ -2,7 +2,7 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +21,7 @@ from lexloop.corpus.index.generations import GENERATIONS
 from lexloop.corpus.index.manifest import MANIFEST, Manifest
 from lexloop.corpus.index.tools import Extractor
 from lexloop.corpus.index.writer import write_index
+from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import (
     corpus_stamp,
     index_key,
@@ -330,7 +331,7 @@ def test_a_corpus_that_is_none_is_named(
 
 
 def test_the_sample_opens_and_is_searched() -> None:
-    def nothing(chunks: list[Chunk]) -> list[Triplet]:
+    def nothing(document: Document, chunks: Sequence[Chunk]) -> list[Triplet]:
         return []
 
     collection, degraded = open_corpus("sample", replace(letter_tools(), extract=nothing))

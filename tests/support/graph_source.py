@@ -43,6 +43,8 @@ class GraphCollection:
         chunks: All chunks.
         metadata: What is known of some documents.
         access: Who asks.
+        text: The whole text of the one document that the chunks are of; without it each chunk is
+            read as a section of its own.
     """
 
     def __init__(
@@ -50,13 +52,17 @@ class GraphCollection:
         chunks: Sequence[Chunk],
         metadata: Mapping[str, Metadata] | None = None,
         access: Filters | None = None,
+        text: str = "",
     ) -> None:
         self._access = access or Filters()
         self._chunks = {chunk["id"]: chunk for chunk in chunks}
         self._metadata = metadata or {}
-        self._graph = KnowledgeGraph.from_triplets(
-            triplet for chunk in chunks for triplet in _extracted(chunk)
-        )
+        if text:
+            document = Document(chunks[0]["document"], chunks[0]["title"], text)
+            triplets = extract_document(document, chunks)
+        else:
+            triplets = [triplet for chunk in chunks for triplet in _extracted(chunk)]
+        self._graph = KnowledgeGraph.from_triplets(triplets)
 
     def graph(self) -> KnowledgeGraph:
         """The graph of the documents that the asker may see."""

@@ -130,7 +130,7 @@ def read_here(
     return read
 
 
-def states(chunks: list[Chunk]) -> list[Triplet]:
+def states(document: Document, chunks: Sequence[Chunk]) -> list[Triplet]:
     """One triplet a chunk: its first word opens it."""
     return [
         {
@@ -138,7 +138,7 @@ def states(chunks: list[Chunk]) -> list[Triplet]:
             "predicate": "opens",
             "object": f"“Größe” 法 \u2028 {chunk['start']}",
             "chunk_id": chunk["id"],
-            "document": chunk["document"],
+            "document": document.name,
             "section": chunk["section"],
             "page": chunk["page"],
             "start": chunk["start"],

@@ -241,7 +241,7 @@ def in_a_process(work: Callable[[], object]) -> str:
 
 
 def lengthen(folder: Path) -> None:
-    text = "".join(f"The owner must pay fee number {n} in time.\n\n" for n in range(400))
+    text = "".join(f"The owner must pay fee number {n} in time.\n\n" for n in range(600))
     (folder / "long.txt").write_text(text)
 
 

@@ -1,6 +1,6 @@
 """An index follows its sources: only what changed is read and embedded."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from lexloop.corpus.index.manifest import Manifest, Source
 from lexloop.corpus.index.reader import open_index
 from lexloop.corpus.index.verify import verify_index
 from lexloop.corpus.index.writer import Outcome, remove_documents, write_index
+from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for
 
 Write = Callable[..., Outcome]
@@ -186,9 +187,9 @@ def test_of_a_changed_file_the_same_documents_are_kept(
     related: list[str] = []
     tools = letter_tools(embedder)
 
-    def extract(chunks: list[Chunk]) -> list[Triplet]:
-        related.extend(chunk["document"] for chunk in chunks)
-        return tools.extract(chunks)
+    def extract(document: Document, chunks: Sequence[Chunk]) -> list[Triplet]:
+        related.append(document.name)
+        return tools.extract(document, chunks)
 
     rows[3] = rows[3].replace("owner", "guest")
     (folder / "rows.jsonl").write_text("\n".join([rows[0], *rows[2:]]))

@@ -10,7 +10,7 @@ from lexloop.corpus.triplets.phrases import (
     singular,
     written_out,
 )
-from lexloop.corpus.triplets.references import section_key
+from lexloop.corpus.triplets.references import cited
 
 
 @pytest.mark.parametrize(
@@ -88,15 +88,31 @@ def test_short_coordinations_are_split_and_others_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    ("label", "key"),
+    ("label", "kind", "number"),
     [
-        ("§ 20-871(b)(1)", ("section", "20-871")),
-        ("paragraph 1 of subdivision b of section 20-871", ("section", "20-871")),
-        ("Rule \u200e3.2", ("rule", "3.2")),
-        ("Articles 6", ("article", "6")),
-        ("mooring fee", None),
-        ("", None),
+        ("§ 20-871(b)(1)", "section", "20-871|b|1"),
+        ("paragraph 1 of subdivision b of section 20-871", "section", "20-871|b|1"),
+        ("Rule 3.2", "rule", "3.2"),
+        ("Articles 6", "article", "6"),
+        ("Annex III, point 4", "annex", "iii|4"),
+        ("29 C.F.R. § 1607.4", "section", "1607.4"),
     ],
 )
-def test_section_keys(label: str, key: tuple[str, str] | None) -> None:
-    assert section_key(label) == key
+def test_what_a_label_or_a_reference_names(label: str, kind: str, number: str) -> None:
+    found = cited(label)
+    assert found is not None
+    assert (found.kind, found.number, found.start) == (kind, number, 0)
+
+
+@pytest.mark.parametrize("text", ["mooring fee", "", "paragraph 2", "Directive 95/46/EC"])
+def test_what_names_no_provision_by_number(text: str) -> None:
+    assert cited(text) is None
+
+
+def test_a_reference_says_what_act_it_is_part_of() -> None:
+    named = cited("Article 3(1) of the Harbour Treaty")
+    coded = cited("see 29 C.F.R. § 1607.4")
+    assert named is not None
+    assert coded is not None
+    assert (named.act, named.code) == ("Harbour Treaty", "")
+    assert (coded.act, coded.code, coded.start) == ("", "29 C.F.R.", 4)

@@ -253,7 +253,7 @@ def test_an_acronym_is_noted_and_left_as_the_law_writes_it() -> None:
 
 
 def test_a_list_keeps_its_lead_in_where_a_chunk_ends_within_it() -> None:
-    first = 'The Harbour Office ("HO") opens daily.\nThe owner must:\n(a) pay the HO; and\n'
+    first = 'The Harbour Office ("HO") is open daily.\nThe owner must:\n(a) pay the HO; and\n'
     second = "(b) obey the HO.\n"
     chunks = [chunk(first), chunk(second, start=len(first), number=2)]
     document = Document("d.txt", "Act", first + second)

@@ -6,7 +6,7 @@ from graph_source import GraphCollection, passage_of
 from lexloop.core.filters import Filters
 from lexloop.core.metadata import Metadata
 from lexloop.core.state import State, Update
-from lexloop.core.types import Candidate, Plan
+from lexloop.core.types import Candidate, Chunk, Plan
 from lexloop.nodes.kg_retrieve.node import GraphSource, kg_retrieve
 from lexloop.nodes.kg_retrieve.walk import CANDIDATES, TRIPLETS
 
@@ -104,6 +104,30 @@ def test_both_lists_are_bounded_and_without_repetitions() -> None:
     ids = [candidate["id"] for candidate in update["graph_candidates"]]
     assert len(ids) == len(set(ids))
     assert len({*ids} - {"c1", "c2"}) == CANDIDATES  # those that the search found count apart
+
+
+BEHIND = [
+    "A boat owner must keep the papers that section 1 lists.",
+    "The papers are a licence and a receipt.",
+    "Section 0 does not apply to rowing boats.",
+    "Whoever breaches section 0 is liable for a fine of $40.",
+    "The library opens at nine on Mondays.",
+]
+
+
+def test_what_a_candidate_refers_to_and_what_limits_it_are_looked_up() -> None:
+    text = "\n".join(f"Section {n}\n{said}" for n, said in enumerate(BEHIND))
+    chunks = [passage_of(n, said, "law.txt") for n, said in enumerate(BEHIND)]
+    begins = [text.index(said) for said in BEHIND]
+    cut: list[Chunk] = [
+        {**chunk, "section": f"Section {n}", "start": begin, "end": begin + len(chunk["text"])}
+        for n, (chunk, begin) in enumerate(zip(chunks, begins, strict=True))
+    ]
+    source = GraphCollection(cut, text=text)
+    found = retrieved(source, ["zeppelin"], ["c0"], S=1)
+    assert {"c1", "c2", "c3"} <= {candidate["id"] for candidate in found["graph_candidates"]}
+    assert "c4" not in {candidate["id"] for candidate in found["graph_candidates"]}
+    assert "refers_to" in {triplet["predicate"] for triplet in found["triplets"]}
 
 
 SECRET = [
