@@ -42,6 +42,8 @@ def units(tree: Tree, text: str) -> Iterator[Unit]:
     """
     opened: dict[Span, Unit] = {}
     for statement in statements(tree, text):
+        if statement.points:
+            continue  # a list says what its points say
         lead: Unit | None = None
         for span in statement.leads:
             if span not in opened:
