@@ -175,7 +175,7 @@ class View:
     def pointed(self, question: str) -> Pointed:
         """What a question points to by its number, and what the structure itself says."""
         found = point(question, self)
-        chunks = (id for unit in found["units"] for id in self._chunks_over(unit))
+        chunks = (id for unit in found["units"] for id in self.chunks_over(unit))
         first = list(dict.fromkeys(islice(chunks, MOST_POINTED)))
         return {**found, "chunks": first}
 
@@ -192,7 +192,7 @@ class View:
                 found.append(self._layout.id_of(first + max(0, at - 1)))
         return list(dict.fromkeys(found))[:MOST_POINTED]
 
-    def _chunks_over(self, unit: PointedUnit) -> Iterator[str]:
+    def chunks_over(self, unit: PointedUnit) -> Iterator[str]:
         """The ids of the chunks that hold a unit's words, in order."""
         first, end = self._layout.span_of(self._layout.ordinals[unit["document"]])
         starts = self._layout.starts[first:end]

@@ -36,8 +36,10 @@ _MOST_WORDS, _MOST_CHARS, _MOST_NAMED = 10, 200, 50
 def words_of(name: str, title: str) -> frozenset[str]:
     """The words that name a document: of its path and its title, and the title's acronyms."""
     plain = {word.lower() for word in re.findall(r"[^\W_]+", f"{name} {title}")}
+    plain |= {bare for word in plain if len(bare := word.rstrip("0123456789")) > 1}
     runs = (re.findall(r"[A-Z]", run.group()) for run in _RUN.finditer(title))
-    return frozenset(plain | {name.lower()} | {"".join(run).lower() for run in runs})
+    acronyms = {"".join(run[at:]).lower() for run in runs for at in range(max(1, len(run) - 2))}
+    return frozenset(plain | {name.lower()} | acronyms)
 
 
 def singled_out(question: str, titles: Mapping[str, str]) -> list[str]:

@@ -22,6 +22,7 @@ from lexloop.corpus.structure.tree import Tree
 _WHEREAS = re.compile(r"(?:whereas|recitals?|background|preamble)\b[:,]?", re.IGNORECASE)
 _CLOSING = re.compile(
     r"Done at [A-Z]|IN WITNESS WHEREOF|In witness whereof|For the (?:European )?Parliament$"
+    r"|END OF (?:THE |THIS )?(?:TERMS|AGREEMENT|CONTRACT|LICEN[CS]E|ACT|DOCUMENT|POLICY)\b"
     r"|(?:EXECUTED|SIGNED) (?:as|by|for)\b"
 )
 _NOTE = re.compile(
@@ -95,7 +96,7 @@ class _Parser:
         if number < self._first:
             if _WHEREAS.match(line.text):
                 self._whereas = True
-            elif self._whereas and not self._growing.numbered and self._recital(line):
+            elif self._whereas and not self._growing.numbered and self._recital(number, line):
                 return
         begun = number > self._first or self._growing.numbered
         if self._growing.within == "closing" or (begun and _CLOSING.match(line.text)):
@@ -112,11 +113,17 @@ class _Parser:
         else:
             self._listed_or_text(number, line, 0)
 
-    def _recital(self, line: Line) -> bool:
+    def _recital(self, number: int, line: Line) -> bool:
         """Open a recital; whether the line begins one."""
         styles = {"(1)", "(A)", "(a)", "A.", *([] if self._outline.numbered else ["1."])}
         markers = [marker for marker in list_markers(line.text) if marker.style in styles]
+        markers = [m for m in markers if m.value != 1 or self._second_ahead(number, m.style)]
         return bool(markers) and self._growing.recital(line, markers)
+
+    def _second_ahead(self, number: int, style: str) -> bool:
+        """Whether a line below has the second number of a style: one alone counts nothing."""
+        ahead = self._lines[number + 1 : number + _AHEAD]
+        return any(m.style == style and m.value == 2 for e in ahead for m in list_markers(e.text))
 
     def _listed_or_text(self, number: int, line: Line, at: int) -> None:
         """A list item, with those that begin on its line, a definition, or plain text."""

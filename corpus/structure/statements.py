@@ -65,23 +65,25 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
         text: The whole text.
     """
     leads: list[tuple[Span, ...]] = []
+    items: dict[int, set[int]] = {}
     columns: dict[int, list[str]] = {}
     for place, unit in enumerate(tree.units):
         above = leads[unit.parent] if unit.parent >= 0 else ()
         if unit.kind == "columns":
             columns[unit.parent] = cells(text[unit.start : unit.end])
         sentences = [] if unit.kind in _SILENT else _own_sentences(tree, place, text)
-        within = above if unit.kind in ITEMS else ()
+        within = above if unit.kind in ITEMS and place in items.get(unit.parent, ()) else ()
         if sentences and tree.leads(place, text):
             lead = sentences.pop()
             leads.append((*within[-_DEEPEST:], lead) if not sentences else (lead,))
+            items[place] = set(tree.items(place))
         else:
             lead = None
             leads.append(())
         if lead is not None and not _defines_all(tree, place):
             spans = leads[-1][:-1]
             lead_words = " ".join(unnumbered(text[slice(*span)]) for span in spans)
-            points = sum(tree.units[child].kind in ITEMS for child in tree.children(place))
+            points = len(items[place])
             said = unnumbered(text[unit.body : lead[1]])
             heading = "" if spans else _heading(tree, place)
             own = f"{heading} {said}" if heading else said
@@ -102,8 +104,7 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
 
 def _defines_all(tree: Tree, place: int) -> bool:
     """Whether a list is one of definitions: nobody asks for them all at once."""
-    kinds = [tree.units[child].kind for child in tree.children(place)]
-    return all(kind == "definition" for kind in kinds if kind in ITEMS)
+    return all(tree.units[child].kind == "definition" for child in tree.items(place))
 
 
 def _heading(tree: Tree, place: int) -> str:
@@ -129,6 +130,27 @@ def statements_in_text(text: str) -> list[Statement]:
         start = len(text) - len(text.lstrip())
         found = [Statement(start, len(text.rstrip()), (), "", "", said)]
     return found
+
+
+def sentence_before(tree: Tree, text: str, place: int) -> Statement | None:
+    """The last sentence of what stands before a unit in the one it lies in; None where none does.
+
+    Args:
+        tree: The document's tree.
+        text: The whole text.
+        place: The unit's.
+    """
+    parent = tree.units[place].parent
+    siblings = tree.children(parent)
+    at = siblings.index(place)
+    before = siblings[at - 1] if at else parent
+    if before < 0 or tree.units[before].kind in _SILENT:
+        return None
+    sentences = _own_sentences(tree, before, text)
+    if not sentences:
+        return None
+    start, end = sentences[-1]
+    return Statement(start, end, (), tree.units[before].label, "", unnumbered(text[start:end]))
 
 
 def unnumbered(text: str) -> str:

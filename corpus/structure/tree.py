@@ -112,6 +112,14 @@ class Tree:
         children = self.children(place)
         return self.units[children[0]].start if children else self.units[place].end
 
+    def items(self, place: int) -> list[int]:
+        """The places of the items of a unit's list: its children that are of the first one's kind.
+
+        What is defined behind a list is none of its items.
+        """
+        found = [child for child in self.children(place) if self.units[child].kind in ITEMS]
+        return [child for child in found if self.units[child].kind == self.units[found[0]].kind]
+
     def operative(self, place: int) -> bool:
         """Whether a unit says what holds; a recital, a note or a list of contents does not."""
         return not any(self.units[p].kind in _INOPERATIVE for p in (place, *self.above(place)))

@@ -13,7 +13,7 @@ from lexloop.core.errors import DataError
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.nodes.definition import defines
 from lexloop.nodes.generate.expected import expected_kind, holds
-from lexloop.nodes.generate.selection import Scored
+from lexloop.nodes.generate.selection import Evidence, Scored, is_definition
 from lexloop.nodes.relevance import Asked, Sources, coverage
 
 _PROPER = re.compile(r"(?<=[a-z,'’)\]] )[A-Z][\w\-]*[\w]")
@@ -74,7 +74,10 @@ def read_signs(asked: Asked, scored: Scored, sources: Sources) -> Signs:
         unknown=min(len(unknown), 3) / 3,
         foreign=float(any(_foreign(part, sources) for part in asked.parts)),
         undefined=float(
-            any(t and not any(defines(t, text) for text in texts) for t in asked.definitions)
+            any(
+                t and not any(_defined(t, item) for item in scored.evidence)
+                for t in asked.definitions
+            )
         ),
         lacking=float(
             any(
@@ -87,6 +90,10 @@ def read_signs(asked: Asked, scored: Scored, sources: Sources) -> Signs:
         length=min(len(wanted), _LONG) / _LONG,
         several=float(len(asked.parts) > 1),
     )
+
+
+def _defined(term: str, item: Evidence) -> bool:
+    return defines(term, item.text) or is_definition(item, term)
 
 
 def _foreign(part: str, sources: Sources) -> bool:

@@ -1,26 +1,30 @@
 """The embedded generator: selects, orders and cites sentences of the passages."""
 
 import re
+from itertools import islice
 
 from lexloop.core.types import (
     ABSTENTION,
+    MOST_POINTED,
     Advice,
+    Chunk,
     Citation,
     Passage,
     Pointed,
     PointedUnit,
     Triplet,
 )
+from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.structure.telling import groups
 from lexloop.corpus.text.sentences import sentence_spans
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.cite import cite
 from lexloop.nodes.definition import asked_definition
 from lexloop.nodes.generate.answerable import answerable, read_signs
-from lexloop.nodes.generate.lists import Documents, list_asked
+from lexloop.nodes.generate.lists import Documents, list_asked, standing_alone
 from lexloop.nodes.generate.node import Draft
 from lexloop.nodes.generate.quoting import LEFT_OUT, quote_all
-from lexloop.nodes.generate.selection import Chosen, Evidence, gather, select, standing_alone
+from lexloop.nodes.generate.selection import Chosen, Evidence, gather, select
 from lexloop.nodes.question import question_parts
 from lexloop.nodes.relevance import Asked, understand
 
@@ -103,11 +107,13 @@ class ExtractiveGenerator:
         citations: list[Citation] = []
         lists = [list_asked(item, asked, self._sources) for item in chosen.best]
         more = [] if any(lists) else chosen.more
-        for item, unit in [*zip(chosen.best, lists, strict=True), *((i, None) for i in more)]:
+        quoted: list[PointedUnit] = []
+        for item, units in [*zip(chosen.best, lists, strict=True), *((i, []) for i in more)]:
             if any(_within(item, citation) for citation in citations):
                 continue
-            if unit is not None:
-                listed, cited = quote_all([unit], self._sources, self._max_words, len(citations))
+            if units:
+                quoted += units
+                listed, cited = quote_all(units, self._sources, self._max_words, len(citations))
                 said_by_code = [line for line in listed if _is_codes(line)]
                 lines += [line if line in said_by_code else _remarked(line) for line in listed]
                 told += said_by_code
@@ -118,8 +124,20 @@ class ExtractiveGenerator:
             text = " ".join(statement.text for statement in said)
             text = text[:1].upper() + text[1:]
             lines.append(_marked(text, n))
-            citations.append(cite(item.passage, said, n))
-        return Draft("\n".join(lines), citations, told)
+            citations.append(self._cited(item, said, n))
+        return Draft("\n".join(lines), citations, told, self._holding(quoted))
+
+    def _cited(self, item: Evidence, said: list[Statement], n: int) -> Citation:
+        start, document = said[0].start, item.passage["document"]
+        if start >= item.passage["start"]:
+            return cite(item.passage, said, n)
+        label = item.said.label if said[0].label == item.said.label else item.passage["section"]
+        return {**self._sources.cited(document, start, said[-1].end, label), "n": n}
+
+    def _holding(self, units: list[PointedUnit]) -> list[Chunk]:
+        """The chunks that units are quoted from."""
+        found = (chunk_id for unit in units for chunk_id in self._sources.chunks_over(unit))
+        return self._sources.chunks(list(dict.fromkeys(islice(found, MOST_POINTED))))
 
 
 def _is_codes(line: str) -> bool:

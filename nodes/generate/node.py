@@ -7,6 +7,7 @@ from lexloop.core.state import State, Update
 from lexloop.core.types import (
     ABSTENTION,
     Advice,
+    Chunk,
     Citation,
     Passage,
     Pointed,
@@ -22,12 +23,14 @@ class Draft:
     """An answer with its citations; an abstention has none.
 
     ``told`` are the lines of the answer that code read off a document's structure: quotes of
-    whole provisions, and what is not there. Only code fills it in.
+    whole provisions, and what is not there. Only code fills it in. ``quoted`` are the chunks of
+    what is quoted whole: they are passages of the answer, were they among those given or not.
     """
 
     answer: str
     citations: list[Citation] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
+    quoted: list[Chunk] = field(default_factory=list)
 
     @property
     def abstained(self) -> bool:
@@ -80,11 +83,25 @@ def generate(state: State, generator: Generator, guard: Guard) -> Dialogue[Updat
         draft = Draft(ABSTENTION)
     draft = with_told(draft, told)
     return {
+        "passages": _with_quoted(state["passages"], draft.quoted),
         "draft": draft.answer,
         "draft_citations": draft.citations,
         "draft_abstained": draft.abstained,
         "draft_told": draft.told,
     }
+
+
+def _with_quoted(passages: list[Passage], quoted: list[Chunk]) -> list[Passage]:
+    """The passages, then those of the quoted chunks that are not among them."""
+    known = {passage["id"] for passage in passages}
+    further = [chunk for chunk in quoted if chunk["id"] not in known]
+    return [
+        *passages,
+        *(
+            Passage(**chunk, score=0.0, signals={"quoted": 1.0}, n=n)
+            for n, chunk in enumerate(further, len(passages) + 1)
+        ),
+    ]
 
 
 def with_told(draft: Draft, told: list[Told]) -> Draft:
@@ -108,4 +125,4 @@ def with_told(draft: Draft, told: list[Told]) -> Draft:
         citations += numbered
         lines.append(" ".join([line["line"], "".join(f"[{c['n']}]" for c in numbered)]).strip())
     answer = "\n".join([*filter(None, [said]), *lines])
-    return Draft(answer, citations, [*draft.told, *lines])
+    return Draft(answer, citations, [*draft.told, *lines], draft.quoted)

@@ -216,11 +216,11 @@ def _leading(tree: Tree, text: str, place: int) -> list[int]:
     """The places of the units whose words lead into a point, outermost first."""
     leads: list[int] = []
     for above in tree.above(place):
-        if tree.units[above].kind not in ("paragraph", "point", "definition", "text"):
-            break
         if not tree.leads(above, text) or len(leads) == _DEEPEST_LEAD:
             break
         leads.append(above)
+        if tree.units[above].kind not in ("paragraph", "point", "definition", "text"):
+            break
     return leads[::-1]
 
 

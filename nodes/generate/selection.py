@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.types import DEFINING, Passage, PointedUnit
+from lexloop.corpus.structure.places import keys_of_term
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
@@ -18,20 +19,9 @@ MAX_STATEMENTS, MAX_WORDS = 3, 120
 NEARLY_BEST = 0.9
 """A further statement must score this share of the best one's."""
 _COPY = 0.85
-_ITSELF = (
-    r"(?!\s+(?:(?-i:[A-Z])|(?:act|article|chapter|clause|law|paragraph|part|policy|rule|section"
-    r"|subpart|title)s?\b))"
-)
-"""What follows "this" where a text speaks of itself: "This Regulation", "In this section"."""
-_POINTS_BACK = re.compile(
-    r"(?:however|nevertheless|moreover|furthermore|otherwise|therefore|thereafter|accordingly"
-    r"|similarly|likewise|in addition|for (?:this|that|these|those|such) \w+"
-    rf"|(?:in|to|under|by|on) (?:(?:such|that|those)\b|(?:this|these)\b{_ITSELF})"
-    rf"|(?:this|these)\b{_ITSELF}|that|those|such|it|they|he|she"
-    r"|the (?:latter|former|same))\b",
-    re.IGNORECASE,
-)
 _DEFINES = 0.5
+_DEFINED = re.compile(r' "(?P<term>[^"]+)"$')
+"""The label of a definition that has no number ends with its term."""
 _SUPPORTING = 0.85
 """A recital explains what an article says: it answers where it is clearly closer."""
 
@@ -98,13 +88,17 @@ def gather(asked: Asked, passages: list[Passage], sources: Sources) -> Scored | 
     scores = relevance(asked, said, vectors, sources) * np.array(weights, dtype=np.float32)
     for row, term in enumerate(asked.definitions):
         if term is not None:
-            scores[row] += [_DEFINES * _is_definition(item, term) for item in evidence]
+            scores[row] += [_DEFINES * is_definition(item, term) for item in evidence]
     return Scored(evidence, vectors, scores)
 
 
-def _is_definition(item: Evidence, term: str) -> bool:
+def is_definition(item: Evidence, term: str) -> bool:
     """Whether a statement is of the very definition that the documents have of a term."""
-    return DEFINING in item.passage["signals"] and defines(term, item.text)
+    if DEFINING not in item.passage["signals"]:
+        return False
+    defined = _DEFINED.search(item.said.label)
+    asked = set(keys_of_term(term)[:1])
+    return defines(term, item.text) or bool(defined and asked & {*keys_of_term(defined["term"])})
 
 
 @dataclass(frozen=True)
@@ -135,16 +129,6 @@ def select(asked: Asked, scored: Scored) -> Chosen:
         if not scored.evidence[i].said.points:
             _take_first([i], scored, chosen)
     return Chosen(best, chosen[len(best) :])
-
-
-def standing_alone(item: Evidence, sources: Sources) -> list[Statement]:
-    """The statement, with the one before it where it begins with a word that points back to it."""
-    said = item.said
-    if said.leads or not _POINTS_BACK.match(said.own):
-        return [said]
-    found, _ = sources.statements(item.passage["id"])
-    before = [other for other in found if other.end <= said.start and not other.points][-1:]
-    return [*before, said]
 
 
 def _take_first(ranked: list[int], scored: Scored, chosen: list[Evidence]) -> None:
