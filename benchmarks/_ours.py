@@ -13,6 +13,7 @@ from _mixture import Chunks
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk
+from lexloop.corpus.chunk.statements import statements_in
 from lexloop.corpus.index.draft import Draft
 from lexloop.corpus.index.generations import new_generation, sync_generation, writing
 from lexloop.corpus.index.manifest import FORMAT, Manifest, is_index
@@ -97,7 +98,8 @@ def write_index(chunks: Chunks, index: Path) -> None:
         try:
             for name, text, starts in documents(chunks.texts):
                 document = Document(name, "", text)
-                draft.add_chunks(name, document, _chunks(name, text, starts), [])
+                cut = _chunks(name, text, starts)
+                draft.add_chunks(name, document, cut, statements_in(document, cut), [])
             everything = draft.finish()
             counts, hashes = counts_of(everything), write_parts(everything, folder)
         finally:

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from lexloop.core.settings import Settings
 from lexloop.core.types import Candidate, Chunk, Passage
+from lexloop.corpus.chunk.statements import statements_in
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.draft import Draft, Progress
 from lexloop.corpus.index.view import View
@@ -51,7 +52,8 @@ def index_passages(
             "end": len(text),
             "text": text,
         }
-        draft.add_chunks(name, Document(name, "", text), [chunk], [])
+        document = Document(name, "", text)
+        draft.add_chunks(name, document, [chunk], statements_in(document, [chunk]), [])
     return Collection(draft.finish())
 
 
