@@ -55,7 +55,8 @@ _OPENS = re.compile(
     re.IGNORECASE,
 )
 _SEVERAL = re.compile(
-    r"\b(?:what|which)\s+(?:are|were)\b|\bwhich\s+\w+s\b|\b(?:list|enumerate|name)\b"
+    r"\b(?:what|which)\s+(?:are|were)\b|\b(?:list|enumerate|name)\b"
+    r"|\bwhich\s+(?:[\w-]+\s+){0,3}[\w-]*[^\Wsiu]s\b(?!\s+[\w-]+s\b)"
     r"|\b(?:in|under|on|for)\s+(?:which|what)\s+\w+s\b|\bwhat\s+(?:\w+\s+){0,3}\w+s\s+(?:must|may"
     r"|can|shall|does|do|did|has|have|are)\b|\bwhen\s+(?:may|can|must|need|is|are|does|do)\b"
     r"|\bwhat\s+(?:must|should|shall|does|do|may|can)\b|\bwhat\s+information\b",

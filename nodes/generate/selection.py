@@ -139,6 +139,8 @@ def _take_first(ranked: list[int], scored: Scored, chosen: list[Evidence]) -> No
         item = scored.evidence[i]
         if sum(other.words for other in chosen) + item.words > MAX_WORDS and chosen:
             continue
+        if item.said.own.endswith(":") and not item.said.points:
+            continue  # it leads into what is no list of its own
         if any(_repeats(item, other) for other in chosen):
             return
         chosen.append(item)
