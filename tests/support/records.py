@@ -3,7 +3,10 @@
 import numpy as np
 
 from lexloop.core.types import Attempt, Evaluation, Passage, Triplet
+from lexloop.corpus.load.document import Document
+from lexloop.corpus.structure.parse import parse
 from lexloop.corpus.structure.statements import Statement, statements_in_text
+from lexloop.corpus.structure.tree import Tree
 from lexloop.models.embedding import Vectors
 
 
@@ -25,15 +28,25 @@ def passage(n: int, text: str, *, start: int = 0, section: str = "§ 1") -> Pass
 
 
 class Read:
-    """Passages whose statements are read off their texts; their vectors are all alike."""
+    """Passages, each alone in its document, whose statements are read off their texts.
+
+    The vectors are all alike.
+    """
 
     def __init__(self, *passages: Passage) -> None:
-        self._passages = {one["id"]: one for one in passages}
+        self._names = {one["id"]: one["document"] for one in passages}
+        self._texts = {one["document"]: " " * one["start"] + one["text"] for one in passages}
 
     def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
-        given = self._passages[chunk_id]
-        found = statements_in_text(" " * given["start"] + given["text"])
+        found = statements_in_text(self._texts[self._names[chunk_id]])
         return found, np.ones((len(found), 1), dtype=np.float32)
+
+    def text_of(self, document: str) -> str | None:
+        return self._texts.get(document)
+
+    def tree_of(self, document: str) -> Tree | None:
+        text = self.text_of(document)
+        return None if text is None else parse(Document(document, "", text))
 
 
 def triplet(subject: str, predicate: str, obj: str) -> Triplet:

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from records import Read
+from records import passage as record
 
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
@@ -12,10 +14,11 @@ from lexloop.corpus.index.assemble import build_collection
 from lexloop.corpus.index.view import View
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for
+from lexloop.corpus.structure.statements import statements_in_text
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate.extractive import ExtractiveGenerator
-from lexloop.nodes.generate.lists import list_asked
+from lexloop.nodes.generate.lists import list_asked, standing_alone
 from lexloop.nodes.generate.node import Draft
 from lexloop.nodes.generate.selection import Evidence
 from lexloop.nodes.relevance import understand
@@ -160,23 +163,24 @@ def test_a_statement_that_points_back_is_quoted_with_the_one_before(
 
 
 @pytest.mark.parametrize(
-    ("question", "own", "unit"),
+    ("question", "own", "labels"),
     [
         # the lead-in and the heading hold all of the question
-        ("What must the log contain?", "the weather; and", "Article 2(1)"),
-        ("Who keeps the log?", "the name of the vessel;", "Article 2(1)"),
+        ("What must the log contain?", "the weather; and", ["Article 2(1)"]),
+        ("Who keeps the log?", "the name of the vessel;", ["Article 2(1)"]),
         # "weather" is one of two terms, and the rarest
-        ("Is weather in the log?", "the weather; and", None),
+        ("Is weather in the log?", "the weather; and", []),
         # no point is asked for where the list is found as a whole
-        ("Who keeps the log?", "Log of voyages: " + LEAD, "Article 2(1)"),
+        ("Who keeps the log?", "Log of voyages: " + LEAD, ["Article 2(1)"]),
         # a sentence of no list
-        ("How long is it kept?", "The log shall be kept for 5 years.", None),
+        ("How long is it kept?", "The log shall be kept for 5 years.", []),
         # a list within a definition, where its term is asked for
-        ("What is a ferry?", "a raft;", "Article 1(1)"),
+        ("What is a ferry?", "a raft;", ["Article 1(1)"]),
+        ("Which fine is due?", "the ferry was laid up; or", ["Article 3"]),
     ],
 )
 def test_which_list_a_question_asks_for(
-    ferries: View, question: str, own: str, unit: str | None
+    ferries: View, question: str, own: str, labels: list[str]
 ) -> None:
     items = [
         Evidence(passage, said, 0)
@@ -186,16 +190,103 @@ def test_which_list_a_question_asks_for(
     ]
     assert len(items) == 1
     found = list_asked(items[0], understand(question, ferries), ferries)
-    assert (found["label"] if found else None) == unit
-    if found:
-        tree = ferries.tree_of(NAME)
-        assert tree is not None
-        assert tree.units[found["place"]].label == unit
-        assert FERRIES[found["start"] :].startswith(("1. The master", "(1) ‘ferry’"))
+    assert [unit["label"] for unit in found] == labels
+    tree = ferries.tree_of(NAME)
+    assert tree is not None
+    for unit in found:
+        own_unit = tree.units[unit["place"]]
+        assert (own_unit.label, own_unit.start, own_unit.end) == (
+            unit["label"],
+            unit["start"],
+            unit["end"],
+        )
 
 
 def test_of_a_document_that_is_gone_no_list_is_quoted(ferries: View, small: View) -> None:
     [passage] = [one for one in given(ferries) if one["section"] == "Article 3"]
     said = ferries.statements(passage["id"])[0][0]
     assert said.points == 2
-    assert list_asked(Evidence(passage, said, 0), understand("Who?", small), small) is None
+    assert list_asked(Evidence(passage, said, 0), understand("Who?", small), small) == []
+
+
+def test_a_list_of_a_provision_is_quoted_after_its_lead_in(ferries: View, answer: Answer) -> None:
+    draft = answer("Which fine is due for keeping no log?")
+    assert draft.answer.split("\n")[1:] == [
+        "A master who keeps no log is liable to a fine of 500 euro, unless: [1]",
+        "(a) the ferry was laid up; or [1]",
+        "(b) the board had exempted the ferry. [1]",
+    ]
+    assert [c["section"] for c in draft.citations] == ["Article 3"]
+    assert problems(ferries, draft) == []
+
+
+def test_the_chunks_that_a_list_is_quoted_from_are_told(answer: Answer) -> None:
+    assert [c["section"] for c in answer("What must the log of voyages contain?").quoted] == [
+        "Article 2(1)"
+    ]
+    assert answer("Must the log contain the weather?").quoted == []
+
+
+@pytest.mark.parametrize(
+    ("opening", "before"),
+    [
+        ("However, in such cases the fee is halved.", True),
+        ("That period may be extended.", True),
+        ("In that event nobody may moor.", True),
+        ("In this case he must pay twice.", True),
+        ("For that purpose a boat is moored.", True),
+        ("It must be paid at once.", True),
+        ("This applies to rafts.", True),
+        ("The latter is free.", True),
+        ("This Ordinance applies to rafts.", False),  # the text speaks of itself
+        ("In this section, a raft is a boat.", False),
+        ("These Rules apply to rafts.", False),
+        ("Italy has no such fee.", False),
+        ("Thatched boats are free of it.", False),
+        ("A raft is free of it, however.", False),
+    ],
+)
+def test_what_points_back_brings_what_stands_before_it(opening: str, before: bool) -> None:
+    text = f"A boat pays the fee on 1 May. {opening}"
+    given = record(1, text)
+    first, second = statements_in_text(text)
+    said = standing_alone(Evidence(given, second, 1), Read(given))
+    assert said == ([first, second] if before else [second])
+
+
+def test_what_points_back_out_of_its_passage_brings_what_stands_before_it_in_the_document() -> None:
+    text = "Article 1\nFees\n1. A boat is free of it.\n2. However, a raft must pay.\n"
+    start = text.index("2. However")
+    found = statements_in_text(text)
+    assert [one.label for one in found] == ["Article 1(1)", "Article 1(2)"]
+
+    class Second(Read):
+        """Its passage begins with the second paragraph."""
+
+        def statements(self, chunk_id: str) -> Any:
+            return found[1:], None
+
+    given = {**record(1, text[start:], start=start), "document": "d1.txt"}
+    sources = Second(record(1, text))
+    said = standing_alone(Evidence(given, found[1], 0), sources)
+    assert [(one.label, one.own) for one in said] == [
+        ("Article 1(1)", "A boat is free of it."),
+        ("Article 1(2)", "However, a raft must pay."),
+    ]
+    assert said[0].start == text.index("A boat") - len("1. ")
+
+
+def test_what_stands_first_and_what_is_led_into_stands_alone() -> None:
+    for text in ("It is due.", "Those must pay:\n(a) those who moor;\n(b) such as lie.\n"):
+        given = record(1, text)
+        for said in Read(given).statements("c1")[0]:
+            assert standing_alone(Evidence(given, said, 0), Read(given)) == [said]
+
+
+def test_a_list_is_not_what_stands_before() -> None:
+    text = "Article 1\nFees\nThese are free:\n(a) rafts;\n(b) tugs.\nThey must be lit at night.\n"
+    given = record(1, text)
+    found = statements_in_text(text)
+    assert [one.points for one in found] == [2, 0, 0, 0]
+    alone = standing_alone(Evidence(given, found[3], 0), Read(given))
+    assert [one.own for one in alone] == ["tugs.", "They must be lit at night."]

@@ -1,9 +1,16 @@
-"""What code tells of the structure, after the draft."""
+"""What the node adds to a draft: what code tells of the structure, and what was quoted."""
+
+from collections.abc import Callable
+from typing import Any
 
 import pytest
+from backend import chunk
+from records import passage
 
+from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, Citation, Told
-from lexloop.nodes.generate.node import Draft, with_told
+from lexloop.models.dialogue import unassisted
+from lexloop.nodes.generate.node import Draft, generate, with_told
 
 
 def source(n: int, quote: str = "Article 1") -> Citation:
@@ -47,3 +54,27 @@ def test_lines_go_on_after_each_other_and_after_what_was_told() -> None:
 def test_where_nothing_is_told_the_draft_stays() -> None:
     draft = Draft("A. [1]", [source(1)])
     assert with_told(draft, []) is draft
+
+
+class Quoting:
+    """Quotes two chunks, of which one is a passage; withholds nothing."""
+
+    instructions = ""
+
+    @unassisted
+    def generate(self, *_: object) -> Draft:
+        return Draft("A. [1]", [source(1)], quoted=[chunk("c1#0", "A."), chunk("c2#0", "B.")])
+
+    def withholds(self, *_: str) -> bool:
+        return False
+
+
+def test_what_is_quoted_is_among_the_passages(finish: Callable[[Any], Update]) -> None:
+    given = {**passage(1, "A."), "id": "c1#0"}
+    state: State = {"standalone": "?", "asked": "?", "passages": [given], "triplets": []}
+    update = finish(generate(state, Quoting(), Quoting()))
+    assert update["passages"][0] == given
+    assert [(p["id"], p["n"], p["score"], p["signals"]) for p in update["passages"][1:]] == [
+        ("c2#0", 2, 0.0, {"quoted": 1.0})
+    ]
+    assert state["passages"] == [given]

@@ -9,7 +9,7 @@ from library import TITLES, Shelf, shelf
 
 from lexloop.core.types import Citation
 from lexloop.corpus.structure.asking import point
-from lexloop.nodes.generate.quoting import quote, quote_all
+from lexloop.nodes.generate.quoting import LEFT_OUT, quote, quote_all
 
 DIRECTIVE, ACT = shelf("directive.txt"), shelf("act.txt")
 
@@ -216,6 +216,6 @@ def test_every_line_stands_in_the_source_that_it_cites(where: tuple[str, str], l
             continue
         source = by_number[int(marker[1])]["quote"]
         said = line[: marker.start()]
-        if not said.startswith("Left out") and "—" not in said:
+        if not said.startswith(LEFT_OUT) and "—" not in said:
             words = re.findall(r"\w+", said)
             assert set(words[1:]) <= set(re.findall(r"\w+", f"{source} {label} {unit.heading}"))

@@ -5,12 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from records import Read
-from records import passage as record
 
 from lexloop.core.types import DEFINING, Passage, PointedUnit
 from lexloop.corpus.index.view import View
-from lexloop.corpus.structure.statements import Statement, statements_in_text
+from lexloop.corpus.structure.statements import Statement
 from lexloop.nodes.generate.selection import (
     MAX_STATEMENTS,
     MAX_WORDS,
@@ -19,7 +17,6 @@ from lexloop.nodes.generate.selection import (
     Scored,
     gather,
     select,
-    standing_alone,
 )
 from lexloop.nodes.relevance import Asked, understand
 
@@ -189,46 +186,3 @@ def test_evidence_within_provisions(small: View, passage: Passage) -> None:
 def unit(passage: Passage, start: int, end: int, document: str = "") -> PointedUnit:
     named = document or passage["document"]
     return {"document": named, "place": 0, "label": "§ 1", "start": start, "end": end}
-
-
-@pytest.mark.parametrize(
-    ("opening", "before"),
-    [
-        ("However, in such cases the fee is halved.", True),
-        ("That period may be extended.", True),
-        ("In that event nobody may moor.", True),
-        ("In this case he must pay twice.", True),
-        ("For that purpose a boat is moored.", True),
-        ("It must be paid at once.", True),
-        ("This applies to rafts.", True),
-        ("The latter is free.", True),
-        ("This Ordinance applies to rafts.", False),  # the text speaks of itself
-        ("In this section, a raft is a boat.", False),
-        ("These Rules apply to rafts.", False),
-        ("Italy has no such fee.", False),
-        ("Thatched boats are free of it.", False),
-        ("A raft is free of it, however.", False),
-    ],
-)
-def test_what_points_back_brings_what_stands_before_it(opening: str, before: bool) -> None:
-    text = f"A boat pays the fee on 1 May. {opening}"
-    given = record(1, text)
-    first, second = statements_in_text(text)
-    said = standing_alone(Evidence(given, second, 1), Read(given))
-    assert said == ([first, second] if before else [second])
-
-
-def test_what_stands_first_and_what_is_led_into_stands_alone() -> None:
-    for text in ("It is due.", "Those must pay:\n(a) those who moor;\n(b) such as lie.\n"):
-        given = record(1, text)
-        for said in Read(given).statements("c1")[0]:
-            assert standing_alone(Evidence(given, said, 0), Read(given)) == [said]
-
-
-def test_a_list_is_not_what_stands_before() -> None:
-    text = "Article 1\nFees\nThese are free:\n(a) rafts;\n(b) tugs.\nThey must be lit at night.\n"
-    given = record(1, text)
-    found = statements_in_text(text)
-    assert [one.points for one in found] == [2, 0, 0, 0]
-    alone = standing_alone(Evidence(given, found[3], 0), Read(given))
-    assert [one.own for one in alone] == ["tugs.", "They must be lit at night."]
