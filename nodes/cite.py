@@ -30,8 +30,9 @@ def cite(passage: Passage, said: Sequence[Statement], n: int) -> Citation:
         "end": start + len(quote),
         "quote": quote,
     }
-    if first.leads:
+    if first.lead:
         citation["lead"] = first.lead
+    if first.leads:
         citation["lead_spans"] = [list(span) for span in first.leads]
     if "version" in passage:
         citation["version"] = passage["version"]

@@ -62,6 +62,11 @@ _SEVERAL = re.compile(
     r"|\bwhat\s+(?:must|should|shall|does|do|may|can)\b|\bwhat\s+information\b",
     re.IGNORECASE,
 )
+_DUTIES = re.compile(
+    r"\bwhat (?:must|should|shall|do|does|can|may)\b[^?]*\b(?:do|comply|observe)\b(?! not)"
+    r"|\bwhat (?:are|is)\b[^?]*\b(?:obligations?|duties|duty|requirements?|responsibilit\w+)\b",
+    re.IGNORECASE,
+)
 _BETWEEN = re.compile(
     r"\b(?:differ\w*|distinction\w*|distinguish\w*|relat\w+|compar\w+|similarit\w+|vs|versus)\b"
     r".{0,80}?\bbetween\s++(?P<left>.{1,200}?)(?<!\s)\s+and\s+(?P<right>[^,?;]+)",
@@ -84,6 +89,11 @@ _SUBJECT = re.compile(
 def asks_for_several(part: str) -> bool:
     """Whether a list may answer a question: "which ...s", "what must ...", "when may ..."."""
     return _SEVERAL.search(part) is not None
+
+
+def asks_for_duties(part: str) -> bool:
+    """Whether a question asks for all that somebody must do: several lists may answer it."""
+    return _DUTIES.search(part) is not None
 
 
 def asking_sentences(question: str) -> list[str]:

@@ -13,7 +13,7 @@ from lexloop.corpus.structure.statements import Statement, statements, unnumbere
 def statements_in(document: Document, chunks: Sequence[Chunk]) -> list[list[Statement]]:
     """For each chunk its statements in order; one that a chunk cuts is in it as far as it goes.
 
-    A list is in every chunk that holds some of it.
+    A list is in the chunk in which it begins.
 
     Args:
         document: The source.
@@ -27,7 +27,8 @@ def statements_in(document: Document, chunks: Sequence[Chunk]) -> list[list[Stat
         for place in range(bisect_left(reach, chunk["start"] + 1), len(found)):
             if found[place].start >= chunk["end"]:
                 break
-            if found[place].end > chunk["start"]:
+            begun = found[place].start >= chunk["start"]
+            if found[place].end > chunk["start"] and (begun or not found[place].points):
                 inside.append(_cut(found[place], chunk))
         held.append(inside)
     return held

@@ -24,6 +24,11 @@ _PLAIN = re.compile(
 )
 _LISTED = re.compile(r"(?P<term>[A-Z][\w’'\-/() ]{1,60}?)(?:\*\*)?\s*(?::|\s[–—-])\s+(?=\S)")
 _RUN_IN = re.compile(r"(?P<term>[^.“”\"‘:]{2,120})[.:]\s+(?=[“\"‘]|The\s+(?:term|expression|word))")
+_RESTATED = re.compile(
+    r"(?P<term>[A-Z][^.:;]{2,80}?)(?:\s\([A-Z][\w-]{1,10}\))?\.\s+(?:(?:an?|the)\s+)?(?P=term)\b",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(r"\b(?:is|are|shall|must|may|have|has|applies|apply)\b")
 _SECTION = re.compile(r"\bdefin|\binterpretation\b|\bglossary\b|\bmeanings?\s+of\b", re.IGNORECASE)
 
 
@@ -50,5 +55,5 @@ def defined_term(line: str, among_definitions: bool) -> str | None:
         return None
     if not among_definitions:
         return None
-    found = _PLAIN.match(head) or _LISTED.match(head)
-    return found["term"].strip(" ,") if found else None
+    found = _PLAIN.match(head) or _RESTATED.match(head) or _LISTED.match(head)
+    return found["term"].strip(" ,") if found and not _CLAUSE.search(found["term"]) else None

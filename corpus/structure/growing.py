@@ -1,5 +1,6 @@
 """A tree in the making: units are opened in reading order and closed by what follows them."""
 
+import re
 from collections.abc import Sequence
 
 from lexloop.corpus.structure.definitions import is_about_definitions
@@ -14,6 +15,11 @@ from lexloop.corpus.structure.tree import LEADS, Kind, Tree, Unit
 _FLAT: frozenset[Kind] = frozenset(("text", "table", "row", "columns", "note"))
 _MOST_PROBLEMS = 200
 _LONGEST_KEY = 80
+_TOPIC = re.compile(
+    r"(?!(?:This|These|That|Those|Such|It|The)\b)[A-Z](?:(?!\b(?:is|are|shall|must|may|has|have)\b)[^.:;])"
+    r"{2,60}\.\s+[A-Z]"
+)
+"""What behind a list begins a topic of its own: "Exception to disclosure. Information ..."."""
 
 
 class Growing:
@@ -203,7 +209,10 @@ class Growing:
             return
         enacts = line.text.isupper() and line.text.endswith(":")
         recital = self._depth_of("recital") if enacts else len(self.stack)
-        self._close(min(recital, self._depth_for_text()))  # "HAVE ADOPTED THIS DIRECTIVE:"
+        depth = min(recital, self._depth_for_text())  # "HAVE ADOPTED THIS DIRECTIVE:"
+        if depth < len(self.stack) and _TOPIC.match(line.text):
+            depth = min(depth, self._depth_of("paragraph", "point"))
+        self._close(depth)
         start = line.start + line.skipped + at if at else line.start
         label = self.stack[-1].label if self.stack else ""
         self._push(Open("text", label, start=start, leads=line.leads), line.end)

@@ -27,10 +27,7 @@ _CONTENTS = re.compile(
 )
 _LEADER = re.compile(r"\s*(?:\.{2,}|…|\t|\s{2,})[\s.]*(?:\d{1,4}|[ivxl]{1,6})?$|\s+\d{1,4}$")
 _SENTENCE = re.compile(r"(?P<heading>[^.]{2,140}?)\.\s+(?=[“\"‘(\[A-Z]|[a1]\.\s)")
-_STATES = re.compile(
-    r"\b(?:shall|must|may|cannot|will|is|are|was|were|has|have|does|do|means?|includes?|applies"
-    r"|apply|costs?)\b.*[.;]$"
-)
+_SAID = re.compile(r"(?:\S+\s+){2,60}\S*[.;:—–]$")
 _BINDS = re.compile(
     r"\b(?:shall|must|may|cannot|means?|applies|takes? effect|comes? into|(?:is|are) repealed)\b"
     r".*[.;]$"
@@ -140,7 +137,7 @@ def _worded(line: Line, marker: Marker, following: Sequence[Line]) -> Heading:
     if rest:
         found = _SENTENCE.match(rest)
         long = found and len(line.text) > 60 and len(rest) - found.end() > 20
-        if found and (long or _STATES.search(rest, found.end())):
+        if found and (long or _SAID.match(rest, found.end())):
             return Heading(word, _named(marker), found["heading"], line.level, begin + found.end())
         if len(line.text) > _LONGEST_HEADING or (not line.level and _BINDS.search(rest)):
             return Heading(word, _named(marker), "", line.level, begin)

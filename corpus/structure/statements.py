@@ -33,7 +33,8 @@ class Statement:
     Args:
         start: Where its own words begin, its number included.
         end: Where they end.
-        leads: The spans of the words that it completes, outermost first.
+        leads: The spans of the words that it completes, outermost first; of a row those of the
+            columns' names.
         label: How a citation names it.
         lead: The words that it completes, on one line and without numbers; or nothing.
         own: Its own words likewise; the cells of a row, each with the name of its column; of a list
@@ -67,10 +68,12 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
     leads: list[tuple[Span, ...]] = []
     items: dict[int, set[int]] = {}
     columns: dict[int, list[str]] = {}
+    named: dict[int, Span] = {}
     for place, unit in enumerate(tree.units):
         above = leads[unit.parent] if unit.parent >= 0 else ()
         if unit.kind == "columns":
             columns[unit.parent] = cells(text[unit.start : unit.end])
+            named[unit.parent] = unit.start, unit.end
         sentences = [] if unit.kind in _SILENT else _own_sentences(tree, place, text)
         within = above if unit.kind in ITEMS and place in items.get(unit.parent, ()) else ()
         if sentences and tree.leads(place, text):
@@ -90,10 +93,12 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
             yield Statement(unit.body, unit.end, spans, unit.label, lead_words, own, points)
         for number, (start, end) in enumerate(sentences):
             alone = len(sentences) == 1 and not tree.children(place)
-            if _is_label(text[start:end], unit.kind, alone):
+            if not number and _is_label(text[start:end], unit.kind, alone):
                 continue
             spans = within if not number else ()
-            lead_words = " ".join(unnumbered(text[slice(*span)]) for span in spans)
+            if unit.kind == "row" and unit.parent in named:
+                spans = (named[unit.parent],)
+            lead_words = " ".join(unnumbered(text[slice(*span)]) for span in within if not number)
             own = (
                 _row(text[start:end], columns.get(unit.parent, []))
                 if unit.kind == "row"
@@ -190,6 +195,8 @@ def _is_label(words: str, kind: Kind, alone: bool) -> bool:
     if kind == "row" or (alone and kind in ITEMS):
         return False
     said = unnumbered(words)
+    if alone and said.endswith(".") and said.count(" ") > 1:
+        return False
     if kind in ITEMS and said[:1].islower():
         return False  # it goes on with the words that lead into it
     count = len(re.findall(r"[^\W\d_]+", said))

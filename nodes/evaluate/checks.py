@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection
+from dataclasses import replace
 
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.types import Citation
@@ -16,6 +17,7 @@ TextOf = Callable[[str], str | None]
 # Of the claims that people called supported every one shares two words with its evidence, of
 # claims and the evidence of others one in a hundred (WiCE, development split).
 _COMMON_WORDS = 2
+_LEAST_QUOTED = 2
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]\"'“”]+", re.IGNORECASE)
 _BARE_ADDRESS = re.compile(r"^(?:https?://)?(?:www\.)?|[.,;:!?/]+$")
 
@@ -59,12 +61,31 @@ def citation_problems(
         by_number.setdefault(citation["n"], []).append(citation)
     texts = {n: "\n".join(_read(c, text_of) for c in cited) for n, cited in by_number.items()}
     words = {n: _words(text) for n, text in texts.items()}
-    for sentence in sentences:
+    for sentence in _quoting(sentences, texts):
         heed_deadline("while citations were verified")
         problems += _unsupported(sentence, texts)
         # an altered quote does not tell what a sentence shares with its passage
         problems += [] if altered else _unrelated(sentence, texts, words)
     return problems
+
+
+def _quoting(sentences: list[CitedSentence], texts: dict[int, str]) -> list[CitedSentence]:
+    """The sentences; one quoted word for word needs no marker but that of what goes on from it.
+
+    Where several sentences of a source are quoted, its marker stands behind the last of them.
+    """
+    flat = {n: " ".join(text.split()).casefold() for n, text in texts.items()}
+    known: list[CitedSentence] = []
+    cited: tuple[int, ...] = ()
+    for sentence in reversed(sentences):
+        own = sentence.text.removeprefix("-").strip().casefold()
+        if not (sentence.numbers or sentence.support) and len(own.split()) >= _LEAST_QUOTED:
+            holding = tuple(n for n in cited if own in flat.get(n, ""))
+            known.append(replace(sentence, support=holding))
+        else:
+            cited = sentence.numbers
+            known.append(sentence)
+    return known[::-1]
 
 
 def _unsupported(sentence: CitedSentence, texts: dict[int, str]) -> list[str]:
@@ -119,7 +140,7 @@ def _misquoted(citation: Citation, text_of: TextOf) -> str | None:
     start, end = citation["start"], citation["end"]
     if not 0 <= start < end <= len(text) or text[start:end] != citation["quote"]:
         return f"[{citation['n']}] quotes words that are not at {start}-{end} of its document."
-    if _lead(citation, text) != citation.get("lead", ""):
+    if (lead := citation.get("lead")) and _lead(citation, text) != lead:
         return f"[{citation['n']}] has a lead-in that is not where it says in its document."
     return None
 

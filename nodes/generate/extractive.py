@@ -107,16 +107,17 @@ class ExtractiveGenerator:
         citations: list[Citation] = []
         lists = [list_asked(item, asked, self._sources) for item in chosen.best]
         more = [] if any(lists) else chosen.more
+        room = self._max_words
         quoted: list[PointedUnit] = []
         for item, units in [*zip(chosen.best, lists, strict=True), *((i, []) for i in more)]:
             if any(_within(item, citation) for citation in citations):
                 continue
             if units:
                 quoted += units
-                listed, cited = quote_all(units, self._sources, self._max_words, len(citations))
-                said_by_code = [line for line in listed if _is_codes(line)]
-                lines += [line if line in said_by_code else _remarked(line) for line in listed]
-                told += said_by_code
+                listed, cited = quote_all(units, self._sources, room, len(citations))
+                room = max(1, room - sum(len(line.split()) for line in listed))
+                lines += listed
+                told += [line for line in listed if _is_codes(line)]
                 citations += cited
                 continue
             n = len(citations) + 1
@@ -143,12 +144,6 @@ class ExtractiveGenerator:
 def _is_codes(line: str) -> bool:
     """Whether a line of a quoted list is none of its own: its heading, or what is left out."""
     return line.startswith(LEFT_OUT) or _LAST_MARKER.search(line) is None
-
-
-def _remarked(line: str) -> str:
-    """A quoted line with its marker after each of its sentences."""
-    said, number = _LAST_MARKER.split(line)[:2]
-    return _marked(said, int(number))
 
 
 def _marked(text: str, n: int) -> str:

@@ -58,7 +58,7 @@ def list_asked(item: Evidence, asked: Asked, sources: Documents) -> list[Pointed
     """
     said, document = item.said, item.passage["document"]
     tree = sources.tree_of(document)
-    if tree is None or (place := tree.at(said.start)) < 0:
+    if tree is None or (place := tree.at(said.start)) < 0 or tree.units[place].kind == "row":
         return []
     several = any(asks_for_several(part) for part in asked.parts)
     whole = said.points > 0 or (bool(tree.items(place)) and several)

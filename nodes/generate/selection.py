@@ -13,6 +13,7 @@ from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.definition import defines
+from lexloop.nodes.question import asks_for_duties
 from lexloop.nodes.relevance import Asked, Sources, relevance
 
 MAX_STATEMENTS, MAX_WORDS = 3, 120
@@ -115,7 +116,11 @@ class Chosen:
 
 
 def select(asked: Asked, scored: Scored) -> Chosen:
-    """The best evidence for each part, then more that is nearly as good."""
+    """The best evidence for each part, then more that is nearly as good.
+
+    Where all duties are asked for, every list that is nearly as good is of the best.
+    """
+    duties = any(map(asks_for_duties, asked.parts))
     chosen: list[Evidence] = []
     for row in range(len(asked.parts)):
         ranked = sorted(range(len(scored.evidence)), key=lambda i: -scored.scores[row][i])
@@ -126,9 +131,16 @@ def select(asked: Asked, scored: Scored) -> Chosen:
     for i in ranked:
         if len(chosen) >= MAX_STATEMENTS or scored.best[i] < bar:
             break
-        if not scored.evidence[i].said.points:
+        if duties or not scored.evidence[i].said.points:
             _take_first([i], scored, chosen)
-    return Chosen(best, chosen[len(best) :])
+    more = chosen[len(best) :]
+    best += [item for item in more if item.said.points]
+    if duties:  # in the order of the text
+        first = best[0].passage["document"] if best else ""
+        best.sort(
+            key=lambda i: (i.passage["document"] != first, i.passage["document"], i.said.start)
+        )
+    return Chosen(best, [item for item in more if not item.said.points])
 
 
 def _take_first(ranked: list[int], scored: Scored, chosen: list[Evidence]) -> None:

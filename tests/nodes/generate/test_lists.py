@@ -56,7 +56,7 @@ LOG = [
     "(a) the name of the vessel; [1]",
     "(b) the number of passengers carried, where it exceeds 12; [1]",
     "(c) the weather; and [1]",
-    "(d) a description of every collision. [1] Its date is given. [1]",
+    "(d) a description of every collision. Its date is given. [1]",
 ]
 LEAD = "The master of a ferry shall keep a log of voyages, which contains:"
 Answer = Callable[..., Draft]
