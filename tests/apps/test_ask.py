@@ -19,7 +19,7 @@ def test_answer_with_markers_sources_and_verdict(run: Run) -> None:
     result = run("ask", QUESTION)
     assert result.exit_code == 0
     assert "independent auditor. [1]" in result.stdout
-    assert "[1] law.txt · § 20-870 · characters " in result.stdout
+    assert '[1] law.txt · § 20-870 "Bias audit" · characters ' in result.stdout
     assert "“A bias audit is an evaluation" in result.stdout
     assert "Passed · answer relevance 0." in result.stdout
     assert "citations verified · 0 retries" in result.stdout
@@ -57,7 +57,7 @@ def test_trace_shows_every_step(run: Run) -> None:
 def test_trace_in_json_adds_the_candidates(run: Run) -> None:
     report = json.loads(run("ask", QUESTION, "--json", "--trace").stdout)
     assert len(report["candidates"]) > len(report["passages"])
-    assert set(report["candidates"][0]["signals"]) <= {"lexical", "dense"}
+    assert set(report["candidates"][0]["signals"]) <= {"lexical", "dense", "defining"}
 
 
 def test_settings_reach_the_graph(run: Run) -> None:

@@ -50,7 +50,7 @@ def twice(*counted: Any) -> Any:
     ("place", "name", "value", "parts"),
     [
         (tokens, "STOP_WORDS", frozenset({"the"}), {"lexical.json", "lexical.weights.npy"}),
-        (statements, "_LABEL_WORDS", 40, {"windows", "owners.npy"}),
+        (statements, "unnumbered", str, {"windows", "vectors.npy"}),
         (provisions, "MAX_CHARS", 60, {"chunks", "chunks.npy"}),
         (lexical, "okapi_weights", twice, {"lexical.weights.npy"}),
         (texts, "SCHEMA", f"{rows.SCHEMA} CREATE TABLE more(value TEXT);", {"schema", "more"}),
