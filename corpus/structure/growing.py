@@ -139,7 +139,10 @@ class Growing:
         marker, pending = fit.marker, self._pending
         self._pending = None
         begins = self._outline.numbered and marker.style == "1." and marker.value <= 1
-        keep = 0 if begins and self._depth_of("recital") == 0 else fit.keep
+        introduced = not any(
+            e.divides or e.kind in ("part", "annex", "provision") for e in self.stack
+        )
+        keep = 0 if begins and introduced else fit.keep
         self._close(keep)
         counted = fit.odd and not self.counts_on(marker)
         kind = self._kind_of(marker, term)

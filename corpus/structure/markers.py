@@ -33,7 +33,7 @@ _RUN_IN = re.compile(
 )
 
 _TITLE = re.compile(
-    r"(?P<heading>(?:(?:[A-Z][\w’'/-]*|and|or|of|the|to|for|in|on|by|with|from|an?|&)(?:,?\s+|(?=\.)))"
+    r"(?P<heading>(?:(?:[A-Z][\w’'/-]*|and|or|of|the|to|for|in|on|as|at|by|with|from|under|an?|&)(?:,?\s+|(?=\.)))"
     r"{1,12})\.(?:\s+|$)"
 )
 _OPENING = frozenset("§ABCDEPRST")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lexloop.corpus.load.document import Document
-from lexloop.corpus.structure.tree import Tree
+from lexloop.corpus.structure.tree import Tree, Unit
 
 LAWS = Path(__file__).parents[2] / "data" / "laws"
 
@@ -331,3 +331,109 @@ def test_contents_go_on_over_parts_that_have_only_a_number() -> None:
     tree = tree_of(f"Boats Act\nCONTENTS\n{heads}{body}")
     labels = [unit.label for unit in tree.units if unit.kind in ("part", "provision", "annex")]
     assert labels == ["Part 1", "Section 1", "Section 2", "Part 2", "Section 3", "Schedule 1"]
+
+
+def test_a_licence_wrapped_by_hand_with_indents_is_read_by_its_numbers() -> None:
+    found = numbered("licence.txt")
+    assert list(found) == [
+        "",  # the first of the two steps in the preamble
+        "Section 0",
+        'Section 0 "The Charts"',
+        'Section 0 "covered chart"',
+        'Section 0 "convey"',
+        "Section 1",
+        "Section 2",
+        "Section 2(a)",
+        "Section 2(b)",
+        "Section 2(c)",
+        "Section 3",
+    ]
+    text = (LAWS / "licence.txt").read_text(encoding="utf-8")
+    tree = tree_of(text)
+    by_label = {unit.label: unit for unit in tree.units if unit.number}
+    assert (by_label["Section 3"].heading, by_label["Section 1"].heading) == (
+        "End of Your Rights",
+        "Copies as You Receive Them",
+    )
+    assert text[by_label["Section 3"].body :].startswith("Whoever conveys")
+    # wrapped lines that begin with "1." and with a small letter behind a semicolon go on
+    assert "conveyed under\n    1. This requirement" in text[slice(*span(by_label["Section 2(b)"]))]
+    assert tree.units[tree.at(text.index("keep intact all notices"))].label == "Section 1"
+    assert not any(unit.kind == "recital" for unit in tree.units)
+    assert not tree.operative(tree.at(text.index("How to Use")))
+    assert tree.problems == ()
+
+
+def span(unit: Unit) -> tuple[int, int]:
+    return unit.start, unit.end
+
+
+@pytest.mark.parametrize(
+    ("line", "term"),
+    [
+        ("Dues. “Dues” means sums.", "Dues"),
+        ("Berth (BT). A berth is a place.", "Berth"),
+        ("To “sail” a boat means to move it.", "sail"),
+        ("A “crew list” is a list of names.", "crew list"),
+        ("Three terms are defined here: berth, crew and dues.", None),
+        ("Dues. A berth is a place.", None),
+    ],
+)
+def test_what_a_line_defines_where_terms_are_defined(line: str, term: str | None) -> None:
+    tree = tree_of(f"§ 1 Definitions\n{line}\n§ 2 Dues\nA boat pays.\n")
+    defined = [unit.heading for unit in tree.units if unit.kind == "definition"]
+    assert defined == ([term] if term else [])
+
+
+def test_text_behind_a_definition_goes_on_with_it_only_where_terms_are_defined() -> None:
+    lines = "“Dues” means sums.\nA boat pays them at noon.\n"
+    for heading, label in (("Definitions", '§ 1 "Dues"'), ("Payment", "§ 1")):
+        text = f"§ 1 {heading}\n{lines}§ 2 Crews\nA crew is four.\n"
+        tree = tree_of(text)
+        assert tree.units[tree.at(text.index("A boat"))].label == label
+
+
+def test_a_topic_behind_a_list_lies_beside_it() -> None:
+    listed = "§ 1 Notices\na. A notice states:\n1. the name;\n2. the fee.\n"
+    for line, label in (
+        ("Exception to the fee. Rafts pay none.", "§ 1"),
+        ("The notice is public. It is free.", "§ 1(a)"),
+    ):
+        text = f"{listed}{line}\n§ 2 Crews\nA crew is four.\n"
+        tree = tree_of(text)
+        assert tree.units[tree.at(text.index(line))].label == label
+
+
+@pytest.mark.parametrize(
+    ("line", "heading", "said"),
+    [
+        ("§ 1 Birds. A parrot needs a permit of the mayor.", "Birds", "A parrot needs"),
+        ("§ 1 Surveys. A survey must state:", "Surveys", "A survey must"),
+        ("§ 1. This law takes effect on 1 May.", "", "This law takes"),
+        ("§ 1 Penalties. a. Whoever lands pays.", "Penalties", "a. Whoever"),
+        ("§ 1 Fees for boats.", "Fees for boats", ""),
+    ],
+)
+def test_what_of_a_line_is_its_heading(line: str, heading: str, said: str) -> None:
+    text = f"{line}\n§ 2 Crews\nA crew is four.\n"
+    unit = tree_of(text).units[0]
+    assert unit.heading == heading
+    assert text[unit.body : unit.end].strip().startswith(said)
+
+
+def test_one_number_in_a_preamble_counts_no_recitals() -> None:
+    closing = "Article 1\nFees\nA boat pays.\n"
+    for second, kinds in (("(2) and that.\n", 2), ("and that.\n", 0)):
+        text = f"Whereas:\n(1) this holds,\n{second}{closing}"
+        found = [unit for unit in tree_of(text).units if unit.kind == "recital"]
+        assert len(found) == kinds
+
+
+def test_what_is_defined_behind_a_list_is_no_item_of_it() -> None:
+    listed = "§ 1 Rafts\nA raft carries:\n(a) a lamp;\n(b) an oar.\n"
+    text = f"{listed}“Oar” means a paddle.\n§ 2 End\nIt ends.\n"
+    tree = tree_of(text)
+    place = tree.at(text.index("A raft"))
+    while not tree.items(place):
+        place = tree.units[place].parent
+    assert [tree.units[item].number for item in tree.items(place)] == ["a", "b"]
