@@ -25,7 +25,7 @@ class WordsView(View):
         Raises:
             KeyError: There is no such chunk.
         """
-        found = self._everything.texts.statements_of(self._position_of(chunk_id))
+        found = self._said_in(chunk_id)
         return found, self.embed([statement.text for statement in found])
 
     def centre(self) -> Vectors:

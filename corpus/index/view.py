@@ -265,12 +265,14 @@ class View:
         Raises:
             KeyError: There is no such chunk.
         """
-        position = self._position_of(chunk_id)
-        found = self._everything.texts.statements_of(position)
+        position, found = self._position_of(chunk_id), self._said_in(chunk_id)
         if len(found) > 1 and self._everything.windows != "statements":
             return found, self.embed([statement.text for statement in found])
         windows = self._everything.dense.windows_of(position)
         return found, windows[-len(found) :] if len(found) > 1 else windows[: len(found)]
+
+    def _said_in(self, chunk_id: str) -> list[Statement]:
+        return self._everything.texts.statements_of(self._position_of(chunk_id))
 
     def embed(self, texts: list[str]) -> Vectors:
         """Vectors of questions and answers, shape (len(texts), dimension), recent ones kept."""

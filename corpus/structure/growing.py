@@ -142,7 +142,8 @@ class Growing:
         introduced = not any(
             e.divides or e.kind in ("part", "annex", "provision") for e in self.stack
         )
-        keep = 0 if begins and introduced else fit.keep
+        led = bool(self.stack) and self.stack[-1].leads
+        keep = 0 if begins and introduced and not led else fit.keep
         self._close(keep)
         counted = fit.odd and not self.counts_on(marker)
         kind = self._kind_of(marker, term)
@@ -361,7 +362,8 @@ class Growing:
             )
             if entry.style == "definition" and not is_about_definitions(self.nearest_heading):
                 ends_list = True
-            if entry.kind not in _FLAT and entry.kind != "contents" and not ends_list:
+            opens = entry.style == "exception" and entry.place == len(self._units) - 1
+            if opens or (entry.kind not in _FLAT and entry.kind != "contents" and not ends_list):
                 break
             depth -= 1
         return depth

@@ -122,7 +122,8 @@ class _Reader:
                 found = [Statement(a, "alias_of", b) for a, b in find_aliases(heading).items()]
                 if unit.kind in _HEADED and cited(unit.label):
                     names = [_ASIDE.sub("", heading), *_ASIDE.findall(heading)]
-                    found += [Statement(unit.label, "concerns", noun_phrase(n)) for n in names]
+                    said = filter(None, map(noun_phrase, names))
+                    found += [Statement(unit.label, "concerns", name) for name in said]
                 for statement in found:
                     yield unit.start, max(unit.body, unit.start), unit.label, statement
 

@@ -24,8 +24,8 @@ class Reranker(Protocol):
 def rerank(state: State, reranker: Reranker, settings: Settings | None = None) -> Update:
     """Write the k best passages, numbered from 1; near-copies of a better one come last.
 
-    Those that the question points to, or that define a term whose meaning it asks, are all taken
-    and come first, in the order of the text.
+    Those that the question points to are all taken and come first, in the order of the text; then
+    those that define a term whose meaning it asks, best first.
 
     Args:
         state: The candidates of search and graph, and the plan.
@@ -35,7 +35,9 @@ def rerank(state: State, reranker: Reranker, settings: Settings | None = None) -
     """
     pool = merge(state["candidates"], state.get("graph_candidates", []))
     scored = {c["id"]: c for c in reranker.rerank(state["standalone"], pool)}
-    pointed = [scored.pop(c["id"]) for c in pool if {POINTED, DEFINING} & c["signals"].keys()]
+    pointed = [scored.pop(c["id"]) for c in pool if POINTED in c["signals"]]
+    defining = [c for c in scored.values() if DEFINING in c["signals"]]
+    pointed += [scored.pop(c["id"]) for c in defining[: max(0, state["plan"]["k"] - len(pointed))]]
     ranked = copies_last(list(scored.values()))
     update: Update = {}
     k = state["plan"]["k"]
