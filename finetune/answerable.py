@@ -46,6 +46,21 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     write_text(options.out / "weights.json", json.dumps(weights, indent=2) + "\n")
     print(table(rows, scores))
+    if len(options.set) > 1:
+        print("\nEach set by weights that were fitted on the others:\n")
+        print(table(rows, across(rows, options.refused)))
+
+
+def across(rows: list[Row], refused: float) -> Floats:
+    """Each row's score by weights and a bar that saw no row of its set."""
+    scores: Floats = np.zeros(len(rows))
+    for number in {row.set for row in rows}:
+        weights, _ = fit([row for row in rows if row.set != number], refused)
+        slopes = np.array(list(weights["weights"].values()))
+        for place, row in enumerate(rows):
+            if row.set == number:
+                scores[place] = weights["intercept"] + float(slopes @ np.array(astuple(row.signs)))
+    return scores
 
 
 def fit(rows: list[Row], refused: float) -> tuple[dict[str, Any], Floats]:
