@@ -1,14 +1,16 @@
 """Which cut and which signal finds the provision that answers, by kind of question.
 
-Every way of cutting a law is searched by BM25, by vectors, and by both fused by reciprocal ranks,
-once over all chunks and once with what is not operative, recitals above all, ranked apart. A chunk
-hits when half of it lies in the provision, or half of the provision in it; ``hit@k`` is the share
-of the questions with a hit among the best k. Nothing else of the state machine takes part.
+Every way of cutting a law, the default's also without the words that place a chunk, is searched by
+BM25, by vectors, and by both fused by reciprocal ranks, once over all chunks and once with what is
+not operative, recitals above all, ranked apart. A chunk hits when half of it lies in the provision,
+or half of the provision in it; ``hit@k`` is the share of the questions with a hit among the best k.
+Nothing else of the state machine takes part.
 """
 
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -18,14 +20,18 @@ from _law_asking import chosen
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk
+from lexloop.corpus.index.assemble import build_collection
 from lexloop.corpus.index.view import View
+from lexloop.corpus.load.document import Document
+from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import open_corpus, tools_for
 from lexloop.corpus.structure.tree import Tree
 from lexloop.models.minilm import load_minilm
 
 Span = tuple[int, int]
 
-_CUTS = ("provisions", "sentence", "semantic")
+_WAYS = (("provisions", True), ("provisions", False), ("sentence", True), ("semantic", True))
+"""The chunker, and whether the headings and the lead-in of a chunk are searched with it."""
 _TOPS = (1, 3, 10, 20)
 _DEPTH, _SMOOTHING = 100, 60
 
@@ -47,14 +53,15 @@ def ablated(folder: Path, kinds: str | None, limit: int | None) -> dict[str, dic
     ]
     report: dict[str, dict[str, float]] = {}
     print(f"{len(asked)} questions; hit@{', @'.join(map(str, _TOPS))} by kind")
-    for cut in _CUTS:
-        view = _view(text, cut)
+    for cut, placed in _WAYS:
+        view = _view(text, cut, placed)
+        name = cut if placed else f"{cut} without headings"
         found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
         for kind, question, gold in asked:
             for way, chunks in _rankings(question, view):
                 first = first_hit(chunks, gold)
                 for top in _TOPS:
-                    found[f"{cut}, {way}"][f"{kind}@{top}"].append(float(first < top))
+                    found[f"{name}, {way}"][f"{kind}@{top}"].append(float(first < top))
         for way, figures in found.items():
             report[way] = {name: round(fmean(hits), 3) for name, hits in figures.items()}
             print(way, json.dumps(report[way]), flush=True)
@@ -99,10 +106,18 @@ def first_hit(chunks: Iterable[Chunk], gold: Iterable[Span]) -> int:
     return 1_000_000
 
 
-def _view(text: Path, cut: str) -> View:
+def _view(text: Path, cut: str, placed: bool) -> View:
     settings = Settings.model_validate({"chunker": cut, "knowledge_graph": "none"})
-    collection, _ = open_corpus(str(text), tools_for(settings, load_minilm()))
-    return collection.seen_by(Filters.of(settings))
+    tools = tools_for(settings, load_minilm())
+    if placed:
+        return open_corpus(str(text), tools)[0].seen_by(Filters.of(settings))
+
+    def bare(document: Document) -> list[Chunk]:
+        return [{**chunk, "context": "", "section": ""} for chunk in tools.chunk(document)]
+
+    (document,) = load_documents(text)[0]
+    made = build_collection([document], replace(tools, chunk=bare))
+    return made.seen_by(Filters.of(settings))
 
 
 def _rankings(question: str, view: View) -> Iterable[tuple[str, list[Chunk]]]:

@@ -64,6 +64,15 @@ class SearchSettings(BaseModel):
         default={"statute": 1.0, "rule": 0.75, "case": 0.5, "guidance": 0.25},
         description="The authority of a kind of source or of a publisher's host, from 0 to 1.",
     )
+    max_statements: int = Field(
+        default=3, ge=1, le=50, description="How many statements the embedded generator quotes."
+    )
+    max_statement_words: int = Field(
+        default=120,
+        ge=1,
+        le=20_000,
+        description="How many words those statements may have together; the first is quoted whole.",
+    )
     max_answer_words: int = Field(
         default=800,
         ge=20,

@@ -132,6 +132,7 @@ def _cross_encoder(name: str) -> Reranker:
 def _generator(settings: Settings, view: View, chat: ChatModel | None) -> Generator:
     from lexloop.nodes.generate.extractive import ExtractiveGenerator
     from lexloop.nodes.generate.model import ModelAlone, ModelGenerator
+    from lexloop.nodes.generate.selection import Lengths
 
     by_model = uses_model("generator", settings.generator, chat)
     if settings.variant == "llm_only":
@@ -143,7 +144,10 @@ def _generator(settings: Settings, view: View, chat: ChatModel | None) -> Genera
         return ModelAlone()
     if by_model:
         return ModelGenerator(view)
-    return ExtractiveGenerator(view, settings.max_answer_words)
+    lengths = Lengths(
+        settings.max_statements, settings.max_statement_words, settings.max_answer_words
+    )
+    return ExtractiveGenerator(view, lengths)
 
 
 def _guard(settings: Settings, view: View) -> Guard:

@@ -24,7 +24,7 @@ from lexloop.nodes.generate.answerable import answerable, read_signs
 from lexloop.nodes.generate.lists import Documents, list_asked, standing_alone
 from lexloop.nodes.generate.node import Draft
 from lexloop.nodes.generate.quoting import LEFT_OUT, quote_all
-from lexloop.nodes.generate.selection import Chosen, Evidence, gather, select
+from lexloop.nodes.generate.selection import Chosen, Evidence, Lengths, gather, select
 from lexloop.nodes.question import question_parts
 from lexloop.nodes.relevance import Asked, understand
 
@@ -39,13 +39,13 @@ class ExtractiveGenerator:
 
     Args:
         sources: The collection the passages come from.
-        max_words: How many words of provisions are quoted whole.
+        lengths: How long an answer may be.
     """
 
     instructions = ""
 
-    def __init__(self, sources: Documents, max_words: int = 800) -> None:
-        self._sources, self._max_words = sources, max_words
+    def __init__(self, sources: Documents, lengths: Lengths | None = None) -> None:
+        self._sources, self._lengths = sources, lengths or Lengths()
 
     @unassisted
     def generate(
@@ -79,10 +79,10 @@ class ExtractiveGenerator:
                 return False
             words += len(text[unit["start"] : unit["end"]].split())
         parts = all(unit["label"].endswith(")") for unit in units)
-        return words <= (self._max_words if parts else _SHORT)
+        return words <= (self._lengths.whole if parts else _SHORT)
 
     def _quoted(self, units: list[PointedUnit]) -> Draft:
-        lines, citations = quote_all(units, self._sources, self._max_words)
+        lines, citations = quote_all(units, self._sources, self._lengths.whole)
         return Draft("\n".join(lines), citations, lines) if citations else Draft(ABSTENTION)
 
     def _selected(self, question: str, passages: list[Passage], units: list[PointedUnit]) -> Draft:
@@ -94,7 +94,7 @@ class ExtractiveGenerator:
             return Draft(ABSTENTION)
         if answerable(read_signs(asked, scored, self._sources)) < MIN_ANSWERABLE:
             return Draft(ABSTENTION)
-        return self._draft(asked, select(asked, scored))
+        return self._draft(asked, select(asked, scored, self._lengths))
 
     def _draft(self, asked: Asked, chosen: Chosen) -> Draft:
         """The evidence as an answer; what is asked of a list as a whole is answered by all of it.
@@ -107,7 +107,7 @@ class ExtractiveGenerator:
         citations: list[Citation] = []
         lists = [list_asked(item, asked, self._sources) for item in chosen.best]
         more = [] if any(lists) else chosen.more
-        room = self._max_words
+        room = self._lengths.whole
         quoted: list[PointedUnit] = []
         for item, units in [*zip(chosen.best, lists, strict=True), *((i, []) for i in more)]:
             if any(_within(item, citation) for citation in citations):

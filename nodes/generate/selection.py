@@ -16,7 +16,6 @@ from lexloop.nodes.definition import defines
 from lexloop.nodes.question import asks_for_duties
 from lexloop.nodes.relevance import Asked, Sources, relevance
 
-MAX_STATEMENTS, MAX_WORDS = 3, 120
 NEARLY_BEST = 0.9
 """A further statement must score this share of the best one's."""
 _COPY = 0.85
@@ -115,7 +114,22 @@ class Chosen:
     more: list[Evidence]
 
 
-def select(asked: Asked, scored: Scored) -> Chosen:
+@dataclass(frozen=True)
+class Lengths:
+    """How long an answer may be.
+
+    Args:
+        statements: How many are quoted beside the best for each part of the question.
+        words: How many they may have together; the first is always quoted.
+        whole: How many words of provisions and lists are quoted whole.
+    """
+
+    statements: int = 3
+    words: int = 120
+    whole: int = 800
+
+
+def select(asked: Asked, scored: Scored, lengths: Lengths) -> Chosen:
     """The best evidence for each part, then more that is nearly as good.
 
     Where all duties are asked for, every list that is nearly as good is of the best.
@@ -124,15 +138,15 @@ def select(asked: Asked, scored: Scored) -> Chosen:
     chosen: list[Evidence] = []
     for row in range(len(asked.parts)):
         ranked = sorted(range(len(scored.evidence)), key=lambda i: -scored.scores[row][i])
-        _take_first(ranked, scored, chosen)
+        _take_first(ranked, scored, chosen, lengths)
     ranked = sorted(range(len(scored.evidence)), key=lambda i: -scored.best[i])
     bar = NEARLY_BEST * float(scored.best.max())
     best = [*chosen]
     for i in ranked:
-        if len(chosen) >= MAX_STATEMENTS or scored.best[i] < bar:
+        if len(chosen) >= lengths.statements or scored.best[i] < bar:
             break
         if duties or not scored.evidence[i].said.points:
-            _take_first([i], scored, chosen)
+            _take_first([i], scored, chosen, lengths)
     more = chosen[len(best) :]
     best += [item for item in more if item.said.points]
     if duties:  # in the order of the text
@@ -143,13 +157,15 @@ def select(asked: Asked, scored: Scored) -> Chosen:
     return Chosen(best, [item for item in more if not item.said.points])
 
 
-def _take_first(ranked: list[int], scored: Scored, chosen: list[Evidence]) -> None:
+def _take_first(
+    ranked: list[int], scored: Scored, chosen: list[Evidence], lengths: Lengths
+) -> None:
     """Take the first that fits the length and says something that is not yet said."""
-    if len(chosen) >= MAX_STATEMENTS + 1:
+    if len(chosen) > lengths.statements:
         return
     for i in ranked[:5]:
         item = scored.evidence[i]
-        if sum(other.words for other in chosen) + item.words > MAX_WORDS and chosen:
+        if sum(other.words for other in chosen) + item.words > lengths.words and chosen:
             continue
         if item.said.own.endswith(":") and not item.said.points:
             continue  # it leads into what is no list of its own

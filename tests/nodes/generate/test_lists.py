@@ -20,7 +20,7 @@ from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate.extractive import ExtractiveGenerator
 from lexloop.nodes.generate.lists import list_asked, standing_alone
 from lexloop.nodes.generate.node import Draft
-from lexloop.nodes.generate.selection import Evidence
+from lexloop.nodes.generate.selection import Evidence, Lengths
 from lexloop.nodes.relevance import understand
 
 FERRIES = """\
@@ -76,7 +76,7 @@ def given(view: View) -> list[Passage]:
 @pytest.fixture
 def answer(ferries: View, finish: Callable[[Any], Draft]) -> Answer:
     def run(question: str, max_words: int = 800) -> Draft:
-        generator = ExtractiveGenerator(ferries, max_words)
+        generator = ExtractiveGenerator(ferries, Lengths(whole=max_words))
         return finish(generator.generate(question, given(ferries), [], None))
 
     return run

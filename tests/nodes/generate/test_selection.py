@@ -10,16 +10,16 @@ from lexloop.core.types import DEFINING, Passage, PointedUnit
 from lexloop.corpus.index.view import View
 from lexloop.corpus.structure.statements import Statement
 from lexloop.nodes.generate.selection import (
-    MAX_STATEMENTS,
-    MAX_WORDS,
     NEARLY_BEST,
     Evidence,
+    Lengths,
     Scored,
     gather,
     select,
 )
 from lexloop.nodes.relevance import Asked, understand
 
+LENGTHS = Lengths()
 Passages = Callable[..., list[Passage]]
 
 
@@ -89,7 +89,7 @@ def test_the_best_for_each_part_then_what_is_nearly_as_good(small: View, passage
     )
     # the bar is 0.81: the first two answer their parts, the others fall short of it
     assert NEARLY_BEST == 0.9
-    chosen = select(asked(small, 2), found)
+    chosen = select(asked(small, 2), found, LENGTHS)
     assert [item.order for item in chosen.best] == [0, 1]
     assert chosen.more == []
 
@@ -100,10 +100,10 @@ def test_more_is_taken_while_it_is_nearly_as_good(small: View, passage: Passage)
         texts=["alpha fee", "beta berth", "gamma quay", "delta owner", "epsilon boat"],
         passage=passage,
     )
-    chosen = select(asked(small, 1), found)
+    chosen = select(asked(small, 1), found, LENGTHS)
     assert [item.order for item in chosen.best] == [1]
     assert [item.order for item in chosen.more] == [2, 3]
-    assert len(chosen.best) + len(chosen.more) == MAX_STATEMENTS
+    assert len(chosen.best) + len(chosen.more) == LENGTHS.statements
 
 
 def test_what_was_said_is_not_said_again(small: View, passage: Passage) -> None:
@@ -112,21 +112,21 @@ def test_what_was_said_is_not_said_again(small: View, passage: Passage) -> None:
         texts=["The owner pays the fee.", "Owners pay fees", "A quay is long."],
         passage=passage,
     )
-    chosen = select(asked(small, 1), found)
+    chosen = select(asked(small, 1), found, LENGTHS)
     assert [item.order for item in [*chosen.best, *chosen.more]] == [0, 2]
 
 
 def test_an_answer_has_a_length(small: View, passage: Passage) -> None:
-    long = " ".join(f"word{n}" for n in range(MAX_WORDS - 1))
+    long = " ".join(f"word{n}" for n in range(LENGTHS.words - 1))
     found = scored([0.9, 0.89, 0.88], texts=[long, "two more words here", "short"], passage=passage)
-    chosen = select(asked(small, 1), found)
+    chosen = select(asked(small, 1), found, LENGTHS)
     assert [item.order for item in [*chosen.best, *chosen.more]] == [0, 2]
 
 
 def test_a_statement_beyond_the_length_is_taken_alone(small: View, passage: Passage) -> None:
-    long = " ".join(f"word{n}" for n in range(2 * MAX_WORDS))
+    long = " ".join(f"word{n}" for n in range(2 * LENGTHS.words))
     found = scored([0.9, 0.89], texts=[long, "short"], passage=passage)
-    chosen = select(asked(small, 1), found)
+    chosen = select(asked(small, 1), found, LENGTHS)
     assert [item.order for item in chosen.best] == [0]
     assert chosen.more == []
 
@@ -136,10 +136,10 @@ def test_a_list_is_no_addition(small: View, passage: Passage) -> None:
     found = scored([0.9, 0.89, 0.88], texts=texts, passage=passage)
     listed = replace(found.evidence[1].said, points=4)
     found.evidence[1] = replace(found.evidence[1], said=listed)
-    chosen = select(asked(small, 1), found)
+    chosen = select(asked(small, 1), found, LENGTHS)
     assert [item.order for item in [*chosen.best, *chosen.more]] == [0, 2]
     found.scores[0, 1] = 0.95  # where it is the best, it answers
-    assert [item.order for item in select(asked(small, 1), found).best] == [1]
+    assert [item.order for item in select(asked(small, 1), found, LENGTHS).best] == [1]
 
 
 def test_what_explains_must_be_clearly_closer(small: View, passages: Passages) -> None:
