@@ -23,7 +23,6 @@ from lexloop.core.types import Chunk
 from lexloop.corpus.index.assemble import build_collection
 from lexloop.corpus.index.view import View
 from lexloop.corpus.load.document import Document
-from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import open_corpus, tools_for
 from lexloop.corpus.structure.tree import Tree
 from lexloop.models.minilm import load_minilm
@@ -115,7 +114,7 @@ def _view(text: Path, cut: str, placed: bool) -> View:
     def bare(document: Document) -> list[Chunk]:
         return [{**chunk, "context": "", "section": ""} for chunk in tools.chunk(document)]
 
-    (document,) = load_documents(text)[0]
+    document = Document(text.name, text.stem, text.read_text(encoding="utf-8"))
     made = build_collection([document], replace(tools, chunk=bare))
     return made.seen_by(Filters.of(settings))
 
