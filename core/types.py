@@ -42,6 +42,13 @@ class Turn(TypedDict):
     content: str
 
 
+class Reading(TypedDict):
+    """A word of a question that the documents do not have, and the one it was read as."""
+
+    written: str
+    read: str
+
+
 class Chunk(TypedDict):
     """A span of a document: ``document_text[start:end] == text``.
 

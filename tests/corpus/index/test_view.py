@@ -80,6 +80,7 @@ def told(view: View, chunk_ids: list[str]) -> dict[str, Any]:
         "titles": dict(view.titles),
         "trees": [view.tree_of(name) for name in NAMES],
         "pointed": [view.pointed(asked) for asked in POINTING],
+        "slips": [view.vocabulary.read(f"the {w[:-2]}{w[-1]}{w[-2]} oficer") for w in WORDS],
         "knows": [view.knows(term) for term in terms],
         "rarity": [view.rarity(term) for term in terms],
         "entities": entities,
