@@ -36,10 +36,14 @@ NodeName = Literal[
 
 
 class Turn(TypedDict):
-    """One earlier message of the conversation."""
+    """One earlier message of the conversation.
+
+    ``about`` is the heading of the provision that an answer comes from, where it was looked up.
+    """
 
     role: Literal["user", "assistant"]
     content: str
+    about: NotRequired[str]
 
 
 class Reading(TypedDict):

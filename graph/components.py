@@ -21,7 +21,7 @@ from lexloop.nodes.generate.node import Generator, Guard
 from lexloop.nodes.hybrid_retrieve.backend import Backend
 from lexloop.nodes.kg_retrieve.node import GraphSource
 from lexloop.nodes.rerank.node import Reranker
-from lexloop.nodes.rewrite.node import Rewriter, Vocabulary
+from lexloop.nodes.rewrite.node import Rewriter, Wording
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Components:
 
     ``snapshot`` tells the state of the corpus from an earlier or a later one.
 
-    ``vocabulary``, ``backend``, ``graph_source``, ``judge`` and ``text_of`` are None where the
+    ``wording``, ``backend``, ``graph_source``, ``judge`` and ``text_of`` are None where the
     settings leave the step out. Where the settings allow it, ``fallback`` stands in for a failing
     chat model and ``unembedded`` for a failing embedder.
     """
@@ -38,7 +38,7 @@ class Components:
     settings: Settings
     classifier: ComplexityClassifier
     rewriter: Rewriter
-    vocabulary: Vocabulary | None
+    wording: Wording | None
     backend: Backend | None
     graph_source: GraphSource | None
     reranker: Reranker
@@ -73,7 +73,7 @@ def choose(settings: Settings, collection: Collection, chat: ChatModel | None) -
         settings=settings,
         classifier=_classifier(settings.classifier, settings.classifier_model or ""),
         rewriter=_rewriter(settings, chat),
-        vocabulary=view.vocabulary if _rewrites(settings) else None,
+        wording=view if _rewrites(settings) else None,
         backend=None if alone else view,
         graph_source=view if whole else None,
         reranker=_reranker(settings, view),

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lexloop.core.filters import Filters
 from lexloop.core.hits import Hit
 from lexloop.core.metadata import Metadata
-from lexloop.core.types import MOST_POINTED, Chunk, Citation, Pointed, PointedUnit
+from lexloop.core.types import MOST_POINTED, Chunk, Citation, Pointed, PointedUnit, Reading
 from lexloop.corpus.index.everything import UNKNOWN, Everything
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.document import Skipped
@@ -298,9 +298,22 @@ class View:
     def _size(self) -> int:
         return len(self)
 
+    def heading_of(self, answer: str) -> str:
+        """The heading of the provision that an answer quotes; nothing where it has none."""
+        hits = self.search_lexical([answer], 1)[0]
+        for chunk in self.chunks([hit.chunk_id for hit in hits]):
+            tree = self.tree_of(chunk["document"]) or Tree()
+            if (place := tree.at(chunk["start"])) >= 0:
+                units = (tree.units[p] for p in (place, *tree.above(place)))
+                return next((u.heading for u in units if u.kind == "provision"), "")
+        return ""
+
+    def read(self, text: str) -> tuple[str, list[Reading]]:
+        """The text, slips of the finger read as words of these documents, and which as which."""
+        return self._slips.read(text)
+
     @cached_property
-    def vocabulary(self) -> Slips:
-        """Reads slips of the finger as words of these documents."""
+    def _slips(self) -> Slips:
         return Slips(
             has=lambda word: all(map(self.knows, tokenize(word))),
             is_usual=lambda word: load_minilm().is_word(word),

@@ -99,16 +99,18 @@ def standalone_question(question: str, history: list[Turn]) -> str:
         whole.append(_standing(said, topic, whole))
         if topic is None or not leans_on_history(said):
             topic = _topic(said) or topic
-    return _standing(question, topic, whole)
+    about = history[-1].get("about", "") if history else ""
+    return _standing(question, topic, whole, about)
 
 
-def _standing(question: str, topic: str | None, before: list[str]) -> str:
+def _standing(question: str, topic: str | None, before: list[str], about: str = "") -> str:
     """The question standing alone.
 
     Args:
         question: What is asked.
         topic: What the user last spoke of.
         before: The questions before it, standing alone.
+        about: The heading of what answered the last of them: short where a topic is a story.
     """
     question = placed(question, before)
     if topic is None or not leans_on_history(question):
@@ -126,7 +128,7 @@ def _standing(question: str, topic: str | None, before: list[str]) -> str:
                 named = pronoun.sub(lambda _: topic, question, count=1)
         if named != question:
             return named
-    return f"{question.rstrip(' ?.!')}, regarding {topic}?"
+    return f"{question.rstrip(' ?.!')}, regarding {about or topic}?"
 
 
 def _subject(topic: str) -> str | None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from lexloop.core.state import State, Update
-from lexloop.core.types import Advice, Plan, Reading, Turn
+from lexloop.core.types import ABSTENTION, Advice, Plan, Reading, Turn
 from lexloop.models.dialogue import Dialogue
 
 _TURNS, _TURN_CHARS = 24, 4000
@@ -30,15 +30,19 @@ class Rewriter(Protocol):
         ...
 
 
-class Vocabulary(Protocol):
-    """The words of the documents."""
+class Wording(Protocol):
+    """What the documents say."""
+
+    def heading_of(self, answer: str) -> str:
+        """The heading of the provision that an answer quotes; nothing where it has none."""
+        ...
 
     def read(self, text: str) -> tuple[str, list[Reading]]:
         """The text, slips of the finger read as words of the documents, and which as which."""
         ...
 
 
-def rewrite(state: State, rewriter: Rewriter, vocabulary: Vocabulary | None) -> Dialogue[Update]:
+def rewrite(state: State, rewriter: Rewriter, wording: Wording | None) -> Dialogue[Update]:
     """Write the standalone question, the sub-queries and the keywords.
 
     Slips are mended first, so that all that follows is made of words that the documents have. On a
@@ -47,15 +51,15 @@ def rewrite(state: State, rewriter: Rewriter, vocabulary: Vocabulary | None) -> 
     Args:
         state: Holds the question, the history and the plan.
         rewriter: Makes the question fit for retrieval.
-        vocabulary: Mends slips; None leaves them.
+        wording: Mends slips and knows what the last answer is about; None where neither is asked.
     """
     advice = state.get("advice")
     question = advice["question"] if advice else state["asked"]
     history = [] if advice else state["history"][-_TURNS:]
     read_as = state.get("read_as", [])
-    if vocabulary is not None and not advice:
-        question, read_as = vocabulary.read(question)
-        history = [_mended(turn, vocabulary) for turn in history]
+    if wording is not None and not advice:
+        question, read_as = wording.read(question)
+        history = [_read(turn, wording, last=turn is history[-1]) for turn in history]
     rewriting = yield from rewriter.rewrite(question, history, state["plan"], advice)
     return {
         "read_as": read_as,
@@ -65,7 +69,11 @@ def rewrite(state: State, rewriter: Rewriter, vocabulary: Vocabulary | None) -> 
     }
 
 
-def _mended(turn: Turn, vocabulary: Vocabulary) -> Turn:
-    if turn["role"] != "user":
+def _read(turn: Turn, wording: Wording, last: bool) -> Turn:
+    """A turn with its slips mended, or the last answer with what it is about."""
+    said = turn["content"][:_TURN_CHARS]
+    if turn["role"] == "user":
+        return {"role": "user", "content": wording.read(said)[0]}
+    if not last or turn["content"] == ABSTENTION:
         return turn
-    return {"role": "user", "content": vocabulary.read(turn["content"][:_TURN_CHARS])[0]}
+    return {**turn, "about": wording.heading_of(said)}
