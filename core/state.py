@@ -22,6 +22,7 @@ from lexloop.core.types import (
     Passage,
     Plan,
     Pointed,
+    Reading,
     Reasoning,
     Triplet,
     Turn,
@@ -66,6 +67,7 @@ class OutputState(TypedDict, total=False):
     answer: str
     abstained: bool
     warning: str
+    read_as: list[Reading]
     citations: list[Citation]
     evaluation: Evaluation
     passages: list[Passage]

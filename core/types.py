@@ -36,10 +36,21 @@ NodeName = Literal[
 
 
 class Turn(TypedDict):
-    """One earlier message of the conversation."""
+    """One earlier message of the conversation.
+
+    ``about`` is the heading of the provision that an answer comes from, where it was looked up.
+    """
 
     role: Literal["user", "assistant"]
     content: str
+    about: NotRequired[str]
+
+
+class Reading(TypedDict):
+    """A word of a question that the documents do not have, and the one it was read as."""
+
+    written: str
+    read: str
 
 
 class Chunk(TypedDict):

@@ -35,7 +35,7 @@ def build_graph(components: Resolve, checkpointer: Checkpointer = None) -> Lexlo
     )
     for name, step in (
         ("classify", lambda s, c: classify(s, c.classifier, c.settings, c.degraded)),
-        ("rewrite", lambda s, c: rewrite(s, c.rewriter)),
+        ("rewrite", lambda s, c: rewrite(s, c.rewriter, c.wording)),
         ("hybrid_retrieve", lambda s, c: hybrid_retrieve(s, c.backend, c.settings)),
         ("kg_retrieve", lambda s, c: kg_retrieve(s, c.graph_source)),
         ("rerank", lambda s, c: rerank(s, c.reranker, c.settings)),

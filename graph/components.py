@@ -21,7 +21,7 @@ from lexloop.nodes.generate.node import Generator, Guard
 from lexloop.nodes.hybrid_retrieve.backend import Backend
 from lexloop.nodes.kg_retrieve.node import GraphSource
 from lexloop.nodes.rerank.node import Reranker
-from lexloop.nodes.rewrite.node import Rewriter
+from lexloop.nodes.rewrite.node import Rewriter, Wording
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,15 @@ class Components:
 
     ``snapshot`` tells the state of the corpus from an earlier or a later one.
 
-    ``backend``, ``graph_source``, ``judge`` and ``text_of`` are None where the settings leave the
-    step out. Where the settings allow it, ``fallback`` stands in for a failing chat model and
-    ``unembedded`` for a failing embedder.
+    ``wording``, ``backend``, ``graph_source``, ``judge`` and ``text_of`` are None where the
+    settings leave the step out. Where the settings allow it, ``fallback`` stands in for a failing
+    chat model and ``unembedded`` for a failing embedder.
     """
 
     settings: Settings
     classifier: ComplexityClassifier
     rewriter: Rewriter
+    wording: Wording | None
     backend: Backend | None
     graph_source: GraphSource | None
     reranker: Reranker
@@ -72,6 +73,7 @@ def choose(settings: Settings, collection: Collection, chat: ChatModel | None) -
         settings=settings,
         classifier=_classifier(settings.classifier, settings.classifier_model or ""),
         rewriter=_rewriter(settings, chat),
+        wording=view if _rewrites(settings) else None,
         backend=None if alone else view,
         graph_source=view if whole else None,
         reranker=_reranker(settings, view),
@@ -100,10 +102,14 @@ def _classifier(kind: str, name: str) -> ComplexityClassifier:
     return LinearClassifier.load(Path(str(resources.files("lexloop.data"))) / "classifier")
 
 
+def _rewrites(settings: Settings) -> bool:
+    return settings.variant not in ("fixed", "llm_only") and settings.rewriter != "none"
+
+
 def _rewriter(settings: Settings, chat: ChatModel | None) -> Rewriter:
     from lexloop.nodes.rewrite.rules import NoRewriter, RuleRewriter
 
-    if settings.variant in ("fixed", "llm_only") or settings.rewriter == "none":
+    if not _rewrites(settings):
         return NoRewriter()
     if uses_model("rewriter", settings.rewriter, chat):
         from lexloop.nodes.rewrite.model import ModelRewriter

@@ -125,6 +125,10 @@ class MiniLM:
             for encoding in self._encodings([texts[i] for i in block], special=False)
         ]
 
+    def is_word(self, word: str) -> bool:
+        """Whether a word in small letters is one of the 30,000 usual ones that are one piece."""
+        return self._tokenizer.token_to_id(word) is not None
+
     def embed(self, texts: list[str]) -> Vectors:
         """Unit vectors of shape (len(texts), 384); a text beyond 256 word pieces is cut there.
 

@@ -16,7 +16,10 @@ _MARK = "bold cyan"
 
 
 def print_answer(console: "Console", state: dict[str, Any], session: Session) -> None:
-    """Print the answer, its sources, the verdict, and what degraded and what it cost."""
+    """Print how slips were read, the answer, its sources, the verdict, and what it cost."""
+    for item in state["read_as"]:
+        said = f"“{item['written']}” read as: {item['read']}"
+        console.print(plain(one_line(said), "yellow"))
     console.print(marked(state["answer"]))
     if state["warning"]:
         console.print(joined(plain("Warning: ", "bold yellow"), plain(state["warning"], "yellow")))

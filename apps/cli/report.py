@@ -23,6 +23,7 @@ def as_report(state: dict[str, Any], session: Session, candidates: bool = False)
         "abstained": state["abstained"],
         "passed": evaluation["passed"],
         "warning": state["warning"],
+        "read_as": state["read_as"],
         "citations": state["citations"],
         "citations_verified": evaluation["citations_verified"],
         "scores": {name: evaluation[name] for name in _SCORES},

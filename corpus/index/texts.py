@@ -300,6 +300,12 @@ class TextStore:
             found += self.rows(f"{wanted} ORDER BY document, place", asked)
         return found
 
+    def defining(self) -> list[tuple[int, int]]:
+        """Document and place of each unit that defines a term, in order."""
+        wanted = """SELECT DISTINCT document, place FROM provisions
+            WHERE key >= '{"defines"' AND key < '{"defines#' ORDER BY document, place"""
+        return self.rows(wanted)
+
     def pages_of(self, ordinal: int) -> list[int]:
         """Where each page of a document begins; nothing where it has none."""
         ((pages,),) = self.rows("SELECT pages FROM documents WHERE ordinal = ?", (ordinal,))

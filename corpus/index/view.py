@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lexloop.core.filters import Filters
 from lexloop.core.hits import Hit
 from lexloop.core.metadata import Metadata
-from lexloop.core.types import MOST_POINTED, Chunk, Citation, Pointed, PointedUnit
+from lexloop.core.types import MOST_POINTED, Chunk, Citation, Pointed, PointedUnit, Reading
 from lexloop.corpus.index.everything import UNKNOWN, Everything
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.document import Skipped
@@ -23,7 +23,10 @@ from lexloop.corpus.structure.places import key_of, keys_of_term
 from lexloop.corpus.structure.references import Reference
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.structure.tree import Tree
+from lexloop.corpus.text.slips import Slips, small_words
+from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
+from lexloop.models.minilm import load_minilm
 
 if TYPE_CHECKING:
     from lexloop.corpus.index.collection import Collection
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
 _AT_ONCE = 1000
 _TERMS = 1 << 14
 _TREES = 50
+_CHUNKS_READ, _TERMS_READ = 20_000, 2_000
+"""From how many chunks and definitions at most the words are taken that slips are read as."""
 _UNNAMED = "They could not be read; `lexloop index` names them when it reads them."
 Embed = Callable[[list[str]], Vectors]
 
@@ -104,10 +109,10 @@ class View:
         """
         return self._chunks_at([self._position_of(chunk_id) for chunk_id in chunk_ids])
 
-    def every_chunk(self) -> Iterator[Chunk]:
-        """All chunks in order, a few at a time."""
+    def every_chunk(self, step: int = 1) -> Iterator[Chunk]:
+        """All chunks in order, or every so many, a few at a time."""
         every = np.arange(len(self._layout))
-        positions = every if self._allowed is None else every[self._allowed]
+        positions = (every if self._allowed is None else every[self._allowed])[::step]
         for first in range(0, len(positions), _AT_ONCE):
             yield from self._chunks_at(positions[first : first + _AT_ONCE].tolist())
 
@@ -292,6 +297,42 @@ class View:
     @cached_property
     def _size(self) -> int:
         return len(self)
+
+    def heading_of(self, answer: str) -> str:
+        """The heading of the provision that an answer quotes; nothing where it has none."""
+        hits = self.search_lexical([answer], 1)[0]
+        for chunk in self.chunks([hit.chunk_id for hit in hits]):
+            tree = self.tree_of(chunk["document"]) or Tree()
+            if (place := tree.at(chunk["start"])) >= 0:
+                units = (tree.units[p] for p in (place, *tree.above(place)))
+                return next((u.heading for u in units if u.kind == "provision"), "")
+        return ""
+
+    def read(self, text: str) -> tuple[str, list[Reading]]:
+        """The text, slips of the finger read as words of these documents, and which as which."""
+        return self._slips.read(text)
+
+    @cached_property
+    def _slips(self) -> Slips:
+        return Slips(
+            has=lambda word: all(map(self.knows, tokenize(word))),
+            is_usual=lambda word: load_minilm().is_word(word),
+            words=self._words,
+            terms=self._terms,
+        )
+
+    def _words(self) -> Iterator[str]:
+        """The words of the chunks and their headings; of many chunks some, evenly spread."""
+        step = -(-len(self) // _CHUNKS_READ) or 1
+        for chunk in self.every_chunk(step):
+            yield from small_words(f"{chunk.get('context', '')} {chunk['text']}")
+
+    def _terms(self) -> Iterator[str]:
+        """The terms that are defined; of very many the first."""
+        names = self._layout.names
+        defining = (at for at in self._everything.texts.defining() if self._shows(names[at[0]]))
+        for ordinal, place in islice(defining, _TERMS_READ):
+            yield self._everything.tree_of(ordinal).units[place].heading
 
     def centre(self) -> Vectors:
         """The mean direction of all windows, shape (dimension,): what the documents are about."""

@@ -67,6 +67,7 @@ def classify(
         "answer": "",
         "abstained": False,
         "warning": "",
+        "read_as": [],
         "citations": [],
         "passages": [],
         "triplets": [],

@@ -1,5 +1,7 @@
 """evaluate: the verdict on this attempt, and at the end the best attempt as the answer."""
 
+from typing import Any
+
 from langchain_core.messages import AIMessage
 
 from lexloop.core.errors import LexloopError
@@ -132,11 +134,13 @@ def _final(state: State, attempts: list[Attempt], best: Attempt, warning: str) -
         "passages": best["passages"],
         "triplets": best["triplets"],
         # one id a turn: running the turn again replaces its answer instead of adding another
-        "messages": [_message(answer, warning, f"{state['turn_id']}-answer")],
+        "messages": [_message(answer, state, warning)],
     }
 
 
-def _message(answer: str, warning: str, name: str) -> AIMessage:
+def _message(answer: str, state: State, warning: str) -> AIMessage:
     """The answer for those who get nothing but messages; what it warns of stays beside the text."""
-    beside = {"warning": warning} if warning else {}
-    return AIMessage(content=answer, id=name, response_metadata=beside)
+    beside: dict[str, Any] = {"warning": warning} if warning else {}
+    if read_as := state.get("read_as"):
+        beside["read_as"] = read_as
+    return AIMessage(content=answer, id=f"{state['turn_id']}-answer", response_metadata=beside)

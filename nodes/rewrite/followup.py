@@ -12,69 +12,131 @@ _EMPTY = STOP_WORDS | frozenset(
     applied included include includes included required requirement requirements rule rules thing
     one ones example examples happen happens say says does work works returned brought made done
     explain details detail information else example difference main important hello hi hey
-    thanks thank please ok okay good morning afternoon evening""".split()
+    thanks thank please ok okay good morning afternoon evening must may might shall within much
+    many long""".split()
 )
 _POINTER = re.compile(
-    r"\b(?:it|its|they|them|their|this|that|these|those|he|she|such|there|the (?:former|latter))\b",
+    r"\b(?:this|that|these|those|such|there|then|the (?:former|latter)|another|others?|else|still"
+    r"|afterwards?|instead|otherwise|again|as well|the same|either|both|ones?)\b",
     re.IGNORECASE,
 )
 _BARE = re.compile(r"(?:what|which|why|the|\w+\W*$)", re.IGNORECASE)
 """With one word of its own, "Which courts?" leans, "Who can sue?" does not."""
-_POSSESSIVE = re.compile(r"\b(?:its|their)\s+(\w+)")
-_PRONOUN = re.compile(r"\b(?:it|they|them|this|that)\b")
-_WHAT_IS = re.compile(r"what (?:is|are) (?P<subject>.+)$", re.IGNORECASE)
+_POSSESSIVE = re.compile(r"\b(?:its|their|his|her)\s+(?!own\b)(\w+)", re.IGNORECASE)
+_PERSONAL = re.compile(r"\b(?:it|they|them|he|him|she)\b(?!\s+own\b)", re.IGNORECASE)
+_PRONOUN = re.compile(rf"{_PERSONAL.pattern}|\b(?:this|that)\b", re.IGNORECASE)
+_OWN = re.compile(r"\b(?:its|their|his|her|theirs|ours)\b", re.IGNORECASE)
+_SUBJECTS = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"what (?:is|are) (?P<subject>.+)$",
+        r"what (?:do|does|did|can|may|must) (?P<subject>.+) do$",
+        r"(?:(?:by )?(?:when|where|why|how) )?(?:can|may|must|shall|should|will) "
+        r"(?P<subject>(?:an?|the|any) .+?) be .+$",
+        r"who (?:(?:can|may|must|shall|should|will|has to|have to) )?\w+ (?P<subject>.+)$",
+    )
+]
 _TOPIC_CHARS = 4000
 """What is read of a turn to find its topic; a history is not limited as a question is."""
-_OPENING = re.compile(r"(?:and|but|so|then|what about|how about|also|or)\b", re.IGNORECASE)
+_TURNS = 12
+_OPENING = re.compile(r"(?:and|but|so|then|what about|how about|what if|also|or)\b", re.IGNORECASE)
+_SHORT, _LONG = 4, 8
+"""How many words of its own a question has at most that leans by a word such as "that", and one
+that leans by a pronoun with nothing before it that it could stand for."""
 
 
 def leans_on_history(question: str) -> bool:
     """Whether a question points outside itself or names nothing of its own."""
     if only_points(question):
         return False
-    content = [word for word in words(question) if word not in _EMPTY]
+    content = _named(question)
     if not content or (len(content) == 1 and _BARE.match(question)):
         return True
-    pointed = bool(_POINTER.search(question)) and len(content) <= 4
-    return pointed or (bool(_OPENING.match(question)) and len(content) <= 5)
+    if _OPENING.match(question):
+        return len(content) <= _LONG
+    if (pronoun := _PERSONAL.search(question) or _OWN.search(question)) is not None:
+        before = _named(question[: pronoun.start()])
+        return len(content) <= (_LONG if len(before) < 3 else _SHORT)
+    return _POINTER.search(question) is not None and len(content) <= _SHORT
+
+
+def _named(text: str) -> list[str]:
+    """The words of a text that name something."""
+    return [word for word in words(text) if word not in _EMPTY]
 
 
 def topic_of(history: list[Turn]) -> str | None:
-    """What the user last spoke of: their latest turn that names something, without preamble."""
-    for turn in reversed(history):
-        if turn["role"] == "user":
-            topic = without_preamble(turn["content"][:_TOPIC_CHARS], least=1).strip(" .?!")
-            if any(word not in _EMPTY for word in words(topic)):
-                return topic
-    return None
+    """What the user last spoke of on their own.
+
+    It is their latest turn that names something and does not lean on the turns before it, without
+    preamble; where all lean, the first that names something.
+    """
+    topic = None
+    for said in _said(history):
+        if topic is None or not leans_on_history(said):
+            topic = _topic(said) or topic
+    return topic
+
+
+def _said(history: list[Turn]) -> list[str]:
+    return [t["content"][:_TOPIC_CHARS] for t in history if t["role"] == "user"][-_TURNS:]
+
+
+def _topic(said: str) -> str | None:
+    topic = without_preamble(said, least=1).strip(" .?!")
+    return topic if _named(topic) else None
 
 
 def standalone_question(question: str, history: list[Turn]) -> str:
     """The question with what it leans on written out; unchanged where it stands alone.
 
     "What is it?" after "I would like to know about bias audits" becomes
-    "What are bias audits?".
+    "What are bias audits?". The turns before are made to stand alone in their order, so that one
+    that leans on another that leans is about the same.
     """
-    said = [turn["content"][:_TOPIC_CHARS] for turn in history if turn["role"] == "user"]
-    question = placed(question, said)
-    topic = topic_of(history)
+    topic, whole = None, list[str]()
+    for said in _said(history):
+        whole.append(_standing(said, topic, whole))
+        if topic is None or not leans_on_history(said):
+            topic = _topic(said) or topic
+    about = history[-1].get("about", "") if history else ""
+    return _standing(question, topic, whole, about)
+
+
+def _standing(question: str, topic: str | None, before: list[str], about: str = "") -> str:
+    """The question standing alone.
+
+    Args:
+        question: What is asked.
+        topic: What the user last spoke of.
+        before: The questions before it, standing alone.
+        about: The heading of what answered the last of them: short where a topic is a story.
+    """
+    question = placed(question, before)
     if topic is None or not leans_on_history(question):
         return question
-    if not any(word not in _EMPTY for word in words(question)) and (asked := _as_question(topic)):
+    if not _named(question) and (asked := _as_question(topic)):
         return asked
-    if (about := _WHAT_IS.match(topic)) and _is_noun_phrase(about["subject"]):
-        topic = about["subject"]
-    if _is_noun_phrase(topic):
+    if subject := _subject(topic):
+        topic = subject
         if plural := re.match(r"(?P<wh>what|who|where|how) is it\b", question, re.IGNORECASE):
             verb = "are" if re.search(r"[^s]s$", topic.split(" of ")[0]) else "is"
             return f"{plural['wh']} {verb} {topic}{question[plural.end() :]}"
-        possessive = _POSSESSIVE.sub(lambda its: f"the {its[1]} of {topic}", question, count=1)
-        if possessive != question:
-            return possessive
-        named = _PRONOUN.sub(lambda _: topic, question, count=1)
+        named = _POSSESSIVE.sub(lambda its: f"the {its[1]} of {topic}", question, count=1)
+        for pronoun in (_PERSONAL, _PRONOUN):
+            if named == question:
+                named = pronoun.sub(lambda _: topic, question, count=1)
         if named != question:
             return named
-    return f"{question.rstrip(' ?.!')}, regarding {topic}?"
+    return f"{question.rstrip(' ?.!')}, regarding {about or topic}?"
+
+
+def _subject(topic: str) -> str | None:
+    """The words of a topic that can take a pronoun's place; None where none are sure to."""
+    for pattern in _SUBJECTS:
+        if (found := pattern.match(topic)) and _is_noun_phrase(found["subject"]):
+            return found["subject"]
+    return topic if _is_noun_phrase(topic) else None
 
 
 def _as_question(topic: str) -> str | None:
@@ -95,7 +157,7 @@ def _as_question(topic: str) -> str | None:
 def _is_noun_phrase(topic: str) -> bool:
     """Whether a topic can take a pronoun's place: short, and neither a clause nor a question."""
     clause = re.search(
-        r"\b(?:is|are|was|were|can|could|may|must|should|will|has|have|does|do|to|what|where|when"
+        r"\b(?:is|are|was|were|can|could|may|must|should|will|has|have|does|do|^to|what|where|when"
         r"|how|who|which|whether|if)\b",
         topic,
         re.IGNORECASE,

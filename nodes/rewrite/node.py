@@ -4,8 +4,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from lexloop.core.state import State, Update
-from lexloop.core.types import Advice, Plan, Turn
+from lexloop.core.types import ABSTENTION, Advice, Plan, Reading, Turn
 from lexloop.models.dialogue import Dialogue
+
+_TURNS, _TURN_CHARS = 24, 4000
+"""How much of a conversation is read: its last turns, and of each its first characters."""
 
 
 @dataclass(frozen=True)
@@ -27,17 +30,50 @@ class Rewriter(Protocol):
         ...
 
 
-def rewrite(state: State, rewriter: Rewriter) -> Dialogue[Update]:
+class Wording(Protocol):
+    """What the documents say."""
+
+    def heading_of(self, answer: str) -> str:
+        """The heading of the provision that an answer quotes; nothing where it has none."""
+        ...
+
+    def read(self, text: str) -> tuple[str, list[Reading]]:
+        """The text, slips of the finger read as words of the documents, and which as which."""
+        ...
+
+
+def rewrite(state: State, rewriter: Rewriter, wording: Wording | None) -> Dialogue[Update]:
     """Write the standalone question, the sub-queries and the keywords.
 
-    On a retry the engineered question replaces the one asked, and its advice is followed.
+    Slips are mended first, so that all that follows is made of words that the documents have. On a
+    retry the engineered question replaces the one asked, and its advice is followed.
+
+    Args:
+        state: Holds the question, the history and the plan.
+        rewriter: Makes the question fit for retrieval.
+        wording: Mends slips and knows what the last answer is about; None where neither is asked.
     """
     advice = state.get("advice")
     question = advice["question"] if advice else state["asked"]
-    history = [] if advice else state["history"]
+    history = [] if advice else state["history"][-_TURNS:]
+    read_as = state.get("read_as", [])
+    if wording is not None and not advice:
+        question, read_as = wording.read(question)
+        history = [_read(turn, wording, last=turn is history[-1]) for turn in history]
     rewriting = yield from rewriter.rewrite(question, history, state["plan"], advice)
     return {
+        "read_as": read_as,
         "standalone": rewriting.standalone,
         "queries": rewriting.queries,
         "keywords": rewriting.keywords,
     }
+
+
+def _read(turn: Turn, wording: Wording, last: bool) -> Turn:
+    """A turn with its slips mended, or the last answer with what it is about."""
+    said = turn["content"][:_TURN_CHARS]
+    if turn["role"] == "user":
+        return {"role": "user", "content": wording.read(said)[0]}
+    if not last or turn["content"] == ABSTENTION:
+        return turn
+    return {**turn, "about": wording.heading_of(said)}

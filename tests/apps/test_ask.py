@@ -44,6 +44,18 @@ def test_json_is_one_flat_object_and_nothing_else(run: Run) -> None:
     assert "candidates" not in report
 
 
+def test_a_slip_is_said_and_answered_as_what_was_meant(run: Run) -> None:
+    said = run("ask", "What is a bias aduit?").stdout
+    assert said.startswith("“aduit” read as: audit\nA bias audit is")
+    report = json.loads(run("ask", "What is a bias aduit?", "--json").stdout)
+    assert report["read_as"] == [{"written": "aduit", "read": "audit"}]
+    assert report["question"] == "What is a bias aduit?"
+    assert report["standalone"] == QUESTION
+    assert json.loads(run("ask", QUESTION, "--json").stdout)["read_as"] == []
+    plain = run("ask", "What is a bias aduit?", "--json", "--set", "rewriter=none").stdout
+    assert json.loads(plain)["read_as"] == []
+
+
 def test_trace_shows_every_step(run: Run) -> None:
     result = run("ask", QUESTION, "--trace", "--classes", "2", "--max-retries", "1",
                  "--set", "min_groundedness=1.0", "--set", "min_answer_relevance=1.0")  # fmt: skip

@@ -30,6 +30,7 @@ OUTPUT = {
     "answer",
     "abstained",
     "warning",
+    "read_as",
     "citations",
     "evaluation",
     "passages",

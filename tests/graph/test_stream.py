@@ -279,6 +279,13 @@ def test_a_callback_of_ones_own_hears_the_call_itself_and_once(
     assert own.heard.strip() == scripted.requests[1].system.strip()
 
 
+def test_the_last_message_says_what_was_read_as_what(graph: Lexloop) -> None:
+    result = graph.invoke({"question": "Who pays the moorign fee?"})
+    told = [{"written": "moorign", "read": "mooring"}]
+    assert result["read_as"] == told
+    assert result["messages"][-1].response_metadata["read_as"] == told
+
+
 def test_the_last_message_carries_the_warning(
     scripted: FakeOpenAI, modelled: Callable[..., Lexloop], scores: Callable[..., Reply]
 ) -> None:

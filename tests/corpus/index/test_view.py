@@ -80,6 +80,7 @@ def told(view: View, chunk_ids: list[str]) -> dict[str, Any]:
         "titles": dict(view.titles),
         "trees": [view.tree_of(name) for name in NAMES],
         "pointed": [view.pointed(asked) for asked in POINTING],
+        "slips": [view.read(f"the {w[:-2]}{w[-1]}{w[-2]} oficer") for w in WORDS],
         "knows": [view.knows(term) for term in terms],
         "rarity": [view.rarity(term) for term in terms],
         "entities": entities,
@@ -155,6 +156,16 @@ def test_what_is_pointed_to_is_cited_with_its_page_and_version() -> None:
     assert "2020" in cited["version"]
     with pytest.raises(KeyError):
         view.cited("cars.txt", 0, 1, "")
+
+
+def test_an_answer_is_about_the_provision_that_it_quotes() -> None:
+    tags = [(), ("red",), (), ()]
+    documents = [document(number, Metadata(tags=of)) for number, of in enumerate(tags)]
+    view = build_collection(documents, letter_tools()).seen_by(ANYBODY)
+    assert view.heading_of("The falcon permit is void.") == "Fines"
+    assert view.heading_of("within 1 days") == "Duties"
+    assert view.heading_of("200 osprey") == ""
+    assert view.heading_of("x" * 100_000) == view.heading_of("") == ""
 
 
 def test_a_collection_gives_nothing_to_read_but_through_a_view() -> None:

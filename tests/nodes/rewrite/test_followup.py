@@ -1,5 +1,7 @@
 """Follow-ups made to stand alone."""
 
+import time
+
 import pytest
 
 from lexloop.core.types import Turn
@@ -105,3 +107,39 @@ def test_a_provision_stands_alone_and_a_paragraph_in_the_one_named_before(
     question: str, said: str, standalone: str
 ) -> None:
     assert standalone_question(question, user(said)) == standalone
+
+
+INSPECTED = ("When must a hull be inspected?", "Who pays for it?")
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "standalone"),
+    [
+        (
+            "Can she refuse?",
+            ("What does the harbour master do?",),
+            "Can the harbour master refuse?",
+        ),
+        ("What about yachts?", INSPECTED, "What about yachts, regarding a hull?"),
+        ("And if we don't?", INSPECTED, "And if we don't, regarding a hull?"),
+        ("Can that be extended?", INSPECTED, "Can a hull be extended?"),
+        ("What are his duties?", INSPECTED, "What are the duties of a hull?"),
+        ("May it act on its own?", ("What is the Board?",), "May the Board act on its own?"),
+        ("And the Board?", ("Who owns the quay?",), "And the Board, regarding the quay?"),
+        ("Who must pay them?", ("Who can impose fines?", "And twice?"), "Who must pay fines?"),
+        ("What is it?", ("What is the right to moor?",), "What is the right to moor?"),
+    ],
+)
+def test_a_turn_that_leans_on_one_that_leans_is_about_the_same(
+    question: str, said: tuple[str, ...], standalone: str
+) -> None:
+    assert standalone_question(question, user(*said)) == standalone
+
+
+def test_a_conversation_of_200_turns_grows_no_question() -> None:
+    history = user("What is a mooring fee?", *["And for yachts, must they pay it?"] * 200)
+    assert len(standalone_question("And its penalty?", history)) < 120
+    long = user(*["Who can " + "impose the fee " * 10_000] * 30)
+    began = time.process_time()
+    assert len(standalone_question("And twice?", long)) < 5_000
+    assert time.process_time() - began < 2.0

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.state import State, Update
-from lexloop.core.types import Advice, Plan, Turn
+from lexloop.core.types import ABSTENTION, Advice, Plan, Reading, Turn
 from lexloop.corpus.text.tokens import words
 from lexloop.nodes.rewrite.node import Rewriting, rewrite
 from lexloop.nodes.rewrite.rules import NoRewriter, RuleRewriter, distinct, keywords
@@ -143,7 +143,8 @@ def test_the_node_writes_all_three(finish: Callable[[Any], Update]) -> None:
         "history": [{"role": "user", "content": "I would like to know about bias audits"}],
         "plan": PLAN,
     }
-    assert finish(rewrite(state, RuleRewriter())) == {
+    assert finish(rewrite(state, RuleRewriter(), None)) == {
+        "read_as": [],
         "standalone": "What are bias audits?",
         "queries": ["What are bias audits?"],
         "keywords": ["bias audits"],
@@ -157,9 +158,83 @@ def test_on_a_retry_the_engineered_question_is_rewritten(finish: Callable[[Any],
         "plan": PLAN,
         "advice": ADVICE,
     }
-    update = finish(rewrite(state, RuleRewriter()))
+    update = finish(rewrite(state, RuleRewriter(), None))
     assert update["standalone"] == "Who pays the mooring fee?"
     assert update["queries"][0] == "duties of owners"
+
+
+class Wording:
+    """Knows one slip and one heading; keeps what it was given."""
+
+    def __init__(self) -> None:
+        self.given: list[str] = []
+
+    def heading_of(self, answer: str) -> str:
+        return "Winter storage" if "leave" in answer else ""
+
+    def read(self, text: str) -> tuple[str, list[Reading]]:
+        self.given.append(text)
+        told: list[Reading] = [{"written": "birth", "read": "berth"}]
+        return text.replace("birth", "berth"), told if "birth" in text else []
+
+
+def test_slips_are_mended_in_the_question_and_before_it(finish: Callable[[Any], Update]) -> None:
+    state: State = {
+        "asked": "Who inspects it and the birth?",
+        "history": [
+            {"role": "user", "content": "What is a birth?"},
+            {"role": "assistant", "content": "A birth is a place."},
+        ],
+        "plan": PLAN,
+    }
+    update = finish(rewrite(state, RuleRewriter(), Wording()))
+    assert update["standalone"] == "Who inspects a berth and the berth?"
+    assert update["read_as"] == [{"written": "birth", "read": "berth"}]
+    assert all("birth" not in text for text in [*update["queries"], *update["keywords"]])
+
+
+def test_a_retry_mends_nothing_and_keeps_what_was_read(finish: Callable[[Any], Update]) -> None:
+    wording, read_as = Wording(), [Reading(written="birth", read="berth")]
+    state: State = {
+        "asked": "What is a birth?",
+        "history": [],
+        "plan": PLAN,
+        "advice": ADVICE,
+        "read_as": read_as,
+    }
+    assert finish(rewrite(state, RuleRewriter(), wording))["read_as"] == read_as
+    assert wording.given == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "standalone"),
+    [
+        ("They may leave them ashore.", "And the sails, regarding Winter storage?"),
+        (ABSTENTION, "And the sails, regarding I am off in winter. Can my boat stay here?"),
+        ("Yes.", "And the sails, regarding I am off in winter. Can my boat stay here?"),
+    ],
+)
+def test_a_story_is_called_what_its_answer_is_about(
+    answer: str, standalone: str, finish: Callable[[Any], Update]
+) -> None:
+    state: State = {
+        "asked": "And the sails?",
+        "history": [
+            {"role": "user", "content": "I am off in winter. Can my boat stay here?"},
+            {"role": "assistant", "content": answer},
+        ],
+        "plan": PLAN,
+    }
+    update = finish(rewrite(state, RuleRewriter(), Wording()))
+    assert update["standalone"] == standalone
+
+
+def test_of_a_long_conversation_the_end_is_read(finish: Callable[[Any], Update]) -> None:
+    wording = Wording()
+    history: list[Turn] = [{"role": "user", "content": f"Turn {n}"} for n in range(200)]
+    state: State = {"asked": "What is it?", "history": history, "plan": PLAN}
+    finish(rewrite(state, RuleRewriter(), wording))
+    assert wording.given == ["What is it?", *(f"Turn {n}" for n in range(176, 200))]
 
 
 FRAGMENTS = st.sampled_from(

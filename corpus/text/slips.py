@@ -1,0 +1,190 @@
+"""Slips of the finger: words that the documents do not have, read as near ones that they do."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cached_property, lru_cache
+
+from lexloop.core.types import Reading
+
+_WORD = re.compile(r"(?<![\w@/\\.])[^\W\d_]{4,40}+(?![\w@\u0300-\u036f]|[./\\]\w|['’]t\b)")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_ENDINGS = ("s", "es", "ed", "d", "ing", "ly", "r", "er", "rs", "ers", "y")
+_LEAST, _MIDDLE, _LONG = 4, 6, 8
+"""Letters of a word that is read at all, and of those in which more may have gone wrong."""
+_MOST_READ = 50
+"""Unknown words of a text that are looked up: whoever writes more of them does not slip."""
+_MOST_WORDS = 6
+_KEPT = 1 << 12
+
+
+class Slips:
+    """Reads what somebody wrote with the words of some documents.
+
+    Numbers, words that the documents have, words of fewer than 4 letters, acronyms and words of
+    scripts without capitals stay; so does any usual word of the language, for a text about laptops
+    means no laptop's neighbour in the alphabet. It is read only as a part of a defined term whose
+    other words stand around it.
+
+    Args:
+        has: Whether the documents hold a word.
+        is_usual: Whether a word in small letters is one of the language.
+        words: Gives the words of the documents in small letters, each as often as it occurs; asked
+            once, when a word is unknown.
+        terms: Gives the terms that the documents define; asked once as well.
+    """
+
+    def __init__(
+        self,
+        has: Callable[[str], bool],
+        is_usual: Callable[[str], bool],
+        words: Callable[[], Iterable[str]],
+        terms: Callable[[], Iterable[str]],
+    ) -> None:
+        self._has, self._is_usual = has, is_usual
+        self._words, self._given_terms = words, terms
+        self._nearest = lru_cache(maxsize=_KEPT)(self._look_up)
+
+    def read(self, text: str) -> tuple[str, list[Reading]]:
+        """The text with its slips mended, and what was read as what, in order."""
+        found = list(_LETTERS.finditer(text))
+        places = {match.start(): n for n, match in enumerate(found)}
+        around = [match.group().lower() for match in found]
+        shouted = text.isupper()
+        readings: dict[str, Reading] = {}
+        unknown: set[str] = set()
+        pieces: list[str] = []
+        end = 0
+        for match in _WORD.finditer(text):
+            written = match.group()
+            word = written.lower()
+            if word not in unknown and (len(unknown) == _MOST_READ or not _may_slip(word)):
+                continue
+            if self._has(word):
+                continue
+            unknown.add(word)
+            read = self._in_term(around, places[match.start()])
+            if not read and (shouted or not written.isupper()) and not self._is_usual(word):
+                begins = not text[: match.start()].strip(" \t\n\"'“‘(") or shouted
+                read = self._nearest(word, written[0].isupper() and not begins)
+            if read:
+                shown = _as_written(read, written)
+                readings.setdefault(written, {"written": written, "read": shown})
+                pieces += [text[end : match.start()], shown]
+                end = match.end()
+        return "".join([*pieces, text[end:]]), list(readings.values())
+
+    def _in_term(self, around: Sequence[str], place: int) -> str:
+        """The word that makes a defined term of a word and those around it; nothing if none."""
+        word = around[place]
+        for size in range(_MOST_WORDS, 1, -1):
+            for first in range(max(0, place - size + 1), min(place, len(around) - size) + 1):
+                window = around[first : first + size]
+                hole = place - first
+                key = (*window[:hole], "", *window[hole + 1 :])
+                near = self._best(word, self._holes.get(key, ()))
+                if near:
+                    return near
+        return ""
+
+    def _look_up(self, word: str, is_name: bool) -> str:
+        stubs = [word[: -len(end)] for end in _ENDINGS if word.endswith(end)]
+        derived = any(len(stub) >= _LEAST - 1 and self._is_usual(stub) for stub in stubs)
+        sizes = range(len(word) - 1, len(word) + 2)
+        known = (self._by_size.get(size, []) for size in sizes)
+        among = [w for words in known for w in words if not is_name or w in self._term_words]
+        return self._best(word, among, derived)
+
+    def _best(self, word: str, among: Collection[str], derived: bool = False) -> str:
+        """The nearest word, one of a defined term before another, then the most frequent."""
+        from rapidfuzz.distance import OSA
+        from rapidfuzz.process import extract_iter
+
+        near = [
+            (found not in self._term_words, -self._counts[found], found)
+            for found, distance, _ in extract_iter(word, among, scorer=OSA.distance, score_cutoff=1)
+            if distance and _is_slip(word, found, found in self._term_words, derived)
+        ]
+        return min(near)[-1] if near else ""
+
+    @cached_property
+    def _terms(self) -> list[list[str]]:
+        return [_LETTERS.findall(term.lower()) for term in self._given_terms()]
+
+    @cached_property
+    def _term_words(self) -> frozenset[str]:
+        return frozenset(word for term in self._terms for word in term)
+
+    @cached_property
+    def _holes(self) -> dict[tuple[str, ...], list[str]]:
+        """By a term with one word left out, the words that complete it."""
+        found: dict[tuple[str, ...], list[str]] = defaultdict(list)
+        for term in self._terms:
+            if 1 < len(term) <= _MOST_WORDS:
+                for n, word in enumerate(term):
+                    found[(*term[:n], "", *term[n + 1 :])].append(word)
+        return dict(found)
+
+    @cached_property
+    def _counts(self) -> Counter[str]:
+        return Counter(filter(_may_slip, (*self._words(), *self._term_words)))
+
+    @cached_property
+    def _by_size(self) -> dict[int, list[str]]:
+        found: dict[int, list[str]] = defaultdict(list)
+        for word in self._counts:
+            found[len(word)].append(word)
+        return dict(found)
+
+
+def small_words(text: str) -> list[str]:
+    """The words of a text in small letters, without numbers."""
+    return _LETTERS.findall(text.lower())
+
+
+def _may_slip(word: str) -> bool:
+    """Whether each letter has a small form: else it stands for more than a letter."""
+    return len(word) >= _LEAST and all(c != c.upper() for c in word)
+
+
+def _is_slip(word: str, found: str, is_term: bool, derived: bool) -> bool:
+    """Whether a word that is one edit away may have been meant, and is not merely alike.
+
+    Two letters swapped, one doubled or not, one missing or one too many are slips in a word long
+    enough; a wrong one is where the other word is a term, or deep inside a long word: ``indemnity``
+    is not meant to be ``indemnify``, nor ``renter`` ``render``.
+
+    Args:
+        word: What is written.
+        found: A word of the documents.
+        is_term: Whether it is one of a term that they define.
+        derived: Whether what is written has an ending of the language behind a word of it.
+    """
+    pairs = enumerate(zip(word, found, strict=False))
+    at = next((n for n, (one, other) in pairs if one != other), min(len(word), len(found)))
+    if len(word) == len(found):
+        return not derived and _is_altered(word, found, at, is_term)
+    longer = max(word, found, key=len)
+    if at and longer[at] == longer[at - 1]:
+        return True
+    if derived or len(found) < _LEAST:
+        return False
+    return len(word) > _LEAST if longer == found else 0 < at < len(word) - 1 >= _MIDDLE
+
+
+def _is_altered(word: str, found: str, at: int, is_term: bool) -> bool:
+    """Whether letters were swapped or one is wrong, from the one at ``at`` on."""
+    if sorted(word) == sorted(found):
+        return at > 0 or len(word) >= _MIDDLE
+    if word.endswith("ee") != found.endswith("ee"):  # payee, payer
+        return False
+    if {word[at], found[at]} == {"s", "z"}:  # authorised, authorized
+        return True
+    deep = len(word) >= _LONG and at < len(word) - 3
+    return at > 0 and (deep or (is_term and len(word) >= _MIDDLE))
+
+
+def _as_written(read: str, written: str) -> str:
+    if written.isupper():
+        return read.upper()
+    return read[0].upper() + read[1:] if written[0].isupper() else read
