@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from lexloop.core.deadline import heed_deadline
 from lexloop.core.filters import Filters
 from lexloop.core.hits import Hit
 from lexloop.core.metadata import Metadata
@@ -325,6 +326,7 @@ class View:
         """The words of the chunks and their headings; of many chunks some, evenly spread."""
         step = -(-len(self) // _CHUNKS_READ) or 1
         for chunk in self.every_chunk(step):
+            heed_deadline("while the documents' words were read")
             yield from small_words(f"{chunk.get('context', '')} {chunk['text']}")
 
     def _terms(self) -> Iterator[str]:

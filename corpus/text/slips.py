@@ -12,7 +12,7 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _ENDINGS = ("s", "es", "ed", "d", "ing", "ly", "r", "er", "rs", "ers", "y")
 _LEAST, _MIDDLE, _LONG = 4, 6, 8
 """Letters of a word that is read at all, and of those in which more may have gone wrong."""
-_MOST_READ = 50
+_MOST_READ = 16
 """Unknown words of a text that are looked up: whoever writes more of them does not slip."""
 _MOST_WORDS = 6
 _KEPT = 1 << 12
