@@ -2,6 +2,7 @@
 
 from typing import Any
 
+VECTORS, STATES = "vectors", "states"
 _LAYERS, _HEADS, _WIDTH, _EPSILON = 6, 12, 384, 1e-12
 
 
@@ -14,8 +15,9 @@ def build_graph(tensors: dict[str, Any], data_start: int, file_name: str) -> byt
         file_name: The file's name, without folder.
 
     Returns:
-        A model with inputs ``tokens`` int64 (n, width) and ``mask`` float (n, width) and one
-        output of unit vectors, float (n, 384).
+        A model with inputs ``tokens`` int64 (n, width) and ``mask`` float (n, width) and two
+        outputs: ``vectors``, which are unit vectors, float (n, 384), and the tokens' ``states``,
+        float (n, width, 384).
 
     Raises:
         KeyError: A weight is missing from the table.
@@ -41,7 +43,7 @@ class _GraphWriter:
         bias = self._mask_bias()
         for layer in range(_LAYERS):
             hidden = self._encoder_layer(f"encoder.layer.{layer}", hidden, bias)
-        self._pool(hidden)
+        self._pool(self._node("Identity", [hidden], STATES))
         make, kinds = self._helper.make_tensor_value_info, self._types
         graph = self._helper.make_graph(
             self._nodes,
@@ -50,7 +52,10 @@ class _GraphWriter:
                 make("tokens", kinds.INT64, ["n", "width"]),
                 make("mask", kinds.FLOAT, ["n", "width"]),
             ],
-            [make("vectors", kinds.FLOAT, ["n", _WIDTH])],
+            [
+                make(VECTORS, kinds.FLOAT, ["n", _WIDTH]),
+                make(STATES, kinds.FLOAT, ["n", "width", _WIDTH]),
+            ],
             self._initializers,
         )
         model = self._helper.make_model(
@@ -172,4 +177,4 @@ class _GraphWriter:
         weights = self._node("Unsqueeze", ["mask", self._constant("last", [2])], "token_weights")
         kept = self._node("Mul", [hidden, weights], "kept")
         total = self._node("ReduceSum", [kept, "one"], "total", keepdims=0)
-        self._node("LpNormalization", [total], "vectors", axis=-1, p=2)
+        self._node("LpNormalization", [total], VECTORS, axis=-1, p=2)
