@@ -33,8 +33,8 @@ from lexloop.models.bulk import (
     usable_processors,
 )
 from lexloop.models.embedding import Halves, Progress, Vectors
-from lexloop.models.minilm_graph import STATES, VECTORS, build_graph
-from lexloop.models.tokens import Codes, coded
+from lexloop.models.minilm_graph import PROJECTED, STATES, VECTORS, build_graph
+from lexloop.models.tokens import Codes, coded, projection
 
 T = TypeVar("T")
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
@@ -109,7 +109,7 @@ class MiniLM:
         options.log_severity_level = 3
         try:
             return onnxruntime.InferenceSession(
-                build_graph(*_safetensors_header(weights), weights.name),
+                build_graph(*_safetensors_header(weights), weights.name, projection()),
                 options,
                 providers=["CPUExecutionProvider"],
             )
@@ -174,7 +174,7 @@ class MiniLM:
 
     def token_codes(self, text: str) -> Codes:
         """See ``TokenEmbedder.token_codes``."""
-        return coded(self.token_states(text))
+        return _run_tokens(self._session, self._ids([text]))[1][0]
 
     def encode_tokens(self, texts: list[str], progress: Progress) -> tuple[Halves, list[Codes]]:
         """See ``TokenEmbedder.encode_tokens``; as ``encode`` does it."""
@@ -237,8 +237,8 @@ def _run(session: Any, ids: list[list[int]]) -> Vectors:
 
 
 def _run_tokens(session: Any, ids: list[list[int]]) -> tuple[Vectors, list[Codes]]:
-    vectors, states = session.run([VECTORS, STATES], _fed(ids))
-    codes = [coded(rows[1 : len(one) - 1]) for rows, one in zip(states, ids, strict=True)]
+    vectors, projected = session.run([VECTORS, PROJECTED], _fed(ids))
+    codes = [coded(rows[1 : len(one) - 1]) for rows, one in zip(projected, ids, strict=True)]
     return vectors, codes
 
 

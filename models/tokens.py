@@ -36,11 +36,10 @@ class TokenEmbedder(Embedder, Protocol):
         ...
 
 
-def coded(states: NDArray[Any]) -> Codes:
-    """The codes of tokens' states, shape (tokens, 384)."""
-    small = np.asarray(states, dtype=np.float32) @ _projection()
-    longest = np.abs(small).max(axis=1, keepdims=True, initial=1e-9)
-    codes: Codes = np.rint(small * (_MOST / longest)).astype(np.int8)
+def coded(projected: Vectors) -> Codes:
+    """The codes of tokens' projected states, shape (tokens, CODED)."""
+    longest = np.abs(projected).max(axis=1, keepdims=True, initial=1e-9)
+    codes: Codes = np.rint(projected * (_MOST / longest)).astype(np.int8)
     return codes
 
 
@@ -53,7 +52,8 @@ def unit_rows(codes: Codes) -> Vectors:
 
 
 @lru_cache(maxsize=1)
-def _projection() -> Vectors:
+def projection() -> Vectors:
+    """What token states are multiplied with, shape (384, CODED)."""
     file = resources.files("lexloop.data") / PROJECTION.as_posix()
     with file.open("rb") as opened:
         stored: NDArray[Any] = np.lib.format.read_array(opened, allow_pickle=False)
