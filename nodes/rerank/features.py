@@ -1,5 +1,6 @@
 """The embedded reranker: the most relevant statement of a candidate, and late interaction."""
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Protocol
@@ -62,7 +63,9 @@ class FeatureReranker:
         found = self._sources.closeness(question, [candidate["id"] for candidate in candidates])
         if found is None:
             return [0.0] * len(candidates)
-        return [float(one) for one in found - found.mean()]
+        # an exact sum: the order of arrival must not matter
+        mean = math.fsum(found.tolist()) / len(found)
+        return [one - mean for one in found.tolist()]
 
     def _best_said(self, question: str, candidates: list[Candidate]) -> list[float]:
         """The relevance of each candidate's most relevant statement; 0 where it says nothing."""
