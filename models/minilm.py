@@ -176,7 +176,7 @@ class MiniLM:
         """See ``TokenEmbedder.token_codes``."""
         return _run_tokens(self._session, self._ids([text]))[1][0]
 
-    def encode_tokens(self, texts: list[str], progress: Progress) -> tuple[Halves, list[Codes]]:
+    def encode_tokens(self, texts: Sequence[str], progress: Progress) -> tuple[Halves, list[Codes]]:
         """See ``TokenEmbedder.encode_tokens``; as ``encode`` does it."""
         if len(texts) >= _TEXTS_FOR_TORCH and has_bfloat16():
             torched = self._torch_model()

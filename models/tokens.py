@@ -4,6 +4,7 @@ The projection is fixed, so that an index may be brought up part by part; it was
 the model's own vocabulary and to no text, so that it suits one law as well as another.
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -31,7 +32,7 @@ class TokenEmbedder(Embedder, Protocol):
         """The tokens of one text: a question."""
         ...
 
-    def encode_tokens(self, texts: list[str], progress: Progress) -> tuple[Halves, list[Codes]]:
+    def encode_tokens(self, texts: Sequence[str], progress: Progress) -> tuple[Halves, list[Codes]]:
         """As ``encode``, and for each text its tokens, by the same pass through the model."""
         ...
 
