@@ -179,14 +179,9 @@ class DenseIndex:
             return faiss.downcast_index(self.index.storage)
         return flat_index(self.vectors)
 
-    def span_of(self, position: int) -> tuple[int, int]:
-        """One chunk's first window and the one after its last."""
-        first, end = np.searchsorted(self.owners, [position, position + 1]).tolist()
-        return first, end
-
     def stored_windows(self, position: int) -> Half:
         """The vectors of one chunk's windows as stored, in the order of ``window_texts``."""
-        first, end = self.span_of(position)
+        first, end = np.searchsorted(self.owners, [position, position + 1])
         return self.vectors[first:end]
 
     def windows_of(self, position: int) -> Vectors:
