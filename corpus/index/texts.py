@@ -4,7 +4,7 @@ import json
 import sqlite3
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -171,58 +171,26 @@ class TextStore:
             positions: Likewise of their chunks.
             shift: How many places these move.
         """
-        many = self._connection.executemany
-        span = "{0} >= ? AND {0} < ? ORDER BY {0}"
-        many(
-            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                (ordinal + by, *rest)
-                for ordinal, *rest in old.rows(
-                    f"SELECT * FROM documents WHERE {span.format('ordinal')}",  # noqa: S608
-                    ordinals,
-                )
-            ),
+        # by the place of a column what is added to it; a triplet's number is given anew
+        moved: tuple[tuple[str, str, tuple[int, int], dict[int, int]], ...] = (
+            ("documents", "ordinal", ordinals, {0: by}),
+            ("provisions", "document", ordinals, {1: by}),
+            ("chunks", "position", positions, {0: shift, 1: by}),
+            ("windows", "chunk", positions, {0: shift}),
+            ("triplets", "chunk", positions, {1: shift}),
         )
-        many(
-            "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                (position + shift, ordinal + by, *rest)
-                for position, ordinal, *rest in old.rows(
-                    f"SELECT * FROM chunks WHERE {span.format('position')}",  # noqa: S608
-                    positions,
-                )
-            ),
-        )
-        many(
-            "INSERT INTO provisions VALUES (?, ?, ?)",
-            (
-                (key, ordinal + by, place)
-                for key, ordinal, place in old.rows(
-                    "SELECT * FROM provisions WHERE document >= ? AND document < ? ORDER BY rowid",
-                    ordinals,
-                )
-            ),
-        )
-        many(
-            "INSERT INTO windows VALUES (?, ?)",
-            (
-                (chunk + shift, marks)
-                for chunk, marks in old.rows(
-                    f"SELECT * FROM windows WHERE {span.format('chunk')}",  # noqa: S608
-                    positions,
-                )
-            ),
-        )
-        many(
-            "INSERT INTO triplets VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                (chunk + shift, *rest)
-                for _, chunk, *rest in old.rows(
-                    "SELECT * FROM triplets WHERE chunk >= ? AND chunk < ? ORDER BY number",
-                    positions,
-                )
-            ),
-        )
+        for table, column, span, added in moved:
+            rows = old.rows(
+                f"SELECT * FROM {table} WHERE {column} >= ? AND {column} < ? ORDER BY rowid",  # noqa: S608 - ours
+                span,
+            )
+            if not rows:
+                continue
+            marks = ", ".join("?" * len(rows[0]))
+            self._connection.executemany(
+                f"INSERT INTO {table} VALUES ({marks})",  # noqa: S608 - ours
+                ([_moved(table, i, value, added) for i, value in enumerate(row)] for row in rows),
+            )
 
     def copy_file(self, old: "TextStore", file: str) -> None:
         """Take over what another store notes of a source file."""
@@ -343,6 +311,13 @@ class TextStore:
         """How many triplets there are."""
         ((count,),) = self.rows("SELECT count(*) FROM triplets")
         return int(count)
+
+
+def _moved(table: str, place: int, value: Any, added: Mapping[int, int]) -> Any:
+    """A value of a row that is taken over into another store."""
+    if table == "triplets" and place == 0:
+        return None
+    return value + added[place] if place in added else value
 
 
 def _portions(values: Sequence[Any]) -> Iterator[list[Any]]:
