@@ -26,7 +26,6 @@ from lexloop.corpus.index.rows import (
 )
 from lexloop.corpus.index.windows import MARK, Marks
 from lexloop.corpus.load.document import Document, Skipped
-from lexloop.corpus.structure.places import Places
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.structure.tree import Tree
 
@@ -96,7 +95,7 @@ class TextStore:
         )
         self._connection.executemany(
             "INSERT INTO provisions VALUES (?, ?, ?)",
-            ((key, ordinal, place) for key, place in Places(tree).keys.items()),
+            ((key, ordinal, place) for key, place in tree.found_by.keys.items()),
         )
 
     def same_document(self, file: str, document: Document) -> int | None:

@@ -271,7 +271,7 @@ class _Asked:
 
     def _index(self, document: str) -> Places:
         if document not in self._indexes:
-            self._indexes[document] = Places(self._tree(document))
+            self._indexes[document] = self._tree(document).found_by
         return self._indexes[document]
 
     def _tree(self, document: str) -> Tree:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lexloop.corpus.structure.places import Missing, Places
+from lexloop.corpus.structure.places import Missing
 from lexloop.corpus.structure.references import Reference, find_references, loose_numbers
 from lexloop.corpus.structure.tables import cells
 from lexloop.corpus.structure.tree import ITEMS, Tree
@@ -31,7 +31,7 @@ def named_places(tree: Tree, said: str) -> list[int]:
     own = {place: unit.label for place, unit in enumerate(tree.units) if owns_label(tree, place)}
     found = [place for place, label in own.items() if label.casefold() == wanted]
     if not found:
-        places, references = Places(tree), asked_references(said)
+        places, references = tree.found_by, asked_references(said)
         every = [places.find(reference) for reference in references]
         labels = {tree.units[place].label for group in every for place in group}
         found = [place for place, label in own.items() if label in labels] if all(every) else []
@@ -45,7 +45,7 @@ def named_places(tree: Tree, said: str) -> list[int]:
 
 def missing_place(tree: Tree, said: str) -> Missing | None:
     """What is there in place of a provision that is not; None where the words name none."""
-    places = Places(tree)
+    places = tree.found_by
     every = (places.missing(reference) for reference in asked_references(said))
     return next(filter(None, every), None)
 
@@ -81,7 +81,7 @@ def lead_ins(tree: Tree, place: int, text: str) -> list[str]:
 
 def mentions(tree: Tree, place: int, text: str) -> list[Mention]:
     """What the text of a unit refers to, each words once, in order."""
-    places, found = Places(tree), dict[str, list[int]]()
+    places, found = tree.found_by, dict[str, list[int]]()
     for at in (place, *tree.below(place)):
         own = text[tree.units[at].body : tree.own_end(at)]
         for reference in find_references(own):

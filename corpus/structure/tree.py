@@ -5,7 +5,10 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, field
 from functools import cached_property
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
+
+if TYPE_CHECKING:
+    from lexloop.corpus.structure.places import Places
 
 Kind = Literal[
     "part",  # title, part, chapter, division: groups provisions
@@ -130,6 +133,13 @@ class Tree:
         return own.endswith(LEADS) and any(
             self.units[child].kind in ITEMS for child in self.children(place)
         )
+
+    @cached_property
+    def found_by(self) -> "Places":
+        """Finds its units by their numbers; made once, however many questions are asked."""
+        from lexloop.corpus.structure.places import Places
+
+        return Places(self)
 
     @cached_property
     def _starts(self) -> list[int]:

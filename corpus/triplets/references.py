@@ -6,7 +6,6 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from lexloop.corpus.structure.places import Places
 from lexloop.corpus.structure.references import Reference, Step, find_references
 from lexloop.corpus.structure.tree import Tree
 from lexloop.corpus.triplets.phrases import PHRASE_CHARS
@@ -66,7 +65,7 @@ class References:
     """
 
     def __init__(self, tree: Tree, text: str, title: str) -> None:
-        self._tree, self._places = tree, Places(tree)
+        self._tree, self._places = tree, tree.found_by
         first = text.lstrip()[:_TITLE].partition("\n")[0]
         self._heading = f"{title}\n{first}".lower()
         self._own = {*_THIS.findall(text[:_READ]), *re.findall(r"[A-Z][a-z]+", title)}
