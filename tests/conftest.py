@@ -1,6 +1,7 @@
 """For every test: no network, no keys of the machine's owner, and a model server on loopback."""
 
 import functools
+import gc
 import os
 import random
 import sys
@@ -66,6 +67,12 @@ def pytest_configure(config: pytest.Config) -> None:
     """Choose the seed of random laws here, so that it can be told and given again."""
     if config.getoption("hypothesis_seed", None) is None and not os.environ.get("CI"):
         config.option.hypothesis_seed = str(random.randrange(2**32))
+
+
+def pytest_collection_finish() -> None:
+    """Set what the libraries made apart, so that what tests leave open is collected early."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_report_header(config: pytest.Config) -> str:

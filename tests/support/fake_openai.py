@@ -305,8 +305,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _left(self, forever: bool = False) -> bool:
         """Whether the client left, or the server stops, within one tick or ever."""
         while not self.server.fake.released.is_set():
-            readable, _, _ = select.select([self.connection], [], [], _TICK_S)
-            if readable and not self.connection.recv(1, socket.MSG_PEEK):
+            waiting = select.poll()  # select itself takes no descriptor above 1023
+            waiting.register(self.connection, select.POLLIN)
+            if waiting.poll(_TICK_S * 1000) and not self.connection.recv(1, socket.MSG_PEEK):
                 return True
             if not forever:
                 return False

@@ -80,7 +80,9 @@ class Terminal:
         os.close(self._terminal)
 
     def _more(self, patience: float) -> bool:
-        ready, _, _ = select.select([self._terminal], [], [], max(0.0, patience))
+        waiting = select.poll()  # select itself takes no descriptor above 1023
+        waiting.register(self._terminal, select.POLLIN)
+        ready = waiting.poll(max(0.0, patience) * 1000)
         try:
             data = os.read(self._terminal, 4096) if ready else b""
         except OSError:  # Linux says so when the other side is closed
