@@ -6,8 +6,9 @@ The passages that are not empty become one file a document: JSON Lines, of which
 cut by itself, or plain text, which is cut as a whole. These become an index on disk with MiniLM's
 vectors and the rules' triplets. ``encoder_s`` is what the encoder alone takes for exactly
 the texts that were embedded, in the same process right after; for the keys that begin with
-``whole_`` only whole chunks were embedded. An update is the median of several, each after another
-file has changed in one paragraph: in this process, and as the command.
+``whole_`` only whole chunks were embedded, for ``tokenless_`` no token vectors were stored. An
+update is the median of several, each after another file has changed in one paragraph: in this
+process, and as the command.
 """
 
 import argparse
@@ -18,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from statistics import median
 from typing import TypeVar
@@ -30,13 +31,19 @@ from lexloop.corpus.index.writer import Outcome, write_index
 from lexloop.corpus.opening import tools_for
 from lexloop.models.embedding import Halves, Progress, Vectors
 from lexloop.models.minilm import load_minilm
+from lexloop.models.tokens import Codes
 
 T = TypeVar("T")
 _UPDATES = 3
 _BETWEEN = {"jsonl": "\n", "txt": "\n\n"}
 _ADDED = " This holds from the day of publication."
-_WINDOWS = {"statements": "", "whole": "whole_"}
-"""What of a chunk is embedded, and what its figures' keys begin with."""
+_KINDS: dict[str, tuple[str, dict[str, str | bool]]] = {
+    "statements": ("", {"windows": "statements"}),
+    "whole": ("whole_", {"windows": "whole"}),
+    "tokenless": ("tokenless_", {"windows": "statements", "token_vectors": False}),
+    "tokenless_whole": ("tokenless_whole_", {"windows": "whole", "token_vectors": False}),
+}
+"""What its figures' keys begin with, and how a chunk is embedded."""
 
 
 class Listener:
@@ -56,6 +63,15 @@ class Listener:
         """As MiniLM; the texts are kept."""
         self.texts += texts
         return self._minilm.encode(texts, progress)
+
+    def token_codes(self, text: str) -> Codes:
+        """As MiniLM."""
+        return self._minilm.token_codes(text)
+
+    def encode_tokens(self, texts: Sequence[str], progress: Progress) -> tuple[Halves, list[Codes]]:
+        """As MiniLM; the texts are kept."""
+        self.texts += texts
+        return self._minilm.encode_tokens(texts, progress)
 
     def count_tokens(self, text: str) -> int:
         """As MiniLM."""
@@ -95,7 +111,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--passages", type=Path, required=True, help="with document_id and text")
     parser.add_argument("--files", choices=("jsonl", "txt"), default="jsonl")
-    parser.add_argument("--windows", default=",".join(_WINDOWS), help="which to measure")
+    parser.add_argument("--windows", default="statements,whole", help=f"of {', '.join(_KINDS)}")
     parser.add_argument("--json", type=Path, metavar="OUT", help="also write the figures here")
     return parser.parse_args()
 
@@ -117,7 +133,8 @@ def _write_sources(passages: Path, folder: Path, kind: str) -> int:
 
 def _indexing(sources: Path, index: Path, windows: str) -> dict[str, float | int]:
     listener = Listener()
-    tools = tools_for(Settings.model_validate({"windows": windows}), listener)
+    prefix, settings = _KINDS[windows]
+    tools = tools_for(Settings.model_validate(settings), listener)
     took, outcome = _seconds(lambda: _write(index, sources, tools))
     alone = listener.encoder_s()
     figures = {
@@ -127,8 +144,14 @@ def _indexing(sources: Path, index: Path, windows: str) -> dict[str, float | int
         "index_s": round(took, 2),
         "encoder_s": round(alone, 2),
         "ratio_encoder": round(took / alone, 3),
+        "index_mb": _megabytes(index.rglob("*")),
+        "tokens_mb": _megabytes(index.rglob("token*.npy")),
     }
-    return {f"{_WINDOWS[windows]}{name}": value for name, value in figures.items()}
+    return {f"{prefix}{name}": value for name, value in figures.items()}
+
+
+def _megabytes(paths: Iterable[Path]) -> float:
+    return round(sum(path.stat().st_size for path in paths if path.is_file()) / 1e6, 1)
 
 
 def _updating(sources: Path, index: Path) -> dict[str, float]:

@@ -62,6 +62,12 @@ class IndexSettings(BaseModel):
         description="What of a chunk is embedded: the whole and each of its statements, or the "
         "whole alone, which takes a third of the space and of the time.",
     )
+    token_vectors: bool = Field(
+        default=True,
+        description="Whether the embedded embedder's vectors of every token are stored, 128 bytes "
+        "each, for the reranker to compare with those of the question; without them it goes by "
+        "statements alone.",
+    )
     dense_index: Literal["auto", "flat", "hnsw", "ivf"] = Field(
         default="auto",
         description="How vectors are searched: exactly, by HNSW, or by IVF with 8-bit codes; "

@@ -1,5 +1,7 @@
 """What one asker may see where the embedder fails: searched by words, compared by another model."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from lexloop.core.hits import Hit
@@ -27,6 +29,10 @@ class WordsView(View):
         """
         found = self._said_in(chunk_id)
         return found, self.embed([statement.text for statement in found])
+
+    def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
+        """Nothing: the tokens of the index are by the model that fails."""
+        return None
 
     def centre(self) -> Vectors:
         """No direction, shape (dimension,): what the documents are about is not known."""

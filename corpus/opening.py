@@ -31,6 +31,7 @@ from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.load.folder import source_files
 from lexloop.corpus.triplets.rules import extract_document
 from lexloop.models.embedding import Embedder
+from lexloop.models.tokens import CODED, TokenEmbedder
 
 RULES = "rules"
 """Identifies the rule-based extractor in a recipe."""
@@ -64,6 +65,7 @@ def tools_for(
         extractor=extractor,
         windows=settings.windows,
         dense_index=settings.dense_index,
+        tokens=CODED if settings.token_vectors and isinstance(embedder, TokenEmbedder) else 0,
     )
     chosen = settings.model_dump(mode="json", include=_INDEX_SETTINGS)
     return Tools(recipe, chosen, embedder, chunker_for(settings, embedder), extract)

@@ -10,6 +10,7 @@ import numpy as np
 
 from lexloop.models.bulk import refuse_broken
 from lexloop.models.embedding import Halves, Progress
+from lexloop.models.tokens import Codes, coded, projection
 
 _CPU_INFO = Path("/proc/cpuinfo")
 _FLAGS = frozenset({"avx512_bf16", "amx_bf16"})
@@ -62,6 +63,35 @@ def encode_with_torch(
             )
             progress(start + len(part), len(texts))
     return vectors
+
+
+def encode_tokens_with_torch(
+    model: Any, texts: Sequence[str], dimension: int, progress: Progress
+) -> tuple[Halves, list[Codes]]:
+    """The same by one pass, and for each text the codes of its tokens, special ones left out."""
+    refuse_broken(texts)
+    vectors = np.zeros((len(texts), dimension), dtype=np.float16)
+    codes: list[Codes] = [np.zeros((0, 0), dtype=np.int8)] * len(texts)
+    order = np.argsort([-len(text) for text in texts], kind="stable")
+    import torch
+
+    turned = torch.from_numpy(projection())
+    with _precision():
+        for start in range(0, len(texts), _AT_ONCE):
+            part = order[start : start + _AT_ONCE]
+            made = model.encode(
+                [texts[i] for i in part],
+                output_value=None,
+                normalize_embeddings=True,
+                show_progress_bar=False,
+            )
+            for i, one in zip(part.tolist(), made, strict=True):
+                vectors[i] = one["sentence_embedding"].float().numpy()
+                length = int(one["attention_mask"].sum())
+                states = one["token_embeddings"][1 : length - 1].float()
+                codes[i] = coded((states @ turned).float().numpy())
+            progress(start + len(part), len(texts))
+    return vectors, codes
 
 
 def _precision() -> AbstractContextManager[Any]:

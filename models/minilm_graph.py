@@ -2,26 +2,33 @@
 
 from typing import Any
 
+from lexloop.models.embedding import Vectors
+
+VECTORS, STATES, PROJECTED = "vectors", "states", "projected"
 _LAYERS, _HEADS, _WIDTH, _EPSILON = 6, 12, 384, 1e-12
 
 
-def build_graph(tensors: dict[str, Any], data_start: int, file_name: str) -> bytes:
+def build_graph(
+    tensors: dict[str, Any], data_start: int, file_name: str, projection: Vectors
+) -> bytes:
     """Serialise the graph; its weights stay in the safetensors file.
 
     Args:
         tensors: The safetensors table: name -> dtype, shape and data_offsets.
         data_start: Offset in bytes of the tensors' data in the file.
         file_name: The file's name, without folder.
+        projection: What token states are multiplied with, shape (384, fewer).
 
     Returns:
-        A model with inputs ``tokens`` int64 (n, width) and ``mask`` float (n, width) and one
-        output of unit vectors, float (n, 384).
+        A model with inputs ``tokens`` int64 (n, width) and ``mask`` float (n, width) and three
+        outputs: ``vectors``, which are unit vectors, float (n, 384), and the tokens' ``states``,
+        float (n, width, 384), and what the projection makes of them, ``projected``.
 
     Raises:
         KeyError: A weight is missing from the table.
         ValueError: A weight is not float32.
     """
-    return _GraphWriter(tensors, data_start, file_name).model()
+    return _GraphWriter(tensors, data_start, file_name).model(projection)
 
 
 class _GraphWriter:
@@ -36,12 +43,20 @@ class _GraphWriter:
         self._initializers: list[Any] = []
         self._known: set[str] = set()
 
-    def model(self) -> bytes:
+    def model(self, projection: Vectors) -> bytes:
         hidden = self._embeddings()
         bias = self._mask_bias()
         for layer in range(_LAYERS):
             hidden = self._encoder_layer(f"encoder.layer.{layer}", hidden, bias)
-        self._pool(hidden)
+        self._pool(self._node("Identity", [hidden], STATES))
+        # here and not in numpy, whose threads would wait for work and keep processors from this
+        width = projection.shape[1]
+        self._initializers.append(
+            self._helper.make_tensor(
+                "projection", self._types.FLOAT, projection.shape, projection.tobytes(), raw=True
+            )
+        )
+        self._node("MatMul", [STATES, "projection"], PROJECTED)
         make, kinds = self._helper.make_tensor_value_info, self._types
         graph = self._helper.make_graph(
             self._nodes,
@@ -50,7 +65,11 @@ class _GraphWriter:
                 make("tokens", kinds.INT64, ["n", "width"]),
                 make("mask", kinds.FLOAT, ["n", "width"]),
             ],
-            [make("vectors", kinds.FLOAT, ["n", _WIDTH])],
+            [
+                make(VECTORS, kinds.FLOAT, ["n", _WIDTH]),
+                make(STATES, kinds.FLOAT, ["n", "width", _WIDTH]),
+                make(PROJECTED, kinds.FLOAT, ["n", "width", width]),
+            ],
             self._initializers,
         )
         model = self._helper.make_model(
@@ -172,4 +191,4 @@ class _GraphWriter:
         weights = self._node("Unsqueeze", ["mask", self._constant("last", [2])], "token_weights")
         kept = self._node("Mul", [hidden, weights], "kept")
         total = self._node("ReduceSum", [kept, "one"], "total", keepdims=0)
-        self._node("LpNormalization", [total], "vectors", axis=-1, p=2)
+        self._node("LpNormalization", [total], VECTORS, axis=-1, p=2)

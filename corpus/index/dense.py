@@ -179,9 +179,14 @@ class DenseIndex:
             return faiss.downcast_index(self.index.storage)
         return flat_index(self.vectors)
 
+    def span_of(self, position: int) -> tuple[int, int]:
+        """One chunk's first window and the one after its last."""
+        first, end = np.searchsorted(self.owners, [position, position + 1]).tolist()
+        return first, end
+
     def stored_windows(self, position: int) -> Half:
         """The vectors of one chunk's windows as stored, in the order of ``window_texts``."""
-        first, end = np.searchsorted(self.owners, [position, position + 1])
+        first, end = self.span_of(position)
         return self.vectors[first:end]
 
     def windows_of(self, position: int) -> Vectors:

@@ -20,10 +20,11 @@ from lexloop.corpus.index.stored_triplets import StoredTriplets
 from lexloop.corpus.index.texts import TextStore
 from lexloop.corpus.index.tools import Tools
 from lexloop.corpus.index.window_vectors import KnownVectors, WindowVectors
-from lexloop.corpus.index.windows import window_texts
+from lexloop.corpus.index.windows import whole_windows, window_texts
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.document import Document, Skipped
 from lexloop.corpus.structure.statements import Statement
+from lexloop.models.tokens import TokenEmbedder
 
 Progress = Callable[[str, int, int], None]
 
@@ -55,7 +56,9 @@ class Draft:
         self._tools, self._old, self._progress = tools, old, progress
         self._texts = TextStore.create(folder / TextStore.FILE if folder else None)
         self._counts = TermCounts()
-        self._vectors = WindowVectors(tools.embedder, progress, known)
+        late = tools.embedder if tools.recipe.tokens else None
+        tokens = late if isinstance(late, TokenEmbedder) else None
+        self._vectors = WindowVectors(tools.embedder, progress, known, tokens)
         self._names: list[str] = []
         self._owners: list[NDArray[np.int32]] = []
         self._starts: list[NDArray[np.int32]] = []
@@ -136,8 +139,10 @@ class Draft:
         )
         for position, (chunk, held) in enumerate(zip(chunks, found, strict=True), first):
             self._counts.add(searched_text(chunk))
-            windows = window_texts(chunk, held, self._tools.embedder, self._tools.recipe.windows)
-            self._texts.add_windows(position, self._vectors.add(windows))
+            kind = self._tools.recipe.windows
+            windows = window_texts(chunk, held, self._tools.embedder, kind)
+            marks = self._vectors.add(windows, whole_windows(windows, held, kind))
+            self._texts.add_windows(position, marks)
         self._place(document.name, chunks)
 
     def _keep(self, first: int, end: int) -> None:
@@ -148,7 +153,7 @@ class Draft:
             old.texts, (first, end), new_first - first, (begin, stop), self._size - begin
         )
         self._counts.add_rows(old.lexical, begin, stop)
-        self._vectors.keep(old.dense, begin, stop)
+        self._vectors.keep(old.dense, begin, stop, old.tokens)
         self._owners.append(np.asarray(old.layout.owners[begin:stop]) + (new_first - first))
         self._starts.append(np.asarray(old.layout.starts[begin:stop]))
         self._supporting.append(np.asarray(old.layout.supporting[begin:stop]))
@@ -191,6 +196,7 @@ class Draft:
             layout=layout,
             lexical=lexical,
             dense=dense,
+            tokens=self._vectors.tokens(),
             load_graph=lambda: graph,
             embedder=self._tools.embedder,
             windows=self._tools.recipe.windows,

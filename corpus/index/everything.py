@@ -14,6 +14,7 @@ from lexloop.corpus.index.dense import DenseIndex
 from lexloop.corpus.index.layout import Layout
 from lexloop.corpus.index.lexical import LexicalIndex
 from lexloop.corpus.index.texts import TextStore
+from lexloop.corpus.index.tokens import TokenIndex
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.document import Skipped
 from lexloop.corpus.load.versions import end_superseded
@@ -40,6 +41,7 @@ class Everything:
         dense: Vectors of the chunks.
         load_graph: Opens the knowledge graph, which not every question needs.
         embedder: Made the vectors.
+        tokens: Token vectors of the chunks' whole texts, where the index holds them.
         windows: What of a chunk is embedded; with ``whole`` the statements' vectors are made
             when they are asked for.
         release: Lets go of what is held beside these.
@@ -51,6 +53,7 @@ class Everything:
     dense: DenseIndex
     load_graph: Callable[[], KnowledgeGraph]
     embedder: Embedder
+    tokens: TokenIndex | None = None
     windows: str = "statements"
     release: Callable[[], None] = field(default=_nothing)
 

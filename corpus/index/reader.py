@@ -18,6 +18,7 @@ from lexloop.corpus.index.manifest import REBUILD, Manifest, sha256_of
 from lexloop.corpus.index.recipe import check_embedder
 from lexloop.corpus.index.stored_triplets import StoredTriplets
 from lexloop.corpus.index.texts import TextStore
+from lexloop.corpus.index.tokens import TokenIndex
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.models.embedding import Embedder
 
@@ -89,11 +90,14 @@ def _load(
         texts = TextStore.open(folder / TextStore.FILE)
         layout = Layout.load(folder, texts.names())
         triplets = StoredTriplets(texts, layout)
+        dense = DenseIndex.load(folder)
+        tokens = TokenIndex.load(folder, len(dense.owners)) if manifest.recipe.tokens else None
         everything = Everything(
             texts=texts,
             layout=layout,
             lexical=LexicalIndex.load(folder),
-            dense=DenseIndex.load(folder),
+            dense=dense,
+            tokens=tokens,
             load_graph=lambda: KnowledgeGraph.load(folder, triplets),
             embedder=embedder,
             windows=manifest.recipe.windows,
@@ -146,6 +150,7 @@ def write_parts(everything: Everything, folder: Path) -> dict[str, str]:
         **everything.layout.save(folder),
         **everything.lexical.save(folder),
         **everything.dense.save(folder),
+        **(everything.tokens.save(folder) if everything.tokens else {}),
         **everything.load_graph().save(folder),
         TextStore.FILE: sha256_of(texts),
     }

@@ -18,6 +18,7 @@ class Recipe:
         extractor: Who extracts triplets.
         windows: What of a chunk is embedded.
         dense_index: How vectors are searched.
+        tokens: Bytes of a token's vector; 0 where none are stored.
     """
 
     embedder: str
@@ -26,6 +27,7 @@ class Recipe:
     extractor: str
     windows: str
     dense_index: str
+    tokens: int = 0
 
     def as_record(self) -> dict[str, Any]:
         """A flat JSON object."""

@@ -12,6 +12,7 @@ from lexloop.corpus.index.everything import Everything
 from lexloop.corpus.index.recipe import Recipe
 from lexloop.corpus.index.tools import Tools
 from lexloop.corpus.index.window_vectors import KnownVectors
+from lexloop.models.tokens import CODED
 
 
 def rebuilt(
@@ -36,6 +37,7 @@ def rebuilt(
         extractor="",
         windows=everything.windows,
         dense_index="flat",
+        tokens=CODED if everything.tokens else 0,
     )
     tools = Tools(recipe, {}, embedder, lambda *_: [], lambda *_: [])
     draft = Draft(tools, known=KnownVectors.of(everything))

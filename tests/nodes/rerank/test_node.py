@@ -1,8 +1,9 @@
 """The k passages: merged, reordered, near-copies last, numbered."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate, Chunk
 from lexloop.corpus.index.view import View
+from lexloop.models.embedding import Vectors
 from lexloop.nodes.rerank.features import FeatureReranker, NoReranker
 from lexloop.nodes.rerank.node import copies_last, merge, operative_first, rerank
 
@@ -245,3 +247,36 @@ def test_of_equal_passages_the_operative_one_comes_first(finish: Callable[[Any],
     pool = [supporting("r", 3.0), candidate("a", score=2.0), candidate("b", score=1.0)]
     taken = finish(rerank(state(pool, k=5), NoReranker()))["passages"]
     assert [(p["id"], p["n"]) for p in taken] == [("a", 1), ("b", 2), ("r", 3)]
+
+
+class Near:
+    """A view whose chunks come as near to any question as it is told."""
+
+    def __init__(self, view: View, near: list[float] | None) -> None:
+        self._view, self._near = view, near
+
+    def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
+        return None if self._near is None else np.array(self._near, dtype=np.float32)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._view, name)
+
+
+def test_the_nearness_of_tokens_counts_beside_the_best_statement(small: View) -> None:
+    pool = [found(chunk) for chunk in small.every_chunk()][:3]
+    plain = FeatureReranker(Near(small, None)).rerank("What is a berth?", pool)
+    alone = {item["id"]: item["score"] for item in plain}
+    near = FeatureReranker(Near(small, [0.5, 0.75, 0.25])).rerank("What is a berth?", pool)
+    told = {item["id"]: item["score"] - alone[item["id"]] for item in near}
+    # four times what each differs from their mean, 0.5
+    assert [told[item["id"]] for item in pool] == pytest.approx([0.0, 1.0, -1.0], abs=1e-5)
+
+
+def test_a_view_compares_its_own_tokens(small: View) -> None:
+    (chunk,) = [chunk for chunk in small.every_chunk() if chunk["section"] == "§ 5-200"]
+    others = [other["id"] for other in small.every_chunk() if other["id"] != chunk["id"]]
+    near = small.closeness(chunk["text"], [chunk["id"], *others])
+    assert near is not None
+    assert near.argmax() == 0
+    assert (near > 0).all()
+    assert (near < 1 + 1e-5).all()

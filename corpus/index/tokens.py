@@ -1,0 +1,89 @@
+"""Late interaction: the token vectors of chunks' whole texts, and how near a question's come."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexloop.corpus.arrays import load_array, save_array
+from lexloop.models.embedding import Vectors
+from lexloop.models.tokens import CODED, Codes, unit_rows
+
+_CODES, _ENDS = "tokens.npy", "token_ends.npy"
+
+
+@dataclass(frozen=True, eq=False)
+class TokenIndex:
+    """The tokens of windows; windows of single statements have none.
+
+    Args:
+        codes: Of all windows in their order, shape (tokens, CODED).
+        ends: Where each window's tokens end, 0 in front; shape (windows + 1,), ascending.
+    """
+
+    FILES: ClassVar = (_CODES, _ENDS)
+
+    codes: Codes
+    ends: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, windows: Sequence[Codes]) -> Self:
+        """The tokens of each window, one after the other."""
+        ends = np.cumsum([0, *map(len, windows)], dtype=np.int64)
+        return cls(np.concatenate([np.zeros((0, CODED), dtype=np.int8), *windows]), ends)
+
+    def windows(self, first: int, end: int) -> list[Codes]:
+        """The tokens of each window from ``first`` up to ``end``."""
+        ends = self.ends[first : end + 1].tolist()
+        return [self.codes[a:b] for a, b in pairwise(ends)]
+
+    def closeness(self, question: Codes, spans: Sequence[tuple[int, int]]) -> Vectors:
+        """MaxSim, as ColBERT scores, shape (len(spans),).
+
+        The mean over the question's tokens of the best cosine among the tokens of a chunk; 0 where
+        either has none.
+
+        Args:
+            question: Its tokens.
+            spans: For each chunk its first window and the one after its last.
+        """
+        asked, found = unit_rows(question), np.zeros(len(spans), dtype=np.float32)
+        for place, (first, end) in enumerate(spans):
+            held = unit_rows(self.codes[self.ends[first] : self.ends[end]])
+            if len(asked) and len(held):
+                found[place] = (asked @ held.T).max(axis=1).mean()
+        return found
+
+    def save(self, folder: Path) -> dict[str, str]:
+        """Write ``FILES`` into ``folder``; the SHA-256 of each.
+
+        Raises:
+            OSError: The disk is full or the folder cannot be written.
+        """
+        return {
+            _CODES: save_array(folder / _CODES, self.codes),
+            _ENDS: save_array(folder / _ENDS, self.ends),
+        }
+
+    @classmethod
+    def load(cls, folder: Path, windows: int) -> Self:
+        """Map what ``save`` wrote into memory, read-only.
+
+        Raises:
+            OSError, ValueError: A file is missing, or they do not hold the tokens of so many
+                windows.
+        """
+        codes = load_array(folder / _CODES, np.int8, dimensions=2)
+        ends = load_array(folder / _ENDS, np.int64)
+        if (
+            codes.shape[1] != CODED
+            or len(ends) != windows + 1
+            or (int(ends[0]), int(ends[-1])) != (0, len(codes))
+            or (np.diff(ends) < 0).any()
+        ):
+            raise ValueError(f"{_CODES} and {_ENDS} do not fit together")
+        return cls(codes, ends)
