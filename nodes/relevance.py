@@ -59,18 +59,24 @@ class Sources(Protocol):
         """The direction of what the documents are about, shape (dimension,)."""
         ...
 
+    def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
+        """MaxSim of a question with each chunk; None where no token vectors are stored."""
+        ...
+
 
 @dataclass(frozen=True)
 class Asked:
     """A question taken apart.
 
     Args:
+        question: As it was asked, standing alone.
         parts: Each thing that is asked.
         vectors: Unit vectors of the whole question, its core, then each part.
         terms: The search terms of each part.
         definitions: Per part the term whose definition it asks for, if it does.
     """
 
+    question: str
     parts: list[str]
     vectors: Vectors
     terms: list[frozenset[str]]
@@ -91,6 +97,7 @@ def understand(question: str, sources: Sources) -> Asked:
     """Take a standalone question apart."""
     parts = question_parts(question)
     return Asked(
+        question=question,
         parts=parts,
         vectors=sources.embed([question, " ".join(parts), *parts]),
         terms=[frozenset(tokenize(part)) for part in parts],

@@ -12,7 +12,7 @@ import numpy as np
 from lexloop.core.errors import DataError
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.nodes.definition import defines
-from lexloop.nodes.generate.expected import expected_kind, holds
+from lexloop.nodes.generate.expected import counted, expected_kind, holds
 from lexloop.nodes.generate.selection import Evidence, Scored, is_definition
 from lexloop.nodes.relevance import Asked, Sources, coverage
 
@@ -82,7 +82,7 @@ def read_signs(asked: Asked, scored: Scored, sources: Sources) -> Signs:
         lacking=float(
             any(
                 (kind := expected_kind(part)) is not None
-                and not any(holds(kind, texts[i]) for i in order[:_TOP])
+                and not any(holds(kind, texts[i], counted(part)) for i in order[:_TOP])
                 for part in asked.parts
             )
         ),

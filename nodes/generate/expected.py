@@ -3,7 +3,11 @@
 import re
 from typing import Literal
 
-Kind = Literal["duration", "money", "percentage", "date", "number", "contact", "name"]
+from lexloop.corpus.text.tokens import tokenize
+
+Kind = Literal[
+    "duration", "money", "percentage", "date", "measure", "age", "number", "contact", "name"
+]
 
 _NUMBER_WORDS = (
     "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|sixty"
@@ -29,13 +33,22 @@ _ASKS: list[tuple[Kind, str]] = [
         r"\bhow much (?:money|does|do|is|are|would|will|must|can)\b"
         r"|\b(?:what|which)\b.{0,30}\b(?:fees?|costs?|price|salary|budget|fine)\b",
     ),
-    ("percentage", r"\b(?:what|which) (?:percent|percentage|proportion|share)\b"),
+    (
+        "percentage",
+        r"\b(?:what|which) (?:percent|percentage|proportion|share|interest)\b|\btax rate\b",
+    ),
+    (
+        "measure",
+        r"\bhow (?:large|big|small|high|tall|wide|deep|far|heavy|fast|loud|close|thick)\b"
+        r"|\b(?:what|which) (?:\w+ )?(?:size|height|width|distance|weight|temperature|speed)\b",
+    ),
+    ("age", r"\b(?:what|which|minimum|maximum) age\b|\bhow old\b"),
     (
         "date",
         r"^when (?:did|was|were)\b|^when\b.*\b(?:take effect|come into|begin|start|expire|end)\b"
         r"|\b(?:what|which|on what) (?:date|year|day|month)\b|\beffective date\b",
     ),
-    ("number", r"\bhow many\b|\baverage\b|\bwhat (?:number|age)\b"),
+    ("number", r"\bhow many\b|\baverage\b|\bwhat number\b"),
     (
         "contact",
         r"\b(?:phone|telephone|e-?mail) (?:number|address)\b|\bmailing address\b"
@@ -48,6 +61,12 @@ _ASKS: list[tuple[Kind, str]] = [
         r"|heads)\b",
     ),
 ]
+_HOW_MANY = re.compile(
+    r"\bhow many (?P<what>(?:[\w-]+ ){0,3}?[\w-]+)"
+    r"(?=[?,.]| (?:of|in|on|at|for|does|do|did|may|must|can|will|should|shall|is|are|was|were|has"
+    r"|have|had|to|a|an|the|we|you|i|it|they|count\w*)\b)",
+    re.IGNORECASE,
+)
 _ASKED: list[tuple[Kind, re.Pattern[str]]] = [
     (kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _ASKS
 ]
@@ -56,6 +75,15 @@ _HELD: dict[Kind, re.Pattern[str]] = {
     "money": re.compile(r"[$€£¥]\s?\d|\d[,.]*\s?(?:dollars|USD|EUR|GBP|AED|euros?|pounds)\b", re.I),
     "percentage": re.compile(r"\d\s?%|\bper ?cent\b", re.IGNORECASE),
     "date": re.compile(f"{_DATE}|{_DURATION}", re.IGNORECASE),
+    "measure": re.compile(
+        r"\d\s?(?:[mck]?m|mm|km/h|mph|kg|g|cm|°|metres?|meters?|feet|foot|inch(?:es)?|miles?"
+        r"|kilomet\w+|centimet\w+|points?|pixels?|dB|litres?|tons?|tonnes?)\b",
+        re.IGNORECASE,
+    ),
+    "age": re.compile(
+        rf"\b(?:\d+|{_NUMBER_WORDS})\b.{{0,12}}\b(?:years?|age)\b|\bage(?:d)?\b.{{0,20}}\d",
+        re.IGNORECASE,
+    ),
     "number": re.compile(rf"\d|\b(?:{_NUMBER_WORDS})\b", re.IGNORECASE),
     "contact": re.compile(
         r"@\w|https?://|www\.|\b\d{3}[\-. ]\d{3,4}\b"
@@ -70,6 +98,20 @@ def expected_kind(question: str) -> Kind | None:
     return next((kind for kind, pattern in _ASKED if pattern.search(question.strip())), None)
 
 
-def holds(kind: Kind, text: str) -> bool:
-    """Whether ``text`` holds a fact of this kind."""
-    return _HELD[kind].search(text) is not None
+def counted(question: str) -> frozenset[str]:
+    """The search terms of what a question asks the number of; nothing where it asks for none."""
+    asked = _HOW_MANY.search(question)
+    return frozenset(tokenize(asked["what"])[-1:]) if asked else frozenset()
+
+
+def holds(kind: Kind, text: str, what: frozenset[str] = frozenset()) -> bool:
+    """Whether ``text`` holds a fact of this kind.
+
+    Args:
+        kind: The kind.
+        text: A statement.
+        what: Where a number is asked for: the terms of what is counted, which it must name too.
+    """
+    return _HELD[kind].search(text) is not None and (
+        kind != "number" or what <= frozenset(tokenize(text))
+    )

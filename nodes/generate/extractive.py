@@ -43,6 +43,7 @@ class ExtractiveGenerator:
     """
 
     instructions = ""
+    sure = True
 
     def __init__(self, sources: Documents, lengths: Lengths | None = None) -> None:
         self._sources, self._lengths = sources, lengths or Lengths()
@@ -94,7 +95,7 @@ class ExtractiveGenerator:
             return Draft(ABSTENTION)
         if answerable(read_signs(asked, scored, self._sources)) < MIN_ANSWERABLE:
             return Draft(ABSTENTION)
-        return self._draft(asked, select(asked, scored, self._lengths))
+        return self._draft(asked, select(asked, scored, self._lengths, self.sure))
 
     def _draft(self, asked: Asked, chosen: Chosen) -> Draft:
         """The evidence as an answer; what is asked of a list as a whole is answered by all of it.
@@ -106,7 +107,7 @@ class ExtractiveGenerator:
         told: list[str] = []
         citations: list[Citation] = []
         lists = [list_asked(item, asked, self._sources) for item in chosen.best]
-        more = [] if any(lists) else chosen.more
+        more = [] if any(lists) and self.sure else chosen.more
         room = self._lengths.whole
         quoted: list[PointedUnit] = []
         for item, units in [*zip(chosen.best, lists, strict=True), *((i, []) for i in more)]:

@@ -18,6 +18,7 @@ from lexloop.nodes.relevance import Asked, Sources, relevance
 
 NEARLY_BEST = 0.9
 """A further statement must score this share of the best one's."""
+TOKENS = 1.0
 _COPY = 0.85
 _DEFINES = 0.5
 _DEFINED = re.compile(r' "(?P<term>[^"]+)"$')
@@ -84,12 +85,23 @@ def gather(asked: Asked, passages: list[Passage], sources: Sources) -> Scored | 
         return None
     vectors = np.stack(rows)
     said = [item.said for item in evidence]
+    near = _closeness(asked, passages, sources)
     weights = [_SUPPORTING if item.passage.get("supporting") else 1.0 for item in evidence]
     scores = relevance(asked, said, vectors, sources) * np.array(weights, dtype=np.float32)
+    scores += [near[item.passage["id"]] for item in evidence]
     for row, term in enumerate(asked.definitions):
         if term is not None:
             scores[row] += [_DEFINES * is_definition(item, term) for item in evidence]
     return Scored(evidence, vectors, scores)
+
+
+def _closeness(asked: Asked, passages: list[Passage], sources: Sources) -> dict[str, float]:
+    """By how much each passage's tokens are farther from the question's than the nearest's; <= 0."""
+    ids = [passage["id"] for passage in passages]
+    found = sources.closeness(asked.question, ids)
+    if found is None:
+        return dict.fromkeys(ids, 0.0)
+    return dict(zip(ids, (TOKENS * (found - found.max())).tolist(), strict=True))
 
 
 def is_definition(item: Evidence, term: str) -> bool:
@@ -129,10 +141,11 @@ class Lengths:
     whole: int = 800
 
 
-def select(asked: Asked, scored: Scored, lengths: Lengths) -> Chosen:
+def select(asked: Asked, scored: Scored, lengths: Lengths, sure: bool = True) -> Chosen:
     """The best evidence for each part, then more that is nearly as good.
 
-    Where all duties are asked for, every list that is nearly as good is of the best.
+    Where all duties are asked for, every list that is nearly as good is of the best. Where it is
+    not sure that the best answers, each further passage says what it has nearest to the question.
     """
     duties = any(map(asks_for_duties, asked.parts))
     chosen: list[Evidence] = []
@@ -142,6 +155,11 @@ def select(asked: Asked, scored: Scored, lengths: Lengths) -> Chosen:
     ranked = sorted(range(len(scored.evidence)), key=lambda i: -scored.best[i])
     bar = NEARLY_BEST * float(scored.best.max())
     best = [*chosen]
+    if not sure:
+        for i in _nearest_by_passage(scored):
+            if len(chosen) < lengths.statements:
+                _take_first([i], scored, chosen, lengths)
+        return Chosen(best, chosen[len(best) :])
     for i in ranked:
         if len(chosen) >= lengths.statements or scored.best[i] < bar:
             break
@@ -155,6 +173,16 @@ def select(asked: Asked, scored: Scored, lengths: Lengths) -> Chosen:
             key=lambda i: (i.passage["document"] != first, i.passage["document"], i.said.start)
         )
     return Chosen(best, [item for item in more if not item.said.points])
+
+
+def _nearest_by_passage(scored: Scored) -> list[int]:
+    """The best evidence of each passage, in the order of the passages."""
+    found: dict[str, int] = {}
+    for i, item in enumerate(scored.evidence):
+        held = found.setdefault(item.passage["id"], i)
+        if scored.best[i] > scored.best[held]:
+            found[item.passage["id"]] = i
+    return [*found.values()]
 
 
 def _take_first(

@@ -6,6 +6,7 @@ from typing import Protocol
 from lexloop.core.hits import Hit
 from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Pointed
+from lexloop.models.embedding import Vectors
 
 __all__ = ["Backend", "Hit"]
 
@@ -39,6 +40,10 @@ class Backend(Protocol):
 
     def search_vector(self, queries: list[str], limit: int) -> list[list[Hit]]:
         """For each query at most ``limit`` chunks by cosine, best first."""
+        ...
+
+    def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
+        """MaxSim of a question with each chunk; None where no token vectors are kept."""
         ...
 
     def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:

@@ -10,7 +10,7 @@ from lexloop.nodes.hybrid_retrieve.document import (
     within_best,
 )
 from lexloop.nodes.hybrid_retrieve.found import Found, Scores
-from lexloop.nodes.hybrid_retrieve.fusion import best_of, linear, reciprocal_rank
+from lexloop.nodes.hybrid_retrieve.fusion import best_of, linear, reciprocal_rank, standardised
 from lexloop.nodes.hybrid_retrieve.host import with_host
 
 SUB_QUERY_WEIGHT = 0.9
@@ -36,6 +36,10 @@ def fuse(found: Found, settings: Settings, hosts: Mapping[str, float]) -> Scores
     """
     if settings.fusion == "linear":
         fused = _linear(found, settings, hosts)
+    elif settings.fusion == "standardised":
+        late = found.late or [{} for _ in found.vector]
+        sums = map(standardised, found.lexical, found.vector, late)
+        fused = best_of(sums, _weights(found))
     else:
         fused = _by_rank(found.lexical, found.vector, settings)
     if settings.fusion_level == "chunk":
@@ -53,11 +57,15 @@ def _linear(found: Found, settings: Settings, hosts: Mapping[str, float]) -> Sco
     else:
         documents = found.documents
         scores = (linear_in_documents(a, b, documents, boost, normalisation) for a, b in pairs)
-    weights = [SUB_QUERY_WEIGHT if place else 1.0 for place in range(len(found.vector))]
-    fused = best_of(scores, weights)
+    fused = best_of(scores, _weights(found))
     if not reads_host(settings):
         return fused
     return with_host(fused, found.documents, hosts, settings.host_boost)
+
+
+def _weights(found: Found) -> list[float]:
+    """What each query's scores count."""
+    return [SUB_QUERY_WEIGHT if place else 1.0 for place in range(len(found.vector))]
 
 
 def _by_rank(lexical: list[Scores], vector: list[Scores], settings: Settings) -> Scores:
@@ -70,7 +78,7 @@ def _by_rank(lexical: list[Scores], vector: list[Scores], settings: Settings) ->
 
 def _documents(found: Found, fused: Scores, settings: Settings) -> Scores:
     """The scores by which documents are chosen."""
-    if settings.fusion == "linear":
+    if settings.fusion in ("linear", "standardised"):
         return best_by_document(fused, found.documents)
     lexical = [best_by_document(ranking, found.documents) for ranking in found.lexical]
     vector = [best_by_document(ranking, found.documents) for ranking in found.vector]
@@ -84,7 +92,7 @@ def unread(settings: Settings) -> list[Degradation]:
     """
     linear_fusion = settings.fusion == "linear"
     read = {
-        "rrf_k": not linear_fusion,
+        "rrf_k": settings.fusion in ("rrf", "weighted_rrf"),
         "lexical_weight": settings.fusion == "weighted_rrf",
         "normalisation": linear_fusion and settings.bm25_boost > 0.0,
         "bm25_boost": linear_fusion,

@@ -1,7 +1,7 @@
 """What both searches found for every query, as plain mappings."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 from lexloop.core.hits import Hit
@@ -19,12 +19,15 @@ class Found:
         vector: Cosine of the chunks found, one mapping per query, the same queries.
         documents: The document of every chunk found.
         supporting: Which of the chunks found are no operative text.
+        late: MaxSim of the chunks found, one mapping per query; empty where none was asked for or
+            no token vectors are kept.
     """
 
     lexical: list[Scores]
     vector: list[Scores]
     documents: dict[str, str]
     supporting: frozenset[str] = frozenset()
+    late: list[Scores] = field(default_factory=list)
 
     @classmethod
     def of(cls, lexical: Sequence[Sequence[Hit]], vector: Sequence[Sequence[Hit]]) -> Self:
@@ -41,7 +44,11 @@ class Found:
     def signals(self, chunk_id: str) -> dict[str, float]:
         """A chunk's own score per signal, the best over the queries; absent where not found."""
         signals: dict[str, float] = {}
-        for name, rankings in (("lexical", self.lexical), ("dense", self.vector)):
+        for name, rankings in (
+            ("lexical", self.lexical),
+            ("dense", self.vector),
+            ("late", self.late),
+        ):
             scores = [ranking[chunk_id] for ranking in rankings if chunk_id in ranking]
             if scores:
                 signals[name] = max(scores)

@@ -65,6 +65,39 @@ def linear(
     return fused
 
 
+LATE, COSINE, BM25 = 1.0, 0.6, 0.5
+"""What each signal weighs in the standardised sum: the best of nine sets of questions together."""
+
+
+def standardised(lexical: Scores, vector: Scores, late: Scores) -> Scores:
+    """The weighted sum of one query's signals, each with mean 0 and deviation 1 over the chunks.
+
+    Ranks forget by how much one chunk beats the next, and raw scores lie on scales of their own.
+    A chunk that BM25 did not find scores 0 there; one that the vectors did not find has the cosine
+    at which their list ends.
+
+    Args:
+        lexical: BM25 of the chunks found.
+        vector: Cosine of the chunks found.
+        late: MaxSim of the chunks that either found; empty where no token vectors are kept.
+    """
+    found = [*dict.fromkeys([*vector, *lexical])]
+    last = min(vector.values(), default=0.0)
+    signals = [
+        (BM25, [lexical.get(name, 0.0) for name in found]),
+        (COSINE, [vector.get(name, last) for name in found]),
+        (LATE, [late.get(name, 0.0) for name in found]),
+    ]
+    sums = [0.0] * len(found)
+    for weight, values in signals:
+        # exact sums: the order of arrival must not show
+        mean = math.fsum(values) / max(1, len(values))
+        spread = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / max(1, len(values)))
+        if spread > 0.0:
+            sums = [s + weight * (v - mean) / spread for s, v in zip(sums, values, strict=True)]
+    return dict(zip(found, sums, strict=True))
+
+
 def scaled(lexical: Scores, normalisation: Normalisation) -> Scores:
     """BM25 of one query on the scale that linear fusion adds.
 

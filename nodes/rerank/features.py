@@ -1,9 +1,7 @@
 """The embedded reranker: the most relevant statement of a candidate, and late interaction."""
 
 import math
-from collections.abc import Sequence
 from itertools import pairwise
-from typing import Protocol
 
 import numpy as np
 
@@ -13,21 +11,13 @@ from lexloop.corpus.structure.statements import Statement
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.relevance import Sources, relevance, understand
 
-FUSED, GRAPH, TOKENS = 1.0, 0.05, 4.0
+FUSED, GRAPH, TOKENS = 0.6, 0.05, 4.0
 """How much the search's own order and the graph's say count beside the best statement. With a tenth
 of it the statement overrules the search, which costs a tenth of recall@3 on short provisions.
 Cosines of tokens lie close together: what tells candidates apart is a tenth between the best and
 the worst of them."""
 
 _SEARCHED = {"lexical", "dense"}
-
-
-class TokenSources(Sources, Protocol):
-    """What the reranker needs beside."""
-
-    def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
-        """MaxSim of a question with each chunk; None where no token vectors are stored."""
-        ...
 
 
 class FeatureReranker:
@@ -37,7 +27,7 @@ class FeatureReranker:
         sources: The collection the candidates come from.
     """
 
-    def __init__(self, sources: TokenSources) -> None:
+    def __init__(self, sources: Sources) -> None:
         self._sources = sources
 
     def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
