@@ -72,7 +72,7 @@ def choose(settings: Settings, collection: Collection, chat: ChatModel | None) -
     return Components(
         settings=settings,
         classifier=_classifier(settings.classifier, settings.classifier_model or ""),
-        rewriter=_rewriter(settings, chat),
+        rewriter=_rewriter(settings, view, chat),
         wording=view if _rewrites(settings) else None,
         backend=None if alone else view,
         graph_source=view if whole else None,
@@ -106,7 +106,7 @@ def _rewrites(settings: Settings) -> bool:
     return settings.variant not in ("fixed", "llm_only") and settings.rewriter != "none"
 
 
-def _rewriter(settings: Settings, chat: ChatModel | None) -> Rewriter:
+def _rewriter(settings: Settings, view: View, chat: ChatModel | None) -> Rewriter:
     from lexloop.nodes.rewrite.rules import NoRewriter, RuleRewriter
 
     if not _rewrites(settings):
@@ -114,7 +114,7 @@ def _rewriter(settings: Settings, chat: ChatModel | None) -> Rewriter:
     if uses_model("rewriter", settings.rewriter, chat):
         from lexloop.nodes.rewrite.model import ModelRewriter
 
-        return ModelRewriter()
+        return ModelRewriter(view)
     return RuleRewriter()
 
 

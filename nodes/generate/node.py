@@ -73,7 +73,9 @@ def generate(state: State, generator: Generator, guard: Guard) -> Dialogue[Updat
     """Write the draft of this attempt; one that recites its instructions becomes an abstention."""
     pointed = state.get("pointed")
     told = pointed["told"] if pointed else []
-    if pointed and told and pointed["only"] and not pointed["units"]:
+    units = pointed["units"] if pointed else []
+    unread = state.get("untranslated") and not units
+    if unread or (pointed and told and pointed["only"] and not units):
         draft = Draft(ABSTENTION)
     else:
         draft = yield from generator.generate(
