@@ -13,6 +13,7 @@ from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.view import View
 from lexloop.graph.model_use import uses_model
 from lexloop.models.chat import ChatModel
+from lexloop.models.minilm import load_minilm
 from lexloop.nodes.classify.node import ComplexityClassifier
 from lexloop.nodes.engineer_prompt.node import PromptEngineer
 from lexloop.nodes.evaluate.checks import TextOf
@@ -78,7 +79,7 @@ def choose(settings: Settings, collection: Collection, chat: ChatModel | None) -
         graph_source=view if whole else None,
         reranker=_reranker(settings, view),
         generator=_generator(settings, view, chat),
-        guard=_guard(settings, view),
+        guard=_guard(settings, collection, view, chat),
         judge=_judge(settings, view, chat),
         text_of=None if alone else view.text_of,
         engineer=_engineer(settings, chat),
@@ -156,10 +157,16 @@ def _generator(settings: Settings, view: View, chat: ChatModel | None) -> Genera
     return ExtractiveGenerator(view, lengths)
 
 
-def _guard(settings: Settings, view: View) -> Guard:
-    from lexloop.nodes.generate.guard import PromptGuard
+def _guard(settings: Settings, collection: Collection, view: View, chat: ChatModel | None) -> Guard:
+    from lexloop.nodes.generate.guard import PromptGuard, QuestionGuard
+    from lexloop.nodes.generate.refusal import Refusal
 
-    return PromptGuard(view.embed, settings.max_prompt_similarity)
+    if uses_model("generator", settings.generator, chat):
+        return PromptGuard(view.embed, settings.max_prompt_similarity)
+    minilm = load_minilm()
+    comparable = collection.embedder.name == minilm.name
+    refusal = Refusal(view.embed if comparable else minilm.embed, comparable)
+    return QuestionGuard(view.embed, settings.max_prompt_similarity, refusal, view.knows)
 
 
 def _judge(settings: Settings, view: View, chat: ChatModel | None) -> Judge | None:

@@ -61,8 +61,8 @@ _SMALL_WORDS = {
     "Swedish": """alla att av bara de dem den det detta efter eller en ett från för får får ha har
         hur i inte jag kan man med mig min måste mot när några och om på sig sin skall
         ska som till ut utan vad var vara varför vem vi vid vilka vilken vilket är över""",
-    "Danish or Norwegian": """af alle at av da de dem den denne der det du eller en er et fra før gjelder
-        gælder ha har hva hvad hvem hver hvilke hvilken hvilket hvis hvor hvordan
+    "Danish or Norwegian": """af alle at av da de dem den denne der det du eller en er et fra før
+        gjelder gælder ha har hva hvad hvem hver hvilke hvilken hvilket hvis hvor hvordan
         hvornår hvorfor i ikke jeg kan man med min må når og også om på seg sig skal som
         til uten uden ved vi være""",
     "Czech": """a aby ale ani až být bez by bylo co či do i já jak jaká jaké jaký jako je jeho

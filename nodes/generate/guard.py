@@ -1,9 +1,12 @@
-"""Withholds answers that recite the system prompt."""
+"""What is not answered, and which answers are withheld."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from lexloop.core.types import ABSTENTION
+from lexloop.core.types import ABSTENTION, Candidate
+from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
+from lexloop.nodes.generate.delicate import plainer
+from lexloop.nodes.generate.refusal import Refusal
 from lexloop.nodes.guardrail import prompt_similarity, without
 from lexloop.nodes.markers import without_markers
 
@@ -27,3 +30,40 @@ class PromptGuard:
         said_vector, instructions_vector = self._embed([said, instructions])
         similarity = prompt_similarity(said, instructions, said_vector, instructions_vector)
         return similarity > self._threshold
+
+    def refuses(self, asked: str, standalone: str, found: Sequence[Candidate]) -> bool:
+        """No question: the model's instructions say what it answers."""
+        return False
+
+    def plainer(self, question: str) -> str:
+        """The question as it is."""
+        return question
+
+
+class QuestionGuard(PromptGuard):
+    """Looks at the question as well.
+
+    Args:
+        embed: Gives unit vectors of texts.
+        threshold: As in ``PromptGuard``.
+        refusal: Knows which questions no documents answer.
+        knows: Whether the documents hold a search term.
+    """
+
+    def __init__(
+        self,
+        embed: Callable[[list[str]], Vectors],
+        threshold: float,
+        refusal: Refusal,
+        knows: Callable[[str], bool],
+    ) -> None:
+        super().__init__(embed, threshold)
+        self._refusal, self._knows = refusal, knows
+
+    def refuses(self, asked: str, standalone: str, found: Sequence[Candidate]) -> bool:
+        """Whether the question is an order to the assistant, obscene, or on another subject."""
+        return self._refusal(asked, standalone, found)
+
+    def plainer(self, question: str) -> str:
+        """The question without the words for crimes and sex that the documents lack."""
+        return plainer(question, lambda word: all(map(self._knows, tokenize(word))))
