@@ -25,12 +25,15 @@ from lexloop.core.settings import Settings
 from lexloop.corpus.index.assemble import build_collection
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
+from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.generate.refusal import order_signs, subject_signs
 
 FOLDS, STRENGTH, MOST = 10, 3.0, 800
-REFUSED = 0.004
+REFUSED = {"orders": 0.004, "elsewhere": 0.01}
 """The share of the questions on laws that each model may refuse."""
+ASSUMED = 0.3
+"""The closeness of questions whose documents are not at hand: that of everyday words."""
 _COUNTS = {
     "jailbreak": 5.0,
     "nsfw": 5.0,
@@ -102,20 +105,23 @@ def fit_orders(rows: list[Row]) -> tuple[dict[str, Any], list[str]]:
 
 def fit_elsewhere(rows: list[Row]) -> tuple[dict[str, Any], list[str]]:
     """The model of other subjects, and what it refuses; a row for each folder it is asked of."""
+    about = ("asked", "example")
     told = [
-        Row(row.kind, row.text, (near,))
+        Row("assumed" if row.kind in about and not row.closeness else row.kind, row.text, (near,))
         for row in rows
-        for near in row.closeness
-        if row.kind in ("asked", "irrelevant", "beside")
+        for near in row.closeness or (ASSUMED,)
+        if row.kind in (*about, "irrelevant", "beside")
     ]
     vectors = _vectors(told)
     pairs = zip(told, vectors, strict=True)
     signs = np.array([subject_signs(vector, row.closeness[0]) for row, vector in pairs])
-    return _fit("elsewhere", told, signs, np.array([row.kind != "asked" for row in told]))
+    return _fit(
+        "elsewhere", told, signs, np.array([row.kind in ("irrelevant", "beside") for row in told])
+    )
 
 
 def _fit(
-    name: str, rows: list[Row], signs: Floats, against: NDArray[np.bool_]
+    name: str, rows: list[Row], signs: Vectors, against: NDArray[np.bool_]
 ) -> tuple[dict[str, Any], list[str]]:
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import StratifiedGroupKFold
@@ -130,7 +136,7 @@ def _fit(
         scores[test] = model.decision_function(signs[test])
     model = LogisticRegression(C=STRENGTH, max_iter=5000)
     model.fit(signs, against, sample_weight=counts)
-    bar = float(np.quantile(scores[[row.kind == "asked" for row in rows]], 1 - REFUSED))
+    bar = float(np.quantile(scores[[row.kind == "asked" for row in rows]], 1 - REFUSED[name]))
     kinds = np.array([row.kind for row in rows])
     said = [
         f"| {name} | {kind} | {sum(kinds == kind)} | {np.mean(scores[kinds == kind] > bar):.3f} |"
@@ -148,16 +154,16 @@ def _closeness(folder: Path) -> Any:
     return lambda text: max((hit.score for hit in view.search_vector([text], 1)[0]), default=0.0)
 
 
-def _vectors(rows: list[Row]) -> Floats:
+def _vectors(rows: list[Row]) -> Vectors:
     texts = list(dict.fromkeys(row.text for row in rows))
     embed = load_minilm().embed
     made = np.concatenate([embed(texts[i : i + 64]) for i in range(0, len(texts), 64)])
     known = dict(zip(texts, made, strict=True))
-    return np.array([known[row.text] for row in rows])
+    return np.stack([known[row.text] for row in rows])
 
 
 def _questions(file: Path) -> list[str]:
-    """The questions of a file, at most ``MOST`` of them, evenly spread; of a gold file those that are answered."""
+    """Of a file's questions that its documents answer at most ``MOST``, evenly spread."""
     found = {
         line["question"]: None
         for line in _lines(file)

@@ -166,7 +166,7 @@ def _guard(settings: Settings, collection: Collection, view: View, chat: ChatMod
     minilm = load_minilm()
     comparable = collection.embedder.name == minilm.name
     refusal = Refusal(view.embed if comparable else minilm.embed, comparable)
-    return QuestionGuard(view.embed, settings.max_prompt_similarity, refusal, view.knows)
+    return QuestionGuard(view, settings.max_prompt_similarity, refusal)
 
 
 def _judge(settings: Settings, view: View, chat: ChatModel | None) -> Judge | None:

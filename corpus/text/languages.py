@@ -145,8 +145,8 @@ def _evidence(
     words: list[str], small: Collection[str], home: Collection[str], mostly_known: bool
 ) -> int:
     """How many words speak for a language; 0 where too few do, or as many for the documents'."""
-    speaking = [word for word in words if word in small]
-    own = [word for word in speaking if word not in home and word not in _PARTICLES]
+    speaking = [word for word in words if word in small and word not in _PARTICLES]
+    own = [word for word in speaking if word not in home]
     against = [word for word in words if word in home and word not in small]
     enough = len(speaking) > 1 and (not mostly_known or 3 * len(speaking) >= len(words))
     return len(speaking) if enough and len(own) > len(against) else 0

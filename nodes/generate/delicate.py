@@ -23,10 +23,7 @@ _DELICATE = re.compile(
     rf"\b(?:(?:{'|'.join(_STEMS)})\w*|rap(?:e|ed|es|ing|ists?)|sex)\b", re.IGNORECASE
 )
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_LEFT_ALONE = re.compile(
-    r"(?:\b(?:and|or|of|for|by|to|with|from)\s+)+(?=(?:and|or)\b|[.,;?!]|$)|\s+(?=[.,;?!])",
-    re.IGNORECASE,
-)
+_LEFT_ALONE = re.compile(r"(?: (?:and|or|of|for|by|to|with|from))* ?(?=[.,;?!]|$)", re.IGNORECASE)
 
 
 def plainer(question: str, knows: Callable[[str], bool]) -> str:

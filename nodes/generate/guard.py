@@ -1,6 +1,7 @@
 """What is not answered, and which answers are withheld."""
 
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from lexloop.core.types import ABSTENTION, Candidate
 from lexloop.corpus.text.tokens import tokenize
@@ -40,30 +41,41 @@ class PromptGuard:
         return question
 
 
+class Readable(Protocol):
+    """What looking at a question needs of the documents."""
+
+    def embed(self, texts: list[str]) -> Vectors:
+        """Unit vectors of shape (len(texts), dimension)."""
+        ...
+
+    def knows(self, term: str) -> bool:
+        """Whether the documents hold a search term."""
+        ...
+
+    def languages(self) -> list[str]:
+        """The languages of the documents; none where they are not known."""
+        ...
+
+
 class QuestionGuard(PromptGuard):
     """Looks at the question as well.
 
     Args:
-        embed: Gives unit vectors of texts.
+        documents: Those that are asked.
         threshold: As in ``PromptGuard``.
-        refusal: Knows which questions no documents answer.
-        knows: Whether the documents hold a search term.
+        refusal: Knows which questions, put in English, no documents answer.
     """
 
-    def __init__(
-        self,
-        embed: Callable[[list[str]], Vectors],
-        threshold: float,
-        refusal: Refusal,
-        knows: Callable[[str], bool],
-    ) -> None:
-        super().__init__(embed, threshold)
-        self._refusal, self._knows = refusal, knows
+    def __init__(self, documents: Readable, threshold: float, refusal: Refusal) -> None:
+        super().__init__(documents.embed, threshold)
+        self._documents, self._refusal = documents, refusal
 
     def refuses(self, asked: str, standalone: str, found: Sequence[Candidate]) -> bool:
         """Whether the question is an order to the assistant, obscene, or on another subject."""
-        return self._refusal(asked, standalone, found)
+        english = "English" in self._documents.languages()
+        return english and self._refusal(asked, standalone, found)
 
     def plainer(self, question: str) -> str:
-        """The question without the words for crimes and sex that the documents lack."""
-        return plainer(question, lambda word: all(map(self._knows, tokenize(word))))
+        """A question that names crimes or sex, without the words that the documents lack."""
+        knows = self._documents.knows
+        return plainer(question, lambda word: all(map(knows, tokenize(word))))
