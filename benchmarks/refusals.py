@@ -50,7 +50,8 @@ def main() -> None:
             count = len(queries) - len(answered)
             print(f"| {corpus} | {kind} | {count} of {len(queries)} | {_share(count, queries)} |")
             if options.show and kind not in ("names crimes or sex", "without these words"):
-                print("\n".join(f"  answered: {query}" for query in answered))
+                for query in answered:
+                    print(f"  answered: {query}")
 
 
 def _refused(graph: Lexloop, query: str) -> bool:
