@@ -4,7 +4,8 @@
 
 A line of a file is a question and, where it is in another language than the documents, that
 language. Without ``--questions`` it is languages.jsonl: short questions in eight languages, and
-English ones with Latin, names and slips. ``named`` counts those whose language is named, alone or
+English ones with Latin, names and slips; the rule was made with these in sight. ``named`` counts
+those whose language is named, alone or
 as one of two; ``ms`` is the time of one question.
 """
 

@@ -4,7 +4,8 @@
 
 The embedded state machine is asked under its default settings. A line of a file is a query and its
 kind; without ``--negative`` they are data/negative.jsonl and data/refusal/kept_back.jsonl, which
-nothing was fitted on. Then each question of data/refusal/named.jsonl, which names crimes or sex, is
+no weight was fitted on, though choices were made by its figures. Then each question of
+data/refusal/named.jsonl, which names crimes or sex, is
 asked beside the same question without these words; ``--topic`` chooses those that the documents
 are about. Intervals are Wilson's, 95 %.
 """
