@@ -90,6 +90,7 @@ class State(InputState, OutputState, total=False):
     probabilities: list[float]
     plan: Plan
     advice: Advice | None
+    untranslated: str  # what is said of a question in a language that the documents do not have
     standalone: str
     queries: list[str]
     keywords: list[str]

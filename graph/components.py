@@ -13,6 +13,7 @@ from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.view import View
 from lexloop.graph.model_use import uses_model
 from lexloop.models.chat import ChatModel
+from lexloop.models.minilm import load_minilm
 from lexloop.nodes.classify.node import ComplexityClassifier
 from lexloop.nodes.engineer_prompt.node import PromptEngineer
 from lexloop.nodes.evaluate.checks import TextOf
@@ -72,13 +73,13 @@ def choose(settings: Settings, collection: Collection, chat: ChatModel | None) -
     return Components(
         settings=settings,
         classifier=_classifier(settings.classifier, settings.classifier_model or ""),
-        rewriter=_rewriter(settings, chat),
+        rewriter=_rewriter(settings, view, chat),
         wording=view if _rewrites(settings) else None,
         backend=None if alone else view,
         graph_source=view if whole else None,
         reranker=_reranker(settings, view),
         generator=_generator(settings, view, chat),
-        guard=_guard(settings, view),
+        guard=_guard(settings, collection, view, chat),
         judge=_judge(settings, view, chat),
         text_of=None if alone else view.text_of,
         engineer=_engineer(settings, chat),
@@ -106,7 +107,7 @@ def _rewrites(settings: Settings) -> bool:
     return settings.variant not in ("fixed", "llm_only") and settings.rewriter != "none"
 
 
-def _rewriter(settings: Settings, chat: ChatModel | None) -> Rewriter:
+def _rewriter(settings: Settings, view: View, chat: ChatModel | None) -> Rewriter:
     from lexloop.nodes.rewrite.rules import NoRewriter, RuleRewriter
 
     if not _rewrites(settings):
@@ -114,7 +115,7 @@ def _rewriter(settings: Settings, chat: ChatModel | None) -> Rewriter:
     if uses_model("rewriter", settings.rewriter, chat):
         from lexloop.nodes.rewrite.model import ModelRewriter
 
-        return ModelRewriter()
+        return ModelRewriter(view)
     return RuleRewriter()
 
 
@@ -156,10 +157,16 @@ def _generator(settings: Settings, view: View, chat: ChatModel | None) -> Genera
     return ExtractiveGenerator(view, lengths)
 
 
-def _guard(settings: Settings, view: View) -> Guard:
-    from lexloop.nodes.generate.guard import PromptGuard
+def _guard(settings: Settings, collection: Collection, view: View, chat: ChatModel | None) -> Guard:
+    from lexloop.nodes.generate.guard import PromptGuard, QuestionGuard
+    from lexloop.nodes.generate.refusal import Refusal
 
-    return PromptGuard(view.embed, settings.max_prompt_similarity)
+    if uses_model("generator", settings.generator, chat):
+        return PromptGuard(view.embed, settings.max_prompt_similarity)
+    minilm = load_minilm()
+    comparable = collection.embedder.name == minilm.name
+    refusal = Refusal(view.embed if comparable else minilm.embed, comparable)
+    return QuestionGuard(view, settings.max_prompt_similarity, refusal)
 
 
 def _judge(settings: Settings, view: View, chat: ChatModel | None) -> Judge | None:

@@ -28,7 +28,7 @@ from typing import Annotated
 import typer
 from typer.main import get_command
 
-from lexloop.apps.cli.ask import ask
+from lexloop.apps.cli.ask import AskCommand, ask
 from lexloop.apps.cli.chat import chat
 from lexloop.apps.cli.edge import debugging, unexpected
 from lexloop.apps.cli.evaluation.compare import compare
@@ -57,7 +57,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command(epilog=_EPILOG)(ask)
+app.command(cls=AskCommand, epilog=_EPILOG)(ask)
 app.command(epilog=_EPILOG)(chat)
 app.command(epilog=_EPILOG)(show)
 app.command(epilog=_EPILOG)(judge)

@@ -1,9 +1,11 @@
 """``lexloop ask``: one question, one answer."""
 
+import shlex
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from lexloop.apps.cli import options
 from lexloop.apps.cli.edge import ABSTAINED, NOT_PASSED, reported
@@ -13,6 +15,17 @@ if TYPE_CHECKING:
 
 _STANDARD_INPUT = "-"
 _BYTES_PER_CHAR = 4
+_WORDS = "lexloop.words"
+
+
+class AskCommand(TyperCommand):
+    """``ask``, which notices a question that was not put in quotes."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse; what else stands where the question does is kept with all that was typed."""
+        ctx.allow_extra_args = True
+        ctx.meta[_WORDS] = list(args)
+        return super().parse_args(ctx, args)
 
 
 def ask(
@@ -54,6 +67,7 @@ def ask(
 ) -> None:
     """Answer a question from documents, with citations that were checked."""
     with reported(as_json):
+        _check_quoted(question, context.args, context.meta.get(_WORDS, []))
         settings = options.chosen_settings(context.params)
         code = _answer(_read(question, settings), settings, base_url, as_json, trace)
     if exit_code and code:
@@ -89,6 +103,38 @@ def _answer(
     if state["abstained"]:
         return ABSTAINED
     return 0 if state["evaluation"]["passed"] else NOT_PASSED
+
+
+def _check_quoted(question: str, further: list[str], typed: list[str]) -> None:
+    """See that the question is one argument.
+
+    Args:
+        question: The first of them.
+        further: Those after it.
+        typed: All arguments and options, in order.
+
+    Raises:
+        QuestionError: There are more; it shows the command to type.
+    """
+    from lexloop.core.errors import QuestionError
+
+    if not further:
+        return
+    words = [question, *further]
+    left = iter(words)
+    word = next(left, None)
+    options = []
+    for argument in typed:
+        if argument == word:
+            word = next(left, None)
+        elif argument != "--":
+            options.append(argument)
+    asked = " ".join(words)
+    # a question that begins like an option was meant as none
+    command = shlex.join(["lexloop", "ask", *options, *["--"] * asked.startswith("-"), asked])
+    raise QuestionError(
+        f"The question came as {len(words)} separate words.", f"Put it in quotes: {command}"
+    )
 
 
 def _read(question: str, settings: "Settings") -> str:

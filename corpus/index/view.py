@@ -24,6 +24,7 @@ from lexloop.corpus.structure.places import key_of, keys_of_term
 from lexloop.corpus.structure.references import Reference
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.structure.tree import Tree
+from lexloop.corpus.text.languages import languages_of, other_language
 from lexloop.corpus.text.slips import Slips, small_words
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
@@ -37,6 +38,7 @@ _AT_ONCE = 1000
 _TERMS = 1 << 14
 _TREES = 50
 _CHUNKS_READ, _TERMS_READ = 20_000, 2_000
+_CHUNKS_OF_LANGUAGES = 200
 """From how many chunks and definitions at most the words are taken that slips are read as."""
 _UNNAMED = "They could not be read; `lexloop index` names them when it reads them."
 Embed = Callable[[list[str]], Vectors]
@@ -326,10 +328,26 @@ class View:
         """The text, slips of the finger read as words of these documents, and which as which."""
         return self._slips.read(text)
 
+    def languages(self) -> list[str]:
+        """The languages of these documents, the most used first; none where they are not known."""
+        return self._languages
+
+    @cached_property
+    def _languages(self) -> list[str]:
+        chunks = self.every_chunk(-(-len(self) // _CHUNKS_OF_LANGUAGES) or 1)
+        return languages_of(chunk["text"] for chunk in chunks)
+
+    def other_language(self, question: str) -> str:
+        """The language of a question where it is none of the documents'; nothing where it is."""
+        return other_language(question, self.languages(), self._has)
+
+    def _has(self, word: str) -> bool:
+        return all(map(self.knows, tokenize(word)))
+
     @cached_property
     def _slips(self) -> Slips:
         return Slips(
-            has=lambda word: all(map(self.knows, tokenize(word))),
+            has=self._has,
             is_usual=lambda word: load_minilm().is_word(word),
             words=self._words,
             terms=self._terms,

@@ -61,6 +61,7 @@ def classify(
         "probabilities": probabilities,
         "plan": plan_for(complexity, settings),
         "advice": None,
+        "untranslated": "",
         "pointed": None,
         "draft_told": [],
         "attempts": [],

@@ -33,10 +33,13 @@ def evaluate(
     """
     evaluation = yield from _evaluation(state, judge, text_of, settings)
     attempts = _with_draft(state, evaluation)
-    if may_retry(attempts, settings) and judge is not None:
+    untranslated = state.get("untranslated", "")
+    if may_retry(attempts, settings) and judge is not None and not untranslated:
         return {"attempts": attempts, "evaluation": evaluation}
     best = best_attempt(attempts)
-    return _final(state, attempts, best, warning_for(best, judged=judge is not None))
+    warning = untranslated if best["abstained"] else ""
+    warning = warning or warning_for(best, judged=judge is not None)
+    return _final(state, attempts, best, warning)
 
 
 def unfinished(

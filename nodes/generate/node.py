@@ -1,5 +1,6 @@
 """generate: a drafted answer whose statements carry [n] markers, or the abstention."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -7,6 +8,7 @@ from lexloop.core.state import State, Update
 from lexloop.core.types import (
     ABSTENTION,
     Advice,
+    Candidate,
     Chunk,
     Citation,
     Passage,
@@ -62,7 +64,15 @@ class Generator(Protocol):
 
 
 class Guard(Protocol):
-    """Decides whether an answer gives the instructions away."""
+    """Decides what is answered at all, and whether an answer gives the instructions away."""
+
+    def refuses(self, asked: str, standalone: str, found: Sequence[Candidate]) -> bool:
+        """Whether no documents answer such a question, near as what was ``found`` may be."""
+        ...
+
+    def plainer(self, question: str) -> str:
+        """The question in the plainest words that it can be put in."""
+        ...
 
     def withholds(self, answer: str, instructions: str, question: str) -> bool:
         """Whether ``answer``, the question left out, is too similar to ``instructions``."""
@@ -73,12 +83,12 @@ def generate(state: State, generator: Generator, guard: Guard) -> Dialogue[Updat
     """Write the draft of this attempt; one that recites its instructions becomes an abstention."""
     pointed = state.get("pointed")
     told = pointed["told"] if pointed else []
-    if pointed and told and pointed["only"] and not pointed["units"]:
+    units = pointed["units"] if pointed else []
+    only = pointed is not None and pointed["only"]
+    if (only and told and not units) or (not only and _is_refused(state, guard, bool(units))):
         draft = Draft(ABSTENTION)
     else:
-        draft = yield from generator.generate(
-            state["standalone"], state["passages"], state["triplets"], state.get("advice"), pointed
-        )
+        draft = yield from _drafted(state, generator, guard)
     if guard.withholds(draft.answer, generator.instructions, state["asked"]):
         draft = Draft(ABSTENTION)
     draft = with_told(draft, told)
@@ -89,6 +99,30 @@ def generate(state: State, generator: Generator, guard: Guard) -> Dialogue[Updat
         "draft_abstained": draft.abstained,
         "draft_told": draft.told,
     }
+
+
+def _is_refused(state: State, guard: Guard, is_pointed: bool) -> bool:
+    """Whether the question is in a language that nobody reads here, or one that is refused."""
+    if state.get("untranslated") and not is_pointed:
+        return True
+    return guard.refuses(state["asked"], state["standalone"], state["passages"])
+
+
+def _drafted(state: State, generator: Generator, guard: Guard) -> Dialogue[Draft]:
+    """The draft; where it is the abstention, that of the question in plainer words."""
+    question = state["standalone"]
+    draft = Draft(ABSTENTION)
+    for wording in dict.fromkeys([question, guard.plainer(question)]):
+        draft = yield from generator.generate(
+            wording,
+            state["passages"],
+            state["triplets"],
+            state.get("advice"),
+            state.get("pointed"),
+        )
+        if not draft.abstained:
+            break
+    return draft
 
 
 def _with_quoted(passages: list[Passage], quoted: list[Chunk]) -> list[Passage]:

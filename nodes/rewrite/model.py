@@ -1,5 +1,7 @@
 """The model's rewriter: one structured call for question, sub-queries and keywords."""
 
+from typing import Protocol
+
 from pydantic import BaseModel
 
 from lexloop import prompts
@@ -19,11 +21,32 @@ class RewriteReply(BaseModel):
     keywords: list[str] = []
 
 
-class ModelRewriter:
-    """Rewrites with a chat model; the limits Q and K are kept by code."""
+class Languages(Protocol):
+    """What the documents are written in."""
 
-    def __init__(self) -> None:
-        self._prompt = prompts.load("rewrite", {"history", "question", "guidance", "Q", "K"})
+    def languages(self) -> list[str]:
+        """The languages of the documents; none where they are not known."""
+        ...
+
+    def other_language(self, question: str) -> str:
+        """The language of a question where it is none of the documents'; nothing where it is."""
+        ...
+
+
+class ModelRewriter:
+    """Rewrites with a chat model; the limits Q and K are kept by code.
+
+    Args:
+        documents: Know the language that a question is translated into.
+    """
+
+    translates = True
+
+    def __init__(self, documents: Languages) -> None:
+        self._documents = documents
+        self._prompt = prompts.load(
+            "rewrite", {"history", "question", "guidance", "languages", "Q", "K"}
+        )
 
     def rewrite(
         self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
@@ -33,7 +56,8 @@ class ModelRewriter:
         The latest turns of the history are shown. What the model leaves out stays out: without a
         standalone question the one asked is kept.
         """
-        if not (history or advice or plan["Q"] or plan["K"]):
+        wanted = history or advice or plan["Q"] or plan["K"]
+        if not wanted and not self._documents.other_language(question):
             return Rewriting(question, [], [])
         system, user = self._prompt.render(
             history=[prompts.Data(turn["role"], turn["content"]) for turn in history][
@@ -41,6 +65,7 @@ class ModelRewriter:
             ],
             question=question,
             guidance=advice["guidance"] if advice else [],
+            languages=[prompts.Data("language", name) for name in self._documents.languages()],
             Q=plan["Q"],
             K=plan["K"],
         )

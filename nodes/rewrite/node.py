@@ -21,7 +21,12 @@ class Rewriting:
 
 
 class Rewriter(Protocol):
-    """Makes a question fit for retrieval."""
+    """Makes a question fit for retrieval.
+
+    ``translates`` says whether it puts a question into the language of the documents.
+    """
+
+    translates: bool
 
     def rewrite(
         self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
@@ -41,12 +46,21 @@ class Wording(Protocol):
         """The text, slips of the finger read as words of the documents, and which as which."""
         ...
 
+    def languages(self) -> list[str]:
+        """The languages of the documents; none where they are not known."""
+        ...
+
+    def other_language(self, question: str) -> str:
+        """The language of a question where it is none of the documents'; nothing where it is."""
+        ...
+
 
 def rewrite(state: State, rewriter: Rewriter, wording: Wording | None) -> Dialogue[Update]:
     """Write the standalone question, the sub-queries and the keywords.
 
-    Slips are mended first, so that all that follows is made of words that the documents have. On a
-    retry the engineered question replaces the one asked, and its advice is followed.
+    Slips are mended first, so that all that follows is made of words that the documents have; words
+    of another language are no slips. On a retry the engineered question replaces the one asked, and
+    its advice is followed.
 
     Args:
         state: Holds the question, the history and the plan.
@@ -57,12 +71,18 @@ def rewrite(state: State, rewriter: Rewriter, wording: Wording | None) -> Dialog
     question = advice["question"] if advice else state["asked"]
     history = [] if advice else state["history"][-_TURNS:]
     read_as = state.get("read_as", [])
+    untranslated = state.get("untranslated", "")
     if wording is not None and not advice:
-        question, read_as = wording.read(question)
+        language = wording.other_language(question)
+        if not language:
+            question, read_as = wording.read(question)
+        elif not rewriter.translates:
+            untranslated = _untranslated(language, wording.languages())
         history = [_read(turn, wording, last=turn is history[-1]) for turn in history]
     rewriting = yield from rewriter.rewrite(question, history, state["plan"], advice)
     return {
         "read_as": read_as,
+        "untranslated": untranslated,
         "standalone": rewriting.standalone,
         "queries": rewriting.queries,
         "keywords": rewriting.keywords,
@@ -73,7 +93,17 @@ def _read(turn: Turn, wording: Wording, last: bool) -> Turn:
     """A turn with its slips mended, or the last answer with what it is about."""
     said = turn["content"][:_TURN_CHARS]
     if turn["role"] == "user":
+        if wording.other_language(said):
+            return turn
         return {"role": "user", "content": wording.read(said)[0]}
     if not last or turn["content"] == ABSTENTION:
         return turn
     return {**turn, "about": wording.heading_of(said)}
+
+
+def _untranslated(language: str, languages: list[str]) -> str:
+    return (
+        f"The question seems to be in {language}, and the documents are in "
+        f"{' and '.join(languages)}. It was not translated, and so not answered: ask it in their "
+        "language, or set a model, which translates it."
+    )

@@ -24,6 +24,8 @@ _ASKING = frozenset(
 class RuleRewriter:
     """Rewrites without a model."""
 
+    translates = False
+
     @unassisted
     def rewrite(
         self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
@@ -46,6 +48,8 @@ class RuleRewriter:
 
 class NoRewriter:
     """Passes the question on as it is, with neither sub-queries nor keywords."""
+
+    translates = False
 
     @unassisted
     def rewrite(

@@ -189,3 +189,55 @@ def test_named_options_are_settings() -> None:
     names = {parameter.name for parameter in get_command(app).commands["ask"].params}
     assert names - own <= set(Settings.model_fields)
     assert {"variant", "classes", "k", "Q", "K", "S", "model", "corpus"} <= names
+
+
+@pytest.mark.parametrize(
+    ("typed", "command"),
+    [
+        (["What", "is", "it"], "lexloop ask 'What is it'"),
+        (["What", "-k", "3", "is", "it", "--json"], "lexloop ask -k 3 --json 'What is it'"),
+        (["the user's", "fee", "--corpus", "a b"],
+         "lexloop ask --corpus 'a b' 'the user'\"'\"'s fee'"),
+        (["--", "-What", "is"], "lexloop ask -- '-What is'"),
+    ],
+)  # fmt: skip
+def test_a_question_without_quotes_is_told_the_command(
+    run: Run, typed: list[str], command: str
+) -> None:
+    result = run("ask", *typed)
+    assert result.exit_code == 2
+    said = " ".join(result.stderr.split())
+    assert "separate words. Put it in quotes:" in said
+    assert command in said
+    if "--json" in typed:
+        assert json.loads(result.stdout)["error"]["hint"] == f"Put it in quotes: {command}"
+
+
+def test_a_question_in_another_language_is_told_so(run: Run) -> None:
+    asked = "Wer muss die Prüfung bezahlen?"
+    report = json.loads(run("ask", asked, "--json").stdout)
+    assert report["answer"] == ABSTENTION
+    assert report["abstained"] is True
+    assert report["retries"] == 0
+    assert "in German, and the documents are in English" in report["warning"]
+    said = " ".join(run("ask", asked).stdout.split())
+    assert f"{ABSTENTION} Warning: The question seems to be in German" in said
+
+
+def test_documents_are_asked_in_their_own_language(run: Run, tmp_path: Path) -> None:
+    text = (
+        "§ 1 Der Betreiber muss die Gebühr für das Boot innerhalb von 10 Tagen nach der Ankunft "
+        "zahlen.\n§ 2 Der Hafenmeister muss das Boot vor dem Winter prüfen, und die Prüfung ist "
+        "von dem Betreiber zu zahlen.\n"
+    )
+    (tmp_path / "hafen.txt").write_text(text, encoding="utf-8")
+    for asked, said in (
+        ("Was steht in § 2?", "Der Hafenmeister muss das Boot"),
+        ("Wer muss die Gebühr für das Boot zahlen?", ""),
+    ):
+        report = json.loads(run("ask", asked, "--corpus", str(tmp_path), "--json").stdout)
+        assert "seems to be in" not in report["warning"]
+        assert said in report["answer"]
+    english = ["Who must pay for the boat?", "--corpus", str(tmp_path), "--json"]
+    warning = json.loads(run("ask", *english).stdout)["warning"]
+    assert "in English, and the documents are in German" in warning

@@ -68,6 +68,12 @@ class Quoting:
     def withholds(self, *_: str) -> bool:
         return False
 
+    def refuses(self, *_: object) -> bool:
+        return False
+
+    def plainer(self, question: str) -> str:
+        return question
+
 
 def test_what_is_quoted_is_among_the_passages(finish: Callable[[Any], Update]) -> None:
     given = {**passage(1, "A."), "id": "c1#0"}
@@ -78,3 +84,50 @@ def test_what_is_quoted_is_among_the_passages(finish: Callable[[Any], Update]) -
         ("c2#0", 2, 0.0, {"quoted": 1.0})
     ]
     assert state["passages"] == [given]
+
+
+class Refusing(Quoting):
+    """Refuses orders, and puts a question in plain words."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    @unassisted
+    def generate(self, question: str, *_: object) -> Draft:
+        self.asked.append(question)
+        return Draft("A. [1]", [source(1)]) if question == "plain?" else Draft(ABSTENTION)
+
+    def refuses(self, *texts: object) -> bool:
+        return texts[0] == "Obey!"
+
+    def plainer(self, question: str) -> str:
+        return question.replace("ugly", "plain")
+
+
+@pytest.mark.parametrize(
+    ("asked", "untranslated", "written", "abstained"),
+    [
+        ("ugly?", "", ["ugly?", "plain?"], False),
+        ("plain?", "", ["plain?"], False),
+        ("other?", "", ["other?"], True),
+        ("Obey!", "", [], True),
+        ("plain?", "It is in German.", [], True),
+    ],
+)
+def test_what_is_refused_is_not_written_and_an_abstention_is_looked_at_in_plain_words(
+    asked: str,
+    untranslated: str,
+    written: list[str],
+    abstained: bool,
+    finish: Callable[[Any], Update],
+) -> None:
+    guard = Refusing()
+    state: State = {
+        "standalone": asked,
+        "asked": asked,
+        "untranslated": untranslated,
+        "passages": [],
+        "triplets": [],
+    }
+    assert finish(generate(state, guard, guard))["draft_abstained"] is abstained
+    assert guard.asked == written

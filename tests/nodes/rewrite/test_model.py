@@ -18,6 +18,18 @@ ADVICE: Advice = {
     "guidance": "Look for the definition.",
     "broaden": False,
 }
+
+
+class English:
+    """Documents in English, which know German by one word."""
+
+    def languages(self) -> list[str]:
+        return ["English"]
+
+    def other_language(self, question: str) -> str:
+        return "German" if "Gebühr" in question else ""
+
+
 Converse = Callable[..., Any]
 
 
@@ -35,7 +47,7 @@ def test_all_three_in_one_call(server: FakeOpenAI, converse: Converse) -> None:
         ),
     )
     history: list[Turn] = [{"role": "user", "content": "I would like to know about bias audits"}]
-    rewriting = converse(ModelRewriter().rewrite("What is it?", history, PLAN, None))
+    rewriting = converse(ModelRewriter(English()).rewrite("What is it?", history, PLAN, None))
     assert rewriting.standalone == "What is a bias audit?"
     assert rewriting.queries == ["bias audit definition", "who performs a bias audit"]
     assert rewriting.keywords == ["bias audit"]
@@ -53,7 +65,7 @@ def test_limits_and_duplicates_are_kept_by_code(server: FakeOpenAI, converse: Co
         queries=["Bias  audit", "bias audit", "", "a fee", "a fine", "a date"],
         keywords=["Fee", "fee", "fine", "date"],
     )
-    rewriting = converse(ModelRewriter().rewrite("What fee?", [], PLAN, None))
+    rewriting = converse(ModelRewriter(English()).rewrite("What fee?", [], PLAN, None))
     assert rewriting.standalone == "What fee?"
     assert rewriting.queries == ["Bias audit", "a fee", "a fine"]
     assert rewriting.keywords == ["Fee", "fine"]
@@ -61,20 +73,20 @@ def test_limits_and_duplicates_are_kept_by_code(server: FakeOpenAI, converse: Co
 
 def test_nothing_is_invented(server: FakeOpenAI, converse: Converse) -> None:
     server.otherwise = says(standalone="What fee?")
-    rewriting = converse(ModelRewriter().rewrite("What fee?", [], PLAN, None))
+    rewriting = converse(ModelRewriter(English()).rewrite("What fee?", [], PLAN, None))
     assert (rewriting.queries, rewriting.keywords) == ([], [])
 
 
 def test_advice_leads(server: FakeOpenAI, converse: Converse) -> None:
     server.otherwise = says(standalone="What is a bias audit?", queries=["meaning", "a", "b"])
-    rewriting = converse(ModelRewriter().rewrite(ADVICE["question"], [], PLAN, ADVICE))
+    rewriting = converse(ModelRewriter(English()).rewrite(ADVICE["question"], [], PLAN, ADVICE))
     assert rewriting.queries == ["bias audit definition", "meaning", "a"]
     assert 'kind="guidance">\nLook for the definition.\n' in server.requests[0].user
 
 
 def test_no_call_where_nothing_is_wanted(server: FakeOpenAI, converse: Converse) -> None:
     plan: Plan = {"k": 5, "Q": 0, "K": 0, "S": 0}
-    rewriting = converse(ModelRewriter().rewrite("What fee?", [], plan, None))
+    rewriting = converse(ModelRewriter(English()).rewrite("What fee?", [], plan, None))
     assert rewriting.standalone == "What fee?"
     assert server.requests == []
 
@@ -88,9 +100,23 @@ def test_failure_is_passed_on(
 ) -> None:
     server.otherwise = reply
     with pytest.raises(error):
-        converse(ModelRewriter().rewrite("What fee?", [], PLAN, None))
+        converse(ModelRewriter(English()).rewrite("What fee?", [], PLAN, None))
 
 
 def test_prompt_and_schema_name_the_same_fields() -> None:
-    system = ModelRewriter()._prompt.system
+    system = ModelRewriter(English())._prompt.system
     assert all(f'"{field}"' in system for field in RewriteReply.model_fields)
+
+
+def test_a_question_in_another_language_is_to_be_translated(
+    server: FakeOpenAI, converse: Converse
+) -> None:
+    server.otherwise = says(standalone="How high is the fee?", queries=["amount of the fee"])
+    plan: Plan = {"k": 5, "Q": 0, "K": 0, "S": 0}
+    rewriting = converse(
+        ModelRewriter(English()).rewrite("Wie hoch ist die Gebühr?", [], plan, None)
+    )
+    assert rewriting.standalone == "How high is the fee?"
+    [request] = server.requests
+    assert 'kind="language">\nEnglish\n</data-' in request.user
+    assert "translate it" in request.system

@@ -145,6 +145,7 @@ def test_the_node_writes_all_three(finish: Callable[[Any], Update]) -> None:
     }
     assert finish(rewrite(state, RuleRewriter(), None)) == {
         "read_as": [],
+        "untranslated": "",
         "standalone": "What are bias audits?",
         "queries": ["What are bias audits?"],
         "keywords": ["bias audits"],
@@ -176,6 +177,36 @@ class Wording:
         self.given.append(text)
         told: list[Reading] = [{"written": "birth", "read": "berth"}]
         return text.replace("birth", "berth"), told if "birth" in text else []
+
+    def languages(self) -> list[str]:
+        return ["English"]
+
+    def other_language(self, question: str) -> str:
+        return "German" if "ist" in question else ""
+
+
+class Translating(NoRewriter):
+    """A rewriter that puts questions into the documents' language."""
+
+    translates = True
+
+
+@pytest.mark.parametrize("rewriter", [RuleRewriter(), Translating()])
+def test_words_of_another_language_are_no_slips(
+    rewriter: NoRewriter, finish: Callable[[Any], Update]
+) -> None:
+    wording = Wording()
+    history: list[Turn] = [{"role": "user", "content": "Wo ist ein birth?"}]
+    state: State = {"asked": "Was ist ein birth?", "history": history, "plan": PLAN}
+    update = finish(rewrite(state, rewriter, wording))
+    assert wording.given == []
+    assert (update["standalone"], update["read_as"]) == ("Was ist ein birth?", [])
+    said = (
+        "The question seems to be in German, and the documents are in English. It was not "
+        "translated, and so not answered: ask it in their language, or set a model, which "
+        "translates it."
+    )
+    assert update["untranslated"] == ("" if rewriter.translates else said)
 
 
 def test_slips_are_mended_in_the_question_and_before_it(finish: Callable[[Any], Update]) -> None:

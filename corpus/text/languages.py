@@ -1,0 +1,169 @@
+"""Which language a text is in, by the small words that no sentence of it does without.
+
+Questions are short, and full of names, Latin and slips of the finger: what libraries guess of them
+from letters is wrong too often. A word such as ``wird`` or ``alla`` is no guess.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+_WORD = re.compile(r"(?<![\w./@])[^\W\d_]++(?![\d_@])(?:['’](?=[^\W\d_]))?")
+_LEAST_LETTERS = 3
+"""Letters of another script from which on a question is one in it."""
+_SHARE = 0.2
+"""Of the small words of a text's first language, those that make another one of its languages."""
+_DENSE = 0.1
+"""The share of small words in any running text of a language that is known here."""
+_PARTICLES = frozenset("da das de del della den der di do dos el la le los van von y".split())
+"""Small words that names have as well."""
+
+_SMALL_WORDS = {
+    "English": """a about an and any are as at be been by can could did do does for from had has
+        have how i if in into is it its may me must my no not of on or our shall she should so such
+        than that the their them there these they this to under us was we were what when where
+        which who whom whose why will with without would you your am also all he his her""",
+    "German": """aber als auch auf aus bei bin bis bist darf das dass dem den der des dürfen
+        durch ein eine einem einen einer eines es für gibt haben hat ich ihr im in ist
+        kann kein keine können mein meine mich mir mit muss müssen nach nicht ob oder
+        ohne sein sich sie sind soll sollen über um und uns unser unter vom von vor wann
+        warum was welche welchem welchen welcher welches wenn wer werden wie wieso will
+        wir wird wo wurde zu zum zur zwischen""",
+    "French": """à afin ai au aucun aussi aux avec avoir ce ces cet cette comment dans de des
+        doit doivent du elle elles en est être faut il ils je la le les leur leurs
+        lorsque ma mes mon ne nos notre nous ont ou où pas pendant peut peuvent pourquoi
+        puis quand que quel quelle quelles quels qui quoi sa sans ses si sont sous tout
+        toute un une vos votre vous y l' d' c' j' n' s' m' t' qu' lorsqu' puisqu' jusqu'
+        aujourd'""",
+    "Spanish": """a al antes como cómo con cual cuál cuáles cuando cuándo cuánto cuántos de debe
+        deben del desde donde dónde el él ella en entre es esta está este esto están fue
+        ha hay la las le les lo los mi mis muy ni no nos o para pero por porque puede
+        pueden puedo que qué quien quién quiénes se según ser si sí sin sobre su sus
+        también te tiene tienen un una unos y ya""",
+    "Italian": """a agli ai al alla alle anche che chi ci come con cosa cui da dal dalla degli dei
+        del della delle deve devono di dove e è ed essere fra gli ha hanno i il in io la
+        le lo loro ma mi mia mio nei nel nella nelle o ogni perché possono può qual
+        quale quali quando quanto quanti se senza si sono su sua sui sul sulla suo tra
+        un una uno l' d' c' dell' all' nell' sull' dall' cos' un' dov' quest'""",
+    "Dutch": """aan als bij dat de deze dit een en er geen geldt hebben heeft het ik in is kan
+        kunnen maar mag mijn mogen moet moeten naar niet nog of om onder ons ook op te
+        tot tussen uit u uw van voor waar waarom wanneer wat we welk welke werd wie wij
+        wordt worden zal zich zij zijn zonder zou""",
+    "Portuguese": """a ao aos as até com como da das de deve devem do dos e é ela ele em entre
+        essa esse esta este está foi há isso lhe mais mas me meu minha muito na não nas no nos o
+        os ou para pela pelo pode podem por porque posso qual quais quando quanto que quê quem se
+        sem ser seu sua são só sobre também tem têm um uma""",
+    "Polish": """a albo ale być był bez co czy dla dlaczego do dotyczy gdy gdzie i ich ile jak
+        jaka jaki jakie jakich jako jest jestem jeśli każdy kiedy kogo kto która które który lub ma
+        mają mi może można mogę mój muszą musi na nad nie niż o od oraz po pod podczas przed przez
+        przy są się ta tak także tej ten to tych tylko tym w we wolno z za ze że został""",
+    "Swedish": """alla att av bara de dem den det detta efter eller en ett från för får får ha har
+        hur i inte jag kan man med mig min måste mot när några och om på sig sin skall
+        ska som till ut utan vad var vara varför vem vi vid vilka vilken vilket är över""",
+    "Danish or Norwegian": """af alle at av da de dem den denne der det du eller en er et fra før
+        gjelder gælder ha har hva hvad hvem hver hvilke hvilken hvilket hvis hvor hvordan
+        hvornår hvorfor i ikke jeg kan man med min må når og også om på seg sig skal som
+        til uten uden ved vi være""",
+    "Czech": """a aby ale ani až být bez by bylo co či do i já jak jaká jaké jaký jako je jeho
+        jejich jestli již jsem jsou k kde kdo kdy kdy které která který má mají mezi
+        mohou může musí na nebo není o od po pod podle proč před při s se si ta tak také
+        ten to u v ve však z za ze že""",
+    "Romanian": """a ale am au ca care că cât când ce cea cei cel cine către cu cum cui de de din
+        după este fi fie fără în la lui mai mea meu nu o ori pe pentru pot poate prin sau se sunt
+        să și te trebuie un unei unde unui va""",
+    "Hungarian": """a az azt be csak de egy el és ez ezt ha hogy hogyan hol ki kell kik lehet
+        meg mely mennyi mi miért mikor milyen mit minden nem olyan s sem szabad és vagy van vannak
+        volt""",
+    "Finnish": """ei eivät että ja jos joka jotka kenen koska kuin kuinka kuka kun mikä miksi
+        milloin minkä missä miten mitä mutta niin ole olla on onko ovat pitää saa sen se sekä tai
+        tämä täytyy vai voi voiko voivat""",
+    "Turkish": """ama bir bu çok da daha de değil en gibi hangi için ile kaç kadar kim mı mi mu mü
+        mıdır midir ne neden nedir nasıl olan olarak ve veya ya zaman""",
+}
+_SCRIPTS = {"Cjk": "Chinese", "Hiragana": "Japanese", "Katakana": "Japanese", "Hangul": "Korean"}
+_SETS = {name: frozenset(listed.split()) for name, listed in _SMALL_WORDS.items()}
+
+
+def languages_of(texts: Iterable[str]) -> list[str]:
+    """The languages of documents, and the scripts but the Latin one; the most used first.
+
+    Args:
+        texts: Running text.
+    """
+    counts = Counter(word for text in texts for word in _words(text))
+    total = sum(counts.values())
+    known: list[str] = []
+    left, most = dict(counts), 0
+    while found := _most_used(left):
+        name, count = found
+        most = most or count
+        if count < max(_SHARE * most, _DENSE * total * _SHARE) or most < _DENSE * total:
+            break
+        known.append(name)
+        left = {word: n for word, n in left.items() if word not in _SETS[name]}
+    scripts: Counter[str] = Counter()
+    for word, count in counts.items():
+        scripts[_script(word[0])] += count
+    return known + [
+        f"{s} script" for s, n in scripts.items() if s != "Latin" and n >= _SHARE * total
+    ]
+
+
+def other_language(question: str, languages: Collection[str], knows: Callable[[str], bool]) -> str:
+    """The language of a question where it is none of the documents'; nothing where it is one.
+
+    What cannot be told from its own words is not guessed: two languages that speak equally for a
+    question are both named.
+
+    Args:
+        question: What is asked.
+        languages: Those of the documents, as ``languages_of`` gives them.
+        knows: Whether the documents have a word.
+    """
+    words = _words(question)
+    scripts = Counter(_script(letter) for word in words for letter in word if letter.isalpha())
+    script, letters = max(scripts.items(), key=lambda item: item[1], default=("Latin", 0))
+    if not languages:
+        return ""
+    if script != "Latin":
+        foreign = letters >= _LEAST_LETTERS and f"{script} script" not in languages
+        return f"{script} script" if foreign else ""
+    home = frozenset[str]().union(*(_SETS.get(name, ()) for name in languages))
+    large = [word for word in words if not any(word in small for small in _SETS.values())]
+    mostly_known = 2 * sum(map(knows, large)) > len(large)
+    found = {
+        name: _evidence(words, _SETS[name], home, mostly_known)
+        for name in _SETS
+        if name not in languages
+    }
+    best = max(found.values(), default=0)
+    return " or ".join(name for name, n in found.items() if n == best) if best else ""
+
+
+def _evidence(
+    words: list[str], small: Collection[str], home: Collection[str], mostly_known: bool
+) -> int:
+    """How many words speak for a language; 0 where too few do, or as many for the documents'."""
+    speaking = [word for word in words if word in small and word not in _PARTICLES]
+    own = [word for word in speaking if word not in home]
+    against = [word for word in words if word in home and word not in small]
+    enough = len(speaking) > 1 and (not mostly_known or 3 * len(speaking) >= len(words))
+    return len(speaking) if enough and len(own) > len(against) else 0
+
+
+def _most_used(counts: Mapping[str, int]) -> tuple[str, int] | None:
+    sums = {name: sum(n for w, n in counts.items() if w in s) for name, s in _SETS.items()}
+    name = max(sums, key=sums.__getitem__)
+    return (name, sums[name]) if sums[name] else None
+
+
+def _words(text: str) -> list[str]:
+    """The words in small letters; what is elided before another word keeps its apostrophe."""
+    return [word.replace("’", "'") for word in _WORD.findall(text.lower())]
+
+
+def _script(letter: str) -> str:
+    """The script of a letter, as Unicode names it: Latin, Cyrillic, Greek."""
+    name = unicodedata.name(letter, "unknown").partition(" ")[0].capitalize()
+    return _SCRIPTS.get(name, name)
