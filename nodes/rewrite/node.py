@@ -1,5 +1,6 @@
 """rewrite: a question that stands alone, up to Q sub-queries and up to K keywords."""
 
+import re
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -7,17 +8,23 @@ from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, Advice, Plan, Reading, Turn
 from lexloop.models.dialogue import Dialogue
 
+_MARKER = re.compile(r"\s*\[\d+\]")
 _TURNS, _TURN_CHARS = 24, 4000
 """How much of a conversation is read: its last turns, and of each its first characters."""
 
 
 @dataclass(frozen=True)
 class Rewriting:
-    """What retrieval is given: ``queries`` holds at most Q sub-queries, without duplicates."""
+    """What retrieval is given: ``queries`` holds at most Q sub-queries, without duplicates.
+
+    ``topical`` is a follow-up as it was asked with the words of its topic, by which passages are
+    ranked beside; nothing where there is none.
+    """
 
     standalone: str
     queries: list[str]
     keywords: list[str]
+    topical: str = ""
 
 
 class Rewriter(Protocol):
@@ -33,8 +40,8 @@ class Rewriter(Protocol):
 class Wording(Protocol):
     """What the documents say."""
 
-    def heading_of(self, answer: str) -> str:
-        """The heading of the provision that an answer quotes; nothing where it has none."""
+    def place_of(self, quote: str) -> tuple[str, str]:
+        """The heading and the label of the provision that a quote is from; "" where it has none."""
         ...
 
     def read(self, text: str) -> tuple[str, list[Reading]]:
@@ -59,21 +66,28 @@ def rewrite(state: State, rewriter: Rewriter, wording: Wording | None) -> Dialog
     read_as = state.get("read_as", [])
     if wording is not None and not advice:
         question, read_as = wording.read(question)
-        history = [_read(turn, wording, last=turn is history[-1]) for turn in history]
+        history = _read(history, wording)
     rewriting = yield from rewriter.rewrite(question, history, state["plan"], advice)
     return {
         "read_as": read_as,
         "standalone": rewriting.standalone,
         "queries": rewriting.queries,
         "keywords": rewriting.keywords,
+        "topical": rewriting.topical,
     }
 
 
-def _read(turn: Turn, wording: Wording, last: bool) -> Turn:
-    """A turn with its slips mended, or the last answer with what it is about."""
-    said = turn["content"][:_TURN_CHARS]
-    if turn["role"] == "user":
-        return {"role": "user", "content": wording.read(said)[0]}
-    if not last or turn["content"] == ABSTENTION:
-        return turn
-    return {**turn, "about": wording.heading_of(said)}
+def _read(history: list[Turn], wording: Wording) -> list[Turn]:
+    """The turns, slips mended in what was asked; the last answer with what it quotes first."""
+    answers = [t for t in history if t["role"] == "assistant" and t["content"] != ABSTENTION]
+    turns: list[Turn] = []
+    for turn in history:
+        said = turn["content"][:_TURN_CHARS]
+        if turn["role"] == "user":
+            turns.append({"role": "user", "content": wording.read(said)[0]})
+        elif answers and turn is answers[-1]:
+            about, at = wording.place_of(_MARKER.split(said, maxsplit=1)[0])
+            turns.append({**turn, "about": about, "at": at})
+        else:
+            turns.append(turn)
+    return turns
