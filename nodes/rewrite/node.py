@@ -1,14 +1,13 @@
 """rewrite: a question that stands alone, up to Q sub-queries and up to K keywords."""
 
-import re
 from dataclasses import dataclass
 from typing import Protocol
 
 from lexloop.core.state import State, Update
-from lexloop.core.types import ABSTENTION, Advice, Plan, Reading, Turn
+from lexloop.core.types import Advice, Plan, Reading, Turn
 from lexloop.models.dialogue import Dialogue
+from lexloop.nodes.markers import MARKER
 
-_MARKER = re.compile(r"\s*\[\d+\]")
 _TURNS, _TURN_CHARS = 24, 4000
 """How much of a conversation is read: its last turns, and of each its first characters."""
 
@@ -78,15 +77,15 @@ def rewrite(state: State, rewriter: Rewriter, wording: Wording | None) -> Dialog
 
 
 def _read(history: list[Turn], wording: Wording) -> list[Turn]:
-    """The turns, slips mended in what was asked; the last answer with what it quotes first."""
-    answers = [t for t in history if t["role"] == "assistant" and t["content"] != ABSTENTION]
+    """The turns, slips mended in what was asked; the last answer that quotes with the place."""
+    quoting = [t for t in history if t["role"] == "assistant" and MARKER.search(t["content"])]
     turns: list[Turn] = []
     for turn in history:
         said = turn["content"][:_TURN_CHARS]
         if turn["role"] == "user":
             turns.append({"role": "user", "content": wording.read(said)[0]})
-        elif answers and turn is answers[-1]:
-            about, at = wording.place_of(_MARKER.split(said, maxsplit=1)[0])
+        elif quoting and turn is quoting[-1]:
+            about, at = wording.place_of(MARKER.split(said, maxsplit=1)[0].strip())
             turns.append({**turn, "about": about, "at": at})
         else:
             turns.append(turn)

@@ -8,9 +8,9 @@ from lexloop.nodes.context import in_context, without_context
 @pytest.mark.parametrize(
     ("question", "context", "whole", "asked"),
     [
-        ("And if not?", "Fees", "And if not, regarding Fees?", "And if not?"),
+        ("And if not?", "Fees", "And if not, regarding Fees?", "And if not, regarding Fees?"),
         ("And yachts...", "Who pays?", "And yachts, regarding Who pays?", "And yachts?"),
-        ("And this", "a, regarding b", "And this, regarding a, regarding b?", "And this?"),
+        ("And fees", "a, regarding b", "And fees, regarding a, regarding b?", "And fees?"),
     ],
 )
 def test_it_is_written_behind_and_taken_off(

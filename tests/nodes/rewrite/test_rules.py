@@ -212,9 +212,13 @@ def test_a_retry_mends_nothing_and_keeps_what_was_read(finish: Callable[[Any], U
 @pytest.mark.parametrize(
     ("answer", "standalone"),
     [
-        ("They may leave them ashore.", "And the sails, regarding Winter storage?"),
+        ("They may leave them ashore. [1]", "And the sails, regarding Winter storage?"),
+        (
+            "I leave that to you.",
+            "And the sails, regarding I am off in winter. Can my boat stay here?",
+        ),
         (ABSTENTION, "And the sails, regarding I am off in winter. Can my boat stay here?"),
-        ("Yes.", "And the sails, regarding I am off in winter. Can my boat stay here?"),
+        ("Yes. [1]", "And the sails, regarding I am off in winter. Can my boat stay here?"),
     ],
 )
 def test_a_story_is_called_what_its_answer_is_about(
