@@ -42,7 +42,8 @@ _SUBJECTS = [
 ]
 _TOPIC_CHARS = 4000
 """What is read of a turn to find its topic; a history is not limited as a question is."""
-_TURNS, _MOST_WORDS = 24, 40
+_TURNS, _CONTEXT_CHARS = 24, 300
+"""How many turns are gone through, and how much of a topic a question is given: a user reads it."""
 _OPENING = re.compile(r"(?:and|but|so|then|what about|how about|what if|also|or)\b", re.IGNORECASE)
 _CASE = re.compile(r"\b(?:if|unless|when|otherwise|not)\b|n['’]t\b", re.IGNORECASE)
 """Names nothing, but asks of another case: "And if not?"."""
@@ -148,8 +149,10 @@ def resolved(question: str, history: list[Turn]) -> tuple[str, str]:
     question = placed(question, thread.at)
     if thread.topic is None or not leans_on_history(question):
         return question, ""
-    standing, topic = _standing(question, thread.topic, thread), _named(thread.topic)[:_MOST_WORDS]
-    return standing, " ".join([question, *topic]) if set(topic) - set(words(standing)) else ""
+    standing, named = _standing(question, thread.topic, thread), _named(thread.topic)
+    if set(named) <= set(words(standing)):
+        return standing, ""
+    return standing, f"{question} {' '.join(named)[:_CONTEXT_CHARS]}"
 
 
 def _standing(question: str, topic: str, thread: _Thread) -> str:
@@ -160,7 +163,7 @@ def _standing(question: str, topic: str, thread: _Thread) -> str:
     named = _substituted(question, thread.subject) if thread.subject else question
     if named != question:
         return named
-    return in_context(question, thread.about or thread.subject or topic)
+    return in_context(question, (thread.about or thread.subject or topic)[:_CONTEXT_CHARS])
 
 
 def _substituted(question: str, subject: str) -> str:
@@ -203,4 +206,4 @@ def _is_noun_phrase(topic: str) -> bool:
         topic,
         re.IGNORECASE,
     )
-    return not clause and len(topic.split()) <= 8
+    return not clause and len(topic.split()) <= 8 and len(topic) <= _CONTEXT_CHARS
