@@ -317,10 +317,13 @@ class View:
         hits = self.search_lexical([quote], 1)[0]
         for chunk in self.chunks([hit.chunk_id for hit in hits]):
             tree = self.tree_of(chunk["document"]) or Tree()
-            if (place := tree.at(chunk["start"])) >= 0:
-                units = (tree.units[p] for p in (place, *tree.above(place)))
-                found = (u for u in units if u.kind == "provision")
-                return next(((u.heading, u.label) for u in found), ("", ""))
+            within = max(0, chunk["text"].find(quote))
+            # a chunk may begin with a title that stands before its provision
+            for place in map(tree.at, (chunk["start"] + within, chunk["end"] - 1)):
+                above = (place, *tree.above(place)) if place >= 0 else ()
+                for unit in (tree.units[p] for p in above):
+                    if unit.kind == "provision":
+                        return unit.heading, unit.label
         return "", ""
 
     def read(self, text: str) -> tuple[str, list[Reading]]:

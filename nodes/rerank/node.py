@@ -58,7 +58,9 @@ def _reranked(state: State, reranker: Reranker, pool: list[Candidate]) -> list[C
     if not (topical := state.get("topical")):
         return ranked
     beside = {c["id"]: c["score"] for c in reranker.rerank(topical, pool)}
-    both = [{**c, "score": c["score"] + _TOPICAL * beside[c["id"]]} for c in ranked]
+    both: list[Candidate] = [
+        {**c, "score": c["score"] + _TOPICAL * beside[c["id"]]} for c in ranked
+    ]
     return sorted(both, key=lambda c: (-c["score"], c["id"]))
 
 

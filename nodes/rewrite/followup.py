@@ -45,8 +45,8 @@ _TOPIC_CHARS = 4000
 _TURNS, _CONTEXT_CHARS = 24, 300
 """How many turns are gone through, and how much of a topic a question is given: a user reads it."""
 _OPENING = re.compile(r"(?:and|but|so|then|what about|how about|what if|also|or)\b", re.IGNORECASE)
-_CASE = re.compile(r"\b(?:if|unless|when|otherwise|not)\b|n['’]t\b", re.IGNORECASE)
-"""Names nothing, but asks of another case: "And if not?"."""
+_OTHERWISE = re.compile(r"\b(?:if|unless|when|where|who|whom|how|not)\b|n['’]t\b", re.IGNORECASE)
+"""Names nothing, but asks for something else: "And if not?", "For how long?"."""
 _ADDED = re.compile(
     r"(?:(?:and |but )?(?:what|how) about|(?:and|but|or|also)(?= (?:to|for|of|by|with|in|on|against"
     r"|an?|the|my|our|your|his|her|their) ))\s+(?:(?:to|for|of|by|with|in|on|against)\s+)?"
@@ -157,9 +157,10 @@ def resolved(question: str, history: list[Turn]) -> tuple[str, str]:
 
 def _standing(question: str, topic: str, thread: _Thread) -> str:
     """A question that leans, standing alone."""
-    empty = not _named(question) and _CASE.search(question) is None
-    if empty and (asked := _as_question(topic)):
-        return asked
+    if not _named(question) and (asked := _as_question(topic)):
+        other = _OTHERWISE.search(question)
+        if other is None or other.group().lower() in words(topic):
+            return asked
     named = _substituted(question, thread.subject) if thread.subject else question
     if named != question:
         return named

@@ -135,6 +135,8 @@ INSPECTED = ("When must a hull be inspected?", "Who pays for it?")
         ("Can that be extended?", INSPECTED, "Can that be extended, regarding a hull?"),
         ("And to skippers?", INSPECTED, "And to skippers, regarding a hull?"),
         ("Why?", INSPECTED, "When must a hull be inspected?"),
+        ("By whom?", INSPECTED, "By whom, regarding a hull?"),
+        ("And when?", INSPECTED, "When must a hull be inspected?"),
         ("Who sits on it?", ("Who owns the quay?", "And the Board?"), "Who sits on the Board?"),
         ("Who pays them?", ("Who owns the quay?", "What about pilots?"), "Who pays pilots?"),
         (
