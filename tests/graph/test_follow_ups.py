@@ -1,6 +1,7 @@
 """A conversation about a small statute, embedded: what each turn is read as and what it cites."""
 
 import pytest
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 
 from lexloop.core.settings import Connection, Settings
@@ -41,7 +42,7 @@ def quay(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
 
 def talked(graph: Lexloop, *questions: str) -> list[tuple[str, list[str]]]:
     """Of each turn how it was read, and which provisions its answer cites."""
-    config = {"configurable": {"thread_id": "-".join(questions)}}
+    config: RunnableConfig = {"configurable": {"thread_id": "-".join(questions)}}
     found: list[tuple[str, list[str]]] = []
     for question in questions:
         result = graph.invoke({"question": question}, config)
