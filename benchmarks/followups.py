@@ -28,7 +28,7 @@ from lexloop.nodes.rewrite.followup import resolved
 
 def main() -> None:
     """Resolve every turn and print the table."""
-    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("--rewrites", type=Path, nargs="+", required=True)
     options.add_argument("--answers", action="store_true", help="histories hold answers as well")
     options.add_argument("--json", type=Path)
