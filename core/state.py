@@ -94,6 +94,7 @@ class State(InputState, OutputState, total=False):
     standalone: str
     queries: list[str]
     keywords: list[str]
+    topical: str  # a follow-up with the words of its topic; "" for any other question
     pointed: Pointed | None
     candidates: list[Candidate]
     graph_candidates: list[Candidate]

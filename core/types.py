@@ -38,12 +38,14 @@ NodeName = Literal[
 class Turn(TypedDict):
     """One earlier message of the conversation.
 
-    ``about`` is the heading of the provision that an answer comes from, where it was looked up.
+    ``about`` and ``at`` are the heading and the label of the provision that an answer comes from,
+    where they were looked up.
     """
 
     role: Literal["user", "assistant"]
     content: str
     about: NotRequired[str]
+    at: NotRequired[str]
 
 
 class Reading(TypedDict):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
+from lexloop.nodes.context import without_context
 from lexloop.nodes.definition import asked_definition, defines
 from lexloop.nodes.question import asks_for_several, question_parts
 
@@ -95,7 +96,7 @@ class Asked:
 
 def understand(question: str, sources: Sources) -> Asked:
     """Take a standalone question apart."""
-    parts = question_parts(question)
+    parts = question_parts(without_context(question))
     return Asked(
         question=question,
         parts=parts,

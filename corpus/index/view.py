@@ -314,15 +314,19 @@ class View:
     def _size(self) -> int:
         return len(self)
 
-    def heading_of(self, answer: str) -> str:
-        """The heading of the provision that an answer quotes; nothing where it has none."""
-        hits = self.search_lexical([answer], 1)[0]
+    def place_of(self, quote: str) -> tuple[str, str]:
+        """The heading and the label of the provision that a quote is from; "" where it has none."""
+        hits = self.search_lexical([quote], 1)[0]
         for chunk in self.chunks([hit.chunk_id for hit in hits]):
             tree = self.tree_of(chunk["document"]) or Tree()
-            if (place := tree.at(chunk["start"])) >= 0:
-                units = (tree.units[p] for p in (place, *tree.above(place)))
-                return next((u.heading for u in units if u.kind == "provision"), "")
-        return ""
+            within = max(0, chunk["text"].find(quote))
+            # a chunk may begin with a title that stands before its provision
+            for place in map(tree.at, (chunk["start"] + within, chunk["end"] - 1)):
+                above = (place, *tree.above(place)) if place >= 0 else ()
+                for unit in (tree.units[p] for p in above):
+                    if unit.kind == "provision":
+                        return unit.heading, unit.label
+        return "", ""
 
     def read(self, text: str) -> tuple[str, list[Reading]]:
         """The text, slips of the finger read as words of these documents, and which as which."""

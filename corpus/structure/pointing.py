@@ -1,7 +1,7 @@
 """Which provisions a question points to, and whether it asks for nothing else."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lexloop.corpus.structure.naming import act_after, act_before, fits, singled_out, words_of
@@ -156,19 +156,21 @@ def only_points(question: str) -> bool:
     return read_pointing(plain_form(question), {"": ""}).only
 
 
-def placed(question: str, earlier: Sequence[str]) -> str:
-    """The question, its "paragraph 2" made that of the provision named last before it.
+def provision_in(text: str) -> str:
+    """The last provision that a text names by its number, as written; "" where it names none."""
+    whole = [r for r in find_references(text) if r.steps[0].key and not r.last]
+    return text[whole[-1].start : whole[-1].end] if whole else ""
+
+
+def placed(question: str, provision: str) -> str:
+    """The question, its "paragraph 2" made that of a provision.
 
     Args:
         question: What is asked.
-        earlier: What was asked before, in order.
+        provision: As its number is written; "" leaves the question as it is.
     """
     references = find_references(question)
-    if not references or any(r.steps[0].key or r.here for r in references):
+    if not provision or not references or any(r.steps[0].key or r.here for r in references):
         return question
-    for text in reversed(earlier):
-        whole = [r for r in find_references(text) if r.steps[0].key and not r.last]
-        if whole:
-            end, named = references[-1].end, text[whole[-1].start : whole[-1].end]
-            return f"{question[:end]} of {named}{question[end:]}"
-    return question
+    end = references[-1].end
+    return f"{question[:end]} of {provision}{question[end:]}"

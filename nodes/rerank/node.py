@@ -10,6 +10,8 @@ from lexloop.models.dialogue import unassisted
 from lexloop.nodes.rerank.cutoff import worth_taking
 
 _SUPPORT_OF = 5
+_TOPICAL = 0.5
+"""How much the reading of a follow-up by its topic's words counts beside its standalone form."""
 
 
 class Reranker(Protocol):
@@ -34,7 +36,7 @@ def rerank(state: State, reranker: Reranker, settings: Settings | None = None) -
             leaves it at the plan's.
     """
     pool = merge(state["candidates"], state.get("graph_candidates", []))
-    scored = {c["id"]: c for c in reranker.rerank(state["standalone"], pool)}
+    scored = {c["id"]: c for c in _reranked(state, reranker, pool)}
     pointed = [scored.pop(c["id"]) for c in pool if POINTED in c["signals"]]
     defining = [c for c in scored.values() if DEFINING in c["signals"]]
     pointed += [scored.pop(c["id"]) for c in defining[: max(0, state["plan"]["k"] - len(pointed))]]
@@ -48,6 +50,18 @@ def rerank(state: State, reranker: Reranker, settings: Settings | None = None) -
     taken = [*pointed, *operative_first(ranked, max(0, k - len(pointed)))]
     update["passages"] = [{**chunk, "n": n} for n, chunk in enumerate(taken, 1)]
     return update
+
+
+def _reranked(state: State, reranker: Reranker, pool: list[Candidate]) -> list[Candidate]:
+    """The candidates, best first; those of a follow-up by its topic's words as well."""
+    ranked = reranker.rerank(state["standalone"], pool)
+    if not (topical := state.get("topical")):
+        return ranked
+    beside = {c["id"]: c["score"] for c in reranker.rerank(topical, pool)}
+    both: list[Candidate] = [
+        {**c, "score": c["score"] + _TOPICAL * beside[c["id"]]} for c in ranked
+    ]
+    return sorted(both, key=lambda c: (-c["score"], c["id"]))
 
 
 def operative_first(ranked: list[Candidate], k: int) -> list[Candidate]:

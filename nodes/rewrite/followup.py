@@ -1,10 +1,12 @@
 """Follow-ups: a question that leans on the conversation, made to stand alone."""
 
 import re
+from dataclasses import dataclass
 
 from lexloop.core.types import Turn
-from lexloop.corpus.structure.pointing import only_points, placed
+from lexloop.corpus.structure.pointing import only_points, placed, provision_in
 from lexloop.corpus.text.tokens import STOP_WORDS, words
+from lexloop.nodes.context import in_context
 from lexloop.nodes.question import without_preamble
 
 _EMPTY = STOP_WORDS | frozenset(
@@ -20,11 +22,13 @@ _POINTER = re.compile(
     r"|afterwards?|instead|otherwise|again|as well|the same|either|both|ones?)\b",
     re.IGNORECASE,
 )
-_BARE = re.compile(r"(?:what|which|why|the|\w+\W*$)", re.IGNORECASE)
-"""With one word of its own, "Which courts?" leans, "Who can sue?" does not."""
+_BARE = re.compile(
+    r"(?:what(?! (?:is|are) (?:an? )?(?!the\b|\w+ed\b)\w+\W*$)|which|why|the|\w+\W*$)",
+    re.IGNORECASE,
+)
+"""With one word of its own, "Which courts?" leans; "Who can sue?", "What is rent?" do not."""
 _POSSESSIVE = re.compile(r"\b(?:its|their|his|her)\s+(?!own\b)(\w+)", re.IGNORECASE)
 _PERSONAL = re.compile(r"\b(?:it|they|them|he|him|she)\b(?!\s+own\b)", re.IGNORECASE)
-_PRONOUN = re.compile(rf"{_PERSONAL.pattern}|\b(?:this|that)\b", re.IGNORECASE)
 _OWN = re.compile(r"\b(?:its|their|his|her|theirs|ours)\b", re.IGNORECASE)
 _SUBJECTS = [
     re.compile(pattern, re.IGNORECASE)
@@ -38,8 +42,18 @@ _SUBJECTS = [
 ]
 _TOPIC_CHARS = 4000
 """What is read of a turn to find its topic; a history is not limited as a question is."""
-_TURNS = 12
+_TURNS, _CONTEXT_CHARS = 24, 300
+"""How many turns are gone through, and how much of a topic a question is given: a user reads it."""
 _OPENING = re.compile(r"(?:and|but|so|then|what about|how about|what if|also|or)\b", re.IGNORECASE)
+_OTHERWISE = re.compile(r"\b(?:if|unless|when|where|who|whom|how|not)\b|n['’]t\b", re.IGNORECASE)
+"""Names nothing, but asks for something else: "And if not?", "For how long?"."""
+_ADDED = re.compile(
+    r"(?:(?:and |but )?(?:what|how) about|(?:and|but|or|also)(?= (?:to|for|of|by|with|in|on|against"
+    r"|an?|the|my|our|your|his|her|their) ))\s+(?:(?:to|for|of|by|with|in|on|against)\s+)?"
+    r"(?P<subject>[^?,;.!]+?)[\s?.!]*$",
+    re.IGNORECASE,
+)
+"""A turn that brings another subject to what was asked: "And the Board?"."""
 _SHORT, _LONG = 4, 8
 """How many words of its own a question has at most that leans by a word such as "that", and one
 that leans by a pronoun with nothing before it that it could stand for."""
@@ -71,15 +85,44 @@ def topic_of(history: list[Turn]) -> str | None:
     It is their latest turn that names something and does not lean on the turns before it, without
     preamble; where all lean, the first that names something.
     """
-    topic = None
-    for said in _said(history):
-        if topic is None or not leans_on_history(said):
-            topic = _topic(said) or topic
-    return topic
+    return _followed(history).topic
 
 
-def _said(history: list[Turn]) -> list[str]:
-    return [t["content"][:_TOPIC_CHARS] for t in history if t["role"] == "user"][-_TURNS:]
+@dataclass
+class _Thread:
+    """Where a conversation stands.
+
+    Args:
+        topic: What the user last spoke of on their own; None where they named nothing.
+        subject: What a pronoun stands for; None where that is not sure.
+        about: The heading of the provision that the last answer on the topic comes from.
+        at: The provision last named by its number, by the user or as the source of an answer.
+    """
+
+    topic: str | None = None
+    subject: str | None = None
+    about: str = ""
+    at: str = ""
+
+
+def _followed(history: list[Turn]) -> _Thread:
+    """Go through the latest turns in their order, each once."""
+    thread, named = _Thread(), ""
+    for turn in history[-_TURNS:]:
+        said = turn["content"][:_TOPIC_CHARS]
+        if turn["role"] == "assistant":
+            thread.about = turn.get("about") or thread.about
+            thread.at = named or provision_in(turn.get("at", "")) or thread.at
+            continue
+        named = provision_in(said)
+        thread.at = named or thread.at
+        if (topic := _topic(said)) is None:
+            continue
+        if thread.topic is None or not leans_on_history(said):
+            thread = _Thread(topic, _subject(topic), at=thread.at)
+        elif (added := _ADDED.match(said)) and _is_noun_phrase(added["subject"]):
+            thread.subject = added["subject"]
+    return thread
 
 
 def _topic(said: str) -> str | None:
@@ -87,48 +130,50 @@ def _topic(said: str) -> str | None:
     return topic if _named(topic) else None
 
 
-def standalone_question(question: str, history: list[Turn]) -> str:
+def resolved(question: str, history: list[Turn]) -> tuple[str, str]:
     """The question with what it leans on written out; unchanged where it stands alone.
 
-    "What is it?" after "I would like to know about bias audits" becomes
-    "What are bias audits?". The turns before are made to stand alone in their order, so that one
-    that leans on another that leans is about the same.
-    """
-    topic, whole = None, list[str]()
-    for said in _said(history):
-        whole.append(_standing(said, topic, whole))
-        if topic is None or not leans_on_history(said):
-            topic = _topic(said) or topic
-    about = history[-1].get("about", "") if history else ""
-    return _standing(question, topic, whole, about)
-
-
-def _standing(question: str, topic: str | None, before: list[str], about: str = "") -> str:
-    """The question standing alone.
+    "What is it?" after "I would like to know about bias audits" becomes "What are bias audits?".
+    Where nothing is sure to take a pronoun's place, the heading of the provision that the last
+    answer comes from stands behind the question: the topic in the words of the documents.
 
     Args:
         question: What is asked.
-        topic: What the user last spoke of.
-        before: The questions before it, standing alone.
-        about: The heading of what answered the last of them: short where a topic is a story.
+        history: The turns before; the last answer with the place it comes from.
+
+    Returns:
+        The question standing alone; and what was asked together with the words of its topic, where
+        the first leaves some of them out, else "".
     """
-    question = placed(question, before)
-    if topic is None or not leans_on_history(question):
-        return question
+    thread = _followed(history)
+    question = placed(question, thread.at)
+    if thread.topic is None or not leans_on_history(question):
+        return question, ""
+    standing, named = _standing(question, thread.topic, thread), _named(thread.topic)
+    if set(named) <= set(words(standing)):
+        return standing, ""
+    return standing, f"{question} {' '.join(named)[:_CONTEXT_CHARS]}"
+
+
+def _standing(question: str, topic: str, thread: _Thread) -> str:
+    """A question that leans, standing alone."""
     if not _named(question) and (asked := _as_question(topic)):
-        return asked
-    if subject := _subject(topic):
-        topic = subject
-        if plural := re.match(r"(?P<wh>what|who|where|how) is it\b", question, re.IGNORECASE):
-            verb = "are" if re.search(r"[^s]s$", topic.split(" of ")[0]) else "is"
-            return f"{plural['wh']} {verb} {topic}{question[plural.end() :]}"
-        named = _POSSESSIVE.sub(lambda its: f"the {its[1]} of {topic}", question, count=1)
-        for pronoun in (_PERSONAL, _PRONOUN):
-            if named == question:
-                named = pronoun.sub(lambda _: topic, question, count=1)
-        if named != question:
-            return named
-    return f"{question.rstrip(' ?.!')}, regarding {about or topic}?"
+        other = _OTHERWISE.search(question)
+        if other is None or other.group().lower() in words(topic):
+            return asked
+    named = _substituted(question, thread.subject) if thread.subject else question
+    if named != question:
+        return named
+    return in_context(question, (thread.about or thread.subject or topic)[:_CONTEXT_CHARS])
+
+
+def _substituted(question: str, subject: str) -> str:
+    """The question with its first pronoun written out; unchanged where it has none."""
+    if plural := re.match(r"(?P<wh>what|who|where|how) is it\b", question, re.IGNORECASE):
+        verb = "are" if re.search(r"[^s]s$", subject.partition(" of ")[0]) else "is"
+        return f"{plural['wh']} {verb} {subject}{question[plural.end() :]}"
+    named = _POSSESSIVE.sub(lambda its: f"the {its[1]} of {subject}", question, count=1)
+    return named if named != question else _PERSONAL.sub(lambda _: subject, question, count=1)
 
 
 def _subject(topic: str) -> str | None:
@@ -162,4 +207,4 @@ def _is_noun_phrase(topic: str) -> bool:
         topic,
         re.IGNORECASE,
     )
-    return not clause and len(topic.split()) <= 8
+    return not clause and len(topic.split()) <= 8 and len(topic) <= _CONTEXT_CHARS

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from lexloop.core.state import State, Update
-from lexloop.core.types import ABSTENTION, Advice, Plan, Reading, Turn
+from lexloop.core.types import Advice, Plan, Reading, Turn
 from lexloop.models.dialogue import Dialogue
+from lexloop.nodes.markers import MARKER
 
 _TURNS, _TURN_CHARS = 24, 4000
 """How much of a conversation is read: its last turns, and of each its first characters."""
@@ -13,11 +14,16 @@ _TURNS, _TURN_CHARS = 24, 4000
 
 @dataclass(frozen=True)
 class Rewriting:
-    """What retrieval is given: ``queries`` holds at most Q sub-queries, without duplicates."""
+    """What retrieval is given: ``queries`` holds at most Q sub-queries, without duplicates.
+
+    ``topical`` is a follow-up as it was asked with the words of its topic, by which passages are
+    ranked beside; nothing where there is none.
+    """
 
     standalone: str
     queries: list[str]
     keywords: list[str]
+    topical: str = ""
 
 
 class Rewriter(Protocol):
@@ -38,8 +44,8 @@ class Rewriter(Protocol):
 class Wording(Protocol):
     """What the documents say."""
 
-    def heading_of(self, answer: str) -> str:
-        """The heading of the provision that an answer quotes; nothing where it has none."""
+    def place_of(self, quote: str) -> tuple[str, str]:
+        """The heading and the label of the provision that a quote is from; "" where it has none."""
         ...
 
     def read(self, text: str) -> tuple[str, list[Reading]]:
@@ -78,7 +84,7 @@ def rewrite(state: State, rewriter: Rewriter, wording: Wording | None) -> Dialog
             question, read_as = wording.read(question)
         elif not rewriter.translates:
             untranslated = _untranslated(language, wording.languages())
-        history = [_read(turn, wording, last=turn is history[-1]) for turn in history]
+        history = _read(history, wording)
     rewriting = yield from rewriter.rewrite(question, history, state["plan"], advice)
     return {
         "read_as": read_as,
@@ -86,19 +92,8 @@ def rewrite(state: State, rewriter: Rewriter, wording: Wording | None) -> Dialog
         "standalone": rewriting.standalone,
         "queries": rewriting.queries,
         "keywords": rewriting.keywords,
+        "topical": rewriting.topical,
     }
-
-
-def _read(turn: Turn, wording: Wording, last: bool) -> Turn:
-    """A turn with its slips mended, or the last answer with what it is about."""
-    said = turn["content"][:_TURN_CHARS]
-    if turn["role"] == "user":
-        if wording.other_language(said):
-            return turn
-        return {"role": "user", "content": wording.read(said)[0]}
-    if not last or turn["content"] == ABSTENTION:
-        return turn
-    return {**turn, "about": wording.heading_of(said)}
 
 
 def _untranslated(language: str, languages: list[str]) -> str:
@@ -107,3 +102,20 @@ def _untranslated(language: str, languages: list[str]) -> str:
         f"{' and '.join(languages)}. It was not translated, and so not answered: ask it in their "
         "language, or set a model, which translates it."
     )
+
+
+def _read(history: list[Turn], wording: Wording) -> list[Turn]:
+    """The turns, slips mended in what was asked; the last answer that quotes with the place."""
+    quoting = [t for t in history if t["role"] == "assistant" and MARKER.search(t["content"])]
+    turns: list[Turn] = []
+    for turn in history:
+        said = turn["content"][:_TURN_CHARS]
+        if turn["role"] == "user":
+            read = said if wording.other_language(said) else wording.read(said)[0]
+            turns.append({"role": "user", "content": read})
+        elif quoting and turn is quoting[-1]:
+            about, at = wording.place_of(MARKER.split(said, maxsplit=1)[0].strip())
+            turns.append({**turn, "about": about, "at": at})
+        else:
+            turns.append(turn)
+    return turns

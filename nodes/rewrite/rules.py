@@ -6,7 +6,7 @@ from lexloop.core.types import Advice, Plan, Turn
 from lexloop.corpus.text.tokens import STOP_WORDS, words
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.question import asking_sentences, question_parts, without_preamble
-from lexloop.nodes.rewrite.followup import standalone_question
+from lexloop.nodes.rewrite.followup import resolved
 from lexloop.nodes.rewrite.node import Rewriting
 
 _QUOTED = re.compile(r"['\"‘“]([^'\"’”]{3,60})['\"’”](?!\w)")
@@ -31,18 +31,20 @@ class RuleRewriter:
         self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
     ) -> Rewriting:
         """Resolve follow-ups; then the whole question, what it asks, and each part of it."""
-        standalone = standalone_question(question, history)
+        standalone, topical = resolved(question, history)
         asked = asking_sentences(standalone)
         queries = [
             *(advice["queries"] if advice else []),
             *question_parts(standalone),
             " ".join(without_preamble(sentence) for sentence in asked),
             standalone,
+            topical,
         ]
         return Rewriting(
             standalone=standalone,
             queries=distinct(queries)[: plan["Q"]],
             keywords=keywords(standalone)[: plan["K"]],
+            topical=topical,
         )
 
 

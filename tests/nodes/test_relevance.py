@@ -165,3 +165,13 @@ def test_the_answering_statement_is_the_most_relevant(small: View) -> None:
     ):
         scores = relevance(understand(question, small), found, vectors, small).max(axis=0)
         assert found[int(scores.argmax())].own.startswith(expected)
+
+
+def test_what_a_follow_up_goes_back_to_places_it_and_is_no_part_of_what_is_asked(
+    small: View,
+) -> None:
+    question = "And for yachts, regarding Hull inspections?"
+    asked = understand(question, small)
+    assert asked.parts == ["And for yachts?"]
+    assert asked.terms == [frozenset({"yacht"})]
+    assert np.array_equal(asked.vectors[0], small.embed([question])[0])

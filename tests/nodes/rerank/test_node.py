@@ -280,3 +280,26 @@ def test_a_view_compares_its_own_tokens(small: View) -> None:
     assert near.argmax() == 0
     assert (near > 0).all()
     assert (near < 1 + 1e-5).all()
+
+
+class _ByWords:
+    """Scores a candidate by how many words of the question it holds."""
+
+    def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
+        asked = set(question.lower().split())
+        scored: list[Candidate] = [
+            {**c, "score": float(len(asked & set(c["text"].split())))} for c in candidates
+        ]
+        return sorted(scored, key=lambda c: (-c["score"], c["id"]))
+
+
+def test_a_follow_up_is_ranked_by_the_words_of_its_topic_at_half_weight(finish: Ranked) -> None:
+    pool = [candidate("a", "sails ashore mast"), candidate("b", "sails boat winter quay")]
+    asked: State = {**state(pool, k=2), "standalone": "sails ashore"}
+    plain = finish(rerank(asked, _ByWords()))["passages"]
+    assert [(p["id"], p["score"]) for p in plain] == [("a", 2.0), ("b", 1.0)]
+    followed = finish(rerank({**asked, "topical": "sails boat winter quay"}, _ByWords()))[
+        "passages"
+    ]
+    assert [(p["id"], p["score"]) for p in followed] == [("b", 3.0), ("a", 2.5)]
+    assert finish(rerank({**asked, "topical": ""}, _ByWords()))["passages"] == plain

@@ -5,11 +5,15 @@ import time
 import pytest
 
 from lexloop.core.types import Turn
-from lexloop.nodes.rewrite.followup import leans_on_history, standalone_question, topic_of
+from lexloop.nodes.rewrite.followup import leans_on_history, resolved, topic_of
 
 
 def user(*contents: str) -> list[Turn]:
     return [{"role": "user", "content": content} for content in contents]
+
+
+def standalone_question(question: str, history: list[Turn]) -> str:
+    return resolved(question, history)[0]
 
 
 AUDITS = user("I would like to know about bias audits")
@@ -77,6 +81,12 @@ def test_a_turn_of_blanks_or_signs_is_no_topic() -> None:
         ("Does it apply to boats?", True),
         ("Which courts?", True),
         ("Who can sue?", False),
+        ("What is demurrage?", False),
+        ("What are fenders?", False),
+        ("What is a berth?", False),
+        ("What is needed?", True),
+        ("What is the penalty?", True),
+        ("What penalties?", True),
         ("What is the penalty for mooring without an inspection?", False),
         ("Must an owner who leaves the harbour for winter pay it to the port authority?", False),
     ],
@@ -122,7 +132,18 @@ INSPECTED = ("When must a hull be inspected?", "Who pays for it?")
         ),
         ("What about yachts?", INSPECTED, "What about yachts, regarding a hull?"),
         ("And if we don't?", INSPECTED, "And if we don't, regarding a hull?"),
-        ("Can that be extended?", INSPECTED, "Can a hull be extended?"),
+        ("Can that be extended?", INSPECTED, "Can that be extended, regarding a hull?"),
+        ("And to skippers?", INSPECTED, "And to skippers, regarding a hull?"),
+        ("Why?", INSPECTED, "When must a hull be inspected?"),
+        ("By whom?", INSPECTED, "By whom, regarding a hull?"),
+        ("And when?", INSPECTED, "When must a hull be inspected?"),
+        ("Who sits on it?", ("Who owns the quay?", "And the Board?"), "Who sits on the Board?"),
+        ("Who pays them?", ("Who owns the quay?", "What about pilots?"), "Who pays pilots?"),
+        (
+            "How does it decide?",
+            ("Who owns the quay?", "And the Board?", "Who sits on it?"),
+            "How does the Board decide?",
+        ),
         ("What are his duties?", INSPECTED, "What are the duties of a hull?"),
         ("May it act on its own?", ("What is the Board?",), "May the Board act on its own?"),
         ("And the Board?", ("Who owns the quay?",), "And the Board, regarding the quay?"),
@@ -136,10 +157,57 @@ def test_a_turn_that_leans_on_one_that_leans_is_about_the_same(
     assert standalone_question(question, user(*said)) == standalone
 
 
+ANSWERED: list[Turn] = [
+    {"role": "user", "content": "I am off in winter. Can my boat stay here?"},
+    {"role": "assistant", "content": "They may.", "about": "Winter storage", "at": "Article 9"},
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "since", "standalone"),
+    [
+        ("And the sails?", (), "And the sails, regarding Winter storage?"),
+        ("Can that be extended?", (), "Can that be extended, regarding Winter storage?"),
+        ("And if not?", ("And the sails?",), "And if not, regarding Winter storage?"),
+        ("Why?", (), "Why, regarding Winter storage?"),
+        ("And paragraph 3?", (), "And paragraph 3 of Article 9?"),
+        ("And paragraph 3?", ("What does § 4 say?",), "And paragraph 3 of § 4?"),
+        ("And if we don't?", ("Who inspects masts?",), "And if we don't, regarding masts?"),
+        ("What is demurrage?", (), "What is demurrage?"),
+    ],
+)
+def test_where_the_last_answer_on_the_topic_comes_from_is_the_context(
+    question: str, since: tuple[str, ...], standalone: str
+) -> None:
+    assert standalone_question(question, [*ANSWERED, *user(*since)]) == standalone
+
+
+def test_a_provision_that_the_user_named_goes_before_that_of_the_answer() -> None:
+    answer: Turn = {"role": "assistant", "content": "Boats.", "about": "Boats", "at": "Article 7"}
+    history = [*user("What does Article 5 say of boats?"), answer]
+    assert standalone_question("and paragraph 3?", history) == "and paragraph 3 of Article 5?"
+    unnumbered = [*user("Tell me about boats"), Turn({**answer, "at": "Boats"})]
+    assert (
+        standalone_question("and paragraph 3?", unnumbered) == "and paragraph 3, regarding Boats?"
+    )
+
+
+def test_the_words_of_the_topic_are_given_where_the_resolved_question_has_them_not() -> None:
+    assert resolved("Who pays it?", user("What is a mooring fee?"))[1] == ""
+    assert resolved("And the sails?", ANSWERED)[1] == "And the sails? winter boat stay"
+    assert resolved("What is demurrage?", ANSWERED)[1] == ""
+
+
 def test_a_conversation_of_200_turns_grows_no_question() -> None:
     history = user("What is a mooring fee?", *["And for yachts, must they pay it?"] * 200)
     assert len(standalone_question("And its penalty?", history)) < 120
+    assert len(resolved("And its penalty?", history)[1]) < 120
     long = user(*["Who can " + "impose the fee " * 10_000] * 30)
     began = time.process_time()
-    assert len(standalone_question("And twice?", long)) < 5_000
-    assert time.process_time() - began < 2.0
+    assert len(standalone_question("And twice?", long)) < 400
+    assert len(resolved("And twice?", long)[1]) < 500
+    for letters in ("a", "[", "it ", "and what about ", "§ 5(", "who "):
+        one = user(*[letters * (100_000 // len(letters))] * 200)
+        for question in ("And to them?", "And paragraph 3?", "Why?"):
+            assert sum(map(len, resolved(question, one))) < 5_000
+    assert time.process_time() - began < 6.0

@@ -149,6 +149,7 @@ def test_the_node_writes_all_three(finish: Callable[[Any], Update]) -> None:
         "standalone": "What are bias audits?",
         "queries": ["What are bias audits?"],
         "keywords": ["bias audits"],
+        "topical": "",
     }
 
 
@@ -169,9 +170,11 @@ class Wording:
 
     def __init__(self) -> None:
         self.given: list[str] = []
+        self.looked_up: list[str] = []
 
-    def heading_of(self, answer: str) -> str:
-        return "Winter storage" if "leave" in answer else ""
+    def place_of(self, quote: str) -> tuple[str, str]:
+        self.looked_up.append(quote)
+        return ("Winter storage", "Article 9") if "leave" in quote else ("", "")
 
     def read(self, text: str) -> tuple[str, list[Reading]]:
         self.given.append(text)
@@ -240,9 +243,13 @@ def test_a_retry_mends_nothing_and_keeps_what_was_read(finish: Callable[[Any], U
 @pytest.mark.parametrize(
     ("answer", "standalone"),
     [
-        ("They may leave them ashore.", "And the sails, regarding Winter storage?"),
+        ("They may leave them ashore. [1]", "And the sails, regarding Winter storage?"),
+        (
+            "I leave that to you.",
+            "And the sails, regarding I am off in winter. Can my boat stay here?",
+        ),
         (ABSTENTION, "And the sails, regarding I am off in winter. Can my boat stay here?"),
-        ("Yes.", "And the sails, regarding I am off in winter. Can my boat stay here?"),
+        ("Yes. [1]", "And the sails, regarding I am off in winter. Can my boat stay here?"),
     ],
 )
 def test_a_story_is_called_what_its_answer_is_about(
@@ -258,6 +265,45 @@ def test_a_story_is_called_what_its_answer_is_about(
     }
     update = finish(rewrite(state, RuleRewriter(), Wording()))
     assert update["standalone"] == standalone
+
+
+def test_a_follow_up_is_searched_by_the_words_of_its_topic_as_well(
+    finish: Callable[[Any], Update],
+) -> None:
+    state: State = {
+        "asked": "And the sails?",
+        "history": [
+            {"role": "user", "content": "I am off in winter. Can my boat stay here?"},
+            {"role": "assistant", "content": "They may leave it ashore. [1]\nOwners pay. [2]"},
+        ],
+        "plan": PLAN,
+    }
+    update = finish(rewrite(state, RuleRewriter(), Wording()))
+    assert update["topical"] == "And the sails? winter boat stay"
+    assert update["queries"][-1] == update["topical"]
+    retried = finish(rewrite({**state, **update, "advice": ADVICE}, RuleRewriter(), Wording()))
+    assert retried["topical"] == ""
+
+
+def test_the_place_of_the_last_answer_is_looked_up_by_what_it_quotes_first(
+    finish: Callable[[Any], Update],
+) -> None:
+    wording = Wording()
+    history: list[Turn] = [
+        {"role": "user", "content": "Where do boats winter?"},
+        {"role": "assistant", "content": "On the quay. [1]"},
+        {"role": "user", "content": "And the masts?"},
+        {"role": "assistant", "content": "They may leave them ashore. [1]\nOwners pay. [2]"},
+        {"role": "user", "content": "And who pays?"},
+        {"role": "assistant", "content": ABSTENTION},
+    ]
+    asked: State = {"asked": "And paragraph 3?", "history": history, "plan": PLAN}
+    update = finish(rewrite(asked, RuleRewriter(), wording))
+    assert update["standalone"] == "And paragraph 3 of Article 9?"
+    assert wording.looked_up == ["They may leave them ashore."]
+    other: State = {"asked": "And if not?", "history": history, "plan": PLAN}
+    update = finish(rewrite(other, RuleRewriter(), wording))
+    assert update["standalone"] == "And if not, regarding Winter storage?"
 
 
 def test_of_a_long_conversation_the_end_is_read(finish: Callable[[Any], Update]) -> None:
