@@ -103,6 +103,13 @@ class Settings(AdaptSettings, SearchSettings, IndexSettings, ModelSettings):
         default="auto", description="Who rewords the question after a low score."
     )
 
+    min_answers: float = Field(
+        default=0.5,
+        ge=0.0,
+        le=1.0,
+        description="Pass mark for how likely an extracted answer is to answer the question; the "
+        "marks for relevance are for those of which nobody says that.",
+    )
     min_answer_relevance: float = Field(
         default=0.22,
         ge=0.0,

@@ -19,6 +19,7 @@ from lexloop.core.types import (
     Citation,
     Degradation,
     Evaluation,
+    Finding,
     Passage,
     Plan,
     Pointed,
@@ -69,6 +70,8 @@ class OutputState(TypedDict, total=False):
     warning: str
     read_as: list[Reading]
     citations: list[Citation]
+    finding: Finding
+    near: list[Citation]  # in place of an answer: what comes nearest to one
     evaluation: Evaluation
     passages: list[Passage]
     triplets: list[Triplet]
@@ -101,6 +104,8 @@ class State(InputState, OutputState, total=False):
     draft: str
     draft_citations: list[Citation]
     draft_abstained: bool
+    draft_answers: float | None  # how likely it answers the question; None where nobody says
+    draft_near: list[Citation]
     draft_told: list[str]  # the lines of the draft that code read off the structure
     reasoning: list[Reasoning]  # not in the output: it may recite the instructions
 

@@ -168,8 +168,16 @@ class Plan(TypedDict):
     S: int
 
 
+Finding = Literal["answers", "in part", "near", "absent"]
+"""What came of a question: an answer; perhaps part of one; none, though the documents have
+something near it; nothing. The last two are abstentions."""
+
+
 class Evaluation(TypedDict):
-    """The verdict on one attempt. A score is None where it could not be resolved."""
+    """The verdict on one attempt. A score is None where it could not be resolved.
+
+    ``answers`` is how likely it is that the answer answers the question, where its generator says.
+    """
 
     answer_relevance: float | None
     context_relevance: float | None
@@ -177,6 +185,7 @@ class Evaluation(TypedDict):
     citations_verified: bool
     passed: bool
     reasons: list[str]
+    answers: NotRequired[float]
 
 
 class Advice(TypedDict):
@@ -216,6 +225,7 @@ class Attempt(TypedDict):
     evaluation: Evaluation
     usage: Usage
     advice: NotRequired[Advice]
+    near: NotRequired[list[Citation]]
 
 
 class Degradation(TypedDict):

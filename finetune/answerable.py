@@ -1,12 +1,17 @@
-"""Fits when the extractive generator abstains, and ships the weights as plain JSON.
+"""Fits how likely an extractive answer is to answer the question, and ships the weights.
 
     python -m lexloop.finetune.answerable --set GOLD.jsonl DIR [--set GOLD.jsonl DIR ...]
-        --negative data/negative.jsonl --out data/answerable
+        [--probes DIR ...] --negative data/negative.jsonl --out data/answerable
 
-Every in-scope question is read twice: over all documents, where it can be answered, and with its
-evidence taken out, where it cannot. Out-of-scope questions and negative queries cannot either.
-Scores are cross-validated by question, and the intercept is moved so that no more than
-``--refused`` of the answerable questions would be refused.
+What is predicted is whether one of the first passages, which are what an answer quotes, holds what
+answers the question. Every in-scope question of a gold file is read twice: over all documents, and
+with its evidence taken out, where the nearest passages are plausible and wrong. So are those of
+out-of-scope questions and negative queries, and those that the search ranks before the right one.
+``--probes`` names folders with a law, its ``structure.json`` and ``probes.jsonl``.
+
+Printed are the shares of each kind that would be refused and passed, and how reliable the
+probability is: its AUROC, its expected calibration error and the curve, each set by weights that
+were fitted on the other sets.
 """
 
 import argparse
@@ -19,12 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.files import write_text
-from lexloop.finetune.answerable_rows import Row, read_rows
+from lexloop.core.settings import Settings
+from lexloop.finetune.answerable_rows import Row, probe_rows, read_rows
 from lexloop.nodes.generate.answerable import Signs
+from lexloop.nodes.generate.extractive import MIN_ANSWERABLE
 
-_WEIGHTS = {"answerable": 1.0, "evidence removed": 0.5, "out of scope": 4.0, "negative": 1.0}
-_FOLDS = 10
-_STRENGTH = 3.0
+_WEIGHTS = {"answerable": 1.0, "evidence removed": 0.25, "out of scope": 2.0, "negative": 0.5}
+_STRENGTH = 1.0
+_BINS = 10
 
 Floats = NDArray[np.float64]
 
@@ -32,78 +39,99 @@ Floats = NDArray[np.float64]
 def main() -> None:
     """Fit, write the weights and print what they do."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--set", nargs=2, action="append", required=True, metavar=("GOLD", "DIR"))
+    parser.add_argument("--set", nargs=2, action="append", default=[], metavar=("GOLD", "DIR"))
+    parser.add_argument("--probes", type=Path, action="append", default=[], metavar="DIR")
     parser.add_argument("--negative", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--refused", type=float, default=0.07)
     options = parser.parse_args()
     rows = [
         row
         for number, (gold, docs) in enumerate(options.set)
         for row in read_rows(number, Path(gold), Path(docs), options.negative)
     ]
-    weights, scores = fit(rows, options.refused)
+    for number, folder in enumerate(options.probes, len(options.set)):
+        rows += probe_rows(number, folder)
+    weights = fit(rows)
     options.out.mkdir(parents=True, exist_ok=True)
     write_text(options.out / "weights.json", json.dumps(weights, indent=2) + "\n")
-    print(table(rows, scores))
-    if len(options.set) > 1:
+    print(table(rows, predicted(rows, weights)))
+    if len({row.set for row in rows}) > 1:
         print("\nEach set by weights that were fitted on the others:\n")
-        print(table(rows, across(rows, options.refused)))
+        others = across(rows)
+        print(table(rows, others))
+        print(f"\n{reliability(np.array([row.found for row in rows]), others)}")
 
 
-def across(rows: list[Row], refused: float) -> Floats:
-    """Each row's score by weights and a bar that saw no row of its set."""
-    scores: Floats = np.zeros(len(rows))
-    for number in {row.set for row in rows}:
-        weights, _ = fit([row for row in rows if row.set != number], refused)
-        slopes = np.array(list(weights["weights"].values()))
-        for place, row in enumerate(rows):
-            if row.set == number:
-                scores[place] = weights["intercept"] + float(slopes @ np.array(astuple(row.signs)))
-    return scores
-
-
-def fit(rows: list[Row], refused: float) -> tuple[dict[str, Any], Floats]:
-    """The weights, and each row's cross-validated score, of which the positive ones answer.
-
-    Args:
-        rows: Signs with their kind.
-        refused: The share of answerable questions that may be refused.
-    """
+def fit(rows: list[Row]) -> dict[str, Any]:
+    """The weights of a logistic regression from signs to whether the answer was found."""
     from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import GroupKFold
 
     signs = np.array([astuple(row.signs) for row in rows])
-    answerable = np.array([row.kind == "answerable" for row in rows])
-    weight = np.array([_WEIGHTS[row.kind] for row in rows])
-    questions = np.unique([row.question for row in rows], return_inverse=True)[1]
-    scores: Floats = np.zeros(len(rows))
-    for train, test in GroupKFold(_FOLDS).split(signs, answerable, questions):
-        model = LogisticRegression(C=_STRENGTH, max_iter=5000)
-        model.fit(signs[train], answerable[train], sample_weight=weight[train])
-        scores[test] = model.decision_function(signs[test])
+    spread = np.maximum(signs.std(axis=0), 1e-9)
     model = LogisticRegression(C=_STRENGTH, max_iter=5000)
-    model.fit(signs, answerable, sample_weight=weight)
-    bar = float(np.quantile(scores[answerable], refused))
+    model.fit(
+        signs / spread,
+        [row.found for row in rows],
+        sample_weight=[_WEIGHTS[row.kind] for row in rows],
+    )
     names = [field.name for field in fields(Signs)]
-    coefficients = [round(float(value), 4) for value in model.coef_[0]]
-    weights = {
-        "intercept": round(float(np.ravel(model.intercept_)[0]) - bar, 4),
-        "weights": dict(zip(names, coefficients, strict=True)),
-    }
-    return weights, scores - bar
+    slopes = [round(float(value), 4) for value in model.coef_[0] / spread]
+    intercept = round(float(np.ravel(model.intercept_)[0]), 4)
+    return {"intercept": intercept, "weights": dict(zip(names, slopes, strict=True))}
 
 
-def table(rows: list[Row], scores: Floats) -> str:
-    """The share of each kind that would be refused, by set, cross-validated."""
-    lines = ["| set | kind | rows | refused |", "|---|---|---|---|"]
+def predicted(rows: list[Row], weights: dict[str, Any]) -> Floats:
+    """Each row's probability by some weights."""
+    slopes = np.array(list(weights["weights"].values()))
+    logits = np.array([astuple(row.signs) for row in rows]) @ slopes + weights["intercept"]
+    probabilities: Floats = 1.0 / (1.0 + np.exp(-logits))
+    return probabilities
+
+
+def across(rows: list[Row]) -> Floats:
+    """Each row's probability by weights that saw no row of its set."""
+    found: Floats = np.zeros(len(rows))
+    for number in {row.set for row in rows}:
+        held = np.array([row.set == number for row in rows])
+        weights = fit([row for row in rows if row.set != number])
+        found[held] = predicted([row for row in rows if row.set == number], weights)
+    return found
+
+
+def table(rows: list[Row], probabilities: Floats) -> str:
+    """The share of each kind that is refused, and that passes, by set."""
+    passed = Settings().min_answers
+    lines = ["| set | kind | rows | found | refused | passed |", "|---|---|---|---|---|---|"]
     for number in sorted({row.set for row in rows}):
         for kind in _WEIGHTS:
             picked = [i for i, row in enumerate(rows) if (row.set, row.kind) == (number, kind)]
             if picked:
-                share = float(np.mean(scores[picked] < 0))
-                lines.append(f"| {number + 1} | {kind} | {len(picked)} | {share:.2f} |")
+                found = float(np.mean([rows[i].found for i in picked]))
+                refused = float(np.mean(probabilities[picked] < MIN_ANSWERABLE))
+                good = float(np.mean(probabilities[picked] >= passed))
+                lines.append(
+                    f"| {number + 1} | {kind} | {len(picked)} | {found:.2f} | {refused:.2f} "
+                    f"| {good:.2f} |"
+                )
     return "\n".join(lines)
+
+
+def reliability(found: NDArray[np.bool_], probabilities: Floats) -> str:
+    """AUROC, expected calibration error, and the curve of what was found by what was said."""
+    from sklearn.metrics import roc_auc_score
+
+    bins = np.minimum((probabilities * _BINS).astype(int), _BINS - 1)
+    error, lines = 0.0, ["| said | rows | found |", "|---|---|---|"]
+    for number in range(_BINS):
+        inside = bins == number
+        if inside.any():
+            said, true = float(probabilities[inside].mean()), float(found[inside].mean())
+            error += float(inside.mean()) * abs(said - true)
+            lines.append(f"| {said:.2f} | {int(inside.sum())} | {true:.2f} |")
+    head = (
+        f"AUROC {roc_auc_score(found, probabilities):.3f}, expected calibration error {error:.3f}"
+    )
+    return "\n".join([head, "", *lines])
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 """The rows that answerability is fitted on: the signs that the graph itself would read."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
@@ -27,15 +29,25 @@ from lexloop.nodes.generate.selection import gather
 from lexloop.nodes.relevance import Sources, understand
 
 _SETTINGS = Settings(max_retries=0)
+_BY_NUMBER = {"article", "provision", "no_such", "typo"}
 
 
 @dataclass(frozen=True)
 class Row:
-    """The signs of one question; ``kind`` says whether and why it can be answered."""
+    """The signs of one question.
+
+    Args:
+        set: The number of its set.
+        kind: Whether and why it can be answered.
+        question: As it was asked.
+        found: Whether one of the first passages holds what answers it.
+        signs: What was read.
+    """
 
     set: int
     kind: str
     question: str
+    found: bool
     signs: Signs
 
 
@@ -47,6 +59,7 @@ class SignReader:
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
         self.signs: Signs | None = None
+        self.passages: list[Passage] = []
 
     @unassisted
     def generate(
@@ -60,6 +73,7 @@ class SignReader:
         """Note the signs; the answer is the abstention."""
         asked = understand(question, self._sources)
         scored = gather(asked, passages, self._sources)
+        self.passages = passages
         self.signs = read_signs(asked, scored, self._sources) if scored else None
         return Draft(ABSTENTION)
 
@@ -77,29 +91,88 @@ def read_rows(number: int, gold: Path, docs: Path, negative: Path) -> list[Row]:
         InputError: A file is malformed, or no chunk holds the evidence of a question.
         CorpusError: The folder holds no documents.
     """
-    documents = [d for d in load_documents(docs)[0] if d.name.endswith(".txt")]
-    collection = build_collection(documents, tools_for(_SETTINGS, load_minilm()))
+    collection = _collection(docs)
     view = collection.seen_by(Filters.of(_SETTINGS))
     judged = Judged(view.every_chunk())
     rows: list[Row] = []
     for item in read_gold(gold):
-        kind = "out of scope" if item.out_of_scope else "answerable"
-        rows += _row(number, kind, item.question, item.conversation_history, collection)
-        if not item.out_of_scope:
-            left = view.without(judged.to_take_out(item))
-            kind = "evidence removed"
-            rows += _row(number, kind, item.question, item.conversation_history, left)
-    for asked in read_jsonl(negative, Negative):
-        rows += _row(number, "negative", asked.query, (), collection)
+        asked, said = item.question, item.conversation_history
+        if item.out_of_scope:
+            rows += _row((number, "out of scope"), asked, said, collection, _nothing)
+            continue
+        answering = judged.to_take_out(item)
+        held = lambda passage, ids=answering: passage["id"] in ids  # noqa: E731
+        rows += _row((number, "answerable"), asked, said, collection, held)
+        left = view.without(answering)
+        rows += _row((number, "evidence removed"), asked, said, left, _nothing)
+    for query in read_jsonl(negative, Negative):
+        rows += _row((number, "negative"), query.query, (), collection, _nothing)
     return rows
 
 
+def probe_rows(number: int, folder: Path) -> list[Row]:
+    """The rows of a law's probes: its text, ``structure.json`` and ``probes.jsonl``.
+
+    A turn of a conversation is asked with the first question before it.
+    """
+    structure = json.loads((folder / "structure.json").read_text(encoding="utf-8"))
+    spans = {unit.get("label", unit.get("article")): unit for unit in structure}
+    collection = _collection(folder)
+    rows: list[Row] = []
+    for line in (folder / "probes.jsonl").read_text(encoding="utf-8").splitlines():
+        probe = json.loads(line)
+        if probe["kind"] in _BY_NUMBER:
+            continue
+        units = [_unit(spans, probe, at) for at in _places(probe)]
+        asked = " ".join([*probe["history"][:1], probe["question"]])
+        kind = "out of scope" if probe["kind"] == "not_there" else "answerable"
+        held = lambda passage, units=units: any(_overlap(passage, u) for u in units)  # noqa: E731
+        rows += _row((number, kind), asked, (), collection, held)
+    return rows
+
+
+def _places(probe: dict[str, Any]) -> list[Any]:
+    if probe["kind"] == "not_there":
+        return []
+    return probe.get("gold") or [(probe["article"], probe["paragraph"]), *probe.get("also", [])]
+
+
+def _unit(spans: dict[Any, Any], probe: dict[str, Any], at: Any) -> dict[str, Any]:
+    """What a probe names: a label, or an article and a paragraph of it."""
+    if isinstance(at, str):
+        found: dict[str, Any] = spans[at]
+        return found
+    article: dict[str, Any] = spans[at[0]]
+    paragraphs: list[dict[str, Any]] = [p for p in article["paragraphs"] if p["n"] == at[1]]
+    return paragraphs[0] if at[1] and paragraphs else article
+
+
+def _overlap(passage: Passage, unit: dict[str, Any]) -> bool:
+    start, end = int(unit["start"]), int(unit["end"])
+    shared = min(passage["end"], end) - max(passage["start"], start)
+    return shared > min(passage["end"] - passage["start"], end - start) / 2
+
+
+def _nothing(passage: Passage) -> bool:
+    return False
+
+
+def _collection(docs: Path) -> Collection:
+    documents = [d for d in load_documents(docs)[0] if d.name.endswith(".txt")]
+    return build_collection(documents, tools_for(_SETTINGS, load_minilm()))
+
+
 def _row(
-    number: int, kind: str, question: str, history: Sequence[Said], collection: Collection
+    of: tuple[int, str],
+    question: str,
+    history: Sequence[Said],
+    collection: Collection,
+    answering: Callable[[Passage], bool],
 ) -> list[Row]:
     reader = SignReader(collection.seen_by(Filters.of(_SETTINGS)))
     parts = replace(choose(_SETTINGS, collection, None), generator=reader)
     roles = {"user": HumanMessage, "assistant": AIMessage}
     messages: list[AnyMessage] = [roles[turn.role](content=turn.content) for turn in history]
     build_graph(lambda *_: parts).invoke({"messages": [*messages, HumanMessage(content=question)]})
-    return [Row(number, kind, question, reader.signs)] if reader.signs else []
+    found = any(map(answering, reader.passages[: _SETTINGS.max_statements]))
+    return [Row(*of, question, found, reader.signs)] if reader.signs else []

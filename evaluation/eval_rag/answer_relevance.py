@@ -1,5 +1,6 @@
 """Answer relevance where there is no collection that the answer came from."""
 
+from collections.abc import Sequence
 from dataclasses import astuple
 from functools import lru_cache
 
@@ -61,6 +62,9 @@ class _NoCollection:
 
     def knows(self, term: str) -> bool:
         return True
+
+    def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
+        return None
 
     def centre(self) -> Vectors:
         # nothing is the middle of no documents

@@ -64,6 +64,8 @@ def classify(
         "untranslated": "",
         "pointed": None,
         "draft_told": [],
+        "draft_answers": None,
+        "draft_near": [],
         "attempts": [],
         "answer": "",
         "abstained": False,

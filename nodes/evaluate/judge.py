@@ -9,12 +9,16 @@ from lexloop.models.dialogue import Dialogue
 
 @dataclass(frozen=True)
 class Judgement:
-    """Three scores in [0, 1] (the triad of LQ-RAG); None where one could not be resolved."""
+    """Three scores in [0, 1] (the triad of LQ-RAG); None where one could not be resolved.
+
+    ``answers`` is how likely it is that the answer answers the question; None where nobody says.
+    """
 
     answer_relevance: float | None
     context_relevance: float | None
     groundedness: float | None
     reasons: list[str] = field(default_factory=list)
+    answers: float | None = None
 
 
 class Judge(Protocol):

@@ -1,5 +1,6 @@
 """evaluate: the verdict on this attempt, and at the end the best attempt as the answer."""
 
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.messages import AIMessage
@@ -13,6 +14,7 @@ from lexloop.nodes.evaluate.checks import TextOf, citation_problems, without_tol
 from lexloop.nodes.evaluate.judge import Judge, Judgement
 from lexloop.nodes.evaluate.verdict import (
     best_attempt,
+    finding_of,
     may_retry,
     passes,
     warning_for,
@@ -77,6 +79,7 @@ def _with_draft(state: State, evaluation: Evaluation) -> list[Attempt]:
         "citations": state["draft_citations"],
         "evaluation": evaluation,
         "usage": {**state["usage"], "seconds": 0.0},
+        "near": state.get("draft_near", []),
     }
     return [*state["attempts"], attempt]
 
@@ -100,6 +103,7 @@ def _evaluation(
         read = Judgement(None, None, None, ["It was read off the structure of the documents."])
         return _record(read, problems, passed=not problems)
     judgement = yield from judge.judge(state["standalone"], state["passages"], said)
+    judgement = replace(judgement, answers=state.get("draft_answers"))
     passed = not problems and passes(judgement, settings)
     return _record(judgement, problems, passed)
 
@@ -115,7 +119,7 @@ def _problems(state: State, text_of: TextOf | None) -> list[str]:
 
 
 def _record(judgement: Judgement, problems: list[str], passed: bool) -> Evaluation:
-    return {
+    record: Evaluation = {
         "answer_relevance": judgement.answer_relevance,
         "context_relevance": judgement.context_relevance,
         "groundedness": judgement.groundedness,
@@ -123,6 +127,9 @@ def _record(judgement: Judgement, problems: list[str], passed: bool) -> Evaluati
         "passed": passed,
         "reasons": [*problems, *judgement.reasons],
     }
+    if judgement.answers is not None:
+        record["answers"] = judgement.answers
+    return record
 
 
 def _final(state: State, attempts: list[Attempt], best: Attempt, warning: str) -> Update:
@@ -133,6 +140,8 @@ def _final(state: State, attempts: list[Attempt], best: Attempt, warning: str) -
         "abstained": best["abstained"],
         "warning": warning,
         "citations": best["citations"],
+        "finding": finding_of(best),
+        "near": best.get("near", []),
         "evaluation": best["evaluation"],
         "passages": best["passages"],
         "triplets": best["triplets"],

@@ -1,17 +1,21 @@
 """When an attempt passes, when it is tried again, and which attempt is the answer."""
 
 from lexloop.core.settings import Settings
-from lexloop.core.types import Attempt, Evaluation
+from lexloop.core.types import Attempt, Evaluation, Finding
 from lexloop.nodes.evaluate.judge import Judgement
 
 
 def passes(judgement: Judgement, settings: Settings) -> bool:
-    """Whether each score reaches its setting; an unresolved score never does."""
-    pairs = (
-        (judgement.answer_relevance, settings.min_answer_relevance),
-        (judgement.context_relevance, settings.min_context_relevance),
-        (judgement.groundedness, settings.min_groundedness),
-    )
+    """Whether each score reaches its setting; an unresolved score never does.
+
+    Where it is said how likely the answer is to answer the question, that stands for relevance.
+    """
+    pairs = [(judgement.groundedness, settings.min_groundedness)]
+    if judgement.answers is not None:
+        pairs.append((judgement.answers, settings.min_answers))
+    else:
+        pairs.append((judgement.answer_relevance, settings.min_answer_relevance))
+        pairs.append((judgement.context_relevance, settings.min_context_relevance))
     return all(score is not None and score >= least for score, least in pairs)
 
 
@@ -46,6 +50,13 @@ def lowest_score(evaluation: Evaluation) -> float:
         evaluation["groundedness"],
     )
     return min((-1.0 if score is None else score) for score in scores)
+
+
+def finding_of(best: Attempt) -> Finding:
+    """What came of the question."""
+    if best["abstained"]:
+        return "near" if best.get("near") else "absent"
+    return "answers" if best["evaluation"]["passed"] else "in part"
 
 
 def warning_for(best: Attempt, judged: bool) -> str:

@@ -14,6 +14,7 @@ from lexloop.corpus.text.tokens import tokenize
 from lexloop.nodes.definition import defines
 from lexloop.nodes.generate.expected import counted, expected_kind, holds
 from lexloop.nodes.generate.selection import Evidence, Scored, is_definition
+from lexloop.nodes.question import asking_sentences
 from lexloop.nodes.relevance import Asked, Sources, coverage
 
 _PROPER = re.compile(r"(?<=[a-z,'’)\]] )[A-Z][\w\-]*[\w]")
@@ -24,6 +25,7 @@ _GENERIC = frozenset("document documents file version section article chapter pa
 """Words that people capitalise when they point at a text; they name nothing."""
 _TOP = 5
 _LONG = 10
+_BEHIND = 3
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class Signs:
         vague: Whether the question names next to nothing.
         length: How many search terms the question has, up to 10, over 10.
         several: Whether several things are asked.
+        late: MaxSim of the first passage with what is asked, without preamble or story.
+        lead: By how much the first passage is ranked before the fourth, up to 1.
     """
 
     closest: float
@@ -55,6 +59,8 @@ class Signs:
     vague: float
     length: float
     several: float
+    late: float
+    lead: float
 
 
 def read_signs(asked: Asked, scored: Scored, sources: Sources) -> Signs:
@@ -89,7 +95,20 @@ def read_signs(asked: Asked, scored: Scored, sources: Sources) -> Signs:
         vague=float(asked.vague),
         length=min(len(wanted), _LONG) / _LONG,
         several=float(len(asked.parts) > 1),
+        late=_late(asked, scored, sources),
+        lead=_lead(scored),
     )
+
+
+def _late(asked: Asked, scored: Scored, sources: Sources) -> float:
+    first = scored.passages[0]["id"]
+    found = sources.closeness(" ".join(asking_sentences(asked.question)), [first])
+    return 0.0 if found is None else float(found[0])
+
+
+def _lead(scored: Scored) -> float:
+    ranked = [passage["score"] for passage in scored.passages[: _BEHIND + 1]]
+    return min(1.0, max(0.0, ranked[0] - ranked[-1]))
 
 
 def _defined(term: str, item: Evidence) -> bool:

@@ -1,6 +1,7 @@
 """The embedded generator: selects, orders and cites sentences of the passages."""
 
 import re
+from dataclasses import replace
 from itertools import islice
 
 from lexloop.core.types import (
@@ -28,7 +29,10 @@ from lexloop.nodes.generate.selection import Chosen, Evidence, Lengths, gather, 
 from lexloop.nodes.question import question_parts
 from lexloop.nodes.relevance import Asked, understand
 
-MIN_ANSWERABLE = 0.5
+MIN_ANSWERABLE, MIN_NEAR, SURE = 0.2, 0.05, 0.6
+"""From which probability on that it answers there is an answer, what comes near one is shown, and
+no more than the best is quoted."""
+_NEAR = 2
 _LAST_MARKER = re.compile(r" \[(\d+)\]$")
 _SHORT = 300
 """A provision of so few words is quoted whole, whatever is asked of it."""
@@ -43,7 +47,6 @@ class ExtractiveGenerator:
     """
 
     instructions = ""
-    sure = True
 
     def __init__(self, sources: Documents, lengths: Lengths | None = None) -> None:
         self._sources, self._lengths = sources, lengths or Lengths()
@@ -93,11 +96,18 @@ class ExtractiveGenerator:
             scored = scored.within(units)
         if scored is None or not asked.all_terms:
             return Draft(ABSTENTION)
-        if answerable(read_signs(asked, scored, self._sources)) < MIN_ANSWERABLE:
-            return Draft(ABSTENTION)
-        return self._draft(asked, select(asked, scored, self._lengths, self.sure))
+        answers = answerable(read_signs(asked, scored, self._sources))
+        chosen = select(asked, scored, self._lengths, sure=answers >= SURE)
+        if answers < MIN_ANSWERABLE:
+            return Draft(ABSTENTION, near=self._near(chosen) if answers >= MIN_NEAR else [])
+        return replace(self._draft(asked, chosen, answers >= SURE), answers=answers)
 
-    def _draft(self, asked: Asked, chosen: Chosen) -> Draft:
+    def _near(self, chosen: Chosen) -> list[Citation]:
+        """What comes nearest to an answer, one citation a provision."""
+        items = [*chosen.best, *chosen.more][:_NEAR]
+        return [self._cited(item, [item.said], n) for n, item in enumerate(items, 1)]
+
+    def _draft(self, asked: Asked, chosen: Chosen, sure: bool) -> Draft:
         """The evidence as an answer; what is asked of a list as a whole is answered by all of it.
 
         Sources are numbered in the order of use, each once. What a list is headed and what of it is
@@ -107,7 +117,7 @@ class ExtractiveGenerator:
         told: list[str] = []
         citations: list[Citation] = []
         lists = [list_asked(item, asked, self._sources) for item in chosen.best]
-        more = [] if any(lists) and self.sure else chosen.more
+        more = [] if any(lists) and sure else chosen.more
         room = self._lengths.whole
         quoted: list[PointedUnit] = []
         for item, units in [*zip(chosen.best, lists, strict=True), *((i, []) for i in more)]:

@@ -1,7 +1,7 @@
 """generate: a drafted answer whose statements carry [n] markers, or the abstention."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from lexloop.core.state import State, Update
@@ -27,12 +27,16 @@ class Draft:
     ``told`` are the lines of the answer that code read off a document's structure: quotes of
     whole provisions, and what is not there. Only code fills it in. ``quoted`` are the chunks of
     what is quoted whole: they are passages of the answer, were they among those given or not.
+    ``answers`` is how likely it is that the draft answers the question, None where nobody says;
+    ``near`` is what an abstention has nearest to an answer.
     """
 
     answer: str
     citations: list[Citation] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
     quoted: list[Chunk] = field(default_factory=list)
+    answers: float | None = None
+    near: list[Citation] = field(default_factory=list)
 
     @property
     def abstained(self) -> bool:
@@ -98,6 +102,8 @@ def generate(state: State, generator: Generator, guard: Guard) -> Dialogue[Updat
         "draft_citations": draft.citations,
         "draft_abstained": draft.abstained,
         "draft_told": draft.told,
+        "draft_answers": draft.answers,
+        "draft_near": draft.near,
     }
 
 
@@ -159,4 +165,4 @@ def with_told(draft: Draft, told: list[Told]) -> Draft:
         citations += numbered
         lines.append(" ".join([line["line"], "".join(f"[{c['n']}]" for c in numbered)]).strip())
     answer = "\n".join([*filter(None, [said]), *lines])
-    return Draft(answer, citations, [*draft.told, *lines], draft.quoted)
+    return replace(draft, answer=answer, citations=citations, told=[*draft.told, *lines])

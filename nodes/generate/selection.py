@@ -55,6 +55,11 @@ class Scored:
     scores: NDArray[np.float32]
 
     @property
+    def passages(self) -> list[Passage]:
+        """The passages that hold it, in their order."""
+        return list({item.passage["id"]: item.passage for item in self.evidence}.values())
+
+    @property
     def best(self) -> NDArray[np.float32]:
         """Each piece of evidence by the part it suits best."""
         top: NDArray[np.float32] = self.scores.max(axis=0)
@@ -96,7 +101,7 @@ def gather(asked: Asked, passages: list[Passage], sources: Sources) -> Scored | 
 
 
 def _closeness(asked: Asked, passages: list[Passage], sources: Sources) -> dict[str, float]:
-    """By how much each passage's tokens are farther from the question's than the nearest's; <= 0."""
+    """By how much each passage's tokens are farther from the question's than the nearest's."""
     ids = [passage["id"] for passage in passages]
     found = sources.closeness(asked.question, ids)
     if found is None:
