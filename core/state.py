@@ -105,6 +105,7 @@ class State(InputState, OutputState, total=False):
     draft_citations: list[Citation]
     draft_abstained: bool
     draft_answers: float | None  # how likely it answers the question; None where nobody says
+    draft_unanswered: list[str]
     draft_near: list[Citation]
     draft_told: list[str]  # the lines of the draft that code read off the structure
     reasoning: list[Reasoning]  # not in the output: it may recite the instructions

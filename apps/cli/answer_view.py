@@ -10,9 +10,15 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from lexloop.core.types import Citation, Evaluation, Triplet
+    from lexloop.core.types import Citation, Evaluation, Finding, Triplet
 
 _MARK = "bold cyan"
+_FINDINGS: dict["Finding", tuple[str, str]] = {
+    "answers": ("Passed", "bold green"),
+    "in part": ("Not passed: at best in part", "bold red"),
+    "near": ("Abstained: found near it, but not this", "bold yellow"),
+    "absent": ("Abstained: not in the documents", "bold yellow"),
+}
 
 
 def print_answer(console: "Console", state: dict[str, Any], session: Session) -> None:
@@ -24,21 +30,24 @@ def print_answer(console: "Console", state: dict[str, Any], session: Session) ->
     if state["warning"]:
         console.print(joined(plain("Warning: ", "bold yellow"), plain(state["warning"], "yellow")))
     print_sources(console, state["citations"])
+    print_sources(console, state["near"], "Near it, but no answer")
     console.print()
     retries = len(state["attempts"]) - 1
-    console.print(verdict(state["evaluation"], state["abstained"], retries))
+    console.print(verdict(state["evaluation"], state["finding"], retries))
     for item in state["degraded"]:
         said = f"{item['node']}: {item['used']} instead of {item['wanted']}. {item['reason']}"
         console.print(joined(plain("Degraded: ", "bold yellow"), plain(one_line(said), "yellow")))
     console.print(_cost(state, session))
 
 
-def print_sources(console: "Console", citations: list["Citation"]) -> None:
+def print_sources(
+    console: "Console", citations: list["Citation"], heading: str = "Sources"
+) -> None:
     """Print the cited spans in the order of their numbers, each with its quote."""
     if not citations:
         return
     console.print()
-    console.print(plain("Sources", "bold"))
+    console.print(plain(heading, "bold"))
     seen = set()
     for citation in sorted(citations, key=lambda c: (c["n"], c["document"], c["start"])):
         key = (citation["n"], citation["document"], citation["start"], citation["end"])
@@ -67,18 +76,18 @@ def place(source: "Citation | Triplet") -> "Text":
     return joined(plain(one_line(source["document"]), "bold"), plain(f" · {span}"))
 
 
-def verdict(evaluation: "Evaluation", abstained: bool, retries: int) -> "Text":
-    """One line: passed or not, the three scores, the citations, the retries."""
-    if abstained:
-        head = plain("Abstained", "bold yellow")
-    elif evaluation["passed"]:
-        head = plain("Passed", "bold green")
-    else:
-        head = plain("Not passed", "bold red")
+def verdict(evaluation: "Evaluation", finding: "Finding", retries: int) -> "Text":
+    """One line: what came of the question, how likely that is right, what was checked, retries."""
+    head = plain(*_FINDINGS[finding])
+    again = f"{retries} {'retry' if retries == 1 else 'retries'}"
+    if finding in ("near", "absent"):
+        return joined(head, plain(f" · {again}"))
+    likely = ""
+    if "answers" in evaluation:
+        likely = f" · {evaluation['answers']:.0%} likely to answer the question"
     verified = "verified" if evaluation["citations_verified"] else "NOT verified"
-    tail = f"citations {verified} · {retries} {'retry' if retries == 1 else 'retries'}"
-    line = f" · {scores(evaluation)} · "
-    return joined(head, plain(line + tail if not abstained else f" · {retries} retries"))
+    checked = f"citations {verified}"
+    return joined(head, plain(f"{likely} · {scores(evaluation)} · {checked} · {again}"))
 
 
 def scores(evaluation: "Evaluation") -> str:

@@ -65,6 +65,7 @@ def classify(
         "pointed": None,
         "draft_told": [],
         "draft_answers": None,
+        "draft_unanswered": [],
         "draft_near": [],
         "attempts": [],
         "answer": "",

@@ -103,8 +103,10 @@ def _evaluation(
         read = Judgement(None, None, None, ["It was read off the structure of the documents."])
         return _record(read, problems, passed=not problems)
     judgement = yield from judge.judge(state["standalone"], state["passages"], said)
-    judgement = replace(judgement, answers=state.get("draft_answers"))
-    passed = not problems and passes(judgement, settings)
+    unanswered = [f"Not answered: {part}" for part in state.get("draft_unanswered", [])]
+    reasons = [*unanswered, *judgement.reasons]
+    judgement = replace(judgement, answers=state.get("draft_answers"), reasons=reasons)
+    passed = not problems and not unanswered and passes(judgement, settings)
     return _record(judgement, problems, passed)
 
 

@@ -100,7 +100,20 @@ class ExtractiveGenerator:
         chosen = select(asked, scored, self._lengths, sure=answers >= SURE)
         if answers < MIN_ANSWERABLE:
             return Draft(ABSTENTION, near=self._near(chosen) if answers >= MIN_NEAR else [])
-        return replace(self._draft(asked, chosen, answers >= SURE), answers=answers)
+        draft = self._draft(asked, chosen, answers >= SURE)
+        return replace(draft, answers=answers, unanswered=self._unanswered(asked, passages))
+
+    def _unanswered(self, asked: Asked, passages: list[Passage]) -> list[str]:
+        """The parts of a question that the passages would not answer, were they asked alone."""
+        if len(asked.parts) < 2:
+            return []
+        alone = [understand(part, self._sources) for part in asked.parts]
+        scored = [gather(part, passages, self._sources) for part in alone]
+        return [
+            part.question
+            for part, held in zip(alone, scored, strict=True)
+            if held and answerable(read_signs(part, held, self._sources)) < MIN_ANSWERABLE
+        ]
 
     def _near(self, chosen: Chosen) -> list[Citation]:
         """What comes nearest to an answer, one citation a provision."""

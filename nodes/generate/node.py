@@ -28,6 +28,7 @@ class Draft:
     whole provisions, and what is not there. Only code fills it in. ``quoted`` are the chunks of
     what is quoted whole: they are passages of the answer, were they among those given or not.
     ``answers`` is how likely it is that the draft answers the question, None where nobody says;
+    ``unanswered`` are the parts of the question that it does not answer;
     ``near`` is what an abstention has nearest to an answer.
     """
 
@@ -36,6 +37,7 @@ class Draft:
     told: list[str] = field(default_factory=list)
     quoted: list[Chunk] = field(default_factory=list)
     answers: float | None = None
+    unanswered: list[str] = field(default_factory=list)
     near: list[Citation] = field(default_factory=list)
 
     @property
@@ -103,6 +105,7 @@ def generate(state: State, generator: Generator, guard: Guard) -> Dialogue[Updat
         "draft_abstained": draft.abstained,
         "draft_told": draft.told,
         "draft_answers": draft.answers,
+        "draft_unanswered": draft.unanswered,
         "draft_near": draft.near,
     }
 

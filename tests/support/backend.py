@@ -4,12 +4,14 @@ import math
 from collections import Counter
 from collections.abc import Collection, Sequence
 
+import numpy as np
 from rank_bm25 import BM25Okapi
 
 from lexloop.core.filters import Filters
 from lexloop.core.hits import Hit
 from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Pointed
+from lexloop.models.embedding import Vectors
 
 
 def chunk(chunk_id: str, text: str = "x") -> Chunk:
@@ -32,7 +34,8 @@ class MemoryBackend:
 
     ``access`` is that asker's; ``asked`` holds every call it got, in order; ``lost`` are chunks
     that searches still find and whose text is gone, as after an update in between; ``points_to``
-    are the chunks that every question points to.
+    are the chunks that every question points to; ``close`` is the MaxSim of chunks, where tokens
+    are kept.
     """
 
     def __init__(
@@ -49,6 +52,13 @@ class MemoryBackend:
         self.lost: set[str] = set()
         self.points_to: list[str] = []
         self.terms: dict[str, list[str]] = {}
+        self.close: dict[str, float] = {}
+
+    def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
+        """What ``close`` says of each chunk; None where it says nothing at all."""
+        self.asked.append(("closeness", (question, list(chunk_ids))))
+        found = [self.close.get(name, 0.0) for name in chunk_ids]
+        return np.array(found, dtype=np.float32) if self.close else None
 
     def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
         self.asked.append(("lexical", (queries, limit)))

@@ -15,6 +15,7 @@ def rows(*values: tuple[float, float]) -> Vectors:
 
 
 ASKED = Asked(
+    question="What of the berth and the fee?",
     parts=["berth", "fee"],
     vectors=rows((1, 0), (0.8, 0.6), (1, 0), (0, 1)),  # question, core, then each part
     terms=[frozenset({"berth"}), frozenset({"fee"})],
