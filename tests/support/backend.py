@@ -2,14 +2,15 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from rank_bm25 import BM25Okapi
 
 from lexloop.core.filters import Filters
 from lexloop.core.hits import Hit
 from lexloop.core.metadata import Metadata
-from lexloop.core.types import Chunk, Pointed
+from lexloop.core.types import Chunk, Pointed, PointedUnit
+from lexloop.corpus.structure.tree import Tree
 
 
 def chunk(chunk_id: str, text: str = "x") -> Chunk:
@@ -79,6 +80,12 @@ class MemoryBackend:
 
     def pointed(self, question: str) -> Pointed:
         return {"units": [], "chunks": self.points_to, "told": [], "only": False}
+
+    def tree_of(self, document: str) -> Tree | None:
+        return None
+
+    def chunks_over(self, unit: PointedUnit) -> Iterator[str]:
+        return iter(())
 
     def defining(self, terms: Sequence[str]) -> list[str]:
         return [name for term in terms for name in self.terms.get(term, [])]
