@@ -53,7 +53,9 @@ def _references(passages: Iterable[Passage], structure: Structure) -> Iterator[P
         place = tree.at(passage["start"])
         for reference in find_references(passage["text"]):
             for found in tree.found_by.find(reference, place):
-                yield _unit(passage["document"], tree, found)
+                unit = _unit(passage["document"], tree, found)
+                if unit["end"] <= passage["start"] or passage["end"] <= unit["start"]:
+                    yield unit  # not the passage's own number
 
 
 def _unit(document: str, tree: Tree, place: int) -> PointedUnit:
