@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import shutil
+import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
@@ -44,6 +45,8 @@ from lexloop.nodes.evaluate.verdict import best_attempt
 
 _ROOT = Path(__file__).resolve().parents[1]
 _SETS = ("gdpr", "ll144", "sample")
+_COLUMNS = ("questions", "retried", "run", "ended", "taken", "mended", "harmed", "seconds")
+Figures = dict[str, dict[str, float]]
 Score = Callable[[Mapping[str, Any]], tuple[float, ...]]
 
 
@@ -127,12 +130,16 @@ def main() -> None:
             corpus, questions = read(folder, Path(made), options)
             settings = Settings(corpus=str(corpus))
             report[name] = _account(Asker(build_graph(workshop), settings), questions)
-            print(name, json.dumps(report[name], indent=1), flush=True)
+            print(_table(name, report[name]), flush=True)
+            alone: Figures = {}
             for strategy in get_args(Strategy) if options.each else ():
                 graph = build_graph(_with_only(workshop, strategy))
                 asker = Asker(graph, settings.changed(max_retries=1))
-                report[f"{name} {strategy}"] = _account(asker, questions)["all"]
-                print(name, strategy, json.dumps(report[f"{name} {strategy}"]), flush=True)
+                alone[strategy] = _account(asker, questions)["all"]
+                print(f"{strategy} alone on {name}", alone[strategy], file=sys.stderr, flush=True)
+            if alone:
+                report[f"{name}, each alone"] = alone
+                print(_table(f"{name}, each alone", alone), flush=True)
     if options.json:
         options.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
 
@@ -202,9 +209,13 @@ def _correct(gold: GoldQuestion, judge: CorrectnessJudge) -> Score:
     return score
 
 
-def _account(asker: Asker, questions: Iterable[Question]) -> dict[str, dict[str, float]]:
-    """What retries did, by kind of question and by the strategy of the attempt that was taken."""
-    figures: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+def _account(asker: Asker, questions: Iterable[Question]) -> Figures:
+    """What retries did: over all, by kind of question, and by strategy.
+
+    A strategy has what became of the questions whose answer is its attempt. ``ended`` counts the
+    questions whose last retry was not run, since it found nothing new.
+    """
+    figures: Figures = defaultdict(lambda: defaultdict(float))
 
     def count(name: str, done: Mapping[str, float]) -> None:
         for figure, value in done.items():
@@ -227,6 +238,16 @@ def _account(asker: Asker, questions: Iterable[Question]) -> dict[str, dict[str,
         count("all", done)
         count(question.kind, done)
     return {name: {**counts} for name, counts in figures.items()}
+
+
+def _table(name: str, figures: Figures) -> str:
+    """The figures of what was retried at all, as Markdown."""
+    lines = [f"\n| {name} | {' | '.join(_COLUMNS)} |", "|---" * (1 + len(_COLUMNS)) + "|"]
+    for row, found in sorted(figures.items(), key=lambda one: one[0] != "all"):
+        if found.keys() - {"questions"}:
+            cells = [f"{found[column]:g}" if column in found else "" for column in _COLUMNS]
+            lines.append(f"| {row} | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -68,6 +68,11 @@ _THING = re.compile(
 _PEOPLE = re.compile(r"^who\b", re.IGNORECASE)
 
 
+def leans(part: str) -> bool:
+    """Whether a part of a question names what only another part or sentence can say."""
+    return _LEANS.search(_NOBODY.sub("", part)) is not None or bool(_LEFT_OUT.match(part))
+
+
 def standing_alone(part: str, first: str) -> str:
     """A later part of a question as it can be understood without the first.
 
@@ -82,7 +87,7 @@ def standing_alone(part: str, first: str) -> str:
     if _LEFT_OUT.match(bare):
         whole = "" if _LEANS.search(bare) else _completed(bare.rstrip(" ?"), first.rstrip(" ?."))
         return whole or _joined(bare, first)
-    if _LEANS.search(_NOBODY.sub("", bare)) is None:
+    if not leans(bare):
         return bare or part
     topic = _TOPIC.search(first)
     if topic and _PRONOUN.search(bare):

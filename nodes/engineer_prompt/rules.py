@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from lexloop.core.types import Advice, Attempt, Evaluation, Strategy
 from lexloop.models.dialogue import unassisted
+from lexloop.nodes.leaning import leans
 from lexloop.nodes.question import asking_sentences, without_preamble
 
 _GUIDANCE = {
@@ -44,20 +45,22 @@ def advised(strategy: Strategy, asked: str) -> Advice:
 def _suited(asked: str, last: Attempt) -> Iterator[Strategy]:
     """The strategies that may help after an attempt, the likeliest first."""
     missed = last["abstained"] or weakest(last["evaluation"]) == "context_relevance"
-    if missed and _without_story(asked) != asked:
-        yield "reread"
     if any(passage.get("supporting") for passage in last["passages"]):
         yield "operative"
-    if missed:
-        yield "broaden"
     yield "whole"
-    yield "referred"
     yield "broaden"
+    if missed and _without_story(asked) != asked:
+        yield "reread"
+    yield "referred"
 
 
 def _without_story(asked: str) -> str:
-    """Only the sentences that ask, without who asks and how politely."""
-    return " ".join(map(without_preamble, asking_sentences(asked))) or asked
+    """Only the sentences that ask, without who asks and how politely.
+
+    The question itself where they need the story to be understood.
+    """
+    bare = [without_preamble(sentence) for sentence in asking_sentences(asked)]
+    return " ".join(bare) if bare and not leans(bare[0]) else asked
 
 
 def weakest(evaluation: Evaluation) -> str:

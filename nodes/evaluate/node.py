@@ -108,7 +108,9 @@ def _evaluation(
     if not said:
         read = Judgement(None, None, None, ["It was read off the structure of the documents."])
         return _record(read, problems, passed=not problems)
-    judgement = yield from judge.judge(state["standalone"], state["passages"], said)
+    # every attempt answers the question asked, however it was reworded since
+    asked = state["attempts"][0]["question"] if state["attempts"] else state["standalone"]
+    judgement = yield from judge.judge(asked, state["passages"], said)
     judgement = replace(judgement, answers=state.get("draft_answers"))
     passed = not problems and passes(judgement, settings)
     return _record(judgement, problems, passed)
