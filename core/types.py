@@ -28,9 +28,9 @@ QUOTED = "quoted"
 """The signal of a passage that was not found but is quoted in the answer."""
 
 Complexity = Literal[0, 1, 2]
-Strategy = Literal["reread", "whole", "referred", "operative", "broaden"]
+Strategy = Literal["reread", "whole", "operative", "broaden"]
 """What a retry does that no attempt before it did: read the question otherwise, take the whole
-provisions of the passages, what these refer to, no recitals, or more candidates and passages."""
+provisions of the passages, no recitals, or more candidates and passages."""
 NodeName = Literal[
     "classify",
     "rewrite",

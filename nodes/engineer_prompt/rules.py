@@ -45,13 +45,12 @@ def advised(strategy: Strategy, asked: str) -> Advice:
 def _suited(asked: str, last: Attempt) -> Iterator[Strategy]:
     """The strategies that may help after an attempt, the likeliest first."""
     missed = last["abstained"] or weakest(last["evaluation"]) == "context_relevance"
-    if any(passage.get("supporting") for passage in last["passages"]):
-        yield "operative"
-    yield "whole"
-    yield "broaden"
     if missed and _without_story(asked) != asked:
         yield "reread"
-    yield "referred"
+    yield "whole"
+    if any(passage.get("supporting") for passage in last["passages"]):
+        yield "operative"
+    yield "broaden"
 
 
 def _without_story(asked: str) -> str:

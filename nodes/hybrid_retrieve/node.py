@@ -16,7 +16,7 @@ from lexloop.core.types import (
 )
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.definition import asked_definition
-from lexloop.nodes.hybrid_retrieve.around import AROUND
+from lexloop.nodes.hybrid_retrieve.around import whole
 from lexloop.nodes.hybrid_retrieve.backend import Backend
 from lexloop.nodes.hybrid_retrieve.choice import fuse, reads_host, unread
 from lexloop.nodes.hybrid_retrieve.found import Found, Scores
@@ -57,8 +57,8 @@ def hybrid_retrieve(state: State, backend: Backend | None, settings: Settings) -
     best = _best(backend, found, fuse(found, settings, hosts), hosts, limit)
     parts = question_parts(state["standalone"])
     terms = [term for part in parts if (term := asked_definition(part))]
-    if strategy in AROUND:
-        best = _followed(backend, AROUND[strategy](state["passages"], backend), best)
+    if strategy == "whole":
+        best = _followed(backend, whole(state["passages"], backend), best)
     best = _first(backend, backend.defining(terms), DEFINING, best)
     best = _first(backend, _chunks_of(pointed, best), POINTED, best)
     update: Update = {"candidates": best, "pointed": pointed}

@@ -135,8 +135,8 @@ def test_an_abstention_is_a_result_once_there_is_nothing_more_to_read(graph: Lex
     result = graph.invoke({"question": "How do I bake a carrot cake?"})
     assert (result["answer"], result["abstained"], result["warning"]) == (ABSTENTION, True, "")
     assert result["citations"] == []
-    assert [attempt["number"] for attempt in result["attempts"]] == [1, 2]
-    assert ["advice" in attempt for attempt in result["attempts"]] == [True, True]
+    assert [attempt["number"] for attempt in result["attempts"]] == [1]
+    assert result["attempts"][0]["advice"]["strategy"] == "whole"  # all there is was read
     assert [message.content for message in result["messages"][1:]] == [ABSTENTION]
 
 

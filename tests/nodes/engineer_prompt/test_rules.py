@@ -7,7 +7,7 @@ import pytest
 from records import attempt, evaluation, passage
 
 from lexloop.core.state import State, Update
-from lexloop.core.types import Advice, Attempt, Evaluation
+from lexloop.core.types import Advice, Attempt, Evaluation, Passage
 from lexloop.nodes.engineer_prompt.node import engineer_prompt
 from lexloop.nodes.engineer_prompt.rules import RuleEngineer, weakest
 
@@ -64,26 +64,31 @@ def test_passages_beside_the_question_are_searched_for_without_its_story(
     assert advice["guidance"].startswith("Use only passages")
 
 
-def test_recitals_among_the_passages_are_left_out(advise: Callable[..., Advice]) -> None:
-    beside = {**passage(1, "(1) Boats are long."), "supporting": True}
-    advice = advise({**tried(evaluation(0.1, 0.5, 0.9)), "passages": [beside]})
-    assert advice["strategy"] == "operative"
-
-
-def test_a_question_without_a_story_is_not_read_anew(finish: Callable[[Any], Advice]) -> None:
+def test_a_question_that_needs_its_story_is_not_read_without_it(
+    finish: Callable[[Any], Advice],
+) -> None:
     silent = tried(evaluation(None, None, None), abstained=True)
-    advice = finish(RuleEngineer().advise("Who must pay for a berth?", [silent]))
-    assert advice["strategy"] == "broaden"
+    for asked in ("My landlord wants to enter. May he?", "We lost a boat. To whom?", "?", ""):
+        advice = finish(RuleEngineer().advise(asked, [silent]))
+        assert (advice["question"], advice["strategy"]) == (asked, "whole")
 
 
-def test_no_strategy_is_tried_twice(finish: Callable[[Any], Advice]) -> None:
-    attempts: list[Attempt] = []
-    for number in range(1, 5):
-        attempts.append(tried(evaluation(None, None, None), number, abstained=True))
-        advice = finish(RuleEngineer().advise(ASKED, attempts))
-        attempts[-1] = {**attempts[-1], "advice": advice}
-    found = [attempt["advice"]["strategy"] for attempt in attempts]
-    assert found == ["reread", "broaden", "whole", "referred"]
+def test_no_strategy_is_tried_twice_and_each_has_its_sign(finish: Callable[[Any], Advice]) -> None:
+    recital = {**passage(1, "Whereas boats are long."), "supporting": True}
+    told: dict[str, list[Passage]] = {
+        "whole": [passage(1, "An owner pays.")],
+        "operative": [recital],
+    }
+    for sign, passages in told.items():
+        attempts: list[Attempt] = []
+        for number in range(1, 5):
+            silent = tried(evaluation(None, None, None), number, abstained=True)
+            attempts.append({**silent, "passages": passages})
+            advice = finish(RuleEngineer().advise(ASKED, attempts))
+            attempts[-1] = {**attempts[-1], "advice": advice}
+        found = [attempt["advice"]["strategy"] for attempt in attempts]
+        others = ["reread", "whole", *([sign] if sign != "whole" else []), "broaden", "broaden"]
+        assert found == others[:4]
 
 
 def test_who_heeds_no_guidance_is_given_none(finish: Callable[[Any], Advice]) -> None:

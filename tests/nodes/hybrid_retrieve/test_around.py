@@ -10,7 +10,7 @@ from lexloop.corpus.index.view import View
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.hybrid_retrieve.around import referred, whole
+from lexloop.nodes.hybrid_retrieve.around import whole
 
 LAW = """\
 Article 1
@@ -68,21 +68,9 @@ def test_the_best_passages_provision_comes_first(view: View) -> None:
     assert "master" not in said
 
 
-def test_the_provision_referred_to_alone(view: View) -> None:
-    said = texts(view, referred([at(view, "be rung before")], view))
-    assert "under tow" in said
-    assert "shall wait" not in said
-
-
-def test_a_paragraph_of_the_same_provision(view: View) -> None:
-    assert "in the register" in texts(view, referred([at(view, "have a master")], view))
-
-
 def test_what_is_not_there_is_not_found(view: View) -> None:
-    assert referred([at(view, "under tow")], view) == []
     gone: Passage = {**at(view, "under tow"), "document": "gone.txt"}
-    assert whole([gone], view) == referred([gone], view) == []
-    assert whole([], view) == referred([], view) == []
+    assert whole([gone], view) == whole([], view) == []
 
 
 def test_of_very_much_the_first() -> None:

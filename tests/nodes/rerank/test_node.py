@@ -273,7 +273,7 @@ def test_a_retry_without_recitals(finish: Callable[[Any], Update]) -> None:
 def test_a_retry_that_broadens_takes_twice_as_many(finish: Callable[[Any], Update]) -> None:
     pool = [candidate(name) for name in "abc"]
     assert ids(finish(rerank(retried(pool, "broaden"), NoReranker()))["passages"]) == ["a", "b"]
-    assert ids(finish(rerank(retried(pool, "referred"), NoReranker()))["passages"]) == ["a"]
+    assert ids(finish(rerank(retried(pool, "reread"), NoReranker()))["passages"]) == ["a"]
 
 
 class Near:
