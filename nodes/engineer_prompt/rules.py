@@ -30,7 +30,8 @@ class RuleEngineer:
         tried = {a["advice"]["strategy"] for a in attempts if "advice" in a}
         last = attempts[-1]
         left = (strategy for strategy in _suited(asked, last) if strategy not in tried)
-        advice = advised(next(left, "broaden"), asked)
+        strategy: Strategy = next(left, "broaden")
+        advice = advised(strategy, asked)
         if self._guides:
             advice["guidance"] = _GUIDANCE[weakest(last["evaluation"])]
         return advice
