@@ -29,9 +29,11 @@ class RuleEngineer:
         """What suits the signs of the last attempt and was not yet tried for this question."""
         tried = {a["advice"]["strategy"] for a in attempts if "advice" in a}
         last = attempts[-1]
-        left = (strategy for strategy in _suited(asked, last) if strategy not in tried)
-        strategy: Strategy = next(left, "broaden")
-        advice = advised(strategy, asked)
+        left: list[Strategy] = [
+            strategy for strategy in _suited(asked, last) if strategy not in tried
+        ]
+        left.append("broaden")
+        advice = advised(left[0], asked)
         if self._guides:
             advice["guidance"] = _GUIDANCE[weakest(last["evaluation"])]
         return advice

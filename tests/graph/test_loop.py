@@ -108,7 +108,7 @@ def test_without_a_model_no_two_attempts_read_the_same(graph: Lexloop) -> None:
         attempts = graph.invoke({"question": question}, context=Settings(max_retries=5))["attempts"]
         read = [(a["question"], frozenset(p["id"] for p in a["passages"])) for a in attempts]
         assert len(set(read)) == len(read)
-        tried = [a["advice"]["strategy"] for a in attempts if "advice" in a]
+        tried = [a["advice"]["strategy"] for a in attempts[:-1]]
         assert len(set(tried)) == len(tried)
 
 
