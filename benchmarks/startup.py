@@ -76,7 +76,7 @@ class Trivial:
     @unassisted
     def advise(self, asked: str, attempts: list[Attempt]) -> Advice:
         """None of any use."""
-        return {"question": asked, "queries": [], "guidance": "", "broaden": False}
+        return {"question": asked, "queries": [], "guidance": "", "strategy": "reread"}
 
 
 def graph_overhead_ms() -> float:

@@ -22,7 +22,15 @@ DEFINING = "defining"
 MOST_POINTED = 12
 """The most chunks that a question points to."""
 
+FOLLOWED = "followed"
+"""The signal of a candidate that a retry goes to from the passages of the attempt before."""
+QUOTED = "quoted"
+"""The signal of a passage that was not found but is quoted in the answer."""
+
 Complexity = Literal[0, 1, 2]
+Strategy = Literal["reread", "whole", "operative", "broaden"]
+"""What a retry does that no attempt before it did: read the question otherwise, take the whole
+provisions of the passages, no recitals, or more candidates and passages."""
 NodeName = Literal[
     "classify",
     "rewrite",
@@ -189,12 +197,12 @@ class Evaluation(TypedDict):
 
 
 class Advice(TypedDict):
-    """What the prompt engineer asks of the next attempt."""
+    """What the prompt engineer asks of the next attempt; ``strategy`` is what it does otherwise."""
 
     question: str
     queries: list[str]
     guidance: str
-    broaden: bool
+    strategy: Strategy
 
 
 class Usage(TypedDict):

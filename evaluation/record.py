@@ -22,7 +22,7 @@ class AttemptSeen(TypedDict):
     ``verified`` says whether every citation verified. ``model_calls`` and ``tokens`` (in and out)
     are what the question had cost when this answer was written, judging it left out.
     ``correctness`` is the embedded judge's 1 to 5 for this attempt's answer, None without a
-    reference: what the loop gained is told by it.
+    reference: what the loop gained is told by it. ``answers`` is how likely it was said to answer.
     """
 
     answer_relevance: float | None
@@ -34,6 +34,7 @@ class AttemptSeen(TypedDict):
     model_calls: int
     tokens: int
     correctness: float | None
+    answers: NotRequired[float]
 
 
 class Record(TypedDict):

@@ -6,7 +6,7 @@ from langgraph.types import Checkpointer
 from lexloop.core.settings import Settings
 from lexloop.core.state import InputState, OutputState, State
 from lexloop.graph.compiled import Lexloop
-from lexloop.graph.route import verdict
+from lexloop.graph.route import news, verdict
 from lexloop.graph.step import Node, Resolve
 from lexloop.nodes.classify.node import classify
 from lexloop.nodes.engineer_prompt.node import engineer_prompt
@@ -49,7 +49,7 @@ def build_graph(components: Resolve, checkpointer: Checkpointer = None) -> Lexlo
     graph.add_edge("rewrite", "hybrid_retrieve")
     graph.add_edge("hybrid_retrieve", "kg_retrieve")
     graph.add_edge("kg_retrieve", "rerank")
-    graph.add_edge("rerank", "generate")
+    graph.add_conditional_edges("rerank", news, ["generate", "evaluate"])
     graph.add_edge("generate", "evaluate")
     graph.add_conditional_edges("evaluate", verdict, ["engineer_prompt", END])
     graph.add_edge("engineer_prompt", "rewrite")

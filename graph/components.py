@@ -188,4 +188,4 @@ def _engineer(settings: Settings, chat: ChatModel | None) -> PromptEngineer:
         return ModelPromptEngineer()
     from lexloop.nodes.engineer_prompt.rules import RuleEngineer
 
-    return RuleEngineer()
+    return RuleEngineer(guides=uses_model("generator", settings.generator, chat))

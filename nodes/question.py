@@ -4,15 +4,11 @@ import re
 from collections.abc import Iterator
 
 from lexloop.corpus.text.sentences import sentence_spans
+from lexloop.nodes.leaning import ASKING, AUXILIARY, ELLIPSIS, IF_SO, standing_alone
 
 MOST_PARTS = 16
-_AUXILIARY = "can|could|does|do|did|is|are|was|were|must|should|may|will|would|has|have|shall|am"
-_WH = (
-    "what|how|when|where|who|whom|whose|which|why|whether|to whom|to which|in which|under what"
-    "|within what|by when|for how"
-)
 _ASKS = re.compile(
-    rf"\?|\b(?:{_WH})\b|\b(?:explain|tell me|describe|list|define|clarify|confirm|summari[sz]e|"
+    rf"\?|\b(?:{ASKING})\b|\b(?:explain|tell me|describe|list|define|clarify|confirm|summari[sz]e|"
     r"compare|outline)\b",
     re.IGNORECASE,
 )
@@ -40,17 +36,25 @@ _PREAMBLES = [
 ]
 _FILLER = (
     r"(?:(?:anyway|so|but|well|now|quickly|also|please|then|actually|tell me|say|my question"
-    r"(?: is)?)\b[\s,:]*+){0,8}"
+    rf"(?: is)?)\b[\s,:]*+){{0,8}}{IF_SO}"
 )
+_INDIRECT = (
+    rf"(?:{ASKING})\s+(?:it|they|he|she|we|you|i|the|an?|this|that|these|those|such|its|their|his"
+    rf"|her|our|your|my)\b|how\s+(?!(?:{AUXILIARY})\b)\w+\s+(?:it|they|he|she|we|you|i|the|an?)\b"
+)
+"""A clause in the order of a statement: "how it is paid"."""
+_NEXT = rf"(?:(?:{ASKING}|{AUXILIARY})\s|{ELLIPSIS}\s*(?:[?,;.]|$))"
 _NEW_PART = re.compile(
     rf"(?:[,;:]|(?<!\s)\s+-+)?(?<!\s)\s+(?:and|but|or|however|also)\s+(?:also,?\s+)?{_FILLER}"
-    rf"(?=(?:{_WH}|{_AUXILIARY})\s)"
-    rf"|[;:]\s+{_FILLER}(?=(?:{_WH}|{_AUXILIARY})\s)"
-    rf"|,\s+so\s+{_FILLER}(?=(?:{_WH}|{_AUXILIARY})\s)",
+    rf"(?={_NEXT})"
+    rf"|[;:]\s+{_FILLER}(?={_NEXT})"
+    rf"|,\s+so\s+{_FILLER}(?={_NEXT})"
+    rf"|,\s+(?={ELLIPSIS}\s*(?:[?,;.]|\s(?:and|or)\b|$))",
     re.IGNORECASE,
 )
+_IS_INDIRECT = re.compile(rf"{_FILLER}(?:{_INDIRECT})", re.IGNORECASE)
 _OPENS = re.compile(
-    rf"{_FILLER}(?:(?:{_WH}|{_AUXILIARY})\b|explain|tell|describe|list|define|clarify|confirm"
+    rf"{_FILLER}(?:(?:{ASKING}|{AUXILIARY})\b|explain|tell|describe|list|define|clarify|confirm"
     r"|summari[sz]e|compare|outline|provide|give)",
     re.IGNORECASE,
 )
@@ -72,16 +76,32 @@ _BETWEEN = re.compile(
     r".{0,80}?\bbetween\s++(?P<left>.{1,200}?)(?<!\s)\s+and\s+(?P<right>[^,?;]+)",
     re.IGNORECASE,
 )
+_DIFFER = re.compile(
+    r"^how (?:do|does|is|are)\s+(?P<left>[^?,;]{1,120}?)(?<!\s)\s+(?:and\s+(?P<both>[^?,;]{1,120}?)"
+    r"(?<!\s)\s+(?:differ\w*|compare\w*|relate\w*)\b|(?:differ\w*|compare\w*|relate\w*)\s+"
+    r"(?:from|to|with)\s+(?P<right>[^?,;]{1,120}))",
+    re.IGNORECASE,
+)
+_COMPARED = re.compile(
+    r"^compare\s+(?P<of>the\s+[\w-]+\s+of\s+)?(?P<left>[^?,;]{1,120}?)(?<!\s)\s+(?:and|with|to)\s+"
+    r"(?P<right>[^?,;.]{1,120})",
+    re.IGNORECASE,
+)
+_NAMELESS = re.compile(
+    rf"(?:{ASKING}|that|those|this|these|it|them|one|each other|one another|the others?)\b",
+    re.IGNORECASE,
+)
+_MANY = re.compile(
+    r"(?!an?\b)(?:the\s+)?[\w-]+[^\Wsiu]s\b(?=$|\s+(?:of|for|in|on|to)\b)", re.IGNORECASE
+)
 _PAIR = re.compile(
     r"^(?P<head>what (?:is|are) the )(?P<left>[\w\s]{3,40}?) and (?P<right>[\w\s]{3,40}?)"
     r"(?P<tail> (?:of|for|associated with|in) .+)$",
     re.IGNORECASE,
 )
-_PRONOUN = re.compile(r"\b(?:it|they|them)\b", re.IGNORECASE)
-_SUBJECT = re.compile(
-    r"(?:\b(?:definitions?|meaning|purpose|role) of |^what (?:is|are|does|do) )"
-    r"(?P<topic>(?:an? |the )?['\"‘“]?[\w\s\-]{2,60}?['\"’”]?)"
-    r"(?=[,?;.]|\s(?:and|in|for|mean|when)\b|$)",
+_ONE_THING = re.compile(
+    r"\b(?:terms and conditions|rules and regulations|health and safety|research and development"
+    r"|policies and procedures|search and seizure|checks and balances)\b",
     re.IGNORECASE,
 )
 
@@ -129,35 +149,57 @@ def question_parts(question: str) -> list[str]:
     What is asked again counts once, and what comes after ``MOST_PARTS`` is left to the question as
     a whole: each part is embedded and held against every statement.
     """
-    found: dict[str, None] = {}
+    found: dict[str, str] = {}
     for part in _parts(question):
-        found.setdefault(part)
+        found.setdefault(part.rstrip(" ?.").lower(), part)
         if len(found) == MOST_PARTS:
             break
-    first = next(iter(found), "")
-    return list(dict.fromkeys(_resolve_pronoun(part, first) for part in found))
+    return [*found.values()]
 
 
 def _parts(question: str) -> Iterator[str]:
+    first = ""
     for sentence in asking_sentences(question):
-        pieces = [without_preamble(piece) for piece in _NEW_PART.split(sentence) if piece.strip()]
+        pieces = [without_preamble(piece) for piece in _pieces(sentence)]
         asked = [piece for piece in pieces if _OPENS.match(piece)] or pieces
-        for piece in asked:
-            yield from _sides(piece.strip(" ,;"))
+        for place, piece in enumerate(asked):
+            alone = piece.strip(" ,;")
+            alone = standing_alone(alone, first) if first else alone
+            first = first if place and first else alone
+            yield from _sides(alone)
+
+
+def _pieces(sentence: str) -> list[str]:
+    """The conjoined questions of a sentence.
+
+    A clause in the order of a statement, "... and how it is paid", belongs to what comes before
+    unless that is such a clause itself.
+    """
+    found: list[str] = []
+    begin = 0
+    for joint in _NEW_PART.finditer(sentence):
+        piece = sentence[begin : joint.start()]
+        direct = not _IS_INDIRECT.match(without_preamble(piece))
+        if direct and _IS_INDIRECT.match(sentence, joint.end()):
+            continue
+        found.append(piece)
+        begin = joint.end()
+    return [piece for piece in (*found, sentence[begin:]) if piece.strip()]
 
 
 def _sides(part: str) -> list[str]:
-    if between := _BETWEEN.search(part):
-        sides = [between["left"].strip(), between["right"].strip()]
-        return [part, *(f"What is {side}?" for side in sides)]
-    if pair := _PAIR.match(part):
+    if found := _BETWEEN.search(part) or _DIFFER.search(part) or _COMPARED.match(part):
+        held = {"of": "", "both": "", **found.groupdict("")}
+        sides = [
+            f"{held['of']}{side}".strip() for side in (held["left"], held["right"] or held["both"])
+        ]
+        named = not any(_NAMELESS.match(side) for side in sides)
+        return [part, *map(_what, sides)] if named else [part]
+    if (pair := _PAIR.match(part)) and not _ONE_THING.search(part):
         return [f"{pair['head']}{pair[side].strip()}{pair['tail']}" for side in ("left", "right")]
     return [part]
 
 
-def _resolve_pronoun(part: str, first: str) -> str:
-    """Let a later part name what its pronoun stands for in the first."""
-    subject = _SUBJECT.search(first)
-    if part == first or not subject or not _PRONOUN.search(part):
-        return part
-    return _PRONOUN.sub(lambda _: subject["topic"].strip(), part, count=1)
+def _what(side: str) -> str:
+    """The question what one side of a comparison is."""
+    return f"What {'are' if _MANY.match(side.strip()) else 'is'} {side.strip()}?"

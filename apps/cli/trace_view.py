@@ -86,8 +86,7 @@ def _attempt(console: "Console", attempt: "Attempt") -> None:
     for reason in evaluation["reasons"]:
         _item(console, "reason", reason)
     if advice := attempt.get("advice"):
-        broader = " (search more broadly)" if advice["broaden"] else ""
-        _item(console, "advice", f"{advice['guidance']}{broader}")
+        _item(console, "advice", f"{advice['strategy']}. {advice['guidance']}".strip())
         _item(console, "reworded", advice["question"])
 
 

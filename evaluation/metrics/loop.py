@@ -11,6 +11,7 @@ from lexloop.core.score import Score, Unresolved, is_resolved
 from lexloop.evaluation.metrics.cost import retries
 from lexloop.evaluation.metrics.intervals import Estimate, estimate, paired_randomisation
 from lexloop.evaluation.record import AttemptSeen, Record
+from lexloop.nodes.evaluate.verdict import Standing, best_of
 
 _NO_RETRY = "no question was tried again"
 _MISSING = Unresolved("an attempt has no score")
@@ -100,15 +101,18 @@ def retry_share(record: Record) -> float:
 def chosen(attempts: Sequence[AttemptSeen]) -> AttemptSeen:
     """The attempt that is the answer, by the rule of the evaluate node.
 
-    One that passed; else one whose citations verify; else the highest lowest score; else the first.
-
     Args:
         attempts: At least one, in their order.
     """
-    ranked = [
-        (a["passed"], a["verified"], -1.0 if (low := lowest(a)) is None else low) for a in attempts
+    scores = (
+        a["answers"] if "answers" in a else -1.0 if (low := lowest(a)) is None else low
+        for a in attempts
+    )
+    standings = [
+        Standing(a["passed"], a["verified"], a["abstained"], score)
+        for a, score in zip(attempts, scores, strict=True)
     ]
-    return attempts[ranked.index(max(ranked))]
+    return attempts[best_of(standings)]
 
 
 def lowest(attempt: AttemptSeen) -> float | None:

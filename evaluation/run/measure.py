@@ -92,7 +92,7 @@ def _retrieval(
 def _seen(attempt: Attempt, gold: GoldQuestion, kit: Kit) -> AttemptSeen:
     evaluation, usage = attempt["evaluation"], attempt["usage"]
     score = correctness(gold, attempt["answer"], kit)
-    return {
+    seen: AttemptSeen = {
         "answer_relevance": evaluation["answer_relevance"],
         "context_relevance": evaluation["context_relevance"],
         "groundedness": evaluation["groundedness"],
@@ -103,3 +103,6 @@ def _seen(attempt: Attempt, gold: GoldQuestion, kit: Kit) -> AttemptSeen:
         "tokens": usage["tokens_in"] + usage["tokens_out"],
         "correctness": None if isinstance(score, Unresolved) else score,
     }
+    if "answers" in evaluation:
+        seen["answers"] = evaluation["answers"]
+    return seen

@@ -3,7 +3,7 @@
 from pydantic import BaseModel
 
 from lexloop import prompts
-from lexloop.core.types import Advice, Attempt, Evaluation
+from lexloop.core.types import Advice, Attempt, Evaluation, Strategy
 from lexloop.models.dialogue import ChatRequest, Dialogue, parsed
 
 _MOST_QUERIES = 5
@@ -15,7 +15,7 @@ class AdviceReply(BaseModel):
     question: str
     queries: list[str] = []
     guidance: str = ""
-    broaden: bool = False
+    strategy: Strategy = "reread"
 
 
 class ModelPromptEngineer:
@@ -38,7 +38,7 @@ class ModelPromptEngineer:
             question=" ".join(reply.question.split()) or asked,
             queries=_untried(reply.queries, tried)[:_MOST_QUERIES],
             guidance=" ".join(reply.guidance.split()),
-            broaden=reply.broaden,
+            strategy=reply.strategy,
         )
 
 

@@ -1,8 +1,11 @@
-"""The embedded prompt engineer: what to change follows from which score was low."""
+"""The embedded prompt engineer: what the next attempt does otherwise follows from what failed."""
 
-from lexloop.core.types import Advice, Attempt, Evaluation
+from collections.abc import Iterator
+
+from lexloop.core.types import Advice, Attempt, Evaluation, Strategy
 from lexloop.models.dialogue import unassisted
-from lexloop.nodes.question import question_parts
+from lexloop.nodes.leaning import leans
+from lexloop.nodes.question import asking_sentences, without_preamble
 
 _GUIDANCE = {
     "answer_relevance": "Answer the question itself, part by part, and leave out the rest.",
@@ -12,26 +15,54 @@ _GUIDANCE = {
 
 
 class RuleEngineer:
-    """Advises without a model."""
+    """Advises without a model.
+
+    Args:
+        guides: Whether whoever writes the answers heeds guidance, as a model does.
+    """
+
+    def __init__(self, guides: bool = True) -> None:
+        self._guides = guides
 
     @unassisted
     def advise(self, asked: str, attempts: list[Attempt]) -> Advice:
-        """Simplify the question on the first retry, search for its keywords on the second.
-
-        The question itself is put to its bare parts (LQ-RAG: simplified, its meaning kept); a
-        retrieval that missed is also broadened.
-        """
+        """What suits the signs of the last attempt and was not yet tried for this question."""
+        tried = {a["advice"]["strategy"] for a in attempts if "advice" in a}
         last = attempts[-1]
-        weak = weakest(last["evaluation"])
-        missed = last["abstained"] or weak == "context_relevance"
-        simplified = " ".join(question_parts(asked)) or asked
-        queries = last["keywords"] if len(attempts) > 1 or missed else []
-        return {
-            "question": asked if last["abstained"] else simplified,
-            "queries": queries,
-            "guidance": _GUIDANCE[weak],
-            "broaden": missed,
-        }
+        left: list[Strategy] = [
+            strategy for strategy in _suited(asked, last) if strategy not in tried
+        ]
+        left.append("broaden")
+        advice = advised(left[0], asked)
+        if self._guides:
+            advice["guidance"] = _GUIDANCE[weakest(last["evaluation"])]
+        return advice
+
+
+def advised(strategy: Strategy, asked: str) -> Advice:
+    """The advice to follow a strategy, without guidance."""
+    question = _without_story(asked) if strategy == "reread" else asked
+    return {"question": question, "queries": [], "guidance": "", "strategy": strategy}
+
+
+def _suited(asked: str, last: Attempt) -> Iterator[Strategy]:
+    """The strategies that may help after an attempt, the likeliest first."""
+    missed = last["abstained"] or weakest(last["evaluation"]) == "context_relevance"
+    if missed and _without_story(asked) != asked:
+        yield "reread"
+    yield "whole"
+    if any(passage.get("supporting") for passage in last["passages"]):
+        yield "operative"
+    yield "broaden"
+
+
+def _without_story(asked: str) -> str:
+    """Only the sentences that ask, without who asks and how politely.
+
+    The question itself where they need the story to be understood.
+    """
+    bare = [without_preamble(sentence) for sentence in asking_sentences(asked)]
+    return " ".join(bare) if bare and not leans(bare[0]) else asked
 
 
 def weakest(evaluation: Evaluation) -> str:

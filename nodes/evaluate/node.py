@@ -17,6 +17,7 @@ from lexloop.nodes.evaluate.verdict import (
     finding_of,
     may_retry,
     passes,
+    repeats,
     warning_for,
     warning_for_unfinished,
 )
@@ -27,17 +28,22 @@ def evaluate(
 ) -> Dialogue[Update]:
     """Judge the draft; write the answer when it passes or no retry is left.
 
+    Where the retry found what an earlier attempt was written from, there is no draft to judge.
+
     Args:
         state: Holds the draft of this attempt.
         judge: Scores it; None takes the first attempt unjudged.
         text_of: Where cited documents are looked up; None when there are none to cite.
         settings: Thresholds and the number of retries.
     """
-    evaluation = yield from _evaluation(state, judge, text_of, settings)
-    attempts = _with_draft(state, evaluation)
     untranslated = state.get("untranslated", "")
-    if may_retry(attempts, settings) and judge is not None and not untranslated:
-        return {"attempts": attempts, "evaluation": evaluation}
+    if repeats(state):  # nothing new was found, and nothing was written
+        attempts = state["attempts"]
+    else:
+        evaluation = yield from _evaluation(state, judge, text_of, settings)
+        attempts = _with_draft(state, evaluation)
+        if may_retry(attempts, settings) and judge is not None and not untranslated:
+            return {"attempts": attempts, "evaluation": evaluation}
     best = best_attempt(attempts)
     warning = untranslated if best["abstained"] else ""
     warning = warning or warning_for(best, judged=judge is not None)
@@ -56,7 +62,7 @@ def unfinished(
         drafted: Whether the state holds a draft that was not judged; it counts as an attempt.
     """
     attempts = state.get("attempts", [])
-    if drafted:
+    if drafted and not repeats(state):
         unjudged = Judgement(None, None, None, ["It was not judged."])
         attempts = _with_draft(state, _record(unjudged, _problems(state, text_of), passed=False))
     if not attempts:
@@ -102,7 +108,9 @@ def _evaluation(
     if not said:
         read = Judgement(None, None, None, ["It was read off the structure of the documents."])
         return _record(read, problems, passed=not problems)
-    judgement = yield from judge.judge(state["standalone"], state["passages"], said)
+    # every attempt answers the question asked, however it was reworded since
+    asked = state["attempts"][0]["question"] if state["attempts"] else state["standalone"]
+    judgement = yield from judge.judge(asked, state["passages"], said)
     unanswered = [f"Not answered: {part}" for part in state.get("draft_unanswered", [])]
     reasons = [*unanswered, *judgement.reasons]
     judgement = replace(judgement, answers=state.get("draft_answers"), reasons=reasons)

@@ -1,7 +1,11 @@
 """When an attempt passes, when it is tried again, and which attempt is the answer."""
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from lexloop.core.settings import Settings
-from lexloop.core.types import Attempt, Evaluation, Finding
+from lexloop.core.state import State
+from lexloop.core.types import QUOTED, Attempt, Evaluation, Finding, Passage
 from lexloop.nodes.evaluate.judge import Judgement
 
 
@@ -29,21 +33,83 @@ def may_retry(attempts: list[Attempt], settings: Settings) -> bool:
     return len(attempts) <= settings.max_retries
 
 
-def best_attempt(attempts: list[Attempt]) -> Attempt:
-    """Verified citations first, then the highest minimum of the scores, then the earliest.
+def repeats(state: State) -> bool:
+    """Whether what the next answer would be written from is what an earlier one was written from.
 
-    A passing attempt is always best; an abstention counts as verified and scores nothing.
+    That is its question, its passages and the guidance of whoever writes it.
     """
-    return max(attempts, key=lambda a: (a["evaluation"]["passed"], *_merit(a), -a["number"]))
+    attempts, advice = state["attempts"], state.get("advice")
+    given = [a["advice"]["guidance"] if "advice" in a else "" for a in attempts]
+    now = (state["standalone"], _ids(state["passages"]), advice["guidance"] if advice else "")
+    return any(
+        now == (attempt["question"], _ids(attempt["passages"]), guidance)
+        for attempt, guidance in zip(attempts, ["", *given], strict=False)
+    )
 
 
-def _merit(attempt: Attempt) -> tuple[bool, float]:
+def _ids(passages: Sequence[Passage]) -> frozenset[str]:
+    """Which passages were found; what an answer quotes beside them is of its own choice."""
+    return frozenset(passage["id"] for passage in passages if QUOTED not in passage["signals"])
+
+
+class Standing(NamedTuple):
+    """What attempts are compared by.
+
+    Args:
+        passed: Whether the verdict passed it.
+        verified: Whether its citations verify; an abstention has none that could fail.
+        abstained: Whether it is an abstention.
+        score: What was judged of it; nothing of an abstention.
+    """
+
+    passed: bool
+    verified: bool
+    abstained: bool
+    score: float
+
+    def beats(self, earlier: "Standing") -> bool:
+        """Whether it takes the place of an earlier attempt.
+
+        An abstention gives way to an answer that passed, and to no other; nor does an answer whose
+        citations verify give way to an abstention.
+        """
+        if self.passed != earlier.passed:
+            return self.passed
+        if self.verified != earlier.verified:
+            return self.verified
+        if self.abstained or earlier.abstained:
+            return False
+        return self.score > earlier.score
+
+
+def standing(attempt: Attempt) -> Standing:
+    """What an attempt is compared by."""
     evaluation = attempt["evaluation"]
-    return evaluation["citations_verified"], lowest_score(evaluation)
+    verified, score = evaluation["citations_verified"], lowest_score(evaluation)
+    return Standing(evaluation["passed"], verified, attempt["abstained"], score)
+
+
+def best_of(standings: Sequence[Standing]) -> int:
+    """The place of the attempt that is the answer: an earlier one unless a later one beats it."""
+    best = 0
+    for place, later in enumerate(standings):
+        if later.beats(standings[best]):
+            best = place
+    return best
+
+
+def best_attempt(attempts: list[Attempt]) -> Attempt:
+    """The attempt that is the answer."""
+    return attempts[best_of([*map(standing, attempts)])]
 
 
 def lowest_score(evaluation: Evaluation) -> float:
-    """The minimum of the three scores; -1 when one is unresolved."""
+    """How likely the answer answers, where that is said; else the minimum of the three scores.
+
+    -1 when one of them is unresolved.
+    """
+    if "answers" in evaluation:
+        return evaluation["answers"]
     scores = (
         evaluation["answer_relevance"],
         evaluation["context_relevance"],

@@ -7,6 +7,7 @@ from typing import Protocol
 from lexloop.core.state import State, Update
 from lexloop.core.types import (
     ABSTENTION,
+    QUOTED,
     Advice,
     Candidate,
     Chunk,
@@ -141,7 +142,7 @@ def _with_quoted(passages: list[Passage], quoted: list[Chunk]) -> list[Passage]:
     return [
         *passages,
         *(
-            Passage(**chunk, score=0.0, signals={"quoted": 1.0}, n=n)
+            Passage(**chunk, score=0.0, signals={QUOTED: 1.0}, n=n)
             for n, chunk in enumerate(further, len(passages) + 1)
         ),
     ]

@@ -7,11 +7,12 @@ from lexloop.core.hits import Hit
 from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Pointed
 from lexloop.models.embedding import Vectors
+from lexloop.nodes.hybrid_retrieve.around import Structure
 
 __all__ = ["Backend", "Hit"]
 
 
-class Backend(Protocol):
+class Backend(Structure, Protocol):
     """Searches in batches and fuses nothing; on this machine or on a server.
 
     It is made for one asker. What every implementation keeps to, one that asks Elasticsearch

@@ -5,9 +5,18 @@ from math import ceil
 
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
-from lexloop.core.types import DEFINING, MOST_POINTED, POINTED, Candidate, Pointed, PointedUnit
+from lexloop.core.types import (
+    DEFINING,
+    FOLLOWED,
+    MOST_POINTED,
+    POINTED,
+    Candidate,
+    Pointed,
+    PointedUnit,
+)
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.definition import asked_definition
+from lexloop.nodes.hybrid_retrieve.around import whole
 from lexloop.nodes.hybrid_retrieve.backend import Backend
 from lexloop.nodes.hybrid_retrieve.choice import fuse, reads_host, unread
 from lexloop.nodes.hybrid_retrieve.found import Found, Scores
@@ -22,7 +31,7 @@ _SUPPORT = 1 / 6
 """How many recitals, notes and the like go on for every operative candidate: ranked in one list
 with them they crowd out the provisions that they explain."""
 _BROADER = 2
-"""How many times the candidates a retry brings up whose advice is to search more broadly."""
+"""How many times the candidates a retry brings up that broadens."""
 
 
 @unassisted
@@ -36,7 +45,9 @@ def hybrid_retrieve(state: State, backend: Backend | None, settings: Settings) -
     if backend is None:
         return {"candidates": [], "pointed": None}
     limit = max(settings.candidates, state["plan"]["k"])
-    if (advice := state.get("advice")) and advice["broaden"]:
+    advice = state.get("advice")
+    strategy = advice["strategy"] if advice else None
+    if strategy == "broaden":
         limit *= _BROADER
     found = _found(
         backend, list(dict.fromkeys([state["standalone"], *state["queries"]])), settings, limit
@@ -46,6 +57,8 @@ def hybrid_retrieve(state: State, backend: Backend | None, settings: Settings) -
     best = _best(backend, found, fuse(found, settings, hosts), hosts, limit)
     parts = question_parts(state["standalone"])
     terms = [term for part in parts if (term := asked_definition(part))]
+    if strategy == "whole":
+        best = _followed(backend, whole(state["passages"], backend), best)
     best = _first(backend, backend.defining(terms), DEFINING, best)
     best = _first(backend, _chunks_of(pointed, best), POINTED, best)
     update: Update = {"candidates": best, "pointed": pointed}
@@ -121,6 +134,20 @@ def _first(
         for chunk in backend.chunks(chunk_ids)
     ]
     return [*first, *(c for c in found if c["id"] not in set(chunk_ids))]
+
+
+def _followed(backend: Backend, chunk_ids: list[str], found: list[Candidate]) -> list[Candidate]:
+    """The candidates, behind them those that the passages before lead to; all of these marked."""
+    wanted, known = set(chunk_ids), {candidate["id"] for candidate in found}
+    last = min((candidate["score"] for candidate in found), default=0.0)
+    behind: list[Candidate] = [
+        {**chunk, "score": last, "signals": {}}
+        for chunk in backend.chunks([name for name in chunk_ids if name not in known])
+    ]
+    return [
+        {**one, "signals": {**one["signals"], FOLLOWED: 1.0}} if one["id"] in wanted else one
+        for one in (*found, *behind)
+    ]
 
 
 def _overlaps(candidate: Candidate, unit: PointedUnit) -> bool:

@@ -5,13 +5,15 @@ from typing import Protocol
 
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
-from lexloop.core.types import DEFINING, POINTED, Candidate
+from lexloop.core.types import DEFINING, FOLLOWED, POINTED, Candidate
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.rerank.cutoff import worth_taking
 
 _SUPPORT_OF = 5
 _TOPICAL = 0.5
 """How much the reading of a follow-up by its topic's words counts beside its standalone form."""
+_BROADER = 2
+"""How many times the passages a retry takes that broadens."""
 
 
 class Reranker(Protocol):
@@ -27,7 +29,8 @@ def rerank(state: State, reranker: Reranker, settings: Settings | None = None) -
     """Write the k best passages, numbered from 1; near-copies of a better one come last.
 
     Those that the question points to are all taken and come first, in the order of the text; then
-    those that define a term whose meaning it asks, best first.
+    those that define a term whose meaning it asks, best first. Those that a retry goes to from the
+    passages before are all taken as well; one that broadens takes twice as many.
 
     Args:
         state: The candidates of search and graph, and the plan.
@@ -35,7 +38,9 @@ def rerank(state: State, reranker: Reranker, settings: Settings | None = None) -
         settings: Where they let the scores set k, the plan's k becomes the number taken; None
             leaves it at the plan's.
     """
-    pool = merge(state["candidates"], state.get("graph_candidates", []))
+    advice = state.get("advice")
+    strategy = advice["strategy"] if advice else None
+    pool = _pool(state, operative=strategy == "operative")
     scored = {c["id"]: c for c in _reranked(state, reranker, pool)}
     pointed = [scored.pop(c["id"]) for c in pool if POINTED in c["signals"]]
     defining = [c for c in scored.values() if DEFINING in c["signals"]]
@@ -47,7 +52,10 @@ def rerank(state: State, reranker: Reranker, settings: Settings | None = None) -
         scores = [candidate["score"] for candidate in ranked]
         k = worth_taking(scores, settings.min_passage_share, settings.max_k) or len(pointed)
         update["plan"] = {**state["plan"], "k": k}
+    k *= _BROADER if strategy == "broaden" else 1
     taken = [*pointed, *operative_first(ranked, max(0, k - len(pointed)))]
+    known = {candidate["id"] for candidate in taken}
+    taken += [c for c in ranked if FOLLOWED in c["signals"] and c["id"] not in known]
     update["passages"] = [{**chunk, "n": n} for n, chunk in enumerate(taken, 1)]
     return update
 
@@ -62,6 +70,12 @@ def _reranked(state: State, reranker: Reranker, pool: list[Candidate]) -> list[C
         {**c, "score": c["score"] + _TOPICAL * beside[c["id"]]} for c in ranked
     ]
     return sorted(both, key=lambda c: (-c["score"], c["id"]))
+
+
+def _pool(state: State, operative: bool) -> list[Candidate]:
+    """The candidates of search and graph; without recitals and the like where so wanted."""
+    found = merge(state["candidates"], state.get("graph_candidates", []))
+    return [one for one in found if not (operative and one.get("supporting"))]
 
 
 def operative_first(ranked: list[Candidate], k: int) -> list[Candidate]:

@@ -87,7 +87,7 @@ def scripted(server: FakeOpenAI, scores: Scores) -> FakeOpenAI:
             question="When is the mooring fee due?",
             queries=["due date of the fee"],
             guidance="Give the period.",
-            broaden=False,
+            strategy="reread",
         ),
     )
     return server

@@ -1,6 +1,7 @@
 """The loop, driven by a scripted judge over real HTTP."""
 
 import asyncio
+import json
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -14,11 +15,20 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from lexloop.core.errors import QuestionError, SettingsError
+from lexloop.core.settings import Settings
 from lexloop.core.types import ABSTENTION
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.workshop import Workshop
 
 QUESTION = "When must the owner pay the mooring fee?"
+ADVICE = {"question": "When is the mooring fee due?", "queries": [], "strategy": "reread"}
+
+
+def guided(*guidance: str) -> list[Reply]:
+    """The prompt engineer's replies, which differ in what they say of the next answer."""
+    return [Reply(json.dumps({**ADVICE, "guidance": said})) for said in guidance]
+
+
 STRICT = JsonPlusSerializer(allowed_msgpack_modules=None)
 Modelled = Callable[..., Lexloop]
 Scores = Callable[..., Reply]
@@ -54,10 +64,11 @@ def test_low_scores_lead_to_advice_and_another_attempt(
     assert "Give the period." in scripted.requests[5].user
 
 
-@pytest.mark.parametrize("retries", [0, 1, 3])
+@pytest.mark.parametrize("retries", [0, 1, 3, 5])
 def test_never_more_than_max_retries(
     scripted: FakeOpenAI, modelled: Modelled, scores: Scores, retries: int
 ) -> None:
+    scripted.play("engineer_prompt", *guided(*"abcde"))
     scripted.play("evaluate", scores(0.2, 0.2, 0.2))
     result = modelled(max_retries=retries).invoke({"question": QUESTION})
     assert len(result["attempts"]) == retries + 1
@@ -65,9 +76,46 @@ def test_never_more_than_max_retries(
     assert result["warning"].startswith("No attempt passed")
 
 
+def test_nothing_is_written_anew_from_what_was_read_before(
+    scripted: FakeOpenAI, modelled: Modelled, scores: Scores
+) -> None:
+    scripted.play("evaluate", scores(0.3, 0.2, 0.2), scores(0.2, 0.2, 0.2))
+    result = modelled(max_retries=3).invoke({"question": QUESTION})
+    # the second retry has the question, the passages and the guidance of the first
+    assert scripted.roles_asked() == [
+        *("rewrite", "generate", "evaluate", "engineer_prompt"),
+        *("rewrite", "generate", "evaluate", "engineer_prompt", "rewrite"),
+    ]
+    assert len(result["attempts"]) == 2
+    assert result["answer"].startswith("It is due within 10 business days [1].")
+    assert result["evaluation"] == result["attempts"][0]["evaluation"]
+    assert result["warning"].startswith("No attempt passed")
+    assert result["degraded"] == []
+
+
+def test_a_draft_that_did_not_pass_takes_no_abstentions_place(
+    scripted: FakeOpenAI, modelled: Modelled, scores: Scores
+) -> None:
+    scripted.play("generate", Reply(ABSTENTION), Reply("A boat owner must pay it [1]."))
+    scripted.play("evaluate", scores(0.1, 0.1, 0.9))
+    result = modelled(max_retries=1).invoke({"question": QUESTION})
+    assert [a["abstained"] for a in result["attempts"]] == [True, False]
+    assert (result["answer"], result["abstained"], result["citations"]) == (ABSTENTION, True, [])
+
+
+def test_without_a_model_no_two_attempts_read_the_same(graph: Lexloop) -> None:
+    for question in ("I sail a red sloop. What does a kayak licence cost?", "Who inspects a hull?"):
+        attempts = graph.invoke({"question": question}, context=Settings(max_retries=5))["attempts"]
+        read = [(a["question"], frozenset(p["id"] for p in a["passages"])) for a in attempts]
+        assert len(set(read)) == len(read)
+        tried = [a["advice"]["strategy"] for a in attempts[:-1]]
+        assert len(set(tried)) == len(tried)
+
+
 def test_the_best_attempt_is_the_answer(
     scripted: FakeOpenAI, modelled: Modelled, scores: Scores
 ) -> None:
+    scripted.play("engineer_prompt", *guided("Give days.", "Be short."))
     scripted.play(
         "generate",
         Reply("The fee is due at once [1]."),
@@ -122,6 +170,7 @@ def test_a_refused_question_calls_no_model(scripted: FakeOpenAI, modelled: Model
 def test_a_model_that_abstains_is_asked_again_and_believed(
     scripted: FakeOpenAI, modelled: Modelled
 ) -> None:
+    scripted.play("engineer_prompt", *guided("Give days.", "Be short."))
     scripted.play("generate", Reply(ABSTENTION))
     result = modelled().invoke({"question": QUESTION})
     assert (result["abstained"], result["warning"]) == (True, "")

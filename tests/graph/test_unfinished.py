@@ -82,7 +82,7 @@ def test_an_attempt_that_fails_leaves_the_one_before(
 
     def replies() -> list[Reply]:
         rewriting = {"standalone": QUESTION, "queries": [], "keywords": []}
-        advice = {"question": QUESTION, "queries": [], "guidance": "", "broaden": False}
+        advice = {"question": QUESTION, "queries": [], "guidance": "Hm.", "strategy": "reread"}
         first = [Reply(json.dumps(rewriting)), Reply(DRAFT), scores(0.1, 0.9, 0.9)]
         return [*first, Reply(json.dumps(advice)), first[0], first[1]][:last]
 

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 from rank_bm25 import BM25Okapi
@@ -10,7 +10,8 @@ from rank_bm25 import BM25Okapi
 from lexloop.core.filters import Filters
 from lexloop.core.hits import Hit
 from lexloop.core.metadata import Metadata
-from lexloop.core.types import Chunk, Pointed
+from lexloop.core.types import Chunk, Pointed, PointedUnit
+from lexloop.corpus.structure.tree import Tree
 from lexloop.models.embedding import Vectors
 
 
@@ -89,6 +90,12 @@ class MemoryBackend:
 
     def pointed(self, question: str) -> Pointed:
         return {"units": [], "chunks": self.points_to, "told": [], "only": False}
+
+    def tree_of(self, document: str) -> Tree | None:
+        return None
+
+    def chunks_over(self, unit: PointedUnit) -> Iterator[str]:
+        return iter(())
 
     def defining(self, terms: Sequence[str]) -> list[str]:
         return [name for term in terms for name in self.terms.get(term, [])]

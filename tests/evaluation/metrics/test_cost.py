@@ -33,6 +33,9 @@ def test_the_answer_is_the_best_attempt() -> None:
     assert chosen([high, passed]) is passed
     assert chosen([low, attempt(0.2)]) is low
     assert chosen([attempt(0.9, verified=False), low]) is low
+    silent = attempt(None, abstained=True)
+    assert chosen([silent, high]) is silent
+    assert chosen([high, silent]) is high
 
 
 def test_the_account_by_hand() -> None:

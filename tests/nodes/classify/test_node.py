@@ -148,7 +148,7 @@ def test_what_the_last_turn_left_is_reset(opened: Opened) -> None:
         "warning": "Old.",
         "abstained": True,
         "attempts": [{}],
-        "advice": {"question": "q", "queries": [], "guidance": "", "broaden": False},
+        "advice": {"question": "q", "queries": [], "guidance": "", "strategy": "reread"},
         "usage": {"model_calls": 9, "tokens_in": 9, "tokens_out": 9, "seconds": 9.0},
     }
     lost: Degradation = {"node": "index", "wanted": "a", "used": "b", "reason": "c"}

@@ -22,7 +22,7 @@ def test_advice(server: FakeOpenAI, converse: Converse) -> None:
         "question": "How much is the\nfiling fee?",
         "queries": ["filing fee amount", "Fee", "filing  fee amount", ""],
         "guidance": " Name the amount. ",
-        "broaden": True,
+        "strategy": "broaden",
     }
     server.play("engineer_prompt", Reply(json.dumps(said)))
     advice = converse(ModelPromptEngineer().advise("What fee?", TRIED))
@@ -30,7 +30,7 @@ def test_advice(server: FakeOpenAI, converse: Converse) -> None:
         "question": "How much is the filing fee?",
         "queries": ["filing fee amount"],
         "guidance": "Name the amount.",
-        "broaden": True,
+        "strategy": "broaden",
     }
     user = server.requests[0].user
     assert 'kind="asked">\nWhat fee?\n' in user
@@ -44,7 +44,7 @@ def test_queries_are_limited(server: FakeOpenAI, converse: Converse) -> None:
     advice = converse(ModelPromptEngineer().advise("What fee?", TRIED))
     assert advice["queries"] == list("abcde")
     assert advice["guidance"] == ""
-    assert advice["broaden"] is False
+    assert advice["strategy"] == "reread"
 
 
 def test_blank_question_keeps_the_one_asked(server: FakeOpenAI, converse: Converse) -> None:

@@ -4,15 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from records import attempt, evaluation
+from records import attempt, evaluation, passage
 
 from lexloop.core.state import State, Update
-from lexloop.core.types import Advice, Attempt, Evaluation
+from lexloop.core.types import Advice, Attempt, Evaluation, Passage
 from lexloop.nodes.engineer_prompt.node import engineer_prompt
 from lexloop.nodes.engineer_prompt.rules import RuleEngineer, weakest
 
 ASKED = "As a boat owner, what is a berth and who must pay for a berth?"
-SIMPLE = "what is a berth who must pay for a berth?"
+SIMPLE = "what is a berth and who must pay for a berth?"
 
 
 def tried(verdict: Evaluation, number: int = 1, abstained: bool = False) -> Attempt:
@@ -45,36 +45,55 @@ def test_unverified_citations_are_a_lack_of_grounds() -> None:
     assert weakest(verdict) == "groundedness"
 
 
-def test_an_answer_beside_the_question(advise: Callable[..., Advice]) -> None:
+def test_an_answer_beside_the_question_takes_in_whole_provisions(
+    advise: Callable[..., Advice],
+) -> None:
     advice = advise(tried(evaluation(0.1, 0.5, 0.9)))
-    assert advice["question"] == SIMPLE
+    assert (advice["question"], advice["queries"]) == (ASKED, [])
     assert advice["guidance"].startswith("Answer the question itself")
-    assert (advice["queries"], advice["broaden"]) == ([], False)
+    assert advice["strategy"] == "whole"
 
 
-def test_passages_beside_the_question(advise: Callable[..., Advice]) -> None:
-    advice = advise(tried(evaluation(0.5, 0.1, 0.9)))
-    assert advice["question"] == SIMPLE
+@pytest.mark.parametrize("abstained", [False, True])
+def test_passages_beside_the_question_are_searched_for_without_its_story(
+    advise: Callable[..., Advice], abstained: bool
+) -> None:
+    scores = (None, None, None) if abstained else (0.5, 0.1, 0.9)
+    advice = advise(tried(evaluation(*scores), abstained=abstained))
+    assert (advice["question"], advice["strategy"]) == (SIMPLE, "reread")
     assert advice["guidance"].startswith("Use only passages")
-    assert (advice["queries"], advice["broaden"]) == (["berth", "pay"], True)
 
 
-def test_an_ungrounded_answer(advise: Callable[..., Advice]) -> None:
-    advice = advise(tried(evaluation(0.5, 0.5, 0.1)))
-    assert advice["guidance"].startswith("Stay with the words")
-    assert not advice["broaden"]
+def test_a_question_that_needs_its_story_is_not_read_without_it(
+    finish: Callable[[Any], Advice],
+) -> None:
+    silent = tried(evaluation(None, None, None), abstained=True)
+    for asked in ("My landlord wants to enter. May he?", "We lost a boat. To whom?", "?", ""):
+        advice = finish(RuleEngineer().advise(asked, [silent]))
+        assert (advice["question"], advice["strategy"]) == (asked, "whole")
 
 
-def test_an_abstention_searches_more_and_keeps_the_question(advise: Callable[..., Advice]) -> None:
-    advice = advise(tried(evaluation(None, None, None), abstained=True))
-    assert advice["question"] == ASKED
-    assert (advice["queries"], advice["broaden"]) == (["berth", "pay"], True)
+def test_no_strategy_is_tried_twice_and_each_has_its_sign(finish: Callable[[Any], Advice]) -> None:
+    recital = {**passage(1, "Whereas boats are long."), "supporting": True}
+    told: dict[str, list[Passage]] = {
+        "whole": [passage(1, "An owner pays.")],
+        "operative": [recital],
+    }
+    for sign, passages in told.items():
+        attempts: list[Attempt] = []
+        for number in range(1, 5):
+            silent = tried(evaluation(None, None, None), number, abstained=True)
+            attempts.append({**silent, "passages": passages})
+            advice = finish(RuleEngineer().advise(ASKED, attempts))
+            attempts[-1] = {**attempts[-1], "advice": advice}
+        found = [attempt["advice"]["strategy"] for attempt in attempts]
+        others = ["reread", "whole", *([sign] if sign != "whole" else []), "broaden", "broaden"]
+        assert found == others[:4]
 
 
-def test_the_second_retry_searches_for_keywords(advise: Callable[..., Advice]) -> None:
-    low = evaluation(0.1, 0.5, 0.9)
-    advice = advise(tried(low), tried(low, number=2))
-    assert advice["queries"] == ["berth", "pay"]
+def test_who_heeds_no_guidance_is_given_none(finish: Callable[[Any], Advice]) -> None:
+    low = tried(evaluation(0.1, 0.5, 0.9))
+    assert finish(RuleEngineer(guides=False).advise(ASKED, [low]))["guidance"] == ""
 
 
 def test_the_node_notes_the_advice_on_the_attempt_it_answers(
@@ -86,5 +105,5 @@ def test_the_node_notes_the_advice_on_the_attempt_it_answers(
     update = finish(engineer_prompt(state, RuleEngineer()))
     assert update["attempts"][0] == first
     assert update["attempts"][1] == {**second, "advice": update["advice"]}
-    assert update["advice"]["question"] == SIMPLE  # from the question asked, not the reworded one
+    assert update["advice"]["question"] == ASKED  # the question asked, not the reworded one
     assert "advice" not in second

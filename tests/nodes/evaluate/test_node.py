@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 from records import attempt, evaluation, passage
 
+from lexloop.core.errors import LexloopError
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, Attempt, Citation, Passage, Pointed, PointedUnit
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.evaluate.judge import Judge, Judgement
-from lexloop.nodes.evaluate.node import evaluate
+from lexloop.nodes.evaluate.node import evaluate, unfinished
 
 TEXT = "The fee is $50."
 GOOD: Citation = {
@@ -72,6 +73,22 @@ def evaluated(finish: Callable[[Any], Update]) -> Evaluate:
         return finish(evaluate(given, judge, lookup, Settings(**settings)))
 
     return run
+
+
+def test_what_was_written_from_the_same_passages_is_not_judged_again(evaluated: Evaluate) -> None:
+    judge = Scores(0.3, 0.9, 0.9)
+    first = evaluated(state(), judge, min_answer_relevance=0.5)
+    advice = {"question": "q", "queries": [], "guidance": "", "strategy": "broaden"}
+    again: State = {**state("Left over."), "attempts": first["attempts"], "advice": advice}
+    last = evaluated(again, judge, min_answer_relevance=0.5)
+    assert judge.judged == 1
+    assert last["attempts"] == first["attempts"]
+    assert last["answer"] == f"{TEXT} [1]"
+    assert last["warning"].startswith("No attempt passed")
+    late = LexloopError("Time is up.", "Wait.")
+    ended = unfinished(again, text_of, late, drafted=True)
+    assert ended is not None
+    assert ended["attempts"] == first["attempts"]
 
 
 def test_an_attempt_that_passes_is_the_answer(evaluated: Evaluate) -> None:

@@ -1,18 +1,22 @@
 """When an attempt passes, and which attempt is the answer."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from records import attempt, evaluation
+from records import attempt, evaluation, passage
 
 from lexloop.core.settings import Settings
-from lexloop.core.types import Attempt, Evaluation
+from lexloop.core.state import State
+from lexloop.core.types import QUOTED, Attempt, Evaluation
 from lexloop.nodes.evaluate.judge import Judgement
 from lexloop.nodes.evaluate.verdict import (
     best_attempt,
-    lowest_score,
     may_retry,
     passes,
+    repeats,
+    standing,
     warning_for,
 )
 
@@ -89,10 +93,82 @@ def test_verified_first_then_the_highest_minimum_then_the_earliest(
     assert best_attempt(attempts)["number"] == best
 
 
-def test_an_abstention_is_better_than_an_unverified_answer_and_worse_than_a_verified() -> None:
-    silent = tried(2, evaluation(None, None, None), abstained=True)
-    assert best_attempt([tried(1, unverified(1, 1, 1)), silent])["abstained"]
-    assert not best_attempt([tried(1, evaluation(0.1, 0.1, 0.1)), silent])["abstained"]
+SILENT = {"abstained": True, "verdict": evaluation(None, None, None)}
+LOW = {"verdict": evaluation(0.1, 0.9, 0.9)}
+BETTER = {"verdict": evaluation(0.4, 0.9, 0.9)}
+WRONG = {"verdict": unverified(1, 1, 1)}
+PASSED = {"verdict": {**evaluation(0.5, 0.9, 0.9), "passed": True}}
+
+
+@pytest.mark.parametrize(
+    ("made", "best"),
+    [
+        ([SILENT, LOW], 1),  # a draft is not better merely by being one
+        ([LOW, SILENT], 1),
+        ([SILENT, PASSED], 2),
+        ([SILENT, LOW, PASSED], 3),
+        ([SILENT, LOW, BETTER], 1),
+        ([LOW, SILENT, BETTER], 3),
+        ([SILENT, SILENT], 1),
+        ([WRONG, SILENT], 2),  # what cannot be verified gives way to silence
+        ([SILENT, WRONG], 1),
+        ([WRONG, SILENT, LOW], 2),
+        ([WRONG, LOW, SILENT], 2),
+        ([LOW, BETTER, SILENT], 2),
+        ([BETTER, LOW], 1),
+        ([LOW, LOW], 1),
+    ],
+)
+def test_abstentions_and_answers_in_each_order(made: list[dict[str, Any]], best: int) -> None:
+    attempts = [
+        tried(number, one["verdict"], abstained=one.get("abstained", False))
+        for number, one in enumerate(made, 1)
+    ]
+    assert best_attempt(attempts)["number"] == best
+
+
+def reading(question: str, *chunks: str, guidance: str | None = None) -> State:
+    """A state in which passages were found and nothing is written."""
+    found = [{**passage(n, "x"), "id": name} for n, name in enumerate(chunks, 1)]
+    advice = {"question": question, "queries": [], "guidance": guidance, "strategy": "whole"}
+    return {
+        "standalone": question,
+        "passages": found,
+        "attempts": [],
+        "advice": None if guidance is None else advice,
+    }
+
+
+def read(state: State, *quoted: str) -> Attempt:
+    """The attempt made of it, whose answer quotes further passages."""
+    beside = [{**passage(9, "y"), "id": name, "signals": {QUOTED: 1.0}} for name in quoted]
+    made = tried(1, evaluation(0.1, 0.1, 0.1), question=state["standalone"])
+    return {**made, "passages": [*state["passages"], *beside]}
+
+
+@pytest.mark.parametrize(
+    ("again", "same"),
+    [
+        (reading("What?", "a", "b", guidance=""), True),
+        (reading("What?", "b", "a", guidance=""), True),
+        (reading("What?", "a", "b", "c", guidance=""), False),
+        (reading("What?", "a", guidance=""), False),
+        (reading("What fee?", "a", "b", guidance=""), False),
+        (reading("What?", "a", "b", guidance="Be short."), False),  # a model heeds it
+    ],
+)
+def test_what_is_read_again_repeats(again: State, same: bool) -> None:
+    first = {**read(reading("What?", "a", "b"), "q"), "advice": again["advice"]}
+    assert repeats({**again, "attempts": [first]}) is same
+
+
+def test_an_attempt_is_compared_with_all_before_it() -> None:
+    first, second = reading("What?", "a"), reading("What fee?", "b", guidance="Be short.")
+    attempts = [{**read(first), "advice": second["advice"]}, read(second)]
+    assert repeats({**first, "advice": {**second["advice"], "guidance": ""}, "attempts": attempts})
+    assert repeats({**second, "attempts": attempts})
+    assert not repeats({**second, "passages": first["passages"], "attempts": attempts})
+    assert not repeats(first)  # there is none before it
 
 
 SCORES = st.one_of(st.none(), st.floats(0, 1))
@@ -106,14 +182,23 @@ VERDICTS = st.builds(
 
 
 @given(st.lists(VERDICTS, min_size=1, max_size=6))
-def test_no_attempt_beats_the_best(verdicts: list[Evaluation]) -> None:
+def test_no_answer_beats_the_best(verdicts: list[Evaluation]) -> None:
     attempts = [tried(number, verdict) for number, verdict in enumerate(verdicts, 1)]
+    best = standing(best_attempt(attempts))
+    assert not any(standing(other).beats(best) for other in attempts)
+
+
+@given(st.lists(st.tuples(VERDICTS, st.booleans()), min_size=1, max_size=6))
+def test_an_attempt_changes_nothing_unless_it_beats_the_best_before(
+    verdicts: list[tuple[Evaluation, bool]],
+) -> None:
+    attempts = [
+        tried(n, {**v, "citations_verified": True} if silent else v, abstained=silent)
+        for n, (v, silent) in enumerate(verdicts, 1)
+    ]
+    before = best_attempt(attempts[:-1] or attempts)
     best = best_attempt(attempts)
-    for other in attempts:
-        mine, theirs = best["evaluation"], other["evaluation"]
-        assert mine["citations_verified"] >= theirs["citations_verified"]
-        if mine["citations_verified"] == theirs["citations_verified"]:
-            assert lowest_score(mine) >= lowest_score(theirs)
+    assert best is (attempts[-1] if standing(attempts[-1]).beats(standing(before)) else before)
 
 
 def test_warnings() -> None:

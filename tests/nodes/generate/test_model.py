@@ -29,7 +29,7 @@ def test_answer_with_citations(server: FakeOpenAI, converse: Converse) -> None:
 
 def test_what_the_model_is_shown(server: FakeOpenAI, converse: Converse) -> None:
     relations = [triplet("fee", "is due on", "1 May")]
-    advice: Advice = {"question": "q", "queries": [], "guidance": "Name it.", "broaden": False}
+    advice: Advice = {"question": "q", "queries": [], "guidance": "Name it.", "strategy": "reread"}
     converse(GENERATOR.generate("When?", PASSAGES, relations, advice))
     [request] = server.requests
     assert request.body["stream"] is True

@@ -14,7 +14,7 @@ from lexloop.core.filters import Filters
 from lexloop.core.metadata import Metadata
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
-from lexloop.core.types import Candidate, Chunk
+from lexloop.core.types import FOLLOWED, Candidate, Chunk
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.view import View
 from lexloop.nodes.hybrid_retrieve.backend import Backend
@@ -177,10 +177,28 @@ def test_any_text_can_be_searched(retrieve: Retrieve, question: str) -> None:
 
 
 def test_advice_to_search_more_broadly_brings_up_more(retrieve: Retrieve) -> None:
-    advice = {"question": QUESTION, "queries": [], "guidance": "", "broaden": True}
+    advice = {"question": QUESTION, "queries": [], "guidance": "", "strategy": "broaden"}
     assert len(retrieve({**state(k=1), "advice": advice}, candidates=3)) == 6
-    narrow = {**advice, "broaden": False}
+    narrow = {**advice, "strategy": "operative"}
     assert len(retrieve({**state(k=1), "advice": narrow}, candidates=3)) == 3
+
+
+@pytest.mark.parametrize(("candidates", "known"), [(30, True), (1, False)])
+def test_a_retry_goes_on_from_the_passages_before(
+    small: View, candidates: int, known: bool
+) -> None:
+    question = "What is a berth?"
+    (notice,) = [chunk for chunk in small.every_chunk() if "30 days" in chunk["text"]]
+    before = {**notice, "score": 1.0, "signals": {}, "n": 1}
+    advice = {"question": question, "queries": [], "guidance": "", "strategy": "whole"}
+    asked: State = {**state(question, k=1), "passages": [before], "advice": advice}
+    found = finished(asked, small, candidates=candidates)["candidates"]
+    plain = finished(state(question, k=1), small, candidates=candidates)["candidates"]
+    followed = [one for one in found if FOLLOWED in one["signals"]]
+    assert notice["id"] in [one["id"] for one in followed]
+    assert [one["id"] for one in found[: len(plain)]] == [one["id"] for one in plain]
+    assert (notice["id"] in [one["id"] for one in plain]) is known
+    assert [one["score"] for one in found[: len(plain)]] == [one["score"] for one in plain]
 
 
 def test_a_view_keeps_to_the_seam(small: View, harbour: Collection) -> None:

@@ -249,6 +249,33 @@ def test_of_equal_passages_the_operative_one_comes_first(finish: Callable[[Any],
     assert [(p["id"], p["n"]) for p in taken] == [("a", 1), ("b", 2), ("r", 3)]
 
 
+def retried(found: list[Candidate], strategy: str) -> State:
+    """A retry that reranks these and takes one passage."""
+    advice = {"question": "", "queries": [], "guidance": "", "strategy": strategy}
+    return {**state(found, k=1), "advice": advice}
+
+
+def test_a_retry_takes_what_it_went_to_as_well(finish: Callable[[Any], Update]) -> None:
+    pool = [candidate("a"), candidate("b"), candidate("c", followed=1.0), candidate("d")]
+    update = finish(rerank(retried(pool, "whole"), NoReranker()))
+    assert ids(update["passages"]) == ["a", "c"]
+    first = [candidate("a", followed=1.0), candidate("b")]
+    assert ids(finish(rerank(retried(first, "whole"), NoReranker()))["passages"]) == ["a"]
+
+
+def test_a_retry_without_recitals(finish: Callable[[Any], Update]) -> None:
+    pool = [supporting("a", 1.0), supporting("b", 1.0)]
+    assert finish(rerank(retried(pool, "operative"), NoReranker()))["passages"] == []
+    pool.append(candidate("c", score=0.1))
+    assert ids(finish(rerank(retried(pool, "operative"), NoReranker()))["passages"]) == ["c"]
+
+
+def test_a_retry_that_broadens_takes_twice_as_many(finish: Callable[[Any], Update]) -> None:
+    pool = [candidate(name) for name in "abc"]
+    assert ids(finish(rerank(retried(pool, "broaden"), NoReranker()))["passages"]) == ["a", "b"]
+    assert ids(finish(rerank(retried(pool, "reread"), NoReranker()))["passages"]) == ["a"]
+
+
 class Near:
     """A view whose chunks come as near to any question as it is told."""
 

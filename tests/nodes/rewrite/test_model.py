@@ -16,7 +16,7 @@ ADVICE: Advice = {
     "question": "What is a bias audit?",
     "queries": ["bias audit definition"],
     "guidance": "Look for the definition.",
-    "broaden": False,
+    "strategy": "reread",
 }
 
 

@@ -18,7 +18,7 @@ ADVICE: Advice = {
     "question": "Who pays the mooring fee?",
     "queries": ["duties of owners", "who pays the mooring fee"],
     "guidance": "Look for duties.",
-    "broaden": True,
+    "strategy": "broaden",
 }
 
 
