@@ -66,10 +66,10 @@ class SearchSettings(BaseModel):
         description="The authority of a kind of source or of a publisher's host, from 0 to 1.",
     )
     max_statements: int = Field(
-        default=3, ge=1, le=50, description="How many statements the embedded generator quotes."
+        default=4, ge=1, le=50, description="How many statements the embedded generator quotes."
     )
     max_statement_words: int = Field(
-        default=120,
+        default=300,
         ge=1,
         le=20_000,
         description="How many words those statements may have together; the first is quoted whole.",

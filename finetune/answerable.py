@@ -1,12 +1,13 @@
-"""Fits how likely an extractive answer is to answer the question, and ships the weights.
+"""Fits whether the documents answer a question, and whether an extractive answer does.
 
     python -m lexloop.finetune.answerable --set GOLD.jsonl DIR [--set GOLD.jsonl DIR ...]
-        [--probes DIR ...] --negative data/negative.jsonl --out data/answerable
+        [--probes DIR ...] --negative data/negative.jsonl --out data/judges
 
-What is predicted is whether one of the first passages, which are what an answer quotes, holds what
-answers the question. Every in-scope question of a gold file is read twice: over all documents, and
-with its evidence taken out, where the nearest passages are plausible and wrong. So are those of
-out-of-scope questions and negative queries, and those that the search ranks before the right one.
+``there`` is whether a question can be answered, ``found`` whether one of the first passages, which
+are what an answer quotes, holds what answers it. Every in-scope question of a gold file is read
+twice: over all documents, and with its evidence taken out, where the nearest passages are plausible
+and wrong. So are those of out-of-scope questions and negative queries, and those that the search
+ranks before the right one.
 ``--probes`` names folders with a law, its ``structure.json`` and ``probes.jsonl``.
 
 Printed are the shares of each kind that would be refused and passed, and how reliable the
@@ -16,24 +17,25 @@ were fitted on the other sets.
 
 import argparse
 import json
-from dataclasses import astuple, fields
+from dataclasses import astuple
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lexloop.core.files import write_text
 from lexloop.core.settings import Settings
 from lexloop.finetune.answerable_rows import Row, probe_rows, read_rows
+from lexloop.finetune.logistic import Floats, Truth, logistic, stored
 from lexloop.nodes.generate.answerable import Signs
-from lexloop.nodes.generate.extractive import MIN_ANSWERABLE
+from lexloop.nodes.generate.extractive import MIN_THERE
+from lexloop.nodes.weights import Weights
 
-_WEIGHTS = {"answerable": 1.0, "evidence removed": 0.25, "out of scope": 2.0, "negative": 0.5}
+Part = Literal["there", "found"]
+PARTS: tuple[Part, ...] = ("there", "found")
+_COUNTS = {"answerable": 1.0, "evidence removed": 0.25, "out of scope": 2.0, "negative": 0.5}
 _STRENGTH = 1.0
 _BINS = 10
-
-Floats = NDArray[np.float64]
 
 
 def main() -> None:
@@ -51,86 +53,82 @@ def main() -> None:
     ]
     for number, folder in enumerate(options.probes, len(options.set)):
         rows += probe_rows(number, folder)
-    weights = fit(rows)
+    weights = {part: fit(rows, part) for part in PARTS}
     options.out.mkdir(parents=True, exist_ok=True)
-    write_text(options.out / "weights.json", json.dumps(weights, indent=2) + "\n")
-    print(table(rows, predicted(rows, weights)))
+    kept = {part: stored(found, Signs) for part, found in weights.items()}
+    write_text(options.out / "answerable.json", json.dumps(kept, indent=2) + "\n")
+    print(table(rows, {part: predicted(rows, found) for part, found in weights.items()}))
     if len({row.set for row in rows}) > 1:
         print("\nEach set by weights that were fitted on the others:\n")
-        others = across(rows)
+        others = {part: across(rows, part) for part in PARTS}
         print(table(rows, others))
-        print(f"\n{reliability(np.array([row.found for row in rows]), others)}")
+        for part in PARTS:
+            print(f"\n{part}: {reliability(rows, part, others[part])}")
 
 
-def fit(rows: list[Row]) -> dict[str, Any]:
-    """The weights of a logistic regression from signs to whether the answer was found."""
-    from sklearn.linear_model import LogisticRegression
-
+def fit(rows: list[Row], part: Part) -> Weights:
+    """The weights of a logistic regression from the signs to what a part says."""
     signs = np.array([astuple(row.signs) for row in rows])
     spread = np.maximum(signs.std(axis=0), 1e-9)
-    model = LogisticRegression(C=_STRENGTH, max_iter=5000)
-    model.fit(
-        signs / spread,
-        [row.found for row in rows],
-        sample_weight=[_WEIGHTS[row.kind] for row in rows],
-    )
-    names = [field.name for field in fields(Signs)]
-    slopes = [round(float(value), 4) for value in model.coef_[0] / spread]
-    intercept = round(float(np.ravel(model.intercept_)[0]), 4)
-    return {"intercept": intercept, "weights": dict(zip(names, slopes, strict=True))}
+    counts = np.array([_COUNTS[row.kind] for row in rows])
+    scaled = logistic(signs / spread, _truth(rows, part), _STRENGTH, counts)
+    return Weights(scaled.intercept, tuple((np.array(scaled.weights) / spread).tolist()))
 
 
-def predicted(rows: list[Row], weights: dict[str, Any]) -> Floats:
+def _truth(rows: list[Row], part: Part) -> Truth:
+    held = [row.found if part == "found" else row.kind == "answerable" for row in rows]
+    return np.array(held, dtype=np.bool_)
+
+
+def predicted(rows: list[Row], weights: Weights) -> Floats:
     """Each row's probability by some weights."""
-    slopes = np.array(list(weights["weights"].values()))
-    logits = np.array([astuple(row.signs) for row in rows]) @ slopes + weights["intercept"]
-    probabilities: Floats = 1.0 / (1.0 + np.exp(-logits))
-    return probabilities
+    return np.array([weights.probability(astuple(row.signs)) for row in rows])
 
 
-def across(rows: list[Row]) -> Floats:
+def across(rows: list[Row], part: Part) -> Floats:
     """Each row's probability by weights that saw no row of its set."""
     found: Floats = np.zeros(len(rows))
     for number in {row.set for row in rows}:
         held = np.array([row.set == number for row in rows])
-        weights = fit([row for row in rows if row.set != number])
+        weights = fit([row for row in rows if row.set != number], part)
         found[held] = predicted([row for row in rows if row.set == number], weights)
     return found
 
 
-def table(rows: list[Row], probabilities: Floats) -> str:
+def table(rows: list[Row], probabilities: dict[Part, Floats]) -> str:
     """The share of each kind that is refused, and that passes, by set."""
-    passed = Settings().min_answers
+    refused = probabilities["there"] < MIN_THERE
+    passed = ~refused & (probabilities["found"] >= Settings().min_answers)
     lines = ["| set | kind | rows | found | refused | passed |", "|---|---|---|---|---|---|"]
     for number in sorted({row.set for row in rows}):
-        for kind in _WEIGHTS:
+        for kind in _COUNTS:
             picked = [i for i, row in enumerate(rows) if (row.set, row.kind) == (number, kind)]
             if picked:
-                found = float(np.mean([rows[i].found for i in picked]))
-                refused = float(np.mean(probabilities[picked] < MIN_ANSWERABLE))
-                good = float(np.mean(probabilities[picked] >= passed))
-                lines.append(
-                    f"| {number + 1} | {kind} | {len(picked)} | {found:.2f} | {refused:.2f} "
-                    f"| {good:.2f} |"
-                )
+                found = np.mean([rows[i].found for i in picked])
+                shares = (float(found), float(refused[picked].mean()), float(passed[picked].mean()))
+                cells = " | ".join(f"{share:.2f}" for share in shares)
+                lines.append(f"| {number + 1} | {kind} | {len(picked)} | {cells} |")
     return "\n".join(lines)
 
 
-def reliability(found: NDArray[np.bool_], probabilities: Floats) -> str:
-    """AUROC, expected calibration error, and the curve of what was found by what was said."""
+def reliability(rows: list[Row], part: Part, probabilities: Floats) -> str:
+    """AUROC, expected calibration error, and the curve of what was true by what was said.
+
+    Rows count as in the fit.
+    """
     from sklearn.metrics import roc_auc_score
 
+    truth, counts = _truth(rows, part), np.array([_COUNTS[row.kind] for row in rows])
     bins = np.minimum((probabilities * _BINS).astype(int), _BINS - 1)
-    error, lines = 0.0, ["| said | rows | found |", "|---|---|---|"]
-    for number in range(_BINS):
+    error, lines = 0.0, ["| said | rows | true |", "|---|---|---|"]
+    for number in np.unique(bins):
         inside = bins == number
-        if inside.any():
-            said, true = float(probabilities[inside].mean()), float(found[inside].mean())
-            error += float(inside.mean()) * abs(said - true)
-            lines.append(f"| {said:.2f} | {int(inside.sum())} | {true:.2f} |")
-    head = (
-        f"AUROC {roc_auc_score(found, probabilities):.3f}, expected calibration error {error:.3f}"
-    )
+        said = float(np.average(probabilities[inside], weights=counts[inside]))
+        true = float(np.average(truth[inside], weights=counts[inside]))
+        error += float(counts[inside].sum() / counts.sum()) * abs(said - true)
+        lines.append(f"| {said:.2f} | {int(inside.sum())} | {true:.2f} |")
+    auroc = roc_auc_score(truth, probabilities, sample_weight=counts)
+    head = f"AUROC {auroc:.3f}, expected calibration error {error:.3f}"
     return "\n".join([head, "", *lines])
 
 

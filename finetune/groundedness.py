@@ -27,7 +27,7 @@ from lexloop.nodes.evaluate.claim_signs import ClaimSigns, read_claim_signs
 from lexloop.nodes.evaluate.disagreements import disagreements
 from lexloop.nodes.evaluate.evidence import evidence_of
 from lexloop.nodes.evaluate.support import sunk
-from lexloop.nodes.evaluate.weights import Weights
+from lexloop.nodes.weights import Weights
 
 STRENGTH = 1.0
 _DISAGREES = list(ClaimSigns.__dataclass_fields__).index("disagrees")

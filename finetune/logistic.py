@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.nodes.evaluate.weights import Weights
+from lexloop.nodes.weights import Weights
 
 Floats = NDArray[np.float64]
 Truth = NDArray[np.bool_]

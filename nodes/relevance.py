@@ -61,7 +61,10 @@ class Sources(Protocol):
         ...
 
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
-        """MaxSim of a question with each chunk; None where no token vectors are stored."""
+        """The best cosine of each token of a question in each chunk, shape (tokens, chunks).
+
+        MaxSim is the mean over the tokens. None where no token vectors are kept.
+        """
         ...
 
 

@@ -42,20 +42,23 @@ class TokenIndex:
         return [self.codes[a:b] for a, b in pairwise(ends)]
 
     def closeness(self, question: Codes, spans: Sequence[tuple[int, int]]) -> Vectors:
-        """MaxSim, as ColBERT scores, shape (len(spans),).
+        """The best cosine of each of a question's tokens among those of a chunk.
 
-        The mean over the question's tokens of the best cosine among the tokens of a chunk; 0 where
-        either has none.
+        MaxSim, as ColBERT scores, is their mean; 0 where either has no tokens.
 
         Args:
             question: Its tokens.
             spans: For each chunk its first window and the one after its last.
+
+        Returns:
+            Of shape (tokens, len(spans)); one row of zeros for a question without tokens.
         """
-        asked, found = unit_rows(question), np.zeros(len(spans), dtype=np.float32)
+        asked = unit_rows(question)
+        found = np.zeros((max(1, len(asked)), len(spans)), dtype=np.float32)
         for place, (first, end) in enumerate(spans):
             held = unit_rows(self.codes[self.ends[first] : self.ends[end]])
             if len(asked) and len(held):
-                found[place] = (asked @ held.T).max(axis=1).mean()
+                found[:, place] = (asked @ held.T).max(axis=1)
         return found
 
     def save(self, folder: Path) -> dict[str, str]:

@@ -284,7 +284,9 @@ class View:
         return self._everything.texts.statements_of(self._position_of(chunk_id))
 
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
-        """MaxSim of a question with each chunk, shape (chunks,); None without token vectors.
+        """How near each token of a question comes to each chunk's, shape (tokens, chunks).
+
+        MaxSim is the mean over the tokens. None without token vectors.
 
         Raises:
             KeyError: There is no such chunk.

@@ -12,8 +12,8 @@ from lexloop.models.embedding import Vectors
 from lexloop.nodes.evaluate.embedded import answer_signs
 from lexloop.nodes.evaluate.evidence import Embed, Evidence
 from lexloop.nodes.evaluate.relevance_signs import AnswerSigns
-from lexloop.nodes.evaluate.weights import load_weights
 from lexloop.nodes.relevance import understand
+from lexloop.nodes.weights import load_weights
 
 _QUESTIONS = 256
 

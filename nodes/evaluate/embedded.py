@@ -17,9 +17,9 @@ from lexloop.nodes.evaluate.relevance_signs import (
     read_context_signs,
 )
 from lexloop.nodes.evaluate.support import ClaimSupport, Support
-from lexloop.nodes.evaluate.weights import load_weights
 from lexloop.nodes.markers import without_markers
 from lexloop.nodes.relevance import Asked, Sources, understand
+from lexloop.nodes.weights import load_weights
 
 _SUPPORTED = 0.5
 

@@ -8,7 +8,7 @@ from lexloop.models.embedding import Vectors
 from lexloop.nodes.evaluate.claim_signs import ClaimSigns, read_claim_signs
 from lexloop.nodes.evaluate.disagreements import disagreements
 from lexloop.nodes.evaluate.evidence import Embed, Evidence, evidence_of
-from lexloop.nodes.evaluate.weights import Weights, load_weights
+from lexloop.nodes.weights import Weights, load_weights
 
 __all__ = ["ClaimSupport", "Embed", "Evidence", "Support", "evidence_of", "sunk"]
 

@@ -1,21 +1,17 @@
-"""Whether the passages answer the question at all."""
+"""Whether the documents answer the question at all, and whether the passages found do."""
 
-import json
-import math
 import re
-from dataclasses import astuple, dataclass, fields
-from functools import lru_cache
-from importlib import resources
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
-from lexloop.core.errors import DataError
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.nodes.definition import defines
 from lexloop.nodes.generate.expected import counted, expected_kind, holds
 from lexloop.nodes.generate.selection import Evidence, Scored, is_definition
 from lexloop.nodes.question import asking_sentences
 from lexloop.nodes.relevance import Asked, Sources, coverage
+from lexloop.nodes.weights import load_weights
 
 _PROPER = re.compile(r"(?<=[a-z,'’)\]] )[A-Z][\w\-]*[\w]")
 _REFERENCE = re.compile(
@@ -26,6 +22,7 @@ _GENERIC = frozenset("document documents file version section article chapter pa
 _TOP = 5
 _LONG = 10
 _BEHIND = 3
+_WORST = 2
 
 
 @dataclass(frozen=True)
@@ -45,6 +42,8 @@ class Signs:
         length: How many search terms the question has, up to 10, over 10.
         several: Whether several things are asked.
         late: MaxSim of the first passage with what is asked, without preamble or story.
+        weakest: The cosine in the first passages of the two tokens of what is asked that they hold
+            least.
         lead: By how much the first passage is ranked before the fourth, up to 1.
     """
 
@@ -60,6 +59,7 @@ class Signs:
     length: float
     several: float
     late: float
+    weakest: float
     lead: float
 
 
@@ -70,6 +70,7 @@ def read_signs(asked: Asked, scored: Scored, sources: Sources) -> Signs:
     order = np.argsort(-scored.best, kind="stable")
     top = [int(i) for i in order[:3]]
     wanted = asked.all_terms
+    late, weakest = _late(asked, scored, sources)
     union = frozenset().union(*(held[i] for i in top))
     unknown = [term for term in wanted if not sources.knows(term)]
     return Signs(
@@ -95,15 +96,19 @@ def read_signs(asked: Asked, scored: Scored, sources: Sources) -> Signs:
         vague=float(asked.vague),
         length=min(len(wanted), _LONG) / _LONG,
         several=float(len(asked.parts) > 1),
-        late=_late(asked, scored, sources),
+        late=late,
+        weakest=weakest,
         lead=_lead(scored),
     )
 
 
-def _late(asked: Asked, scored: Scored, sources: Sources) -> float:
-    first = scored.passages[0]["id"]
-    found = sources.closeness(" ".join(asking_sentences(asked.question)), [first])
-    return 0.0 if found is None else float(found[0])
+def _late(asked: Asked, scored: Scored, sources: Sources) -> tuple[float, float]:
+    """MaxSim of the first passage, and the worst tokens' best cosine in the first few."""
+    first = [passage["id"] for passage in scored.passages[:_BEHIND]]
+    found = sources.closeness(" ".join(asking_sentences(asked.question)), first)
+    if found is None:
+        return 0.0, 0.0
+    return float(found[:, 0].mean()), float(np.sort(found.max(axis=1))[:_WORST].mean())
 
 
 def _lead(scored: Scored) -> float:
@@ -121,26 +126,11 @@ def _foreign(part: str, sources: Sources) -> bool:
     return any(not sources.knows(term) for name in named for term in tokenize(name))
 
 
-@lru_cache(maxsize=1)
-def _weights() -> tuple[float, tuple[float, ...]]:
-    """The shipped weights: intercept, then one weight per sign."""
-    source = resources.files("lexloop.data") / "answerable" / "weights.json"
-    names = [field.name for field in fields(Signs)]
-    try:
-        stored = json.loads(source.read_text(encoding="utf-8"))
-        intercept = float(stored["intercept"])
-        weights = tuple(float(stored["weights"][name]) for name in names)
-        if not all(map(math.isfinite, (intercept, *weights))):
-            raise ValueError("a weight is no finite number")
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataError(
-            f"The answerability weights {source} cannot be read: {error}.", "Reinstall lexloop."
-        ) from error
-    return intercept, weights
+def is_there(signs: Signs) -> float:
+    """The probability that the documents answer the question at all, in [0, 1]."""
+    return load_weights("answerable", "there", Signs).probability(astuple(signs))
 
 
-def answerable(signs: Signs) -> float:
-    """The probability that the passages answer the question, by logistic regression."""
-    intercept, weights = _weights()
-    logit = intercept + sum(w * x for w, x in zip(weights, astuple(signs), strict=True))
-    return 1.0 / (1.0 + math.exp(-logit))
+def is_found(signs: Signs) -> float:
+    """The probability that the first passages, which are what is quoted, answer it, in [0, 1]."""
+    return load_weights("answerable", "found", Signs).probability(astuple(signs))

@@ -21,7 +21,7 @@ from lexloop.corpus.text.sentences import sentence_spans
 from lexloop.models.dialogue import unassisted
 from lexloop.nodes.cite import cite
 from lexloop.nodes.definition import asked_definition
-from lexloop.nodes.generate.answerable import answerable, read_signs
+from lexloop.nodes.generate.answerable import is_found, is_there, read_signs
 from lexloop.nodes.generate.lists import Documents, list_asked, standing_alone
 from lexloop.nodes.generate.node import Draft
 from lexloop.nodes.generate.quoting import LEFT_OUT, quote_all
@@ -29,9 +29,9 @@ from lexloop.nodes.generate.selection import Chosen, Evidence, Lengths, gather, 
 from lexloop.nodes.question import question_parts
 from lexloop.nodes.relevance import Asked, understand
 
-MIN_ANSWERABLE, MIN_NEAR, SURE = 0.2, 0.05, 0.6
-"""From which probability on that it answers there is an answer, what comes near one is shown, and
-no more than the best is quoted."""
+MIN_THERE, MIN_NEAR, SURE = 0.38, 0.1, 0.75
+"""From which probability on that the documents answer there is an answer, and what comes near one
+is shown; and from which on that the passages do no more than the best is quoted."""
 _NEAR = 2
 _LAST_MARKER = re.compile(r" \[(\d+)\]$")
 _SHORT = 300
@@ -96,10 +96,11 @@ class ExtractiveGenerator:
             scored = scored.within(units)
         if scored is None or not asked.all_terms:
             return Draft(ABSTENTION)
-        answers = answerable(read_signs(asked, scored, self._sources))
+        signs = read_signs(asked, scored, self._sources)
+        there, answers = is_there(signs), is_found(signs)
         chosen = select(asked, scored, self._lengths, sure=answers >= SURE)
-        if answers < MIN_ANSWERABLE:
-            return Draft(ABSTENTION, near=self._near(chosen) if answers >= MIN_NEAR else [])
+        if there < MIN_THERE:
+            return Draft(ABSTENTION, near=self._near(chosen) if there >= MIN_NEAR else [])
         draft = self._draft(asked, chosen, answers >= SURE)
         return replace(draft, answers=answers, unanswered=self._unanswered(asked, passages))
 
@@ -112,7 +113,7 @@ class ExtractiveGenerator:
         return [
             part.question
             for part, held in zip(alone, scored, strict=True)
-            if held and answerable(read_signs(part, held, self._sources)) < MIN_ANSWERABLE
+            if held and is_there(read_signs(part, held, self._sources)) < MIN_THERE
         ]
 
     def _near(self, chosen: Chosen) -> list[Citation]:

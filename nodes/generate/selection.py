@@ -106,7 +106,8 @@ def _closeness(asked: Asked, passages: list[Passage], sources: Sources) -> dict[
     found = sources.closeness(asked.question, ids)
     if found is None:
         return dict.fromkeys(ids, 0.0)
-    return dict(zip(ids, (TOKENS * (found - found.max())).tolist(), strict=True))
+    close = found.mean(axis=0)
+    return dict(zip(ids, (TOKENS * (close - close.max())).tolist(), strict=True))
 
 
 def is_definition(item: Evidence, term: str) -> bool:
@@ -141,8 +142,8 @@ class Lengths:
         whole: How many words of provisions and lists are quoted whole.
     """
 
-    statements: int = 3
-    words: int = 120
+    statements: int = 4
+    words: int = 300
     whole: int = 800
 
 

@@ -81,7 +81,8 @@ def _found(backend: Backend, queries: list[str], settings: Settings, limit: int)
     for query, lexical, vector in zip(queries, found.lexical, found.vector, strict=True):
         ids = [*dict.fromkeys([*vector, *lexical])]
         close = backend.closeness(query, ids)
-        late.append({} if close is None else dict(zip(ids, close.tolist(), strict=True)))
+        if close is not None:
+            late.append(dict(zip(ids, close.mean(axis=0).tolist(), strict=True)))
     return replace(found, late=late)
 
 

@@ -54,8 +54,9 @@ class FeatureReranker:
         if found is None:
             return [0.0] * len(candidates)
         # an exact sum: the order of arrival must not matter
-        mean = math.fsum(found.tolist()) / len(found)
-        return [one - mean for one in found.tolist()]
+        close: list[float] = found.mean(axis=0).tolist()
+        mean = math.fsum(close) / len(close)
+        return [one - mean for one in close]
 
     def _best_said(self, question: str, candidates: list[Candidate]) -> list[float]:
         """The relevance of each candidate's most relevant statement; 0 where it says nothing."""

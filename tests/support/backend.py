@@ -58,7 +58,7 @@ class MemoryBackend:
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
         """What ``close`` says of each chunk; None where it says nothing at all."""
         self.asked.append(("closeness", (question, list(chunk_ids))))
-        found = [self.close.get(name, 0.0) for name in chunk_ids]
+        found = [[self.close.get(name, 0.0) for name in chunk_ids]]
         return np.array(found, dtype=np.float32) if self.close else None
 
     def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:

@@ -15,7 +15,7 @@ from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate import weights
 from lexloop.nodes.evaluate.claim_signs import ClaimSigns, read_claim_signs
 from lexloop.nodes.evaluate.support import ClaimSupport, Evidence, evidence_of, sunk
-from lexloop.nodes.evaluate.weights import Weights, load_weights
+from lexloop.nodes.weights import Weights, load_weights
 
 PAYS = "A boat owner must pay the mooring fee within 10 business days of arrival."
 LONGER = "Everybody agrees that a boat owner must pay the mooring fee within 10 business days."
