@@ -17,7 +17,7 @@ were fitted on the other sets.
 
 import argparse
 import json
-from dataclasses import astuple
+from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Literal
 
@@ -26,8 +26,8 @@ import numpy as np
 from lexloop.core.files import write_text
 from lexloop.core.settings import Settings
 from lexloop.finetune.answerable_rows import Row, probe_rows, read_rows
-from lexloop.finetune.logistic import Floats, Truth, logistic, stored
-from lexloop.nodes.generate.answerable import Signs
+from lexloop.finetune.logistic import Floats, Truth, stored
+from lexloop.nodes.generate.answerable import AGAINST, Signs
 from lexloop.nodes.generate.extractive import MIN_THERE
 from lexloop.nodes.weights import Weights
 
@@ -67,12 +67,33 @@ def main() -> None:
 
 
 def fit(rows: list[Row], part: Part) -> Weights:
-    """The weights of a logistic regression from the signs to what a part says."""
+    """The weights of a ridge-penalised logistic regression from the signs to what a part says.
+
+    A sign for an answer has no weight below 0 and one against it none above: what few laws show
+    otherwise is chance.
+    """
+    from scipy.optimize import minimize
+
+    names = [field.name for field in fields(Signs)]
     signs = np.array([astuple(row.signs) for row in rows])
     spread = np.maximum(signs.std(axis=0), 1e-9)
+    scaled = np.column_stack([signs / spread, np.ones(len(rows))])
+    sides = np.where(_truth(rows, part), 1.0, -1.0)
     counts = np.array([_COUNTS[row.kind] for row in rows])
-    scaled = logistic(signs / spread, _truth(rows, part), _STRENGTH, counts)
-    return Weights(scaled.intercept, tuple((np.array(scaled.weights) / spread).tolist()))
+    ridge = np.array([1.0 / _STRENGTH] * len(names) + [0.0])
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        margins = sides * (scaled @ weights)
+        slopes = scaled.T @ (-counts * sides / (1.0 + np.exp(margins)))
+        value = counts @ np.logaddexp(0.0, -margins) + ridge @ weights**2 / 2.0
+        return float(value), slopes + ridge * weights
+
+    bounds = [(None, 0.0) if name in AGAINST else (0.0, None) for name in names]
+    found = minimize(
+        loss, np.zeros(len(names) + 1), jac=True, bounds=[*bounds, (None, None)], method="L-BFGS-B"
+    )
+    *weights, intercept = found.x.tolist()
+    return Weights(intercept, tuple((np.array(weights) / spread).tolist()))
 
 
 def _truth(rows: list[Row], part: Part) -> Truth:

@@ -20,47 +20,40 @@ _REFERENCE = re.compile(
 _GENERIC = frozenset("document documents file version section article chapter page".split())
 """Words that people capitalise when they point at a text; they name nothing."""
 _TOP = 5
-_LONG = 10
 _BEHIND = 3
 _WORST = 2
 
 
 @dataclass(frozen=True)
 class Signs:
-    """What speaks for and against an answer being there; each in [0, 1] or nearly.
+    """What speaks for an answer being there, then what speaks against it; each in [0, 1] or nearly.
 
     Args:
         closest: The highest cosine of a statement with the question.
         score: The mean relevance of the three best statements.
         covered: For the worst-covered part, the best share of its terms in one statement.
-        together: The share of the question's terms that the three best statements hold.
+        weakest: The cosine in the first passages of the two tokens of what is asked that they hold
+            least.
+        lead: By how much the first passage is ranked before the fourth, up to 1.
         unknown: How many of the question's terms the documents do not know, up to 3, over 3.
         foreign: Whether a name or section number in the question is unknown to the documents.
         undefined: Whether a definition is asked for that no statement gives.
         lacking: Whether the kind of fact asked for (a duration, a sum ...) is in no good statement.
-        vague: Whether the question names next to nothing.
-        length: How many search terms the question has, up to 10, over 10.
-        several: Whether several things are asked.
-        late: MaxSim of the first passage with what is asked, without preamble or story.
-        weakest: The cosine in the first passages of the two tokens of what is asked that they hold
-            least.
-        lead: By how much the first passage is ranked before the fourth, up to 1.
     """
 
     closest: float
     score: float
     covered: float
-    together: float
+    weakest: float
+    lead: float
     unknown: float
     foreign: float
     undefined: float
     lacking: float
-    vague: float
-    length: float
-    several: float
-    late: float
-    weakest: float
-    lead: float
+
+
+AGAINST = ("unknown", "foreign", "undefined", "lacking")
+"""The signs against an answer."""
 
 
 def read_signs(asked: Asked, scored: Scored, sources: Sources) -> Signs:
@@ -69,15 +62,13 @@ def read_signs(asked: Asked, scored: Scored, sources: Sources) -> Signs:
     held = [frozenset(tokenize(text)) for text in texts]
     order = np.argsort(-scored.best, kind="stable")
     top = [int(i) for i in order[:3]]
-    wanted = asked.all_terms
-    late, weakest = _late(asked, scored, sources)
-    union = frozenset().union(*(held[i] for i in top))
-    unknown = [term for term in wanted if not sources.knows(term)]
+    unknown = [term for term in asked.all_terms if not sources.knows(term)]
     return Signs(
         closest=float((asked.vectors[:2] @ scored.vectors.T).max()),
         score=float(np.mean(scored.best[top])),
         covered=min(max(coverage(part, has, sources) for has in held) for part in asked.terms),
-        together=coverage(wanted, union, sources),
+        weakest=_weakest(asked, scored, sources),
+        lead=_lead(scored),
         unknown=min(len(unknown), 3) / 3,
         foreign=float(any(_foreign(part, sources) for part in asked.parts)),
         undefined=float(
@@ -93,22 +84,13 @@ def read_signs(asked: Asked, scored: Scored, sources: Sources) -> Signs:
                 for part in asked.parts
             )
         ),
-        vague=float(asked.vague),
-        length=min(len(wanted), _LONG) / _LONG,
-        several=float(len(asked.parts) > 1),
-        late=late,
-        weakest=weakest,
-        lead=_lead(scored),
     )
 
 
-def _late(asked: Asked, scored: Scored, sources: Sources) -> tuple[float, float]:
-    """MaxSim of the first passage, and the worst tokens' best cosine in the first few."""
+def _weakest(asked: Asked, scored: Scored, sources: Sources) -> float:
     first = [passage["id"] for passage in scored.passages[:_BEHIND]]
     found = sources.closeness(" ".join(asking_sentences(asked.question)), first)
-    if found is None:
-        return 0.0, 0.0
-    return float(found[:, 0].mean()), float(np.sort(found.max(axis=1))[:_WORST].mean())
+    return 0.0 if found is None else float(np.sort(found.max(axis=1))[:_WORST].mean())
 
 
 def _lead(scored: Scored) -> float:

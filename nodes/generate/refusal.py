@@ -33,6 +33,8 @@ _MANNERS = [
         r"|am|was|were|should|shall|will|would|has|have|if|in|under)\b",
     )
 ]
+NEAR = 0.55
+"""A question that is as near as this to the documents is on their subject, whatever it is."""
 _DIMENSION = 384
 
 
@@ -75,7 +77,7 @@ class Refusal:
         if self._orders(order_signs(asked, written)) > 0:
             return True
         cosines = [c["signals"]["dense"] for c in found if "dense" in c["signals"]]
-        if not self._comparable or not cosines:
+        if not self._comparable or max(cosines, default=NEAR) >= NEAR:
             return False
         return self._elsewhere(subject_signs(understood, max(cosines))) > 0
 
