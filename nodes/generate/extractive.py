@@ -94,7 +94,7 @@ class ExtractiveGenerator:
         scored = gather(asked, passages, self._sources)
         if scored is not None and units:
             scored = scored.within(units)
-        if scored is None or not asked.all_terms:
+        if scored is None or not any(map(self._sources.knows, asked.all_terms)):
             return Draft(ABSTENTION)
         signs = read_signs(asked, scored, self._sources)
         there, answers = is_there(signs), is_found(signs)

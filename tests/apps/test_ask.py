@@ -21,7 +21,7 @@ def test_answer_with_markers_sources_and_verdict(run: Run) -> None:
     assert "independent auditor. [1]" in result.stdout
     assert '[1] law.txt · § 20-870 "Bias audit" · characters ' in result.stdout
     assert "“A bias audit is an evaluation" in result.stdout
-    assert "Passed · answer relevance 0." in result.stdout
+    assert "% likely to answer the question · answer relevance 0." in result.stdout
     assert "citations verified · 0 retries" in result.stdout
     assert "nothing left this machine" in result.stdout
     assert "\x1b" not in result.stdout + result.stderr
@@ -58,10 +58,10 @@ def test_a_slip_is_said_and_answered_as_what_was_meant(run: Run) -> None:
 
 def test_trace_shows_every_step(run: Run) -> None:
     result = run("ask", QUESTION, "--trace", "--classes", "2", "--max-retries", "1",
-                 "--set", "min_groundedness=1.0", "--set", "min_answer_relevance=1.0")  # fmt: skip
+                 "--set", "min_groundedness=1.0", "--set", "min_answers=1.0")  # fmt: skip
     for part in ("Complexity 0 (0: 0.", "k = 5, Q = 3, K = 4, S = 2", "keywords: ", "lexical",
                  "dense", "rerank", "bias audit — is defined as → ", "Attempt 1", "Attempt 2",
-                 "advice: ", "reworded: ", "Not passed · ", "1 retry", "Warning: "):  # fmt: skip
+                 "advice: ", "reworded: ", "Not passed: at best in part · ", "1 retry", "Warning: "):  # fmt: skip
         assert part in result.stdout, part
     assert result.exit_code == 0
 
@@ -69,7 +69,7 @@ def test_trace_shows_every_step(run: Run) -> None:
 def test_trace_in_json_adds_the_candidates(run: Run) -> None:
     report = json.loads(run("ask", QUESTION, "--json", "--trace").stdout)
     assert len(report["candidates"]) > len(report["passages"])
-    assert set(report["candidates"][0]["signals"]) <= {"lexical", "dense", "defining"}
+    assert set(report["candidates"][0]["signals"]) <= {"lexical", "dense", "late", "defining"}
 
 
 def test_settings_reach_the_graph(run: Run) -> None:

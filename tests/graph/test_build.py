@@ -26,6 +26,8 @@ NODES = [
     "engineer_prompt",
 ]
 OUTPUT = {
+    "finding",
+    "near",
     "messages",
     "answer",
     "abstained",
