@@ -41,6 +41,7 @@ _CHUNKERS: tuple[Changes, ...] = (
     ),
 )
 _FORMULAS: tuple[Changes, ...] = (
+    {"fusion": "standardised"},
     {"fusion": "linear"},
     {"fusion": "linear", "normalisation": "minmax"},
     {"fusion": "rrf"},

@@ -79,14 +79,18 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 class SlowReranker:
-    """Takes its time on this machine, where nobody can interrupt it."""
+    """Takes its time on this machine, where nobody can interrupt it.
+
+    Its first candidate is another one each time, so that a retry has something new to read.
+    """
 
     def __init__(self, clock: Clock, seconds: float) -> None:
-        self._clock, self._seconds = clock, seconds
+        self._clock, self._seconds, self._turn = clock, seconds, -1
 
     def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
         self._clock.now += self._seconds
-        return candidates
+        self._turn += 1
+        return [*candidates[self._turn :], *candidates[: self._turn]]
 
 
 def slow_graph(embedded: Workshop, clock: Clock, seconds: float, **settings: Any) -> Lexloop:
@@ -108,7 +112,7 @@ def test_work_without_a_model_counts(embedded: Workshop, clock: Clock, ask: Ask)
 
 def test_the_attempts_of_a_question_share_its_time(embedded: Workshop, clock: Clock) -> None:
     graph = slow_graph(embedded, clock, seconds=2.0, deadline_s=5, min_answers=1.0)
-    result = graph.invoke({"question": "What penalties apply?"})  # a retry finds other passages
+    result = graph.invoke({"question": QUESTION})
     assert [attempt["number"] for attempt in result["attempts"]] == [1, 2]
     assert result["usage"]["seconds"] == 6.0
     assert "deadline of 5 s" in result["warning"]
