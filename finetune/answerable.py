@@ -76,7 +76,9 @@ def fit(rows: list[Row], part: Part) -> Weights:
 
     names = [field.name for field in fields(Signs)]
     signs = np.array([astuple(row.signs) for row in rows])
-    spread = np.maximum(signs.std(axis=0), 1e-9)
+    deviation = signs.std(axis=0)
+    # a sign that is the same everywhere tells nothing, and must not be blown up
+    spread = np.where(deviation > 1e-9, deviation, 1.0)
     scaled = np.column_stack([signs / spread, np.ones(len(rows))])
     sides = np.where(_truth(rows, part), 1.0, -1.0)
     counts = np.array([_COUNTS[row.kind] for row in rows])

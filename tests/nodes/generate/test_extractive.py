@@ -91,21 +91,20 @@ def saying(monkeypatch: pytest.MonkeyPatch, *, there: float, found: float = 1.0)
 
 
 @pytest.mark.parametrize(
-    ("there", "abstained", "near"),
-    [(0.0, True, 0), (0.09, True, 0), (0.1, True, 2), (0.37, True, 2), (0.38, False, 0)],
+    ("there", "near"), [(0.0, 0), (0.09, 0), (0.1, 2), (0.37, 2), (0.38, None)]
 )
 def test_what_comes_near_an_answer_is_shown(
     answer: Answer,
     small: View,
     monkeypatch: pytest.MonkeyPatch,
     there: float,
-    abstained: bool,
-    near: int,
+    near: int | None,
 ) -> None:
     saying(monkeypatch, there=there, found=0.25)
     draft = answer(QUESTION)
+    abstained = near is not None
     assert draft.abstained is abstained
-    assert [citation["n"] for citation in draft.near] == [1, 2][:near]
+    assert [citation["n"] for citation in draft.near] == [1, 2][: near or 0]
     for citation in draft.near:
         source = small.text_of(citation["document"]) or ""
         assert source[citation["start"] : citation["end"]] == citation["quote"]
