@@ -126,6 +126,26 @@ def test_search_and_graph_break_a_tie(small: View) -> None:
     assert helped == pytest.approx(alone + 0.05)
 
 
+def test_the_searchs_order_counts_as_a_share_of_its_best(small: View) -> None:
+    first, second, third = [found(chunk, dense=0.5) for chunk in small.every_chunk()][:3]
+    reranker = FeatureReranker(small)
+
+    def scores(*searched: float) -> list[float]:
+        pool = [
+            {**first, "score": searched[0]},
+            {**second, "score": searched[1]},
+            {**third, "score": 9.0, "signals": {"graph": 0.0}},  # a walk's, of another scale
+        ]
+        by_id = {one["id"]: one["score"] for one in reranker.rerank("What is a berth?", pool)}
+        return [by_id[one["id"]] for one in pool]
+
+    plain = np.array(scores(0.0, 0.0))
+    # the last of the search and what the walk alone found have the same share
+    assert scores(2.0, -1.0) - plain == pytest.approx(np.array([0.6, -0.3, -0.3]))
+    assert scores(-1.0, -4.0) - plain == pytest.approx(np.array([-0.15, -0.6, -0.6]))
+    assert scores(2.0, 1.0) - plain == pytest.approx(np.array([0.6, 0.3, 0.3]))
+
+
 def test_a_walks_score_does_not_count_as_a_searchs(small: View) -> None:
     first, *others = [found(chunk, dense=0.5) for chunk in small.every_chunk()]
     pool = [
