@@ -53,14 +53,14 @@ def main() -> None:
     ]
     for number, folder in enumerate(options.probes, len(options.set)):
         rows += probe_rows(number, folder)
-    weights = {part: fit(rows, part) for part in PARTS}
+    weights: dict[Part, Weights] = {part: fit(rows, part) for part in PARTS}
     options.out.mkdir(parents=True, exist_ok=True)
     kept = {part: stored(found, Signs) for part, found in weights.items()}
     write_text(options.out / "answerable.json", json.dumps(kept, indent=2) + "\n")
     print(table(rows, {part: predicted(rows, found) for part, found in weights.items()}))
     if len({row.set for row in rows}) > 1:
         print("\nEach set by weights that were fitted on the others:\n")
-        others = {part: across(rows, part) for part in PARTS}
+        others: dict[Part, Floats] = {part: across(rows, part) for part in PARTS}
         print(table(rows, others))
         for part in PARTS:
             print(f"\n{part}: {reliability(rows, part, others[part])}")
@@ -76,7 +76,9 @@ def fit(rows: list[Row], part: Part) -> Weights:
 
     names = [field.name for field in fields(Signs)]
     signs = np.array([astuple(row.signs) for row in rows])
-    spread = np.maximum(signs.std(axis=0), 1e-9)
+    deviation = signs.std(axis=0)
+    # a sign that is the same everywhere tells nothing, and must not be blown up
+    spread = np.where(deviation > 1e-9, deviation, 1.0)
     scaled = np.column_stack([signs / spread, np.ones(len(rows))])
     sides = np.where(_truth(rows, part), 1.0, -1.0)
     counts = np.array([_COUNTS[row.kind] for row in rows])

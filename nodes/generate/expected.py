@@ -76,7 +76,7 @@ _HELD: dict[Kind, re.Pattern[str]] = {
     "percentage": re.compile(r"\d\s?%|\bper ?cent\b", re.IGNORECASE),
     "date": re.compile(f"{_DATE}|{_DURATION}", re.IGNORECASE),
     "measure": re.compile(
-        r"\d\s?(?:[mck]?m|mm|km/h|mph|kg|g|cm|°|metres?|meters?|feet|foot|inch(?:es)?|miles?"
+        r"\d\s?°|\d\s?(?:[mck]?m|mm|km/h|mph|kg|g|cm|metres?|meters?|feet|foot|inch(?:es)?|miles?"
         r"|kilomet\w+|centimet\w+|points?|pixels?|dB|litres?|tons?|tonnes?)\b",
         re.IGNORECASE,
     ),

@@ -71,7 +71,9 @@ class ExtractiveGenerator:
         if units and (only or (not defined and self._is_quotable(units))):
             return self._quoted(units)
         draft = self._selected(question, passages, units)
-        return self._quoted(units) if draft.abstained else draft
+        if draft.abstained and not (quoted := self._quoted(units)).abstained:
+            return quoted
+        return draft
 
     def _is_quotable(self, units: list[PointedUnit]) -> bool:
         """Whether units are best quoted whole: short ones, and the parts of provisions."""

@@ -182,9 +182,11 @@ def select(asked: Asked, scored: Scored, lengths: Lengths, sure: bool = True) ->
 
 
 def _nearest_by_passage(scored: Scored) -> list[int]:
-    """The best evidence of each passage, in the order of the passages."""
+    """The best statement of each passage, in the order of the passages."""
     found: dict[str, int] = {}
     for i, item in enumerate(scored.evidence):
+        if item.said.points:
+            continue  # a list is quoted whole or not at all
         held = found.setdefault(item.passage["id"], i)
         if scored.best[i] > scored.best[held]:
             found[item.passage["id"]] = i

@@ -93,7 +93,8 @@ def standardised(lexical: Scores, vector: Scores, late: Scores) -> Scores:
         # exact sums: the order of arrival must not show
         mean = math.fsum(values) / max(1, len(values))
         spread = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / max(1, len(values)))
-        if spread > 0.0:
+        # of equal values the mean may differ from them in the last digit
+        if spread > 0.0 and min(values) < max(values):
             sums = [s + weight * (v - mean) / spread for s, v in zip(sums, values, strict=True)]
     return dict(zip(found, sums, strict=True))
 

@@ -25,7 +25,7 @@ def test_defaults_need_no_model_and_no_key() -> None:
         ("k", "many", "valid integer"),
         ("Q", -1, "greater than or equal to 0"),
         ("S", 6, "less than or equal to 5"),
-        ("fusion", "sum", "'linear', 'rrf' or 'weighted_rrf'"),
+        ("fusion", "sum", "'standardised', 'linear', 'rrf' or 'weighted_rrf'"),
         ("rewriter", "llm", "'auto', 'embedded', 'model' or 'none'"),
         ("reranker", "big", "'embedded', 'cross_encoder' or 'none'"),
         ("evaluator", "", "'auto', 'embedded', 'model' or 'none'"),

@@ -26,13 +26,16 @@ LEXICAL, VECTOR = _rankings(BM25), _rankings(COSINES)
 
 @st.composite
 def found(draw: st.DrawFn) -> Found:
-    """What one to four queries find."""
+    """What one to four queries find; token vectors are kept or not."""
     size = draw(st.integers(1, 4))
-    return Found(
-        lexical=draw(st.lists(LEXICAL, min_size=size, max_size=size)),
-        vector=draw(st.lists(VECTOR, min_size=size, max_size=size)),
-        documents=DOCUMENTS,
-    )
+    lexical = draw(st.lists(LEXICAL, min_size=size, max_size=size))
+    vector = draw(st.lists(VECTOR, min_size=size, max_size=size))
+    near = draw(st.lists(VECTOR, min_size=size, max_size=size) | st.just([]))
+    late = [
+        {name: scores.get(name, 0.0) for name in {**one, **other}}
+        for scores, one, other in zip(near, lexical, vector, strict=False)
+    ]
+    return Found(lexical, vector, DOCUMENTS, late=late)
 
 
 def ties_shuffled(ranking: Scores, chance: Random) -> Scores:

@@ -105,6 +105,48 @@ def test_an_attempt_that_passes_is_the_answer(evaluated: Evaluate) -> None:
     assert (message.id, message.content) == ("t1-answer", f"{TEXT} [1]")
 
 
+@pytest.mark.parametrize(("answers", "passed"), [(0.5, True), (0.49, False), (None, False)])
+def test_how_likely_it_answers_stands_for_relevance(
+    evaluated: Evaluate, answers: float | None, passed: bool
+) -> None:
+    given: State = {**state(), "draft_answers": answers}
+    update = evaluated(given, Scores(0.0, 0.0, 0.9), max_retries=0)
+    assert update["evaluation"]["passed"] is passed
+    assert update["finding"] == ("answers" if passed else "in part")
+    assert update["evaluation"].get("answers") == answers
+    assert ("answers" in update["evaluation"]) is (answers is not None)
+    assert update["evaluation"]["answer_relevance"] == 0.0
+    assert evaluated(given, Scores(0.9, 0.9, 0.0), max_retries=0)["finding"] == "in part"
+
+
+def test_a_part_that_is_not_answered_is_a_reason_and_no_draft_passes_with_one(
+    evaluated: Evaluate,
+) -> None:
+    given: State = {**state(), "draft_answers": 1.0, "draft_unanswered": ["For how long?", "Why?"]}
+    update = evaluated(given, Scores(1.0, 1.0, 1.0), max_retries=0)
+    said = ["Not answered: For how long?", "Not answered: Why?"]
+    assert update["evaluation"]["reasons"] == [*said, "Because."]
+    assert not update["evaluation"]["passed"]
+    assert update["evaluation"]["citations_verified"]
+    assert update["finding"] == "in part"
+    assert update["warning"].endswith("Not answered: For how long? Not answered: Why? Because.")
+
+
+@pytest.mark.parametrize(("near", "finding"), [([GOOD], "near"), ([], "absent")])
+def test_what_comes_near_is_shown_beside_an_abstention(
+    evaluated: Evaluate, near: list[Citation], finding: str
+) -> None:
+    given: State = {**state(ABSTENTION), "draft_near": near}
+    update = evaluated(given, Scores(1.0, 1.0, 1.0), max_retries=0)
+    assert (update["abstained"], update["finding"], update["near"]) == (True, finding, near)
+    assert update["attempts"][0]["near"] == near
+    assert update["citations"] == []
+    late = LexloopError("Time is up.", "Wait.")
+    ended = unfinished(given, text_of, late, drafted=True)
+    assert ended is not None
+    assert (ended["finding"], ended["near"]) == (finding, near)
+
+
 def test_a_low_score_is_tried_again(evaluated: Evaluate) -> None:
     update = evaluated(state(), Scores(0.1, 0.9, 0.9))
     assert set(update) == {"attempts", "evaluation"}
@@ -196,6 +238,7 @@ def test_what_code_read_off_the_structure_passes_unjudged(evaluated: Evaluate) -
     update = evaluated({**state(TOLD), "draft_told": [TOLD]}, judge)
     assert judge.judged == 0
     assert update["evaluation"]["passed"]
+    assert (update["finding"], update["near"]) == ("answers", [])
     assert update["evaluation"]["reasons"] == ["It was read off the structure of the documents."]
     assert update["warning"] == ""
 

@@ -1,8 +1,6 @@
 """Whether evidence supports a claim, on the small statute."""
 
-import json
 from dataclasses import fields
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -10,12 +8,10 @@ from hypothesis import strategies as st
 from laws import examples
 from statute import LAW, RULE
 
-from lexloop.core.errors import DataError
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.evaluate import weights
 from lexloop.nodes.evaluate.claim_signs import ClaimSigns, read_claim_signs
 from lexloop.nodes.evaluate.support import ClaimSupport, Evidence, evidence_of, sunk
-from lexloop.nodes.weights import Weights, load_weights
+from lexloop.nodes.weights import load_weights
 
 PAYS = "A boat owner must pay the mooring fee within 10 business days of arrival."
 LONGER = "Everybody agrees that a boat owner must pay the mooring fee within 10 business days."
@@ -135,43 +131,3 @@ def test_no_weight_speaks_against_its_direction() -> None:
     named = dict(zip((f.name for f in fields(ClaimSigns)), shipped.weights, strict=True))
     against = {"disagrees", "missing_names"}
     assert {name for name, weight in named.items() if weight < 0} == against
-
-
-def test_a_probability_by_hand() -> None:
-    assert Weights(-1.0, (2.0,)).probability((0.5,)) == 0.5
-    assert Weights(1e9, ()).probability(()) == 1.0
-    assert Weights(-1e9, ()).probability(()) == pytest.approx(0.0)
-
-
-@pytest.mark.parametrize(
-    "stored",
-    [
-        "",
-        "[]",
-        "{}",
-        '{"support": {"intercept": 0, "weights": {"one": 1}}}',
-        '{"support": {"intercept": NaN, "weights": {}}}',
-        None,
-    ],
-)
-def test_weights_that_cannot_be_used(
-    stored: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "judges").mkdir()
-    if stored is not None:
-        (tmp_path / "judges" / "broken.json").write_text(stored, encoding="utf-8")
-    monkeypatch.setattr(weights.resources, "files", lambda _: tmp_path)
-    with pytest.raises(DataError, match=r"broken\.json cannot be read"):
-        load_weights("broken", "support", ClaimSigns)
-
-
-def test_weights_of_other_signs_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    names = [field.name for field in fields(ClaimSigns)]
-    stored = {"support": {"intercept": 0, "weights": dict.fromkeys(reversed(names), 1.0)}}
-    (tmp_path / "judges").mkdir()
-    (tmp_path / "judges" / "turned.json").write_text(json.dumps(stored), encoding="utf-8")
-    monkeypatch.setattr(weights.resources, "files", lambda _: tmp_path)
-    with pytest.raises(DataError, match="not for"):
-        load_weights("turned", "support", ClaimSigns)

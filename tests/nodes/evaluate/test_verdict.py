@@ -13,6 +13,8 @@ from lexloop.core.types import QUOTED, Attempt, Evaluation
 from lexloop.nodes.evaluate.judge import Judgement
 from lexloop.nodes.evaluate.verdict import (
     best_attempt,
+    finding_of,
+    lowest_score,
     may_retry,
     passes,
     repeats,
@@ -53,6 +55,53 @@ def test_an_unresolved_score_does_not_pass_a_bar_of_zero() -> None:
     none = Settings(min_answer_relevance=0, min_context_relevance=0, min_groundedness=0)
     assert passes(Judgement(0.0, 0.0, 0.0), none)
     assert not passes(Judgement(None, 0.0, 0.0), none)
+
+
+@pytest.mark.parametrize(
+    ("scores", "answers", "passed"),
+    [
+        ((0.0, 0.0, 0.6), 0.7, True),  # relevance is not looked at
+        ((None, None, 0.6), 0.7, True),
+        ((1.0, 1.0, 1.0), 0.69, False),
+        ((1.0, 1.0, 0.59), 1.0, False),
+        ((1.0, 1.0, None), 1.0, False),
+        ((1.0, 1.0, 1.0), float("nan"), False),
+        ((0.4, 0.5, 0.6), None, True),
+    ],
+)
+def test_how_likely_it_answers_stands_for_relevance(
+    scores: tuple[float | None, ...], answers: float | None, passed: bool
+) -> None:
+    bars = BARS.changed(min_answers=0.7)
+    assert passes(Judgement(*scores, answers=answers), bars) is passed
+
+
+def answering(answers: float, *scores: float | None) -> Evaluation:
+    return {**evaluation(*scores), "answers": answers}
+
+
+def test_the_score_is_how_likely_it_answers_where_that_is_said() -> None:
+    assert lowest_score(answering(0.75, 0.1, None, 0.2)) == 0.75
+    assert lowest_score(answering(0.0, 1.0, 1.0, 1.0)) == 0.0
+    assert lowest_score(evaluation(0.3, 0.2, 0.4)) == 0.2
+    assert lowest_score(evaluation(0.3, None, 0.4)) == -1.0
+    verdicts = [answering(0.3, 0.9, 0.9, 0.9), answering(0.4, 0.1, 0.1, 0.9)]
+    attempts = [tried(number, verdict) for number, verdict in enumerate(verdicts, 1)]
+    assert best_attempt(attempts)["number"] == 2
+    assert best_attempt(attempts[::-1])["number"] == 2
+
+
+def test_what_came_of_a_question() -> None:
+    passed: Evaluation = {**evaluation(1.0, 1.0, 1.0), "passed": True}
+    low, none = evaluation(0.1, 0.1, 0.1), evaluation(None, None, None)
+    cited = {"n": 1, "document": "d1.txt", "section": "§ 1", "page": None, "start": 0, "end": 1}
+    near = [{**cited, "quote": "T"}]
+    assert finding_of(tried(1, passed)) == "answers"
+    assert finding_of(tried(1, passed, near=near)) == "answers"
+    assert finding_of(tried(1, low)) == "in part"
+    assert finding_of(tried(1, none, abstained=True, near=near)) == "near"
+    assert finding_of(tried(1, none, abstained=True, near=[])) == "absent"
+    assert finding_of(tried(1, none, abstained=True)) == "absent"  # kept by an older version
 
 
 def test_retries_are_counted() -> None:

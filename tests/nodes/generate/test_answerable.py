@@ -2,17 +2,18 @@
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
-from lexloop.core.errors import DataError
 from lexloop.core.types import Passage
 from lexloop.corpus.index.view import View
-from lexloop.nodes.generate import answerable as module
-from lexloop.nodes.generate.answerable import Signs, answerable, read_signs
+from lexloop.models.embedding import Vectors
+from lexloop.nodes.generate.answerable import Signs, is_found, is_there, read_signs
 from lexloop.nodes.generate.selection import gather
 from lexloop.nodes.relevance import understand
 
@@ -54,6 +55,10 @@ def test_signs_of_a_plain_question(signs: Callable[..., Signs]) -> None:
         ("What does 'berth' mean?", "undefined", 0.0),
         ("What is the phone number of the harbour master?", "lacking", 1.0),
         ("How much is the fee?", "lacking", 0.0),
+        ("How short must an exempt boat be?", "lacking", 0.0),
+        ("How large is a boat that is exempt?", "lacking", 0.0),  # 4 metres
+        ("How old must the harbour master be?", "lacking", 1.0),
+        ("How many surveyors check the hull?", "lacking", 1.0),
         ("What is it?", "vague", 1.0),
         ("Who pays the fee, and when is a berth free?", "several", 1.0),
     ],
@@ -67,60 +72,84 @@ def test_signs_of_any_text_lie_in_their_range(signs: Callable[..., Signs], quest
     found = signs(question)
     for field in fields(Signs):
         assert -1.0 <= getattr(found, field.name) <= 2.0
-    assert 0.0 <= answerable(found) <= 1.0
+    assert 0.0 <= is_there(found) <= 1.0
+    assert 0.0 <= is_found(found) <= 1.0
 
 
-def shipped() -> dict[str, dict[str, float]]:
-    path = Path(__file__).parents[3] / "data" / "answerable" / "weights.json"
-    return json.loads(path.read_text(encoding="utf-8"))
+class Near:
+    """A view that says of each token how near each of the first passages comes."""
+
+    def __init__(self, view: View, *near: list[float]) -> None:
+        self._view, self._near = view, near
+        self.asked: list[tuple[str, list[str]]] = []
+
+    def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
+        self.asked.append((question, list(chunk_ids)))
+        return np.array(self._near, dtype=np.float32) if self._near else None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._view, name)
 
 
-def test_the_shipped_weights_give_a_probability() -> None:
-    stored = shipped()
-    assert set(stored["weights"]) == {field.name for field in fields(Signs)}
-    intercept = float(stored["intercept"])
-    assert answerable(NONE) == pytest.approx(1 / (1 + math.exp(-intercept)))
-    by_hand = intercept + 0.5 * stored["weights"]["closest"] + stored["weights"]["several"]
-    found = replace(NONE, closest=0.5, several=1.0)
-    assert answerable(found) == pytest.approx(1 / (1 + math.exp(-by_hand)))
-
-
-def test_what_speaks_against_an_answer_has_a_negative_weight() -> None:
-    weights = shipped()["weights"]
-    assert all(weights[name] < 0 for name in ("unknown", "foreign", "undefined", "lacking"))
-    assert all(weights[name] > 0 for name in ("closest", "score", "covered"))
-
-
-@pytest.fixture
-def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where the weights are looked up for one test."""
-    (tmp_path / "answerable").mkdir()
-    monkeypatch.setattr(module.resources, "files", lambda _: tmp_path)
-    module._weights.cache_clear()
-    yield tmp_path / "answerable" / "weights.json"
-    module._weights.cache_clear()
+def test_signs_of_the_tokens_by_hand(small: View, passages: Passages) -> None:
+    asked = understand("I run a yard. Who pays the mooring fee?", small)
+    given = passages()
+    scored = gather(asked, given, small)
+    assert scored is not None
+    near = Near(small, [0.9, 0.1, 0.2], [0.3, 0.5, 0.4], [0.6, 0.6, 0.0])
+    found = read_signs(asked, scored, near)
+    assert near.asked == [("Who pays the mooring fee?", [one["id"] for one in given[:3]])]
+    assert found.late == pytest.approx((0.9 + 0.3 + 0.6) / 3)
+    assert found.weakest == pytest.approx((0.5 + 0.6) / 2)  # at best 0.9, 0.5 and 0.6
+    alone = read_signs(asked, scored, Near(small, [0.25, 0.5, 0.75]))
+    assert (alone.late, alone.weakest) == (0.25, 0.75)
+    none = read_signs(asked, scored, Near(small))
+    assert (none.late, none.weakest) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize(
-    "content",
+    ("scores", "lead"),
     [
-        None,
-        b"",
-        b"{",
-        b"[]",
-        b"null",
-        b"\xff\xfe",
-        b'{"intercept": 1}',
-        b'{"intercept": 1, "weights": {"closest": 1}}',
-        b'{"intercept": 1, "weights": 5}',
-        json.dumps({"intercept": 1, "weights": dict.fromkeys(vars(NONE), "x")}).encode(),
-        json.dumps({"intercept": None, "weights": dict.fromkeys(vars(NONE), 1)}).encode(),
-        json.dumps({"intercept": 1, "weights": dict.fromkeys(vars(NONE), float("nan"))}).encode(),
-        json.dumps({"intercept": float("inf"), "weights": dict.fromkeys(vars(NONE), 1)}).encode(),
+        ([3.0, 2.875, 2.75, 2.5, 0.0], 0.5),  # before the fourth
+        ([3.0, 2.875, 2.75], 0.25),  # there are but three
+        ([3.0], 0.0),
+        ([3.0, 3.0, 2.5, 1.0], 1.0),
+        ([3.0, 4.0, 4.0, 4.0], 0.0),  # what the question points to comes first
     ],
 )
-def test_damaged_weights_are_refused(data_folder: Path, content: bytes | None) -> None:
-    if content is not None:
-        data_folder.write_bytes(content)
-    with pytest.raises(DataError, match="answerability weights"):
-        answerable(NONE)
+def test_the_lead_of_the_first_passage(
+    small: View, passages: Passages, scores: list[float], lead: float
+) -> None:
+    asked = understand("Who pays the mooring fee?", small)
+    given = [
+        {**passage, "score": score}
+        for passage, score in zip(passages()[: len(scores)], scores, strict=True)
+    ]
+    scored = gather(asked, given, small)
+    assert scored is not None
+    assert read_signs(asked, scored, small).lead == lead
+
+
+def shipped() -> dict[str, dict[str, Any]]:
+    path = Path(__file__).parents[3] / "data" / "judges" / "answerable.json"
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(("part", "probability"), [("there", is_there), ("found", is_found)])
+def test_the_shipped_weights_give_a_probability(
+    part: str, probability: Callable[[Signs], float]
+) -> None:
+    stored = shipped()[part]
+    assert set(stored["weights"]) == {field.name for field in fields(Signs)}
+    intercept = float(stored["intercept"])
+    assert probability(NONE) == pytest.approx(1 / (1 + math.exp(-intercept)))
+    by_hand = intercept + 0.5 * stored["weights"]["closest"] + stored["weights"]["several"]
+    found = replace(NONE, closest=0.5, several=1.0)
+    assert probability(found) == pytest.approx(1 / (1 + math.exp(-by_hand)))
+
+
+@pytest.mark.parametrize("part", ["there", "found"])
+def test_what_speaks_against_an_answer_has_a_negative_weight(part: str) -> None:
+    weights = shipped()[part]["weights"]
+    assert all(weights[name] < 0 for name in ("unknown", "foreign", "undefined", "lacking"))
+    assert all(weights[name] > 0 for name in ("closest", "score", "weakest", "lead"))

@@ -20,6 +20,8 @@ from lexloop.corpus.opening import tools_for
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.cite import cite
 from lexloop.nodes.evaluate.checks import citation_problems
+from lexloop.nodes.generate import extractive
+from lexloop.nodes.generate.answerable import is_found, read_signs
 from lexloop.nodes.generate.extractive import ExtractiveGenerator
 from lexloop.nodes.generate.guard import PromptGuard
 from lexloop.nodes.generate.node import Draft, generate
@@ -32,7 +34,7 @@ Answer = Callable[..., Draft]
 
 def answer_of(view: View, asked: Asked, *items: Evidence) -> Draft:
     """The answer where this evidence is the best for the parts of the question."""
-    return ExtractiveGenerator(view)._draft(asked, Chosen(list(items), []))
+    return ExtractiveGenerator(view)._draft(asked, Chosen(list(items), []), sure=True)
 
 
 def problems(view: View, draft: Draft) -> list[str]:
@@ -76,7 +78,79 @@ def test_the_answer_quotes_what_was_asked(answer: Answer, question: str, said: s
     ],
 )
 def test_what_the_documents_do_not_say_is_not_answered(answer: Answer, question: str) -> None:
-    assert answer(question) == Draft(ABSTENTION)
+    draft = answer(question)
+    assert draft == Draft(ABSTENTION, near=draft.near)
+
+
+QUESTION = "When must the owner pay the mooring fee?"
+
+
+def saying(monkeypatch: pytest.MonkeyPatch, *, there: float, found: float = 1.0) -> None:
+    monkeypatch.setattr(extractive, "is_there", lambda _: there)
+    monkeypatch.setattr(extractive, "is_found", lambda _: found)
+
+
+@pytest.mark.parametrize(
+    ("there", "near"), [(0.0, 0), (0.09, 0), (0.1, 2), (0.37, 2), (0.38, None)]
+)
+def test_what_comes_near_an_answer_is_shown(
+    answer: Answer,
+    small: View,
+    monkeypatch: pytest.MonkeyPatch,
+    there: float,
+    near: int | None,
+) -> None:
+    saying(monkeypatch, there=there, found=0.25)
+    draft = answer(QUESTION)
+    abstained = near is not None
+    assert draft.abstained is abstained
+    assert [citation["n"] for citation in draft.near] == [1, 2][: near or 0]
+    for citation in draft.near:
+        source = small.text_of(citation["document"]) or ""
+        assert source[citation["start"] : citation["end"]] == citation["quote"]
+    if near:
+        assert draft.near[0]["section"] == "§ 10-2"
+        assert draft.near[0]["quote"].endswith("within 10 business days of arrival.")
+        assert draft.near[1]["section"] != "§ 10-2"
+    assert draft.answers == (None if abstained else 0.25)
+
+
+@pytest.mark.parametrize(("found", "sure"), [(0.74, False), (0.75, True)])
+def test_where_it_is_not_sure_more_passages_are_quoted(
+    answer: Answer, small: View, monkeypatch: pytest.MonkeyPatch, found: float, sure: bool
+) -> None:
+    saying(monkeypatch, there=1.0, found=found)
+    draft = answer(QUESTION)
+    assert draft.answers == found
+    assert draft.citations[0]["section"] == "§ 10-2"
+    assert draft.citations[0]["quote"].endswith("within 10 business days of arrival.")
+    assert (len(draft.citations) == 4) is not sure
+    assert problems(small, draft) == []
+
+
+def test_an_answer_says_how_likely_it_answers(
+    small: View, passages: Passages, answer: Answer
+) -> None:
+    asked = understand(QUESTION, small)
+    scored = gather(asked, passages("§ 10-2", "§ 5-300"), small)
+    assert scored is not None
+    draft = answer(QUESTION, "§ 10-2", "§ 5-300")
+    assert draft.answers == is_found(read_signs(asked, scored, small))
+    assert draft.unanswered == []
+
+
+def test_the_parts_that_are_not_answered_are_named(
+    answer: Answer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = "What is the e-mail address of the harbour master?"
+    # the question as a whole asks for several things; alone, one of its parts lacks its fact
+    monkeypatch.setattr(extractive, "is_there", lambda s: 0.38 if s.several or not s.lacking else 0)
+    assert answer(f"{QUESTION} {address}").unanswered == [address]
+    assert answer(f"{address} {QUESTION}").unanswered == [address]
+    assert answer(f"{QUESTION} What is a berth?").unanswered == []
+    monkeypatch.setattr(extractive, "is_there", lambda s: 0.38 if s.several else 0.37)
+    assert answer(f"{QUESTION} {address}").unanswered == [QUESTION, address]
+    assert answer(address) == Draft(ABSTENTION, near=answer(address).near)
 
 
 def test_without_passages_there_is_no_answer(small: View, finish: Callable[[Any], Draft]) -> None:

@@ -17,6 +17,7 @@ from lexloop.corpus.opening import tools_for
 from lexloop.corpus.structure.statements import statements_in_text
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.checks import citation_problems
+from lexloop.nodes.generate import extractive
 from lexloop.nodes.generate.extractive import ExtractiveGenerator
 from lexloop.nodes.generate.lists import list_asked, standing_alone
 from lexloop.nodes.generate.node import Draft
@@ -71,6 +72,12 @@ def ferries() -> View:
 def given(view: View) -> list[Passage]:
     chunks = enumerate(view.every_chunk(), 1)
     return [{**chunk, "score": 1.0, "signals": {}, "n": n} for n, chunk in chunks]
+
+
+@pytest.fixture(autouse=True)
+def sure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That the passages answer is sure here, so that what suits best is quoted alone."""
+    monkeypatch.setattr(extractive, "SURE", 0.0)
 
 
 @pytest.fixture
@@ -218,6 +225,25 @@ def test_a_list_of_a_provision_is_quoted_after_its_lead_in(ferries: View, answer
     ]
     assert [c["section"] for c in draft.citations] == ["Article 3"]
     assert problems(ferries, draft) == []
+
+
+def test_where_it_is_not_sure_no_further_list_is_led_into_without_its_points(
+    ferries: View, answer: Answer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extractive, "SURE", 1.1)
+    draft = answer("Must the log contain the weather?")
+    first, *others = draft.answer.split("\n")
+    assert first == f"{LEAD} the weather; and [1]"
+    assert [c["n"] for c in draft.citations] == [1, 2, 3, 4]
+    sections = {c["section"].partition("(")[0] for c in draft.citations[1:]}
+    assert sections == {"Article 1", "Article 2", "Article 3"}
+    assert not [line for line in others if line.rpartition(" [")[0].endswith(":")]
+    assert problems(ferries, draft) == []
+    # beside a list that is asked for as a whole, too
+    whole = answer("What must the log of voyages contain?")
+    assert whole.answer.split("\n")[: len(LOG)] == LOG
+    assert [c["n"] for c in whole.citations] == [1, 2, 3, 4]
+    assert problems(ferries, whole) == []
 
 
 def test_the_chunks_that_a_list_is_quoted_from_are_told(answer: Answer) -> None:

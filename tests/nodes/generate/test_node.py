@@ -86,6 +86,33 @@ def test_what_is_quoted_is_among_the_passages(finish: Callable[[Any], Update]) -
     assert state["passages"] == [given]
 
 
+@pytest.mark.parametrize(
+    ("draft", "answers", "unanswered", "near"),
+    [
+        (Draft("A. [1]", [source(1)]), None, [], []),
+        (Draft("A. [1]", [source(1)], answers=0.25, unanswered=["Why?"]), 0.25, ["Why?"], []),
+        (Draft(ABSTENTION, near=[source(1)]), None, [], [source(1)]),
+    ],
+)
+def test_what_is_known_of_the_draft_is_written_beside_it(
+    draft: Draft,
+    answers: float | None,
+    unanswered: list[str],
+    near: list[Citation],
+    finish: Callable[[Any], Update],
+) -> None:
+    class Knowing(Quoting):
+        @unassisted
+        def generate(self, *_: object) -> Draft:
+            return draft
+
+    state: State = {"standalone": "?", "asked": "?", "passages": [], "triplets": []}
+    update = finish(generate(state, Knowing(), Knowing()))
+    assert update["draft_answers"] == answers
+    assert update["draft_unanswered"] == unanswered
+    assert update["draft_near"] == near
+
+
 class Refusing(Quoting):
     """Refuses orders, and puts a question in plain words."""
 

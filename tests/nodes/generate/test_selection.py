@@ -1,7 +1,8 @@
 """Which statements of the passages make the answer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from lexloop.core.types import DEFINING, Passage, PointedUnit
 from lexloop.corpus.index.view import View
 from lexloop.corpus.structure.statements import Statement
+from lexloop.models.embedding import Vectors
 from lexloop.nodes.generate.selection import (
     NEARLY_BEST,
     Evidence,
@@ -96,13 +98,13 @@ def test_the_best_for_each_part_then_what_is_nearly_as_good(small: View, passage
 
 def test_more_is_taken_while_it_is_nearly_as_good(small: View, passage: Passage) -> None:
     found = scored(
-        [0.7, 0.9, 0.85, 0.84, 0.83],
-        texts=["alpha fee", "beta berth", "gamma quay", "delta owner", "epsilon boat"],
+        [0.7, 0.9, 0.85, 0.84, 0.83, 0.82],
+        texts=["alpha fee", "beta berth", "gamma quay", "delta owner", "epsilon boat", "zeta oar"],
         passage=passage,
     )
     chosen = select(asked(small, 1), found, LENGTHS)
     assert [item.order for item in chosen.best] == [1]
-    assert [item.order for item in chosen.more] == [2, 3]
+    assert [item.order for item in chosen.more] == [2, 3, 4]
     assert len(chosen.best) + len(chosen.more) == LENGTHS.statements
 
 
@@ -166,6 +168,83 @@ def test_the_very_definition_of_a_term_goes_before_other_texts_that_say_what_it_
     assert marked.scores - plain.scores == pytest.approx(
         np.array([[0.5, 0.5, 0.0, 0.0, 0.0]]), abs=1e-6
     )
+
+
+class Near:
+    """A view whose chunks' tokens come as near to any question's as it is told, by their ids."""
+
+    def __init__(self, view: View, near: dict[str, list[float]]) -> None:
+        self._view, self._near = view, near
+
+    def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
+        if not self._near:
+            return None
+        return np.array([self._near[name] for name in chunk_ids], dtype=np.float32).T
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._view, name)
+
+
+def test_statements_stand_behind_by_what_their_passages_tokens_do(
+    small: View, passages: Passages
+) -> None:
+    question, given = understand("Which boats are exempt?", small), passages("§ 10-3", "§ 5-200")
+    first, second = (passage["id"] for passage in given)
+    plain = gather(question, given, Near(small, {}))
+    near = gather(question, given, Near(small, {first: [0.5, 0.0], second: [0.75, 0.25]}))
+    assert plain is not None
+    assert near is not None
+    assert [p["id"] for p in near.passages] == [first, second]
+    # MaxSim is 0.25 and 0.5: the first passage's statements lose the difference
+    lost = [0.25 if item.passage["id"] == first else 0.0 for item in near.evidence]
+    assert 0.25 in lost
+    assert 0.0 in lost
+    assert plain.scores[0] - near.scores[0] == pytest.approx(np.array(lost), abs=1e-6)
+
+
+def of_passages(given: Scored, *owners: int) -> Scored:
+    """The same evidence, each piece of the passage with this number."""
+    for n, owner in enumerate(owners):
+        item = given.evidence[n]
+        named = {**item.passage, "id": f"c{owner}", "n": owner}
+        given.evidence[n] = replace(item, passage=named)
+    return given
+
+
+def test_where_it_is_not_sure_each_further_passage_has_its_say(
+    small: View, passage: Passage
+) -> None:
+    texts = ["alpha fee", "beta berth", "gamma quay", "delta owner", "epsilon boat", "zeta oar"]
+    found = scored([0.4, 0.9, 0.89, 0.2, 0.1, 0.3], texts=texts, passage=passage)
+    of_passages(found, 1, 2, 2, 3, 3, 4)
+    assert [one["n"] for one in found.passages] == [1, 2, 3, 4]
+    unsure = select(asked(small, 1), found, LENGTHS, sure=False)
+    assert [item.order for item in unsure.best] == [1]
+    # in the order of the passages: the second gave the best
+    assert [item.order for item in unsure.more] == [0, 3, 5]
+    sure = select(asked(small, 1), found, LENGTHS)
+    assert [item.order for item in [*sure.best, *sure.more]] == [1, 2]
+    three = select(asked(small, 1), found, Lengths(statements=3), sure=False)
+    assert [item.order for item in [*three.best, *three.more]] == [1, 0, 3]
+    one = select(asked(small, 1), found, Lengths(statements=1), sure=False)
+    assert [item.order for item in [*one.best, *one.more]] == [1]
+
+
+def test_a_further_passage_repeats_nothing_and_ends_with_no_colon(
+    small: View, passage: Passage
+) -> None:
+    texts = ["alpha fee", "Alpha fees", "gamma quay:", "delta owner", "epsilon boat"]
+    found = scored([0.9, 0.8, 0.7, 0.6, 0.5], texts=texts, passage=passage)
+    of_passages(found, 1, 2, 3, 4, 4)
+    listed = replace(found.evidence[3].said, points=2)
+    found.evidence[3] = replace(found.evidence[3], said=listed)
+    unsure = select(asked(small, 1), found, LENGTHS, sure=False)
+    assert [item.order for item in [*unsure.best, *unsure.more]] == [0, 4]
+
+
+def test_of_no_passages_there_is_none() -> None:
+    nothing = Scored([], np.zeros((0, 1), dtype=np.float32), np.zeros((1, 0), dtype=np.float32))
+    assert nothing.passages == []
 
 
 def test_evidence_within_provisions(small: View, passage: Passage) -> None:

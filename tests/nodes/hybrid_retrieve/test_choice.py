@@ -1,6 +1,7 @@
 """The fusions as the settings choose them: equation 1 by hand, and what holds for all."""
 
 import math
+from dataclasses import replace
 from functools import cache
 from random import Random
 from typing import Any
@@ -42,6 +43,7 @@ def order(fused: Scores) -> list[str]:
 
 def test_equation_1_by_hand() -> None:
     chosen = settings(
+        fusion="linear",
         fusion_level="document",
         fusion_documents=2,
         normalisation="none",
@@ -58,14 +60,21 @@ def test_equation_1_by_hand() -> None:
 
 
 def test_equation_1_over_the_best_score_by_hand() -> None:
-    chosen = settings(fusion_level="document", fusion_documents=1, bm25_boost=0.3, host_boost=0.1)
+    chosen = settings(
+        fusion="linear",
+        fusion_level="document",
+        fusion_documents=1,
+        bm25_boost=0.3,
+        host_boost=0.1,
+    )
     fused = fuse(EXAMPLE, chosen, {"guide": 0.25, "act": 1.0})
     # guide: 0.7 + 0.3 x 3 / 6 + 0.025 = 0.875 is above act: 0.4 + 0.3 + 0.1 = 0.8
     assert fused == {"guide#5": pytest.approx(0.875), "guide#0": pytest.approx(0.675)}
 
 
 def test_linear_at_chunk_level_by_hand() -> None:
-    fused = fuse(EXAMPLE, settings(bm25_boost=0.3, host_boost=0.1), {"guide": 0.25, "act": 1.0})
+    chosen = settings(fusion="linear", bm25_boost=0.3, host_boost=0.1)
+    fused = fuse(EXAMPLE, chosen, {"guide": 0.25, "act": 1.0})
     assert fused == {
         "act#0": pytest.approx(0.4 + 0.3 + 0.1),
         "guide#5": pytest.approx(0.7 + 0.025),
@@ -99,18 +108,45 @@ def test_weighted_ranks_by_hand() -> None:
 
 def test_a_sub_query_counts_a_little_less_and_authority_does_not() -> None:
     twice = Found([{}, {}], [{}, {"act#0": 0.5}], DOCUMENTS)
-    fused = fuse(twice, settings(host_boost=0.1), HOSTS)
+    fused = fuse(twice, settings(fusion="linear", host_boost=0.1), HOSTS)
     assert fused == {"act#0": pytest.approx(SUB_QUERY_WEIGHT * 0.5 + 0.1)}
 
 
 def test_documents_are_chosen_over_all_queries() -> None:
     three = Found([{}, {}, {}], [{"act#0": 0.5}, {"rule#0": 0.9}, {"case#0": 0.7}], DOCUMENTS)
-    fused = fuse(three, settings(fusion_level="document", fusion_documents=2), {})
-    assert order(fused) == ["rule#0", "case#0"]
+    chosen = settings(fusion="linear", fusion_level="document", fusion_documents=2)
+    assert order(fuse(three, chosen, {})) == ["rule#0", "case#0"]
+
+
+def test_standardised_sums_of_queries_by_hand() -> None:
+    # of each query two chunks: what one signal says differs by +1 and -1 where it differs
+    found = Found(
+        lexical=[{"act#0": 2.0}, {}],
+        vector=[{"act#0": 0.5, "case#0": 0.5}, {"rule#0": 0.75, "case#0": 0.25}],
+        documents=DOCUMENTS,
+    )
+    fused = fuse(found, settings(), {})
+    assert fused == {
+        "act#0": pytest.approx(0.5),
+        "rule#0": pytest.approx(SUB_QUERY_WEIGHT * 0.6),
+        "case#0": pytest.approx(-0.5),  # -0.6 x 0.9 of the second is less
+    }
+    late = [{"act#0": 0.25, "case#0": 0.75}, {"rule#0": 0.5, "case#0": 0.5}]
+    nearer = fuse(replace(found, late=late), settings(), {})
+    assert nearer == {
+        "act#0": pytest.approx(0.5 - 1.0),
+        "rule#0": pytest.approx(SUB_QUERY_WEIGHT * 0.6),
+        "case#0": pytest.approx(-0.5 + 1.0),
+    }
+    of_best = settings(fusion_level="document", fusion_documents=1)
+    assert set(fuse(found, of_best, {})) == {"rule#0"}
+    assert set(fuse(replace(found, late=late), of_best, {})) == {"rule#0"}
+    two = settings(fusion_level="document", fusion_documents=2)
+    assert order(fuse(replace(found, late=late), two, {})) == ["rule#0", "case#0"]
 
 
 LEVELS = ("chunk", "document")
-FUSIONS = ("linear", "rrf", "weighted_rrf")
+FUSIONS = ("standardised", "linear", "rrf", "weighted_rrf")
 CHOSEN = st.builds(
     settings,
     fusion=st.sampled_from(FUSIONS),
@@ -134,14 +170,15 @@ def test_scores_are_finite_and_of_chunks_that_were_found(what: Found, chosen: Se
 def test_neither_queries_nor_ties_show_in_what_order_they_came(
     what: Found, chosen: Settings, chance: Random
 ) -> None:
-    queries = list(zip(what.lexical, what.vector, strict=True))
+    late = what.late or [{} for _ in what.vector]
+    queries = list(zip(what.lexical, what.vector, late, strict=True))
     later = queries[1:]
     chance.shuffle(later)
     shuffled = [
-        tuple(ties_shuffled(ranking, chance) for ranking in pair) for pair in (queries[0], *later)
+        tuple(ties_shuffled(ranking, chance) for ranking in one) for one in (queries[0], *later)
     ]
-    lexical, vector = zip(*shuffled, strict=True)
-    other = Found(list(lexical), list(vector), DOCUMENTS)
+    lexical, vector, late = map(list, zip(*shuffled, strict=True))
+    other = Found(lexical, vector, DOCUMENTS, late=late if what.late else [])
     assert fuse(other, chosen, HOSTS) == fuse(what, chosen, HOSTS)
 
 
@@ -156,8 +193,8 @@ def test_a_bm25_boost_of_zero_removes_lexical_search(
     what: Found, level: str, normalisation: str
 ) -> None:
     silent = Found([{} for _ in what.lexical], what.vector, DOCUMENTS)
-    without = settings(fusion_level=level, normalisation=normalisation, bm25_boost=0.0)
-    some = settings(fusion_level=level, normalisation=normalisation, bm25_boost=0.4)
+    chosen = {"fusion": "linear", "fusion_level": level, "normalisation": normalisation}
+    without, some = settings(**chosen, bm25_boost=0.0), settings(**chosen, bm25_boost=0.4)
     assert fuse(what, without, {}) == fuse(silent, some, {})
 
 
@@ -174,7 +211,7 @@ def test_a_rank_weight_of_zero_removes_either_signal(what: Found, level: str) ->
 
 @given(found(), st.sampled_from(LEVELS))
 def test_a_host_boost_of_zero_removes_authority(what: Found, level: str) -> None:
-    chosen = settings(fusion_level=level, host_boost=0.0)
+    chosen = settings(fusion="linear", fusion_level=level, host_boost=0.0)
     assert fuse(what, chosen, HOSTS) == fuse(what, chosen, {})
 
 
@@ -218,8 +255,9 @@ def test_nothing_found_gives_nothing(fusion: str, level: str) -> None:
 
 
 def test_only_linear_fusion_with_a_boost_reads_the_host() -> None:
-    assert reads_host(settings(host_boost=0.1))
-    assert not reads_host(settings())
+    assert reads_host(settings(fusion="linear", host_boost=0.1))
+    assert not reads_host(settings(fusion="linear"))
+    assert not reads_host(settings(host_boost=0.1))
     assert not reads_host(settings(fusion="rrf", host_boost=0.1))
 
 
@@ -241,8 +279,18 @@ def test_defaults_are_never_reported(fusion: str, level: str) -> None:
             {"bm25_boost": 0.1, "host_boost": 0.1, "normalisation": "none", "fusion": "rrf"},
             ["normalisation=none", "bm25_boost=0.1", "host_boost=0.1"],
         ),
-        ({"bm25_boost": 0.1, "host_boost": 0.1, "normalisation": "none"}, []),
-        ({"bm25_boost": 0.0, "normalisation": "none"}, ["normalisation=none"]),
+        (
+            {"bm25_boost": 0.1, "host_boost": 0.1, "normalisation": "none"},
+            ["normalisation=none", "bm25_boost=0.1", "host_boost=0.1"],
+        ),
+        (
+            {"bm25_boost": 0.1, "host_boost": 0.1, "normalisation": "none", "fusion": "linear"},
+            [],
+        ),
+        (
+            {"bm25_boost": 0.0, "normalisation": "none", "fusion": "linear"},
+            ["normalisation=none"],
+        ),
         ({"fusion_documents": 5}, ["fusion_documents=5"]),
         ({"fusion_documents": 5, "fusion_level": "document"}, []),
     ],
@@ -252,7 +300,7 @@ def test_what_a_fusion_does_not_read_is_named(chosen: dict[str, Any], names: lis
 
 
 def test_host_scores_without_a_boost_are_named() -> None:
-    (notice,) = unread(Settings(host_scores={"law.example": 1.0}))
+    (notice,) = unread(Settings(fusion="linear", host_scores={"law.example": 1.0}))
     assert notice == {
         "node": "hybrid_retrieve",
         "wanted": "host_scores={'law.example': 1.0}",

@@ -20,6 +20,8 @@ def test_a_chunk_carries_the_best_score_of_each_signal_that_found_it() -> None:
     assert found.signals("b") == {"lexical": 1.0}
     assert found.signals("c") == {"dense": -0.25}
     assert found.signals("d") == {}
+    near = Found([{"a": 8.0}, {}], [{}, {"a": 0.5}], {}, late=[{"a": 0.25}, {"a": 0.75}])
+    assert near.signals("a") == {"lexical": 8.0, "dense": 0.5, "late": 0.75}
 
 
 def test_nothing_was_found() -> None:

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from rankings import BM25, LEXICAL, VECTOR, best_first, ties_shuffled
 
 from lexloop.nodes.hybrid_retrieve.found import Scores
-from lexloop.nodes.hybrid_retrieve.fusion import best_of, linear, reciprocal_rank, scaled
+from lexloop.nodes.hybrid_retrieve.fusion import (
+    best_of,
+    linear,
+    reciprocal_rank,
+    scaled,
+    standardised,
+)
 
 NORMALISATIONS = ("max", "minmax", "none")
 
@@ -69,6 +75,50 @@ def test_linear_by_hand() -> None:
     }
 
 
+def test_the_standardised_sum_by_hand() -> None:
+    lexical, vector = {"a": 6.0, "b": 6.0}, {"b": 0.75, "c": 0.75, "d": 0.25}
+    late = {"a": 0.875, "b": 0.625, "c": 0.625, "d": 0.875}
+    # BM25 is 6, 6, 0, 0: mean 3, deviation 3, so that a and b have +1, c and d -1. The cosine that
+    # a does not have is the last, 0.25: b and c have +1, a and d -1. MaxSim: a and d +1, b and c -1
+    assert standardised(lexical, vector, late) == {
+        "a": pytest.approx(0.5 - 0.6 + 1.0),
+        "b": pytest.approx(0.5 + 0.6 - 1.0),
+        "c": pytest.approx(-0.5 + 0.6 - 1.0),
+        "d": pytest.approx(-0.5 - 0.6 + 1.0),
+    }
+    assert standardised(lexical, vector, {}) == {
+        "a": pytest.approx(0.5 - 0.6),
+        "b": pytest.approx(0.5 + 0.6),
+        "c": pytest.approx(-0.5 + 0.6),
+        "d": pytest.approx(-0.5 - 0.6),
+    }
+
+
+def test_a_lead_counts_by_how_large_it_is() -> None:
+    # BM25 is 3, 0, 0: mean 1, deviation the root of (4 + 1 + 1) / 3 = 2; all cosines are equal
+    fused = standardised({"a": 3.0}, {"a": 0.5, "b": 0.5, "c": 0.5}, {})
+    root = math.sqrt(2.0)
+    assert fused == {
+        "a": pytest.approx(0.5 * 2 / root),
+        "b": pytest.approx(-0.5 / root),
+        "c": pytest.approx(-0.5 / root),
+    }
+
+
+@pytest.mark.parametrize("value", [0.1, 0.3, 0.7, -0.25])
+@pytest.mark.parametrize("count", [1, 2, 3, 6, 7])
+def test_a_signal_that_is_the_same_everywhere_counts_nothing(value: float, count: int) -> None:
+    same = {str(n): value for n in range(count)}
+    assert standardised({}, same, same) == dict.fromkeys(same, 0.0)
+    assert standardised(same, {}, {}) == dict.fromkeys(same, 0.0)
+
+
+def test_what_either_signal_found_is_fused_and_nothing_else() -> None:
+    fused = standardised({"a": 1.0}, {"b": 0.5}, {"a": 0.5, "b": 0.5, "z": 9.0})
+    # the cosine of a is that of b, the last; MaxSim of what was not found is not read
+    assert fused == {"a": 0.5, "b": -0.5}
+
+
 def test_one_signal_alone() -> None:
     assert linear({}, {"a": -0.2}, 0.4) == {"a": -0.2}
     assert linear({"a": 3.0}, {}, 0.4) == {"a": 0.4}
@@ -94,7 +144,7 @@ def test_best_of_by_hand() -> None:
 
 def test_nothing_gives_nothing() -> None:
     assert reciprocal_rank([], 60) == reciprocal_rank([{}, {}], 60, [0.5, 0.5]) == {}
-    assert linear({}, {}, 0.4) == best_of([], []) == {}
+    assert linear({}, {}, 0.4) == best_of([], []) == standardised({}, {}, {}) == {}
 
 
 RANKINGS = st.lists(LEXICAL | VECTOR, max_size=6)
@@ -149,6 +199,31 @@ def test_the_order_of_hits_changes_no_linear_fusion(
     before = linear(lexical, vector, 0.4, normalisation)
     shuffled = (ties_shuffled(ranking, chance) for ranking in (lexical, vector))
     assert linear(*shuffled, 0.4, normalisation) == before
+
+
+@given(LEXICAL, VECTOR, VECTOR, st.randoms(use_true_random=False))
+def test_the_order_of_hits_changes_no_standardised_sum(
+    lexical: Scores, vector: Scores, late: Scores, chance: Random
+) -> None:
+    before = standardised(lexical, vector, late)
+    shuffled = (ties_shuffled(ranking, chance) for ranking in (lexical, vector, late))
+    assert standardised(*shuffled) == before
+    assert all(math.isfinite(score) for score in before.values())
+
+
+@given(LEXICAL, VECTOR, VECTOR)
+def test_standardised_sums_are_0_on_average(lexical: Scores, vector: Scores, late: Scores) -> None:
+    fused = standardised(lexical, vector, late)
+    assert sum(fused.values()) == pytest.approx(0.0, abs=1e-9)
+    # by Cauchy and Schwarz no deviation is beyond that of the three signals in step
+    squares = sum(score * score for score in fused.values())
+    assert squares <= len(fused) * (1.0 + 0.6 + 0.5) ** 2 + 1e-9
+
+
+@given(LEXICAL, VECTOR, VECTOR)
+def test_the_scale_of_no_signal_matters(lexical: Scores, vector: Scores, late: Scores) -> None:
+    halved = ({name: 0.5 * score for name, score in one.items()} for one in (lexical, vector, late))
+    assert standardised(*halved) == pytest.approx(standardised(lexical, vector, late))
 
 
 @given(st.dictionaries(st.text(max_size=3), st.floats(-1e300, 1e300)).map(best_first))

@@ -1,9 +1,10 @@
 """The search over every query, on a small statute behind a backend in memory."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Any
 
+import numpy as np
 import pytest
 from backend import MemoryBackend, chunk
 from hypothesis import given
@@ -17,6 +18,7 @@ from lexloop.core.state import State, Update
 from lexloop.core.types import FOLLOWED, Candidate, Chunk
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.view import View
+from lexloop.models.embedding import Vectors
 from lexloop.nodes.hybrid_retrieve.backend import Backend
 from lexloop.nodes.hybrid_retrieve.choice import SUB_QUERY_WEIGHT
 from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
@@ -27,6 +29,7 @@ METADATA = {
     "law": Metadata(kind="statute", jurisdiction="Port"),
     "rule": Metadata(kind="rule", jurisdiction="Port", host="harbour.example"),
 }
+FUSIONS = ("standardised", "linear", "rrf", "weighted_rrf")
 Retrieve = Callable[..., list[Candidate]]
 
 
@@ -58,7 +61,7 @@ def retrieve(backend: MemoryBackend) -> Retrieve:
     return lambda asked, **settings: finished(asked, backend, **settings)["candidates"]
 
 
-@pytest.mark.parametrize("fusion", ["linear", "rrf", "weighted_rrf"])
+@pytest.mark.parametrize("fusion", FUSIONS)
 @pytest.mark.parametrize("level", ["chunk", "document"])
 def test_the_section_that_answers_is_found(retrieve: Retrieve, fusion: str, level: str) -> None:
     found = retrieve(state(), fusion=fusion, fusion_level=level)
@@ -69,9 +72,10 @@ def test_the_section_that_answers_is_found(retrieve: Retrieve, fusion: str, leve
 
 
 def test_scores_are_plain_floats(retrieve: Retrieve) -> None:
-    for candidate in retrieve(state(), host_boost=0.1):
-        assert type(candidate["score"]) is float
-        assert all(type(signal) is float for signal in candidate["signals"].values())
+    for fusion in FUSIONS:
+        for candidate in retrieve(state(), fusion=fusion, host_boost=0.1):
+            assert type(candidate["score"]) is float
+            assert all(type(signal) is float for signal in candidate["signals"].values())
 
 
 def test_a_candidate_is_its_chunk(retrieve: Retrieve) -> None:
@@ -102,15 +106,16 @@ def test_sub_queries_bring_up_what_they_ask_for(retrieve: Retrieve) -> None:
 
 
 def test_a_sub_query_counts_for_less_than_the_question(retrieve: Retrieve) -> None:
-    whole = {c["id"]: c["score"] for c in retrieve(state("notice of a new fee"))}
-    for candidate in retrieve(state("zzz", ["notice of a new fee"]), candidates=1):
+    linear = {"fusion": "linear"}
+    whole = {c["id"]: c["score"] for c in retrieve(state("notice of a new fee"), **linear)}
+    for candidate in retrieve(state("zzz", ["notice of a new fee"]), candidates=1, **linear):
         expected = SUB_QUERY_WEIGHT * whole[candidate["id"]]
         assert candidate["score"] == pytest.approx(expected)
 
 
 def test_the_order_of_sub_queries_does_not_show(retrieve: Retrieve) -> None:
     queries = ["notice of a new fee", "hull inspection", "exempt boats"]
-    for fusion in ("linear", "rrf", "weighted_rrf"):
+    for fusion in FUSIONS:
         once = retrieve(state(queries=queries), fusion=fusion)
         assert retrieve(state(queries=queries[::-1]), fusion=fusion) == once
 
@@ -118,10 +123,62 @@ def test_the_order_of_sub_queries_does_not_show(retrieve: Retrieve) -> None:
 def test_all_queries_are_searched_in_one_batch_and_few_texts_fetched(
     backend: MemoryBackend,
 ) -> None:
-    found = finished(state(queries=["fee", QUESTION]), backend, candidates=3, as_of="any")
+    asked = state(queries=["fee", QUESTION])
+    found = finished(asked, backend, fusion="linear", candidates=3, as_of="any")
     batch = ([QUESTION, "fee"], 12)
     ids = [candidate["id"] for candidate in found["candidates"]]
     assert backend.asked == [("lexical", batch), ("vector", batch), ("chunks", ids)]
+
+
+def test_tokens_are_compared_once_a_query_with_all_that_either_search_found(
+    backend: MemoryBackend,
+) -> None:
+    finished(state(queries=["fee", QUESTION]), backend, candidates=3)
+    (lexical, batch), (vector, same), first, second, (chunks, _) = backend.asked
+    assert (lexical, vector, chunks) == ("lexical", "vector", "chunks")
+    assert batch == same == ([QUESTION, "fee"], 6)  # twice as many as go on
+    for (name, (query, ids)), wanted in zip((first, second), batch[0], strict=True):
+        assert (name, query) == ("closeness", wanted)
+        hits = [
+            hit.chunk_id
+            for search in (backend.search_vector, backend.search_lexical)
+            for hit in search([wanted], 6)[0]
+        ]
+        assert ids == [*dict.fromkeys(hits)]
+
+
+def test_the_nearness_of_tokens_leads_by_hand() -> None:
+    twins = MemoryBackend([chunk("a#0", "fee"), chunk("b#0", "fee"), chunk("c#0", "fee")])
+    plain = finished(state("fee", k=3), twins)["candidates"]
+    assert [(one["id"], one["score"]) for one in plain] == [("a#0", 0), ("b#0", 0), ("c#0", 0)]
+    assert not any("late" in one["signals"] for one in plain)
+    twins.close = {"b#0": 0.75}
+    near = finished(state("fee", k=3), twins)["candidates"]
+    # 0, 0.75, 0: mean 0.25, deviation 0.25 times the root of 2; the other signals are equal
+    assert [one["id"] for one in near] == ["b#0", "a#0", "c#0"]
+    assert [one["score"] for one in near] == pytest.approx([2**0.5, -(0.5**0.5), -(0.5**0.5)])
+    assert [one["signals"]["late"] for one in near] == [0.75, 0.0, 0.0]
+    ranked = finished(state("fee", k=3), twins, fusion="linear")["candidates"]
+    assert [one["id"] for one in ranked] == ["a#0", "b#0", "c#0"]
+    assert not any("late" in one["signals"] for one in ranked)
+
+
+def test_of_sub_queries_the_nearest_tokens_count_a_little_less(backend: MemoryBackend) -> None:
+    class Apart(MemoryBackend):
+        """Its chunks come near to one of two queries each, in one token of two."""
+
+        def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors:
+            near = {"fee": "a#0", "toll": "b#0"}[question]
+            rows = [[0.25 + 0.5 * (name == near) for name in chunk_ids], [0.0] * len(chunk_ids)]
+            return np.array(rows, dtype=np.float32)
+
+    twins = Apart([chunk("a#0", "sum"), chunk("b#0", "sum")])
+    found = finished(state("fee", ["toll"]), twins)["candidates"]
+    assert [(one["id"], one["score"]) for one in found] == [
+        ("a#0", pytest.approx(1.0)),
+        ("b#0", pytest.approx(SUB_QUERY_WEIGHT)),
+    ]
+    assert [one["signals"]["late"] for one in found] == [0.375, 0.375]  # means over the tokens
 
 
 def test_a_chunk_removed_in_between_is_left_out(backend: MemoryBackend, retrieve: Retrieve) -> None:
@@ -132,9 +189,10 @@ def test_a_chunk_removed_in_between_is_left_out(backend: MemoryBackend, retrieve
 
 
 def test_authority_is_a_signal_where_it_counts(backend: MemoryBackend, retrieve: Retrieve) -> None:
-    plain = {candidate["id"]: candidate for candidate in retrieve(state())}
+    plain = {candidate["id"]: candidate for candidate in retrieve(state(), fusion="linear")}
     assert "metadata" not in [name for name, _ in backend.asked]
-    boosted = retrieve(state(), host_boost=0.5, host_scores={"harbour.example": 0.5})
+    chosen = {"fusion": "linear", "host_boost": 0.5, "host_scores": {"harbour.example": 0.5}}
+    boosted = retrieve(state(), **chosen)
     assert ("metadata", {"law", "rule"}) in backend.asked
     for candidate in boosted:
         host = 0.5 if candidate["document"] == "rule" else 0.0
@@ -164,7 +222,7 @@ def test_no_backend_finds_nothing() -> None:
     assert finished(state(), None) == {"candidates": [], "pointed": None}
 
 
-@pytest.mark.parametrize("fusion", ["linear", "rrf", "weighted_rrf"])
+@pytest.mark.parametrize("fusion", FUSIONS)
 @pytest.mark.parametrize("level", ["chunk", "document"])
 def test_nothing_admitted_finds_nothing(retrieve: Retrieve, fusion: str, level: str) -> None:
     chosen = {"fusion": fusion, "fusion_level": level, "host_boost": 0.1}
@@ -204,7 +262,10 @@ def test_a_retry_goes_on_from_the_passages_before(
 def test_a_view_keeps_to_the_seam(small: View, harbour: Collection) -> None:
     found = finished(state(), small)["candidates"]
     assert found[0]["section"] == "§ 5-200"
-    assert set(found[0]["signals"]) == {"lexical", "dense"}
+    assert set(found[0]["signals"]) == {"lexical", "dense", "late"}
+    near = small.closeness(QUESTION, [found[0]["id"]])
+    assert near is not None
+    assert found[0]["signals"]["late"] == pytest.approx(near.mean())
     for candidate in found:
         document = small.text_of(candidate["document"])
         assert document is not None
@@ -228,7 +289,7 @@ SOURCES = st.dictionaries(
 )
 CHOSEN: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {
-        "fusion": st.sampled_from(["linear", "rrf", "weighted_rrf"]),
+        "fusion": st.sampled_from(FUSIONS),
         "fusion_level": st.sampled_from(["chunk", "document"]),
         "host_boost": st.sampled_from([0.0, 0.5]),
         "candidates": st.integers(1, 3),
@@ -286,18 +347,24 @@ def with_recitals(operative: int, recitals: int) -> MemoryBackend:
 
 
 @pytest.mark.parametrize(
-    ("operative", "recitals", "kept"),
+    ("fusion", "operative", "recitals", "kept"),
     [
-        (9, 9, (6, 1)),  # one for every six
-        (2, 9, (2, 1)),
-        (9, 0, (6, 0)),
-        (0, 9, (0, 1)),
+        ("linear", 9, 9, (6, 1)),  # one for every six
+        ("linear", 2, 9, (2, 1)),
+        ("linear", 9, 0, (6, 0)),
+        ("linear", 0, 9, (0, 1)),
+        ("standardised", 9, 6, (6, 1)),
+        ("standardised", 9, 9, (3, 1)),  # no more than twelve are looked at
+        ("standardised", 2, 9, (2, 1)),
+        ("standardised", 9, 0, (6, 0)),
+        ("standardised", 0, 9, (0, 1)),
     ],
 )
 def test_what_supports_is_kept_apart_and_crowds_nothing_out(
-    operative: int, recitals: int, kept: tuple[int, int]
+    fusion: str, operative: int, recitals: int, kept: tuple[int, int]
 ) -> None:
-    found = finished(state("fee"), with_recitals(operative, recitals), candidates=6)["candidates"]
+    backend = with_recitals(operative, recitals)
+    found = finished(state("fee"), backend, fusion=fusion, candidates=6)["candidates"]
     beside = [bool(candidate.get("supporting")) for candidate in found]
     assert beside == [False] * kept[0] + [True] * kept[1]
     for part in (found[: kept[0]], found[kept[0] :]):
@@ -306,7 +373,7 @@ def test_what_supports_is_kept_apart_and_crowds_nothing_out(
 
 
 def test_seven_candidates_have_room_for_two_that_support() -> None:
-    found = finished(state("fee"), with_recitals(9, 9), candidates=7)["candidates"]
+    found = finished(state("fee"), with_recitals(9, 7), candidates=7)["candidates"]
     assert [bool(c.get("supporting")) for c in found] == [False] * 7 + [True] * 2
 
 

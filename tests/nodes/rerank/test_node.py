@@ -13,6 +13,7 @@ from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate, Chunk
 from lexloop.corpus.index.view import View
 from lexloop.models.embedding import Vectors
+from lexloop.models.minilm import load_minilm
 from lexloop.nodes.rerank.features import FeatureReranker, NoReranker
 from lexloop.nodes.rerank.node import copies_last, merge, operative_first, rerank
 
@@ -123,6 +124,26 @@ def test_search_and_graph_break_a_tie(small: View) -> None:
     alone = reranker.rerank("What is a berth?", [plain])[0]["score"]
     helped = reranker.rerank("What is a berth?", [other])[0]["score"]
     assert helped == pytest.approx(alone + 0.05)
+
+
+def test_the_searchs_order_counts_as_a_share_of_its_best(small: View) -> None:
+    first, second, third = [found(chunk, dense=0.5) for chunk in small.every_chunk()][:3]
+    reranker = FeatureReranker(small)
+
+    def scores(*searched: float) -> list[float]:
+        pool = [
+            {**first, "score": searched[0]},
+            {**second, "score": searched[1]},
+            {**third, "score": 9.0, "signals": {"graph": 0.0}},  # a walk's, of another scale
+        ]
+        by_id = {one["id"]: one["score"] for one in reranker.rerank("What is a berth?", pool)}
+        return [by_id[one["id"]] for one in pool]
+
+    plain = np.array(scores(0.0, 0.0))
+    # the last of the search and what the walk alone found have the same share
+    assert scores(2.0, -1.0) - plain == pytest.approx(np.array([0.6, -0.3, -0.3]))
+    assert scores(-1.0, -4.0) - plain == pytest.approx(np.array([-0.15, -0.6, -0.6]))
+    assert scores(2.0, 1.0) - plain == pytest.approx(np.array([0.6, 0.3, 0.3]))
 
 
 def test_a_walks_score_does_not_count_as_a_searchs(small: View) -> None:
@@ -283,7 +304,10 @@ class Near:
         self._view, self._near = view, near
 
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
-        return None if self._near is None else np.array(self._near, dtype=np.float32)
+        if self._near is None:
+            return None
+        # two tokens, whose mean is what was told
+        return np.array([self._near, self._near]) * np.array([[0.5], [1.5]], dtype=np.float32)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._view, name)
@@ -304,8 +328,10 @@ def test_a_view_compares_its_own_tokens(small: View) -> None:
     others = [other["id"] for other in small.every_chunk() if other["id"] != chunk["id"]]
     near = small.closeness(chunk["text"], [chunk["id"], *others])
     assert near is not None
-    assert near.argmax() == 0
-    assert (near > 0).all()
+    assert near.shape == (load_minilm().count_tokens(chunk["text"]), 1 + len(others))
+    means = near.mean(axis=0)
+    assert means.argmax() == 0
+    assert (means > 0).all()
     assert (near < 1 + 1e-5).all()
 
 

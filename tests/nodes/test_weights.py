@@ -1,0 +1,85 @@
+"""Logistic regressions as they are kept: by hand, and what is refused."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from lexloop.core.errors import DataError
+from lexloop.nodes import weights
+from lexloop.nodes.weights import Weights, load_weights
+
+
+@dataclass(frozen=True)
+class Two:
+    """Two signs."""
+
+    near: float
+    far: float
+
+
+EVEN = {"near": 1.0, "far": -2.0}
+
+
+def test_a_probability_by_hand() -> None:
+    assert Weights(-1.0, (2.0,)).probability((0.5,)) == 0.5
+    assert Weights(1e9, ()).probability(()) == 1.0
+    assert Weights(-1e9, ()).probability(()) == pytest.approx(0.0)
+
+
+@pytest.fixture
+def judges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the weights are looked up for one test."""
+    (tmp_path / "judges").mkdir()
+    monkeypatch.setattr(weights.resources, "files", lambda _: tmp_path)
+    load_weights.cache_clear()
+    return tmp_path / "judges"
+
+
+def test_each_part_of_a_file_has_weights_of_its_own(judges: Path) -> None:
+    kept = {
+        "one": {"intercept": 1, "weights": EVEN},
+        "other": {"intercept": 0.25, "weights": {"near": 0, "far": 3}},
+    }
+    (judges / "some.json").write_text(json.dumps(kept), encoding="utf-8")
+    assert load_weights("some", "one", Two) == Weights(1.0, (1.0, -2.0))
+    assert load_weights("some", "other", Two) == Weights(0.25, (0.0, 3.0))
+    with pytest.raises(DataError, match=r"some\.json cannot be read"):
+        load_weights("some", "third", Two)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        None,
+        b"",
+        b"{",
+        b"[]",
+        b"null",
+        b"\xff\xfe",
+        b"{}",
+        b'{"part": 5}',
+        b'{"part": {"intercept": 1}}',
+        b'{"part": {"intercept": 1, "weights": 5}}',
+        b'{"part": {"intercept": 1, "weights": {"near": 1}}}',
+        json.dumps({"part": {"weights": EVEN}}).encode(),
+        json.dumps({"part": {"intercept": None, "weights": EVEN}}).encode(),
+        json.dumps({"part": {"intercept": float("inf"), "weights": EVEN}}).encode(),
+        json.dumps({"part": {"intercept": 1, "weights": {**EVEN, "far": "x"}}}).encode(),
+        json.dumps({"part": {"intercept": 1, "weights": {**EVEN, "far": float("nan")}}}).encode(),
+    ],
+)
+def test_weights_that_cannot_be_used(judges: Path, content: bytes | None) -> None:
+    if content is not None:
+        (judges / "broken.json").write_bytes(content)
+    with pytest.raises(DataError, match=r"broken\.json cannot be read") as raised:
+        load_weights("broken", "part", Two)
+    assert raised.value.hint == "Reinstall lexloop."
+
+
+def test_weights_of_other_signs_are_refused(judges: Path) -> None:
+    turned = {"part": {"intercept": 0, "weights": {"far": -2.0, "near": 1.0}}}
+    (judges / "turned.json").write_text(json.dumps(turned), encoding="utf-8")
+    with pytest.raises(DataError, match="not for"):
+        load_weights("turned", "part", Two)
