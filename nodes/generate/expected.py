@@ -40,6 +40,7 @@ _ASKS: list[tuple[Kind, str]] = [
     (
         "measure",
         r"\bhow (?:large|big|small|high|tall|wide|deep|far|heavy|fast|loud|close|thick)\b"
+        r"(?!.*\b(?:fees?|fines?|penalt\w+|costs?|prices?|rents?|tax\w*|damages|compensation)\b)"
         r"|\b(?:what|which) (?:\w+ )?(?:size|height|width|distance|weight|temperature|speed)\b",
     ),
     ("age", r"\b(?:what|which|minimum|maximum) age\b|\bhow old\b"),

@@ -61,7 +61,8 @@ def test_trace_shows_every_step(run: Run) -> None:
                  "--set", "min_groundedness=1.0", "--set", "min_answers=1.0")  # fmt: skip
     for part in ("Complexity 0 (0: 0.", "k = 5, Q = 3, K = 4, S = 2", "keywords: ", "lexical",
                  "dense", "rerank", "bias audit — is defined as → ", "Attempt 1", "Attempt 2",
-                 "advice: ", "reworded: ", "Not passed: at best in part · ", "1 retry", "Warning: "):  # fmt: skip
+                 "advice: ", "reworded: ", "Not passed: at best in part · ", "1 retry",
+                 "Warning: "):  # fmt: skip
         assert part in result.stdout, part
     assert result.exit_code == 0
 

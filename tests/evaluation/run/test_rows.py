@@ -91,7 +91,7 @@ def test_no_row_at_all_is_an_error() -> None:
 
 
 def test_a_row_says_what_differs_and_no_more() -> None:
-    assert Row("r", {"k": 5, "fusion": "linear"}, "here").info(BASE) == {
+    assert Row("r", {"k": 5, "fusion": "standardised"}, "here").info(BASE) == {
         "name": "r",
         "source": "here",
         "settings": {"k": 5},

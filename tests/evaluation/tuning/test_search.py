@@ -14,7 +14,7 @@ from lexloop.evaluation.tuning.objectives import OBJECTIVES, Objective
 from lexloop.evaluation.tuning.search import MOST_TOKENS, Search
 
 QUESTIONS = [GoldQuestion(id=str(n), question=f"Q{n}?") for n in range(40)]
-BASE = Settings()
+BASE = Settings(fusion="linear")
 UNKNOWN = Unresolved("no evidence")
 Worth = Callable[[Settings], float]
 

@@ -12,13 +12,15 @@ def names(settings: Settings, chunking: bool = True) -> list[str]:
 
 def test_coordinates_follow_the_settings() -> None:
     whole = ["chunking", "fusion", "bm25_boost", "host_boost", "k", "Q", "K and S"]
-    assert names(Settings()) == whole
-    assert names(Settings(), chunking=False) == whole[1:]
-    assert names(Settings(fusion="rrf")) == ["chunking", "fusion", "k", "Q", "K and S"]
-    assert names(Settings(variant="pa")) == whole[:-1]
-    assert names(Settings(variant="fixed")) == whole[:4]
-    assert names(Settings(k=5, Q=0)) == [*whole[:4], "K and S"]
-    assert names(Settings(rewriter="none", knowledge_graph="none")) == whole[:5]
+    linear = Settings(fusion="linear")
+    assert names(linear) == whole
+    assert names(linear, chunking=False) == whole[1:]
+    for fusion in ("rrf", "standardised"):
+        assert names(Settings(fusion=fusion)) == ["chunking", "fusion", "k", "Q", "K and S"]
+    assert names(linear.changed(variant="pa")) == whole[:-1]
+    assert names(linear.changed(variant="fixed")) == whole[:4]
+    assert names(linear.changed(k=5, Q=0)) == [*whole[:4], "K and S"]
+    assert names(linear.changed(rewriter="none", knowledge_graph="none")) == whole[:5]
 
 
 @pytest.mark.parametrize("classes", [2, 3])
