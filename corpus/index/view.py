@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 _AT_ONCE = 1000
 _TERMS = 1 << 14
 _TREES = 50
+_QUESTIONS = 32
+"""Of how many questions it is kept how near they come to chunks: every step asks again."""
 _CHUNKS_READ, _TERMS_READ = 20_000, 2_000
 _CHUNKS_OF_LANGUAGES = 200
 """From how many chunks and definitions at most the words are taken that slips are read as."""
@@ -91,6 +93,7 @@ class View:
             self._allowed = shown[self._layout.owners]
         self._metadata = {name: found for name, found in granted.items() if self._shows(name)}
         self._frequency = lru_cache(maxsize=_TERMS)(self._counted)
+        self._near_to = lru_cache(maxsize=_QUESTIONS)(_nothing_yet)
 
     def __len__(self) -> int:
         """How many chunks there are."""
@@ -294,8 +297,13 @@ class View:
         tokens, embedder = self._everything.tokens, self._everything.embedder
         if tokens is None or not isinstance(embedder, TokenEmbedder):
             return None
-        spans = [self._everything.dense.span_of(self._position_of(name)) for name in chunk_ids]
-        return tokens.closeness(embedder.token_codes(question), spans)
+        known = self._near_to(question)
+        new = [name for name in dict.fromkeys(chunk_ids) if name not in known]
+        spans = [self._everything.dense.span_of(self._position_of(name)) for name in new]
+        found = tokens.closeness(embedder.token_codes(question), spans)
+        known.update(zip(new, found.T, strict=True))
+        columns = [known[name] for name in chunk_ids]
+        return np.stack(columns, axis=1) if columns else found
 
     def embed(self, texts: list[str]) -> Vectors:
         """Vectors of questions and answers, shape (len(texts), dimension), recent ones kept."""
@@ -388,3 +396,7 @@ class View:
         documents = [self._layout.ordinals[name] for name in self.documents]
         kept = (chunk for chunk in self.every_chunk() if chunk["id"] not in chunk_ids)
         return rebuilt(self._everything, documents, self.metadata(self.documents), kept)
+
+
+def _nothing_yet(question: str) -> dict[str, Vectors]:
+    return {}
