@@ -91,7 +91,7 @@ def saying(monkeypatch: pytest.MonkeyPatch, *, there: float, found: float = 1.0)
 
 
 @pytest.mark.parametrize(
-    ("there", "near"), [(0.0, 0), (0.09, 0), (0.1, 2), (0.37, 2), (0.38, None)]
+    ("there", "near"), [(0.0, 0), (0.09, 0), (0.1, 2), (0.41, 2), (0.42, None)]
 )
 def test_what_comes_near_an_answer_is_shown(
     answer: Answer,
@@ -140,17 +140,28 @@ def test_an_answer_says_how_likely_it_answers(
 
 
 def test_the_parts_that_are_not_answered_are_named(
-    answer: Answer, monkeypatch: pytest.MonkeyPatch
+    small: View, answer: Answer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address = "What is the e-mail address of the harbour master?"
-    # the question as a whole asks for several things; alone, one of its parts lacks its fact
-    monkeypatch.setattr(extractive, "is_there", lambda s: 0.38 if s.several or not s.lacking else 0)
+    asked: list[str] = []
+    read = extractive.read_signs
+
+    def reading(about: Asked, *rest: Any) -> Any:
+        asked.append(about.question)
+        return read(about, *rest)
+
+    monkeypatch.setattr(extractive, "read_signs", reading)
+    # the question as a whole is answered; alone, the part that lacks its fact is not
+    there = {QUESTION: 0.42, address: 0.41, "What is a berth?": 1.0}
+    monkeypatch.setattr(extractive, "is_there", lambda _: there.get(asked[-1], 0.42))
     assert answer(f"{QUESTION} {address}").unanswered == [address]
+    assert asked == [f"{QUESTION} {address}", QUESTION, address]
     assert answer(f"{address} {QUESTION}").unanswered == [address]
     assert answer(f"{QUESTION} What is a berth?").unanswered == []
-    monkeypatch.setattr(extractive, "is_there", lambda s: 0.38 if s.several else 0.37)
+    assert answer(QUESTION).unanswered == []
+    there[QUESTION] = 0.0
     assert answer(f"{QUESTION} {address}").unanswered == [QUESTION, address]
-    assert answer(address) == Draft(ABSTENTION, near=answer(address).near)
+    assert answer(address).abstained
 
 
 def test_without_passages_there_is_no_answer(small: View, finish: Callable[[Any], Draft]) -> None:
