@@ -93,7 +93,7 @@ class View:
             self._allowed = shown[self._layout.owners]
         self._metadata = {name: found for name, found in granted.items() if self._shows(name)}
         self._frequency = lru_cache(maxsize=_TERMS)(self._counted)
-        self._near_to = lru_cache(maxsize=_QUESTIONS)(_nothing_yet)
+        self._near_to = lru_cache(maxsize=_QUESTIONS)(lambda _: dict[str, Vectors]())
 
     def __len__(self) -> int:
         """How many chunks there are."""
@@ -396,7 +396,3 @@ class View:
         documents = [self._layout.ordinals[name] for name in self.documents]
         kept = (chunk for chunk in self.every_chunk() if chunk["id"] not in chunk_ids)
         return rebuilt(self._everything, documents, self.metadata(self.documents), kept)
-
-
-def _nothing_yet(question: str) -> dict[str, Vectors]:
-    return {}

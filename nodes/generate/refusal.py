@@ -33,7 +33,7 @@ _MANNERS = [
         r"|am|was|were|should|shall|will|would|has|have|if|in|under)\b",
     )
 ]
-NEAR = 0.55
+NEAR = 0.5
 """A question that is as near as this to the documents is on their subject, whatever it is."""
 _DIMENSION = 384
 

@@ -25,8 +25,6 @@ from lexloop.nodes.question import question_parts
 
 _DEPTH = 4
 """How many hits of each signal are fused for every candidate that goes on."""
-_LATE_DEPTH = 2
-"""The same where every hit's tokens are read: twice as many gain nothing on nine sets."""
 _SUPPORT = 1 / 6
 """How many recitals, notes and the like go on for every operative candidate: ranked in one list
 with them they crowd out the provisions that they explain."""
@@ -70,13 +68,10 @@ def hybrid_retrieve(state: State, backend: Backend | None, settings: Settings) -
 
 def _found(backend: Backend, queries: list[str], settings: Settings, limit: int) -> Found:
     """What the signals that the fusion reads find for each query."""
-    if settings.fusion != "standardised":
-        depth = limit * _DEPTH
-        return Found.of(
-            backend.search_lexical(queries, depth), backend.search_vector(queries, depth)
-        )
-    depth = limit * _LATE_DEPTH
+    depth = limit * _DEPTH
     found = Found.of(backend.search_lexical(queries, depth), backend.search_vector(queries, depth))
+    if settings.fusion != "standardised":
+        return found
     late: list[Scores] = []
     for query, lexical, vector in zip(queries, found.lexical, found.vector, strict=True):
         ids = [*dict.fromkeys([*vector, *lexical])]

@@ -136,13 +136,13 @@ def test_tokens_are_compared_once_a_query_with_all_that_either_search_found(
     finished(state(queries=["fee", QUESTION]), backend, candidates=3)
     (lexical, batch), (vector, same), first, second, (chunks, _) = backend.asked
     assert (lexical, vector, chunks) == ("lexical", "vector", "chunks")
-    assert batch == same == ([QUESTION, "fee"], 6)  # twice as many as go on
+    assert batch == same == ([QUESTION, "fee"], 12)  # four times as many as go on
     for (name, (query, ids)), wanted in zip((first, second), batch[0], strict=True):
         assert (name, query) == ("closeness", wanted)
         hits = [
             hit.chunk_id
             for search in (backend.search_vector, backend.search_lexical)
-            for hit in search([wanted], 6)[0]
+            for hit in search([wanted], 12)[0]
         ]
         assert ids == [*dict.fromkeys(hits)]
 
@@ -349,15 +349,14 @@ def with_recitals(operative: int, recitals: int) -> MemoryBackend:
 @pytest.mark.parametrize(
     ("fusion", "operative", "recitals", "kept"),
     [
-        ("linear", 9, 9, (6, 1)),  # one for every six
-        ("linear", 2, 9, (2, 1)),
-        ("linear", 9, 0, (6, 0)),
-        ("linear", 0, 9, (0, 1)),
-        ("standardised", 9, 6, (6, 1)),
-        ("standardised", 9, 9, (3, 1)),  # no more than twelve are looked at
-        ("standardised", 2, 9, (2, 1)),
-        ("standardised", 9, 0, (6, 0)),
-        ("standardised", 0, 9, (0, 1)),
+        (fusion, *counts)
+        for fusion in ("linear", "standardised")
+        for counts in (
+            (9, 9, (6, 1)),  # one for every six
+            (2, 9, (2, 1)),
+            (9, 0, (6, 0)),
+            (0, 9, (0, 1)),
+        )
     ],
 )
 def test_what_supports_is_kept_apart_and_crowds_nothing_out(
