@@ -62,6 +62,8 @@ _ASKS: list[tuple[Kind, str]] = [
         r"|heads)\b",
     ),
 ]
+_ANYBODY = frozenset(tokenize("people persons individuals times"))
+"""What texts have many words for."""
 _HOW_MANY = re.compile(
     r"\bhow many (?P<what>(?:[\w-]+ ){0,3}?[\w-]+)"
     r"(?=[?,.]| (?:of|in|on|at|for|does|do|did|may|must|can|will|should|shall|is|are|was|were|has"
@@ -102,7 +104,7 @@ def expected_kind(question: str) -> Kind | None:
 def counted(question: str) -> frozenset[str]:
     """The search terms of what a question asks the number of; nothing where it asks for none."""
     asked = _HOW_MANY.search(question)
-    return frozenset(tokenize(asked["what"])[-1:]) if asked else frozenset()
+    return frozenset(tokenize(asked["what"])[-1:]) - _ANYBODY if asked else frozenset()
 
 
 def holds(kind: Kind, text: str, what: frozenset[str] = frozenset()) -> bool:

@@ -100,10 +100,11 @@ class ExtractiveGenerator:
             return Draft(ABSTENTION)
         signs = read_signs(asked, scored, self._sources)
         there, answers = is_there(signs), is_found(signs)
-        chosen = select(asked, scored, self._lengths, sure=answers >= SURE)
+        sure = answers >= SURE or (any(asked.definitions) and not signs.undefined)
+        chosen = select(asked, scored, self._lengths, sure=sure)
         if there < MIN_THERE:
             return Draft(ABSTENTION, near=self._near(chosen) if there >= MIN_NEAR else [])
-        draft = self._draft(asked, chosen, answers >= SURE)
+        draft = self._draft(asked, chosen, sure)
         return replace(draft, answers=answers, unanswered=self._unanswered(asked, passages))
 
     def _unanswered(self, asked: Asked, passages: list[Passage]) -> list[str]:

@@ -71,9 +71,14 @@ class QuestionGuard(PromptGuard):
         self._documents, self._refusal = documents, refusal
 
     def refuses(self, asked: str, standalone: str, found: Sequence[Candidate]) -> bool:
-        """Whether the question is an order to the assistant, obscene, or on another subject."""
-        english = "English" in self._documents.languages()
-        return english and self._refusal(asked, standalone, found)
+        """Whether the question is an order to the assistant, obscene, or on another subject.
+
+        One all of whose words the documents have is on theirs.
+        """
+        if "English" not in self._documents.languages():
+            return False
+        known = all(map(self._documents.knows, tokenize(standalone)))
+        return self._refusal(asked, standalone, [] if known else found)
 
     def plainer(self, question: str) -> str:
         """A question that names crimes or sex, without the words that the documents lack."""
