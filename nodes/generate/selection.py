@@ -18,7 +18,7 @@ from lexloop.nodes.relevance import Asked, Sources, relevance
 
 NEARLY_BEST = 0.9
 """A further statement must score this share of the best one's."""
-TOKENS = 1.0
+TOKENS = 0.8
 _COPY = 0.85
 _DEFINES = 0.5
 _DEFINED = re.compile(r' "(?P<term>[^"]+)"$')
