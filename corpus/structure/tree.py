@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 if TYPE_CHECKING:
     from lexloop.corpus.structure.places import Places
@@ -139,7 +139,8 @@ class Tree:
         """Finds its units by their numbers; made once, however many questions are asked."""
         from lexloop.corpus.structure.places import Places
 
-        return Places(self)
+        tree: Any = self  # pyright sees this module by two names
+        return Places(tree)
 
     @cached_property
     def _starts(self) -> list[int]:

@@ -46,9 +46,10 @@ class TestAsANode:
         assert "independent auditor" in state["messages"][-1].text
 
     def test_retries_leave_one_message(self) -> None:
-        strict = Settings(min_answer_relevance=1.0, max_retries=2)
+        strict = Settings(min_answers=1.0, max_retries=2)
         parent = parent_of(context=Settings).compile()
-        steps = list(parent.stream(asking(QUESTION), context=strict, subgraphs=True))
+        question = asking("What is published and when?")  # each retry finds other passages
+        steps = list(parent.stream(question, context=strict, subgraphs=True))
         inner = [name for path, update in steps if path for name in update]
         assert inner.count("generate") == 3
         (final,) = [update["law"] for path, update in steps if not path]

@@ -24,7 +24,6 @@ FLOW = [
     ("rewrite", "hybrid_retrieve"),
     ("hybrid_retrieve", "kg_retrieve"),
     ("kg_retrieve", "rerank"),
-    ("rerank", "generate"),
     ("generate", "evaluate"),
     ("engineer_prompt", "rewrite"),
 ]
@@ -42,8 +41,9 @@ def test_it_serves_the_eight_nodes_and_the_loop(served: Served) -> None:
     names = {node["id"] for node in graph["nodes"]}
     assert names == {"__start__", "__end__", *get_args(NodeName)}
     edges = {(e["source"], e["target"]): e.get("conditional", False) for e in graph["edges"]}
-    ends = [("evaluate", "__end__"), ("evaluate", "engineer_prompt")]
-    assert edges == {**dict.fromkeys(FLOW, False), **dict.fromkeys(ends, True)}
+    forks = {"rerank": ("generate", "evaluate"), "evaluate": ("__end__", "engineer_prompt")}
+    chosen = [(source, target) for source, targets in forks.items() for target in targets]
+    assert edges == {**dict.fromkeys(FLOW, False), **dict.fromkeys(chosen, True)}
 
 
 def test_studio_sees_every_setting_with_its_description_and_choices(served: Served) -> None:

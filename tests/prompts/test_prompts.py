@@ -12,7 +12,7 @@ from lexloop.core.types import ABSTENTION
 from lexloop.prompts import Data, load, parse
 
 DECLARED = {
-    "rewrite": {"history", "question", "guidance", "Q", "K"},
+    "rewrite": {"history", "languages", "question", "guidance", "Q", "K"},
     "generate": {"passages", "triplets", "guidance", "question"},
     "answer_alone": {"question"},
     "evaluate": {"question", "passages", "answer"},
