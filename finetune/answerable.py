@@ -46,6 +46,8 @@ def main() -> None:
     parser.add_argument("--negative", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
+    if not options.set and not options.probes:
+        parser.error("there is nothing to fit on: give --set GOLD DIR or --probes DIR")
     rows = [
         row
         for number, (gold, docs) in enumerate(options.set)

@@ -8,6 +8,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
+from lexloop.core.errors import InputError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import ABSTENTION, Advice, Passage, Pointed, Triplet
@@ -115,6 +116,10 @@ def probe_rows(number: int, folder: Path) -> list[Row]:
 
     A turn of a conversation is asked with the first question before it.
     """
+    for name in ("structure.json", "probes.jsonl"):
+        if not (folder / name).is_file():
+            what = f"The folder of probes {folder} has no {name}."
+            raise InputError(what, "Give a folder with a law, its structure.json and probes.jsonl.")
     structure = json.loads((folder / "structure.json").read_text(encoding="utf-8"))
     spans = {unit.get("label", unit.get("article")): unit for unit in structure}
     collection = _collection(folder)

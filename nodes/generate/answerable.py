@@ -21,7 +21,8 @@ _GENERIC = frozenset("document documents file version section article chapter pa
 """Words that people capitalise when they point at a text; they name nothing."""
 _TOP = 5
 _BEHIND = 3
-_WORST = 2
+_WORST, _USUAL = 2, 0.45
+"""How many tokens; and what speaks neither for nor against where no tokens are kept."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def read_signs(asked: Asked, scored: Scored, sources: Sources) -> Signs:
 def _weakest(asked: Asked, scored: Scored, sources: Sources) -> float:
     first = [passage["id"] for passage in scored.passages[:_BEHIND]]
     found = sources.closeness(" ".join(asking_sentences(asked.question)), first)
-    return 0.0 if found is None else float(np.sort(found.max(axis=1))[:_WORST].mean())
+    return _USUAL if found is None else float(np.sort(found.max(axis=1))[:_WORST].mean())
 
 
 def _lead(scored: Scored) -> float:

@@ -169,4 +169,6 @@ def with_told(draft: Draft, told: list[Told]) -> Draft:
         citations += numbered
         lines.append(" ".join([line["line"], "".join(f"[{c['n']}]" for c in numbered)]).strip())
     answer = "\n".join([*filter(None, [said]), *lines])
-    return replace(draft, answer=answer, citations=citations, told=[*draft.told, *lines])
+    said_by_code = [*draft.told, *lines]
+    # what is told is an answer, so nothing stands near one
+    return replace(draft, answer=answer, citations=citations, told=said_by_code, near=[])

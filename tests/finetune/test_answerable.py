@@ -272,3 +272,9 @@ def test_rows_of_probes_whose_provisions_are_articles_with_paragraphs(tmp_path: 
     found = probes(tmp_path, [article, elsewhere], asked)
     assert [row.kind for row in found] == ["answerable"] * 6 + ["out of scope"]
     assert [row.found for row in found] == [True, False, True, True, True, False, False]
+
+
+def test_a_folder_that_holds_no_probes_is_named(tmp_path: Path) -> None:
+    (tmp_path / "structure.json").write_text("[]", encoding="utf-8")
+    with pytest.raises(InputError, match=r"has no probes\.jsonl"):
+        probe_rows(0, tmp_path)

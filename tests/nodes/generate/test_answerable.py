@@ -98,7 +98,7 @@ def test_signs_of_the_tokens_by_hand(small: View, passages: Passages) -> None:
     assert found.weakest == pytest.approx((0.5 + 0.6) / 2)  # at best 0.9, 0.5 and 0.6
     alone = read_signs(asked, scored, Near(small, [0.25, 0.5, 0.75]))
     assert alone.weakest == 0.75
-    assert read_signs(asked, scored, Near(small)).weakest == 0.0
+    assert read_signs(asked, scored, Near(small)).weakest == 0.45  # neither here nor there
 
 
 @pytest.mark.parametrize(

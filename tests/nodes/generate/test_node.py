@@ -51,6 +51,12 @@ def test_lines_go_on_after_each_other_and_after_what_was_told() -> None:
     assert [citation["n"] for citation in told.citations] == [1, 2, 3, 4, 5]
 
 
+def test_what_is_told_leaves_nothing_near_an_answer() -> None:
+    silent = Draft(ABSTENTION, near=[source(1)])
+    assert with_told(silent, []).near == [source(1)]
+    assert with_told(silent, [BARE]).near == []
+
+
 def test_where_nothing_is_told_the_draft_stays() -> None:
     draft = Draft("A. [1]", [source(1)])
     assert with_told(draft, []) is draft
