@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Callable, Sequence
+from collections.abc import Collection as Collected
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -102,8 +104,9 @@ def read_rows(number: int, gold: Path, docs: Path, negative: Path) -> list[Row]:
             rows += _row((number, "out of scope"), asked, said, collection, _nothing)
             continue
         answering = judged.to_take_out(item)
-        held = lambda passage, ids=answering: passage["id"] in ids  # noqa: E731
-        rows += _row((number, "answerable"), asked, said, collection, held)
+        rows += _row(
+            (number, "answerable"), asked, said, collection, partial(_is_one_of, answering)
+        )
         left = view.without(answering)
         rows += _row((number, "evidence removed"), asked, said, left, _nothing)
     for query in read_jsonl(negative, Negative):
@@ -131,8 +134,7 @@ def probe_rows(number: int, folder: Path) -> list[Row]:
         units = [_unit(spans, probe, at) for at in _places(probe)]
         asked = " ".join([*probe["history"][:1], probe["question"]])
         kind = "out of scope" if probe["kind"] == "not_there" else "answerable"
-        held = lambda passage, units=units: any(_overlap(passage, u) for u in units)  # noqa: E731
-        rows += _row((number, kind), asked, (), collection, held)
+        rows += _row((number, kind), asked, (), collection, partial(_lies_in, units))
     return rows
 
 
@@ -156,6 +158,14 @@ def _overlap(passage: Passage, unit: dict[str, Any]) -> bool:
     start, end = int(unit["start"]), int(unit["end"])
     shared = min(passage["end"], end) - max(passage["start"], start)
     return shared > min(passage["end"] - passage["start"], end - start) / 2
+
+
+def _is_one_of(ids: Collected[str], passage: Passage) -> bool:
+    return passage["id"] in ids
+
+
+def _lies_in(units: list[dict[str, Any]], passage: Passage) -> bool:
+    return any(_overlap(passage, unit) for unit in units)
 
 
 def _nothing(passage: Passage) -> bool:
