@@ -74,6 +74,10 @@ class Only:
         """To follow it."""
         return advised(self._strategy, asked)
 
+    def has_more(self, asked: str, attempts: list[Attempt]) -> bool:
+        """Until it was followed."""
+        return len(attempts) == 1
+
 
 class Asker:
     """Asks one corpus.

@@ -40,7 +40,7 @@ def build_graph(components: Resolve, checkpointer: Checkpointer = None) -> Lexlo
         ("kg_retrieve", lambda s, c: kg_retrieve(s, c.graph_source)),
         ("rerank", lambda s, c: rerank(s, c.reranker, c.settings)),
         ("generate", lambda s, c: generate(s, c.generator, c.guard)),
-        ("evaluate", lambda s, c: evaluate(s, c.judge, c.text_of, c.settings)),
+        ("evaluate", lambda s, c: evaluate(s, c.judge, c.text_of, c.settings, c.engineer.has_more)),
         ("engineer_prompt", lambda s, c: engineer_prompt(s, c.engineer)),
     ):
         graph.add_node(name, Node(name, step, components, first=name == "classify"))

@@ -47,9 +47,14 @@ def coded(projected: Vectors) -> Codes:
 def unit_rows(codes: Codes) -> Vectors:
     """The unit vectors that codes stand for, shape (tokens, CODED); zeros stay zeros."""
     rows = codes.astype(np.float32)
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    rows /= np.maximum(lengths, 1.0)[:, np.newaxis]
+    rows /= lengths_of(rows)[:, np.newaxis]
     return rows
+
+
+def lengths_of(rows: Vectors) -> Vectors:
+    """The lengths of codes as numbers, shape (tokens,); 1 for zeros, which stay zeros then."""
+    lengths: Vectors = np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1.0)
+    return lengths
 
 
 @lru_cache(maxsize=1)

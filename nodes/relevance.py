@@ -8,13 +8,14 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.corpus.structure.statements import Statement
-from lexloop.corpus.text.tokens import tokenize
+from lexloop.corpus.text.tokens import term_set, tokenize
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.context import without_context
 from lexloop.nodes.definition import asked_definition, defines
@@ -104,7 +105,7 @@ def understand(question: str, sources: Sources) -> Asked:
         question=question,
         parts=parts,
         vectors=sources.embed([question, " ".join(parts), *parts]),
-        terms=[frozenset(tokenize(part)) for part in parts],
+        terms=[term_set(part) for part in parts],
         definitions=[asked_definition(part) for part in parts],
     )
 
@@ -116,10 +117,10 @@ def coverage(wanted: frozenset[str], held: frozenset[str], sources: Sources) -> 
     return math.fsum(sources.rarity(term) for term in wanted & held) / total if total else 1.0
 
 
-def _terms(found: Sequence[Statement]) -> list[frozenset[str]]:
-    """The search terms of statements; those of a lead-in, which many share, are found once."""
-    led = {lead: frozenset(tokenize(lead)) for lead in {statement.lead for statement in found}}
-    return [led[statement.lead].union(tokenize(statement.own)) for statement in found]
+@lru_cache(maxsize=1 << 13)
+def _terms(lead: str, own: str) -> frozenset[str]:
+    """The search terms of a statement; those of a lead-in, which many share, are found once."""
+    return term_set(lead).union(tokenize(own))
 
 
 def relevance(
@@ -139,7 +140,7 @@ def relevance(
     excepting = any(denied) and np.array([bool(_EXCEPTS.search(text)) for text in texts])
     cosines = asked.vectors @ vectors.T
     closeness = cosines[:2].max(axis=0)
-    held = _terms(found)
+    held = [_terms(statement.lead, statement.own) for statement in found]
     known = asked.all_terms
     news = np.array([min(len(terms - known), _ENOUGH_NEWS) / _ENOUGH_NEWS for terms in held])
     news = np.maximum(news, listed)  # the points of a list are not in its text

@@ -181,8 +181,11 @@ class DenseIndex:
 
     def span_of(self, position: int) -> tuple[int, int]:
         """One chunk's first window and the one after its last."""
-        first, end = np.searchsorted(self.owners, [position, position + 1]).tolist()
-        return first, end
+        return int(self._firsts[position]), int(self._firsts[position + 1])
+
+    @cached_property
+    def _firsts(self) -> NDArray[np.int64]:
+        return np.searchsorted(self.owners, np.arange(self.size + 1))
 
     def stored_windows(self, position: int) -> Half:
         """The vectors of one chunk's windows as stored, in the order of ``window_texts``."""

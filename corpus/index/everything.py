@@ -18,11 +18,12 @@ from lexloop.corpus.index.tokens import TokenIndex
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.document import Skipped
 from lexloop.corpus.load.versions import end_superseded
+from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.structure.tree import Tree
 from lexloop.models.embedding import Embedder
 
 UNKNOWN = Metadata()
-_GRAPHS, _TREES, _TEXTS = 16, 64, 4
+_GRAPHS, _TREES, _TEXTS, _STATED = 16, 64, 4, 2048
 _AT_ONCE = 1000
 
 
@@ -118,6 +119,11 @@ class Everything:
     def text_of(self) -> Callable[[int], str]:
         """From a document's place to its text; the last few are kept."""
         return lru_cache(maxsize=_TEXTS)(self.texts.text_of)
+
+    @cached_property
+    def statements_of(self) -> Callable[[int], list[Statement]]:
+        """From a chunk's position to its statements; recent ones are kept."""
+        return lru_cache(maxsize=_STATED)(self.texts.statements_of)
 
     @cached_property
     def tree_of(self) -> Callable[[int], Tree]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lexloop.corpus.arrays import load_array, save_array
 from lexloop.models.embedding import Vectors
-from lexloop.models.tokens import CODED, Codes, unit_rows
+from lexloop.models.tokens import CODED, Codes, lengths_of, unit_rows
 
 _CODES, _ENDS = "tokens.npy", "token_ends.npy"
 
@@ -59,10 +59,13 @@ class TokenIndex:
         held = [place for place, (first, end) in enumerate(bounds) if first < end]
         if len(asked) and held:
             # one product and one pass over all chunks: a call for each costs more than its work
-            rows = np.concatenate([self.codes[slice(*bounds[place])] for place in held])
-            lengths = [bounds[place][1] - bounds[place][0] for place in held]
-            starts = np.cumsum([0, *lengths[:-1]])
-            found[:, held] = np.maximum.reduceat(unit_rows(rows) @ asked.T, starts, axis=0).T
+            codes = np.concatenate([self.codes[slice(*bounds[place])] for place in held])
+            rows = codes.astype(np.float32)
+            counts = [bounds[place][1] - bounds[place][0] for place in held]
+            starts = np.cumsum([0, *counts[:-1]])
+            # a question has fewer tokens than a vector has dimensions: the products are scaled
+            cosines = (asked @ rows.T) / lengths_of(rows)
+            found[:, held] = np.maximum.reduceat(cosines, starts, axis=1)
         return found
 
     def save(self, folder: Path) -> dict[str, str]:

@@ -284,7 +284,7 @@ class View:
         return found, windows[-len(found) :] if len(found) > 1 else windows[: len(found)]
 
     def _said_in(self, chunk_id: str) -> list[Statement]:
-        return self._everything.texts.statements_of(self._position_of(chunk_id))
+        return self._everything.statements_of(self._position_of(chunk_id))
 
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
         """How near each token of a question comes to each chunk's, shape (tokens, chunks).

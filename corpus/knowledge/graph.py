@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lexloop.core.errors import DataError
 from lexloop.core.types import Triplet
 from lexloop.corpus.knowledge.incidence import Incidence
-from lexloop.corpus.knowledge.lookups import LookUps
+from lexloop.corpus.knowledge.lookups import Leads, LookUps
 from lexloop.corpus.knowledge.matching import EntityIndex
 from lexloop.corpus.knowledge.neighbourhood import (
     Relation,
@@ -166,6 +166,10 @@ class KnowledgeGraph:
         return [self._found.names[entity] for entity in found]
 
     @cached_property
+    def _leads(self) -> Leads:
+        return Leads(self._incidence, self._found)
+
+    @cached_property
     def _triplets(self) -> Ints:
         """For each number of the source its triplet; -1 where it repeats another."""
         triplets = np.full(len(self._source), -1, dtype=np.int32)
@@ -224,7 +228,7 @@ class KnowledgeGraph:
             return []
         numbers = {n: weight for name, weight in seeds.items()
                    if (n := self._number_of(name)) is not None}  # fmt: skip
-        looking = LookUps(self._incidence, self._found, numbers)
+        looking = LookUps(self._incidence, self._leads, numbers)
         held = self._source.numbers_of(list(chunk_ids))
         chunks = [self._triplets[numbers_of].tolist() for numbers_of in held]
         reached = looking.found(chunks, path_length)[:limit]

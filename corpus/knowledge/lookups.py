@@ -1,6 +1,7 @@
 """What a lawyer looks up next: where a provision refers to, its exceptions, sanctions and terms."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ _REACH = 200
 """Triplets of one provision or keyword that are looked at; a hub has more."""
 _WIDTH = 30
 """Provisions that are left for others at each further step."""
+_KEPT = 1 << 11
 
 
 class LookUp(NamedTuple):
@@ -37,60 +39,27 @@ class LookUp(NamedTuple):
     score: float
 
 
-class LookUps:
-    """One search, from the provisions that retrieved chunks state.
+class Leads:
+    """What leads on from statements, whatever is asked; of statements met lately it is kept.
 
     Args:
         graph: Where to look.
         found: The roles of its triplets.
-        seeds: Entities of the question's keywords with their weights in (0, 1], by number.
     """
 
-    def __init__(self, graph: Incidence, found: Occurrences, seeds: Mapping[int, float]) -> None:
+    def __init__(self, graph: Incidence, found: Occurrences) -> None:
         self._graph, self._roles = graph, found.roles
-        self._met: dict[int, float] = {}
-        for seed, weight in seeds.items():
-            known = weight * float(graph.rarity[seed])
-            for triplet in graph.triplets_at(seed)[:_REACH].tolist():
-                self._met[triplet] = max(known, self._met.get(triplet, 0.0))
-        self._best: dict[int, LookUp] = {}
+        self.of = lru_cache(maxsize=_KEPT)(self._of)
 
-    def found(self, chunks: Sequence[Iterable[int]], length: int) -> list[LookUp]:
-        """The provisions up to ``length`` steps away, best first.
+    def _of(self, triplets: tuple[int, ...]) -> list[tuple[int, int, float]]:
+        """The triplet that leads to each provision, the provision, and the share it keeps."""
+        best: dict[int, tuple[int, int, float]] = {}
+        for triplet, section, share in self._every(triplets):
+            if section not in best or share > best[section][2]:
+                best[section] = triplet, section, share
+        return [*best.values()]
 
-        Args:
-            chunks: The triplets of each retrieved chunk, the best chunk first.
-            length: S of the plan.
-        """
-        seen = [[t for t in found if t >= 0 and self._innermost(t)] for found in chunks]
-        stated = [triplets for triplets in seen if triplets]
-        here = {s for triplets in stated for t in triplets for s in self._graph.sections_of(t)}
-        for rank, triplets in enumerate(stated):
-            self._leave(triplets, 1 / (1 + _RANK * rank))
-        for _ in range(length - 1):
-            ring = sorted(self._best.values(), key=_order)[:_WIDTH]
-            for reached in ring:
-                held = self._graph.held_by(reached.section)[:_REACH].tolist()
-                self._leave(held, reached.score * _DECAY)
-        return sorted((up for s, up in self._best.items() if s not in here), key=_order)
-
-    def statements(self, section: int) -> list[int]:
-        """The triplets of a provision, those first that have most to do with the keywords."""
-        held: list[int] = self._graph.held_by(section)[:_REACH].tolist()
-        return sorted(held, key=lambda triplet: -self._met.get(triplet, 0.0))
-
-    def _innermost(self, triplet: int) -> list[int]:
-        return self._graph.sections_of(triplet)[:1]
-
-    def _leave(self, triplets: Sequence[int], score: float) -> None:
-        for triplet, section, share in self._next(triplets):
-            gained = score * share * (_UNMET + (1 - _UNMET) * self._meets(section))
-            known = self._best.get(section)
-            if known is None or gained > known.score:
-                self._best[section] = LookUp(triplet, section, gained)
-
-    def _next(self, triplets: Sequence[int]) -> Iterator[tuple[int, int, float]]:
-        """What leads on from statements: the triplet, the provision, and the share it keeps."""
+    def _every(self, triplets: Sequence[int]) -> Iterator[tuple[int, int, float]]:
         graph, roles = self._graph, self._roles
         around: dict[int, None] = {}
         for triplet in triplets:
@@ -108,19 +77,75 @@ class LookUps:
             for triplet in at[np.isin(roles[at], list(_INWARD))][:_REACH].tolist():
                 if triplet not in standing:
                     share = _INWARD[int(roles[triplet])]
-                    yield from ((triplet, own, share) for own in self._innermost(triplet))
+                    yield from ((triplet, own, share) for own in graph.sections_of(triplet)[:1])
 
     def _definitions(self, term: int) -> Iterator[tuple[int, int, float]]:
         rarity = float(self._graph.rarity[term])
         for triplet in self._graph.near_to(term):
             if self._graph.defined[triplet] != term:
                 return  # definitions come first
-            for own in self._innermost(triplet):
+            for own in self._graph.sections_of(triplet)[:1]:
                 yield triplet, own, _DEFINED * rarity
 
+
+class LookUps:
+    """One search, from the provisions that retrieved chunks state.
+
+    Args:
+        graph: Where to look.
+        leads: What leads on from its statements.
+        seeds: Entities of the question's keywords with their weights in (0, 1], by number.
+    """
+
+    def __init__(self, graph: Incidence, leads: Leads, seeds: Mapping[int, float]) -> None:
+        self._graph, self._leads = graph, leads
+        self._met: dict[int, float] = {}
+        self._meeting: dict[int, float] = {}
+        for seed, weight in seeds.items():
+            known = weight * float(graph.rarity[seed])
+            for triplet in graph.triplets_at(seed)[:_REACH].tolist():
+                self._met[triplet] = max(known, self._met.get(triplet, 0.0))
+        self._best: dict[int, LookUp] = {}
+
+    def found(self, chunks: Sequence[Iterable[int]], length: int) -> list[LookUp]:
+        """The provisions up to ``length`` steps away, best first.
+
+        Args:
+            chunks: The triplets of each retrieved chunk, the best chunk first.
+            length: S of the plan.
+        """
+        seen = [[t for t in found if t >= 0 and self._graph.sections_of(t)] for found in chunks]
+        stated = [triplets for triplets in seen if triplets]
+        here = {s for triplets in stated for t in triplets for s in self._graph.sections_of(t)}
+        for rank, triplets in enumerate(stated):
+            self._leave(triplets, 1 / (1 + _RANK * rank))
+        for _ in range(length - 1):
+            ring = sorted(self._best.values(), key=_order)[:_WIDTH]
+            for reached in ring:
+                held = self._graph.held_by(reached.section)[:_REACH].tolist()
+                self._leave(held, reached.score * _DECAY)
+        return sorted((up for s, up in self._best.items() if s not in here), key=_order)
+
+    def statements(self, section: int) -> list[int]:
+        """The triplets of a provision, those first that have most to do with the keywords."""
+        held: list[int] = self._graph.held_by(section)[:_REACH].tolist()
+        return sorted(held, key=lambda triplet: -self._met.get(triplet, 0.0))
+
+    def _leave(self, triplets: Sequence[int], score: float) -> None:
+        for triplet, section, share in self._leads.of(tuple(triplets)):
+            gained = score * share * (_UNMET + (1 - _UNMET) * self._meets(section))
+            known = self._best.get(section)
+            if known is None or gained > known.score:
+                self._best[section] = LookUp(triplet, section, gained)
+
     def _meets(self, section: int) -> float:
-        held = self._graph.held_by(section)[:_REACH].tolist()
-        return max((self._met.get(triplet, 0.0) for triplet in held), default=0.0)
+        """How much a provision has to do with the question's keywords, in [0, 1]."""
+        known = self._meeting.get(section)
+        if known is None:
+            held = self._graph.held_by(section)[:_REACH].tolist()
+            known = max((self._met.get(triplet, 0.0) for triplet in held), default=0.0)
+            self._meeting[section] = known
+        return known
 
 
 def _order(found: LookUp) -> tuple[float, int]:

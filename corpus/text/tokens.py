@@ -56,6 +56,12 @@ def tokenize(text: str) -> list[str]:
     return [term for word in _TERM.findall(text) for term in _terms_of(word)]
 
 
+@lru_cache(maxsize=1 << 13)
+def term_set(text: str) -> frozenset[str]:
+    """The search terms of ``text`` without their order; those of texts read lately are kept."""
+    return frozenset(tokenize(text))
+
+
 @lru_cache(maxsize=1 << 16)
 def _terms_of(written: str) -> tuple[str, ...]:
     """The search terms of one word or number as written; texts repeat few words many times."""

@@ -24,6 +24,10 @@ class ModelPromptEngineer:
     def __init__(self) -> None:
         self._prompt = prompts.load("engineer_prompt", {"asked", "attempts", "limit"})
 
+    def has_more(self, asked: str, attempts: list[Attempt]) -> bool:
+        """A model always has something else to say."""
+        return True
+
     def advise(self, asked: str, attempts: list[Attempt]) -> Dialogue[Advice]:
         """Show what was tried and how it scored, and ask what to try next."""
         system, user = self._prompt.render(

@@ -19,6 +19,10 @@ class PromptEngineer(Protocol):
         """
         ...
 
+    def has_more(self, asked: str, attempts: list[Attempt]) -> bool:
+        """Whether there is anything left that may help; where not, the question ends."""
+        ...
+
 
 def engineer_prompt(state: State, engineer: PromptEngineer) -> Dialogue[Update]:
     """Write the advice and note it on the attempt that it answers."""

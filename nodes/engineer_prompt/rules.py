@@ -27,16 +27,21 @@ class RuleEngineer:
     @unassisted
     def advise(self, asked: str, attempts: list[Attempt]) -> Advice:
         """What suits the signs of the last attempt and was not yet tried for this question."""
-        tried = {a["advice"]["strategy"] for a in attempts if "advice" in a}
-        last = attempts[-1]
-        left: list[Strategy] = [
-            strategy for strategy in _suited(asked, last) if strategy not in tried
-        ]
-        left.append("broaden")
-        advice = advised(left[0], asked)
+        advice = advised(next(iter(self._left(asked, attempts)), "broaden"), asked)
         if self._guides:
-            advice["guidance"] = _GUIDANCE[weakest(last["evaluation"])]
+            advice["guidance"] = _GUIDANCE[weakest(attempts[-1]["evaluation"])]
         return advice
+
+    def has_more(self, asked: str, attempts: list[Attempt]) -> bool:
+        """Whether guidance may help, or another reading of the question was not yet tried.
+
+        Other passages alone mend as many answers as they harm (``benchmarks/loop.py --each``).
+        """
+        return self._guides or "reread" in self._left(asked, attempts)
+
+    def _left(self, asked: str, attempts: list[Attempt]) -> list[Strategy]:
+        tried = {a["advice"]["strategy"] for a in attempts if "advice" in a}
+        return [strategy for strategy in _suited(asked, attempts[-1]) if strategy not in tried]
 
 
 def advised(strategy: Strategy, asked: str) -> Advice:

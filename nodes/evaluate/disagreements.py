@@ -1,7 +1,7 @@
 """Where a claim and its evidence cannot both be true: facts, quantities, places and negations."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 from lexloop.corpus.text.tokens import tokenize, words
 from lexloop.nodes.evaluate.evidence import Evidence
@@ -84,7 +84,7 @@ def _other_quantities(claim: str, sentences: list[str]) -> Iterable[str]:
             yield f"{number} is {', '.join(sorted(others))} there"
 
 
-def _other_facts(stated: set[str], evidence: Evidence, same: list[int]) -> Iterable[str]:
+def _other_facts(stated: Set[str], evidence: Evidence, same: list[int]) -> Iterable[str]:
     """Facts of a claim that stand elsewhere, where others stand among the claim's own words."""
     around = "\n".join(_placed(evidence, i) for i in same)
     if not facts("\n".join(evidence.sentences[i] for i in same)) - stated:
@@ -96,7 +96,7 @@ def _placed(evidence: Evidence, i: int) -> str:
     return f"{evidence.places[i] if evidence.places else ''}\n{evidence.sentences[i]}"
 
 
-def _other_places(stated: set[str], evidence: Evidence, about: list[int]) -> Iterable[str]:
+def _other_places(stated: Set[str], evidence: Evidence, about: list[int]) -> Iterable[str]:
     """References to sections under which the evidence says nothing of the kind."""
     named = sorted(fact for fact in stated if _REFERENCE.search(fact))
     if not (named and about and evidence.places and all(evidence.places[i] for i in about)):

@@ -41,20 +41,29 @@ class EmbeddedJudge:
         self._of_context = load_weights("relevance", "context", ContextSigns)
 
     @unassisted
-    def judge(self, question: str, passages: list[Passage], answer: str) -> Judgement:
+    def judge(
+        self,
+        question: str,
+        passages: list[Passage],
+        answer: str,
+        answers: float | None = None,
+    ) -> Judgement:
         """The triad of LQ-RAG, section III: each score in [0, 1].
 
+        Where ``answers`` is known it is the answer's relevance too: nothing is embedded for it.
         Groundedness is the mean over the claims of the probability that the passages support
         each: the share of supported claims that is to be expected.
         """
         asked = understand(question, self._sources)
         evidence = evidence_in(passages, self._sources)
         claims = claims_of(answer)
-        about = answer_signs(asked, answer, evidence, self._sources)
+        if answers is None:
+            about = answer_signs(asked, answer, evidence, self._sources)
+            answers = self._of_answer.probability(astuple(about)) if about else 0.0
         found = context_signs(asked, evidence, self._sources)
         support = self._support.of(claims, evidence)
         return Judgement(
-            answer_relevance=self._of_answer.probability(astuple(about)) if about else 0.0,
+            answer_relevance=answers,
             context_relevance=self._of_context.probability(astuple(found)) if found else 0.0,
             groundedness=float(np.mean([s.probability for s in support])) if support else 0.0,
             reasons=[

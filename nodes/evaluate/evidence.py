@@ -43,7 +43,7 @@ class Evidence:
     @cached_property
     def facts(self) -> frozenset[str]:
         """The facts that the evidence states."""
-        return frozenset(facts(self.text))
+        return facts(self.text)
 
     @cached_property
     def ordered(self) -> list[list[str]]:

@@ -1,6 +1,7 @@
 """The checkable facts of a text: numbers, dates, sums and section references, normalised."""
 
 import re
+from functools import lru_cache
 
 _SMALL = {
     word: value
@@ -46,7 +47,8 @@ _REFERENCE = re.compile(r"(?<!\d)\d+(?:[.\-–]\d+)+[a-z]?(?:\([a-z0-9]{1,4}\))*
 _NUMBER = re.compile(r"\d+")
 
 
-def facts(text: str) -> set[str]:
+@lru_cache(maxsize=1 << 10)
+def facts(text: str) -> frozenset[str]:
     """Every number, amount, month of a date and section reference in ``text``.
 
     Number words before a unit count as digits, thousands separators and trailing zeros of
@@ -60,7 +62,7 @@ def facts(text: str) -> set[str]:
     rest = _AMOUNT.sub(" ", text)
     references = [match.group() for match in _REFERENCE.finditer(rest)]
     found |= {reference.replace("–", "-").lower() for reference in references}
-    return found | set(_NUMBER.findall(_REFERENCE.sub(" ", rest)))
+    return frozenset(found.union(_NUMBER.findall(_REFERENCE.sub(" ", rest))))
 
 
 def dates(text: str) -> set[str]:

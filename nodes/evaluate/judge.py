@@ -24,6 +24,15 @@ class Judgement:
 class Judge(Protocol):
     """Scores an answer against its question and its passages."""
 
-    def judge(self, question: str, passages: list[Passage], answer: str) -> Dialogue[Judgement]:
-        """Judge ``answer`` (with its [n] markers) to ``question``, written from ``passages``."""
+    def judge(
+        self,
+        question: str,
+        passages: list[Passage],
+        answer: str,
+        answers: float | None = None,
+    ) -> Dialogue[Judgement]:
+        """Judge ``answer`` (with its [n] markers) to ``question``, written from ``passages``.
+
+        ``answers`` is how likely its writer holds it to answer the question, where it says so.
+        """
         ...

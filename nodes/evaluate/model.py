@@ -35,8 +35,17 @@ class ModelJudge:
     def __init__(self) -> None:
         self._prompt = prompts.load("evaluate", {"question", "passages", "answer"})
 
-    def judge(self, question: str, passages: list[Passage], answer: str) -> Dialogue[Judgement]:
-        """The three scores; all None, so that nothing can pass, where the reply has none."""
+    def judge(
+        self,
+        question: str,
+        passages: list[Passage],
+        answer: str,
+        answers: float | None = None,
+    ) -> Dialogue[Judgement]:
+        """The three scores; all None, so that nothing can pass, where the reply has none.
+
+        The model judges for itself: what ``answers`` says is not shown to it.
+        """
         system, user = self._prompt.render(
             question=question,
             passages=prompts.numbered(passages),

@@ -1,5 +1,6 @@
 """evaluate: the verdict on this attempt, and at the end the best attempt as the answer."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -22,9 +23,16 @@ from lexloop.nodes.evaluate.verdict import (
     warning_for_unfinished,
 )
 
+HasMore = Callable[[str, list[Attempt]], bool]
+"""Whether anything is left to try for a question after its attempts."""
+
 
 def evaluate(
-    state: State, judge: Judge | None, text_of: TextOf | None, settings: Settings
+    state: State,
+    judge: Judge | None,
+    text_of: TextOf | None,
+    settings: Settings,
+    has_more: HasMore = lambda asked, attempts: True,
 ) -> Dialogue[Update]:
     """Judge the draft; write the answer when it passes or no retry is left.
 
@@ -35,6 +43,7 @@ def evaluate(
         judge: Scores it; None takes the first attempt unjudged.
         text_of: Where cited documents are looked up; None when there are none to cite.
         settings: Thresholds and the number of retries.
+        has_more: Whether the prompt engineer has anything left to try.
     """
     untranslated = state.get("untranslated", "")
     if repeats(state):  # nothing new was found, and nothing was written
@@ -42,7 +51,8 @@ def evaluate(
     else:
         evaluation = yield from _evaluation(state, judge, text_of, settings)
         attempts = _with_draft(state, evaluation)
-        if may_retry(attempts, settings) and judge is not None and not untranslated:
+        again = may_retry(attempts, settings) and judge is not None and not untranslated
+        if again and has_more(attempts[0]["question"], attempts):
             return {"attempts": attempts, "evaluation": evaluation}
     best = best_attempt(attempts)
     warning = untranslated if best["abstained"] else ""
@@ -110,10 +120,11 @@ def _evaluation(
         return _record(read, problems, passed=not problems)
     # every attempt answers the question asked, however it was reworded since
     asked = state["attempts"][0]["question"] if state["attempts"] else state["standalone"]
-    judgement = yield from judge.judge(asked, state["passages"], said)
+    answers = state.get("draft_answers")
+    judgement = yield from judge.judge(asked, state["passages"], said, answers)
     unanswered = [f"Not answered: {part}" for part in state.get("draft_unanswered", [])]
     reasons = [*unanswered, *judgement.reasons]
-    judgement = replace(judgement, answers=state.get("draft_answers"), reasons=reasons)
+    judgement = replace(judgement, answers=answers, reasons=reasons)
     passed = not problems and not unanswered and passes(judgement, settings)
     return _record(judgement, problems, passed)
 

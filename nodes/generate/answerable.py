@@ -5,7 +5,7 @@ from dataclasses import astuple, dataclass
 
 import numpy as np
 
-from lexloop.corpus.text.tokens import tokenize
+from lexloop.corpus.text.tokens import term_set, tokenize
 from lexloop.nodes.definition import defines
 from lexloop.nodes.generate.expected import counted, expected_kind, holds
 from lexloop.nodes.generate.selection import Evidence, Scored, is_definition
@@ -60,7 +60,7 @@ AGAINST = ("unknown", "foreign", "undefined", "lacking")
 def read_signs(asked: Asked, scored: Scored, sources: Sources) -> Signs:
     """Read the signs off the scored evidence."""
     texts = [item.text for item in scored.evidence]
-    held = [frozenset(tokenize(text)) for text in texts]
+    held = [term_set(text) for text in texts]
     order = np.argsort(-scored.best, kind="stable")
     top = [int(i) for i in order[:3]]
     unknown = [term for term in asked.all_terms if not sources.knows(term)]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lexloop.core.types import DEFINING, Passage, PointedUnit
 from lexloop.corpus.structure.places import keys_of_term
 from lexloop.corpus.structure.statements import Statement
-from lexloop.corpus.text.tokens import tokenize
+from lexloop.corpus.text.tokens import term_set
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.definition import defines
 from lexloop.nodes.question import asks_for_duties
@@ -212,5 +212,5 @@ def _take_first(
 
 
 def _repeats(item: Evidence, other: Evidence) -> bool:
-    mine, theirs = set(tokenize(item.text)), set(tokenize(other.text))
+    mine, theirs = term_set(item.text), term_set(other.text)
     return len(mine & theirs) >= _COPY * max(1, min(len(mine), len(theirs)))

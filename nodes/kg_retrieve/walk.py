@@ -10,10 +10,10 @@ TRIPLETS = 12
 """How many triplets go on to the generator."""
 CANDIDATES = 10
 """How many chunks that the search did not find go on to the reranker."""
-_PATHS = 48
+_PATHS = 24
 _LOOKED_UP = 24
-_KEYWORD_SEEDS = 20
-_CHUNK_SEEDS = 20
+_KEYWORD_SEEDS = 12
+_CHUNK_SEEDS = 10
 _CHUNK_SEED_WEIGHT = 0.2
 """An entity of a retrieved chunk counts for less than one the question names."""
 _CHUNKS = 2

@@ -45,9 +45,10 @@ def rerank(state: State, reranker: Reranker, settings: Settings | None = None) -
     pointed = [scored.pop(c["id"]) for c in pool if POINTED in c["signals"]]
     defining = [c for c in scored.values() if DEFINING in c["signals"]]
     pointed += [scored.pop(c["id"]) for c in defining[: max(0, state["plan"]["k"] - len(pointed))]]
-    ranked = copies_last(list(scored.values()))
     update: Update = {}
     k = state["plan"]["k"]
+    most = max(k, settings.max_k if settings is not None else 0) * _BROADER
+    ranked = copies_last(list(scored.values()), most)
     if settings is not None and settings.k_by_scores:
         scores = [candidate["score"] for candidate in ranked]
         k = worth_taking(scores, settings.min_passage_share, settings.max_k) or len(pointed)
@@ -101,16 +102,23 @@ def merge(found: list[Candidate], related: list[Candidate]) -> list[Candidate]:
     return list(merged.values())
 
 
-def copies_last(candidates: list[Candidate]) -> list[Candidate]:
-    """Move a candidate whose words a better one nearly all holds behind the others."""
+def copies_last(candidates: list[Candidate], enough: int) -> list[Candidate]:
+    """Move a candidate whose words a better one nearly all holds behind the others.
+
+    Those after the first ``enough`` operative ones that are no copies stay as they are.
+    """
     kept: list[Candidate] = []
     copies: list[Candidate] = []
     seen: list[set[str]] = []
-    for candidate in candidates:
+    for place, candidate in enumerate(candidates):
+        if not enough:
+            kept += candidates[place:]
+            break
         words = set(candidate["text"].lower().split())
         least = 0.85 * len(words)
         copy = any(len(other) >= least and len(words & other) >= least for other in seen)
         (copies if copy else kept).append(candidate)
         if not copy:
             seen.append(words)
+            enough -= not candidate.get("supporting")
     return kept + copies

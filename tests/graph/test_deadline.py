@@ -19,6 +19,7 @@ from lexloop.core.types import Candidate
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.components import Components
 from lexloop.graph.workshop import Workshop
+from lexloop.nodes.engineer_prompt.rules import RuleEngineer
 
 QUESTION = "When must the owner pay the mooring fee?"
 DAY_S = 86_400.0
@@ -97,7 +98,8 @@ def slow_graph(embedded: Workshop, clock: Clock, seconds: float, **settings: Any
     """The graph whose reranker takes ``seconds``."""
     parts = embedded(None)
     changed = parts.settings.changed(**settings)
-    slow = replace(parts, reranker=SlowReranker(clock, seconds), settings=changed)
+    reranker, engineer = SlowReranker(clock, seconds), RuleEngineer()
+    slow = replace(parts, reranker=reranker, engineer=engineer, settings=changed)
     return build_graph(lambda *_: slow)
 
 

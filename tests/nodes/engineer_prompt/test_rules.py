@@ -96,6 +96,17 @@ def test_who_heeds_no_guidance_is_given_none(finish: Callable[[Any], Advice]) ->
     assert finish(RuleEngineer(guides=False).advise(ASKED, [low]))["guidance"] == ""
 
 
+def test_who_heeds_no_guidance_tries_again_only_where_another_reading_is_left() -> None:
+    engineer = RuleEngineer(guides=False)
+    silent = tried(evaluation(None, None, None), abstained=True)
+    assert engineer.has_more(ASKED, [silent])
+    assert not engineer.has_more(SIMPLE, [silent])  # it has no story
+    assert not engineer.has_more(ASKED, [tried(evaluation(0.1, 0.5, 0.9))])  # it was not missed
+    reread: Advice = {"question": SIMPLE, "queries": [], "guidance": "", "strategy": "reread"}
+    assert not engineer.has_more(ASKED, [{**silent, "advice": reread}, silent])
+    assert RuleEngineer().has_more(SIMPLE, [silent])
+
+
 def test_the_node_notes_the_advice_on_the_attempt_it_answers(
     finish: Callable[[Any], Update],
 ) -> None:

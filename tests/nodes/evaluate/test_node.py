@@ -36,7 +36,13 @@ class Scores:
         self.judged = 0
 
     @unassisted
-    def judge(self, question: str, passages: list[Passage], answer: str) -> Judgement:
+    def judge(
+        self,
+        question: str,
+        passages: list[Passage],
+        answer: str,
+        answers: float | None = None,
+    ) -> Judgement:
         self.judged += 1
         return Judgement(*self._scores, ["Because."])
 
