@@ -1,7 +1,8 @@
 """Which cut and which signal finds the provision that answers, by kind of question.
 
 Every way of cutting a law, the default's also without the words that place a chunk, is searched by
-BM25, by vectors, and by both fused by reciprocal ranks, once over all chunks and once with what is
+BM25, by vectors, by both fused by reciprocal ranks, by late interaction over what both found, and
+by the sum of these three, once over all chunks and once with what is
 not operative, recitals above all, ranked apart. A chunk hits when half of it lies in the provision,
 or half of the provision in it; ``hit@k`` is the share of the questions with a hit among the best k.
 Nothing else of the state machine takes part.
@@ -26,6 +27,7 @@ from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import open_corpus, tools_for
 from lexloop.corpus.structure.tree import Tree
 from lexloop.models.minilm import load_minilm
+from lexloop.nodes.hybrid_retrieve.fusion import standardised
 
 Span = tuple[int, int]
 
@@ -126,6 +128,12 @@ def _rankings(question: str, view: View) -> Iterable[tuple[str, list[Chunk]]]:
     )
     ranked = [[hit.chunk_id for hit in hits] for hits in (lexical, dense)]
     named = {"bm25": ranked[0], "vectors": ranked[1], "rrf": fused(ranked)}
+    scores = [{hit.chunk_id: hit.score for hit in hits} for hits in (lexical, dense)]
+    ids = [*dict.fromkeys([*scores[1], *scores[0]])]
+    if (close := view.closeness(question, ids)) is not None:
+        late = dict(zip(ids, close.mean(axis=0).tolist(), strict=True))
+        for name, sums in (("tokens", late), ("standardised", standardised(*scores, late))):
+            named[name] = sorted(sums, key=lambda chunk_id: -sums[chunk_id])
     for signal, ids in named.items():
         chunks = view.chunks(ids)
         yield signal, chunks

@@ -56,9 +56,14 @@ def chosen(probes: Path, kinds: str | None, limit: int | None) -> list[dict[str,
     return found
 
 
-def probed(corpus: Path, law: Law, probes: Iterable[Mapping[str, Any]]) -> Figures:
+def probed(
+    corpus: Path,
+    law: Law,
+    probes: Iterable[Mapping[str, Any]],
+    settings: Mapping[str, Any] | None = None,
+) -> Figures:
     """Mean figures by kind, ``list_items`` for example."""
-    ask = Asker(corpus)
+    ask = Asker(corpus, settings)
     figures: dict[str, list[float]] = defaultdict(list)
     for number, probe in enumerate(probes):
         answer = ask(probe["question"], probe["history"])

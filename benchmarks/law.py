@@ -1,6 +1,7 @@
 """How well laws are read: by format, by label, by ways of cutting, and how fast.
 
     python benchmarks/law.py [--gdpr FOLDER] [--formats txt,pdf] [--kinds article,list] [--limit N]
+    python benchmarks/law.py --parts [--kinds everyday,follow_up] [--limit N]
     python benchmarks/law.py --labels
     python benchmarks/law.py --ablate [--limit N]
     python benchmarks/law.py --timing [--against DIR]
@@ -8,10 +9,10 @@
 The first asks the probes of a law (FOLDER holds its text, its page, ``structure.json`` and
 ``probes.jsonl``; default the folder ``gdpr`` of ``LEXLOOP_DATA``) of its text, its page, and a DOCX
 and a PDF made from the text, and scores every citation by its words, so that all formats are
-measured alike; ``_law_scoring.py`` says how. ``--labels`` asks about the sample and about a
-contract, an act and a policy with tables, and compares each citation's label with the one that a
-reader wrote down. ``--ablate`` and ``--timing`` are explained in ``_law_ablation.py`` and
-``_law_timing.py``.
+measured alike; ``_law_scoring.py`` says how. ``--parts`` asks of its text with one part of the
+system left out at a time. ``--labels`` asks about the sample and about a contract, an act and a
+policy with tables, and compares each citation's label with the one that a reader wrote down.
+``--ablate`` and ``--timing`` are explained in ``_law_ablation.py`` and ``_law_timing.py``.
 """
 
 import argparse
@@ -29,6 +30,16 @@ from _law_scoring import Law
 _ROOT = Path(__file__).resolve().parents[1]
 _ASKED = _ROOT / "tests" / "data" / "asked_laws"
 _FORMATS = ("txt", "html", "docx", "pdf")
+_PARTS: dict[str, dict[str, Any]] = {
+    "everything": {},
+    "no token vectors": {"token_vectors": False},
+    "ranks fused": {"fusion": "rrf"},
+    "no rewriting": {"rewriter": "none"},
+    "no graph": {"knowledge_graph": "none"},
+    "no reranking": {"reranker": "none"},
+    "one statement": {"max_statements": 1},
+    "no retry": {"max_retries": 0},
+}
 
 
 def main() -> None:
@@ -51,7 +62,7 @@ def main() -> None:
         report = timed(_text_of(folder), options.against, options.repeats)
         print(json.dumps(report, indent=2))
     else:
-        report = _by_format(folder, options)
+        report = _by_part(folder, options) if options.parts else _by_format(folder, options)
         print(_table(report))
     if options.json:
         options.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
@@ -64,6 +75,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--formats", default=",".join(_FORMATS))
     parser.add_argument("--kinds", help="kinds of probes, with commas")
     parser.add_argument("--limit", type=int, help="at most so many probes of each kind")
+    parser.add_argument("--parts", action="store_true")
     parser.add_argument("--labels", action="store_true")
     parser.add_argument("--ablate", action="store_true")
     parser.add_argument("--timing", action="store_true")
@@ -77,10 +89,24 @@ def _text_of(folder: Path) -> Path:
     return next(iter(sorted(folder.glob("*.txt"))))
 
 
-def _by_format(folder: Path, options: argparse.Namespace) -> dict[str, Figures]:
-    text = _text_of(folder)
+def _law_of(folder: Path) -> Law:
     structure = json.loads((folder / "structure.json").read_text(encoding="utf-8"))
-    law = Law(text.read_text(encoding="utf-8"), structure)
+    return Law(_text_of(folder).read_text(encoding="utf-8"), structure)
+
+
+def _by_part(folder: Path, options: argparse.Namespace) -> dict[str, Figures]:
+    probes = chosen(folder / "probes.jsonl", options.kinds, options.limit)
+    report: dict[str, Figures] = {}
+    with tempfile.TemporaryDirectory() as made:
+        corpus = as_format(_text_of(folder), "txt", Path(made))
+        for name, settings in _PARTS.items():
+            report[name] = probed(corpus, _law_of(folder), probes, settings)
+            print(name, json.dumps(report[name]), file=sys.stderr, flush=True)
+    return report
+
+
+def _by_format(folder: Path, options: argparse.Namespace) -> dict[str, Figures]:
+    text, law = _text_of(folder), _law_of(folder)
     probes = chosen(folder / "probes.jsonl", options.kinds, options.limit)
     report: dict[str, Figures] = {}
     with tempfile.TemporaryDirectory() as made:

@@ -20,6 +20,7 @@ from lexloop.graph.build import build_graph
 from lexloop.graph.components import Components
 from lexloop.graph.workshop import Workshop
 from lexloop.models.dialogue import unassisted
+from lexloop.models.minilm import load_minilm
 from lexloop.nodes.generate.node import Draft
 from lexloop.nodes.rewrite.node import Rewriting
 
@@ -78,6 +79,10 @@ class Trivial:
         """None of any use."""
         return {"question": asked, "queries": [], "guidance": "", "strategy": "reread"}
 
+    def has_more(self, asked: str, attempts: list[Attempt]) -> bool:
+        """Nothing."""
+        return False
+
 
 def graph_overhead_ms() -> float:
     """Milliseconds of one run of the compiled graph whose nodes do next to nothing."""
@@ -105,6 +110,17 @@ def ask_warm_ms(runs: int) -> float:
     graph.invoke({"question": QUESTION})
     rounds = [
         median_seconds(lambda question=question: graph.invoke({"question": question}), 1)
+        for _ in range(runs)
+        for question in WARM_QUESTIONS
+    ]
+    return 1000 * statistics.median(rounds)
+
+
+def embed_ms(runs: int) -> float:
+    """Milliseconds of embedding one question with the loaded model, over the same ones."""
+    minilm = load_minilm()
+    rounds = [
+        median_seconds(lambda question=question: minilm.embed([question]), 1)
         for _ in range(runs)
         for question in WARM_QUESTIONS
     ]
@@ -154,7 +170,9 @@ def main() -> None:
             "ask_first_s": lexloop_seconds(["ask", QUESTION], cache, _FIRST_RUNS, warm=False),
             "ask_warm_ms": ask_warm_ms(options.runs),
             "graph_overhead_ms": graph_overhead_ms(),
+            "embed_ms": embed_ms(options.runs),
         }
+    figures["warm_per_embedding"] = figures["ask_warm_ms"] / figures["embed_ms"]
     text = json.dumps(
         {name: round(value, 3) for name, value in figures.items()}
         | {"runs": options.runs, "cores": os.cpu_count()},
