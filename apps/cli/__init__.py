@@ -37,6 +37,7 @@ from lexloop.apps.cli.evaluation.judge import judge
 from lexloop.apps.cli.evaluation.run import evaluate
 from lexloop.apps.cli.evaluation.testset import commands as testset_commands
 from lexloop.apps.cli.evaluation.tune import tune
+from lexloop.apps.cli.finetune import commands as finetune_commands
 from lexloop.apps.cli.graph import commands as graph_commands
 from lexloop.apps.cli.index import commands as index_commands
 from lexloop.apps.cli.show import show
@@ -68,6 +69,7 @@ app.add_typer(index_commands, name="index", epilog=_EPILOG)
 app.add_typer(graph_commands, name="graph", epilog=_EPILOG)
 app.add_typer(feedback_commands, name="feedback", epilog=_EPILOG)
 app.add_typer(testset_commands, name="testset", epilog=_EPILOG)
+app.add_typer(finetune_commands, name="finetune", epilog=_EPILOG)
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,0 +1,15 @@
+"""``lexloop finetune``: parts trained on a user's own data."""
+
+import typer
+
+from lexloop.apps.cli.finetune.generator import generator
+
+commands = typer.Typer(
+    help="Train parts on your own data; needs the extra lexloop\\[finetune].", no_args_is_help=True
+)
+commands.command()(generator)
+
+
+@commands.callback()
+def _group() -> None:
+    """Keep ``generator`` a command of its own while it is the only one."""
