@@ -9,6 +9,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -47,61 +48,88 @@ _TEXTS_FOR_WORKERS = 256
 _TEXTS_FOR_TORCH = 3000
 
 
-class MiniLM:
-    """all-MiniLM-L6-v2: mean-pooled, normalised 384-dimensional sentence vectors.
+@dataclass(frozen=True)
+class Files:
+    """What a model's folder holds, and what to do where it does not.
 
     Args:
-        folder: The model folder; its ``model.safetensors`` must be the genuine weights.
+        model: The model's name without its hash.
+        weights: The weights' file: safetensors, or an ONNX graph with its weights in it.
+        weights_sha256: Of that file.
+        tokenizer_sha256: Of ``tokenizer.json``.
+        remedy: What to do where a file is missing or another one.
+    """
+
+    model: str
+    weights: str
+    weights_sha256: str
+    tokenizer_sha256: str
+    remedy: str
+
+
+_UNTRAINED = Files(
+    "all-MiniLM-L6-v2", "model.safetensors", WEIGHTS_SHA256, TOKENIZER_SHA256, _REINSTALL
+)
+
+
+class MiniLM:
+    """all-MiniLM-L6-v2, as it is or trained further.
+
+    Mean-pooled, normalised 384-dimensional sentence vectors, and token vectors of 128 dimensions.
+
+    Args:
+        folder: The model folder.
+        files: What it must hold; the genuine weights unless told otherwise.
 
     Raises:
         DataError: A file is missing, or the SHA-256 of the weights or the tokenizer differs.
     """
 
-    name = f"all-MiniLM-L6-v2@{WEIGHTS_SHA256[:12]}"
+    name = f"{_UNTRAINED.model}@{WEIGHTS_SHA256[:12]}"
     dimension = 384
     window = 256
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, files: Files = _UNTRAINED) -> None:
+        self._folder, self._files = folder, files
+        self.name = f"{files.model}@{files.weights_sha256[:12]}"
         self._recent: dict[str, Codes] = {}
-        weights = folder / "model.safetensors"
+        weights = folder / files.weights
         # hashing releases the interpreter lock, so it runs beside the imports and the session
         digest: list[str] = []
         check = threading.Thread(target=lambda: digest.append(_sha256(weights)))
         if not weights.is_file() or not (folder / "tokenizer.json").is_file():
-            raise DataError(f"The embedding model is incomplete in {folder}.", _REINSTALL)
+            raise DataError(f"The embedding model is incomplete in {folder}.", files.remedy)
         check.start()
         try:
-            self._tokenizer = self._load_tokenizer(folder)
-            self._session = self._load_session(weights, threads=2)
+            self._tokenizer = self._load_tokenizer()
+            self._session = self._load_session(threads=2)
         finally:
             check.join()
-            if digest != [WEIGHTS_SHA256]:
+            if digest != [files.weights_sha256]:
                 raise DataError(
                     f"The weights in {weights} have SHA-256 {digest[0] if digest else 'unread'}, "
-                    f"not {WEIGHTS_SHA256}.",
-                    _REINSTALL,
+                    f"not {files.weights_sha256}.",
+                    files.remedy,
                 )
 
-    @staticmethod
-    def _load_tokenizer(folder: Path) -> Any:
+    def _load_tokenizer(self) -> Any:
         from tokenizers import Tokenizer
 
-        path = folder / "tokenizer.json"
-        if (digest := _sha256(path)) != TOKENIZER_SHA256:
+        path, genuine = self._folder / "tokenizer.json", self._files.tokenizer_sha256
+        if (digest := _sha256(path)) != genuine:
             raise DataError(
-                f"The tokenizer in {path} has SHA-256 {digest}, not {TOKENIZER_SHA256}.", _REINSTALL
+                f"The tokenizer in {path} has SHA-256 {digest}, not {genuine}.", self._files.remedy
             )
         tokenizer = Tokenizer.from_file(str(path))
         tokenizer.no_padding()
         tokenizer.no_truncation()
         return tokenizer
 
-    @staticmethod
-    def _load_session(weights: Path, threads: int) -> Any:
+    def _load_session(self, threads: int) -> Any:
         import onnxruntime
 
-        weights = weights.resolve()  # onnxruntime follows no link out of the folder it is given
+        # onnxruntime follows no link out of the folder it is given
+        weights = (self._folder / self._files.weights).resolve()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
@@ -111,12 +139,15 @@ class MiniLM:
         options.log_severity_level = 3
         try:
             return onnxruntime.InferenceSession(
-                build_graph(*_safetensors_header(weights), weights.name, projection()),
+                weights.read_bytes()
+                if weights.suffix == ".onnx"
+                else build_graph(*safetensors_header(weights), weights.name, projection()),
                 options,
                 providers=["CPUExecutionProvider"],
             )
         except (KeyError, ValueError, RuntimeError) as error:
-            raise DataError(f"The weights in {weights} cannot be read.", _REINSTALL) from error
+            message = f"The weights in {weights} cannot be read."
+            raise DataError(message, self._files.remedy) from error
 
     def count_tokens(self, text: str) -> int:
         """Word pieces of ``text``, special tokens left out."""
@@ -165,7 +196,7 @@ class MiniLM:
         Under bfloat16 through torch where the processor has it and the texts pay for the import;
         else one batch a processor side by side, which is faster than all processors on one batch.
         """
-        if len(texts) >= _TEXTS_FOR_TORCH and has_bfloat16():
+        if self._by_torch(texts):
             return encode_with_torch(self._torch_model(), texts, self.dimension, progress)
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float16)
         for batch, made in self._encoded(texts, progress, _run):
@@ -188,7 +219,7 @@ class MiniLM:
 
     def encode_tokens(self, texts: Sequence[str], progress: Progress) -> tuple[Halves, list[Codes]]:
         """See ``TokenEmbedder.encode_tokens``; as ``encode`` does it."""
-        if len(texts) >= _TEXTS_FOR_TORCH and has_bfloat16():
+        if self._by_torch(texts):
             torched = self._torch_model()
             return encode_tokens_with_torch(torched, texts, self.dimension, progress)
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float16)
@@ -214,7 +245,11 @@ class MiniLM:
 
     @cached_property
     def _bulk_session(self) -> Any:
-        return self._load_session(self._folder / "model.safetensors", threads=1)
+        return self._load_session(threads=1)
+
+    def _by_torch(self, texts: Sequence[str]) -> bool:
+        untrained = self._files is _UNTRAINED  # torch reads no ONNX
+        return untrained and len(texts) >= _TEXTS_FOR_TORCH and has_bfloat16()
 
     def _torch_model(self) -> Any:
         from sentence_transformers import SentenceTransformer
@@ -267,7 +302,7 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _safetensors_header(path: Path) -> tuple[dict[str, Any], int]:
+def safetensors_header(path: Path) -> tuple[dict[str, Any], int]:
     """The tensors' table and the offset at which their bytes begin."""
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
