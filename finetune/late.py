@@ -1,0 +1,281 @@
+"""Train MiniLM for sentence and token vectors at once, by what else stands in the same document."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lexloop.core.errors import InputError
+from lexloop.core.files import replacing
+from lexloop.finetune.pairs import Pair
+from lexloop.models.bars import without_bars
+from lexloop.models.embedding import Vectors
+from lexloop.models.tokens import projection
+
+LATE_SCALE, COSINE_SCALE = 30.0, 20.0
+"""What MaxSim and the cosine are multiplied with before the softmax over the batch."""
+_PROJECTION_RATE = 5.0
+_WARM, _LEAST_RATE = 15, 0.05
+PROJECTION = "token_projection"
+_STATE = "state.safetensors"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to train; the defaults are those of the shipped model.
+
+    Args:
+        steps: Batches.
+        batch: Pairs in one.
+        run: How many of them stand together in one document, whose others are hard negatives.
+        rate: The highest learning rate.
+        headed: The share of the texts that are read with the headings above them.
+        question_tokens: Where a question is cut.
+        text_tokens: Where a text is cut.
+        seed: Of the order and of which texts have their headings.
+    """
+
+    steps: int = 300
+    batch: int = 60
+    run: int = 10
+    rate: float = 4e-5
+    headed: float = 0.6
+    question_tokens: int = 48
+    text_tokens: int = 112
+    seed: int = 0
+
+
+class Trainee:
+    """The encoder, the projection of its tokens and their optimiser.
+
+    The word embeddings stay as they are, and nothing is dropped out.
+
+    Args:
+        base: The folder of a MiniLM: ``model.safetensors`` and ``tokenizer.json``.
+        recipe: How to train.
+
+    Raises:
+        InputError: The base is not there, or of another architecture.
+    """
+
+    def __init__(self, base: Path, recipe: Recipe) -> None:
+        import torch
+        from transformers import AutoModel, AutoTokenizer
+
+        try:
+            with without_bars():
+                self.encoder: Any = AutoModel.from_pretrained(str(base), use_safetensors=True)
+                self._tokenizer: Any = AutoTokenizer.from_pretrained(str(base))
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"The base model {base} cannot be loaded: {error}.",
+                "Name a folder that holds model.safetensors and tokenizer.json.",
+            ) from error
+        if self.encoder.config.model_type != "bert" or self.encoder.config.hidden_size != 384:
+            raise InputError(
+                f"The base model {base} is no MiniLM of 384 dimensions but "
+                f"{self.encoder.config.model_type} of {self.encoder.config.hidden_size}.",
+                "Name a BERT encoder of 384 dimensions, or use `--recipe mnrl`.",
+            )
+        self.recipe, self.step = recipe, 0
+        self.projection: Any = torch.nn.Parameter(torch.tensor(projection()))
+        for module in self.encoder.modules():
+            if isinstance(module, torch.nn.Dropout):
+                module.p = 0.0
+        for weights in self.encoder.embeddings.parameters():
+            weights.requires_grad = False
+        self._trained = [p for p in self.encoder.parameters() if p.requires_grad]
+        rates = [
+            {"params": self._trained, "lr": recipe.rate},
+            {"params": [self.projection], "lr": recipe.rate * _PROJECTION_RATE},
+        ]
+        self._optimiser: Any = torch.optim.AdamW(rates, weight_decay=0.01)
+        self._highest = [group["lr"] for group in self._optimiser.param_groups]
+
+    def learn(self, batch: Sequence[Pair]) -> float:
+        """Take one step; the loss before it.
+
+        The loss is the cross-entropy of each pair's text among those of the batch, by MaxSim and by
+        the cosine; a text that is the same, or answers the same question, is no negative.
+
+        Raises:
+            InputError: The loss is no number.
+        """
+        import torch
+
+        rng = np.random.default_rng((self.recipe.seed, self.step))
+        headed = [p.heading and rng.random() < self.recipe.headed for p in batch]
+        texts = [
+            f"{p.heading}\n{p.text}" if h else p.text for p, h in zip(batch, headed, strict=True)
+        ]
+        asked = self._read([pair.question for pair in batch], self.recipe.question_tokens)
+        found = self._read(texts, self.recipe.text_tokens)
+        late, cosines = _scores(asked, found)
+        same = torch.tensor(_alike(batch))
+        wanted = torch.arange(len(batch))
+        loss = sum(
+            torch.nn.functional.cross_entropy((scale * scores).masked_fill(same, -1e4), wanted)
+            for scale, scores in ((LATE_SCALE, late), (COSINE_SCALE, cosines))
+        )
+        if not bool(torch.isfinite(loss)):
+            raise InputError(
+                f"The loss of step {self.step + 1} is no number.",
+                f"Use a lower learning rate than {self.recipe.rate:g}; what was kept before stays.",
+            )
+        for group, highest in zip(self._optimiser.param_groups, self._highest, strict=True):
+            group["lr"] = highest * self._share_of_rate()
+        self._optimiser.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self._trained, 1.0)
+        self._optimiser.step()
+        self.step += 1
+        return float(loss)
+
+    def _share_of_rate(self) -> float:
+        """It rises over the first steps and then falls to nearly nothing."""
+        rising = min(1.0, (self.step + 1) / _WARM)
+        return rising * max(_LEAST_RATE, 1 - self.step / self.recipe.steps)
+
+    def _read(self, texts: list[str], most: int) -> tuple[Any, Any, Any]:
+        """Sentence vectors, token vectors, and which tokens are words, for one batch."""
+        import torch
+        from torch.nn.functional import normalize
+
+        read = self._tokenizer(
+            texts, padding=True, truncation=True, max_length=most, return_tensors="pt"
+        )
+        states = self.encoder(**read).last_hidden_state
+        mask = read["attention_mask"].float()
+        lengths = mask.sum(1, keepdim=True)
+        sentences = normalize((states * mask[..., None]).sum(1) / lengths, dim=-1)
+        words = mask.clone()
+        words[:, 0] = 0
+        words[torch.arange(len(texts)), lengths[:, 0].long() - 1] = 0
+        return sentences, normalize(states @ self.projection, dim=-1), words
+
+    def vectors(self, texts: Sequence[str], most: int = 256) -> tuple[Vectors, list[Vectors]]:
+        """Sentence vectors, shape (texts, 384), and each text's token vectors."""
+        import torch
+
+        order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
+        whole = np.zeros((len(texts), 384), dtype=np.float32)
+        tokens: list[Vectors] = [np.zeros((0, 0), dtype=np.float32)] * len(texts)
+        self.encoder.eval()
+        with torch.no_grad():
+            for first in range(0, len(order), 16):
+                places = order[first : first + 16]
+                made = self._read([texts[i] for i in places], most)
+                for i, sentence, rows, words in zip(places, *made, strict=True):
+                    whole[i] = sentence.numpy()
+                    tokens[i] = rows[words > 0].numpy()
+        self.encoder.train()
+        return whole, tokens
+
+    def save(self, folder: Path, **about: float) -> None:
+        """Keep everything that training goes on from, and some figures beside it."""
+        from safetensors.torch import save
+
+        held = {f"encoder.{name}": tensor for name, tensor in self.weights().items()}
+        for number, state in self._optimiser.state_dict()["state"].items():
+            held |= {f"optimiser.{number}.{name}": tensor for name, tensor in state.items()}
+        told = {name: str(value) for name, value in about.items()}
+        told |= {"step": str(self.step), "recipe": repr(asdict(self.recipe))}
+        with replacing(folder / _STATE) as file:
+            file.write(save({name: tensor.contiguous() for name, tensor in held.items()}, told))
+
+    def resume(self, folder: Path) -> dict[str, str]:
+        """Go on from what ``save`` kept of this recipe; what was told beside it, or nothing."""
+        from safetensors import safe_open
+
+        if not (folder / _STATE).is_file():
+            return {}
+        with safe_open(folder / _STATE, "pt") as file:
+            about: dict[str, str] = file.metadata()
+            if about["recipe"] != repr(asdict(self.recipe)):
+                return {}
+            held = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        self.take({n.removeprefix("encoder."): t for n, t in held.items() if "encoder." in n})
+        state: dict[int, dict[str, Any]] = defaultdict(dict)
+        for name, tensor in held.items():
+            if name.startswith("optimiser."):
+                _, number, what = name.split(".")
+                state[int(number)][what] = tensor
+        known = self._optimiser.state_dict()
+        self._optimiser.load_state_dict({**known, "state": dict(state)})
+        self.step = int(about["step"])
+        return about
+
+    def weights(self) -> dict[str, Any]:
+        """The encoder's weights and the projection, copied, by their names."""
+        named = {**self.encoder.state_dict(), PROJECTION: self.projection.data}
+        return {name: t.clone() for name, t in named.items() if t.is_floating_point()}
+
+    def take(self, weights: Mapping[str, Any]) -> None:
+        """Put such weights in the place of these."""
+        rest = {name: tensor for name, tensor in weights.items() if name != PROJECTION}
+        self.encoder.load_state_dict(rest, strict=False)
+        self.projection.data = weights[PROJECTION]
+
+
+def batches(pairs: Sequence[Pair], recipe: Recipe) -> Iterator[list[Pair]]:
+    """Batches without end, each made of runs of pairs of one document.
+
+    What is left of a document makes runs with the rest of its source.
+
+    Raises:
+        InputError: There are too few pairs for one batch.
+    """
+    epoch = 0
+    while True:
+        rng = np.random.default_rng((recipe.seed, epoch))
+        runs = [*_runs(pairs, recipe.run, rng)]
+        rng.shuffle(runs)
+        each = max(1, recipe.batch // recipe.run)
+        if len(runs) < each:
+            raise InputError(
+                f"There are {len(pairs)} pairs: fewer than make a batch of {recipe.batch}.",
+                "Give more pairs, or a smaller --batch.",
+            )
+        for first in range(0, len(runs) - each + 1, each):
+            yield [pair for run in runs[first : first + each] for pair in run]
+        epoch += 1
+
+
+def _runs(pairs: Sequence[Pair], length: int, rng: np.random.Generator) -> Iterator[list[Pair]]:
+    by_document: dict[str, list[Pair]] = defaultdict(list)
+    loose: dict[str, list[Pair]] = defaultdict(list)
+    for pair in pairs:
+        by_document[pair.document].append(pair)
+    for found in by_document.values():
+        rng.shuffle(found)
+        whole = len(found) // length * length
+        yield from (found[first : first + length] for first in range(0, whole, length))
+        for pair in found[whole:]:
+            loose[pair.source].append(pair)
+    for found in loose.values():
+        whole = len(found) // length * length
+        yield from (found[first : first + length] for first in range(0, whole, length))
+
+
+def _alike(batch: Sequence[Pair]) -> list[list[bool]]:
+    """For each pair which texts of others would be wrong as negatives."""
+    keys = [(pair.text[:120], pair.question.casefold()) for pair in batch]
+    return [
+        [i != j and (mine[0] == other[0] or mine[1] == other[1]) for j, other in enumerate(keys)]
+        for i, mine in enumerate(keys)
+    ]
+
+
+def _scores(asked: tuple[Any, Any, Any], found: tuple[Any, Any, Any]) -> tuple[Any, Any]:
+    """MaxSim and cosines of every question with every text, each of shape (questions, texts)."""
+    sentences, rows, words = asked
+    texts, tokens, held = found
+    count, length, width = rows.shape
+    flat = rows.reshape(count * length, width) @ tokens.reshape(-1, width).T
+    every = flat.view(count, length, *held.shape).masked_fill(held[None, None] == 0, -1)
+    best = every.amax(-1)
+    late = (best * words[..., None]).sum(1) / words.sum(1, keepdim=True).clamp(min=1)
+    return late, sentences @ texts.T
