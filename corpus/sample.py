@@ -15,7 +15,7 @@ from lexloop.corpus.index.generations import LOCK
 from lexloop.corpus.index.manifest import Source
 from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.opening import index_key, sample_folder, shipped_indexes, tools_for
-from lexloop.models.minilm import load_minilm
+from lexloop.models.trained import load_shipped
 
 SOURCES = [Source(path="")]
 """What the shipped manifest says; where the sample lies is not known before it is installed."""
@@ -23,12 +23,12 @@ SOURCES = [Source(path="")]
 
 def sample_index() -> Path:
     """Where the shipped index of today's code belongs."""
-    return shipped_indexes() / index_key(None, tools_for(IndexSettings(), load_minilm()).recipe)
+    return shipped_indexes() / index_key(None, tools_for(IndexSettings(), load_shipped()).recipe)
 
 
 def main() -> None:
     """Write the index if it is due, and remove those of earlier samples."""
-    out, tools = sample_index(), tools_for(IndexSettings(), load_minilm())
+    out, tools = sample_index(), tools_for(IndexSettings(), load_shipped())
     for other in shipped_indexes().iterdir():
         if other != out:
             shutil.rmtree(other)

@@ -25,7 +25,7 @@ from lexloop.evaluation.run.task import Negative
 from lexloop.graph.build import build_graph
 from lexloop.graph.components import choose
 from lexloop.models.dialogue import unassisted
-from lexloop.models.minilm import load_minilm
+from lexloop.models.trained import load_shipped
 from lexloop.nodes.generate.answerable import Signs, read_signs
 from lexloop.nodes.generate.node import Draft
 from lexloop.nodes.generate.selection import gather
@@ -174,7 +174,7 @@ def _nothing(passage: Passage) -> bool:
 
 def _collection(docs: Path) -> Collection:
     documents = [d for d in load_documents(docs)[0] if d.name.endswith(".txt")]
-    return build_collection(documents, tools_for(_SETTINGS, load_minilm()))
+    return build_collection(documents, tools_for(_SETTINGS, load_shipped()))
 
 
 def _row(

@@ -1,4 +1,4 @@
-"""Train MiniLM on pairs of questions and provisions, and write it as a folder that settings name."""
+"""Train MiniLM on questions and provisions, and write it as a folder that settings name."""
 
 import hashlib
 import shutil
@@ -28,20 +28,22 @@ Told = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Sources:
-    """What a model is trained on, for its card.
+class Origin:
+    """What a model comes from, for its card.
 
     Args:
+        base: The folder of the weights before.
+        model: The new model's name.
         data: Each set with its licence, rows and SHA-256.
-        licence: Of the weights.
+        licence: Of the new weights.
         command: What was run.
-        name: The model's name.
     """
 
+    base: Path
+    model: str
     data: list[dict[str, str | int]]
     licence: str
     command: str
-    name: str
 
 
 def genuine_base() -> Path:
@@ -61,9 +63,8 @@ def train_embedder(
     kept: Sequence[Pair],
     out: Path,
     recipe: Recipe,
-    sources: Sources,
-    base: Path,
-    share: float,
+    origin: Origin,
+    *,
     told: Told,
 ) -> dict[str, float]:
     """Train, average with the weights before, and write ``out``.
@@ -76,20 +77,19 @@ def train_embedder(
         kept: What is measured, of other documents.
         out: The folder to write; ``training`` in it holds the state meanwhile.
         recipe: How.
-        sources: For the card.
-        base: The folder of the weights before.
-        share: How much the trained weights count beside those before, in (0, 1].
+        origin: What it comes from.
         told: Is told how far it is.
 
     Returns:
         Figures of the kept pairs, named ``before ...`` and ``after ...``.
 
     Raises:
-        InputError: Too few pairs, a base that cannot be trained, or a loss that is no number.
+        InputError: Too few pairs, or a base that cannot be trained.
+        TrainingError: The loss is no number.
     """
     state = out / "training"
     state.mkdir(parents=True, exist_ok=True)
-    trainee = Trainee(base, recipe)
+    trainee, share = Trainee(origin.base, recipe), recipe.share
     first, before = trainee.weights(), hits(kept, trainee.vectors)
     _learn(trainee, training, kept, state, told)
     best = load_file(state / _BEST)
@@ -97,7 +97,7 @@ def train_embedder(
     after = hits(kept, trainee.vectors)
     figures = {f"before: {name}": value for name, value in before.figures().items()}
     figures |= {f"after: {name}": value for name, value in after.figures().items()}
-    _write(trainee.weights(), base, out, sources, recipe.seed, figures)
+    _write(trainee, out, origin, figures)
     shutil.rmtree(state)
     return figures
 
@@ -127,30 +127,24 @@ def _learn(
             return
 
 
-def _write(
-    weights: Mapping[str, Any],
-    base: Path,
-    out: Path,
-    sources: Sources,
-    seed: int,
-    figures: dict[str, float],
-) -> None:
+def _write(trainee: Trainee, out: Path, origin: Origin, figures: dict[str, float]) -> None:
     """The folder: the graph, the tokenizer, and last the card, which makes it whole."""
+    weights = trainee.weights()
     with TemporaryDirectory(dir=out) as made:
         file = Path(made) / "model.safetensors"
         encoder = {name: tensor for name, tensor in weights.items() if name != PROJECTION}
         save_file(encoder, file)
         export(file, weights[PROJECTION].numpy(), out / MODEL)
     with replacing(out / TOKENIZER) as sink:
-        sink.write((base / TOKENIZER).read_bytes())
+        sink.write((origin.base / TOKENIZER).read_bytes())
     card = Card(
-        model=sources.name,
-        base=f"all-MiniLM-L6-v2@{_sha256(base / 'model.safetensors')[:12]}",
+        model=origin.model,
+        base=f"all-MiniLM-L6-v2@{_sha256(origin.base / 'model.safetensors')[:12]}",
         sha256={name: _sha256(out / name) for name in (MODEL, TOKENIZER)},
-        licence=sources.licence,
-        data=sources.data,
-        command=sources.command,
-        seed=seed,
+        licence=origin.licence,
+        data=origin.data,
+        command=origin.command,
+        seed=trainee.recipe.seed,
         figures=figures,
     )
     write_text(out / CARD, card.model_dump_json(indent=2) + "\n")

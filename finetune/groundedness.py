@@ -50,10 +50,10 @@ def main() -> None:
     parser.add_argument("--wice", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    from lexloop.models.minilm import load_minilm
+    from lexloop.models.trained import load_shipped
 
     rows = read_wice(options.wice)
-    signs = read_all(rows, load_minilm())
+    signs = read_all(rows, load_shipped())
     options.out.mkdir(parents=True, exist_ok=True)
     weights = {"support": stored(fit(rows, signs), ClaimSigns)}
     write_text(options.out / "groundedness.json", json.dumps(weights, indent=2) + "\n")

@@ -33,7 +33,9 @@ class Hits:
             for depth in DEPTHS:
                 inside = [place if place < depth else None for place in places]
                 found[f"{name} hit@{depth}"] = fmean(p is not None for p in inside)
-                found[f"{name} MRR@{depth}"] = fmean(0 if p is None else 1 / (p + 1) for p in inside)
+                found[f"{name} MRR@{depth}"] = fmean(
+                    0 if p is None else 1 / (p + 1) for p in inside
+                )
                 found[f"{name} nDCG@{depth}"] = fmean(
                     0 if p is None else float(1 / np.log2(p + 2)) for p in inside
                 )

@@ -73,8 +73,9 @@ def every_pair(data: Path) -> Rows:
 
 
 def _regulations(folder: Path, rng: np.random.Generator) -> Rows:
-    """Sections whose heading asks; the general ones a few times only, those in the first person
-    more often. Of a third of the long ones a later part, so that answers do not always come first.
+    """Sections whose heading asks: general ones a few times only, in the first person more often.
+
+    Of a third of the long ones a later part, so that answers do not always come first.
     """
     asked: Counter[str] = Counter()
     for row in _rows(folder / "pairs.jsonl"):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lexloop.core.errors import InputError
+from lexloop.core.errors import InputError, TrainingError
 from lexloop.core.files import replacing
 from lexloop.finetune.pairs import Pair
 from lexloop.models.bars import without_bars
@@ -35,6 +35,7 @@ class Recipe:
         headed: The share of the texts that are read with the headings above them.
         question_tokens: Where a question is cut.
         text_tokens: Where a text is cut.
+        share: How much the trained weights count in the end beside those before, in (0, 1].
         seed: Of the order and of which texts have their headings.
     """
 
@@ -45,6 +46,7 @@ class Recipe:
     headed: float = 0.6
     question_tokens: int = 48
     text_tokens: int = 112
+    share: float = 0.7
     seed: int = 0
 
 
@@ -74,11 +76,12 @@ class Trainee:
                 f"The base model {base} cannot be loaded: {error}.",
                 "Name a folder that holds model.safetensors and tokenizer.json.",
             ) from error
-        if self.encoder.config.model_type != "bert" or self.encoder.config.hidden_size != 384:
+        config = self.encoder.config
+        if (config.model_type, config.hidden_size, config.num_hidden_layers) != ("bert", 384, 6):
             raise InputError(
-                f"The base model {base} is no MiniLM of 384 dimensions but "
-                f"{self.encoder.config.model_type} of {self.encoder.config.hidden_size}.",
-                "Name a BERT encoder of 384 dimensions, or use `--recipe mnrl`.",
+                f"The base model {base} is no MiniLM of 6 layers and 384 dimensions but "
+                f"{config.model_type} of {config.num_hidden_layers} and {config.hidden_size}.",
+                "Name a folder with all-MiniLM-L6-v2, or with what was trained from it.",
             )
         self.recipe, self.step = recipe, 0
         self.projection: Any = torch.nn.Parameter(torch.tensor(projection()))
@@ -102,7 +105,7 @@ class Trainee:
         the cosine; a text that is the same, or answers the same question, is no negative.
 
         Raises:
-            InputError: The loss is no number.
+            TrainingError: The loss is no number.
         """
         import torch
 
@@ -121,7 +124,7 @@ class Trainee:
             for scale, scores in ((LATE_SCALE, late), (COSINE_SCALE, cosines))
         )
         if not bool(torch.isfinite(loss)):
-            raise InputError(
+            raise TrainingError(
                 f"The loss of step {self.step + 1} is no number.",
                 f"Use a lower learning rate than {self.recipe.rate:g}; what was kept before stays.",
             )

@@ -26,7 +26,7 @@ from lexloop.corpus.index.assemble import build_collection
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
 from lexloop.models.embedding import Vectors
-from lexloop.models.minilm import load_minilm
+from lexloop.models.trained import load_shipped
 from lexloop.nodes.generate.refusal import order_signs, subject_signs
 
 FOLDS, STRENGTH, MOST = 10, 3.0, 800
@@ -149,14 +149,14 @@ def _fit(
 
 def _closeness(folder: Path) -> Any:
     """A function from a question to the highest cosine of a window of a folder's documents."""
-    collection = build_collection(load_documents(folder)[0], tools_for(Settings(), load_minilm()))
+    collection = build_collection(load_documents(folder)[0], tools_for(Settings(), load_shipped()))
     view = collection.seen_by(Filters.of(Settings()))
     return lambda text: max((hit.score for hit in view.search_vector([text], 1)[0]), default=0.0)
 
 
 def _vectors(rows: list[Row]) -> Vectors:
     texts = list(dict.fromkeys(row.text for row in rows))
-    embed = load_minilm().embed
+    embed = load_shipped().embed
     made = np.concatenate([embed(texts[i : i + 64]) for i in range(0, len(texts), 64)])
     known = dict(zip(texts, made, strict=True))
     return np.stack([known[row.text] for row in rows])

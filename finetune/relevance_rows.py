@@ -22,7 +22,7 @@ from lexloop.evaluation.evidence import Judged
 from lexloop.evaluation.gold import GoldQuestion, read_gold
 from lexloop.graph.build import build_graph
 from lexloop.graph.components import choose
-from lexloop.models.minilm import load_minilm
+from lexloop.models.trained import load_shipped
 from lexloop.nodes.evaluate.claims import claims_of
 from lexloop.nodes.evaluate.embedded import answer_signs, context_signs, evidence_in
 from lexloop.nodes.evaluate.support import ClaimSupport
@@ -81,7 +81,7 @@ def read_rows(gold: Path, docs: Path) -> list[Row]:
         CorpusError: The folder holds no documents.
     """
     documents = [document for document in load_documents(docs)[0] if document.name[-4:] == ".txt"]
-    collection = build_collection(documents, tools_for(_SETTINGS, load_minilm()))
+    collection = build_collection(documents, tools_for(_SETTINGS, load_shipped()))
     view = collection.seen_by(Filters.of(_SETTINGS))
     judged = Judged(view.every_chunk())
     runs = [

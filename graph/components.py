@@ -13,7 +13,7 @@ from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.view import View
 from lexloop.graph.model_use import uses_model
 from lexloop.models.chat import ChatModel
-from lexloop.models.minilm import load_minilm
+from lexloop.models.trained import load_shipped
 from lexloop.nodes.classify.node import ComplexityClassifier
 from lexloop.nodes.engineer_prompt.node import PromptEngineer
 from lexloop.nodes.evaluate.checks import TextOf
@@ -163,9 +163,9 @@ def _guard(settings: Settings, collection: Collection, view: View, chat: ChatMod
 
     if uses_model("generator", settings.generator, chat):
         return PromptGuard(view.embed, settings.max_prompt_similarity)
-    minilm = load_minilm()
-    comparable = collection.embedder.name == minilm.name
-    refusal = Refusal(view.embed if comparable else minilm.embed, comparable)
+    shipped = load_shipped()
+    comparable = collection.embedder.name == shipped.name
+    refusal = Refusal(view.embed if comparable else shipped.embed, comparable)
     return QuestionGuard(view, settings.max_prompt_similarity, refusal)
 
 

@@ -1,12 +1,22 @@
 """From an embedder setting to an embedding model."""
 
+from pathlib import Path
+
 from lexloop.core.errors import SettingsError
 from lexloop.core.settings import Connection
 from lexloop.models.embedding import Embedder
 
+UNTRAINED = "all-MiniLM-L6-v2@53aa51172d14"
+"""What indexes made before a trained model shipped name."""
 
-def load_embedder(name: str, connection: Connection) -> Embedder:
+
+def load_embedder(name: str, connection: Connection, made: str = "") -> Embedder:
     """The embedding model that ``Settings.embedder`` names.
+
+    Args:
+        name: The setting.
+        connection: Reaches a model's host.
+        made: The model that an index names; an index of the untrained MiniLM goes on with it.
 
     Raises:
         DataError: A local model is missing or damaged.
@@ -14,10 +24,18 @@ def load_embedder(name: str, connection: Connection) -> Embedder:
         ModelAuthError: There is no key for the model's host.
     """
     kind, _, model = name.partition(":")
-    if kind == "embedded":
+    if kind == "minilm" or (kind == "embedded" and made == UNTRAINED):
         from lexloop.models.minilm import load_minilm
 
         return load_minilm()
+    if kind == "embedded":
+        from lexloop.models.trained import load_shipped
+
+        return load_shipped()
+    if kind == "trained" and model:
+        from lexloop.models.trained import load_trained
+
+        return load_trained(Path(model))
     if kind == "sentence-transformers" and model:
         from lexloop.models.sentence_embedder import SentenceTransformerEmbedder
 
@@ -27,5 +45,6 @@ def load_embedder(name: str, connection: Connection) -> Embedder:
 
         return OpenAIEmbedder(model, connection)
     raise SettingsError(
-        f"embedder is {name!r}.", "Use 'embedded', 'sentence-transformers:NAME' or 'openai:NAME'."
+        f"embedder is {name!r}.",
+        "Use 'embedded', 'minilm', 'trained:FOLDER', 'sentence-transformers:NAME' or 'openai:NAME'.",
     )

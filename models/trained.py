@@ -1,6 +1,7 @@
 """A MiniLM that was trained further: a folder with its graph, its tokenizer and its card."""
 
 from functools import lru_cache
+from importlib import resources
 from pathlib import Path
 from typing import Annotated
 
@@ -72,3 +73,12 @@ def load_trained(folder: Path) -> MiniLM:
     remedy = "Copy the folder again, or train it again with `lexloop finetune embedder`."
     files = Files(card.model, MODEL, card.sha256[MODEL], card.sha256[TOKENIZER], remedy)
     return MiniLM(folder, files)
+
+
+def load_shipped() -> MiniLM:
+    """The model that ships, which was trained on questions about regulations and guidance.
+
+    Raises:
+        DataError: It is missing or damaged.
+    """
+    return load_trained(Path(str(resources.files("lexloop.data"))) / "embedder")

@@ -28,7 +28,7 @@ from lexloop.corpus.text.languages import languages_of, other_language
 from lexloop.corpus.text.slips import Slips, small_words
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
-from lexloop.models.minilm import load_minilm
+from lexloop.models.trained import load_shipped
 from lexloop.models.tokens import TokenEmbedder
 
 if TYPE_CHECKING:
@@ -362,7 +362,7 @@ class View:
     def _slips(self) -> Slips:
         return Slips(
             has=self._has,
-            is_usual=lambda word: load_minilm().is_word(word),
+            is_usual=lambda word: load_shipped().is_word(word),
             words=self._words,
             terms=self._terms,
         )

@@ -2,11 +2,13 @@
 
 import typer
 
+from lexloop.apps.cli.finetune.embedder import embedder
 from lexloop.apps.cli.finetune.generator import generator
 
 commands = typer.Typer(
     help="Train parts on your own data; needs the extra lexloop\\[finetune].", no_args_is_help=True
 )
+commands.command()(embedder)
 commands.command()(generator)
 
 

@@ -35,7 +35,7 @@ def embedder_of(manifest: "Manifest") -> "Embedder":
     from lexloop.models.embedders import load_embedder
 
     connection = Connection.from_environment(os.environ)
-    return load_embedder(str(manifest.settings["embedder"]), connection)
+    return load_embedder(str(manifest.settings["embedder"]), connection, manifest.recipe.embedder)
 
 
 def known_names(index: Path, manifest: "Manifest") -> set[str]:
