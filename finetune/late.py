@@ -13,7 +13,7 @@ from lexloop.core.files import replacing
 from lexloop.finetune.pairs import Pair
 from lexloop.models.bars import without_bars
 from lexloop.models.embedding import Vectors
-from lexloop.models.tokens import projection
+from lexloop.models.tokens import CODED, projection
 
 LATE_SCALE, COSINE_SCALE = 30.0, 20.0
 """What MaxSim and the cosine are multiplied with before the softmax over the batch."""
@@ -135,7 +135,7 @@ class Trainee:
         torch.nn.utils.clip_grad_norm_(self._trained, 1.0)
         self._optimiser.step()
         self.step += 1
-        return float(loss)
+        return float(loss.detach())
 
     def _share_of_rate(self) -> float:
         """It rises over the first steps and then falls to nearly nothing."""
@@ -165,7 +165,7 @@ class Trainee:
 
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         whole = np.zeros((len(texts), 384), dtype=np.float32)
-        tokens: list[Vectors] = [np.zeros((0, 0), dtype=np.float32)] * len(texts)
+        tokens: list[Vectors] = [np.zeros((0, CODED), dtype=np.float32)] * len(texts)
         self.encoder.eval()
         with torch.no_grad():
             for first in range(0, len(order), 16):

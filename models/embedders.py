@@ -46,5 +46,6 @@ def load_embedder(name: str, connection: Connection, made: str = "") -> Embedder
         return OpenAIEmbedder(model, connection)
     raise SettingsError(
         f"embedder is {name!r}.",
-        "Use 'embedded', 'minilm', 'trained:FOLDER', 'sentence-transformers:NAME' or 'openai:NAME'.",
+        "Use 'embedded', 'minilm', 'trained:FOLDER', 'sentence-transformers:NAME' or "
+        "'openai:NAME'.",
     )

@@ -28,8 +28,8 @@ from lexloop.corpus.text.languages import languages_of, other_language
 from lexloop.corpus.text.slips import Slips, small_words
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
-from lexloop.models.trained import load_shipped
 from lexloop.models.tokens import TokenEmbedder
+from lexloop.models.trained import load_shipped
 
 if TYPE_CHECKING:
     from lexloop.corpus.index.collection import Collection

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 def embedder(
     pairs: Annotated[Path, typer.Argument(help="JSON Lines, as `lexloop finetune pairs` writes.")],
+    *,
     out: Annotated[Path, typer.Option(help="The folder to write: use it as embedder=trained:OUT.")],
     kept: Annotated[
         Path | None, typer.Option(help="Pairs that are measured on; else some are kept.")

@@ -1,0 +1,83 @@
+"""From pairs to a folder that settings name: the whole way, small; a byte a weight; a kill."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from lexloop.core.settings import Connection
+from lexloop.finetune.embedder import Origin, genuine_base, train_embedder
+from lexloop.finetune.export import export, in_bytes
+from lexloop.finetune.late import Recipe
+from lexloop.finetune.pairs import Pair
+from lexloop.models.embedders import load_embedder
+from lexloop.models.minilm import load_minilm
+from lexloop.models.tokens import projection
+from lexloop.models.trained import read_card
+
+PAIRS = [
+    Pair(f"Who keeps the {thing}?", f"The {who} keeps the {thing}.", "Duties", f"act {number % 2}")
+    for number, (thing, who) in enumerate(
+        [("register", "clerk"), ("seal", "mayor"), ("keys", "porter"), ("purse", "treasurer")]
+    )
+]
+RECIPE = Recipe(steps=2, batch=4, run=2, share=1.0)
+ORIGIN = Origin(genuine_base(), "tiny", [{"set": "made up", "rows": 4}], "CC0", "lexloop finetune")
+
+
+@given(arrays(np.float32, (3, 5), elements=st.floats(-100, 100, width=32)))
+def test_a_byte_a_weight_is_off_by_half_a_step_at_most(values: np.ndarray) -> None:
+    codes, scales = in_bytes(values)
+    assert (codes.dtype, scales.shape) == (np.int8, (3, 1))
+    assert (np.abs(codes * scales - values) <= scales * 0.5001).all()
+
+
+def test_the_file_gives_the_vectors_of_the_weights(tmp_path: Path) -> None:
+    out = tmp_path / "model.onnx"
+    export(genuine_base() / "model.safetensors", projection(), out)
+    assert out.stat().st_size <= 25 * 2**20
+    from onnxruntime import InferenceSession
+
+    ids = [[101, 2040, 12778, 102]]
+    fed = {"tokens": np.array(ids), "mask": np.ones((1, 4), dtype=np.float32)}
+    (made,) = InferenceSession(out.read_bytes()).run(["vectors"], fed)
+    assert float(made[0] @ load_minilm().embed(["who pays"])[0]) > 0.99
+
+
+def test_a_trained_folder_is_an_embedder(tmp_path: Path) -> None:
+    told: list[str] = []
+    out = tmp_path / "out"
+    figures = train_embedder(PAIRS, PAIRS, out, RECIPE, ORIGIN, told=told.append)
+    card = read_card(out)
+    assert card.figures == figures
+    assert (card.model, card.licence, card.seed) == ("tiny", "CC0", 0)
+    assert {"before: cosine, all hit@1", "after: late, document nDCG@15"} <= figures.keys()
+    assert told[-1].startswith("step 2 of 2")
+    assert not (out / "training").exists()
+    model = load_embedder(f"trained:{out}", Connection())
+    assert model.name.startswith("tiny@")
+    cosine = model.embed(["seal"])[0] @ load_minilm().embed(["seal"])[0]
+    assert float(cosine) > 0.9
+
+
+def test_a_share_of_nothing_new_is_the_model_before(tmp_path: Path) -> None:
+    recipe = Recipe(steps=1, batch=4, run=2, share=1e-9)
+    train_embedder(PAIRS, PAIRS, tmp_path, recipe, ORIGIN, told=lambda _: None)
+    model = load_embedder(f"trained:{tmp_path}", Connection())
+    assert float(model.embed(["seal"])[0] @ load_minilm().embed(["seal"])[0]) > 0.999
+
+
+def test_killed_after_its_state_was_kept_it_goes_on(tmp_path: Path) -> None:
+    def kill(_: str) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_embedder(PAIRS, PAIRS, tmp_path, RECIPE, ORIGIN, told=kill)
+    assert not (tmp_path / "card.json").exists()
+    told: list[str] = []
+    train_embedder(PAIRS, PAIRS, tmp_path, RECIPE, ORIGIN, told=told.append)
+    assert told == ["goes on from step 2"]
+    assert read_card(tmp_path).model == "tiny"

@@ -1,0 +1,109 @@
+"""Training: which pairs make a batch, one step after the other, and going on after a kill."""
+
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexloop.core.errors import InputError, TrainingError
+from lexloop.finetune.embedder import genuine_base
+from lexloop.finetune.late import Recipe, Trainee, _alike, batches
+from lexloop.finetune.pairs import Pair
+
+SMALL = Recipe(steps=4, batch=4, run=2)
+
+
+def pair(number: int, document: str) -> Pair:
+    return Pair(f"Who pays fee {number}?", f"The owner pays fee {number}.", "Fees", document)
+
+
+PAIRS = [pair(number, f"act {number % 2}") for number in range(4)]
+
+
+@given(st.lists(st.integers(0, 5), min_size=8, max_size=40))
+def test_an_epoch_has_no_pair_twice_and_its_runs_are_of_one_document(owners: list[int]) -> None:
+    pairs = [pair(number, f"act {owner}") for number, owner in enumerate(owners)]
+    runs = sum(owners.count(owner) // 2 for owner in set(owners))
+    loose = sum(owners.count(owner) % 2 for owner in set(owners)) // 2
+    found = [*islice(batches(pairs, SMALL), (runs + loose) // 2)]
+    taken = [one.question for batch in found for one in batch]
+    assert len(taken) == len(set(taken)) == 4 * ((runs + loose) // 2)
+    whole = sum(batch[i].document == batch[i + 1].document for batch in found for i in (0, 2))
+    assert whole >= len(found) * 2 - loose
+
+
+def test_batches_are_the_same_for_the_same_seed_alone() -> None:
+    pairs = [pair(number, f"act {number % 5}") for number in range(40)]
+    first = [*islice(batches(pairs, SMALL), 12)]
+    assert first == [*islice(batches(pairs, SMALL), 12)]
+    assert first != [*islice(batches(pairs, Recipe(steps=4, batch=4, run=2, seed=1)), 12)]
+
+
+def test_too_few_pairs_for_a_batch() -> None:
+    with pytest.raises(InputError, match="3 pairs: fewer than make a batch of 4"):
+        next(batches(PAIRS[:3], SMALL))
+
+
+def test_the_same_text_or_question_is_no_negative() -> None:
+    other = Pair(PAIRS[0].question.upper(), "Nobody pays.", "", "act 9")
+    copy = Pair("And who else?", PAIRS[1].text, "", "act 9")
+    assert _alike([PAIRS[0], PAIRS[1], other, copy]) == [
+        [False, False, True, False],
+        [False, False, False, True],
+        [True, False, False, False],
+        [False, True, False, False],
+    ]
+
+
+def test_steps_lower_the_loss_of_what_is_learned() -> None:
+    trainee = Trainee(genuine_base(), Recipe(steps=40, batch=4, run=2, rate=1e-4, headed=0.0))
+    losses = [trainee.learn(PAIRS) for _ in range(8)]
+    assert losses[-1] < losses[0]
+    assert trainee.step == 8
+
+
+def test_what_was_killed_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
+    through = Trainee(genuine_base(), SMALL)
+    for batch in islice(batches(PAIRS, SMALL), 3):
+        through.learn(batch)
+    before = Trainee(genuine_base(), SMALL)
+    for batch in islice(batches(PAIRS, SMALL), 2):
+        before.learn(batch)
+    before.save(tmp_path, best=0.5)
+    after = Trainee(genuine_base(), SMALL)
+    assert after.resume(tmp_path)["best"] == "0.5"
+    for batch in islice(batches(PAIRS, SMALL), after.step, 3):
+        after.learn(batch)
+    for name, tensor in through.weights().items():
+        torch.testing.assert_close(after.weights()[name], tensor, msg=name)
+
+
+def test_the_state_of_another_recipe_is_left_alone(tmp_path: Path) -> None:
+    Trainee(genuine_base(), SMALL).save(tmp_path)
+    assert Trainee(genuine_base(), Recipe(steps=5, batch=4, run=2)).resume(tmp_path) == {}
+    assert Trainee(genuine_base(), SMALL).resume(tmp_path / "none") == {}
+
+
+def test_a_loss_that_is_no_number_ends_the_training() -> None:
+    trainee = Trainee(genuine_base(), SMALL)
+    trainee.projection.data[0, 0] = torch.nan
+    with pytest.raises(TrainingError, match="loss of step 1 is no number"):
+        trainee.learn(PAIRS)
+
+
+def test_a_base_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be loaded"):
+        Trainee(tmp_path, SMALL)
+
+
+def test_vectors_are_those_of_the_model_in_use() -> None:
+    from lexloop.models.minilm import load_minilm
+
+    texts = ["Who pays?", "The owner pays the fee of the harbour.", "x"]
+    vectors, tokens = Trainee(genuine_base(), SMALL).vectors(texts)
+    np.testing.assert_allclose(vectors, load_minilm().embed(texts), atol=1e-5)
+    assert [len(rows) for rows in tokens] == load_minilm().count_tokens_many(texts)

@@ -1,0 +1,90 @@
+"""The embedder that ships, and folders of trained ones: what they must hold, and what is refused."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lexloop.core.errors import DataError
+from lexloop.core.settings import Connection
+from lexloop.models.embedders import UNTRAINED, load_embedder
+from lexloop.models.minilm import load_minilm
+from lexloop.models.tokens import CODED
+from lexloop.models.trained import CARD, MODEL, TOKENIZER, load_shipped, load_trained, read_card
+
+SHIPPED = Path(__file__).parents[2] / "data" / "embedder"
+TEXTS = ["Who must report a leak?", "The operator reports every leak within two days.", "", "§ 5"]
+NONE = Connection()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(SHIPPED, tmp_path / "model"))
+
+
+def test_it_gives_unit_vectors_and_codes_of_tokens() -> None:
+    model = load_shipped()
+    vectors = model.embed(TEXTS)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
+    codes = model.token_codes(TEXTS[0])
+    assert (codes.dtype, codes.shape) == (np.int8, (model.count_tokens(TEXTS[0]), CODED))
+    assert model.token_codes("").shape == (0, CODED)
+
+
+def test_it_was_trained_from_the_one_in_the_wheel_and_is_another() -> None:
+    model, before = load_shipped(), load_minilm()
+    cosines = (model.embed(TEXTS) * before.embed(TEXTS)).sum(axis=1)
+    assert (cosines > 0.8).all()
+    assert (cosines < 0.9999).any()
+    assert model.name != before.name
+    assert before.name == UNTRAINED
+
+
+def test_the_shipped_file_is_small_and_its_card_is_full() -> None:
+    card = read_card(SHIPPED)
+    assert (SHIPPED / MODEL).stat().st_size <= 25 * 2**20
+    assert card.base == UNTRAINED
+    assert card.licence
+    assert card.command.startswith("lexloop finetune embedder")
+    assert sum(int(one["rows"]) for one in card.data) > 10_000
+    assert card.figures["after: late, all hit@1"] > card.figures["before: late, all hit@1"]
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+@pytest.mark.parametrize(
+    ("break_it", "said"),
+    [
+        (lambda folder: cut(folder / MODEL), r"model\.onnx have SHA-256"),
+        (lambda folder: cut(folder / TOKENIZER), r"tokenizer\.json has SHA-256"),
+        (lambda folder: (folder / MODEL).unlink(), "incomplete"),
+        (lambda folder: (folder / CARD).unlink(), "no folder of a trained embedder"),
+        (lambda folder: (folder / CARD).write_text("{}"), r"card\.json cannot be read"),
+    ],
+)
+def test_a_folder_that_is_not_whole_is_refused(
+    folder: Path, break_it: Callable[[Path], object], said: str
+) -> None:
+    break_it(folder)
+    with pytest.raises(DataError, match=said):
+        load_trained(folder)
+
+
+def test_a_card_without_the_hash_of_the_weights_is_refused(folder: Path) -> None:
+    card = json.loads((folder / CARD).read_text(encoding="utf-8"))
+    del card["sha256"][MODEL]
+    (folder / CARD).write_text(json.dumps(card), encoding="utf-8")
+    with pytest.raises(DataError, match=r"does not say the SHA-256 of model\.onnx"):
+        load_trained(folder)
+
+
+def test_settings_name_each_of_them(folder: Path) -> None:
+    assert load_embedder("embedded", NONE) is load_shipped()
+    assert load_embedder("minilm", NONE) is load_minilm()
+    assert load_embedder("embedded", NONE, made=UNTRAINED) is load_minilm()
+    assert load_embedder(f"trained:{folder}", NONE).name == load_shipped().name
