@@ -9,6 +9,7 @@ LexloopError
 │       └── IndexWriteError  an index that cannot be written; the one before still serves
 ├── DataError             a shipped or cached file is missing, corrupt or of another version
 │   └── OutdatedIndexError  an index that `lexloop index update` brings up to this version
+├── TrainingError         a training cannot go on; its last good checkpoint is kept
 ├── ThreadBusy            other questions held the thread for as long as this one may take
 └── ModelError            a configured model did not give a usable reply
     ├── ModelAuthError    the key was refused: a retry cannot help
@@ -75,6 +76,12 @@ class DataError(LexloopError):
 
 class OutdatedIndexError(DataError):
     """An index is of an earlier format or was stemmed otherwise; an update brings it up."""
+
+
+class TrainingError(LexloopError):
+    """A training cannot go on; its last good checkpoint is kept."""
+
+    exit_code = 9
 
 
 class ThreadBusy(LexloopError):

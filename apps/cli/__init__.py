@@ -12,6 +12,7 @@ Exit codes, for scripts:
 6     the model did not give a usable reply
 7     the deadline ran out
 8     other questions kept the thread busy
+9     a training could not go on; its last good checkpoint is kept
 10    with ``--exit-code``: abstained
 11    with ``--exit-code``: answered, but the answer did not pass
 12    an evaluation ended, but some of its questions were not answered
@@ -44,7 +45,7 @@ from lexloop.apps.cli.show import show
 
 _EPILOG = (
     "Exit codes: 0 answered or abstained; 1 unexpected; 2 input or settings; 3 index made, files "
-    "skipped; 4 documents; 5 stored files; 6 model; 7 deadline; 8 thread busy; 130 interrupted. "
+    "skipped; 4 documents; 5 stored files; 6 model; 7 deadline; 8 thread busy; 9 training; 130 interrupted. "
     "With --exit-code: 10 abstained; 11 answered without passing. eval: 12 some questions not "
     "answered."
 )

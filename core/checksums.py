@@ -1,0 +1,46 @@
+"""The SHA-256 of every file of a folder, in a file beside them that ``sha256sum -c`` reads."""
+
+import hashlib
+from pathlib import Path
+
+from lexloop.core.errors import DataError
+from lexloop.core.files import write_text
+
+SUMS = "SHA256SUMS"
+
+
+def write_sums(folder: Path) -> None:
+    """Write the SHA-256 of every file that lies in a folder now.
+
+    Raises:
+        OSError: A file cannot be read, or the sums cannot be written.
+    """
+    names = sorted(path.name for path in folder.iterdir() if path.is_file() and path.name != SUMS)
+    write_text(folder / SUMS, "".join(f"{sha256_of(folder / name)}  {name}\n" for name in names))
+
+
+def check_sums(folder: Path) -> None:
+    """Refuse a folder whose files are not those that were summed.
+
+    Raises:
+        DataError: The sums are missing or unreadable, or a file is missing or another.
+    """
+    hint = "Copy the folder again from where it was made, or train anew."
+    try:
+        lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()
+        held = [line.split("  ", 1) for line in lines]
+        for digest, name in held:
+            if (found := sha256_of(folder / Path(name).name)) != digest:
+                raise DataError(f"{folder / name} has SHA-256 {found}, not {digest}.", hint)
+    except (OSError, ValueError) as error:
+        raise DataError(f"The files of {folder} cannot be checked: {error}.", hint) from error
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file, as hexadecimal digits.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
