@@ -129,6 +129,7 @@ def text_hosts(settings: "Settings", connection: "Connection") -> list[str]:
     if settings.model is not None:
         from lexloop.core.errors import ModelError
         from lexloop.models.chat import connect
+        from lexloop.models.provider import HERE
 
         try:
             hosts.append(connect(settings, connection).host)
@@ -139,7 +140,7 @@ def text_hosts(settings: "Settings", connection: "Connection") -> list[str]:
         named = os.environ.get("OPENAI_API_BASE") or os.environ.get("OPENAI_BASE_URL")
         address = connection.base_url or named or _OPENAI
         hosts.append(urlsplit(address).netloc.rpartition("@")[2])
-    return list(dict.fromkeys(hosts))
+    return [host for host in dict.fromkeys(hosts) if host != HERE]
 
 
 def tracing() -> bool:

@@ -1,0 +1,110 @@
+"""``local:FOLDER``: a chat model in this process, through transformers.
+
+LangChain's own ChatHuggingFace counts no tokens, cannot be stopped at a deadline and brings two
+more packages; this is what the graph asks of a chat model and no more.
+"""
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from pydantic import Field
+
+from lexloop.core.errors import DataError
+from lexloop.models.local_model import LocalModel, Turn, load_local
+
+_MOST_TOKENS = 1024
+_ROLES = {"human": "user", "ai": "assistant", "system": "system"}
+
+
+class DoesNotFit(Exception):
+    """A prompt leaves no room for a reply; the status is that of hosts that refuse one."""
+
+    status_code = 400
+
+
+class LocalChat(BaseChatModel):
+    """A model of this machine as LangChain knows chat models.
+
+    Several calls are answered one after the other; one that is cancelled stops at its next token.
+    """
+
+    local: Any = Field(repr=False, exclude=True)
+    lock: Any = Field(default_factory=threading.Lock, repr=False, exclude=True)
+    temperature: float | None = None
+    top_p: float | None = None
+    seed: int | None = None
+    max_tokens: int | None = None
+
+    @property
+    def _llm_type(self) -> str:
+        return "lexloop-local"
+
+    def _generate(
+        self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **_: Any
+    ) -> ChatResult:
+        return self._result(messages, threading.Event())
+
+    async def _agenerate(
+        self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **_: Any
+    ) -> ChatResult:
+        stopped = threading.Event()
+        try:
+            return await asyncio.to_thread(self._result, messages, stopped)
+        finally:
+            stopped.set()
+
+    def _result(self, messages: Sequence[BaseMessage], stopped: threading.Event) -> ChatResult:
+        import torch
+
+        local: LocalModel = self.local
+        prompt = local.prompt([_turn(message) for message in messages])
+        room = min(self.max_tokens or _MOST_TOKENS, local.window - len(prompt))
+        if room < 1:
+            raise DoesNotFit(f"its window has {local.window} tokens, and {len(prompt)} were sent")
+        with self.lock:
+            if self.seed is not None:
+                torch.manual_seed(self.seed)
+            (ids,) = local.write([prompt], room, self._sampling(), stopped.is_set)
+        ended = bool(ids) and ids[-1] in local.ends
+        message = AIMessage(
+            local.text(ids),
+            usage_metadata={
+                "input_tokens": len(prompt),
+                "output_tokens": len(ids),
+                "total_tokens": len(prompt) + len(ids),
+            },
+            response_metadata={"finish_reason": "stop" if ended else "length"},
+        )
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    def _sampling(self) -> dict[str, Any]:
+        """What is sampled with; empty for the likeliest token."""
+        if not self.temperature and self.top_p is None:
+            return {}
+        return {"temperature": self.temperature or 1.0, "top_p": self.top_p}
+
+
+@lru_cache(maxsize=1)
+def local_chat(folder: str) -> LocalChat:
+    """The chat model of a folder; the last one stays in memory.
+
+    Raises:
+        DataError: There is no such folder, or see ``load_local``.
+    """
+    if not Path(folder).expanduser().is_dir():
+        raise DataError(
+            f"The model's folder {folder!r} is not there.",
+            "Name one as `local:FOLDER`, as `lexloop finetune generator` makes them.",
+        )
+    return LocalChat(local=load_local(folder))
+
+
+def _turn(message: BaseMessage) -> Turn:
+    return {"role": _ROLES[message.type], "content": message.text}
