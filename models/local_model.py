@@ -134,8 +134,8 @@ def load_local(name: str, *, four_bit: bool = False, on_cpu: bool = False) -> Lo
         on_cpu: Leave the GPU alone.
 
     Raises:
-        DataError: It is not there, not what its checksums say, a pickle, no causal language model, or
-            its weights are another architecture's.
+        DataError: It is not there, not what its checksums say, a pickle, no causal language
+            model, or its weights are another architecture's.
     """
     folder = Path(name).expanduser()
     if folder.is_dir():
