@@ -20,9 +20,9 @@ Turn = dict[str, str]
 """``role`` (system, user or assistant) and ``content``."""
 
 _TEMPLATE = (
-    "{% for message in messages %}### {{ message['role'] }}\n{{ message['content'] }}"
-    "{% if message['role'] == 'assistant' %}{{ eos_token }}{% endif %}\n\n{% endfor %}"
-    "{% if add_generation_prompt %}### assistant\n{% endif %}"
+    "{% for message in messages %}{{ '### ' + message['role'] + '\n' + message['content'] }}"
+    "{% if message['role'] == 'assistant' %}{{ eos_token }}{% endif %}{{ '\n\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '### assistant\n' }}{% endif %}"
 )
 """For tokenizers that have none, as those of models that were never taught to chat."""
 _USABLE = "Name a local folder, or a hub id that this machine can reach, of a causal language model"

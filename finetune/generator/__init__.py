@@ -6,7 +6,8 @@ To train on::
     {"question": "...", "context": "...", "answer": "..."}
 
 ``context`` (what the answer is to be taken from) and ``system`` (instructions) may be left out.
-``instruction``, ``input`` and ``output`` are read as ``question``, ``context`` and ``answer``. To be measured on, each file of one kind::
+``instruction``, ``input`` and ``output`` are read as ``question``, ``context`` and ``answer``.
+To be measured on, each file of one kind::
 
     {"question": "...", "choices": ["...", "..."], "answer": "..."}   multiple choice
     {"question": "...", "context": "...", "label": "..."}             classification

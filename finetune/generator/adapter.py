@@ -2,6 +2,7 @@
 
 import gc
 import math
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -100,25 +101,26 @@ def train_adapter(
 
 @contextmanager
 def enough_memory(doing: str) -> Iterator[None]:
-    """Say what to do where the memory does not suffice, and let go of what was used.
+    """Say what to do where the memory does not suffice, after letting go of what was used before.
 
     Raises:
         TrainingError: It does not suffice.
     """
     import torch
 
+    gc.collect()  # a trainer refers to itself
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # of transformers, of its own names
+            yield
     except (torch.OutOfMemoryError, MemoryError) as error:
         raise TrainingError(
             f"There was not enough memory while {doing}: {' '.join(str(error).split())[:200]}.",
             f"{_GOES_ON}; lower --at-once, end what else uses the GPU, or begin anew with 4 bits "
             "(bitsandbytes), a lower --max-tokens or a smaller base.",
         ) from error
-    finally:
-        gc.collect()
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
 
 
 def _encoded(local: LocalModel, examples: Sequence[Example], most: int) -> Rows:

@@ -7,9 +7,10 @@ in ``NAME.work``, so that the same command goes on; the folder appears when all 
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,6 +30,7 @@ from lexloop.finetune.generator.adapter import (
 )
 from lexloop.finetune.generator.rows import Split, Test, divide, read_examples, read_test
 from lexloop.finetune.generator.scoring import measure
+from lexloop.models.bars import without_bars
 from lexloop.models.local_model import CARD, LocalModel, load_local
 
 KINDS = ("domain", "instructions")
@@ -140,17 +142,17 @@ class _Maker:
         adapters, figures = {}, {}
         for stage in STAGES:
             if stage in KINDS:
-                adapters[stage] = self._kept(f"{stage}.trained", lambda: self._train(stage))
+                adapters[stage] = self._kept(f"{stage}.trained", partial(self._train, stage))
             if stage == "merged" and not (self._work / "merged").exists():
                 self._say("merged: merging the adapters")
                 self._merge()
-            figures[stage] = self._kept(f"{stage}.figures", lambda: self._measure(stage))
+            figures[stage] = self._kept(f"{stage}.figures", partial(self._measure, stage))
         card = {
             "kind": "generator",
             **said,
             "command": self._plan.command,
             "adapters": adapters,
-            "merge": {"combination_type": "linear", "weights": dict(self._weights())},
+            "merge": {"combination_type": "linear", "shares": dict(self._shares())},
             "figures": {
                 test.path.name: {
                     "kind": test.kind,
@@ -169,7 +171,7 @@ class _Maker:
         settle(folder, self._plan.out)
         return card
 
-    def _kept(self, name: str, make: Any) -> Any:
+    def _kept(self, name: str, make: Callable[[], Any]) -> Any:
         """What a stage found, from its file where it was done before."""
         file = self._work / f"{name}.json"
         if not file.exists():
@@ -217,19 +219,20 @@ class _Maker:
         with enough_memory("the adapters were merged"):
             local = load_local(self._plan.base, on_cpu=True)
             adapted = self._adapted(local.model, *KINDS)
-            names, weights = zip(*self._weights(), strict=True)
-            adapted.add_weighted_adapter(
-                list(names), list(weights), "merged", combination_type="linear"
-            )
+            # peft takes the root of each weight for both factors of an adapter: from the squares it
+            # makes the mean of either, so that two adapters alike are merged into the same again
+            squares = [share**2 for _, share in self._shares()]
+            adapted.add_weighted_adapter(list(KINDS), squares, "merged", combination_type="linear")
             adapted.set_adapter("merged")
             part = self._work / "merged.part"
             if part.exists():
                 rmtree(part)
-            adapted.merge_and_unload().save_pretrained(str(part))
+            with without_bars():
+                adapted.merge_and_unload().save_pretrained(str(part))
             local.tokenizer.save_pretrained(str(part))
             settle(part, self._work / "merged")
 
-    def _weights(self) -> list[tuple[str, float]]:
+    def _shares(self) -> list[tuple[str, float]]:
         domain = self._plan.domain_weight
         return list(zip(KINDS, (domain, 1.0 - domain), strict=True))
 

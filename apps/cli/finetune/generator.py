@@ -199,6 +199,7 @@ def generator(
                     f"{told['kept_step']}, loss on rows held back {told['kept_loss']:.3f}"
                 )
             )
+        console.print(plain(one_line(f"Intervals and data: {out / 'card.json'}"), "dim"))
         console.print(plain(one_line(f"Use it with: --model local:{out}"), "cyan"))
 
 
@@ -247,6 +248,5 @@ def _table(name: str, figures: dict[str, Any]) -> "Table":
 
 
 def _shown(figure: dict[str, float] | float | None) -> str:
-    if isinstance(figure, dict):
-        return f"{figure['mean']:.3f} ({figure['low']:.3f} to {figure['high']:.3f})"
-    return "–" if figure is None else f"{figure:.3f}"
+    mean = figure["mean"] if isinstance(figure, dict) else figure
+    return "–" if mean is None else f"{mean:.3f}"
