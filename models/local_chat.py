@@ -6,14 +6,14 @@ more packages; this is what the graph asks of a chat model and no more.
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from pydantic import Field
 
 from lexloop.core.errors import DataError
@@ -60,7 +60,37 @@ class LocalChat(BaseChatModel):
         finally:
             stopped.set()
 
-    def _result(self, messages: Sequence[BaseMessage], stopped: threading.Event) -> ChatResult:
+    async def _astream(
+        self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **_: Any
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        stopped = threading.Event()
+        pieces: asyncio.Queue[str | None] = asyncio.Queue()
+        loop = asyncio.get_running_loop()
+
+        def tell(piece: str) -> None:
+            loop.call_soon_threadsafe(pieces.put_nowait, piece)
+
+        writing = asyncio.create_task(asyncio.to_thread(self._result, messages, stopped, tell))
+        writing.add_done_callback(lambda _: pieces.put_nowait(None))
+        try:
+            while (piece := await pieces.get()) is not None:
+                yield ChatGenerationChunk(message=AIMessageChunk(content=piece))
+            whole: Any = (await writing).generations[0].message
+        finally:
+            stopped.set()
+        end = AIMessageChunk(
+            content="",
+            usage_metadata=whole.usage_metadata,
+            response_metadata=whole.response_metadata,
+        )
+        yield ChatGenerationChunk(message=end)
+
+    def _result(
+        self,
+        messages: Sequence[BaseMessage],
+        stopped: threading.Event,
+        show: Callable[[str], None] | None = None,
+    ) -> ChatResult:
         import torch
 
         local: LocalModel = self.local
@@ -71,7 +101,7 @@ class LocalChat(BaseChatModel):
         with self.lock:
             if self.seed is not None:
                 torch.manual_seed(self.seed)
-            (ids,) = local.write([prompt], room, self._sampling(), stopped.is_set)
+            (ids,) = local.write([prompt], room, self._sampling(), stopped.is_set, show)
         ended = bool(ids) and ids[-1] in local.ends
         message = AIMessage(
             local.text(ids),

@@ -65,6 +65,7 @@ class LocalModel:
         most: int,
         sampling: dict[str, Any] | None = None,
         stopped: Callable[[], bool] = lambda: False,
+        show: Callable[[str], None] | None = None,
     ) -> list[list[int]]:
         """The tokens of the replies to some prompts, written side by side.
 
@@ -73,6 +74,7 @@ class LocalModel:
             most: The most tokens of one reply.
             sampling: ``temperature`` and ``top_p``; without them always the likeliest token.
             stopped: Asked after each token whether to stop here.
+            show: Called with the words of a single reply as they come.
 
         Returns:
             Each reply with its end token where it reached it.
@@ -93,7 +95,10 @@ class LocalModel:
                 do_sample=bool(sampling),
                 eos_token_id=sorted(ends),
                 pad_token_id=padding,
-                stopping_criteria=[lambda ids, _: torch.full((len(ids),), stopped())],
+                stopping_criteria=[
+                    lambda ids, _: torch.full((len(ids),), stopped(), device=ids.device)
+                ],
+                streamer=_shower(self.tokenizer, show) if show else None,
                 **own,
             )
         return [_until(ids, ends) for ids in made[:, longest:].tolist()]
@@ -153,8 +158,7 @@ def load_local(name: str, *, four_bit: bool = False, on_cpu: bool = False) -> Lo
     try:
         with without_bars():
             tokenizer: Any = AutoTokenizer.from_pretrained(name, trust_remote_code=False)
-            model: Any
-            model, loading = AutoModelForCausalLM.from_pretrained(
+            loaded: Any = AutoModelForCausalLM.from_pretrained(
                 name, trust_remote_code=False, output_loading_info=True, **options
             )
     except torch.OutOfMemoryError:
@@ -162,6 +166,7 @@ def load_local(name: str, *, four_bit: bool = False, on_cpu: bool = False) -> Lo
     except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
         what = f"The model {name!r} cannot be loaded: {' '.join(str(error).split())[:300]}."
         raise DataError(what, f"{_USABLE}, as safetensors.") from error
+    model, loading = loaded
     if missing := sorted(loading["missing_keys"]):
         raise DataError(
             f"The weights of {name!r} are of another architecture than its config.json says: "
@@ -171,6 +176,15 @@ def load_local(name: str, *, four_bit: bool = False, on_cpu: bool = False) -> Lo
     if not four_bit and not on_cpu and torch.cuda.is_available():
         model = model.to("cuda")
     return LocalModel(model.eval(), _completed(tokenizer, name))
+
+
+def _shower(tokenizer: Any, show: Callable[[str], None]) -> Any:
+    """What transformers tells of each token, and what tells of whole words."""
+    from transformers import TextStreamer
+
+    streamer: Any = TextStreamer(tokenizer, skip_prompt=True, skip_special_tokens=True)
+    streamer.on_finalized_text = lambda text, stream_end=False: show(text)
+    return streamer
 
 
 def _refuse_pickles(folder: Path) -> None:

@@ -20,6 +20,7 @@ LOCAL = "local"
 """The provider of models in a folder of this machine: `local:FOLDER`."""
 HERE = "this machine"
 """The host of such a model, to which no text goes."""
+_MARKING = ("anthropic", "ollama", LOCAL)
 _SECRET_NAMES = ("_API_KEY", "_ACCESS_KEY", "_SECRET_KEY", "_TOKEN")
 _SHORTEST_SECRET = 8
 _SHOWN_CHARS = 300
@@ -51,7 +52,7 @@ class Client:
         """
         from langchain_openai.chat_models.base import BaseChatOpenAI
 
-        return isinstance(self.model, BaseChatOpenAI) or self.provider in ("anthropic", "ollama")
+        return isinstance(self.model, BaseChatOpenAI) or self.provider in _MARKING
 
     @property
     def always_streams(self) -> bool:

@@ -132,7 +132,8 @@ def text_hosts(settings: "Settings", connection: "Connection") -> list[str]:
         from lexloop.models.provider import HERE
 
         try:
-            hosts.append(connect(settings, connection).host)
+            host = connect(settings, connection).host
+            hosts += [host] if host != HERE else []
         except ModelError:
             if not settings.fallback:
                 raise
@@ -140,7 +141,7 @@ def text_hosts(settings: "Settings", connection: "Connection") -> list[str]:
         named = os.environ.get("OPENAI_API_BASE") or os.environ.get("OPENAI_BASE_URL")
         address = connection.base_url or named or _OPENAI
         hosts.append(urlsplit(address).netloc.rpartition("@")[2])
-    return [host for host in dict.fromkeys(hosts) if host != HERE]
+    return list(dict.fromkeys(hosts))
 
 
 def tracing() -> bool:

@@ -147,7 +147,8 @@ def _trainer(
     from datasets import Dataset
     from peft import LoraConfig
     from transformers import EarlyStoppingCallback, PrinterCallback
-    from trl import SFTConfig, SFTTrainer
+    from trl.trainer.sft_config import SFTConfig
+    from trl.trainer.sft_trainer import SFTTrainer
 
     gpu = torch.cuda.is_available()
     at_once = min(recipe.at_once, recipe.batch)

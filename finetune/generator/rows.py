@@ -119,7 +119,7 @@ def read_test(path: Path) -> Test:
             is malformed.
     """
     rows = read_jsonl(path, _Test)
-    kinds = sorted({row.kind for row in rows})
+    kinds: list[Kind] = sorted({row.kind for row in rows})
     if len(kinds) > 1:
         what = f"{path} has rows of several kinds: {', '.join(kinds)}."
         raise InputError(what, "Give a file for each.")

@@ -4,6 +4,7 @@ import json
 import shutil
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from lexloop.core.errors import (
 )
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
-from lexloop.models.chat import ChatModel, connect
+from lexloop.models.chat import ChatModel, Token, connect
 from lexloop.models.dialogue import ChatRequest
 from lexloop.models.local_chat import local_chat
 from lexloop.models.local_model import load_local
@@ -72,6 +73,15 @@ def test_it_replies_and_is_counted(folder: Path, meter: Usage, soon: float) -> N
     assert (meter["tokens_in"], meter["tokens_out"]) == (len(local.prompt(turns)), said)
 
 
+def test_a_streamed_reply_comes_word_by_word(folder: Path, meter: Usage, soon: float) -> None:
+    shown: list[Token] = []
+    asked = replace(ASKED, stream=True)
+    reply = model(folder).complete(asked, deadline=soon, meter=meter, on_token=shown.append)
+    assert reply.text == TAUGHT == "".join(token.text for token in shown)
+    assert len(shown) == len(TAUGHT.split())
+    assert meter["tokens_out"] == len(load_local(str(folder)).tokenizer(TAUGHT)["input_ids"]) + 1
+
+
 async def _both(folder: Path, meter: Usage, soon: float) -> list[str]:
     import asyncio
 
@@ -94,10 +104,10 @@ def test_sampling_with_a_seed_repeats(folder: Path, meter: Usage, soon: float) -
     assert first == second
 
 
-def test_json_is_read_out_of_the_text(copied: Path, meter: Usage, soon: float) -> None:
-    teach(copied, 'Here it is: {"score": 0.5}', steps=200)
+def test_json_is_read_out_of_the_text(tmp_path: Path, meter: Usage, soon: float) -> None:
+    taught = teach(make_model(tmp_path / "json"), 'So: {"score": 1}', steps=200)
     asked = ChatRequest("evaluate", "Reply in JSON.", "Score it.", schema=Verdict)
-    assert model(copied).complete(asked, deadline=soon, meter=meter).parsed == Verdict(score=0.5)
+    assert model(taught).complete(asked, deadline=soon, meter=meter).parsed == Verdict(score=1.0)
 
 
 def test_no_json_after_one_repair(folder: Path, meter: Usage, soon: float) -> None:
@@ -120,15 +130,17 @@ def test_a_prompt_that_does_not_fit(folder: Path, meter: Usage, soon: float) -> 
     assert meter["model_calls"] == 1
 
 
-def test_the_deadline_stops_the_writing(copied: Path, meter: Usage) -> None:
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_deadline_stops_the_writing(copied: Path, meter: Usage, stream: bool) -> None:
     teach(copied, "and " * 30, steps=60)
     local = load_local(str(copied))
     local.tokenizer.eos_token, local.model.generation_config.eos_token_id = "§", None
     chat = local_chat(str(copied))
     chat.local = local  # it never ends by itself
+    asked = replace(ASKED, stream=stream)
     begun = time.monotonic()
     with pytest.raises(DeadlineExceeded):
-        model(copied, max_tokens=16_000).complete(ASKED, deadline=begun + 0.3, meter=meter)
+        model(copied, max_tokens=16_000).complete(asked, deadline=begun + 0.3, meter=meter)
     assert chat.lock.acquire(timeout=5.0)
 
 
