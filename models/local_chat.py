@@ -5,6 +5,7 @@ more packages; this is what the graph asks of a chat model and no more.
 """
 
 import asyncio
+import hashlib
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import lru_cache
@@ -20,6 +21,7 @@ from lexloop.core.errors import DataError
 from lexloop.models.local_model import LocalModel, Turn, load_local
 
 _MOST_TOKENS = 1024
+_STAMP_LENGTH = 12
 _ROLES = {"human": "user", "ai": "assistant", "system": "system"}
 
 
@@ -32,10 +34,13 @@ class DoesNotFit(Exception):
 class LocalChat(BaseChatModel):
     """A model of this machine as LangChain knows chat models.
 
+    ``stamp`` tells its weights from others in the same folder: replies are kept by it.
+
     Several calls are answered one after the other; one that is cancelled stops at its next token.
     """
 
     local: Any = Field(repr=False, exclude=True)
+    stamp: str = ""
     lock: Any = Field(default_factory=threading.Lock, repr=False, exclude=True)
     temperature: float | None = None
     top_p: float | None = None
@@ -121,19 +126,26 @@ class LocalChat(BaseChatModel):
         return {"temperature": self.temperature or 1.0, "top_p": self.top_p}
 
 
-@lru_cache(maxsize=1)
 def local_chat(folder: str) -> LocalChat:
-    """The chat model of a folder; the last one stays in memory.
+    """The chat model of a folder; the last one stays in memory while its weights stay the same.
 
     Raises:
         DataError: There is no such folder, or see ``load_local``.
     """
-    if not Path(folder).expanduser().is_dir():
+    path = Path(folder).expanduser()
+    if not path.is_dir():
         raise DataError(
             f"The model's folder {folder!r} is not there.",
             "Name one as `local:FOLDER`, as `lexloop finetune generator` makes them.",
         )
-    return LocalChat(local=load_local(folder))
+    told = [(file.name, file.stat()) for file in sorted(path.glob("*.safetensors"))]
+    stamp = "".join(f"{name} {stat.st_size} {stat.st_mtime_ns}\n" for name, stat in told)
+    return _loaded(str(path), hashlib.sha256(stamp.encode()).hexdigest()[:_STAMP_LENGTH])
+
+
+@lru_cache(maxsize=1)
+def _loaded(folder: str, stamp: str) -> LocalChat:
+    return LocalChat(local=load_local(folder), stamp=stamp)
 
 
 def _turn(message: BaseMessage) -> Turn:

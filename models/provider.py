@@ -95,6 +95,8 @@ def client(settings: Settings, connection: Connection) -> Client:
     model = _built(provider, name, options, secrets)
     if "temperature" in type(model).model_fields:
         model = model.model_copy(update={"temperature": None})  # LangChain has defaults of its own
+    if stamp := getattr(model, "stamp", ""):  # of a local model's weights
+        name = f"{name}@{stamp}"
     return Client(model, provider, f"{provider}:{name}", _host(provider, model), secrets)
 
 

@@ -203,21 +203,24 @@ def _trainer(
 
 
 def _watch(say: Say) -> Any:
-    """Tells of each step, refuses a loss that is no number, and marks checkpoints as whole."""
+    """Tells of each check, refuses a loss that is no number, and marks checkpoints as whole."""
     from transformers import TrainerCallback
 
     class Watch(TrainerCallback):
+        loss = math.nan
+
         def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
-            for name, said in {"loss": "loss", "eval_loss": "loss on rows held back"}.items():
-                value = (logs or {}).get(name)
-                if value is None:
-                    continue
+            for name in ("loss", "eval_loss"):
+                value = (logs or {}).get(name, 0.0)
                 if not math.isfinite(value):
                     raise TrainingError(
-                        f"The {said} is {value} at step {state.global_step}.",
+                        f"The loss is {value} at step {state.global_step}.",
                         f"{_GOES_ON}; begin anew with a lower --rate and another --out.",
                     )
-                say(f"step {state.global_step} of {state.max_steps}: {said} {value:.3f}")
+            self.loss = (logs or {}).get("loss", self.loss)
+            if held := (logs or {}).get("eval_loss"):
+                step = f"step {state.global_step} of {state.max_steps}"
+                say(f"{step}: loss {self.loss:.3f}, on rows held back {held:.3f}")
 
         def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
             write_sums(Path(args.output_dir) / f"checkpoint-{state.global_step}")

@@ -6,9 +6,7 @@ in ``NAME.work``, so that the same command goes on; the folder appears when all 
 """
 
 import json
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.metadata import version
@@ -19,7 +17,7 @@ from typing import Any
 
 from lexloop.core.checksums import check_sums, sha256_of
 from lexloop.core.errors import DataError, InputError
-from lexloop.core.files import let_go, try_lock, write_text
+from lexloop.core.files import write_text
 from lexloop.finetune.generator.adapter import (
     ADAPTER,
     Recipe,
@@ -30,6 +28,7 @@ from lexloop.finetune.generator.adapter import (
 )
 from lexloop.finetune.generator.rows import Split, Test, divide, read_examples, read_test
 from lexloop.finetune.generator.scoring import measure
+from lexloop.finetune.generator.workplace import made_before, workplace
 from lexloop.models.bars import without_bars
 from lexloop.models.local_model import CARD, LocalModel, load_local
 
@@ -119,8 +118,8 @@ def make_generator(plan: Plan, say: Say) -> dict[str, Any]:
     }
     said = _about(plan, splits, tests)
     if plan.out.exists():
-        return _made_before(plan.out, said)
-    with _workplace(plan.out, said) as work:
+        return made_before(plan.out, said)
+    with workplace(plan.out, said) as work:
         maker = _Maker(plan, splits, tests, work, say)
         return maker.finish(said)
 
@@ -276,62 +275,3 @@ def _weights_of(base: str) -> dict[str, str] | str:
             "Name a local folder, or a hub id that this machine can reach.",
         ) from error
     return str(config._commit_hash)
-
-
-def _made_before(out: Path, said: dict[str, Any]) -> dict[str, Any]:
-    """The card of a folder that the same plan has made.
-
-    Raises:
-        InputError: It is something else.
-        DataError: Its files are not what they were.
-    """
-    try:
-        card: dict[str, Any] = json.loads((out / CARD).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        card = {}
-    if any(card.get(name) != value for name, value in said.items()):
-        raise InputError(
-            f"{out} is there already, and is not what this command makes.",
-            "Name another --out, or remove it.",
-        )
-    check_sums(out)
-    rmtree(_beside(out), ignore_errors=True)
-    return card
-
-
-@contextmanager
-def _workplace(out: Path, said: dict[str, Any]) -> Iterator[Path]:
-    """The folder for what the stages make, for this process alone; gone when they are done.
-
-    Raises:
-        InputError: It cannot be made, is in use, or belongs to another plan.
-    """
-    work = _beside(out)
-    try:
-        work.mkdir(parents=True, exist_ok=True)
-        handle = try_lock(work / "lock")
-    except OSError as error:
-        raise InputError(f"{work} cannot be made: {error}.", "Name another --out.") from error
-    if handle is None:
-        raise InputError(f"Another training writes to {work}.", "Wait for it, or end it.")
-    try:
-        _same_plan(work / "plan.json", said)
-        yield work
-        rmtree(work)
-    finally:
-        let_go(handle)
-
-
-def _same_plan(file: Path, said: dict[str, Any]) -> None:
-    if not file.exists():
-        write_text(file, json.dumps(said, indent=2))
-    before = json.loads(file.read_text(encoding="utf-8"))
-    if other := [name for name, value in said.items() if before.get(name) != value]:
-        raise InputError(
-            f"{file.parent} holds a training that was begun otherwise ({', '.join(other)}).",
-            "Give the same options and files to go on, name another --out, or remove it.",
-        )
-
-
-def _beside(out: Path) -> Path:
-    return Path(os.path.abspath(out)).with_name(f"{out.name}.work")

@@ -21,6 +21,7 @@ from lexloop.core.errors import (
 )
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
+from lexloop.models import local_chat as local_chat_module
 from lexloop.models.chat import ChatModel, Token, connect
 from lexloop.models.dialogue import ChatRequest
 from lexloop.models.local_chat import local_chat
@@ -43,7 +44,7 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(1)  # so small a model only waits for further ones
     yield
     torch.set_num_threads(before)
-    local_chat.cache_clear()
+    local_chat_module._loaded.cache_clear()
 
 
 @pytest.fixture(scope="module")
@@ -160,6 +161,14 @@ def test_replies_side_by_side_are_those_one_by_one(folder: Path) -> None:
     assert [local.text(ids) for ids in together] == [TAUGHT, TAUGHT]
 
 
+def test_a_folder_trained_anew_is_another_model(copied: Path, meter: Usage, soon: float) -> None:
+    before = model(copied)
+    assert model(copied).name == before.name
+    teach(copied, "Nobody.")
+    assert model(copied).name != before.name
+    assert model(copied).complete(ASKED, deadline=soon, meter=meter).text == "Nobody."
+
+
 def test_no_text_leaves_the_machine(folder: Path) -> None:
     assert text_hosts(Settings(model=f"local:{folder}"), Connection()) == []
 
@@ -178,8 +187,9 @@ def test_weights_that_are_not_those_of_the_checksums(copied: Path) -> None:
     from lexloop.core.checksums import write_sums
 
     write_sums(copied)
-    assert model(copied).name == f"local:{copied}"
-    local_chat.cache_clear()
+    name = model(copied).name
+    assert name.startswith(f"local:{copied}@")
+    assert model(copied).name == name
     weights = bytearray((copied / "model.safetensors").read_bytes())
     weights[-1] ^= 1
     (copied / "model.safetensors").write_bytes(weights)
