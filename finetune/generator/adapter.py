@@ -151,7 +151,8 @@ def _trainer(
     from trl.trainer.sft_trainer import SFTTrainer
 
     gpu = torch.cuda.is_available()
-    at_once = min(recipe.at_once, recipe.batch)
+    # whatever is on the device at once, a step has the same rows
+    at_once = max(n for n in range(1, recipe.at_once + 1) if recipe.batch % n == 0)
     steps = math.ceil(len(trained) / recipe.batch)
     every = max(1, steps // _CHECKS_PER_EPOCH)
     settings: Any = SFTConfig(
@@ -162,7 +163,7 @@ def _trainer(
         warmup_steps=_WARMUP,
         per_device_train_batch_size=at_once,
         per_device_eval_batch_size=at_once,
-        gradient_accumulation_steps=math.ceil(recipe.batch / at_once),
+        gradient_accumulation_steps=recipe.batch // at_once,
         gradient_checkpointing=gpu,
         bf16=gpu and torch.cuda.is_bf16_supported(),
         max_length=None,

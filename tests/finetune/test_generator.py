@@ -287,16 +287,32 @@ def test_a_loss_that_is_no_number_ends_it_and_the_last_checkpoint_is_kept(
     check_sums(tmp_path / "out.work" / "domain" / "checkpoints" / "checkpoint-2")
 
 
-def test_a_gpu_without_memory(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_without_memory_goes_on_with_fewer_rows_at_once(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import torch
     from transformers import LlamaModel
 
-    def refuse(*_: Any, **__: Any) -> Any:
-        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+    forward = LlamaModel.forward
+    rows: list[int] = []
+
+    def refuse(self: Any, *args: Any, **options: Any) -> Any:
+        found = forward(self, *args, **options)
+        rows.append(len(found.last_hidden_state))
+        if rows[-1] > 2 and len(rows) > 8:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+        return found
 
     monkeypatch.setattr(LlamaModel, "forward", refuse)
+    plan = planned(data, tmp_path / "out", tests=())
     with pytest.raises(TrainingError, match=r"Tried to allocate 2\.00 GiB.* lower --at-once"):
-        make_generator(planned(data, tmp_path / "out", tests=()), quiet)
+        make_generator(plan, quiet)
+    said: list[str] = []
+    card = make_generator(replace(plan, recipe=replace(RECIPE, at_once=3)), said.append)
+    first = next(int(found[1]) for line in said if (found := re.search(r"step (\d)", line)))
+    assert first > 2
+    assert card["adapters"]["domain"]["steps"] == STEPS
+    assert max(rows[9:]) == 2  # the most that 4 can be divided into, of at most 3
 
 
 def test_a_base_that_cannot_be_used(data: Path, tmp_path: Path) -> None:
