@@ -19,7 +19,7 @@ from lexloop.models.local_model import LocalModel, load_local
 Say = Callable[[str], None]
 Rows = list[dict[str, Any]]
 ADAPTER = "adapter"
-_CHECKPOINTS = "checkpoints"
+CHECKPOINTS = "checkpoints"
 _ALPHA_TO_RANK = 2
 _DROPOUT = 0.05
 _WARMUP = 0.03
@@ -38,7 +38,7 @@ class Recipe:
         batch: Rows of one step.
         at_once: Rows that are on the device at once; changes the memory needed and little else.
         most_tokens: The longest row, in tokens; longer ones are left out.
-        patience: Checks without improvement, four in an epoch, after which it stops.
+        patience: Checks without improvement, at most four in an epoch, after which it stops.
         seed: Of the order of the rows and of the adapter's first weights.
         four_bit: Keep the weights under the adapter as NF4.
     """
@@ -64,7 +64,7 @@ def train_adapter(
         split: The rows.
         recipe: How.
         folder: Gets the adapter with the least loss on the rows held back, in ``adapter/``, and
-            until then the checkpoints.
+            the ``checkpoints/``, which may go once what is returned is safe.
         say: Hears what is going on.
 
     Returns:
@@ -79,7 +79,7 @@ def train_adapter(
     from transformers import set_seed
 
     set_seed(recipe.seed)
-    checkpoints = folder / _CHECKPOINTS
+    checkpoints = folder / CHECKPOINTS
     with enough_memory(f"the adapter in {folder.name} was trained"):
         local = load_local(base, four_bit=recipe.four_bit)
         trained = _encoded(local, split.trained, recipe.most_tokens)
@@ -88,15 +88,13 @@ def train_adapter(
         trainer.train(resume_from_checkpoint=_last_good(checkpoints))
         _save(trainer.model, folder / ADAPTER)
     state = trainer.state
-    told = {
+    return {
         "too_long": len(split.trained) + len(split.held) - len(trained) - len(held),
         "steps": state.global_step,
         "kept_step": state.best_global_step,
         "kept_loss": round(float(state.best_metric), 6),
         "stopped_early": state.global_step < state.max_steps,
     }
-    rmtree(checkpoints)
-    return told
 
 
 @contextmanager
@@ -154,7 +152,7 @@ def _trainer(
     # whatever is on the device at once, a step has the same rows
     at_once = max(n for n in range(1, recipe.at_once + 1) if recipe.batch % n == 0)
     steps = math.ceil(len(trained) / recipe.batch)
-    every = max(1, steps // _CHECKS_PER_EPOCH)
+    every = math.ceil(steps / _CHECKS_PER_EPOCH)
     settings: Any = SFTConfig(
         output_dir=str(folder),
         num_train_epochs=recipe.epochs,

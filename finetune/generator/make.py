@@ -20,6 +20,7 @@ from lexloop.core.errors import DataError, InputError
 from lexloop.core.files import write_text
 from lexloop.finetune.generator.adapter import (
     ADAPTER,
+    CHECKPOINTS,
     Recipe,
     Say,
     enough_memory,
@@ -142,6 +143,7 @@ class _Maker:
         for stage in STAGES:
             if stage in KINDS:
                 adapters[stage] = self._kept(f"{stage}.trained", partial(self._train, stage))
+                rmtree(self._work / stage / CHECKPOINTS, ignore_errors=True)
             if stage == "merged" and not (self._work / "merged").exists():
                 self._say("merged: merging the adapters")
                 self._merge()

@@ -75,4 +75,5 @@ def _same_plan(file: Path, said: dict[str, Any]) -> None:
 
 
 def _beside(out: Path) -> Path:
-    return Path(os.path.abspath(out)).with_name(f"{out.name}.work")
+    whole = Path(os.path.abspath(out))
+    return whole.with_name(f"{whole.name}.work")

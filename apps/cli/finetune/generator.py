@@ -101,7 +101,7 @@ def generator(
         typer.Option(
             "--patience",
             min=1,
-            help="Stop after so many checks without improvement; an epoch has four.",
+            help="Stop after so many checks without improvement; an epoch has up to four.",
             rich_help_panel=_TRAINING,
         ),
     ] = 4,
