@@ -1,6 +1,7 @@
 """The SHA-256 of every file of a folder, in a file beside them that ``sha256sum -c`` reads."""
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from lexloop.core.errors import DataError
@@ -9,14 +10,19 @@ from lexloop.core.files import write_text
 SUMS = "SHA256SUMS"
 
 
-def write_sums(folder: Path) -> None:
-    """Write the SHA-256 of every file that lies in a folder now.
+def write_sums(folder: Path, names: Sequence[str] | None = None) -> None:
+    """Write the SHA-256 of files of a folder.
+
+    Args:
+        folder: Where they lie.
+        names: Which ones; None for all that lie there now.
 
     Raises:
         OSError: A file cannot be read, or the sums cannot be written.
     """
-    names = sorted(path.name for path in folder.iterdir() if path.is_file() and path.name != SUMS)
-    write_text(folder / SUMS, "".join(f"{sha256_of(folder / name)}  {name}\n" for name in names))
+    every = (path.name for path in folder.iterdir() if path.is_file() and path.name != SUMS)
+    lines = [f"{sha256_of(folder / name)}  {name}\n" for name in sorted(names or every)]
+    write_text(folder / SUMS, "".join(lines))
 
 
 def check_sums(folder: Path) -> None:

@@ -30,8 +30,8 @@ class Settings(AdaptSettings, SearchSettings, IndexSettings, ModelSettings):
 
     model: str | None = Field(
         default=None,
-        description="Chat model as `provider:name`, for example `openai:gpt-4o-mini`. Without "
-        "one, every step runs embedded, on this machine.",
+        description="Chat model as `provider:name`, for example `openai:gpt-4o-mini`, or one of "
+        "this machine as `local:FOLDER`. Without one, every step runs embedded.",
     )
     fallback: bool = Field(
         default=False,

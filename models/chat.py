@@ -28,6 +28,7 @@ def connect(settings: Settings, connection: Connection) -> "ChatModel":
     Raises:
         SettingsError: The model string, its provider or the address cannot be used.
         ModelAuthError: There is no key to call it with.
+        DataError: The folder of a local model cannot be used.
     """
     return ChatModel(client(settings, connection), settings)
 

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 _FORM = "Write it as `provider:name`, for example `openai:gpt-4o-mini`."
+LOCAL = "local"
+"""The provider of models in a folder of this machine: `local:FOLDER`."""
+HERE = "this machine"
+"""The host of such a model, to which no text goes."""
+_MARKING = ("anthropic", "ollama", LOCAL)
 _SECRET_NAMES = ("_API_KEY", "_ACCESS_KEY", "_SECRET_KEY", "_TOKEN")
 _SHORTEST_SECRET = 8
 _SHOWN_CHARS = 300
@@ -47,7 +52,7 @@ class Client:
         """
         from langchain_openai.chat_models.base import BaseChatOpenAI
 
-        return isinstance(self.model, BaseChatOpenAI) or self.provider in ("anthropic", "ollama")
+        return isinstance(self.model, BaseChatOpenAI) or self.provider in _MARKING
 
     @property
     def always_streams(self) -> bool:
@@ -71,6 +76,7 @@ def client(settings: Settings, connection: Connection) -> Client:
     Raises:
         SettingsError: No model is set, or its string, provider or address cannot be used.
         ModelAuthError: There is no key to call it with.
+        DataError: The folder of a local model cannot be used.
     """
     provider, name = _model_parts(settings.model)
     secrets = secrets_of(connection)
@@ -89,6 +95,8 @@ def client(settings: Settings, connection: Connection) -> Client:
     model = _built(provider, name, options, secrets)
     if "temperature" in type(model).model_fields:
         model = model.model_copy(update={"temperature": None})  # LangChain has defaults of its own
+    if stamp := getattr(model, "stamp", ""):  # of a local model's weights
+        name = f"{name}@{stamp}"
     return Client(model, provider, f"{provider}:{name}", _host(provider, model), secrets)
 
 
@@ -107,9 +115,11 @@ def showable(error: Exception, secrets: tuple[str, ...]) -> Exception | None:
 
 def _model_parts(model: str | None) -> tuple[str, str]:
     provider, colon, name = (model or "").strip().partition(":")
-    if not (provider and colon and name) or any(part.isspace() for part in f"{provider}{name}"):
+    provider = provider.replace("-", "_").lower()
+    spaced = provider if provider == LOCAL else f"{provider}{name}"  # folders may have spaces
+    if not (provider and colon and name) or any(part.isspace() for part in spaced):
         raise SettingsError(f"model is {model!r}, which names no chat model.", _FORM)
-    return provider.replace("-", "_").lower(), name
+    return provider, name
 
 
 def _openai_options(connection: Connection) -> dict[str, Any]:
@@ -135,6 +145,10 @@ def _openai_options(connection: Connection) -> dict[str, Any]:
 def _built(
     provider: str, name: str, options: dict[str, Any], secrets: tuple[str, ...]
 ) -> "BaseChatModel":
+    if provider == LOCAL:
+        from lexloop.models.local_chat import local_chat
+
+        return local_chat(name)
     from langchain.chat_models import init_chat_model
 
     try:
@@ -171,7 +185,7 @@ def _host(provider: str, model: "BaseChatModel") -> str:
     if isinstance(model, ChatOpenAI):
         address = str(model.root_async_client.base_url)
         return urlsplit(address).netloc.rpartition("@")[2]
-    return f"the {provider} service"
+    return HERE if provider == LOCAL else f"the {provider} service"
 
 
 def secrets_of(connection: Connection) -> tuple[str, ...]:

@@ -45,9 +45,9 @@ from lexloop.apps.cli.show import show
 
 _EPILOG = (
     "Exit codes: 0 answered or abstained; 1 unexpected; 2 input or settings; 3 index made, files "
-    "skipped; 4 documents; 5 stored files; 6 model; 7 deadline; 8 thread busy; 9 training; 130 interrupted. "
-    "With --exit-code: 10 abstained; 11 answered without passing. eval: 12 some questions not "
-    "answered."
+    "skipped; 4 documents; 5 stored files; 6 model; 7 deadline; 8 thread busy; 9 training; "
+    "130 interrupted. With --exit-code: 10 abstained; 11 answered without passing. eval: 12 some "
+    "questions not answered."
 )
 
 app = typer.Typer(

@@ -104,8 +104,9 @@ def scores(evaluation: "Evaluation") -> str:
 def _cost(state: dict[str, Any], session: Session) -> "Text":
     usage = state["usage"]
     if usage["model_calls"]:
+        at = f" at {session.hosts[0]}" if session.hosts else ""
         model = (
-            f"{session.settings.model} at {session.hosts[0]} · {usage['model_calls']} calls · "
+            f"{session.settings.model}{at} · {usage['model_calls']} calls · "
             f"{usage['tokens_in']} tokens in, {usage['tokens_out']} out"
         )
     elif session.hosts:

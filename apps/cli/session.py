@@ -129,9 +129,11 @@ def text_hosts(settings: "Settings", connection: "Connection") -> list[str]:
     if settings.model is not None:
         from lexloop.core.errors import ModelError
         from lexloop.models.chat import connect
+        from lexloop.models.provider import HERE
 
         try:
-            hosts.append(connect(settings, connection).host)
+            host = connect(settings, connection).host
+            hosts += [host] if host != HERE else []
         except ModelError:
             if not settings.fallback:
                 raise

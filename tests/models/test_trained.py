@@ -1,4 +1,4 @@
-"""The embedder that ships, and folders of trained ones: what they must hold, and what is refused."""
+"""The embedder that ships, and folders of trained ones: what they hold, and what is refused."""
 
 import json
 import shutil

@@ -1,0 +1,279 @@
+"""The generator from its data to a folder that ``local:FOLDER`` serves, a stage after the other.
+
+Stages: the base is measured, an adapter of each kind is trained and measured, the two are merged
+linearly, and the merged model is measured. What a stage has made is kept beside the folder to be,
+in ``NAME.work``, so that the same command goes on; the folder appears when all is done.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+
+from lexloop.core.checksums import check_sums, sha256_of
+from lexloop.core.errors import DataError, InputError
+from lexloop.core.files import write_text
+from lexloop.finetune.generator.adapter import (
+    ADAPTER,
+    CHECKPOINTS,
+    Recipe,
+    Say,
+    enough_memory,
+    settle,
+    train_adapter,
+)
+from lexloop.finetune.generator.rows import Split, Test, divide, read_examples, read_test
+from lexloop.finetune.generator.scoring import measure
+from lexloop.finetune.generator.workplace import made_before, workplace
+from lexloop.models.bars import without_bars
+from lexloop.models.local_model import CARD, LocalModel, load_local
+
+KINDS = ("domain", "instructions")
+STAGES = ("before", *KINDS, "merged")
+_NEEDED = ("accelerate", "datasets", "peft", "trl")
+_VERSIONS = ("torch", "transformers", "peft", "trl")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be made.
+
+    Args:
+        base: The model to begin with: a folder or a hub id.
+        domain: File of questions on the domain.
+        instructions: File of general instructions.
+        tests: Files to be measured on.
+        out: The folder to make.
+        recipe: How each adapter is trained.
+        held_back: Share of the rows of each file that say when to stop.
+        domain_weight: Of the adapter for the domain, in [0, 1]; the other has the rest.
+        reply_tokens: The most tokens of an answer that is measured.
+        licence: Of the data, for the card.
+        command: The command line, for the card.
+    """
+
+    base: str
+    domain: Path
+    instructions: Path
+    tests: tuple[Path, ...]
+    out: Path
+    recipe: Recipe
+    held_back: float
+    domain_weight: float
+    reply_tokens: int
+    licence: str
+    command: str
+
+
+def need_extra() -> None:
+    """Refuse to begin without the libraries.
+
+    Raises:
+        InputError: One is missing.
+    """
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        raise InputError(
+            f"Training needs {', '.join(missing)}, which is not installed.",
+            'Install the extra: pip install "lexloop[finetune]".',
+        )
+
+
+def four_bit_here() -> bool:
+    """Whether weights can be kept in 4 bits: bitsandbytes and a CUDA GPU are there."""
+    if find_spec("bitsandbytes") is None:
+        return False
+    import torch
+
+    return torch.cuda.is_available()
+
+
+def make_generator(plan: Plan, say: Say) -> dict[str, Any]:
+    """Make the folder, or go on where an earlier call with the same plan ended.
+
+    Args:
+        plan: What is to be made.
+        say: Hears what is going on.
+
+    Returns:
+        The card.
+
+    Raises:
+        InputError: The data cannot be used, or the folder belongs to something else.
+        DataError: The base cannot be loaded, or a file of the earlier call is another one now.
+        TrainingError: The loss is no number, or the memory does not suffice.
+    """
+    need_extra()
+    tests = [read_test(path) for path in plan.tests]
+    if len({path.name for path in plan.tests}) < len(tests):
+        raise InputError("Two files to be measured on have the same name.", "Rename one.")
+    asked = {question.asked for test in tests for question in test.questions}
+    splits = {
+        kind: divide(read_examples(path), asked, plan.held_back, plan.recipe.seed, str(path))
+        for kind, path in zip(KINDS, (plan.domain, plan.instructions), strict=True)
+    }
+    said = _about(plan, splits, tests)
+    if plan.out.exists():
+        return made_before(plan.out, said)
+    with workplace(plan.out, said) as work:
+        maker = _Maker(plan, splits, tests, work, say)
+        return maker.finish(said)
+
+
+class _Maker:
+    """The stages of one plan."""
+
+    def __init__(
+        self, plan: Plan, splits: dict[str, Split], tests: list[Test], work: Path, say: Say
+    ) -> None:
+        self._plan = plan
+        self._splits = splits
+        self._tests = tests
+        self._work = work
+        self._say = say
+
+    def finish(self, said: dict[str, Any]) -> dict[str, Any]:
+        """Do what is not done yet; the card."""
+        adapters, figures = {}, {}
+        for stage in STAGES:
+            if stage in KINDS:
+                adapters[stage] = self._kept(f"{stage}.trained", partial(self._train, stage))
+                rmtree(self._work / stage / CHECKPOINTS, ignore_errors=True)
+            if stage == "merged" and not (self._work / "merged").exists():
+                self._say("merged: merging the adapters")
+                self._merge()
+            figures[stage] = self._kept(f"{stage}.figures", partial(self._measure, stage))
+        card = {
+            "kind": "generator",
+            **said,
+            "command": self._plan.command,
+            "adapters": adapters,
+            "merge": {"combination_type": "linear", "shares": dict(self._shares())},
+            "figures": {
+                test.path.name: {
+                    "kind": test.kind,
+                    "questions": len(test.questions),
+                    **{stage: figures[stage][test.path.name] for stage in STAGES},
+                }
+                for test in self._tests
+            },
+            "versions": {name: version(name) for name in _VERSIONS},
+        }
+        folder = self._work / "merged"
+        for kind in KINDS:
+            if (made := self._work / kind / ADAPTER).exists():
+                made.rename(folder / kind)
+        write_text(folder / CARD, json.dumps(card, indent=2, ensure_ascii=False) + "\n")
+        settle(folder, self._plan.out)
+        return card
+
+    def _kept(self, name: str, make: Callable[[], Any]) -> Any:
+        """What a stage found, from its file where it was done before."""
+        file = self._work / f"{name}.json"
+        if not file.exists():
+            write_text(file, json.dumps(make(), indent=2))
+        return json.loads(file.read_text(encoding="utf-8"))
+
+    def _train(self, kind: str) -> dict[str, Any]:
+        self._say(f"{kind}: loading")
+        return train_adapter(
+            self._plan.base,
+            self._splits[kind],
+            self._plan.recipe,
+            self._work / kind,
+            lambda doing: self._say(f"{kind}: {doing}"),
+        )
+
+    def _measure(self, stage: str) -> dict[str, Any]:
+        if not self._tests:
+            return {}
+        self._say(f"{stage}: measuring")
+        plan, recipe = self._plan, self._plan.recipe
+        with enough_memory(f"{stage} was measured"):
+            of = str(self._work / "merged") if stage == "merged" else plan.base
+            local = load_local(of, four_bit=recipe.four_bit)
+            if stage in KINDS:
+                local = LocalModel(self._adapted(local.model, stage), local.tokenizer)
+            return {
+                test.path.name: measure(local, test, plan.reply_tokens, recipe.at_once)
+                for test in self._tests
+            }
+
+    def _adapted(self, model: Any, kind: str, *more: str) -> Any:
+        from peft import PeftModel
+
+        folders = {name: self._work / name / ADAPTER for name in (kind, *more)}
+        for folder in folders.values():
+            check_sums(folder)
+        adapted: Any = PeftModel.from_pretrained(model, str(folders[kind]), adapter_name=kind)
+        for name in more:
+            adapted.load_adapter(str(folders[name]), adapter_name=name)
+        return adapted.eval()
+
+    def _merge(self) -> None:
+        """One model of the two adapters, in the base's own precision, on the processor."""
+        with enough_memory("the adapters were merged"):
+            local = load_local(self._plan.base, on_cpu=True)
+            adapted = self._adapted(local.model, *KINDS)
+            # peft takes the root of each weight for both factors of an adapter: from the squares it
+            # makes the mean of either, so that two adapters alike are merged into the same again
+            squares = [share**2 for _, share in self._shares()]
+            adapted.add_weighted_adapter(list(KINDS), squares, "merged", combination_type="linear")
+            adapted.set_adapter("merged")
+            part = self._work / "merged.part"
+            if part.exists():
+                rmtree(part)
+            with without_bars():
+                adapted.merge_and_unload().save_pretrained(str(part))
+            local.tokenizer.save_pretrained(str(part))
+            settle(part, self._work / "merged")
+
+    def _shares(self) -> list[tuple[str, float]]:
+        domain = self._plan.domain_weight
+        return list(zip(KINDS, (domain, 1.0 - domain), strict=True))
+
+
+def _about(plan: Plan, splits: dict[str, Split], tests: Sequence[Test]) -> dict[str, Any]:
+    """What the model is made of: a later call that says the same goes on."""
+    files = {"domain": plan.domain, "instructions": plan.instructions}
+    recipe = {name: value for name, value in asdict(plan.recipe).items() if name != "at_once"}
+    return {
+        "base": {"name": plan.base, "sha256": _weights_of(plan.base)},
+        "licence": plan.licence,
+        "data": {
+            kind: {
+                "file": path.name,
+                "sha256": sha256_of(path),
+                "trained": len(splits[kind].trained),
+                "held_back": len(splits[kind].held),
+                "left_out": splits[kind].left_out,
+            }
+            for kind, path in files.items()
+        },
+        "measured_on": {test.path.name: sha256_of(test.path) for test in tests},
+        "split": {"share_held_back": plan.held_back, "by": "question and context, at random"},
+        "recipe": {**recipe, "domain_weight": plan.domain_weight},
+        "reply_tokens": plan.reply_tokens,
+    }
+
+
+def _weights_of(base: str) -> dict[str, str] | str:
+    """SHA-256 of the weights in a folder; of a hub id the commit that is loaded."""
+    folder = Path(base).expanduser()
+    if folder.is_dir():
+        return {path.name: sha256_of(path) for path in sorted(folder.glob("*.safetensors"))}
+    from transformers import AutoConfig
+
+    try:
+        config: Any = AutoConfig.from_pretrained(base, trust_remote_code=False)
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"The base model {base!r} is not there: {' '.join(str(error).split())[:300]}.",
+            "Name a local folder, or a hub id that this machine can reach.",
+        ) from error
+    return str(config._commit_hash)

@@ -1,0 +1,240 @@
+"""A causal language model on this machine, through transformers: safetensors alone, no code of it.
+
+A folder that was trained here must have the checksums that were written with it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lexloop.core.checksums import SUMS, check_sums
+from lexloop.core.errors import DataError
+from lexloop.models.bars import without_bars
+
+CARD = "card.json"
+"""What a trained part's folder was made of."""
+_PICKLES = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"})
+
+Turn = dict[str, str]
+"""``role`` (system, user or assistant) and ``content``."""
+
+_TEMPLATE = (
+    "{% for message in messages %}{{ '### ' + message['role'] + '\n' + message['content'] }}"
+    "{% if message['role'] == 'assistant' %}{{ eos_token }}{% endif %}{{ '\n\n' }}{% endfor %}"
+    "{% if add_generation_prompt %}{{ '### assistant\n' }}{% endif %}"
+)
+"""For tokenizers that have none, as those of models that were never taught to chat."""
+_USABLE = "Name a local folder, or a hub id that this machine can reach, of a causal language model"
+_UNBOUNDED = 10**9  # tokenizers that know no limit name an absurd one
+
+
+@dataclass(frozen=True)
+class LocalModel:
+    """A model and its tokenizer.
+
+    Args:
+        model: A causal language model of transformers, in evaluation mode.
+        tokenizer: Its tokenizer, with a chat template, an end and a padding token.
+    """
+
+    model: Any
+    tokenizer: Any
+
+    @property
+    def window(self) -> int:
+        """The most tokens of a prompt and its reply together."""
+        most = getattr(self.model.config, "max_position_embeddings", None)
+        return int(most or min(self.tokenizer.model_max_length, _UNBOUNDED))
+
+    def prompt(self, turns: Sequence[Turn]) -> list[int]:
+        """The tokens of some turns, up to where the reply begins."""
+        return self._ids(self._templated(turns, True))
+
+    def reply(self, turns: Sequence[Turn], text: str) -> list[int]:
+        """The tokens with which the model ought to reply to the turns, its end among them."""
+        before = self._templated(turns, True)
+        whole = self._templated([*turns, {"role": "assistant", "content": text}], False)
+        end: str = self.tokenizer.eos_token
+        said = whole[len(before) :] if whole.startswith(before) else text + end
+        return self._ids(said.rstrip())
+
+    def write(
+        self,
+        prompts: Sequence[Sequence[int]],
+        most: int,
+        sampling: dict[str, Any] | None = None,
+        stopped: Callable[[], bool] = lambda: False,
+        show: Callable[[str], None] | None = None,
+    ) -> list[list[int]]:
+        """The tokens of the replies to some prompts, written side by side.
+
+        Args:
+            prompts: Tokens, each at least one.
+            most: The most tokens of one reply.
+            sampling: ``temperature`` and ``top_p``; without them always the likeliest token.
+            stopped: Asked after each token whether to stop here.
+            show: Called with the words of a single reply as they come.
+
+        Returns:
+            Each reply with its end token where it reached it.
+        """
+        import torch
+
+        longest = max(map(len, prompts))
+        padding: int = self.tokenizer.pad_token_id
+        rows = [[padding] * (longest - len(ids)) + list(ids) for ids in prompts]
+        mask = [[0] * (longest - len(ids)) + [1] * len(ids) for ids in prompts]
+        own = {"temperature": None, "top_p": None, "top_k": None, **(sampling or {})}
+        ends = self.ends
+        with torch.inference_mode():
+            made = self.model.generate(
+                input_ids=torch.tensor(rows, device=self.model.device),
+                attention_mask=torch.tensor(mask, device=self.model.device),
+                max_new_tokens=most,
+                do_sample=bool(sampling),
+                eos_token_id=sorted(ends),
+                pad_token_id=padding,
+                stopping_criteria=[
+                    lambda ids, _: torch.full((len(ids),), stopped(), device=ids.device)
+                ],
+                streamer=_shower(self.tokenizer, show) if show else None,
+                **own,
+            )
+        return [_until(ids, ends) for ids in made[:, longest:].tolist()]
+
+    def text(self, ids: Sequence[int]) -> str:
+        """What some tokens say, special ones left out."""
+        said: str = self.tokenizer.decode(list(ids), skip_special_tokens=True)
+        return said.strip()
+
+    @property
+    def ends(self) -> frozenset[int]:
+        """The tokens that end a reply."""
+        own = self.model.generation_config.eos_token_id
+        several = own if isinstance(own, list) else [own]
+        return frozenset({self.tokenizer.eos_token_id, *several} - {None})
+
+    def _templated(self, turns: Sequence[Turn], begun: bool) -> str:
+        from jinja2 import TemplateError
+
+        options = {"tokenize": False, "add_generation_prompt": begun}
+        try:
+            text: str = self.tokenizer.apply_chat_template(list(turns), **options)
+        except TemplateError:  # some know no turn of the system
+            text = self.tokenizer.apply_chat_template(_without_system(turns), **options)
+        return text
+
+    def _ids(self, text: str) -> list[int]:
+        encoded = self.tokenizer(text, add_special_tokens=False, verbose=False)
+        return list(encoded["input_ids"])
+
+
+def load_local(name: str, *, four_bit: bool = False, on_cpu: bool = False) -> LocalModel:
+    """Load a causal language model for the GPU, or where there is none for the processor.
+
+    Args:
+        name: A local folder or a hub id.
+        four_bit: Load the weights as NF4; needs bitsandbytes and a GPU.
+        on_cpu: Leave the GPU alone.
+
+    Raises:
+        DataError: It is not there, not what its checksums say, a pickle, no causal language
+            model, or its weights are another architecture's.
+    """
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        _refuse_pickles(folder)
+        if (folder / CARD).exists() or (folder / SUMS).exists():
+            check_sums(folder)
+        name = str(folder)
+    import torch
+    from safetensors import SafetensorError
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    options: dict[str, Any] = {"dtype": "auto", "use_safetensors": True}
+    if four_bit:
+        options |= _as_four_bit()
+    try:
+        with without_bars():
+            tokenizer: Any = AutoTokenizer.from_pretrained(name, trust_remote_code=False)
+            loaded: Any = AutoModelForCausalLM.from_pretrained(
+                name, trust_remote_code=False, output_loading_info=True, **options
+            )
+    except torch.OutOfMemoryError:
+        raise
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
+        what = f"The model {name!r} cannot be loaded: {' '.join(str(error).split())[:300]}."
+        raise DataError(what, f"{_USABLE}, as safetensors.") from error
+    model, loading = loaded
+    if missing := sorted(loading["missing_keys"]):
+        raise DataError(
+            f"The weights of {name!r} are of another architecture than its config.json says: "
+            f"{missing[0]} is not among them.",
+            f"{_USABLE}.",
+        )
+    if not four_bit and not on_cpu and torch.cuda.is_available():
+        model = model.to("cuda")
+    return LocalModel(model.eval(), _completed(tokenizer, name))
+
+
+def _shower(tokenizer: Any, show: Callable[[str], None]) -> Any:
+    """What transformers tells of each token, and what tells of whole words."""
+    from transformers import TextStreamer
+
+    streamer: Any = TextStreamer(tokenizer, skip_prompt=True, skip_special_tokens=True)
+    streamer.on_finalized_text = lambda text, stream_end=False: show(text)
+    return streamer
+
+
+def _refuse_pickles(folder: Path) -> None:
+    """Refuse a folder whose weights may run code when they are loaded."""
+    files = [path for path in folder.iterdir() if path.is_file()]
+    pickles = sorted(path.name for path in files if path.suffix in _PICKLES)
+    if pickles and not any(path.suffix == ".safetensors" for path in files):
+        raise DataError(
+            f"The weights of {folder} are a pickle ({pickles[0]}), which may run code when it is "
+            "loaded.",
+            "Use a copy of the model as safetensors.",
+        )
+
+
+def _completed(tokenizer: Any, name: str) -> Any:
+    if tokenizer.eos_token is None:
+        raise DataError(
+            f"The tokenizer of {name!r} knows no token that ends a text.", f"{_USABLE}."
+        )
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    if tokenizer.chat_template is None:
+        tokenizer.chat_template = _TEMPLATE
+    return tokenizer
+
+
+def _as_four_bit() -> dict[str, Any]:
+    import torch
+    from transformers import BitsAndBytesConfig
+
+    quantised: Any = BitsAndBytesConfig
+    config = quantised(
+        load_in_4bit=True,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_use_double_quant=True,
+        bnb_4bit_compute_dtype=torch.bfloat16,
+    )
+    return {"quantization_config": config, "device_map": {"": 0}, "dtype": torch.bfloat16}
+
+
+def _without_system(turns: Sequence[Turn]) -> list[Turn]:
+    """The turns with what the system says in front of the first turn of the user."""
+    said = "\n\n".join(turn["content"] for turn in turns if turn["role"] == "system")
+    rest = [dict(turn) for turn in turns if turn["role"] != "system"]
+    if said and rest:
+        rest[0]["content"] = f"{said}\n\n{rest[0]['content']}"
+    return rest
+
+
+def _until(ids: list[int], ends: frozenset[int]) -> list[int]:
+    """The tokens up to the first that ends a reply, it included."""
+    end = next((place for place, token in enumerate(ids) if token in ends), len(ids) - 1)
+    return ids[: end + 1]

@@ -1,0 +1,236 @@
+"""``local:FOLDER``: a chat model in this process, of two layers that the test teaches."""
+
+import json
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+from tiny_model import TAUGHT, make_model, teach
+
+from lexloop.apps.cli.session import text_hosts
+from lexloop.core.errors import (
+    DataError,
+    DeadlineExceeded,
+    ModelError,
+    ModelReplyError,
+    SettingsError,
+)
+from lexloop.core.settings import Connection, Settings
+from lexloop.core.types import Usage
+from lexloop.models import local_chat as local_chat_module
+from lexloop.models.chat import ChatModel, Token, connect
+from lexloop.models.dialogue import ChatRequest
+from lexloop.models.local_chat import local_chat
+from lexloop.models.local_model import load_local
+
+ASKED = ChatRequest("generate", "Be brief.", "How long is it kept?")
+
+
+class Verdict(BaseModel):
+    """What a structured reply is read into."""
+
+    score: float
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread() -> Iterator[None]:
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)  # so small a model only waits for further ones
+    yield
+    torch.set_num_threads(before)
+    local_chat_module._loaded.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return teach(make_model(tmp_path_factory.mktemp("my models") / "taught"))
+
+
+@pytest.fixture
+def copied(folder: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(folder, tmp_path / "copied"))
+
+
+def model(folder: Path, **settings: object) -> ChatModel:
+    return connect(Settings(model=f"local:{folder}", **settings), Connection())
+
+
+def test_it_replies_and_is_counted(folder: Path, meter: Usage, soon: float) -> None:
+    reply = model(folder).complete(ASKED, deadline=soon, meter=meter)
+    assert reply.text == TAUGHT
+    local = load_local(str(folder))
+    turns = [
+        {"role": "system", "content": ASKED.system},
+        {"role": "user", "content": ASKED.user},
+    ]
+    said = len(local.tokenizer(TAUGHT)["input_ids"]) + 1  # the end is a token, too
+    assert meter["model_calls"] == 1
+    assert (meter["tokens_in"], meter["tokens_out"]) == (len(local.prompt(turns)), said)
+
+
+def test_a_streamed_reply_comes_word_by_word(folder: Path, meter: Usage, soon: float) -> None:
+    shown: list[Token] = []
+    asked = replace(ASKED, stream=True)
+    reply = model(folder).complete(asked, deadline=soon, meter=meter, on_token=shown.append)
+    assert reply.text == TAUGHT == "".join(token.text for token in shown)
+    assert len(shown) == len(TAUGHT.split())
+    assert meter["tokens_out"] == len(load_local(str(folder)).tokenizer(TAUGHT)["input_ids"]) + 1
+
+
+async def _both(folder: Path, meter: Usage, soon: float) -> list[str]:
+    import asyncio
+
+    chat = model(folder)
+    replies = [chat.acomplete(ASKED, deadline=soon, meter=meter) for _ in range(2)]
+    return [reply.text for reply in await asyncio.gather(*replies)]
+
+
+def test_questions_at_once_are_answered_one_after_the_other(
+    folder: Path, meter: Usage, soon: float
+) -> None:
+    import asyncio
+
+    assert asyncio.run(_both(folder, meter, soon)) == [TAUGHT, TAUGHT]
+
+
+def test_sampling_with_a_seed_repeats(folder: Path, meter: Usage, soon: float) -> None:
+    chat = model(folder, temperature=1.5, top_p=0.9, seed=4)
+    first, second = (chat.complete(ASKED, deadline=soon, meter=meter).text for _ in range(2))
+    assert first == second
+
+
+def test_json_is_read_out_of_the_text(tmp_path: Path, meter: Usage, soon: float) -> None:
+    taught = teach(make_model(tmp_path / "json"), 'So: {"score": 1}', steps=200)
+    asked = ChatRequest("evaluate", "Reply in JSON.", "Score it.", schema=Verdict)
+    assert model(taught).complete(asked, deadline=soon, meter=meter).parsed == Verdict(score=1.0)
+
+
+def test_no_json_after_one_repair(folder: Path, meter: Usage, soon: float) -> None:
+    asked = ChatRequest("evaluate", "Reply in JSON.", "Score it.", schema=Verdict)
+    with pytest.raises(ModelReplyError, match="after one repair"):
+        model(folder).complete(asked, deadline=soon, meter=meter)
+    assert meter["model_calls"] == 2
+
+
+def test_a_reply_at_its_limit_of_tokens(folder: Path, meter: Usage, soon: float) -> None:
+    with pytest.raises(ModelReplyError, match=r"limit of reply tokens.*Raise max_tokens"):
+        model(folder, max_tokens=2).complete(ASKED, deadline=soon, meter=meter)
+    assert meter["tokens_out"] == 2
+
+
+def test_a_prompt_that_does_not_fit(folder: Path, meter: Usage, soon: float) -> None:
+    long = ChatRequest("generate", "Be brief.", "§" * 20_000)
+    with pytest.raises(ModelError, match=r"window has 16384 tokens.*passages fit its context"):
+        model(folder).complete(long, deadline=soon, meter=meter)
+    assert meter["model_calls"] == 1
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_the_deadline_stops_the_writing(copied: Path, meter: Usage, stream: bool) -> None:
+    teach(copied, "and " * 30, steps=60)
+    local = load_local(str(copied))
+    local.tokenizer.eos_token, local.model.generation_config.eos_token_id = "§", None
+    chat = local_chat(str(copied))
+    chat.local = local  # it never ends by itself
+    asked = replace(ASKED, stream=stream)
+    begun = time.monotonic()
+    with pytest.raises(DeadlineExceeded):
+        model(copied, max_tokens=16_000).complete(asked, deadline=begun + 0.3, meter=meter)
+    assert chat.lock.acquire(timeout=5.0)
+
+
+def test_a_template_without_a_system(folder: Path) -> None:
+    local = load_local(str(folder))
+    refusing = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no') }}{% endif %}"
+    local.tokenizer.chat_template = f"{refusing}{local.tokenizer.chat_template}"
+    ids = local.prompt([{"role": "system", "content": "S"}, {"role": "user", "content": "U"}])
+    assert local.tokenizer.decode(ids) == "### user\nS\n\nU\n\n### assistant\n"
+
+
+def test_replies_side_by_side_are_those_one_by_one(folder: Path) -> None:
+    local = load_local(str(folder))
+    prompts = [local.prompt([{"role": "user", "content": text}]) for text in ("A?", "B" * 50)]
+    together = local.write(prompts, 20)
+    assert together == [local.write([prompt], 20)[0] for prompt in prompts]
+    assert [local.text(ids) for ids in together] == [TAUGHT, TAUGHT]
+
+
+def test_a_folder_trained_anew_is_another_model(copied: Path, meter: Usage, soon: float) -> None:
+    before = model(copied)
+    assert model(copied).name == before.name
+    teach(copied, "Nobody.")
+    assert model(copied).name != before.name
+    assert model(copied).complete(ASKED, deadline=soon, meter=meter).text == "Nobody."
+
+
+def test_no_text_leaves_the_machine(folder: Path) -> None:
+    assert text_hosts(Settings(model=f"local:{folder}"), Connection()) == []
+
+
+def test_a_parameter_that_it_has_no_place_for(folder: Path) -> None:
+    with pytest.raises(SettingsError, match="num_ctx"):
+        model(folder, num_ctx=512)
+
+
+def test_no_such_folder(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"'.*/none' is not there"):
+        model(tmp_path / "none")
+
+
+def test_weights_that_are_not_those_of_the_checksums(copied: Path) -> None:
+    from lexloop.core.checksums import write_sums
+
+    write_sums(copied)
+    name = model(copied).name
+    assert name.startswith(f"local:{copied}@")
+    assert model(copied).name == name
+    weights = bytearray((copied / "model.safetensors").read_bytes())
+    weights[-1] ^= 1
+    (copied / "model.safetensors").write_bytes(weights)
+    with pytest.raises(DataError, match=r"model\.safetensors has SHA-256 \w+, not \w+"):
+        model(copied)
+
+
+def test_a_card_without_checksums(copied: Path) -> None:
+    (copied / "card.json").write_text("{}")
+    with pytest.raises(DataError, match="cannot be checked"):
+        model(copied)
+
+
+def test_a_pickle(copied: Path) -> None:
+    (copied / "model.safetensors").rename(copied / "pytorch_model.bin")
+    with pytest.raises(DataError, match=r"pickle \(pytorch_model\.bin\)"):
+        model(copied)
+
+
+def test_weights_of_another_architecture(copied: Path) -> None:
+    config = json.loads((copied / "config.json").read_text())
+    (copied / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 3}))
+    with pytest.raises(DataError, match=r"another architecture .* model\.layers\.2\."):
+        model(copied)
+    (copied / "config.json").write_text(json.dumps({**config, "hidden_size": 48}))
+    with pytest.raises(DataError, match="cannot be loaded"):
+        model(copied)
+
+
+def test_code_in_the_folder_is_not_run(copied: Path, tmp_path: Path) -> None:
+    config = json.loads((copied / "config.json").read_text())
+    own = {"model_type": "own", "auto_map": {"AutoModelForCausalLM": "own.Model"}}
+    (copied / "config.json").write_text(json.dumps({**config, **own}))
+    (copied / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    with pytest.raises(DataError, match="cannot be loaded"):
+        model(copied)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_weights_that_are_cut_off(copied: Path) -> None:
+    weights = copied / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-10])
+    with pytest.raises(DataError, match="cannot be loaded"):
+        model(copied)
