@@ -1,6 +1,5 @@
 """Train MiniLM on questions and provisions, and write it as a folder that settings name."""
 
-import hashlib
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from lexloop.core.checksums import sha256_of
 from lexloop.core.errors import InputError
 from lexloop.core.files import replacing, write_text
 from lexloop.finetune.export import export
@@ -139,8 +139,8 @@ def _write(trainee: Trainee, out: Path, origin: Origin, figures: dict[str, float
         sink.write((origin.base / TOKENIZER).read_bytes())
     card = Card(
         model=origin.model,
-        base=f"all-MiniLM-L6-v2@{_sha256(origin.base / 'model.safetensors')[:12]}",
-        sha256={name: _sha256(out / name) for name in (MODEL, TOKENIZER)},
+        base=f"all-MiniLM-L6-v2@{sha256_of(origin.base / 'model.safetensors')[:12]}",
+        sha256={name: sha256_of(out / name) for name in (MODEL, TOKENIZER)},
         licence=origin.licence,
         data=origin.data,
         command=origin.command,
@@ -148,11 +148,6 @@ def _write(trainee: Trainee, out: Path, origin: Origin, figures: dict[str, float
         figures=figures,
     )
     write_text(out / CARD, card.model_dump_json(indent=2) + "\n")
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def save_file(weights: Mapping[str, Any], path: Path) -> None:

@@ -43,18 +43,24 @@ def main() -> None:
     parser.add_argument("data", type=Path, metavar="DATA")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
+    training, kept = divided(options.data)
+    write_pairs(options.out, training)
+    write_pairs(options.out.with_suffix(".kept.jsonl"), kept)
+    for source, count in Counter(pair.source for pair in training).items():
+        print(f"{source} ({LICENCES[source]}): {count}")
+
+
+def divided(data: Path) -> tuple[list[Pair], list[Pair]]:
+    """The pairs that are learned, and those of documents that are not."""
     training: list[Pair] = []
     kept: list[Pair] = []
-    pairs = deduplicated([*every_pair(options.data)])
+    pairs = deduplicated([*every_pair(data)])
     for source in LICENCES:
         found = [pair for pair in pairs if pair.source == source]
         learned, left = split(found, KEPT[source]) if source in KEPT else (found, [])
         training += learned
         kept += left
-    write_pairs(options.out, training)
-    write_pairs(options.out.with_suffix(".kept.jsonl"), kept)
-    for source, count in Counter(pair.source for pair in training).items():
-        print(f"{source} ({LICENCES[source]}): {count}")
+    return training, kept
 
 
 def every_pair(data: Path) -> Rows:

@@ -10,8 +10,3 @@ commands = typer.Typer(
 )
 commands.command()(embedder)
 commands.command()(generator)
-
-
-@commands.callback()
-def _group() -> None:
-    """Keep ``generator`` a command of its own while it is the only one."""

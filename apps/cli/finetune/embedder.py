@@ -1,6 +1,5 @@
 """``lexloop finetune embedder``: sentence and token vectors trained on pairs."""
 
-import hashlib
 import json
 import sys
 from collections import Counter
@@ -56,8 +55,9 @@ def embedder(
 
 def _sets(path: Path, pairs: "list[Pair]") -> list[dict[str, str | int]]:
     """The sets of a file for the card: each with its rows, and the file's SHA-256."""
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    from lexloop.core.checksums import sha256_of
+
+    digest = sha256_of(path)
     counts = Counter(pair.source or path.name for pair in pairs)
     return [
         {"set": source, "rows": rows, "sha256_of_file": digest} for source, rows in counts.items()
