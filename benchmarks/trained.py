@@ -1,6 +1,6 @@
 """How well embedders find what answers, in documents that the shipped one was not trained on.
 
-    python benchmarks/trained.py [--data FOLDER] [--embedders minilm,embedded] [--limit N] [--json OUT]
+    python benchmarks/trained.py [--data FOLDER] [--embedders minilm,embedded] [--limit N]
 
 FOLDER, by default ``LEXLOOP_DATA``, holds ``reader``, ``conditionalqa`` and ``policyqa``. Asked are
 the questions of the guides of ConditionalQA and the headings of the federal regulations that
