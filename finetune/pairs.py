@@ -1,0 +1,201 @@
+"""Questions with the provisions that answer them: what an embedder is trained and measured on."""
+
+import csv
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from lexloop.core.errors import InputError
+from lexloop.core.files import write_text
+from lexloop.corpus.text.tokens import words
+from lexloop.evaluation.jsonl import read_jsonl
+
+FEWEST = 2
+_NO_HALF = "Give pairs of more documents, or another share; a document is never on both sides."
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A question and a provision that answers it.
+
+    Args:
+        question: What is asked.
+        text: The provision that answers it.
+        heading: The headings above the provision; perhaps empty.
+        document: The document that it stands in, or the like: other pairs of the same document are
+            hard negatives, and no document is on both sides of a split.
+        source: Where the pair comes from; perhaps empty.
+        negatives: Texts that are near the question and do not answer it; perhaps none.
+    """
+
+    question: str
+    text: str
+    heading: str
+    document: str
+    source: str = ""
+    negatives: tuple[str, ...] = ()
+
+
+class _Line(BaseModel):
+    """A line of a file of pairs; further fields are left alone."""
+
+    question: str = Field(pattern=r"\S")
+    text: str = Field(pattern=r"\S")
+    heading: str = ""
+    document: str = Field(pattern=r"\S")
+    source: str = ""
+    negatives: tuple[str, ...] = ()
+
+
+class _Click(BaseModel):
+    """A line of a click log; a document without a name is known by its title."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+    query: str = Field(pattern=r"\S")
+    document: str = ""
+    title: str = Field(pattern=r"\S")
+    body: str = ""
+    clicks: int = Field(ge=0)
+
+
+def read_pairs(path: Path, fewest: int = FEWEST) -> list[Pair]:
+    """The pairs of a JSON Lines file, one object a line with the fields of ``Pair``.
+
+    Args:
+        path: UTF-8 text.
+        fewest: Of how many pairs there is a use.
+
+    Raises:
+        InputError: The file cannot be read, a line is malformed, which the message names by number
+            and field, or there are too few pairs.
+    """
+    return _enough([Pair(**line.model_dump()) for line in read_jsonl(path, _Line)], path, fewest)
+
+
+def write_pairs(path: Path, pairs: Sequence[Pair]) -> None:
+    """Replace a file by these pairs; ``negatives`` is written where there are some.
+
+    Raises:
+        InputError: It cannot be written.
+    """
+    rows = [asdict(pair) for pair in pairs]
+    for row in rows:
+        if not row["negatives"]:
+            del row["negatives"]
+    try:
+        write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error}.", "Name another file.") from error
+
+
+def read_clicks(path: Path, least: int = 1, fewest: int = FEWEST) -> list[Pair]:
+    """Pairs of a click log: (query, title) and (query, body) (Sultania et al., appendix A).
+
+    Args:
+        path: A ``.jsonl`` file, or a ``.csv`` file with a header line: ``query``, ``title``,
+            ``body``, ``clicks``, and perhaps ``document``, the name by which a split goes.
+        least: Rows with fewer clicks are left out.
+        fewest: Of how many pairs there is a use.
+
+    Raises:
+        InputError: The file is of another kind, cannot be read or is malformed, or too few of its
+            rows were clicked.
+    """
+    if path.suffix.lower() not in (".jsonl", ".csv"):
+        raise InputError(f"{path} is no click log.", "Give a .jsonl or .csv file.")
+    rows = read_jsonl(path, _Click) if path.suffix.lower() == ".jsonl" else _csv_clicks(path)
+    pairs = [
+        Pair(row.query, text, heading, row.document or row.title, f"clicks, {part}")
+        for row in rows
+        if row.clicks >= least
+        for part, text, heading in (("title", row.title, ""), ("body", row.body, row.title))
+        if text.strip()
+    ]
+    return _enough(deduplicated(pairs), path, fewest)
+
+
+def deduplicated(pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs without those that repeat question and text word for word; the first one stays."""
+    found: dict[tuple[str, str], Pair] = {}
+    for pair in pairs:
+        found.setdefault((_wording(pair.question), _wording(pair.text)), pair)
+    return list(found.values())
+
+
+def split(
+    pairs: Sequence[Pair], share: float, seed: int = 0, fewest: int = 1
+) -> tuple[list[Pair], list[Pair]]:
+    """Training pairs, and those kept for measuring.
+
+    A document is kept by the SHA-256 of its name, the same on every machine whatever other
+    documents there are; where that keeps none or all, one changes sides. A pair whose text is
+    also that of a kept one is left out of training.
+
+    Args:
+        pairs: All pairs.
+        share: About how many of the documents are kept; above 0 and below 1.
+        seed: Another one keeps other documents.
+        fewest: Of how many pairs there is a use on either side.
+
+    Raises:
+        InputError: The share is none, or a side is left with too few pairs.
+    """
+    if not 0.0 < share < 1.0:
+        raise InputError(f"The share to keep is {share}.", "Give one above 0 and below 1.")
+    places = {pair.document: _place(pair.document, seed) for pair in pairs}
+    names = sorted(places, key=places.__getitem__)
+    count = sum(place < share for place in places.values())
+    held = set(names[: min(max(count, 1), max(len(names) - 1, 0))])
+    kept = [pair for pair in pairs if pair.document in held]
+    known = {_wording(pair.text) for pair in kept}
+    training = [
+        pair for pair in pairs if pair.document not in held and _wording(pair.text) not in known
+    ]
+    if min(len(training), len(kept)) < fewest:
+        raise InputError(
+            f"Of {len(pairs)} pairs of {len(names)} documents {len(training)} are for training and "
+            f"{len(kept)} for measuring.",
+            _NO_HALF,
+        )
+    return training, kept
+
+
+def _place(document: str, seed: int) -> float:
+    """Where a document stands between 0 and 1."""
+    digest = hashlib.sha256(f"{seed}:{document}".encode()).digest()
+    return int.from_bytes(digest[:8]) / 2**64
+
+
+def _wording(text: str) -> str:
+    return " ".join(words(text)) or text.strip()
+
+
+def _enough(pairs: list[Pair], path: Path, fewest: int) -> list[Pair]:
+    if len(pairs) < fewest:
+        raise InputError(f"{path} holds {len(pairs)} pairs.", f"Give at least {fewest}.")
+    return pairs
+
+
+def _csv_clicks(path: Path) -> list[_Click]:
+    hint = "Give a UTF-8 CSV file with the columns query, title, body and clicks."
+    found = []
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file, strict=True)
+            for row in reader:
+                given = {key: text for key, text in row.items() if key and text is not None}
+                try:
+                    found.append(_Click.model_validate(given))
+                except ValidationError as error:
+                    item = error.errors()[0]
+                    field = ".".join(map(str, item["loc"]))
+                    what = f"{path}, line {reader.line_num}, field {field}: {item['msg']}."
+                    raise InputError(what, hint) from error
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path} cannot be read: {error}.", hint) from error
+    return found
