@@ -3,13 +3,10 @@
 import typer
 
 from lexloop.apps.cli.finetune.generator import generator
+from lexloop.apps.cli.finetune.pairs import pairs
 
 commands = typer.Typer(
     help="Train parts on your own data; needs the extra lexloop\\[finetune].", no_args_is_help=True
 )
 commands.command()(generator)
-
-
-@commands.callback()
-def _group() -> None:
-    """Keep ``generator`` a command of its own while it is the only one."""
+commands.command()(pairs)
