@@ -19,7 +19,7 @@ from lexloop.core.checksums import check_sums, write_sums
 from lexloop.core.errors import CorpusError, DataError, InputError, SettingsError, TrainingError
 from lexloop.core.files import write_text
 from lexloop.finetune.classifier_data import Labelled, Text, merged
-from lexloop.finetune.classifier_report import Classes, Labels, Predict
+from lexloop.finetune.classifier_report import CLASS_COUNTS, Classes, Predict, ours
 from lexloop.models.bars import without_bars
 from lexloop.nodes.classify.transformer import TransformerClassifier
 
@@ -119,14 +119,10 @@ def predicting(folder: Path) -> Predict:
         SettingsError: A model cannot be loaded.
         DataError: Its files are not those that were trained.
     """
-    models = {n: TransformerClassifier.load(str(folder / f"transformer-{n}")) for n in (2, 3)}
-
-    def predict(texts: list[str], classes: Classes) -> Labels:
-        shares = [models[classes].probabilities(text, classes) for text in texts]
-        likeliest: Labels = np.array(shares).argmax(axis=1)
-        return likeliest
-
-    return predict
+    models = {
+        n: ours(TransformerClassifier.load(str(folder / f"transformer-{n}"))) for n in CLASS_COUNTS
+    }
+    return lambda texts, classes: models[classes](texts, classes)
 
 
 def _record(texts: list[str], labels: list[int], classes: int, tuning: Tuning) -> dict[str, Any]:
@@ -192,7 +188,8 @@ def _fit(
     )
     trainer.remove_callback(PrinterCallback)
     try:
-        trainer.train(resume_from_checkpoint=_last_checkpoint(work))
+        with without_bars():
+            trainer.train(resume_from_checkpoint=_last_checkpoint(work))
     except torch.OutOfMemoryError as error:
         raise TrainingError(
             "The memory of the GPU is used up.", "Train with smaller batches, or on the processor."

@@ -2,6 +2,7 @@
 
 import typer
 
+from lexloop.apps.cli.finetune.classifier import classifier
 from lexloop.apps.cli.finetune.generator import generator
 from lexloop.apps.cli.finetune.pairs import pairs
 
@@ -10,3 +11,4 @@ commands = typer.Typer(
 )
 commands.command()(generator)
 commands.command()(pairs)
+commands.command()(classifier)
