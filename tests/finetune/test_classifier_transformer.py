@@ -41,7 +41,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> str:
             num_attention_heads=2,
             intermediate_size=16,
             max_position_embeddings=32,
-        )  # fmt: skip
+        )
     ).save_pretrained(folder)
     (folder / "vocab.txt").write_text("\n".join(VOCABULARY), encoding="utf-8")
     BertTokenizer(str(folder / "vocab.txt")).save_pretrained(folder)

@@ -1,5 +1,6 @@
 """From documents and thumbs to pairs with hard negatives."""
 
+import itertools
 import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -59,7 +60,7 @@ def test_provisions_cover_a_law_and_do_not_overlap(view: View) -> None:
     found = list(every_provision(view, 40))
     assert {one.document for one in found} == {"law.txt", "rule.txt", "guide.md"}
     assert any("“" not in one.text and "must pay the mooring fee" in one.text for one in found)
-    for one, other in zip(found, found[1:], strict=False):
+    for one, other in itertools.pairwise(found):
         assert not one.overlaps(other.document, other.start, other.end)
         assert 40 <= len(one.text) <= 2000
     assert list(every_provision(view, 10_000)) == []
