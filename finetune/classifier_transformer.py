@@ -162,7 +162,8 @@ def _fit(
     set_seed(tuning.seed)  # the head's first weights
     tokenizer, model = _base(tuning.base, classes)
     encoded = tokenizer(texts, truncation=True, max_length=_LONGEST)["input_ids"]
-    rows = [{"input_ids": i, "labels": n} for i, n in zip(encoded, labels, strict=True)]
+    pairs = zip(encoded, labels, strict=True)
+    rows: Any = [{"input_ids": ids, "labels": label} for ids, label in pairs]
     arguments = TrainingArguments(
         output_dir=str(work),
         num_train_epochs=tuning.epochs,
