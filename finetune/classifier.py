@@ -1,7 +1,8 @@
 """Train the complexity classifier and measure it beside the paper's (HyPA-RAG, tables 1 and 8)."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from lexloop.finetune.classifier_report import (
     table_row,
 )
 from lexloop.finetune.classifier_training import train
+from lexloop.models.local_model import CARD
 from lexloop.nodes.classify.linear import FILE_NAME, LinearClassifier
 
 BOTH: tuple[Text, ...] = ("noisy", "clean")
@@ -30,7 +32,6 @@ NOISY: tuple[Text, ...] = ("noisy",)
 OURS = "lexloop"
 STRONGEST = "SVM, word + char"
 CROSS_FOLDS = 5
-CARD = "card.md"
 Report = Callable[[str, int, int], None]
 
 
@@ -99,7 +100,7 @@ def run(work: Work, report: Report = lambda *_: None) -> Iterator[str]:
     yield ""
     yield from told
     if data is not None and work.evaluate is None:
-        write_card(work, [data / "train.csv", tested], told)
+        write_card(work, [data / "train.csv", tested], rows)
 
 
 def save(classifier: LinearClassifier, out: Path) -> Path:
@@ -116,29 +117,29 @@ def save(classifier: LinearClassifier, out: Path) -> Path:
         raise InputError(f"{out} cannot be written: {error}.", "Name another folder.") from error
 
 
-def write_card(work: Work, files: Sequence[Path], told: Sequence[str]) -> None:
+def write_card(work: Work, files: Sequence[Path], rows: Sequence[Row]) -> None:
     """Say beside what was trained on what and how well it does.
 
     Args:
         work: What was done.
         files: What was read.
-        told: The figures, as lines of Markdown.
+        rows: The figures.
 
     Raises:
         InputError: It cannot be written.
     """
-    lines = [
-        "# A complexity classifier trained by Lexloop",
-        "",
-        f"- Seed: {work.seed}",
-        *([f"- Base of the transformers: {work.base}"] if work.base else []),
-        *(f"- Data: {path.name}, SHA-256 {sha256_of(path)}" for path in files),
-        "- Licence: that of the data; none of its text is in the weights.",
-        "",
-        *told,
-    ]
+    figures = [asdict(row) for row in rows]
+    card = {
+        "model": "complexity classifier",
+        "base": work.base or "",
+        "data": [{"file": path.name, "sha256": sha256_of(path)} for path in files],
+        "licence": "that of the data, none of whose text is in the weights",
+        "command": "lexloop finetune classifier",
+        "seed": work.seed,
+        "figures": figures,
+    }
     try:
-        write_text(work.out / CARD, "\n".join(lines) + "\n")
+        write_text(work.out / CARD, json.dumps(card, indent=2, ensure_ascii=False) + "\n")
     except OSError as error:
         raise InputError(
             f"{work.out} cannot be written: {error}.", "Name another folder."

@@ -10,6 +10,7 @@ import math
 import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,10 @@ from lexloop.core.files import write_text
 from lexloop.finetune.classifier_data import Labelled, Text, merged
 from lexloop.finetune.classifier_report import CLASS_COUNTS, Classes, Predict, ours
 from lexloop.models.bars import without_bars
+from lexloop.models.local_model import CARD
 from lexloop.nodes.classify.transformer import TransformerClassifier
 
 MINILM = "minilm"
-RECORD = "training.json"
 _LONGEST = 256
 _AT_ONCE = 64
 _HINT = (
@@ -76,15 +77,20 @@ def tuned(
         report: Told how many steps of how many are done.
 
     Returns:
-        A folder that ``TransformerClassifier.load`` reads: safetensors, ``training.json`` and
+        A folder that ``TransformerClassifier.load`` reads: safetensors, ``card.json`` and
         the SHA-256 of every file.
 
     Raises:
         CorpusError: The rows are all of one class.
         SettingsError: The base model is not there, no safetensors, or of another architecture.
         TrainingError: The loss is no number, or the memory of the GPU is used up.
-        InputError: The folder cannot be written.
+        InputError: The folder cannot be written, or the extra is not installed.
     """
+    if find_spec("accelerate") is None:
+        raise InputError(
+            "Training needs accelerate, which is not installed.",
+            'Install the extra: pip install "lexloop[finetune]".',
+        )
     texts = [text for kind in kinds for text in rows.texts(kind)]
     labels = np.tile(merged(rows.labels, classes), len(kinds)).tolist()
     if len(set(labels)) < 2:
@@ -98,7 +104,7 @@ def tuned(
     try:
         work.mkdir(parents=True, exist_ok=True)
         _fit(texts, labels, classes, tuning, work=work, report=report)
-        write_text(work / "done" / RECORD, json.dumps(record, indent=2) + "\n")
+        write_text(work / "done" / CARD, json.dumps(record, indent=2) + "\n")
         write_sums(work / "done")
         if folder.exists():
             shutil.rmtree(folder)
@@ -135,7 +141,7 @@ def _record(texts: list[str], labels: list[int], classes: int, tuning: Tuning) -
 def _is_made(folder: Path, record: dict[str, Any]) -> bool:
     try:
         check_sums(folder)
-        return bool(json.loads((folder / RECORD).read_text("utf-8")) == record)
+        return bool(json.loads((folder / CARD).read_text("utf-8")) == record)
     except (OSError, ValueError, DataError):
         return False
 

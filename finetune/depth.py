@@ -6,7 +6,7 @@ the embedded one, learnt from a user's own questions; with ``classifier_model`` 
 sets k.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from lexloop.corpus.index.collection import Collection as Index
 from lexloop.evaluation.evidence import Judged, contexts_of
 from lexloop.evaluation.gold import GoldQuestion
 from lexloop.finetune.classifier_data import Labelled, Text, folds, near_duplicates
-from lexloop.finetune.classifier_report import macro
+from lexloop.finetune.classifier_report import Row, table_row
 from lexloop.finetune.classifier_training import train
 from lexloop.finetune.retrieving import Retriever
 from lexloop.nodes.classify.linear import LinearClassifier
@@ -105,15 +105,29 @@ def classes_of(depths: Sequence[int], settings: Settings) -> Labels:
     return np.asarray(classes, dtype=np.int64)
 
 
-def learnt(rows: Labelled, seed: int) -> tuple[LinearClassifier, Iterator[str]]:
-    """The classifier of these rows, and what there is to tell of it.
-
-    What is told comes from five folds that no near-duplicates cross.
+def measured(rows: Labelled, seed: int) -> list[Row]:
+    """How well the class is told, cross-validated, beside saying the most frequent one always.
 
     Raises:
         CorpusError: The rows do not hold every class in enough different groups.
     """
-    return train(rows, _TEXT, seed), _told(rows, seed)
+    usual = np.full(len(rows.labels), np.bincount(rows.labels).argmax())
+    return [
+        table_row((name, 3, "clean"), rows.labels, predicted, seed)
+        for name, predicted in (
+            ("learnt depth", out_of_fold(rows, seed)),
+            ("always the same", usual),
+        )
+    ]
+
+
+def learnt(rows: Labelled, seed: int) -> LinearClassifier:
+    """The classifier of these rows.
+
+    Raises:
+        CorpusError: The rows do not hold every class in enough different groups.
+    """
+    return train(rows, _TEXT, seed)
 
 
 def out_of_fold(rows: Labelled, seed: int, groups: Labels | None = None) -> Labels:
@@ -134,13 +148,3 @@ def out_of_fold(rows: Labelled, seed: int, groups: Labels | None = None) -> Labe
         shares = [classifier.probabilities(rows.clean[place], 3) for place in fold]
         predicted[fold] = np.array(shares).argmax(axis=1)
     return predicted
-
-
-def _told(rows: Labelled, seed: int) -> Iterator[str]:
-    counts = np.bincount(rows.labels, minlength=3)
-    usual = np.full(len(rows.labels), counts.argmax())
-    yield f"{len(rows.labels)} questions of class 0 / 1 / 2: {' / '.join(map(str, counts))}."
-    yield f"Cross-validated in {_FOLDS} folds that no near-duplicates cross:"
-    for name, predicted in (("learnt", out_of_fold(rows, seed)), ("always the same", usual)):
-        accuracy, f1 = np.mean(predicted == rows.labels), macro(rows.labels, predicted, 3)[2]
-        yield f"{name}: accuracy {accuracy:.3f}, macro F1 {f1:.3f}"

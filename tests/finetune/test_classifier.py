@@ -2,6 +2,7 @@
 
 import csv
 import itertools
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from lexloop.core.checksums import SUMS
 from lexloop.core.errors import CorpusError, DataError, InputError
-from lexloop.finetune.classifier import CARD, Work, run, save
+from lexloop.finetune.classifier import Work, run, save
 from lexloop.finetune.classifier_data import Labelled, folds, near_duplicates, read
 from lexloop.finetune.classifier_report import baselines, calibration_error, macro
 from lexloop.finetune.classifier_training import train
@@ -61,9 +62,10 @@ def test_training_writes_measures_and_repeats(folder: Path, tmp_path: Path) -> N
     for name in ("random labels", "LR, TF-IDF", "SVM, TF-IDF", "SVM, word + char", "lexloop"):
         assert len([line for line in lines if line.startswith(f"| {name} |")]) == 4
     assert "| lexloop | 3 | clean | 1.000 | 1.000 | 1.000 | 1.000 | 1.000 - 1.000 |" in table
-    card = (first / CARD).read_text("utf-8")
-    assert table.split("\n\n", 1)[1] in card
-    assert "- Data: train.csv, SHA-256 " in card
+    card = json.loads((first / "card.json").read_text("utf-8"))
+    assert [one["file"] for one in card["data"]] == ["train.csv", "validation.csv"]
+    best = [row for row in card["figures"] if row["name"] == "lexloop" and row["text"] == "clean"]
+    assert [(row["classes"], row["f1"]) for row in best] == [(3, 1.0), (2, 1.0)]
 
     classifier = LinearClassifier.load(first)
     shares = classifier.probabilities("What are comets, who studies them, and why?", 3)

@@ -9,7 +9,7 @@ import pytest
 from lexloop.core.checksums import SUMS
 from lexloop.core.errors import CorpusError, DataError, InputError, SettingsError, TrainingError
 from lexloop.finetune.classifier_data import Labelled
-from lexloop.finetune.classifier_transformer import RECORD, Tuning, predicting, tuned
+from lexloop.finetune.classifier_transformer import Tuning, predicting, tuned
 from lexloop.nodes.classify.transformer import TransformerClassifier
 
 WORDS = "what is a boat and who pays the fee why".split()
@@ -67,10 +67,10 @@ def test_a_tiny_model_learns_what_is_plain(base: str, tmp_path: Path) -> None:
     assert steps[-1] == (24, 24)  # 12 rows in batches of 4, 8 times
     folder = tmp_path / "transformer-3"
     held = {path.name for path in folder.iterdir()}
-    assert {SUMS, RECORD, "model.safetensors", "config.json"} <= held
+    assert {SUMS, "card.json", "model.safetensors", "config.json"} <= held
     assert not any(name.endswith((".bin", ".pt", ".pth", ".pkl")) for name in held)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["transformer-2", "transformer-3"]
-    record = json.loads((folder / RECORD).read_text())
+    record = json.loads((folder / "card.json").read_text())
     assert (record["rows"], record["rate"], record["decay"]) == (12, 0.05, 0.01)
 
 

@@ -13,7 +13,15 @@ from lexloop.corpus.index.collection import Collection
 from lexloop.evaluation.evidence import Judged
 from lexloop.evaluation.gold import OUT_OF_SCOPE, GoldQuestion, Span
 from lexloop.finetune.classifier_data import Labelled
-from lexloop.finetune.depth import classes_of, depth, labelled, learnt, out_of_fold, pieces
+from lexloop.finetune.depth import (
+    classes_of,
+    depth,
+    labelled,
+    learnt,
+    measured,
+    out_of_fold,
+    pieces,
+)
 
 FEE = "A boat owner must pay the mooring fee within 10 business days of arrival."
 PERMIT = "A winter permit costs $80."
@@ -99,12 +107,12 @@ def rows() -> Labelled:
 
 
 def test_what_is_plain_is_learnt() -> None:
-    found, told = learnt(rows(), 0)
+    found = learnt(rows(), 0)
     assert int(np.argmax(found.probabilities("List each rule on tulips!", 3))) == 1
-    lines = list(told)
-    assert lines[0] == "24 questions of class 0 / 1 / 2: 8 / 8 / 8."
-    assert lines[2] == "learnt: accuracy 1.000, macro F1 1.000"
-    assert lines[3] == "always the same: accuracy 0.333, macro F1 0.167"
+    told, usual = measured(rows(), 0)
+    assert (told.accuracy, told.f1) == (1.0, 1.0)
+    # 8 of 24 are right; F1 of the one class that is ever said is 2 x 8 / (8 + 24)
+    assert (usual.accuracy, usual.f1) == pytest.approx((1 / 3, 1 / 6))
 
 
 def test_no_row_is_judged_by_what_saw_its_group() -> None:

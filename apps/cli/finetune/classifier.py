@@ -102,8 +102,9 @@ def _of_depth(context: typer.Context, questions: Path | None, out: Path, seed: i
     from lexloop.apps.cli.material import opened
     from lexloop.core.errors import InputError
     from lexloop.evaluation.gold import read_gold
-    from lexloop.finetune.classifier import save
-    from lexloop.finetune.depth import labelled, learnt
+    from lexloop.finetune.classifier import Work, save, write_card
+    from lexloop.finetune.classifier_report import table_of
+    from lexloop.finetune.depth import labelled, learnt, measured
 
     if questions is None:
         raise InputError("There are no questions.", "Give --questions GOLD.")
@@ -111,8 +112,11 @@ def _of_depth(context: typer.Context, questions: Path | None, out: Path, seed: i
     asked = read_gold(questions)
     with bar() as report, opened(settings, options.chosen_connection(None), report) as (index, _):
         rows = labelled(asked, index, settings, report)
-    found, told = learnt(rows, seed)
+    found, figures = learnt(rows, seed), measured(rows, seed)
     written = save(found, out)
+    write_card(Work(out, seed=seed), [questions], figures)
+    counts = " / ".join(str(int(sum(rows.labels == name))) for name in range(3))
     typer.echo(f"wrote {written}; use it with --set classifier_model={out}")
-    for line in told:
+    typer.echo(f"{len(rows.labels)} questions of class 0 / 1 / 2: {counts}. Cross-validated:\n")
+    for line in table_of(figures):
         typer.echo(line)
