@@ -9,6 +9,8 @@ from _adapting_lists import Item, Ranking
 from numpy.typing import NDArray
 
 from lexloop.core.settings import Settings
+from lexloop.finetune.classifier_data import Labelled
+from lexloop.finetune.depth import classes_of, depth, out_of_fold
 from lexloop.nodes.classify.plan import TABLES, chosen_class
 from lexloop.nodes.rerank.cutoff import worth_taking
 
@@ -122,6 +124,23 @@ def by_regression(rankings: Sequence[Ranking]) -> Ks:
     return ks
 
 
+def by_depth(rankings: Sequence[Ranking]) -> Ks:
+    """The classifier of `lexloop finetune classifier --label depth`, cross-validated by group."""
+    depths = [
+        depth(
+            [item["id"] for item in ranking["items"][:MOST]],
+            ranking["contexts"] or [[item["id"]] for item in ranking["items"] if item["relevant"]],
+        )
+        for ranking in rankings
+    ]
+    asked = [ranking["question"] for ranking in rankings]
+    names = {name: n for n, name in enumerate(dict.fromkeys(r["group"] for r in rankings))}
+    groups = np.array([names[ranking["group"]] for ranking in rankings])
+    rows = Labelled(asked, asked, classes_of(depths, Settings()))
+    ks = np.array([plan["k"] for plan in TABLES[3]])
+    return ks[out_of_fold(rows, 0, groups)]
+
+
 def _chances(model: Any, rows: Sequence[NDArray[np.float64]]) -> list[NDArray[np.float64]]:
     every = model.predict_proba(np.concatenate(rows))[:, 1]
     return np.split(every, np.cumsum([len(row) for row in rows])[:-1])
@@ -175,6 +194,7 @@ def fold_of(rankings: Sequence[Ranking]) -> NDArray[np.int64]:
 RULES: dict[str, Rule] = {
     "classifier, 3 classes": _of_class(3),
     "classifier, 2 classes": _of_class(2),
+    "classifier, learnt depth": by_depth,
     "oracle: number of relevant": _each(lambda ranking: ranking["relevant"]),
     "oracle: place of the last relevant": _each(_last_relevant),
     "scores": by_scores(),

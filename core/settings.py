@@ -72,7 +72,9 @@ class Settings(AdaptSettings, SearchSettings, IndexSettings, ModelSettings):
         default="embedded", description="Which complexity classifier."
     )
     classifier_model: str | None = Field(
-        default=None, description="Folder or hub id of the transformer or zero-shot classifier."
+        default=None,
+        description="Folder or hub id of the transformer or zero-shot classifier, or the folder of "
+        "an embedded one that was trained on other questions.",
     )
     min_class_probability: float = Field(
         default=0.5,

@@ -1,6 +1,6 @@
 """Baselines of the complexity classifier and the table that compares them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.finetune.classifier_data import Labelled, Text, merged
-from lexloop.nodes.classify.linear import LinearClassifier
+from lexloop.nodes.classify.node import ComplexityClassifier
 
 Labels = NDArray[np.int64]
 Classes = Literal[2, 3]
@@ -26,6 +26,7 @@ class Row:
         name: The classifier.
         classes: 2 or 3.
         text: Which validation text it was scored on.
+        accuracy: The share of right classes.
         precision: Macro precision.
         recall: Macro recall.
         f1: Macro F1.
@@ -36,6 +37,7 @@ class Row:
     name: str
     classes: Classes
     text: Text
+    accuracy: float
     precision: float
     recall: float
     f1: float
@@ -107,7 +109,19 @@ def table_row(of: tuple[str, Classes, Text], labels: Labels, predicted: Labels, 
     resampled = [macro(labels[draw], predicted[draw], classes)[2] for draw in drawn]
     low, high = np.quantile(resampled, [0.025, 0.975])
     precision, recall, f1 = macro(labels, predicted, classes)
-    return Row(name, classes, text, precision, recall, f1, float(low), float(high))
+    accuracy = float(np.mean(labels == predicted))
+    return Row(name, classes, text, accuracy, precision, recall, f1, float(low), float(high))
+
+
+def table_of(rows: Sequence[Row]) -> Iterator[str]:
+    """Lay the rows out as a Markdown table, one line for each classifier and task."""
+    yield "| classifier | classes | text | accuracy | P | R | F1 | 95 % interval of F1 |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for row in sorted(rows, key=lambda row: -row.classes):
+        figures = (row.accuracy, row.precision, row.recall, row.f1)
+        shown = " | ".join(f"{figure:.3f}" for figure in figures)
+        told = f"| {row.name} | {row.classes} | {row.text} | {shown} "
+        yield f"{told}| {row.low:.3f} - {row.high:.3f} |"
 
 
 def calibration_error(probabilities: NDArray[np.float64], labels: Labels, bins: int = 10) -> float:
@@ -130,8 +144,8 @@ def calibration_error(probabilities: NDArray[np.float64], labels: Labels, bins: 
     return float(sum(gaps))
 
 
-def ours(classifier: LinearClassifier) -> Predict:
-    """Take the likeliest class of the embedded classifier."""
+def ours(classifier: ComplexityClassifier) -> Predict:
+    """Take the likeliest class of a classifier that the graph can use."""
 
     def predict(texts: list[str], classes: Classes) -> Labels:
         shares = [classifier.probabilities(text, classes) for text in texts]

@@ -100,7 +100,8 @@ def _classifier(kind: str, name: str) -> ComplexityClassifier:
         return ZeroShotClassifier.load(name)
     from lexloop.nodes.classify.linear import LinearClassifier
 
-    return LinearClassifier.load(Path(str(resources.files("lexloop.data"))) / "classifier")
+    shipped = Path(str(resources.files("lexloop.data"))) / "classifier"
+    return LinearClassifier.load(Path(name) if name else shipped)
 
 
 def _rewrites(settings: Settings) -> bool:

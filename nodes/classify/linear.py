@@ -2,7 +2,7 @@
 
 The *wording* model reads word and character n-grams, the *frame* model the sentence frame and the
 surface measures. Each gives one score per class; a multinomial logistic model over these six
-turns them into probabilities. `lexloop.finetune.classifier` trains it.
+turns them into probabilities. `lexloop finetune classifier` trains it.
 """
 
 import io
@@ -15,6 +15,7 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from lexloop.core.checksums import SUMS, check_sums
 from lexloop.core.errors import DataError
 from lexloop.core.files import write_bytes
 from lexloop.nodes.classify.features import BUCKETS, FAMILIES, N_PAIRED, bags, measures, paired
@@ -48,7 +49,7 @@ _UNREADABLE = (
 )
 _RETRAIN = (
     "Reinstall lexloop, or train the classifier again with "
-    "`python -m lexloop.finetune.classifier --data DIR --out FOLDER`."
+    "`lexloop finetune classifier --data DIR --out FOLDER`."
 )
 
 Floats = NDArray[np.floating]
@@ -91,9 +92,11 @@ class LinearClassifier:
 
         Raises:
             DataError: The file is missing, unreadable, of another format or shape, or holds
-                numbers that are not finite.
+                numbers that are not finite, or not the one that its checksum is of.
         """
         path = folder / FILE_NAME
+        if (folder / SUMS).is_file():
+            check_sums(folder)
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in _SHAPES}

