@@ -12,6 +12,7 @@ from typing import Any
 from lexloop.core.checksums import sha256_of
 from lexloop.core.errors import InputError
 from lexloop.core.files import replacing, write_text
+from lexloop.finetune.contrastive import contrast
 from lexloop.finetune.export import export
 from lexloop.finetune.hits import hits
 from lexloop.finetune.late import PROJECTION, Recipe, Trainee, batches
@@ -91,8 +92,11 @@ def train_embedder(
     state.mkdir(parents=True, exist_ok=True)
     trainee, share = Trainee(origin.base, recipe), recipe.share
     first, before = trainee.weights(), hits(kept, trainee.vectors)
-    _learn(trainee, training, kept, state, told)
-    best = load_file(state / _BEST)
+    if recipe.loss == "late":
+        _learn(trainee, training, kept, state, told)
+        best = load_file(state / _BEST)
+    else:
+        best = {**first, **contrast(training, origin.base, state, recipe)}
     trainee.take({name: (1 - share) * first[name] + share * best[name] for name in first})
     after = hits(kept, trainee.vectors)
     figures = {f"before: {name}": value for name, value in before.figures().items()}

@@ -57,7 +57,9 @@ def hits(pairs: Sequence[Pair], vectorise: Vectorise) -> Hits:
     asked = pairs[:: -(-len(pairs) // MOST_QUESTIONS)]
     sentences, tokens = vectorise(texts, 256)
     # a text of no words is as far from everything as can be
-    tokens = [rows if len(rows) else np.zeros((1, rows.shape[1])) for rows in tokens]
+    tokens = [
+        rows if len(rows) else np.zeros((1, rows.shape[1]), dtype=np.float32) for rows in tokens
+    ]
     questions, words = vectorise([pair.question for pair in asked], 64)
     ends = np.cumsum([0, *map(len, tokens)])[:-1]
     rows = np.concatenate(tokens)

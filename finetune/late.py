@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,11 +23,15 @@ PROJECTION = "token_projection"
 _STATE = "state.safetensors"
 
 
+Loss = Literal["late", "mnrl", "cached_mnrl"]
+
+
 @dataclass(frozen=True)
 class Recipe:
     """How to train; the defaults are those of the shipped model.
 
     Args:
+        loss: MaxSim and cosines together, or the cosine alone as ``contrast`` does it.
         steps: Batches.
         batch: Pairs in one.
         run: How many of them stand together in one document, whose others are hard negatives.
@@ -39,6 +43,7 @@ class Recipe:
         seed: Of the order and of which texts have their headings.
     """
 
+    loss: Loss = "late"
     steps: int = 300
     batch: int = 60
     run: int = 10
@@ -119,10 +124,11 @@ class Trainee:
         late, cosines = _scores(asked, found)
         same = torch.tensor(_alike(batch))
         wanted = torch.arange(len(batch))
-        loss = sum(
+        told = [
             torch.nn.functional.cross_entropy((scale * scores).masked_fill(same, -1e4), wanted)
             for scale, scores in ((LATE_SCALE, late), (COSINE_SCALE, cosines))
-        )
+        ]
+        loss: Any = told[0] + told[1]
         if not bool(torch.isfinite(loss)):
             raise TrainingError(
                 f"The loss of step {self.step + 1} is no number.",

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from lexloop.core.settings import Connection
 from lexloop.finetune.embedder import Origin, genuine_base, train_embedder
 from lexloop.finetune.export import export, in_bytes
-from lexloop.finetune.late import Recipe
+from lexloop.finetune.late import Loss, Recipe
 from lexloop.finetune.pairs import Pair
 from lexloop.models.embedders import load_embedder
 from lexloop.models.minilm import load_minilm
@@ -81,3 +81,12 @@ def test_killed_after_its_state_was_kept_it_goes_on(tmp_path: Path) -> None:
     train_embedder(PAIRS, PAIRS, tmp_path, RECIPE, ORIGIN, told=told.append)
     assert told == ["goes on from step 2"]
     assert read_card(tmp_path).model == "tiny"
+
+
+@pytest.mark.parametrize("loss", ["mnrl", "cached_mnrl"])
+def test_sentence_vectors_alone_make_such_a_folder_too(tmp_path: Path, loss: Loss) -> None:
+    recipe = Recipe(loss=loss, steps=2, batch=2, share=1.0)
+    train_embedder(PAIRS, PAIRS, tmp_path, recipe, ORIGIN, told=lambda _: None)
+    model = load_embedder(f"trained:{tmp_path}", Connection())
+    cosine = float(model.embed(["seal"])[0] @ load_minilm().embed(["seal"])[0])
+    assert 0.9 < cosine < 0.99999

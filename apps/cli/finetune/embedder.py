@@ -9,15 +9,31 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lexloop.apps.cli.edge import reported
+from lexloop.core.errors import InputError
 
 if TYPE_CHECKING:
+    from lexloop.finetune.late import Loss
     from lexloop.finetune.pairs import Pair
+
+_LOSSES: "dict[str, Loss]" = {
+    "late": "late",
+    "mnrl": "mnrl",
+    "cached-mnrl": "cached_mnrl",
+    "infonce": "mnrl",
+}
 
 
 def embedder(
     pairs: Annotated[Path, typer.Argument(help="JSON Lines, as `lexloop finetune pairs` writes.")],
     *,
     out: Annotated[Path, typer.Option(help="The folder to write: use it as embedder=trained:OUT.")],
+    recipe: Annotated[
+        str,
+        typer.Option(
+            help="late (sentence and token vectors), mnrl, cached-mnrl (large batches), or infonce "
+            "(PAIRS is a click log, .jsonl or .csv: query, title, body, clicks)."
+        ),
+    ] = "late",
     kept: Annotated[
         Path | None, typer.Option(help="Pairs that are measured on; else some are kept.")
     ] = None,
@@ -43,13 +59,16 @@ def embedder(
     with reported():
         from lexloop.finetune.embedder import Origin, genuine_base, train_embedder
         from lexloop.finetune.late import Recipe
-        from lexloop.finetune.pairs import read_pairs, split
+        from lexloop.finetune.pairs import read_clicks, read_pairs, split
 
-        every = read_pairs(pairs)
-        training, measured = (every, read_pairs(kept)) if kept else split(every, keep)
-        recipe = Recipe(steps=steps, batch=batch, rate=rate, share=share, seed=seed)
+        read, loss = (read_clicks if recipe == "infonce" else read_pairs), _LOSSES.get(recipe)
+        if loss is None:
+            raise InputError(f"The recipe is {recipe!r}.", f"Use one of {', '.join(_LOSSES)}.")
+        every = read(pairs)
+        training, measured = (every, read(kept)) if kept else split(every, keep)
+        how = Recipe(loss=loss, steps=steps, batch=batch, rate=rate, share=share, seed=seed)
         origin = Origin(base or genuine_base(), name, _sets(pairs, training), licence, _command())
-        figures = train_embedder(training, measured, out, recipe, origin, told=typer.echo)
+        figures = train_embedder(training, measured, out, how, origin, told=typer.echo)
         typer.echo(json.dumps(figures, indent=2))
 
 
