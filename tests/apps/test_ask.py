@@ -57,7 +57,8 @@ def test_a_slip_is_said_and_answered_as_what_was_meant(run: Run) -> None:
 
 
 def test_trace_shows_every_step(run: Run) -> None:
-    result = run("ask", QUESTION, "--trace", "--classes", "2", "--max-retries", "1",
+    asked = f"I run a small shop. {QUESTION}"  # a story to be read without
+    result = run("ask", asked, "--trace", "--classes", "2", "--max-retries", "1",
                  "--set", "min_groundedness=1.0", "--set", "min_answers=1.0")  # fmt: skip
     for part in ("Complexity 0 (0: 0.", "k = 5, Q = 3, K = 4, S = 2", "keywords: ", "lexical",
                  "dense", "rerank", "bias audit — is defined as → ", "Attempt 1", "Attempt 2",

@@ -10,6 +10,7 @@ import pytest
 
 from lexloop.corpus.index.manifest import FORMAT
 from lexloop.corpus.text.tokens import stemmer_name
+from lexloop.models.trained import load_shipped
 
 Run = Callable[..., Any]
 LEASH = "§ 3 Collar. Every dog must wear a collar with a tag.\n"
@@ -117,7 +118,7 @@ def test_info_says_what_an_index_is_made_with(run: Run, index: Path, documents: 
     found = report(run, "info", index)
     assert found["sources"] == [{"path": str(documents), "prefix": ""}]
     assert (found["documents"], found["files"], found["dense_kind"]) == (2, 2, "flat")
-    assert found["embedder"].startswith("all-MiniLM-L6-v2@")
+    assert found["embedder"] == load_shipped().name
     shown = run("index", "info", str(index), "--documents").stdout
     assert "dogs.txt" in shown
 

@@ -15,7 +15,7 @@ from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import open_corpus, sample_folder, shipped_indexes, tools_for
 from lexloop.corpus.sample import SOURCES, sample_index
-from lexloop.models.minilm import load_minilm
+from lexloop.models.trained import load_shipped
 
 
 def test_the_shipped_index_is_that_of_todays_sample_and_code() -> None:
@@ -26,21 +26,21 @@ def test_the_shipped_index_is_that_of_todays_sample_and_code() -> None:
 def test_the_shipped_index_is_sound_and_names_no_place_of_this_machine(tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(sample_index(), copy)
-    tools = tools_for(IndexSettings(), load_minilm())
+    tools = tools_for(IndexSettings(), load_shipped())
     write_index(copy, [Source(str(sample_folder()))], tools)  # for the stemmer that is here
-    verify_index(copy, load_minilm())
+    verify_index(copy, load_shipped())
     assert Manifest.read(sample_index()).sources == tuple(SOURCES)
     assert not (sample_index() / LOCK).exists()
 
 
 def test_the_shipped_index_holds_what_a_fresh_one_does() -> None:
     documents, _ = load_documents(sample_folder())
-    shipped = open_everything(sample_index(), load_minilm(), restem=True)
+    shipped = open_everything(sample_index(), load_shipped(), restem=True)
     assert {d.name: d.text for d in documents} == {
         name: shipped.texts.text_of(place) for place, name in enumerate(shipped.layout.names)
     }
     few = [min(documents, key=lambda document: len(document.text))]
-    fresh = build_everything(few, tools_for(Settings(), load_minilm()))
+    fresh = build_everything(few, tools_for(Settings(), load_shipped()))
     name = few[0].name
     chunks = fresh.texts.chunks(range(len(fresh)))
     every = shipped.texts.chunks(range(len(shipped)))
@@ -52,7 +52,7 @@ def test_the_shipped_index_holds_what_a_fresh_one_does() -> None:
 
 def test_the_sample_opens_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LEXLOOP_CACHE", str(tmp_path / "cache"))
-    collection, degraded = open_corpus("sample", tools_for(Settings(), load_minilm()))
+    collection, degraded = open_corpus("sample", tools_for(Settings(), load_shipped()))
     assert len(collection.seen_by(Filters()))
     assert degraded == []
     assert not (tmp_path / "cache").exists()

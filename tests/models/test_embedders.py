@@ -52,13 +52,9 @@ def host(status: int, body: object) -> Iterator[Connection]:
             thread.join()
 
 
-def test_embedded_is_the_model_of_the_wheel() -> None:
-    assert load_embedder("embedded", Connection()) is load_minilm()
-
-
 @pytest.mark.parametrize("name", ["", "cohere:x", "sentence-transformers:", "openai:", "Embedded"])
 def test_an_unknown_embedder_is_refused_with_the_known_ones(name: str) -> None:
-    with pytest.raises(SettingsError, match=r"Use 'embedded', 'sentence-transformers:NAME'") as e:
+    with pytest.raises(SettingsError, match=r"Use 'embedded', 'minilm', 'trained:FOLDER'") as e:
         load_embedder(name, Connection())
     assert repr(name) in e.value.what
 
