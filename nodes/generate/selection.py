@@ -18,6 +18,8 @@ from lexloop.nodes.relevance import Asked, Sources, relevance
 
 NEARLY_BEST = 0.9
 """A further statement must score this share of the best one's."""
+LISTS_OF_DUTIES = 0.85
+"""A further list where all duties are asked for: half of them would be taken for the whole."""
 TOKENS = 0.8
 _COPY = 0.85
 _DEFINES = 0.5
@@ -159,7 +161,7 @@ def select(asked: Asked, scored: Scored, lengths: Lengths, sure: bool = True) ->
         ranked = sorted(range(len(scored.evidence)), key=lambda i: -scored.scores[row][i])
         _take_first(ranked, scored, chosen, lengths)
     ranked = sorted(range(len(scored.evidence)), key=lambda i: -scored.best[i])
-    bar = NEARLY_BEST * float(scored.best.max())
+    top = float(scored.best.max())
     best = [*chosen]
     if not sure:
         for i in _nearest_by_passage(scored):
@@ -167,9 +169,10 @@ def select(asked: Asked, scored: Scored, lengths: Lengths, sure: bool = True) ->
                 _take_first([i], scored, chosen, lengths)
         return Chosen(best, chosen[len(best) :])
     for i in ranked:
-        if len(chosen) >= lengths.statements or scored.best[i] < bar:
+        listed = scored.evidence[i].said.points > 0
+        if len(chosen) >= lengths.statements or scored.best[i] < LISTS_OF_DUTIES * top:
             break
-        if duties or not scored.evidence[i].said.points:
+        if duties if listed else scored.best[i] >= NEARLY_BEST * top:
             _take_first([i], scored, chosen, lengths)
     more = chosen[len(best) :]
     best += [item for item in more if item.said.points]
