@@ -3,7 +3,8 @@
     python benchmarks/altered.py [--docs DIR] [--gold GOLD.jsonl ...] [--json OUT]
 
 Every statement of 8 to 60 words is judged beside the section that it stands in: with a few words
-put before it, which leaves it true, and with one number, section or "not" changed, which does not.
+put before it or said otherwise, which leaves it true, and with one number, section, unit, modal,
+bound, party or "not" changed, which does not.
 Where there are several numbers to change, or to change to, one is drawn. Of gold files it says how
 many claims of the reference answers are taken to disagree with their own evidence.
 """
@@ -16,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from lexloop.evaluation.gold import read_gold
-from lexloop.models.minilm import load_minilm
+from lexloop.models.trained import load_shipped
 from lexloop.nodes.evaluate.claims import claims_of
 from lexloop.nodes.evaluate.support import ClaimSupport, Embed, evidence_of
 
@@ -27,6 +28,33 @@ _REFERENCE = re.compile(r"(§ \d+-\d)(\d+)")
 _VERB = re.compile(r"\b(must|may|is|are)\b")
 _DENIED = re.compile(r"\bnot\b|n't|\bno\b")
 _NOWHERE = "77"
+_UNITS = {"day": "month", "month": "year", "year": "day", "hour": "day", "week": "month"}
+_UNIT = re.compile(r"\b(day|month|year|hour|week)(s?)\b", re.IGNORECASE)
+_MODALS = {"must": "may", "shall": "may", "may": "must"}
+_MODAL = re.compile(r"\b(must|shall|may)\b(?! not)", re.IGNORECASE)
+_BOUNDS = (
+    ("at least", "at most"),
+    ("at most", "at least"),
+    ("(?:no|not) (?:more|later) than", "at least"),
+    ("more than", "less than"),
+    ("less than", "more than"),
+    ("within", "at least"),
+    ("before", "after"),
+    ("after", "before"),
+)
+_SAME = (
+    ("shall", "must"),
+    ("at least", "no fewer than"),
+    ("within", "no later than"),
+    ("may(?! not)", "is allowed to"),
+    ("more than", "in excess of"),
+    ("before", "prior to"),
+    ("required", "obliged"),
+    ("provide", "give"),
+    ("in order to", "to"),
+)
+_PARTY = re.compile(r"\b([a-z]{4,}) (?:must|shall|may)\b", re.IGNORECASE)
+_NOBODY = {"that", "this", "they", "which", "each", "these", "those", "also", "then", "only"}
 _WORDS = range(8, 61)
 _SUPPORTED = 0.5
 _SAMPLE = Path(__file__).parent.parent / "data" / "ll144"
@@ -42,10 +70,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", type=Path, help="write the figures here")
     options = parser.parse_args()
-    embed = load_minilm().embed
+    embed = load_shipped().embed
     support = ClaimSupport.load(embed)
     chance = random.Random(options.seed)
-    judged: dict[str, list[float]] = {name: [] for name in ALTERATIONS}
+    judged: dict[str, list[float]] = {name: [] for name in (*ALTERATIONS, "party")}
     for text in sections(options.docs):
         evidence = evidence_of([text], embed)
         for name, altered in alterations(evidence.sentences, text, chance):
@@ -93,6 +121,8 @@ def alterations(
             for name, alter in ALTERATIONS.items():
                 if (altered := alter(sentence, numbers, chance)) is not None:
                     yield name, altered
+            if (altered := party_swapped(sentence, text, chance)) is not None:
+                yield "party", altered
 
 
 def _introduced(sentence: str, _: list[str], __: random.Random) -> str:
@@ -129,6 +159,43 @@ def _affirmed(sentence: str, _: list[str], __: random.Random) -> str | None:
     return altered if altered != sentence else None
 
 
+def _unit(sentence: str, _: list[str], __: random.Random) -> str | None:
+    altered = _UNIT.sub(lambda found: f"{_UNITS[found[1].lower()]}{found[2]}", sentence, count=1)
+    return altered if altered != sentence else None
+
+
+def _modal(sentence: str, _: list[str], __: random.Random) -> str | None:
+    altered = _MODAL.sub(lambda found: _MODALS[found[1].lower()], sentence, count=1)
+    return altered if altered != sentence else None
+
+
+def _bound(sentence: str, _: list[str], __: random.Random) -> str | None:
+    for pattern, by in _BOUNDS:
+        altered = re.sub(rf"\b{pattern}\b", by, sentence, count=1, flags=re.IGNORECASE)
+        if altered != sentence:
+            return altered
+    return None
+
+
+def _reworded(sentence: str, _: list[str], __: random.Random) -> str | None:
+    """What means the same, said otherwise."""
+    altered = sentence
+    for pattern, by in _SAME:
+        altered = re.sub(rf"\b{pattern}\b", by, altered, flags=re.IGNORECASE)
+    return altered if altered != sentence else None
+
+
+def party_swapped(sentence: str, text: str, chance: random.Random) -> str | None:
+    """The sentence with one of those who must or may do something in the place of another."""
+    parties = sorted({found.lower() for found in _PARTY.findall(text)} - _NOBODY)
+    named = [p for p in parties if re.search(rf"\b{p}\b", sentence, re.IGNORECASE)]
+    if not named or len(parties) < 2:
+        return None
+    one = chance.choice(named)
+    other = chance.choice([party for party in parties if party != one])
+    return re.sub(rf"\b{one}\b", other, sentence, flags=re.IGNORECASE)
+
+
 def _replaced(sentence: str, found: re.Match[str], by: str) -> str:
     return sentence[: found.start()] + by + sentence[found.end() :]
 
@@ -140,6 +207,10 @@ ALTERATIONS: dict[str, Alteration] = {
     "other_section": _other_section,
     "not_put_in": _negated,
     "not_left_out": _affirmed,
+    "unit": _unit,
+    "modal": _modal,
+    "bound": _bound,
+    "reworded": _reworded,
 }
 
 if __name__ == "__main__":

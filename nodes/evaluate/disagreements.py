@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Set
 
 from lexloop.corpus.text.tokens import tokenize, words
+from lexloop.nodes.evaluate.alterations import altered
 from lexloop.nodes.evaluate.evidence import Evidence
 from lexloop.nodes.evaluate.facts import dates, facts, number_of, states
 from lexloop.nodes.evaluate.negations import contradicts, turned
@@ -39,6 +40,7 @@ def disagreements(claim: str, evidence: Evidence) -> list[str]:
         found += _other_facts(stated, evidence, same)
         turns = [turned(claim, evidence.sentences[i], wanted) for i in same]
         found += [_denial(min(filter(None, turns)))] if all(turns) else []
+        found += altered(claim, [evidence.sentences[i] for i in same], evidence.text)
     elif near and (term := contradicts(claim, near, wanted)):
         found.append(_denial(term))
     return list(dict.fromkeys(found))

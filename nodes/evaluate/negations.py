@@ -16,7 +16,7 @@ _SOFT = re.compile(
 """Words that may say what a negation says, in claim or evidence: with one, nothing is flagged."""
 _BOUNDS_AND_IDIOMS = re.compile(
     r"\b(?:no|not)\s+(?:\w+\s+)?(?:more|later|longer|greater|less|fewer|earlier|sooner|higher|lower)"
-    r"\s+than\b|\b(?:no|not)\s+(?:longer|doubt|matter)\b|\bno\.\s*\d|\bnot\s+(?:to\s+)?exceed\w*"
+    r"\s+than\b|\b(?:no|not)\s+(?:longer|doubt|matter)\b|\bno\.\s*\d|\bnot\s+(?:to\s+exceed|exceed|in\s+excess)\w*"
     r"|\bnot\s+(?:only|just|merely|limited|necessarily)\b|\b(?:whether|or|if)\s+not\b",
     re.IGNORECASE,
 )

@@ -1,0 +1,68 @@
+"""What of a copied sentence says otherwise: modals, bounds, units, parties; and what does not."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lexloop.nodes.evaluate.alterations import altered
+
+SOURCE = "The operator must notify the harbour master within ten days at least once a year."
+EVIDENCE = f"{SOURCE} The master may close a berth. A skipper shall pay. Owners have duties."
+
+
+def found(claim: str, *sentences: str) -> list[str]:
+    return altered(claim, sentences or (SOURCE,), EVIDENCE)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("must", "may", "it says “may”, where there is “must”"),
+        ("must", "should", "it says “should”, where there is “must”"),
+        ("at least", "at most", "the other bound"),
+        ("within", "after", "the other bound"),
+        ("days", "months", "it says month, where there is day"),
+        ("year", "quarter", "it says quarter, where there is year"),
+        ("operator", "skipper", "it says skipper, where there is oper"),
+    ],
+)
+def test_one_word_that_says_otherwise(old: str, new: str, said: str) -> None:
+    (reason,) = found(SOURCE.replace(old, new))
+    assert said in reason
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("must", "is required to"),
+        ("must", "shall"),
+        ("within", "no later than"),
+        ("at least", "no fewer than"),
+        ("notify", "inform"),
+        ("The operator", "It"),
+        ("operator", "company"),  # no party of these documents: a word for one perhaps
+        ("a year", "annually"),
+    ],
+)
+def test_what_says_the_same_is_no_alteration(old: str, new: str) -> None:
+    assert found(SOURCE.replace(old, new)) == []
+
+
+def test_before_not_must_and_may_are_the_same() -> None:
+    assert found("An owner may not sell a berth.", "An owner must not sell a berth.") == []
+
+
+def test_what_is_no_copy_says_nothing_otherwise() -> None:
+    assert found("Fees may rise after three months.") == []
+    assert found("") == []
+    assert altered(SOURCE, [], EVIDENCE) == []
+
+
+def test_of_two_that_are_as_near_one_that_agrees_is_enough() -> None:
+    may = SOURCE.replace("must", "may")
+    assert found(may, SOURCE, may) == []
+
+
+@given(st.text("abc mustay.", max_size=60))
+def test_a_sentence_never_differs_from_itself(text: str) -> None:
+    assert altered(text, [text], text) == []
