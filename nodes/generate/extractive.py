@@ -29,7 +29,7 @@ from lexloop.nodes.generate.selection import Chosen, Evidence, Lengths, gather, 
 from lexloop.nodes.question import question_parts
 from lexloop.nodes.relevance import Asked, understand
 
-MIN_THERE, MIN_NEAR, SURE = 0.42, 0.1, 0.75
+MIN_THERE, MIN_NEAR, SURE = 0.4, 0.1, 0.75
 """From which probability on that the documents answer there is an answer, and what comes near one
 is shown; and from which on that the passages do no more than the best is quoted."""
 _NEAR = 2

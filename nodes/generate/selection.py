@@ -20,7 +20,7 @@ NEARLY_BEST = 0.9
 """A further statement must score this share of the best one's."""
 LISTS_OF_DUTIES = 0.85
 """A further list where all duties are asked for: half of them would be taken for the whole."""
-TOKENS = 0.8
+TOKENS = 1.6
 _COPY = 0.85
 _DEFINES = 0.5
 _DEFINED = re.compile(r' "(?P<term>[^"]+)"$')

@@ -11,7 +11,7 @@ from lexloop.corpus.structure.statements import Statement
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.relevance import Sources, relevance, understand
 
-FUSED, GRAPH, TOKENS = 0.6, 0.05, 4.0
+FUSED, GRAPH, TOKENS = 0.6, 0.05, 8.0
 """How much the search's own order and the graph's say count beside the best statement. With a tenth
 of it the statement overrules the search, which costs a tenth of recall@3 on short provisions.
 Cosines of tokens lie close together: what tells candidates apart is a tenth between the best and
