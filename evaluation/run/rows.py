@@ -19,8 +19,8 @@ INDEXED = frozenset(IndexSettings.model_fields) - {"corpus"}
 
 _MISSING: dict[Need, str] = {
     "model": "no model is configured (--model)",
-    "trained_embedder": "no trained embedder is configured (--embedder)",
-    "trained": "no trained part is configured (--embedder, or --set reranker=cross_encoder)",
+    "trained_embedder": "the embedder is the untrained one (--embedder)",
+    "trained": "no part is trained (--embedder, or --set reranker=cross_encoder)",
 }
 
 
@@ -60,7 +60,7 @@ class Row:
 def _has(need: Need, base: Settings) -> bool:
     if need == "model":
         return base.model is not None
-    embedder = base.embedder != "embedded"
+    embedder = base.embedder != "minilm"
     if need == "trained_embedder":
         return embedder
     return embedder or base.reranker == "cross_encoder"
