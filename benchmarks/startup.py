@@ -91,6 +91,7 @@ def graph_overhead_ms() -> float:
         settings=Settings(),
         classifier=part,
         rewriter=part,
+        wording=None,
         backend=None,
         graph_source=None,
         reranker=part,

@@ -78,7 +78,9 @@ def test_rules_on_one_ranking(rule: str, k: int) -> None:
 
 def test_rules_stay_within_their_bounds() -> None:
     rankings = [ranking("10" * 15, parts=n, group=str(n)) for n in range(1, 13)]
-    for rule in [*RULES.values(), by_scores(0.5, 0.001)]:
+    # a classifier is not learnt from twelve questions
+    rules = [rule for name, rule in RULES.items() if "learnt" not in name]
+    for rule in [*rules, by_scores(0.5, 0.001)]:
         ks = rule(rankings)
         assert len(ks) == 12
         assert ((ks >= 1) & (ks <= MOST)).all()

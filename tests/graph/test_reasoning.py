@@ -19,7 +19,7 @@ Scores = Callable[..., Reply]
 def thinking(scripted: FakeOpenAI, scores: Scores) -> FakeOpenAI:
     """The model that answers at its second attempt, thinking aloud before each reply."""
     roles = {
-        "rewrite": '{"standalone": "When is the mooring fee due?", "queries": [], "keywords": []}',
+        "rewrite": '{"standalone": "When must the owner pay the mooring fee?", "queries": [], "keywords": []}',
         "generate": "It is due within 10 business days [1].",
         "engineer_prompt": '{"question": "When is it due?", "guidance": "Give the period."}',
     }
@@ -39,7 +39,7 @@ def test_no_reasoning_in_answer_question_or_judgement(
     assert result["answer"] == "It is due within 10 business days [1]."
     assert result["evaluation"]["passed"]
     assert [attempt["question"] for attempt in result["attempts"]] == [
-        "When is the mooring fee due?"
+        "When must the owner pay the mooring fee?"
     ] * 2
     assert len(thinking.requests) == 7
     assert not any("think>" in request.user for request in thinking.requests)

@@ -48,10 +48,10 @@ class TestAsANode:
     def test_retries_leave_one_message(self) -> None:
         strict = Settings(min_answers=1.0, max_retries=2)
         parent = parent_of(context=Settings).compile()
-        question = asking("What is published and when?")  # each retry finds other passages
+        question = asking("I run a small shop. What is published and when?")  # a story to leave out
         steps = list(parent.stream(question, context=strict, subgraphs=True))
         inner = [name for path, update in steps if path for name in update]
-        assert inner.count("generate") == 3
+        assert inner.count("generate") == 2
         (final,) = [update["law"] for path, update in steps if not path]
         assert [message.type for message in final["messages"]] == ["human", "ai"]
 

@@ -319,8 +319,8 @@ def test_the_nearness_of_tokens_counts_beside_the_best_statement(small: View) ->
     alone = {item["id"]: item["score"] for item in plain}
     near = FeatureReranker(Near(small, [0.5, 0.75, 0.25])).rerank("What is a berth?", pool)
     told = {item["id"]: item["score"] - alone[item["id"]] for item in near}
-    # four times what each differs from their mean, 0.5
-    assert [told[item["id"]] for item in pool] == pytest.approx([0.0, 1.0, -1.0], abs=1e-5)
+    # eight times what each differs from their mean, 0.5
+    assert [told[item["id"]] for item in pool] == pytest.approx([0.0, 2.0, -2.0], abs=1e-5)
 
 
 def test_a_view_compares_its_own_tokens(small: View) -> None:
