@@ -1,5 +1,6 @@
 """Where a chat's conversation is kept: in memory, or as a thread in a SQLite file."""
 
+import asyncio
 import os
 import sqlite3
 from collections.abc import AsyncIterator
@@ -12,8 +13,10 @@ from lexloop.core.errors import DataError, InputError
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
     from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 FILE_NAME = "threads.sqlite"
+_TRIES, _PAUSE_S = 40, 0.05
 
 
 def threads_file() -> Path:
@@ -69,12 +72,24 @@ async def open_threads(file: Path | None) -> "AsyncIterator[BaseCheckpointSaver[
         raise _unusable(file, error) from error
     try:
         saver = AsyncSqliteSaver(connection, serde=strict_serializer())
-        await saver.setup()
+        await _set_up(saver)
         yield saver
     except sqlite3.Error as error:
         raise _unusable(file, error) from error
     finally:
         await connection.close()
+
+
+async def _set_up(saver: "AsyncSqliteSaver") -> None:
+    """Make the tables. Where two begin a file at once SQLite refuses one of them unasked."""
+    for left in reversed(range(_TRIES)):
+        try:
+            await saver.setup()
+            return
+        except sqlite3.OperationalError as error:
+            if not left or "locked" not in str(error):
+                raise
+            await asyncio.sleep(_PAUSE_S)
 
 
 def strict_serializer() -> "JsonPlusSerializer":
