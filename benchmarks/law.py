@@ -32,6 +32,7 @@ _ASKED = _ROOT / "tests" / "data" / "asked_laws"
 _FORMATS = ("txt", "html", "docx", "pdf")
 _PARTS: dict[str, dict[str, Any]] = {
     "everything": {},
+    "untrained embedder": {"embedder": "minilm"},
     "no token vectors": {"token_vectors": False},
     "ranks fused": {"fusion": "rrf"},
     "no rewriting": {"rewriter": "none"},

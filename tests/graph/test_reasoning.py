@@ -19,7 +19,7 @@ Scores = Callable[..., Reply]
 def thinking(scripted: FakeOpenAI, scores: Scores) -> FakeOpenAI:
     """The model that answers at its second attempt, thinking aloud before each reply."""
     roles = {
-        "rewrite": '{"standalone": "When must the owner pay the mooring fee?", "queries": [], "keywords": []}',
+        "rewrite": f'{{"standalone": "{QUESTION}", "queries": [], "keywords": []}}',
         "generate": "It is due within 10 business days [1].",
         "engineer_prompt": '{"question": "When is it due?", "guidance": "Give the period."}',
     }
