@@ -30,7 +30,7 @@ from lexloop.models.trained import load_shipped
 from lexloop.nodes.generate.refusal import order_signs, subject_signs
 
 FOLDS, STRENGTH, MOST = 10, 3.0, 800
-REFUSED = {"orders": 0.004, "elsewhere": 0.01}
+REFUSED = {"orders": 0.008, "elsewhere": 0.013}
 """The share of the questions on laws that each model may refuse."""
 ASSUMED = 0.3
 """The closeness of questions whose documents are not at hand: that of everyday words."""
