@@ -120,13 +120,25 @@ def _evaluation(
         return _record(read, problems, passed=not problems)
     # every attempt answers the question asked, however it was reworded since
     asked = state["attempts"][0]["question"] if state["attempts"] else state["standalone"]
-    answers = state.get("draft_answers")
+    answers = _likely(state, asked)
     judgement = yield from judge.judge(asked, state["passages"], said, answers)
     unanswered = [f"Not answered: {part}" for part in state.get("draft_unanswered", [])]
     reasons = [*unanswered, *judgement.reasons]
     judgement = replace(judgement, answers=answers, reasons=reasons)
     passed = not problems and not unanswered and passes(judgement, settings)
     return _record(judgement, problems, passed)
+
+
+def _likely(state: State, asked: str) -> float | None:
+    """How likely the draft answers what was asked, where its writer says.
+
+    Of a question that was read otherwise no more is said than of the first answer, where there was
+    one: that the other reading is answered tells nothing of this one.
+    """
+    answers = state.get("draft_answers")
+    if answers is None or not state["attempts"] or state["standalone"] == asked:
+        return answers
+    return min(answers, state["attempts"][0]["evaluation"].get("answers", 1.0))
 
 
 def _problems(state: State, text_of: TextOf | None) -> list[str]:

@@ -278,3 +278,15 @@ def test_a_provision_quoted_for_more_than_its_number_is_judged(evaluated: Evalua
     judge = Scores(0.0, 0.0, 0.0)
     assert not evaluated(quoted, judge, max_retries=0)["evaluation"]["passed"]
     assert judge.judged == 1
+
+
+def test_of_another_reading_no_more_is_said_than_of_the_first_answer(evaluated: Evaluate) -> None:
+    judge = Scores(0.9, 0.9, 0.9)
+    first = evaluated({**state(), "draft_answers": 0.3}, judge)
+    reread: State = {**state(), "standalone": "Fee?", "attempts": first["attempts"]}
+    last = evaluated({**reread, "draft_answers": 0.8}, judge, max_retries=1)
+    assert [a["evaluation"]["answers"] for a in last["attempts"]] == [0.3, 0.3]
+    assert not last["evaluation"]["passed"]
+    silent = evaluated(state(ABSTENTION), judge)
+    given: State = {**reread, "attempts": silent["attempts"], "draft_answers": 0.8}
+    assert evaluated(given, judge)["evaluation"]["answers"] == 0.8
