@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lexloop.core.settings import Settings
-from lexloop.core.types import Advice, Attempt, Candidate, Passage, Plan, Triplet, Turn
+from lexloop.core.types import Advice, Attempt, Candidate, Passage, Plan, Pointed, Triplet, Turn
 from lexloop.graph.build import build_graph
 from lexloop.graph.components import Components
 from lexloop.graph.workshop import Workshop
@@ -66,9 +66,18 @@ class Trivial:
         passages: list[Passage],
         triplets: list[Triplet],
         advice: Advice | None,
+        pointed: Pointed | None = None,
     ) -> Draft:
         """An answer without sources."""
         return Draft("Yes.")
+
+    def refuses(self, asked: str, standalone: str, passages: list[Passage]) -> bool:
+        """Nothing."""
+        return False
+
+    def plainer(self, question: str) -> str:
+        """The question as it is."""
+        return question
 
     def withholds(self, answer: str, instructions: str, question: str) -> bool:
         """Nothing."""
