@@ -27,7 +27,8 @@ class RuleEngineer:
     @unassisted
     def advise(self, asked: str, attempts: list[Attempt]) -> Advice:
         """What suits the signs of the last attempt and was not yet tried for this question."""
-        advice = advised(next(iter(self._left(asked, attempts)), "broaden"), asked)
+        left = self._left(asked, attempts)
+        advice = advised(left[0] if left else "broaden", asked)
         if self._guides:
             advice["guidance"] = _GUIDANCE[weakest(attempts[-1]["evaluation"])]
         return advice
