@@ -85,11 +85,14 @@ def train_embedder(
         Figures of the kept pairs, named ``before ...`` and ``after ...``.
 
     Raises:
-        InputError: Too few pairs, or a base that cannot be trained.
+        InputError: Too few pairs, a base that cannot be trained, or ``out`` is no folder.
         TrainingError: The loss is no number.
     """
     state = out / "training"
-    state.mkdir(parents=True, exist_ok=True)
+    try:
+        state.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{out} cannot be written: {error}.", "Name another folder.") from error
     trainee, share = Trainee(origin.base, recipe), recipe.share
     first, before = trainee.weights(), hits(kept, trainee.vectors)
     if recipe.loss == "late":
@@ -114,7 +117,8 @@ def _learn(
     best, worse = float(about.get("best", -1)), float(about.get("worse", 0))
     if about:
         told(f"goes on from step {trainee.step}")
-    steps = trainee.recipe.steps
+    # killed between its last step and the folder, a training that was over stays over
+    steps = trainee.step if worse >= _PATIENCE else trainee.recipe.steps
     for batch in islice(batches(training, trainee.recipe), trainee.step, steps):
         loss = trainee.learn(batch)
         if trainee.step % _EVERY and trainee.step < steps:

@@ -240,9 +240,10 @@ def batches(pairs: Sequence[Pair], recipe: Recipe) -> Iterator[list[Pair]]:
     epoch = 0
     while True:
         rng = np.random.default_rng((recipe.seed, epoch))
-        runs = [*_runs(pairs, recipe.run, rng)]
+        run = min(recipe.run, recipe.batch)
+        runs = [*_runs(pairs, run, rng)]
         rng.shuffle(runs)
-        each = max(1, recipe.batch // recipe.run)
+        each = recipe.batch // run
         if len(runs) < each:
             raise InputError(
                 f"There are {len(pairs)} pairs: fewer than make a batch of {recipe.batch}.",

@@ -130,7 +130,7 @@ def _singular(word: str) -> str:
 def _party(was: list[str], now: list[str], parties: Set[str]) -> Iterator[str]:
     mine, theirs = (frozenset(tokenize(" ".join(words))) & parties for words in (now, was))
     if mine - theirs and theirs - mine:
-        yield f"it says {min(mine - theirs)}, where there is {min(theirs - mine)}"
+        yield f"it says “{' '.join(now)}”, where there is “{' '.join(was)}”"
 
 
 @lru_cache(maxsize=64)

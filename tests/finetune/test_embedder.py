@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from lexloop.core.errors import InputError
 from lexloop.core.settings import Connection
 from lexloop.finetune.embedder import Origin, genuine_base, train_embedder
 from lexloop.finetune.export import export, in_bytes
@@ -90,3 +91,11 @@ def test_sentence_vectors_alone_make_such_a_folder_too(tmp_path: Path, loss: Los
     model = load_embedder(f"trained:{tmp_path}", Connection())
     cosine = float(model.embed(["seal"])[0] @ load_minilm().embed(["seal"])[0])
     assert 0.9 < cosine < 0.99999
+
+
+def test_a_file_where_the_folder_should_be(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.write_text("mine", encoding="utf-8")
+    with pytest.raises(InputError, match="cannot be written"):
+        train_embedder(PAIRS, PAIRS, out, RECIPE, ORIGIN, told=lambda _: None)
+    assert out.read_text(encoding="utf-8") == "mine"

@@ -43,6 +43,12 @@ def test_batches_are_the_same_for_the_same_seed_alone() -> None:
     assert first != [*islice(batches(pairs, Recipe(steps=4, batch=4, run=2, seed=1)), 12)]
 
 
+def test_a_batch_smaller_than_a_run_is_kept_to() -> None:
+    pairs = [pair(number, "act") for number in range(9)]
+    found = islice(batches(pairs, Recipe(batch=3, run=10)), 3)
+    assert [len(batch) for batch in found] == [3, 3, 3]
+
+
 def test_too_few_pairs_for_a_batch() -> None:
     with pytest.raises(InputError, match="3 pairs: fewer than make a batch of 4"):
         next(batches(PAIRS[:3], SMALL))

@@ -40,9 +40,10 @@ def embedder(
     keep: Annotated[float, typer.Option(help="The share of the documents that is kept.")] = 0.1,
     steps: Annotated[int, typer.Option(min=1, help="Batches at most.")] = 300,
     batch: Annotated[int, typer.Option(min=2, help="Pairs in one.")] = 60,
-    rate: Annotated[float, typer.Option(help="The highest learning rate.")] = 4e-5,
+    rate: Annotated[float, typer.Option(min=1e-9, max=1, help="The highest learning rate.")] = 4e-5,
     share: Annotated[
-        float, typer.Option(help="How much the trained weights count beside those before.")
+        float,
+        typer.Option(min=0.01, max=1, help="How much the trained weights count beside the others."),
     ] = 0.7,
     seed: Annotated[int, typer.Option(help="Of the order of the pairs.")] = 0,
     base: Annotated[

@@ -23,7 +23,7 @@ def found(claim: str, *sentences: str) -> list[str]:
         ("within", "after", "the other bound"),
         ("days", "months", "it says month, where there is day"),
         ("year", "quarter", "it says quarter, where there is year"),
-        ("operator", "skipper", "it says skipper, where there is oper"),
+        ("operator", "skipper", "it says “skipper”, where there is “operator”"),
     ],
 )
 def test_one_word_that_says_otherwise(old: str, new: str, said: str) -> None:
