@@ -18,18 +18,19 @@ from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
 from lexloop.nodes.rerank.features import FeatureReranker
 from lexloop.nodes.rerank.node import rerank
 
+Row = dict[str, Any]
 T = TypeVar("T")
 TOP = 10
 
 
-def read_rows(path: Path) -> list[dict[str, Any]]:
+def read_rows(path: Path) -> list[Row]:
     """The records of a JSON Lines file."""
     with path.open(encoding="utf-8") as file:
         return [json.loads(line) for line in file if line.strip()]
 
 
 def index_passages(
-    passages: list[dict[str, Any]], settings: Settings, embedder: Embedder, progress: Progress
+    passages: list[Row], settings: Settings, embedder: Embedder, progress: Progress
 ) -> Collection:
     """An index in memory in which each passage is one document of one chunk; no triplets.
 

@@ -8,7 +8,7 @@ import numpy as np
 _RESAMPLES = 2000
 _SEED = 7
 
-METRICS = ("recall@10", "map@10", "mrr@10", "ndcg@10", "hit@5")
+METRICS = ("recall@10", "map@10", "mrr@10", "ndcg@10", "hit@1", "hit@5")
 
 
 def measure(ranked: Sequence[str], relevant: Collection[str]) -> dict[str, float]:
@@ -31,6 +31,7 @@ def measure(ranked: Sequence[str], relevant: Collection[str]) -> dict[str, float
         "map@10": math.fsum(precisions) / most,
         "mrr@10": 1.0 / places[0] if places else 0.0,
         "ndcg@10": _gain(places) / best,
+        "hit@1": float(any(hits[:1])),
         "hit@5": float(any(hits[:5])),
     }
 

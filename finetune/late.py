@@ -61,7 +61,8 @@ class Trainee:
     The word embeddings stay as they are, and nothing is dropped out.
 
     Args:
-        base: The folder of a MiniLM: ``model.safetensors`` and ``tokenizer.json``.
+        base: The folder of a MiniLM: ``model.safetensors``, ``tokenizer.json`` and perhaps its
+            projection.
         recipe: How to train.
 
     Raises:
@@ -89,7 +90,7 @@ class Trainee:
                 "Name a folder with all-MiniLM-L6-v2, or with what was trained from it.",
             )
         self.recipe, self.step = recipe, 0
-        self.projection: Any = torch.nn.Parameter(torch.tensor(projection()))
+        self.projection: Any = torch.nn.Parameter(_projection(base))
         for module in self.encoder.modules():
             if isinstance(module, torch.nn.Dropout):
                 module.p = 0.0
@@ -227,6 +228,15 @@ class Trainee:
         rest = {name: tensor for name, tensor in weights.items() if name != PROJECTION}
         self.encoder.load_state_dict(rest, strict=False)
         self.projection.data = weights[PROJECTION]
+
+
+def _projection(base: Path) -> Any:
+    """The projection beside the base's weights, or that of the untrained model."""
+    import torch
+    from safetensors.torch import load_file
+
+    file = base / f"{PROJECTION}.safetensors"
+    return load_file(file)[PROJECTION] if file.is_file() else torch.tensor(projection())
 
 
 def batches(pairs: Sequence[Pair], recipe: Recipe) -> Iterator[list[Pair]]:

