@@ -1,4 +1,4 @@
-"""Corpora of any size for latency.py: a file's own passages, then chunks mixed from them.
+"""Corpora of any size for benchmarks: a file's own passages, then chunks mixed from them.
 
 A mixed chunk is made of sentences of several passages, as many words long as some passage is. Its
 vector is that of the passage its first sentence comes from, jittered: what is measured is how fast
@@ -91,7 +91,7 @@ def mixed(passages: Sequence[str], size: int, cache: Path) -> Path:
     aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=cache))
     origins = np.empty(size, dtype=np.int64)
     with (aside / "texts.jsonl").open("w", encoding="utf-8") as file:
-        for i, (origin, text) in enumerate(islice(_texts(passages), size)):
+        for i, (origin, text) in enumerate(islice(mixed_texts(passages), size)):
             origins[i] = origin
             file.write(json.dumps(text) + "\n")
     np.save(aside / "vectors.npy", _jittered(own, origins), allow_pickle=False)
@@ -99,7 +99,7 @@ def mixed(passages: Sequence[str], size: int, cache: Path) -> Path:
     return folder
 
 
-def _texts(passages: Sequence[str]) -> Iterator[tuple[int, str]]:
+def mixed_texts(passages: Sequence[str]) -> Iterator[tuple[int, str]]:
     """The passages, then mixed chunks without end; each with the passage its vector is of."""
     yield from enumerate(passages)
     draw = random.Random(_SEED + 1)

@@ -1,14 +1,16 @@
-"""How long indexing takes next to the encoder alone, and an update with one changed file.
+"""How long indexing takes next to the encoder alone, how large the index is, and an update.
 
-    python benchmarks/indexing.py --passages PASSAGES.jsonl [--json OUT]
+    python benchmarks/indexing.py --passages PASSAGES.jsonl [--size N] [--every N] [--json OUT]
 
 The passages that are not empty become one file a document: JSON Lines, of which every passage is
-cut by itself, or plain text, which is cut as a whole. These become an index on disk with MiniLM's
-vectors and the rules' triplets. ``encoder_s`` is what the encoder alone takes for exactly
-the texts that were embedded, in the same process right after; for the keys that begin with
-``whole_`` only whole chunks were embedded, for ``tokenless_`` no token vectors were stored. An
-update is the median of several, each after another file has changed in one paragraph: in this
-process, and as the command.
+cut by itself, or plain text, which is cut as a whole; ``--size`` adds mixed passages until there
+are so many. These become an index on disk with the shipped embedder's vectors and the rules'
+triplets. ``encoder_s`` is what the encoder alone takes for exactly the texts that were embedded, in
+the same process right after; for the keys that begin with ``whole_`` only whole chunks were
+embedded, for ``tokenless_`` no token vectors were stored. With ``--every`` only every Nth text is
+read and the others get its vectors: bytes are as they would be, and ``whole_time_s`` is what
+indexing would take, the encoder's time counted for all texts. An update is the median of several,
+each after another file has changed in one paragraph: in this process, and as the command.
 """
 
 import argparse
@@ -19,22 +21,25 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from itertools import islice
 from pathlib import Path
 from statistics import median
 from typing import TypeVar
+
+from _listening import Listener
+from _mixture import mixed_texts
 
 from lexloop.core.settings import Settings
 from lexloop.corpus.index.manifest import Source
 from lexloop.corpus.index.tools import Tools
 from lexloop.corpus.index.writer import Outcome, write_index
 from lexloop.corpus.opening import tools_for
-from lexloop.models.embedding import Halves, Progress, Vectors
-from lexloop.models.minilm import load_minilm
-from lexloop.models.tokens import Codes
+from lexloop.models.trained import load_shipped
 
 T = TypeVar("T")
 _UPDATES = 3
+_IN_A_FILE = 340
 _BETWEEN = {"jsonl": "\n", "txt": "\n\n"}
 _ADDED = " This holds from the day of publication."
 _KINDS: dict[str, tuple[str, dict[str, str | bool]]] = {
@@ -46,59 +51,21 @@ _KINDS: dict[str, tuple[str, dict[str, str | bool]]] = {
 """What its figures' keys begin with, and how a chunk is embedded."""
 
 
-class Listener:
-    """MiniLM, and the texts that it was given to encode."""
-
-    def __init__(self) -> None:
-        self._minilm = load_minilm()
-        self.name, self.dimension = self._minilm.name, self._minilm.dimension
-        self.window = self._minilm.window
-        self.texts: list[str] = []
-
-    def embed(self, texts: list[str]) -> Vectors:
-        """As MiniLM."""
-        return self._minilm.embed(texts)
-
-    def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
-        """As MiniLM; the texts are kept."""
-        self.texts += texts
-        return self._minilm.encode(texts, progress)
-
-    def token_codes(self, text: str) -> Codes:
-        """As MiniLM."""
-        return self._minilm.token_codes(text)
-
-    def encode_tokens(self, texts: Sequence[str], progress: Progress) -> tuple[Halves, list[Codes]]:
-        """As MiniLM; the texts are kept."""
-        self.texts += texts
-        return self._minilm.encode_tokens(texts, progress)
-
-    def count_tokens(self, text: str) -> int:
-        """As MiniLM."""
-        return self._minilm.count_tokens(text)
-
-    def count_tokens_many(self, texts: Sequence[str]) -> list[int]:
-        """As MiniLM."""
-        return self._minilm.count_tokens_many(texts)
-
-    def encoder_s(self) -> float:
-        """Seconds that MiniLM alone takes for the texts."""
-        return _seconds(lambda: self._minilm.encode(self.texts, _silent))[0]
-
-
 def main() -> None:
     """Index, encode, update; print flat JSON and write it where asked."""
     options = _options()
     figures: dict[str, float | int | str | None] = {}
-    load_minilm().encode(["The encoder's first call prepares what later ones find ready."], _silent)
+    load_shipped().encode(
+        ["The encoder's first call prepares what later ones find ready."], _silent
+    )
     with tempfile.TemporaryDirectory() as name:
         sources = Path(name) / "sources"
-        figures["files"] = _write_sources(options.passages, sources, options.files)
+        figures["files"] = _write_sources(options, sources)
         for windows in options.windows.split(","):
             index = Path(name) / windows
-            figures |= _indexing(sources, index, windows)
+            figures |= _indexing(sources, index, windows, options.every)
             print(json.dumps(figures), file=sys.stderr, flush=True)
-            if windows == "statements":
+            if windows == "statements" and options.every == 1:
                 figures |= _updating(sources, index)
     figures["cores"] = os.cpu_count()
     text = json.dumps(figures, indent=2)
@@ -112,17 +79,24 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--passages", type=Path, required=True, help="with document_id and text")
     parser.add_argument("--files", choices=("jsonl", "txt"), default="jsonl")
     parser.add_argument("--windows", default="statements,whole", help=f"of {', '.join(_KINDS)}")
+    parser.add_argument("--size", type=int, default=0, help="passages; mixed ones fill up")
+    parser.add_argument("--every", type=int, default=1, help="read every Nth text")
     parser.add_argument("--json", type=Path, metavar="OUT", help="also write the figures here")
     return parser.parse_args()
 
 
-def _write_sources(passages: Path, folder: Path, kind: str) -> int:
+def _write_sources(options: argparse.Namespace, folder: Path) -> int:
     """One file a document; how many there are."""
+    kind = options.files
     rows: dict[int, list[dict[str, str]]] = defaultdict(list)
-    with passages.open(encoding="utf-8") as file:
+    with options.passages.open(encoding="utf-8") as file:
         for row in map(json.loads, file):
             if row["text"].strip():
                 rows[row["document_id"]].append({"id": row["id"], "text": row["text"].strip()})
+    own = [row["text"] for kept in rows.values() for row in kept]
+    last = max(rows)
+    for number, (_, text) in enumerate(islice(mixed_texts(own), len(own), options.size)):
+        rows[last + 1 + number // _IN_A_FILE].append({"id": f"mixed {number}", "text": text})
     folder.mkdir()
     for number, kept in rows.items():
         parts = [json.dumps(row) if kind == "jsonl" else row["text"] for row in kept]
@@ -131,31 +105,34 @@ def _write_sources(passages: Path, folder: Path, kind: str) -> int:
     return len(rows)
 
 
-def _indexing(sources: Path, index: Path, windows: str) -> dict[str, float | int]:
-    listener = Listener()
+def _indexing(sources: Path, index: Path, windows: str, every: int) -> dict[str, float | int]:
+    listener = Listener(every)
     prefix, settings = _KINDS[windows]
     tools = tools_for(Settings.model_validate(settings), listener)
     took, outcome = _seconds(lambda: _write(index, sources, tools))
     alone = listener.encoder_s()
+    size, tokens = _bytes(index.rglob("*")), _bytes(index.rglob("token*.npy"))
     figures = {
         "chunks": outcome.counts["chunks"],
         "triplets": outcome.counts["triplets"],
-        "texts": len(listener.texts),
+        "texts": listener.given,
         "index_s": round(took, 2),
         "encoder_s": round(alone, 2),
         "ratio_encoder": round(took / alone, 3),
-        "index_mb": _megabytes(index.rglob("*")),
-        "tokens_mb": _megabytes(index.rglob("token*.npy")),
+        "whole_time_s": round(took + alone * (listener.given / len(listener.texts) - 1), 2),
+        "index_bytes": size,
+        "tokens_bytes": tokens,
+        "bytes_per_chunk": round(size / outcome.counts["chunks"]),
     }
     return {f"{prefix}{name}": value for name, value in figures.items()}
 
 
-def _megabytes(paths: Iterable[Path]) -> float:
-    return round(sum(path.stat().st_size for path in paths if path.is_file()) / 1e6, 1)
+def _bytes(paths: Iterable[Path]) -> int:
+    return sum(path.stat().st_size for path in paths if path.is_file())
 
 
 def _updating(sources: Path, index: Path) -> dict[str, float]:
-    tools = tools_for(Settings(), load_minilm())
+    tools = tools_for(Settings(), load_shipped())
     command = [sys.executable, "-m", "lexloop.apps.cli", "index", "update", str(index)]
     files = sorted(sources.iterdir())
     here = [_update(path, lambda: _write(index, sources, tools)) for path in files[:_UPDATES]]

@@ -12,12 +12,13 @@ from typing import Any
 from lexloop.core.checksums import sha256_of
 from lexloop.core.errors import InputError
 from lexloop.core.files import replacing, write_text
+from lexloop.finetune.base import known_as, trainable
 from lexloop.finetune.contrastive import contrast
-from lexloop.finetune.export import export, exported
+from lexloop.finetune.export import export
 from lexloop.finetune.hits import hits
 from lexloop.finetune.late import PROJECTION, Recipe, Trainee, batches
 from lexloop.finetune.pairs import Pair
-from lexloop.models.trained import CARD, MODEL, TOKENIZER, Card, read_card
+from lexloop.models.trained import CARD, MODEL, TOKENIZER, Card
 
 MAIN = "late, document hit@1"
 """The figure that training is stopped by."""
@@ -93,7 +94,7 @@ def train_embedder(
         state.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{out} cannot be written: {error}.", "Name another folder.") from error
-    base = _trainable(origin.base, state)
+    base = trainable(origin.base, genuine_base(), state / "base")
     trainee, share = Trainee(base, recipe), recipe.share
     first, before = trainee.weights(), hits(kept, trainee.vectors)
     if recipe.loss == "late":
@@ -108,22 +109,6 @@ def train_embedder(
     _write(trainee, out, origin, figures)
     shutil.rmtree(state)
     return figures
-
-
-def _trainable(base: Path, state: Path) -> Path:
-    """The base, or where it was trained before, a copy of it that can be trained further."""
-    if not (base / MODEL).is_file():
-        return base
-    from safetensors.numpy import load_file, save
-
-    folder = state / "base"
-    weights, projection = exported(base / MODEL)
-    weights = {**load_file(genuine_base() / "model.safetensors"), **weights}
-    shutil.copytree(genuine_base(), folder, dirs_exist_ok=True)
-    for name, held in (("model", weights), (PROJECTION, {PROJECTION: projection})):
-        with replacing(folder / f"{name}.safetensors") as sink:
-            sink.write(save(held))
-    return folder
 
 
 def _learn(
@@ -164,7 +149,7 @@ def _write(trainee: Trainee, out: Path, origin: Origin, figures: dict[str, float
         sink.write((origin.base / TOKENIZER).read_bytes())
     card = Card(
         model=origin.model,
-        base=_known_as(origin.base),
+        base=known_as(origin.base),
         sha256={name: sha256_of(out / name) for name in (MODEL, TOKENIZER)},
         licence=origin.licence,
         data=origin.data,
@@ -173,13 +158,6 @@ def _write(trainee: Trainee, out: Path, origin: Origin, figures: dict[str, float
         figures=figures,
     )
     write_text(out / CARD, card.model_dump_json(indent=2) + "\n")
-
-
-def _known_as(base: Path) -> str:
-    """The base's name with the hash of its weights."""
-    if (base / MODEL).is_file():
-        return f"{read_card(base).model}@{sha256_of(base / MODEL)[:12]}"
-    return f"all-MiniLM-L6-v2@{sha256_of(base / 'model.safetensors')[:12]}"
 
 
 def save_file(weights: Mapping[str, Any], path: Path) -> None:

@@ -1,19 +1,16 @@
-"""From trained weights to one ONNX file, a byte a weight, and back."""
+"""From trained weights to one ONNX file, a byte a weight."""
 
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
-from lexloop.core.errors import InputError
 from lexloop.core.files import replacing
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import safetensors_header
 from lexloop.models.minilm_graph import build_graph
 
-_ENCODER = ("embeddings.", "encoder.")
 _LEAST = 1 << 12
 """Weights of fewer numbers stay as they are."""
 
@@ -69,27 +66,3 @@ def in_bytes(values: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.
     scales = np.abs(values).max(axis=1, keepdims=True) / 127
     scales = np.where(scales > 0, scales, 1).astype(np.float32)
     return np.rint(values / scales).astype(np.int8), scales
-
-
-def exported(model: Path) -> tuple[dict[str, NDArray[np.float32]], Vectors]:
-    """The encoder's weights and the projection of a file that ``export`` wrote.
-
-    Raises:
-        InputError: It is no such file.
-    """
-    import onnx
-
-    try:
-        held = onnx.load(model).graph.initializer
-        values = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in held}
-        projection = values.pop("projection")
-        for name in [name for name in values if name.endswith(".codes")]:
-            whole = name.removesuffix(".codes")
-            values[whole] = values.pop(name) * values.pop(f"{whole}.scales")
-    except (OSError, KeyError, DecodeError) as error:
-        raise InputError(
-            f"{model} holds no weights that can be trained further.",
-            "Name a folder that `lexloop finetune embedder` wrote.",
-        ) from error
-    encoder = {name: one for name, one in values.items() if name.startswith(_ENCODER)}
-    return encoder, projection

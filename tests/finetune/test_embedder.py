@@ -1,5 +1,6 @@
 """From pairs to a folder that settings name: the whole way, small; a byte a weight; a kill."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from lexloop.finetune.late import Loss, Recipe
 from lexloop.finetune.pairs import Pair
 from lexloop.models.embedders import load_embedder
 from lexloop.models.minilm import load_minilm
-from lexloop.models.tokens import projection
+from lexloop.models.tokens import TokenEmbedder, projection, unit_rows
 from lexloop.models.trained import read_card
 
 PAIRS = [
@@ -69,6 +70,31 @@ def test_a_share_of_nothing_new_is_the_model_before(tmp_path: Path) -> None:
     train_embedder(PAIRS, PAIRS, tmp_path, recipe, ORIGIN, told=lambda _: None)
     model = load_embedder(f"trained:{tmp_path}", Connection())
     assert float(model.embed(["seal"])[0] @ load_minilm().embed(["seal"])[0]) > 0.999
+
+
+def test_what_was_trained_can_be_trained_further(tmp_path: Path) -> None:
+    before, after = tmp_path / "before", tmp_path / "after"
+    train_embedder(PAIRS, PAIRS, before, RECIPE, ORIGIN, told=lambda _: None)
+    nothing_new = replace(RECIPE, steps=1, share=1e-9)
+    origin = replace(ORIGIN, base=before, model="further")
+    figures = train_embedder(PAIRS, PAIRS, after, nothing_new, origin, told=lambda _: None)
+    assert read_card(after).base.startswith("tiny@")
+    assert figures["before: late, all MRR@3"] == figures["after: late, all MRR@3"]
+    first, second = (load_embedder(f"trained:{one}", Connection()) for one in (before, after))
+    assert float(first.embed(["seal"])[0] @ second.embed(["seal"])[0]) > 0.9999
+    assert isinstance(first, TokenEmbedder)
+    assert isinstance(second, TokenEmbedder)
+    tokens = (unit_rows(one.token_codes("the seal")) for one in (first, second))
+    assert float(np.prod([*tokens], axis=0).sum(axis=1).min()) > 0.999
+
+
+@pytest.mark.parametrize("held", [b"", b"no model", b"\xff" * 64])
+def test_a_base_that_is_no_export_is_refused(tmp_path: Path, held: bytes) -> None:
+    (tmp_path / "model.onnx").write_bytes(held)
+    with pytest.raises(InputError, match="no weights that can be trained further"):
+        train_embedder(
+            PAIRS, PAIRS, tmp_path / "out", RECIPE, replace(ORIGIN, base=tmp_path), told=print
+        )
 
 
 def test_killed_after_its_state_was_kept_it_goes_on(tmp_path: Path) -> None:
