@@ -4,7 +4,6 @@ import shutil
 from pathlib import Path
 
 import numpy as np
-from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
 from lexloop.core.checksums import sha256_of
@@ -57,6 +56,7 @@ def exported(model: Path) -> Weights:
         InputError: It is no such file.
     """
     import onnx
+    from google.protobuf.message import DecodeError
 
     try:
         held = onnx.load(model).graph.initializer
