@@ -10,6 +10,7 @@ from lexloop.corpus.chunk.statements import statements_in
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.draft import Draft, Progress
 from lexloop.corpus.index.view import View
+from lexloop.corpus.index.window_vectors import KnownVectors
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for
 from lexloop.models.dialogue import Dialogue
@@ -30,7 +31,11 @@ def read_rows(path: Path) -> list[Row]:
 
 
 def index_passages(
-    passages: list[Row], settings: Settings, embedder: Embedder, progress: Progress
+    passages: list[Row],
+    settings: Settings,
+    embedder: Embedder,
+    progress: Progress,
+    known: KnownVectors | None = None,
 ) -> Collection:
     """An index in memory in which each passage is one document of one chunk; no triplets.
 
@@ -39,8 +44,9 @@ def index_passages(
         settings: How they are indexed.
         embedder: Makes the vectors.
         progress: Called with a stage's name, what is done and how much there is.
+        known: Vectors by the same embedder; what they are of is not embedded again.
     """
-    draft = Draft(tools_for(settings, embedder), progress=progress)
+    draft = Draft(tools_for(settings, embedder), progress=progress, known=known)
     for row in passages:
         name, text = row["id"], row["text"]
         chunk: Chunk = {

@@ -1,13 +1,14 @@
 """How much of what is relevant the ten best passages hold: each signal, each fusion, the default.
 
     python benchmarks/retrieval.py --passages PASSAGES.jsonl --questions QUESTIONS.jsonl
-        [--embedder NAME] [--unseen PAIRS.jsonl] [--within] [--every N] [--json OUT]
+        [--embedder NAME] [--known INDEX] [--unseen PAIRS.jsonl] [--within] [--every N] [--json OUT]
 
 Passages have ``id`` and ``text``; those without text are left out, and each other one is one
 chunk. Questions have ``question`` and ``relevant_ids``; those without any are left out, and with
 ``--unseen`` those with a passage in a document that one of the pairs lies in, so that an embedder
 trained on these is asked about others. Both ask for ``document_id`` of a passage, as ``--within``
-does, which searches only the document that answers.
+does, which searches only the document that answers. ``--known`` names an index by the same
+embedder: what it has vectors of is not embedded again.
 
 ``default`` is what the node hybrid_retrieve hands on under the default settings for the question
 as it stands: no sub-queries, no graph (one passage is one document and no triplets are made), no
@@ -30,7 +31,9 @@ from _ranking import METRICS, measure, shown, summary
 
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
+from lexloop.corpus.index.reader import open_everything
 from lexloop.corpus.index.view import View
+from lexloop.corpus.index.window_vectors import KnownVectors
 from lexloop.finetune.pairs import read_pairs
 from lexloop.models.embedders import load_embedder
 
@@ -45,9 +48,10 @@ def main() -> None:
     every = [row for row in read_rows(options.passages) if row["text"].strip()]
     owners = {row["id"]: str(row.get("document_id", "")) for row in every}
     questions = _asked(options, owners)
+    known = KnownVectors.of(open_everything(options.known, embedder)) if options.known else None
     rows: dict[str, list[dict[str, float]]] = {}
     for passages, asked in _groups(every, questions, owners, options.within):
-        collection = index_passages(passages, _DEFAULT, embedder, _show)
+        collection = index_passages(passages, _DEFAULT, embedder, _show, known)
         view = collection.seen_by(Filters.of(_DEFAULT))
         for number, row in enumerate(asked, 1):
             for name, ids in _rankings(row["question"], view):
@@ -71,6 +75,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--unseen", type=Path, action="append", default=[], metavar="PAIRS", help="trained on"
     )
+    parser.add_argument("--known", type=Path, metavar="INDEX", help="whose vectors serve again")
     parser.add_argument("--within", action="store_true", help="search each document by itself")
     parser.add_argument("--every", type=int, default=1, help="take every Nth question")
     parser.add_argument("--json", type=Path, help="write the figures here")
