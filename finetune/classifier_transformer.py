@@ -6,9 +6,7 @@ DistilBERT; ``minilm`` is the MiniLM that comes with Lexloop.
 
 import hashlib
 import json
-import math
 import shutil
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +17,7 @@ import numpy as np
 from lexloop.core.checksums import check_sums, write_sums
 from lexloop.core.errors import CorpusError, DataError, InputError, SettingsError, TrainingError
 from lexloop.core.files import write_text
+from lexloop.finetune.checkpoints import GOES_ON, Report, last_good, watch
 from lexloop.finetune.classifier_data import Labelled, Text, merged
 from lexloop.finetune.classifier_report import CLASS_COUNTS, Classes, Predict, ours
 from lexloop.models.bars import without_bars
@@ -31,7 +30,6 @@ _AT_ONCE = 64
 _HINT = (
     "Name a folder or hub id of a model in safetensors form, or minilm, which comes with Lexloop."
 )
-Report = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -179,7 +177,7 @@ def _fit(
         seed=tuning.seed,
         save_strategy="epoch",
         save_total_limit=2,
-        logging_strategy="epoch",
+        logging_steps=1,
         logging_nan_inf_filter=False,
         report_to="none",
         disable_tqdm=True,
@@ -191,15 +189,15 @@ def _fit(
         args=arguments,
         train_dataset=rows,
         data_collator=DataCollatorWithPadding(tokenizer),
-        callbacks=[_watch(report)],
+        callbacks=[watch(report=report)],
     )
     trainer.remove_callback(PrinterCallback)
     try:
         with without_bars():
-            trainer.train(resume_from_checkpoint=_last_checkpoint(work))
+            trainer.train(resume_from_checkpoint=last_good(work))
     except torch.OutOfMemoryError as error:
         raise TrainingError(
-            "The memory of the GPU is used up.", "Train with smaller batches, or on the processor."
+            "The memory of the GPU is used up.", f"{GOES_ON}; end what else uses the GPU."
         ) from error
     with without_bars():
         model.save_pretrained(work / "done")
@@ -232,34 +230,3 @@ def _base(name: str, classes: int) -> tuple[Any, Any]:
         raise SettingsError(f"The base model {name} cannot be loaded: {error}", _HINT) from error
     finally:
         logging.set_verbosity(said)
-
-
-def _last_checkpoint(work: Path) -> str | None:
-    """The newest checkpoint that was written to its end: its state is what is written last."""
-    found = sorted(work.glob("checkpoint-*"), key=lambda path: -int(path.name.split("-")[1]))
-    for path in found:
-        try:
-            json.loads((path / "trainer_state.json").read_text("utf-8"))
-        except (OSError, ValueError):
-            continue
-        return str(path)
-    return None
-
-
-def _watch(report: Report) -> Any:
-    """Tells the steps done, and ends a training whose loss is no number."""
-    from transformers import TrainerCallback
-
-    class Watch(TrainerCallback):
-        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            report("steps", state.global_step, state.max_steps)
-
-        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
-            loss = (logs or {}).get("loss", 0.0)
-            if not math.isfinite(float(loss)):
-                raise TrainingError(
-                    f"The loss is {loss} after {state.global_step} steps.",
-                    "Train at a lower rate, or with another seed.",
-                )
-
-    return Watch()

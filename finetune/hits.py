@@ -84,5 +84,5 @@ def _whole(pair: Pair) -> str:
 
 
 def _first(scores: Vectors, wanted: Vectors) -> int:
-    """How many texts come before the best of those wanted."""
-    return int((scores > scores[wanted > 0].max()).sum())
+    """How many texts come before the best of those wanted; one that is no number is found last."""
+    return int((~(scores <= scores[wanted > 0].max())).sum())

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -41,6 +41,8 @@ class Recipe:
         text_tokens: Where a text is cut.
         share: How much the trained weights count in the end beside those before, in (0, 1].
         seed: Of the order and of which texts have their headings.
+        every: The kept pairs are measured after every so many steps.
+        patience: After so many measures without improvement it stops.
     """
 
     loss: Loss = "late"
@@ -53,6 +55,8 @@ class Recipe:
     text_tokens: int = 112
     share: float = 0.7
     seed: int = 0
+    every: int = 60
+    patience: int = 3
 
 
 class Trainee:
@@ -130,10 +134,7 @@ class Trainee:
         ]
         loss: Any = told[0] + told[1]
         if not bool(torch.isfinite(loss)):
-            raise TrainingError(
-                f"The loss of step {self.step + 1} is no number.",
-                f"Use a lower learning rate than {self.recipe.rate:g}; what was kept before stays.",
-            )
+            raise self._broken(f"The loss of step {self.step + 1}")
         for group, highest in zip(self._optimiser.param_groups, self._highest, strict=True):
             group["lr"] = highest * self._share_of_rate()
         self._optimiser.zero_grad()
@@ -142,6 +143,12 @@ class Trainee:
         self._optimiser.step()
         self.step += 1
         return float(loss.detach())
+
+    def _broken(self, what: str) -> TrainingError:
+        return TrainingError(
+            f"{what} is no number.",
+            f"Use a lower learning rate than {self.recipe.rate:g}; what was kept before stays.",
+        )
 
     def _share_of_rate(self) -> float:
         """It rises over the first steps and then falls to nearly nothing."""
@@ -184,27 +191,32 @@ class Trainee:
         return whole, tokens
 
     def save(self, folder: Path, **about: float) -> None:
-        """Keep everything that training goes on from, and some figures beside it."""
+        """Keep everything that training goes on from, and some figures beside it.
+
+        Raises:
+            TrainingError: A weight is no number; what was kept before stays.
+        """
+        import torch
         from safetensors.torch import save
 
         held = {f"encoder.{name}": tensor for name, tensor in self.weights().items()}
         for number, state in self._optimiser.state_dict()["state"].items():
             held |= {f"optimiser.{number}.{name}": tensor for name, tensor in state.items()}
+        if not all(bool(torch.isfinite(tensor).all()) for tensor in held.values()):
+            raise self._broken(f"A weight after step {self.step}")
         told = {name: str(value) for name, value in about.items()}
-        told |= {"step": str(self.step), "recipe": repr(asdict(self.recipe))}
+        told["step"] = str(self.step)
         with replacing(folder / _STATE) as file:
             file.write(save({name: tensor.contiguous() for name, tensor in held.items()}, told))
 
     def resume(self, folder: Path) -> dict[str, str]:
-        """Go on from what ``save`` kept of this recipe; what was told beside it, or nothing."""
+        """Go on from what ``save`` kept; what was told beside it, or nothing."""
         from safetensors import safe_open
 
         if not (folder / _STATE).is_file():
             return {}
         with safe_open(folder / _STATE, "pt") as file:
             about: dict[str, str] = file.metadata()
-            if about["recipe"] != repr(asdict(self.recipe)):
-                return {}
             held = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         self.take({n.removeprefix("encoder."): t for n, t in held.items() if "encoder." in n})
         state: dict[int, dict[str, Any]] = defaultdict(dict)

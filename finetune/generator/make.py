@@ -18,11 +18,11 @@ from typing import Any
 from lexloop.core.checksums import check_sums, sha256_of
 from lexloop.core.errors import DataError, InputError
 from lexloop.core.files import write_text
+from lexloop.finetune.checkpoints import Say
 from lexloop.finetune.generator.adapter import (
     ADAPTER,
     CHECKPOINTS,
     Recipe,
-    Say,
     enough_memory,
     settle,
     train_adapter,

@@ -282,7 +282,7 @@ def test_a_loss_that_is_no_number_ends_it_and_the_last_checkpoint_is_kept(
 
     monkeypatch.setattr(LlamaModel, "forward", break_down)
     plan = planned(data, tmp_path / "out", tests=())
-    with pytest.raises(TrainingError, match=r"loss is nan at step 3.* lower --rate"):
+    with pytest.raises(TrainingError, match=r"loss is nan at step 3.* lower learning rate"):
         make_generator(plan, quiet)
     check_sums(tmp_path / "out.work" / "domain" / "checkpoints" / "checkpoint-2")
 

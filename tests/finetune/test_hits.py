@@ -41,3 +41,13 @@ def test_places_within_the_document_and_over_all() -> None:
 def test_any_text_that_answers_the_same_question_is_right() -> None:
     pairs = [Pair("ab", "zz", "", "one"), Pair("ab", "ab", "", "one"), Pair("c", "c", "", "one")]
     assert hits(pairs, letters).places["late, all"] == [0, 0, 0]
+
+
+def test_vectors_that_are_no_numbers_find_nothing() -> None:
+    def broken(texts: Sequence[str], most: int) -> tuple[Vectors, list[Vectors]]:
+        vectors, tokens = letters(texts, most)
+        return vectors * np.nan, [rows * np.nan for rows in tokens]
+
+    pairs = [Pair("ab", "abz", "", "one"), Pair("c", "c", "", "one")]
+    assert hits(pairs, broken).figures()["cosine, all hit@1"] == 0
+    assert hits(pairs, broken).figures()["late, all hit@1"] == 0

@@ -88,10 +88,17 @@ def test_what_was_killed_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
         torch.testing.assert_close(after.weights()[name], tensor, msg=name)
 
 
-def test_the_state_of_another_recipe_is_left_alone(tmp_path: Path) -> None:
-    Trainee(genuine_base(), SMALL).save(tmp_path)
-    assert Trainee(genuine_base(), Recipe(steps=5, batch=4, run=2)).resume(tmp_path) == {}
+def test_there_is_nothing_to_go_on_from(tmp_path: Path) -> None:
     assert Trainee(genuine_base(), SMALL).resume(tmp_path / "none") == {}
+
+
+def test_weights_that_are_no_numbers_replace_none_that_were_kept(tmp_path: Path) -> None:
+    trainee = Trainee(genuine_base(), SMALL)
+    trainee.save(tmp_path, best=0.5)
+    trainee.projection.data[0, 0] = torch.inf
+    with pytest.raises(TrainingError, match="weight after step 0 is no number"):
+        trainee.save(tmp_path, best=0.9)
+    assert Trainee(genuine_base(), SMALL).resume(tmp_path)["best"] == "0.5"
 
 
 def test_a_loss_that_is_no_number_ends_the_training() -> None:

@@ -1,0 +1,80 @@
+"""Sentence vectors trained by sentence-transformers: kills, early stops and broken losses."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from lexloop.core.checksums import check_sums
+from lexloop.core.errors import TrainingError
+from lexloop.finetune.checkpoints import last_good
+from lexloop.finetune.contrastive import contrast
+from lexloop.finetune.embedder import genuine_base
+from lexloop.finetune.late import Loss, Recipe
+from lexloop.finetune.pairs import Pair
+
+THINGS = [("register", "clerk"), ("seal", "mayor"), ("keys", "porter"), ("purse", "treasurer")]
+PAIRS = [Pair(f"Who keeps the {x}?", f"The {y} keeps the {x}.", "", y) for x, y in THINGS]
+
+
+def quick(loss: Loss = "mnrl", **changes: Any) -> Recipe:
+    return Recipe(loss=loss, **{"steps": 3, "batch": 2, "every": 1, **changes})
+
+
+def learn(state: Path, recipe: Recipe, said: list[str] | None = None) -> dict[str, Any]:
+    hear = (said if said is not None else []).append
+    return contrast(PAIRS, PAIRS, genuine_base(), state, recipe, say=hear)
+
+
+def assert_same(one: dict[str, Any], other: dict[str, Any], tolerance: float = 0.0) -> None:
+    assert one.keys() == other.keys()
+    for name, tensor in one.items():
+        torch.testing.assert_close(other[name], tensor, rtol=0, atol=tolerance, msg=name)
+
+
+def test_killed_it_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
+    whole: list[str] = []
+    learn(tmp_path / "whole", quick(), whole)
+    assert [line[:11] for line in whole] == ["step 1 of 3", "step 2 of 3", "step 3 of 3"]
+
+    def kill(line: str) -> None:
+        if line.startswith("step 2"):  # measured and not kept yet
+            raise KeyboardInterrupt
+
+    state = tmp_path / "killed"
+    with pytest.raises(KeyboardInterrupt):
+        contrast(PAIRS, PAIRS, genuine_base(), state, quick(), say=kill)
+    half = state / "checkpoint-2"
+    half.mkdir()  # as a kill leaves it that strikes while it is written
+    (half / "model.safetensors").write_bytes(b"half")
+    said: list[str] = []
+    learn(state, quick(), said)
+    assert said == whole[1:]
+    last = [folder / "checkpoint-3" / "model.safetensors" for folder in (state, tmp_path / "whole")]
+    assert last[0].read_bytes() == last[1].read_bytes()
+    assert not [*state.rglob("training_args.bin")]
+
+
+def test_cached_gradients_make_the_same_step(tmp_path: Path) -> None:
+    plain = learn(tmp_path / "plain", quick(steps=2, batch=4))
+    cached = learn(tmp_path / "cached", quick("cached_mnrl", steps=2, batch=4))
+    assert_same(plain, cached, 1e-5)
+
+
+def test_it_stops_where_it_is_found_no_better(tmp_path: Path) -> None:
+    said: list[str] = []
+    weights = learn(tmp_path, quick(steps=9, patience=1), said)
+    assert said[-1] == "stops: no better for 1 times"
+    assert len(said) == 3  # of step 1, which is best as everything is found already, and of 2
+    from safetensors.torch import load_file
+
+    assert_same(load_file(tmp_path / "checkpoint-1" / "model.safetensors"), weights)
+
+
+def test_a_loss_that_is_no_number_ends_it_at_once(tmp_path: Path) -> None:
+    said: list[str] = []
+    with pytest.raises(TrainingError, match=r"is (nan|inf) at step [23].*The last good"):
+        learn(tmp_path, quick(steps=9, rate=1e38), said)
+    assert len(said) < 3
+    check_sums(Path(last_good(tmp_path) or "none"))
