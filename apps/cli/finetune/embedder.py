@@ -58,9 +58,10 @@ def embedder(
     after: hit rate, MRR and nDCG at 1, 3, 5, 10 and 15.
     """
     with reported():
-        from lexloop.finetune.embedder import Origin, genuine_base, train_embedder
+        from lexloop.finetune.embedder import Origin, train_embedder
         from lexloop.finetune.late import Recipe
         from lexloop.finetune.pairs import read_clicks, read_pairs, split
+        from lexloop.models.minilm import genuine_folder
 
         read, loss = (read_clicks if recipe == "infonce" else read_pairs), _LOSSES.get(recipe)
         if loss is None:
@@ -68,7 +69,7 @@ def embedder(
         every = read(pairs)
         training, measured = (every, read(kept)) if kept else split(every, keep)
         how = Recipe(loss=loss, steps=steps, batch=batch, rate=rate, share=share, seed=seed)
-        origin = Origin(base or genuine_base(), name, _sets(pairs, training), licence, _command())
+        origin = Origin(base or genuine_folder(), name, _sets(pairs, training), licence, _command())
         figures = train_embedder(training, measured, out, how, origin, told=typer.echo)
         typer.echo(json.dumps(figures, indent=2))
 
