@@ -8,7 +8,6 @@ import hashlib
 import json
 import shutil
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from lexloop.core.files import write_text
 from lexloop.finetune.checkpoints import GOES_ON, Report, last_good, watch
 from lexloop.finetune.classifier_data import Labelled, Text, merged
 from lexloop.finetune.classifier_report import CLASS_COUNTS, Classes, Predict, ours
+from lexloop.finetune.extra import need_extra
 from lexloop.models.bars import without_bars
 from lexloop.models.local_model import CARD
 from lexloop.models.minilm import genuine_folder
@@ -85,11 +85,7 @@ def tuned(
         TrainingError: The loss is no number, or the memory of the GPU is used up.
         InputError: The folder cannot be written, or the extra is not installed.
     """
-    if find_spec("accelerate") is None:
-        raise InputError(
-            "Training needs accelerate, which is not installed.",
-            'Install the extra: pip install "lexloop[finetune]".',
-        )
+    need_extra("accelerate")
     texts = [text for kind in kinds for text in rows.texts(kind)]
     labels = np.tile(merged(rows.labels, classes), len(kinds)).tolist()
     if len(set(labels)) < 2:

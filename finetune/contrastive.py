@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lexloop.finetune.checkpoints import Say, last_good, watch
+from lexloop.finetune.extra import need_extra
 from lexloop.finetune.hits import hits
 from lexloop.finetune.late import Recipe
 from lexloop.finetune.pairs import Pair
@@ -43,8 +44,10 @@ def contrast(
         say: Hears how far it is.
 
     Raises:
+        InputError: The extra is not installed.
         TrainingError: The loss is no number.
     """
+    need_extra("accelerate", "datasets")
     from datasets import Dataset
     from safetensors.torch import load_file
     from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer

