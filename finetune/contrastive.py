@@ -60,6 +60,7 @@ def contrast(
     with without_bars():
         model = SentenceTransformer(str(base), device="cpu", model_kwargs={"use_safetensors": True})
     model.max_seq_length = recipe.text_tokens
+    model.model_card_data.generate_widget_examples = False  # it would draw a bar, for no reader
     columns = {"question": [p.question for p in training], "text": [p.text for p in training]}
     loss: Any = MultipleNegativesRankingLoss(model, scale=_SCALE)
     if recipe.loss == "cached_mnrl":

@@ -74,24 +74,8 @@ class Trainee:
 
     def __init__(self, base: Path, recipe: Recipe) -> None:
         import torch
-        from transformers import AutoModel, AutoTokenizer
 
-        try:
-            with without_bars():
-                self.encoder: Any = AutoModel.from_pretrained(str(base), use_safetensors=True)
-                self._tokenizer: Any = AutoTokenizer.from_pretrained(str(base))
-        except (OSError, ValueError) as error:
-            raise InputError(
-                f"The base model {base} cannot be loaded: {error}.",
-                "Name a folder that holds model.safetensors and tokenizer.json.",
-            ) from error
-        config = self.encoder.config
-        if (config.model_type, config.hidden_size, config.num_hidden_layers) != ("bert", 384, 6):
-            raise InputError(
-                f"The base model {base} is no MiniLM of 6 layers and 384 dimensions but "
-                f"{config.model_type} of {config.num_hidden_layers} and {config.hidden_size}.",
-                "Name a folder with all-MiniLM-L6-v2, or with what was trained from it.",
-            )
+        self.encoder, self._tokenizer = _loaded(base)
         self.recipe, self.step = recipe, 0
         self.projection: Any = torch.nn.Parameter(torch.tensor(projection()))
         for module in self.encoder.modules():
@@ -239,6 +223,33 @@ class Trainee:
         rest = {name: tensor for name, tensor in weights.items() if name != PROJECTION}
         self.encoder.load_state_dict(rest, strict=False)
         self.projection.data = weights[PROJECTION]
+
+
+def _loaded(base: Path) -> tuple[Any, Any]:
+    """The encoder and the tokenizer of a folder; no hub is asked."""
+    from safetensors import SafetensorError
+    from transformers import AutoModel, AutoTokenizer
+
+    try:
+        for name in ("config.json", "model.safetensors", "tokenizer.json"):
+            if not (base / name).is_file():
+                raise ValueError(f"it holds no {name}")
+        with without_bars():
+            encoder: Any = AutoModel.from_pretrained(str(base), use_safetensors=True)
+            tokenizer: Any = AutoTokenizer.from_pretrained(str(base))
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+        raise InputError(
+            f"The base model {base} cannot be loaded: {str(error).rstrip('.')}.",
+            "Name a folder that holds model.safetensors and tokenizer.json.",
+        ) from error
+    config = encoder.config
+    if (config.model_type, config.hidden_size, config.num_hidden_layers) != ("bert", 384, 6):
+        raise InputError(
+            f"The base model {base} is no MiniLM of 6 layers and 384 dimensions but "
+            f"{config.model_type} of {config.num_hidden_layers} and {config.hidden_size}.",
+            "Name a folder with all-MiniLM-L6-v2, or with what was trained from it.",
+        )
+    return encoder, tokenizer
 
 
 def batches(pairs: Sequence[Pair], recipe: Recipe) -> Iterator[list[Pair]]:

@@ -51,3 +51,15 @@ def test_vectors_that_are_no_numbers_find_nothing() -> None:
     pairs = [Pair("ab", "abz", "", "one"), Pair("c", "c", "", "one")]
     assert hits(pairs, broken).figures()["cosine, all hit@1"] == 0
     assert hits(pairs, broken).figures()["late, all hit@1"] == 0
+
+
+def test_a_model_for_which_all_texts_are_alike_finds_nothing() -> None:
+    def alike(texts: Sequence[str], most: int) -> tuple[Vectors, list[Vectors]]:
+        return letters(["a"] * len(texts), most)
+
+    pairs = [Pair(f"{n}", f"text {n}", "", "one") for n in range(3)]
+    assert hits(pairs, alike).places == {
+        f"{signal}, {scope}": [2, 2, 2]
+        for signal in ("cosine", "late")
+        for scope in ("all", "document")
+    }

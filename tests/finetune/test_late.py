@@ -108,8 +108,34 @@ def test_a_loss_that_is_no_number_ends_the_training() -> None:
         trainee.learn(PAIRS)
 
 
-def test_a_base_that_is_not_there(tmp_path: Path) -> None:
+def test_a_base_that_cannot_be_trained(tmp_path: Path) -> None:
+    genuine = genuine_folder()
+    for place in (tmp_path, tmp_path / "none", Path("nobody") / "no-such-model"):
+        with pytest.raises(InputError, match=r"cannot be loaded: it holds no config\.json"):
+            Trainee(place, SMALL)
+    for name in ("config.json", "tokenizer.json", "tokenizer_config.json"):
+        (tmp_path / name).write_bytes((genuine / name).read_bytes())
+    (tmp_path / "pytorch_model.bin").write_bytes(b"code that would be run")
+    with pytest.raises(InputError, match=r"cannot be loaded: it holds no model\.safetensors"):
+        Trainee(tmp_path, SMALL)
+    (tmp_path / "model.safetensors").write_bytes(b"\x08" + b"\x00" * 7 + b"{}")
     with pytest.raises(InputError, match="cannot be loaded"):
+        Trainee(tmp_path, SMALL)
+
+
+def test_a_base_of_another_architecture(tmp_path: Path) -> None:
+    from transformers import BertConfig, BertModel
+
+    tiny = BertConfig(
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+        vocab_size=40,
+    )
+    BertModel(tiny).save_pretrained(tmp_path)
+    (tmp_path / "tokenizer.json").write_bytes((genuine_folder() / "tokenizer.json").read_bytes())
+    with pytest.raises(InputError, match=r"no MiniLM of 6 layers .* but bert of 1 and 16"):
         Trainee(tmp_path, SMALL)
 
 
