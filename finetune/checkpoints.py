@@ -1,18 +1,35 @@
 """Checkpoints of the trainers of transformers: which one a killed training goes on from."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
 from lexloop.core.checksums import check_sums, write_sums
 from lexloop.core.errors import DataError, TrainingError
+from lexloop.models.bars import without_bars
 
 GOES_ON = "The last good checkpoint is kept, and the same command goes on from it"
 _WATCHED = ("loss", "grad_norm")
 Say = Callable[[str], None]
 Report = Callable[[str, int, int], None]
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Leave out the bars and the warnings of transformers; what is wrong is raised."""
+    from transformers.utils import logging as spoken
+
+    logging: Any = spoken  # some of its functions have no types
+    said = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        with without_bars():
+            yield
+    finally:
+        logging.set_verbosity(said)
 
 
 def last_good(folder: Path) -> str | None:

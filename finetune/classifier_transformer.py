@@ -16,11 +16,10 @@ import numpy as np
 from lexloop.core.checksums import check_sums, write_sums
 from lexloop.core.errors import CorpusError, DataError, InputError, SettingsError, TrainingError
 from lexloop.core.files import write_text
-from lexloop.finetune.checkpoints import GOES_ON, Report, last_good, watch
+from lexloop.finetune.checkpoints import GOES_ON, Report, last_good, quietly, watch
 from lexloop.finetune.classifier_data import Labelled, Text, merged
 from lexloop.finetune.classifier_report import CLASS_COUNTS, Classes, Predict, ours
 from lexloop.finetune.extra import need_extra
-from lexloop.models.bars import without_bars
 from lexloop.models.local_model import CARD
 from lexloop.models.minilm import genuine_folder
 from lexloop.nodes.classify.transformer import TransformerClassifier
@@ -190,13 +189,13 @@ def _fit(
     )
     trainer.remove_callback(PrinterCallback)
     try:
-        with without_bars():
+        with quietly():
             trainer.train(resume_from_checkpoint=last_good(work))
     except torch.OutOfMemoryError as error:
         raise TrainingError(
             "The memory of the GPU is used up.", f"{GOES_ON}; end what else uses the GPU."
         ) from error
-    with without_bars():
+    with quietly():
         model.save_pretrained(work / "done")
         tokenizer.save_pretrained(work / "done")
 
@@ -204,21 +203,16 @@ def _fit(
 def _base(name: str, classes: int) -> tuple[Any, Any]:
     from safetensors import SafetensorError
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
-    from transformers.utils import logging as spoken
 
     place = str(genuine_folder()) if name == MINILM else name
-    logging: Any = spoken  # some of its functions have no types
-    said = logging.get_verbosity()
-    logging.set_verbosity_error()  # that the head is new goes without saying
     try:
-        with without_bars():
-            return (
-                AutoTokenizer.from_pretrained(place, trust_remote_code=False),
-                AutoModelForSequenceClassification.from_pretrained(
-                    place, num_labels=classes, trust_remote_code=False, use_safetensors=True
-                ),
+        with quietly():  # that the head is new goes without saying
+            tokenizer: Any = AutoTokenizer.from_pretrained(place, trust_remote_code=False)
+            model: Any = AutoModelForSequenceClassification.from_pretrained(
+                place, num_labels=classes, trust_remote_code=False, use_safetensors=True
             )
+        if tokenizer.pad_token_id is None:
+            raise ValueError("its tokenizer pads no texts, as those of models that write do not.")
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         raise SettingsError(f"The base model {name} cannot be loaded: {error}", _HINT) from error
-    finally:
-        logging.set_verbosity(said)
+    return tokenizer, model

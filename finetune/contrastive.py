@@ -5,12 +5,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lexloop.finetune.checkpoints import Say, last_good, watch
+from lexloop.finetune.checkpoints import Say, last_good, quietly, watch
 from lexloop.finetune.extra import need_extra
 from lexloop.finetune.hits import hits
 from lexloop.finetune.late import Recipe
 from lexloop.finetune.pairs import Pair
-from lexloop.models.bars import without_bars
 from lexloop.models.embedding import Vectors
 
 FIGURE = "cosine, all MRR@10"
@@ -57,7 +56,7 @@ def contrast(
     )
     from transformers import EarlyStoppingCallback, PrinterCallback
 
-    with without_bars():
+    with quietly():
         model = SentenceTransformer(str(base), device="cpu", model_kwargs={"use_safetensors": True})
     model.max_seq_length = recipe.text_tokens
     model.model_card_data.generate_widget_examples = False  # it would draw a bar, for no reader
@@ -77,8 +76,10 @@ def contrast(
         ],
     )
     trainer.remove_callback(PrinterCallback)
-    with without_bars():
-        trainer.train(resume_from_checkpoint=last_good(state))
+    if last := last_good(state):
+        say(f"goes on from step {last.rpartition('-')[2]}")
+    with quietly():
+        trainer.train(resume_from_checkpoint=last)
     if trainer.state.global_step < recipe.steps:
         say(f"stops: no better for {recipe.patience} times")
     best = Path(trainer.state.best_model_checkpoint or "")

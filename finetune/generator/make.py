@@ -259,8 +259,9 @@ def _weights_of(base: str) -> dict[str, str] | str:
     try:
         config: Any = AutoConfig.from_pretrained(base, trust_remote_code=False)
     except (OSError, ValueError) as error:
+        why = " ".join(str(error).split())[:300].rstrip(".")
         raise DataError(
-            f"The base model {base!r} is not there: {' '.join(str(error).split())[:300]}.",
+            f"The base model {base!r} is not there: {why}.",
             "Name a local folder, or a hub id that this machine can reach.",
         ) from error
     return str(config._commit_hash)

@@ -42,7 +42,7 @@ def generator(
     ] = 0.1,
     licence: Licence = "not stated",
     epochs: Annotated[int, _training(min=1, help="At most.")] = 3,
-    rate: Annotated[float, _training(min=0.0, help="Learning rate.")] = 2e-4,
+    rate: Annotated[float, _training(min=0.0, max=1.0, help="Learning rate.")] = 2e-4,
     rank: Annotated[int, _training(min=1, help="Of the adapters.")] = 16,
     batch: Annotated[int, _training(min=1, help="Rows of one step.")] = 16,
     at_once: Annotated[
