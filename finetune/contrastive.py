@@ -122,7 +122,8 @@ def _evaluator(kept: Sequence[Pair]) -> Any:
         def __call__(self, model: Any, *_: Any, **__: Any) -> dict[str, float]:
             return {FIGURE: hits(kept, partial(_vectors, model)).figures()[FIGURE]}
 
-    return Kept()
+    evaluator: Any = Kept
+    return evaluator()
 
 
 def _vectors(model: Any, texts: Sequence[str], most: int) -> tuple[Vectors, list[Vectors]]:
