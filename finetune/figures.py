@@ -1,6 +1,6 @@
-"""A plot of how well an embedder finds, before and after training, like LQ-RAG's figure 4."""
+"""How well an embedder finds, before and after training: a table, and LQ-RAG's figure 4."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lexloop.evaluation.report.svg import drawn
@@ -10,6 +10,25 @@ TITLE = "Kept pairs among all their texts, before and after training"
 _MEASURES = {"hit": "hit rate", "MRR": "MRR", "nDCG": "nDCG"}
 _SIGNALS = {"cosine": "#d1603d", "late": "#2f6690"}
 _STYLES = {"before": ":", "after": "-"}
+
+
+def figures_listed(figures: Mapping[str, float]) -> Iterator[str]:
+    """A Markdown table: a line for each measure of each signal, a column for each depth K.
+
+    Args:
+        figures: As for ``figures_drawn``.
+    """
+    yield f"| before -> after, K = | {' | '.join(map(str, DEPTHS))} |"
+    yield "|---|" + "---|" * len(DEPTHS)
+    for scope in ("document", "all"):
+        for signal in _SIGNALS:
+            for measure, name in _MEASURES.items():
+                of = f"{signal}, {scope} {measure}"
+                cells = (
+                    f"{figures[f'before: {of}@{k}']:.3f} -> {figures[f'after: {of}@{k}']:.3f}"
+                    for k in DEPTHS
+                )
+                yield f"| {signal}, {scope}: {name} | {' | '.join(cells)} |"
 
 
 def figures_drawn(figures: Mapping[str, float]) -> str:

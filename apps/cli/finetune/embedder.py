@@ -1,6 +1,5 @@
 """``lexloop finetune embedder``: sentence and token vectors trained on pairs."""
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -59,6 +58,7 @@ def embedder(
     """
     with reported():
         from lexloop.finetune.embedder import Origin, train_embedder
+        from lexloop.finetune.figures import figures_listed
         from lexloop.finetune.late import Recipe
         from lexloop.finetune.pairs import read_clicks, read_pairs, split
         from lexloop.models.minilm import genuine_folder
@@ -71,7 +71,8 @@ def embedder(
         how = Recipe(loss=loss, steps=steps, batch=batch, rate=rate, share=share, seed=choice_seed)
         origin = Origin(base or genuine_folder(), name, _sets(pairs, training), licence, command())
         figures = train_embedder(training, measured, out, how, origin, told=typer.echo)
-        typer.echo(json.dumps(figures, indent=2))
+        typer.echo("\n".join(["", *figures_listed(figures), ""]))
+        typer.echo(f"Use it with: --set embedder=trained:{out}")
 
 
 def _sets(path: Path, pairs: "list[Pair]") -> list[dict[str, str | int]]:
