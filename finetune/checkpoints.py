@@ -12,6 +12,15 @@ from lexloop.core.errors import DataError, TrainingError
 from lexloop.models.bars import without_bars
 
 GOES_ON = "The last good checkpoint is kept, and the same command goes on from it"
+STEADY: dict[str, Any] = {
+    "save_total_limit": 2,
+    "restore_callback_states_from_checkpoint": True,
+    "logging_steps": 1,
+    "logging_nan_inf_filter": False,  # it would show another number in place of NaN
+    "report_to": "none",
+    "disable_tqdm": True,
+}
+"""What every trainer is told, so that ``watch`` sees each step and a kill loses little."""
 _WATCHED = ("loss", "grad_norm")
 Say = Callable[[str], None]
 Report = Callable[[str, int, int], None]
@@ -53,8 +62,6 @@ def watch(
     say: Say = lambda _: None, report: Report = lambda *_: None, figure: str = "", named: str = ""
 ) -> Any:
     """A callback that marks checkpoints as whole and ends a training whose loss is no number.
-
-    The trainer logs every step and does not hide such a loss (``logging_nan_inf_filter``).
 
     Args:
         say: Hears of each check.

@@ -16,7 +16,7 @@ import numpy as np
 from lexloop.core.checksums import check_sums, write_sums
 from lexloop.core.errors import CorpusError, DataError, InputError, SettingsError, TrainingError
 from lexloop.core.files import write_text
-from lexloop.finetune.checkpoints import GOES_ON, Report, last_good, quietly, watch
+from lexloop.finetune.checkpoints import GOES_ON, STEADY, Report, last_good, quietly, watch
 from lexloop.finetune.classifier_data import Labelled, Text, merged
 from lexloop.finetune.classifier_report import CLASS_COUNTS, Classes, Predict, ours
 from lexloop.finetune.extra import need_extra
@@ -172,13 +172,9 @@ def _fit(
         weight_decay=tuning.decay,
         seed=tuning.seed,
         save_strategy="epoch",
-        save_total_limit=2,
-        logging_steps=1,
-        logging_nan_inf_filter=False,
-        report_to="none",
-        disable_tqdm=True,
         use_cpu=not torch.cuda.is_available(),
         dataloader_pin_memory=torch.cuda.is_available(),
+        **STEADY,
     )
     trainer = Trainer(
         model=model,

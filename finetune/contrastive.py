@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lexloop.finetune.checkpoints import Say, last_good, quietly, watch
+from lexloop.finetune.checkpoints import STEADY, Say, last_good, quietly, watch
 from lexloop.finetune.extra import need_extra
 from lexloop.finetune.hits import hits
 from lexloop.finetune.late import Recipe
@@ -103,15 +103,10 @@ def _arguments(recipe: Recipe, state: Path) -> Any:
         eval_strategy="steps",
         eval_steps=every,
         save_steps=every,
-        save_total_limit=2,
         load_best_model_at_end=True,
         metric_for_best_model=FIGURE,
-        restore_callback_states_from_checkpoint=True,
-        logging_steps=1,
-        logging_nan_inf_filter=False,
-        report_to="none",
-        disable_tqdm=True,
         use_cpu=True,
+        **STEADY,
     )
 
 

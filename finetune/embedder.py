@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from lexloop.core.checksums import sha256_of
@@ -25,7 +24,7 @@ from lexloop.models.trained import CARD, MODEL, TOKENIZER, Card
 MAIN = "late, document hit@1"
 """The figure that training is stopped by."""
 PLOT = "figures.svg"
-_BEST, _STATE = "best.safetensors", ".training-"
+_BEST, _ENCODER, _STATE = "best.safetensors", "encoder.safetensors", ".training-"
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ def train_embedder(
         best = _best(trainee, training, kept, state=state, base=origin.base, told=told)
         trainee.take({name: (1 - share) * first[name] + share * best[name] for name in first})
         figures = _named("before", before) | _named("after", hits(kept, trainee.vectors))
-        _write(trainee, out, origin, figures)
+        _write(trainee, state, out, origin, figures)
         for old in out.glob(f"{_STATE}*"):
             shutil.rmtree(old)
     except OSError as error:
@@ -154,14 +153,14 @@ def _learn(
             return
 
 
-def _write(trainee: Trainee, out: Path, origin: Origin, figures: dict[str, float]) -> None:
+def _write(
+    trainee: Trainee, state: Path, out: Path, origin: Origin, figures: dict[str, float]
+) -> None:
     """The folder: the graph, the tokenizer, a plot, and last the card, which makes it whole."""
     weights = trainee.weights()
-    with TemporaryDirectory(dir=out) as made:
-        file = Path(made) / "model.safetensors"
-        encoder = {name: tensor for name, tensor in weights.items() if name != PROJECTION}
-        save_file(encoder, file)
-        export(file, weights[PROJECTION].numpy(), out / MODEL)
+    encoder = {name: tensor for name, tensor in weights.items() if name != PROJECTION}
+    save_file(encoder, state / _ENCODER)
+    export(state / _ENCODER, weights[PROJECTION].numpy(), out / MODEL)
     with replacing(out / TOKENIZER) as sink:
         sink.write((origin.base / TOKENIZER).read_bytes())
     card = Card(

@@ -13,7 +13,7 @@ from typing import Any
 from lexloop.core.checksums import write_sums
 from lexloop.core.errors import InputError, TrainingError
 from lexloop.core.files import sync
-from lexloop.finetune.checkpoints import GOES_ON, Say, last_good, watch
+from lexloop.finetune.checkpoints import GOES_ON, STEADY, Say, last_good, watch
 from lexloop.finetune.generator.rows import Example, Split
 from lexloop.models.local_model import LocalModel, load_local
 
@@ -169,16 +169,11 @@ def _trainer(
         eval_steps=every,
         save_strategy="steps",
         save_steps=every,
-        save_total_limit=2,
         load_best_model_at_end=True,
         metric_for_best_model="eval_loss",
         greater_is_better=False,
-        restore_callback_states_from_checkpoint=True,
-        logging_steps=1,
-        logging_nan_inf_filter=False,  # it would show another number in place of NaN
         dataloader_pin_memory=gpu,
-        disable_tqdm=True,
-        report_to="none",
+        **STEADY,
     )
     lora = LoraConfig(
         r=recipe.rank,
