@@ -29,7 +29,8 @@ def contrast(
 ) -> dict[str, Any]:
     """The encoder's best weights in a training by sentence-transformers, by their names.
 
-    Each question is told from the texts of the others of its batch, the cross-entropy of 20 times
+    Each question's text is told from those of the others of its batch and from what was mined for
+    them, the cross-entropy of 20 times
     the cosine: LQ-RAG's multiple negatives ranking. Over the titles and the bodies of clicked
     documents it is the InfoNCE of Sultania et al., appendix A. ``cached_mnrl`` takes
     the same step for a large batch a few pairs at a time.
@@ -47,7 +48,6 @@ def contrast(
         TrainingError: The loss is no number.
     """
     need_extra("accelerate", "datasets")
-    from datasets import Dataset
     from safetensors.torch import load_file
     from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer
     from sentence_transformers.sentence_transformer.losses import (
@@ -59,15 +59,14 @@ def contrast(
     with quietly():
         model = SentenceTransformer(str(base), device="cpu", model_kwargs={"use_safetensors": True})
     model.max_seq_length = recipe.text_tokens
-    model.model_card_data.generate_widget_examples = False  # it would draw a bar, for no reader
-    columns = {"question": [p.question for p in training], "text": [p.text for p in training]}
+    model.model_card_data.widget = [{}]  # else it looks for examples, for a card that nobody reads
     loss: Any = MultipleNegativesRankingLoss(model, scale=_SCALE)
     if recipe.loss == "cached_mnrl":
         loss = CachedMultipleNegativesRankingLoss(model, scale=_SCALE, mini_batch_size=_AT_ONCE)
     trainer = SentenceTransformerTrainer(
         model=model,
         args=_arguments(recipe, state),
-        train_dataset=Dataset.from_dict(columns),
+        train_dataset=_columns(training),
         loss=loss,
         evaluator=_evaluator(kept),
         callbacks=[
@@ -85,6 +84,18 @@ def contrast(
     best = Path(trainer.state.best_model_checkpoint or "")
     weights: dict[str, Any] = load_file(best / "model.safetensors")
     return weights
+
+
+def _columns(training: Sequence[Pair]) -> Any:
+    """The rows with a mined negative, and those without; a batch is of one kind."""
+    from datasets import Dataset
+
+    rows: dict[str, list[dict[str, str]]] = {"with": [], "without": []}
+    for pair in training:
+        row = {"question": pair.question, "text": pair.text}
+        mined = {"negative": pair.negatives[0]} if pair.negatives else {}
+        rows["with" if mined else "without"].append(row | mined)
+    return {kind: Dataset.from_list(found) for kind, found in rows.items() if found}
 
 
 def _arguments(recipe: Recipe, state: Path) -> Any:

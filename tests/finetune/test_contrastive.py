@@ -1,5 +1,7 @@
 """Sentence vectors trained by sentence-transformers: kills, early stops and broken losses."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +62,21 @@ def test_cached_gradients_make_the_same_step(tmp_path: Path) -> None:
     plain = learn(tmp_path / "plain", quick(steps=2, batch=4))
     cached = learn(tmp_path / "cached", quick("cached_mnrl", steps=2, batch=4))
     assert_same(plain, cached, 1e-5)
+
+
+def test_what_was_mined_counts_among_the_texts(tmp_path: Path) -> None:
+    """Of one pair a batch the loss is 0, unless there is a negative to tell the text from."""
+    mined = [replace(pair, negatives=(f"{pair.text} No more.",)) for pair in PAIRS]
+    losses = []
+    for pairs in (PAIRS, mined, [*mined[:2], *PAIRS[2:]]):
+        said: list[str] = []
+        state = tmp_path / f"{len(losses)}"
+        recipe = quick(steps=4, batch=1)
+        contrast(pairs, PAIRS, genuine_folder(), state, recipe, say=said.append)
+        losses.append([float(re.findall(r"loss (\d.\d+)", line)[0]) > 0 for line in said])
+    assert losses[0] == [False] * 4
+    assert losses[1] == [True] * 4
+    assert sorted(losses[2]) == [False, False, True, True]
 
 
 def test_it_stops_where_it_is_found_no_better(tmp_path: Path) -> None:
