@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from lexloop.core.checksums import check_sums
+from lexloop.core.checksums import check_sums, write_sums
 from lexloop.core.errors import TrainingError
 from lexloop.finetune.checkpoints import last_good
 from lexloop.finetune.contrastive import contrast
@@ -95,3 +95,30 @@ def test_a_loss_that_is_no_number_ends_it_at_once(tmp_path: Path) -> None:
         learn(tmp_path, quick(steps=9, rate=1e38), said)
     assert len(said) < 3
     check_sums(Path(last_good(tmp_path) or "none"))
+
+
+class Hostile:
+    """What touches a file when it is unpickled."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self._file,)
+
+
+def test_a_checkpoint_runs_no_code(tmp_path: Path) -> None:
+    def kill(line: str) -> None:
+        if line.startswith("step 2"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        contrast(PAIRS, PAIRS, genuine_folder(), tmp_path, quick(), say=kill)
+    checkpoint = tmp_path / "checkpoint-1"
+    torch.save(Hostile(tmp_path / "run"), checkpoint / "optimizer.pt")
+    torch.load(checkpoint / "optimizer.pt", weights_only=False)
+    (tmp_path / "run").unlink()  # it would have run
+    write_sums(checkpoint)
+    with pytest.raises(Exception, match="Weights only load failed"):
+        learn(tmp_path, quick())
+    assert not (tmp_path / "run").exists()
