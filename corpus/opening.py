@@ -15,6 +15,7 @@ from lexloop.core.errors import (
     OutdatedIndexError,
     SettingsError,
 )
+from lexloop.core.settings import Connection
 from lexloop.core.settings_index import SAMPLE_CORPUS, IndexSettings
 from lexloop.core.types import Degradation
 from lexloop.corpus.chunk.choose import chunker_for, chunker_name
@@ -30,9 +31,8 @@ from lexloop.corpus.index.view import View
 from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.load.folder import source_files
 from lexloop.corpus.triplets.rules import extract_document
-from lexloop.models.embedders import UNTRAINED
+from lexloop.models.embedders import load_embedder, setting_for
 from lexloop.models.embedding import Embedder
-from lexloop.models.minilm import load_minilm
 from lexloop.models.tokens import CODED, TokenEmbedder
 
 RULES = "rules"
@@ -120,9 +120,10 @@ def open_corpus(
 
 
 def _embedder_of(index: Path, tools: Tools) -> Embedder:
-    """The embedder that is set; of an index of an earlier default that one."""
-    earlier = Manifest.read(index).recipe.embedder == UNTRAINED
-    return load_minilm() if earlier and tools.settings["embedder"] == "embedded" else tools.embedder
+    """The embedder that is set, unless the index goes on with another."""
+    chosen = str(tools.settings["embedder"])
+    own = setting_for(Manifest.read(index).recipe.embedder, chosen)
+    return tools.embedder if own == chosen else load_embedder(own, Connection())
 
 
 def refuse_other(corpus: str, wanted: Mapping[str, Any]) -> None:

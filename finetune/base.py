@@ -42,11 +42,26 @@ def trainable(base: Path, genuine: Path, folder: Path) -> Path:
     return folder
 
 
+def weights_of(base: Path) -> Path:
+    """The file of the base's weights.
+
+    Raises:
+        InputError: There is none.
+    """
+    for name in (MODEL, _WEIGHTS):
+        if (base / name).is_file():
+            return base / name
+    raise InputError(
+        f"The base model {base} cannot be loaded: it holds no {_WEIGHTS}.",
+        "Name a folder that holds model.safetensors and tokenizer.json.",
+    )
+
+
 def known_as(base: Path) -> str:
     """The base's name with the hash of its weights."""
-    if (base / MODEL).is_file():
-        return f"{read_card(base).model}@{sha256_of(base / MODEL)[:12]}"
-    return f"all-MiniLM-L6-v2@{sha256_of(base / _WEIGHTS)[:12]}"
+    weights = weights_of(base)
+    name = read_card(base).model if weights.name == MODEL else "all-MiniLM-L6-v2"
+    return f"{name}@{sha256_of(weights)[:12]}"
 
 
 def exported(model: Path) -> Weights:

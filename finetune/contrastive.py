@@ -1,82 +1,140 @@
 """Train the sentence vectors alone: multiple negatives ranking, plain or with cached gradients."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lexloop.core.errors import TrainingError
+from lexloop.finetune.checkpoints import STEADY, Say, last_good, quietly, watch
+from lexloop.finetune.extra import need_extra
+from lexloop.finetune.hits import hits
 from lexloop.finetune.late import Recipe
 from lexloop.finetune.pairs import Pair
-from lexloop.models.bars import without_bars
+from lexloop.models.embedding import Vectors
 
+FIGURE = "cosine, all MRR@10"
+"""What training is stopped by."""
 _SCALE = 20.0
 _AT_ONCE = 16
-_EVERY = 60
 
 
-def contrast(pairs: Sequence[Pair], base: Path, state: Path, recipe: Recipe) -> dict[str, Any]:
-    """The encoder's weights after training by sentence-transformers, by their names.
+def contrast(
+    training: Sequence[Pair],
+    kept: Sequence[Pair],
+    base: Path,
+    state: Path,
+    recipe: Recipe,
+    *,
+    say: Say,
+) -> dict[str, Any]:
+    """The encoder's best weights in a training by sentence-transformers, by their names.
 
-    Each question is told from the texts of the others of its batch, the cross-entropy of 20 times
+    Each question's text is told from those of the others of its batch and from what was mined for
+    them, the cross-entropy of 20 times
     the cosine: LQ-RAG's multiple negatives ranking. Over the titles and the bodies of clicked
     documents it is the InfoNCE of Sultania et al., appendix A. ``cached_mnrl`` takes
     the same step for a large batch a few pairs at a time.
 
     Args:
-        pairs: What is learned.
+        training: What is learned; no question and no text is twice in a batch.
+        kept: What is measured, to stop early.
         base: The folder of the weights before.
-        state: Where checkpoints are kept; the same call goes on from the last.
+        state: Where checkpoints of this training are kept; the same call goes on from the last.
         recipe: How; its runs, headings and projection play no part.
+        say: Hears how far it is.
 
     Raises:
+        InputError: The extra is not installed.
         TrainingError: The loss is no number.
     """
-    import math
-
-    from datasets import Dataset
-    from sentence_transformers import (
-        SentenceTransformer,
-        SentenceTransformerTrainer,
-        SentenceTransformerTrainingArguments,
-    )
+    need_extra("accelerate", "datasets")
+    from safetensors.torch import load_file
+    from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer
     from sentence_transformers.sentence_transformer.losses import (
         CachedMultipleNegativesRankingLoss,
         MultipleNegativesRankingLoss,
     )
-    from transformers import trainer_utils
+    from transformers import EarlyStoppingCallback, PrinterCallback
 
-    with without_bars():
+    with quietly():
         model = SentenceTransformer(str(base), device="cpu", model_kwargs={"use_safetensors": True})
     model.max_seq_length = recipe.text_tokens
-    columns = {"question": [p.question for p in pairs], "text": [p.text for p in pairs]}
+    model.model_card_data.widget = [{}]  # else it looks for examples, for a card that nobody reads
     loss: Any = MultipleNegativesRankingLoss(model, scale=_SCALE)
     if recipe.loss == "cached_mnrl":
         loss = CachedMultipleNegativesRankingLoss(model, scale=_SCALE, mini_batch_size=_AT_ONCE)
-    told = SentenceTransformerTrainingArguments(
+    trainer = SentenceTransformerTrainer(
+        model=model,
+        args=_arguments(recipe, state),
+        train_dataset=_columns(training),
+        loss=loss,
+        evaluator=_evaluator(kept),
+        callbacks=[
+            watch(say, figure=f"eval_{FIGURE}", named=FIGURE),
+            EarlyStoppingCallback(recipe.patience),
+        ],
+    )
+    trainer.remove_callback(PrinterCallback)
+    if last := last_good(state):
+        say(f"goes on from step {last.rpartition('-')[2]}")
+    with quietly():
+        trainer.train(resume_from_checkpoint=last)
+    if trainer.state.global_step < recipe.steps:
+        say(f"stops: no better for {recipe.patience} times")
+    best = Path(trainer.state.best_model_checkpoint or "")
+    weights: dict[str, Any] = load_file(best / "model.safetensors")
+    return weights
+
+
+def _columns(training: Sequence[Pair]) -> Any:
+    """The rows with a mined negative, and those without; a batch is of one kind."""
+    from datasets import Dataset
+
+    rows: dict[str, list[dict[str, str]]] = {"with": [], "without": []}
+    for pair in training:
+        row = {"question": pair.question, "text": pair.text}
+        mined = {"negative": pair.negatives[0]} if pair.negatives else {}
+        rows["with" if mined else "without"].append(row | mined)
+    return {kind: Dataset.from_list(found) for kind, found in rows.items() if found}
+
+
+def _arguments(recipe: Recipe, state: Path) -> Any:
+    from sentence_transformers import SentenceTransformerTrainingArguments
+    from sentence_transformers.base.sampler import BatchSamplers
+
+    every = min(recipe.every, recipe.steps)
+    return SentenceTransformerTrainingArguments(
         output_dir=str(state),
         max_steps=recipe.steps,
         per_device_train_batch_size=recipe.batch,
+        batch_sampler=BatchSamplers.NO_DUPLICATES,
         learning_rate=recipe.rate,
-        warmup_ratio=0.1,
+        warmup_steps=0.1,
         seed=recipe.seed,
-        save_steps=_EVERY,
-        save_total_limit=2,
-        logging_nan_inf_filter=False,
-        report_to="none",
-        disable_tqdm=True,
+        eval_strategy="steps",
+        eval_steps=every,
+        save_steps=every,
+        load_best_model_at_end=True,
+        metric_for_best_model=FIGURE,
         use_cpu=True,
+        **STEADY,
     )
-    trainer = SentenceTransformerTrainer(
-        model=model, args=told, train_dataset=Dataset.from_dict(columns), loss=loss
-    )
-    utils: Any = trainer_utils
-    last = utils.get_last_checkpoint(str(state))
-    result = trainer.train(resume_from_checkpoint=last)
-    if not math.isfinite(result.training_loss):
-        raise TrainingError(
-            f"The loss after {result.global_step} steps is no number.",
-            f"Use a lower learning rate than {recipe.rate:g}.",
-        )
-    encoder: Any = model[0]
-    named = encoder.auto_model.state_dict().items()
-    return {name: t.detach().clone() for name, t in named if t.is_floating_point()}
+
+
+def _evaluator(kept: Sequence[Pair]) -> Any:
+    from sentence_transformers.base.evaluation import BaseEvaluator
+
+    class Kept(BaseEvaluator):
+        def __call__(self, model: Any, *_: Any, **__: Any) -> dict[str, float]:
+            return {FIGURE: hits(kept, partial(_vectors, model)).figures()[FIGURE]}
+
+    evaluator: Any = Kept
+    return evaluator()
+
+
+def _vectors(model: Any, texts: Sequence[str], most: int) -> tuple[Vectors, list[Vectors]]:
+    """Sentence vectors, each of which stands for the vectors of its tokens, too."""
+    longest, model.max_seq_length = model.max_seq_length, most
+    vectors: Vectors = model.encode([*texts], normalize_embeddings=True, show_progress_bar=False)
+    model.max_seq_length = longest
+    return vectors, [*vectors[:, None]]

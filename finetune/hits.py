@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lexloop.finetune.pairs import Pair
 from lexloop.models.embedding import Vectors
@@ -83,6 +84,9 @@ def _whole(pair: Pair) -> str:
     return f"{pair.heading}\n{pair.text}" if pair.heading else pair.text
 
 
-def _first(scores: Vectors, wanted: Vectors) -> int:
-    """How many texts come before the best of those wanted."""
-    return int((scores > scores[wanted > 0].max()).sum())
+def _first(scores: Vectors, wanted: NDArray[np.bool_]) -> int:
+    """How many others come before the best of those wanted, or do not come after it.
+
+    A model for which all texts are alike, or none has a number, finds nothing.
+    """
+    return int((~(scores < scores[wanted].max()) & ~wanted).sum())

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -41,6 +41,8 @@ class Recipe:
         text_tokens: Where a text is cut.
         share: How much the trained weights count in the end beside those before, in (0, 1].
         seed: Of the order and of which texts have their headings.
+        every: The kept pairs are measured after every so many steps.
+        patience: After so many measures without improvement it stops.
     """
 
     loss: Loss = "late"
@@ -53,6 +55,8 @@ class Recipe:
     text_tokens: int = 112
     share: float = 0.7
     seed: int = 0
+    every: int = 60
+    patience: int = 3
 
 
 class Trainee:
@@ -71,24 +75,8 @@ class Trainee:
 
     def __init__(self, base: Path, recipe: Recipe) -> None:
         import torch
-        from transformers import AutoModel, AutoTokenizer
 
-        try:
-            with without_bars():
-                self.encoder: Any = AutoModel.from_pretrained(str(base), use_safetensors=True)
-                self._tokenizer: Any = AutoTokenizer.from_pretrained(str(base))
-        except (OSError, ValueError) as error:
-            raise InputError(
-                f"The base model {base} cannot be loaded: {error}.",
-                "Name a folder that holds model.safetensors and tokenizer.json.",
-            ) from error
-        config = self.encoder.config
-        if (config.model_type, config.hidden_size, config.num_hidden_layers) != ("bert", 384, 6):
-            raise InputError(
-                f"The base model {base} is no MiniLM of 6 layers and 384 dimensions but "
-                f"{config.model_type} of {config.num_hidden_layers} and {config.hidden_size}.",
-                "Name a folder with all-MiniLM-L6-v2, or with what was trained from it.",
-            )
+        self.encoder, self._tokenizer = _loaded(base)
         self.recipe, self.step = recipe, 0
         self.projection: Any = torch.nn.Parameter(_projection(base))
         for module in self.encoder.modules():
@@ -131,10 +119,7 @@ class Trainee:
         ]
         loss: Any = told[0] + told[1]
         if not bool(torch.isfinite(loss)):
-            raise TrainingError(
-                f"The loss of step {self.step + 1} is no number.",
-                f"Use a lower learning rate than {self.recipe.rate:g}; what was kept before stays.",
-            )
+            raise self._broken(f"The loss of step {self.step + 1}")
         for group, highest in zip(self._optimiser.param_groups, self._highest, strict=True):
             group["lr"] = highest * self._share_of_rate()
         self._optimiser.zero_grad()
@@ -143,6 +128,12 @@ class Trainee:
         self._optimiser.step()
         self.step += 1
         return float(loss.detach())
+
+    def _broken(self, what: str) -> TrainingError:
+        return TrainingError(
+            f"{what} is no number.",
+            f"Use a lower learning rate than {self.recipe.rate:g}; what was kept before stays.",
+        )
 
     def _share_of_rate(self) -> float:
         """It rises over the first steps and then falls to nearly nothing."""
@@ -185,27 +176,32 @@ class Trainee:
         return whole, tokens
 
     def save(self, folder: Path, **about: float) -> None:
-        """Keep everything that training goes on from, and some figures beside it."""
+        """Keep everything that training goes on from, and some figures beside it.
+
+        Raises:
+            TrainingError: A weight is no number; what was kept before stays.
+        """
+        import torch
         from safetensors.torch import save
 
         held = {f"encoder.{name}": tensor for name, tensor in self.weights().items()}
         for number, state in self._optimiser.state_dict()["state"].items():
             held |= {f"optimiser.{number}.{name}": tensor for name, tensor in state.items()}
+        if not all(bool(torch.isfinite(tensor).all()) for tensor in held.values()):
+            raise self._broken(f"A weight after step {self.step}")
         told = {name: str(value) for name, value in about.items()}
-        told |= {"step": str(self.step), "recipe": repr(asdict(self.recipe))}
+        told["step"] = str(self.step)
         with replacing(folder / _STATE) as file:
             file.write(save({name: tensor.contiguous() for name, tensor in held.items()}, told))
 
     def resume(self, folder: Path) -> dict[str, str]:
-        """Go on from what ``save`` kept of this recipe; what was told beside it, or nothing."""
+        """Go on from what ``save`` kept; what was told beside it, or nothing."""
         from safetensors import safe_open
 
         if not (folder / _STATE).is_file():
             return {}
         with safe_open(folder / _STATE, "pt") as file:
             about: dict[str, str] = file.metadata()
-            if about["recipe"] != repr(asdict(self.recipe)):
-                return {}
             held = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         self.take({n.removeprefix("encoder."): t for n, t in held.items() if "encoder." in n})
         state: dict[int, dict[str, Any]] = defaultdict(dict)
@@ -237,6 +233,33 @@ def _projection(base: Path) -> Any:
 
     file = base / f"{PROJECTION}.safetensors"
     return load_file(file)[PROJECTION] if file.is_file() else torch.tensor(projection())
+
+
+def _loaded(base: Path) -> tuple[Any, Any]:
+    """The encoder and the tokenizer of a folder; no hub is asked."""
+    from safetensors import SafetensorError
+    from transformers import AutoModel, AutoTokenizer
+
+    try:
+        for name in ("config.json", "model.safetensors", "tokenizer.json"):
+            if not (base / name).is_file():
+                raise ValueError(f"it holds no {name}")
+        with without_bars():
+            encoder: Any = AutoModel.from_pretrained(str(base), use_safetensors=True)
+            tokenizer: Any = AutoTokenizer.from_pretrained(str(base))
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+        raise InputError(
+            f"The base model {base} cannot be loaded: {str(error).rstrip('.')}.",
+            "Name a folder that holds model.safetensors and tokenizer.json.",
+        ) from error
+    config = encoder.config
+    if (config.model_type, config.hidden_size, config.num_hidden_layers) != ("bert", 384, 6):
+        raise InputError(
+            f"The base model {base} is no MiniLM of 6 layers and 384 dimensions but "
+            f"{config.model_type} of {config.num_hidden_layers} and {config.hidden_size}.",
+            "Name a folder with all-MiniLM-L6-v2, or with what was trained from it.",
+        )
+    return encoder, tokenizer
 
 
 def batches(pairs: Sequence[Pair], recipe: Recipe) -> Iterator[list[Pair]]:

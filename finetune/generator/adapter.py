@@ -3,20 +3,20 @@
 import gc
 import math
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
-from lexloop.core.checksums import check_sums, write_sums
-from lexloop.core.errors import DataError, InputError, TrainingError
+from lexloop.core.checksums import write_sums
+from lexloop.core.errors import InputError, TrainingError
 from lexloop.core.files import sync
+from lexloop.finetune.checkpoints import GOES_ON, STEADY, Say, last_good, watch
 from lexloop.finetune.generator.rows import Example, Split
 from lexloop.models.local_model import LocalModel, load_local
 
-Say = Callable[[str], None]
 Rows = list[dict[str, Any]]
 ADAPTER = "adapter"
 CHECKPOINTS = "checkpoints"
@@ -24,7 +24,6 @@ _ALPHA_TO_RANK = 2
 _DROPOUT = 0.05
 _WARMUP = 0.03
 _CHECKS_PER_EPOCH = 4
-_GOES_ON = "The last good checkpoint is kept, and the same command goes on from it"
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ def train_adapter(
         trained = _encoded(local, split.trained, recipe.most_tokens)
         held = _encoded(local, split.held, recipe.most_tokens)
         trainer = _trainer(local, trained, held, recipe, folder=checkpoints, say=say)
-        trainer.train(resume_from_checkpoint=_last_good(checkpoints))
+        trainer.train(resume_from_checkpoint=last_good(checkpoints))
         _save(trainer.model, folder / ADAPTER)
     state = trainer.state
     return {
@@ -116,7 +115,7 @@ def enough_memory(doing: str) -> Iterator[None]:
     except (torch.OutOfMemoryError, MemoryError) as error:
         raise TrainingError(
             f"There was not enough memory while {doing}: {' '.join(str(error).split())[:200]}.",
-            f"{_GOES_ON}; lower --at-once, end what else uses the GPU, or begin anew with 4 bits "
+            f"{GOES_ON}; lower --at-once, end what else uses the GPU, or begin anew with 4 bits "
             "(bitsandbytes), a lower --max-tokens or a smaller base.",
         ) from error
 
@@ -170,16 +169,11 @@ def _trainer(
         eval_steps=every,
         save_strategy="steps",
         save_steps=every,
-        save_total_limit=2,
         load_best_model_at_end=True,
         metric_for_best_model="eval_loss",
         greater_is_better=False,
-        restore_callback_states_from_checkpoint=True,
-        logging_steps=1,
-        logging_nan_inf_filter=False,  # it would show another number in place of NaN
         dataloader_pin_memory=gpu,
-        disable_tqdm=True,
-        report_to="none",
+        **STEADY,
     )
     lora = LoraConfig(
         r=recipe.rank,
@@ -195,49 +189,13 @@ def _trainer(
         eval_dataset=Dataset.from_list(held),
         processing_class=local.tokenizer,
         peft_config=lora,
-        callbacks=[_watch(say), EarlyStoppingCallback(recipe.patience)],
+        callbacks=[
+            watch(say, figure="eval_loss", named="on rows held back"),
+            EarlyStoppingCallback(recipe.patience),
+        ],
     )
     trainer.remove_callback(PrinterCallback)
     return trainer
-
-
-def _watch(say: Say) -> Any:
-    """Tells of each check, refuses a loss that is no number, and marks checkpoints as whole."""
-    from transformers import TrainerCallback
-
-    class Watch(TrainerCallback):
-        loss = math.nan
-
-        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
-            for name in ("loss", "eval_loss"):
-                value = (logs or {}).get(name, 0.0)
-                if not math.isfinite(value):
-                    raise TrainingError(
-                        f"The loss is {value} at step {state.global_step}.",
-                        f"{_GOES_ON}; begin anew with a lower --rate and another --out.",
-                    )
-            self.loss = (logs or {}).get("loss", self.loss)
-            if held := (logs or {}).get("eval_loss"):
-                step = f"step {state.global_step} of {state.max_steps}"
-                say(f"{step}: loss {self.loss:.3f}, on rows held back {held:.3f}")
-
-        def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-            write_sums(Path(args.output_dir) / f"checkpoint-{state.global_step}")
-
-    return Watch()
-
-
-def _last_good(folder: Path) -> str | None:
-    """The newest checkpoint that was written to its end; those that were not are removed."""
-    found = sorted(folder.glob("checkpoint-*"), key=lambda path: -int(path.name.split("-")[1]))
-    for checkpoint in found:
-        try:
-            check_sums(checkpoint)
-        except DataError:
-            rmtree(checkpoint)
-        else:
-            return str(checkpoint)
-    return None
 
 
 def _save(model: Any, folder: Path) -> None:

@@ -18,11 +18,12 @@ from typing import Any
 from lexloop.core.checksums import check_sums, sha256_of
 from lexloop.core.errors import DataError, InputError
 from lexloop.core.files import write_text
+from lexloop.finetune.checkpoints import Say
+from lexloop.finetune.extra import need_extra
 from lexloop.finetune.generator.adapter import (
     ADAPTER,
     CHECKPOINTS,
     Recipe,
-    Say,
     enough_memory,
     settle,
     train_adapter,
@@ -35,7 +36,7 @@ from lexloop.models.local_model import CARD, LocalModel, load_local
 
 KINDS = ("domain", "instructions")
 STAGES = ("before", *KINDS, "merged")
-_NEEDED = ("accelerate", "datasets", "peft", "trl")
+NEEDED = ("accelerate", "datasets", "peft", "trl")
 _VERSIONS = ("torch", "transformers", "peft", "trl")
 
 
@@ -70,20 +71,6 @@ class Plan:
     command: str
 
 
-def need_extra() -> None:
-    """Refuse to begin without the libraries.
-
-    Raises:
-        InputError: One is missing.
-    """
-    missing = [name for name in _NEEDED if find_spec(name) is None]
-    if missing:
-        raise InputError(
-            f"Training needs {', '.join(missing)}, which is not installed.",
-            'Install the extra: pip install "lexloop[finetune]".',
-        )
-
-
 def four_bit_here() -> bool:
     """Whether weights can be kept in 4 bits: bitsandbytes and a CUDA GPU are there."""
     if find_spec("bitsandbytes") is None:
@@ -108,7 +95,7 @@ def make_generator(plan: Plan, say: Say) -> dict[str, Any]:
         DataError: The base cannot be loaded, or a file of the earlier call is another one now.
         TrainingError: The loss is no number, or the memory does not suffice.
     """
-    need_extra()
+    need_extra(*NEEDED)
     tests = [read_test(path) for path in plan.tests]
     if len({path.name for path in plan.tests}) < len(tests):
         raise InputError("Two files to be measured on have the same name.", "Rename one.")
@@ -272,8 +259,9 @@ def _weights_of(base: str) -> dict[str, str] | str:
     try:
         config: Any = AutoConfig.from_pretrained(base, trust_remote_code=False)
     except (OSError, ValueError) as error:
+        why = " ".join(str(error).split())[:300].rstrip(".")
         raise DataError(
-            f"The base model {base!r} is not there: {' '.join(str(error).split())[:300]}.",
+            f"The base model {base!r} is not there: {why}.",
             "Name a local folder, or a hub id that this machine can reach.",
         ) from error
     return str(config._commit_hash)

@@ -1,6 +1,7 @@
 """Fine-tuning a transformer: a tiny one, made here."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -138,6 +139,17 @@ def test_a_base_that_is_not_there_or_a_pickle(base: str, tmp_path: Path) -> None
     torch.save(BertModel.from_pretrained(base).state_dict(), pickled / "pytorch_model.bin")
     with pytest.raises(SettingsError, match="pickled cannot be loaded"):
         tuned(rows(), ("clean",), 3, quick(str(pickled)), out=tmp_path)
+
+
+def test_a_base_whose_tokenizer_pads_nothing(base: str, tmp_path: Path) -> None:
+    from transformers import AutoTokenizer
+
+    shutil.copytree(base, tmp_path / "base")
+    tokenizer = AutoTokenizer.from_pretrained(base)
+    tokenizer.pad_token = None
+    tokenizer.save_pretrained(tmp_path / "base")
+    with pytest.raises(SettingsError, match="pads no texts"):
+        tuned(rows(), ("clean",), 3, quick(str(tmp_path / "base")), out=tmp_path)
 
 
 def test_a_folder_whose_files_were_changed(base: str, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 from lexloop.apps.cli import app
 from lexloop.core.checksums import check_sums, sha256_of
 from lexloop.core.errors import DataError, InputError, TrainingError
+from lexloop.finetune import extra
 from lexloop.finetune.generator import make as making
 from lexloop.finetune.generator.adapter import Recipe
 from lexloop.finetune.generator.make import Plan, make_generator
@@ -209,17 +210,17 @@ import os, signal, sys
 from typer.testing import CliRunner
 import torch
 from lexloop.apps.cli import app
-from lexloop.finetune.generator import adapter
+from lexloop.finetune import checkpoints
 
 torch.set_num_threads(1)
-marked = adapter.write_sums
+marked = checkpoints.write_sums
 
 def kill(folder):
     marked(folder)
     if folder.name == "checkpoint-2" and folder.parent.parent.name == "instructions":
         os.kill(os.getpid(), signal.SIGKILL)
 
-adapter.write_sums = kill
+checkpoints.write_sums = kill
 CliRunner().invoke(app, sys.argv[1:], catch_exceptions=False)
 """
 
@@ -282,7 +283,7 @@ def test_a_loss_that_is_no_number_ends_it_and_the_last_checkpoint_is_kept(
 
     monkeypatch.setattr(LlamaModel, "forward", break_down)
     plan = planned(data, tmp_path / "out", tests=())
-    with pytest.raises(TrainingError, match=r"loss is nan at step 3.* lower --rate"):
+    with pytest.raises(TrainingError, match=r"loss is nan at step 3.* lower learning rate"):
         make_generator(plan, quiet)
     check_sums(tmp_path / "out.work" / "domain" / "checkpoints" / "checkpoint-2")
 
@@ -397,8 +398,8 @@ def test_rows_that_are_all_too_long(data: Path, tmp_path: Path) -> None:
 def test_the_extra_is_named_where_it_is_missing(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    there = making.find_spec
-    monkeypatch.setattr(making, "find_spec", lambda name: None if name == "peft" else there(name))
+    there = extra.find_spec
+    monkeypatch.setattr(extra, "find_spec", lambda name: None if name == "peft" else there(name))
     result = CliRunner().invoke(app, command(data, tmp_path / "out"))
     assert result.exit_code == 2
     said = " ".join(result.stderr.split())

@@ -41,3 +41,25 @@ def test_places_within_the_document_and_over_all() -> None:
 def test_any_text_that_answers_the_same_question_is_right() -> None:
     pairs = [Pair("ab", "zz", "", "one"), Pair("ab", "ab", "", "one"), Pair("c", "c", "", "one")]
     assert hits(pairs, letters).places["late, all"] == [0, 0, 0]
+
+
+def test_vectors_that_are_no_numbers_find_nothing() -> None:
+    def broken(texts: Sequence[str], most: int) -> tuple[Vectors, list[Vectors]]:
+        vectors, tokens = letters(texts, most)
+        return vectors * np.nan, [rows * np.nan for rows in tokens]
+
+    pairs = [Pair("ab", "abz", "", "one"), Pair("c", "c", "", "one")]
+    assert hits(pairs, broken).figures()["cosine, all hit@1"] == 0
+    assert hits(pairs, broken).figures()["late, all hit@1"] == 0
+
+
+def test_a_model_for_which_all_texts_are_alike_finds_nothing() -> None:
+    def alike(texts: Sequence[str], most: int) -> tuple[Vectors, list[Vectors]]:
+        return letters(["a"] * len(texts), most)
+
+    pairs = [Pair(f"{n}", f"text {n}", "", "one") for n in range(3)]
+    assert hits(pairs, alike).places == {
+        f"{signal}, {scope}": [2, 2, 2]
+        for signal in ("cosine", "late")
+        for scope in ("all", "document")
+    }

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.errors import InputError, TrainingError
-from lexloop.finetune.embedder import genuine_base
 from lexloop.finetune.late import Recipe, Trainee, _alike, batches
 from lexloop.finetune.pairs import Pair
+from lexloop.models.minilm import genuine_folder
 
 SMALL = Recipe(steps=4, batch=4, run=2)
 
@@ -66,21 +66,21 @@ def test_the_same_text_or_question_is_no_negative() -> None:
 
 
 def test_steps_lower_the_loss_of_what_is_learned() -> None:
-    trainee = Trainee(genuine_base(), Recipe(steps=40, batch=4, run=2, rate=1e-4, headed=0.0))
+    trainee = Trainee(genuine_folder(), Recipe(steps=40, batch=4, run=2, rate=1e-4, headed=0.0))
     losses = [trainee.learn(PAIRS) for _ in range(8)]
     assert losses[-1] < losses[0]
     assert trainee.step == 8
 
 
 def test_what_was_killed_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
-    through = Trainee(genuine_base(), SMALL)
+    through = Trainee(genuine_folder(), SMALL)
     for batch in islice(batches(PAIRS, SMALL), 3):
         through.learn(batch)
-    before = Trainee(genuine_base(), SMALL)
+    before = Trainee(genuine_folder(), SMALL)
     for batch in islice(batches(PAIRS, SMALL), 2):
         before.learn(batch)
     before.save(tmp_path, best=0.5)
-    after = Trainee(genuine_base(), SMALL)
+    after = Trainee(genuine_folder(), SMALL)
     assert after.resume(tmp_path)["best"] == "0.5"
     for batch in islice(batches(PAIRS, SMALL), after.step, 3):
         after.learn(batch)
@@ -88,21 +88,54 @@ def test_what_was_killed_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
         torch.testing.assert_close(after.weights()[name], tensor, msg=name)
 
 
-def test_the_state_of_another_recipe_is_left_alone(tmp_path: Path) -> None:
-    Trainee(genuine_base(), SMALL).save(tmp_path)
-    assert Trainee(genuine_base(), Recipe(steps=5, batch=4, run=2)).resume(tmp_path) == {}
-    assert Trainee(genuine_base(), SMALL).resume(tmp_path / "none") == {}
+def test_there_is_nothing_to_go_on_from(tmp_path: Path) -> None:
+    assert Trainee(genuine_folder(), SMALL).resume(tmp_path / "none") == {}
+
+
+def test_weights_that_are_no_numbers_replace_none_that_were_kept(tmp_path: Path) -> None:
+    trainee = Trainee(genuine_folder(), SMALL)
+    trainee.save(tmp_path, best=0.5)
+    trainee.projection.data[0, 0] = torch.inf
+    with pytest.raises(TrainingError, match="weight after step 0 is no number"):
+        trainee.save(tmp_path, best=0.9)
+    assert Trainee(genuine_folder(), SMALL).resume(tmp_path)["best"] == "0.5"
 
 
 def test_a_loss_that_is_no_number_ends_the_training() -> None:
-    trainee = Trainee(genuine_base(), SMALL)
+    trainee = Trainee(genuine_folder(), SMALL)
     trainee.projection.data[0, 0] = torch.nan
     with pytest.raises(TrainingError, match="loss of step 1 is no number"):
         trainee.learn(PAIRS)
 
 
-def test_a_base_that_is_not_there(tmp_path: Path) -> None:
+def test_a_base_that_cannot_be_trained(tmp_path: Path) -> None:
+    genuine = genuine_folder()
+    for place in (tmp_path, tmp_path / "none", Path("nobody") / "no-such-model"):
+        with pytest.raises(InputError, match=r"cannot be loaded: it holds no config\.json"):
+            Trainee(place, SMALL)
+    for name in ("config.json", "tokenizer.json", "tokenizer_config.json"):
+        (tmp_path / name).write_bytes((genuine / name).read_bytes())
+    (tmp_path / "pytorch_model.bin").write_bytes(b"code that would be run")
+    with pytest.raises(InputError, match=r"cannot be loaded: it holds no model\.safetensors"):
+        Trainee(tmp_path, SMALL)
+    (tmp_path / "model.safetensors").write_bytes(b"\x08" + b"\x00" * 7 + b"{}")
     with pytest.raises(InputError, match="cannot be loaded"):
+        Trainee(tmp_path, SMALL)
+
+
+def test_a_base_of_another_architecture(tmp_path: Path) -> None:
+    from transformers import BertConfig, BertModel
+
+    tiny = BertConfig(
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+        vocab_size=40,
+    )
+    BertModel(tiny).save_pretrained(tmp_path)
+    (tmp_path / "tokenizer.json").write_bytes((genuine_folder() / "tokenizer.json").read_bytes())
+    with pytest.raises(InputError, match=r"no MiniLM of 6 layers .* but bert of 1 and 16"):
         Trainee(tmp_path, SMALL)
 
 
@@ -110,6 +143,6 @@ def test_vectors_are_those_of_the_model_in_use() -> None:
     from lexloop.models.minilm import load_minilm
 
     texts = ["Who pays?", "The owner pays the fee of the harbour.", "x"]
-    vectors, tokens = Trainee(genuine_base(), SMALL).vectors(texts)
+    vectors, tokens = Trainee(genuine_folder(), SMALL).vectors(texts)
     np.testing.assert_allclose(vectors, load_minilm().embed(texts), atol=1e-5)
     assert [len(rows) for rows in tokens] == load_minilm().count_tokens_many(texts)

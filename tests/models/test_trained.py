@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lexloop.core.checksums import sha256_of
 from lexloop.core.errors import DataError
 from lexloop.core.settings import Connection
-from lexloop.models.embedders import UNTRAINED, load_embedder
-from lexloop.models.minilm import load_minilm
+from lexloop.models.embedders import UNTRAINED, load_embedder, setting_for
+from lexloop.models.minilm import genuine_folder, load_minilm
 from lexloop.models.tokens import CODED
 from lexloop.models.trained import CARD, MODEL, TOKENIZER, load_shipped, load_trained, read_card
 
@@ -61,7 +62,7 @@ def cut(path: Path) -> None:
     ("break_it", "said"),
     [
         (lambda folder: cut(folder / MODEL), r"model\.onnx have SHA-256"),
-        (lambda folder: cut(folder / TOKENIZER), r"tokenizer\.json has SHA-256"),
+        (lambda folder: (folder / TOKENIZER).write_text("{}"), r"tokenizer\.json has SHA-256"),
         (lambda folder: (folder / MODEL).unlink(), "incomplete"),
         (lambda folder: (folder / CARD).unlink(), "no folder of a trained embedder"),
         (lambda folder: (folder / CARD).write_text("{}"), r"card\.json cannot be read"),
@@ -83,8 +84,26 @@ def test_a_card_without_the_hash_of_the_weights_is_refused(folder: Path) -> None
         load_trained(folder)
 
 
+def test_an_index_of_the_earlier_default_goes_on_with_it() -> None:
+    assert setting_for(UNTRAINED, "embedded") == "minilm"
+    assert setting_for(UNTRAINED, "trained:mine") == "trained:mine"
+    assert setting_for(load_shipped().name, "embedded") == "embedded"
+
+
+def test_a_tokenizer_of_its_own_comes_before_the_untrained_models(folder: Path) -> None:
+    held = json.loads((folder / CARD).read_text(encoding="utf-8"))
+    genuine = (genuine_folder() / TOKENIZER).read_bytes()
+    (folder / TOKENIZER).write_bytes(genuine + b"\n")
+    held["sha256"][TOKENIZER] = sha256_of(folder / TOKENIZER)
+    (folder / CARD).write_text(json.dumps(held), encoding="utf-8")
+    assert load_trained(folder).count_tokens(TEXTS[0]) == load_shipped().count_tokens(TEXTS[0])
+    (folder / TOKENIZER).unlink()
+    load_trained.cache_clear()
+    with pytest.raises(DataError, match=r"tokenizer\.json has SHA-256"):
+        load_trained(folder)
+
+
 def test_settings_name_each_of_them(folder: Path) -> None:
     assert load_embedder("embedded", NONE) is load_shipped()
     assert load_embedder("minilm", NONE) is load_minilm()
-    assert load_embedder("embedded", NONE, made=UNTRAINED) is load_minilm()
     assert load_embedder(f"trained:{folder}", NONE).name == load_shipped().name

@@ -1,5 +1,6 @@
 """``lexloop finetune classifier``: how complex a question is, or how much context it needed."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -7,9 +8,10 @@ import typer
 
 from lexloop.apps.cli import options
 from lexloop.apps.cli.edge import reported
+from lexloop.apps.cli.finetune.shared import Seed
 
 _LABELS = ("complexity", "depth")
-_DEPTH = "With --label depth"
+_depth = partial(typer.Option, rich_help_panel="With --label depth")
 
 
 def classifier(
@@ -18,27 +20,21 @@ def classifier(
     out: Annotated[
         Path,
         typer.Option(
-            "--out",
-            metavar="FOLDER",
-            help="Where the trained file goes, or is read with --evaluate.",
+            metavar="FOLDER", help="Where the trained file goes, or is read with --evaluate."
         ),
     ],
     data: Annotated[
-        Path | None,
-        typer.Option("--data", metavar="FOLDER", help="With train.csv and validation.csv."),
+        Path | None, typer.Option(metavar="FOLDER", help="With train.csv and validation.csv.")
     ] = None,
     evaluate: Annotated[
-        Path | None,
-        typer.Option("--evaluate", metavar="FILE", help="Only score what is there on this CSV."),
+        Path | None, typer.Option(metavar="FILE", help="Only score what is there on this CSV.")
     ] = None,
     cross_validate: Annotated[
-        bool,
-        typer.Option("--cross-validate", help="Score on grouped folds of train.csv, too."),
+        bool, typer.Option("--cross-validate", help="Score on grouped folds of train.csv, too.")
     ] = False,
     transformer: Annotated[
         str | None,
         typer.Option(
-            "--transformer",
             metavar="NAME",
             help="Fine-tune this base as the paper does, for 2 and for 3 classes: minilm, which "
             "comes with Lexloop, a folder, or a hub id such as distilbert-base-uncased.",
@@ -46,35 +42,26 @@ def classifier(
     ] = None,
     zero_shot: Annotated[
         str | None,
-        typer.Option(
-            "--zero-shot", metavar="NAME", help="Measure a model of language inference, too."
-        ),
+        typer.Option(metavar="NAME", help="Measure a model of language inference, too."),
     ] = None,
-    choice_seed: Annotated[int, typer.Option("--seed", help="Of every choice.")] = 0,
+    choice_seed: Seed = 0,
     label: Annotated[
         str,
         typer.Option(
-            "--label",
             metavar="complexity|depth",
             help="Pieces of information, as in the paper; or how deep the index had to be read.",
         ),
     ] = "complexity",
     corpus: Annotated[
         str | None,
-        typer.Option(
-            "--corpus",
-            metavar="PATH",
-            help="What the questions were asked of. Default: the bundled sample.",
-            rich_help_panel=_DEPTH,
+        _depth(
+            metavar="PATH", help="What the questions were asked of. Default: the bundled sample."
         ),
     ] = None,
     questions: Annotated[
         Path | None,
-        typer.Option(
-            "--questions",
-            metavar="GOLD",
-            help="Your own questions with their evidence, as lexloop eval reads them.",
-            rich_help_panel=_DEPTH,
+        _depth(
+            metavar="GOLD", help="Your own questions with their evidence, as lexloop eval reads."
         ),
     ] = None,
     assignments: options.Assignments = None,

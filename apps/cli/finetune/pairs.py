@@ -1,6 +1,7 @@
 """``lexloop finetune pairs``: questions with the provisions that answer them."""
 
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,6 +9,7 @@ import typer
 
 from lexloop.apps.cli import options
 from lexloop.apps.cli.edge import reported
+from lexloop.apps.cli.finetune.shared import Seed
 
 if TYPE_CHECKING:
     from lexloop.core.types import Usage
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from lexloop.finetune.asked import Asked
     from lexloop.finetune.pairs_making import Made
 
-_BY_MODEL = "Questions by a model"
+_by_model = partial(typer.Option, rich_help_panel="Questions by a model")
 
 
 def pairs(
@@ -24,13 +26,12 @@ def pairs(
     corpus: Annotated[
         str, typer.Argument(metavar="DIR", help="A folder of documents, an index, or sample.")
     ],
-    out: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="The file to write, as JSON Lines.")
-    ] = Path("pairs.jsonl"),
+    out: Annotated[Path, typer.Option(metavar="FILE", help="To write, as JSON Lines.")] = Path(
+        "pairs.jsonl"
+    ),
     keep: Annotated[
         float,
         typer.Option(
-            "--keep",
             metavar="SHARE",
             help="Of the documents, how many are kept for measuring, in FILE.kept.jsonl; 0: none.",
         ),
@@ -38,8 +39,7 @@ def pairs(
     negatives: Annotated[
         bool,
         typer.Option(
-            "--negatives/--no-negatives",
-            help="Add up to three provisions that retrieval ranks high and that do not answer.",
+            help="Add up to three provisions that retrieval ranks high and that do not answer."
         ),
     ] = True,
     feedback: Annotated[
@@ -47,25 +47,13 @@ def pairs(
         typer.Option("--feedback", help="Add the questions whose answers got a thumb up in chat."),
     ] = False,
     feedback_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--feedback-file", metavar="FILE", help="The SQLite file of feedback, if another."
-        ),
+        Path | None, typer.Option(metavar="FILE", help="The SQLite file of feedback, if another.")
     ] = None,
-    choice_seed: Annotated[int, typer.Option("--seed", help="Of every choice.")] = 7,
-    each: Annotated[
-        int,
-        typer.Option(
-            "--each", help="How many questions to a provision.", rich_help_panel=_BY_MODEL
-        ),
-    ] = 3,
+    choice_seed: Seed = 7,
+    each: Annotated[int, _by_model(help="How many questions to a provision.")] = 3,
     most: Annotated[
         int | None,
-        typer.Option(
-            "--most",
-            help="At most so many provisions, and so calls, drawn at random. Default: all.",
-            rich_help_panel=_BY_MODEL,
-        ),
+        _by_model(help="At most so many provisions, and so calls, drawn at random. Default: all."),
     ] = None,
     model: options.Model = None,
     base_url: options.BaseUrl = None,

@@ -32,10 +32,10 @@ def embedder_of(manifest: "Manifest") -> "Embedder":
         LexloopError: It cannot be loaded.
     """
     from lexloop.core.settings import Connection
-    from lexloop.models.embedders import load_embedder
+    from lexloop.models.embedders import load_embedder, setting_for
 
-    connection = Connection.from_environment(os.environ)
-    return load_embedder(str(manifest.settings["embedder"]), connection, manifest.recipe.embedder)
+    name = setting_for(manifest.recipe.embedder, str(manifest.settings["embedder"]))
+    return load_embedder(name, Connection.from_environment(os.environ))
 
 
 def known_names(index: Path, manifest: "Manifest") -> set[str]:

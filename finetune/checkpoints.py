@@ -1,0 +1,99 @@
+"""Checkpoints of the trainers of transformers: which one a killed training goes on from."""
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+
+from lexloop.core.checksums import check_sums, write_sums
+from lexloop.core.errors import DataError, TrainingError
+from lexloop.models.bars import without_bars
+
+GOES_ON = "The last good checkpoint is kept, and the same command goes on from it"
+STEADY: dict[str, Any] = {
+    "save_total_limit": 2,
+    "restore_callback_states_from_checkpoint": True,
+    "logging_steps": 1,
+    "logging_nan_inf_filter": False,  # it would show another number in place of NaN
+    "report_to": "none",
+    "disable_tqdm": True,
+}
+"""What every trainer is told, so that ``watch`` sees each step and a kill loses little."""
+_WATCHED = ("loss", "grad_norm")
+Say = Callable[[str], None]
+Report = Callable[[str, int, int], None]
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Leave out the bars and the warnings of transformers; what is wrong is raised."""
+    from transformers.utils import logging as spoken
+
+    logging: Any = spoken  # some of its functions have no types
+    said = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        with without_bars():
+            yield
+    finally:
+        logging.set_verbosity(said)
+
+
+def last_good(folder: Path) -> str | None:
+    """The newest checkpoint that was written to its end; those that were not are removed.
+
+    The optimiser's state in it is a file of torch, of which transformers reads tensors and numbers
+    alone.
+    """
+    found = sorted(folder.glob("checkpoint-*"), key=lambda path: -int(path.name.split("-")[1]))
+    for checkpoint in found:
+        try:
+            check_sums(checkpoint)
+        except DataError:
+            rmtree(checkpoint)
+        else:
+            return str(checkpoint)
+    return None
+
+
+def watch(
+    say: Say = lambda _: None, report: Report = lambda *_: None, figure: str = "", named: str = ""
+) -> Any:
+    """A callback that marks checkpoints as whole and ends a training whose loss is no number.
+
+    Args:
+        say: Hears of each check.
+        report: Is told how many steps of how many are done.
+        figure: What the log calls that which is checked.
+        named: What ``say`` hears it called.
+    """
+    from transformers import TrainerCallback
+
+    class Watch(TrainerCallback):
+        loss = math.nan
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            report("steps", state.global_step, state.max_steps)
+
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+            logged = logs or {}
+            for name in (*_WATCHED, figure):
+                if not math.isfinite(value := logged.get(name, 0.0)):
+                    what = "loss" if name != "grad_norm" else "gradient"
+                    raise TrainingError(
+                        f"The {what} is {value} at step {state.global_step}.",
+                        f"{GOES_ON}; with a lower learning rate begin anew, in another folder.",
+                    )
+            self.loss = logged.get("loss", self.loss)
+            if figure in logged:
+                step = f"step {state.global_step} of {state.max_steps}"
+                say(f"{step}: loss {self.loss:.3f}, {named} {logged[figure]:.3f}")
+
+        def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
+            (folder / "training_args.bin").unlink(missing_ok=True)  # a pickle that nothing reads
+            write_sums(folder)
+
+    return Watch()
