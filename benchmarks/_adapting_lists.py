@@ -20,8 +20,9 @@ from lexloop.evaluation.evidence import evidence, grams_of
 from lexloop.evaluation.gold import GoldQuestion, read_gold
 from lexloop.evaluation.tuning.split import near_duplicates
 from lexloop.graph.build import Lexloop, build_graph
-from lexloop.graph.components import Components, choose
+from lexloop.graph.components import choose
 from lexloop.models.minilm import load_minilm
+from lexloop.nodes.context import Context
 from lexloop.nodes.question import question_parts
 
 DEPTH = 30
@@ -107,7 +108,7 @@ def _of_passages(passages: Path, questions: Path) -> Iterator[Ranking]:
 
 class _Asker:
     def __init__(self, collection: Collection) -> None:
-        self._parts: Components = choose(_SETTINGS, collection, None)
+        self._parts: Context = choose(_SETTINGS, collection, None)
         self._graph: Lexloop = build_graph(lambda *_: self._parts)
         self._count = collection.embedder.count_tokens
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from _contest import TOP, Found, QuestionEmbedder, documents
 from _mixture import Chunks
+from _pipeline import runtime
 
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
@@ -21,7 +22,6 @@ from lexloop.corpus.index.reader import counts_of, open_index, write_parts
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for
 from lexloop.corpus.text.tokens import stemmer_name
-from lexloop.models.dialogue import Dialogue
 from lexloop.models.embedding import Halves, Progress, Vectors
 from lexloop.models.minilm import MiniLM
 from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
@@ -76,17 +76,8 @@ class Ours:
     def search(self, question: str) -> Found:
         """The node's candidates for a question without sub-queries."""
         state = {"standalone": question, "queries": [], "plan": _PLAN}
-        update = _result(hybrid_retrieve(state, self._view, _SETTINGS))
+        update = hybrid_retrieve(state, runtime(backend=self._view, settings=_SETTINGS))
         return [(candidate["id"], candidate["text"]) for candidate in update["candidates"]]
-
-
-def _result(dialogue: Dialogue[dict]) -> dict:
-    """What a step gives that asks no model."""
-    try:
-        next(dialogue)
-    except StopIteration as end:
-        return end.value
-    raise AssertionError("retrieval asked a model")
 
 
 def write_index(chunks: Chunks, index: Path) -> None:

@@ -2,7 +2,10 @@
 
 import json
 from pathlib import Path
-from typing import Any, TypeVar
+from types import SimpleNamespace
+from typing import Any, cast
+
+from langgraph.runtime import Runtime
 
 from lexloop.core.settings import Settings
 from lexloop.core.types import Candidate, Chunk, Passage
@@ -13,14 +16,13 @@ from lexloop.corpus.index.view import View
 from lexloop.corpus.index.window_vectors import KnownVectors
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for
-from lexloop.models.dialogue import Dialogue
 from lexloop.models.embedding import Embedder
+from lexloop.nodes.context import Context
 from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
 from lexloop.nodes.rerank.features import FeatureReranker
 from lexloop.nodes.rerank.node import rerank
 
 Row = dict[str, Any]
-T = TypeVar("T")
 TOP = 10
 
 
@@ -64,10 +66,17 @@ def index_passages(
     return Collection(draft.finish())
 
 
+def runtime(**parts: object) -> Runtime[Context]:
+    """A runtime whose context has these parts, and the default settings."""
+    return Runtime(context=cast("Context", SimpleNamespace(**{"settings": Settings(), **parts})))
+
+
 def candidates_for(question: str, view: View, settings: Settings) -> list[Candidate]:
     """What hybrid_retrieve hands on for a question as it stands, without sub-queries."""
     state = {"standalone": question, "queries": [], "plan": {"k": TOP, "Q": 0, "K": 0, "S": 0}}
-    found: list[Candidate] = _result(hybrid_retrieve(state, view, settings))["candidates"]
+    found: list[Candidate] = hybrid_retrieve(state, runtime(backend=view, settings=settings))[
+        "candidates"
+    ]
     return found
 
 
@@ -78,15 +87,5 @@ def reranked(question: str, candidates: list[Candidate], view: View) -> list[Pas
         "candidates": candidates,
         "plan": {"k": TOP, "Q": 0, "K": 0, "S": 0},
     }
-    chosen: list[Passage] = _result(rerank(state, FeatureReranker(view)))["passages"]
+    chosen: list[Passage] = rerank(state, runtime(reranker=FeatureReranker(view)))["passages"]
     return chosen
-
-
-def _result(dialogue: Dialogue[T]) -> T:
-    """What a step gives that asks no model."""
-    try:
-        next(dialogue)
-    except StopIteration as end:
-        given: T = end.value
-        return given
-    raise AssertionError("retrieval asked a model")

@@ -35,10 +35,9 @@ from lexloop.core.types import Advice, Attempt, Strategy
 from lexloop.evaluation.gold import GoldQuestion, read_gold
 from lexloop.evaluation.metrics.correctness import is_correct
 from lexloop.graph.build import Lexloop, build_graph
-from lexloop.graph.components import Components
 from lexloop.graph.workshop import Workshop
-from lexloop.models.dialogue import unassisted
 from lexloop.models.minilm import load_minilm
+from lexloop.nodes.context import Context
 from lexloop.nodes.engineer_prompt.rules import advised
 from lexloop.nodes.evaluate.correctness import CorrectnessJudge
 from lexloop.nodes.evaluate.verdict import best_attempt
@@ -69,8 +68,7 @@ class Only:
     def __init__(self, strategy: Strategy) -> None:
         self._strategy = strategy
 
-    @unassisted
-    def advise(self, asked: str, attempts: list[Attempt]) -> Advice:
+    async def advise(self, asked: str, attempts: list[Attempt]) -> Advice:
         """To follow it."""
         return advised(self._strategy, asked)
 
@@ -163,7 +161,7 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def _with_only(workshop: Workshop, strategy: Strategy) -> Callable[..., Components]:
+def _with_only(workshop: Workshop, strategy: Strategy) -> Callable[..., Context]:
     return lambda context, snapshot: replace(workshop(context, snapshot), engineer=Only(strategy))
 
 

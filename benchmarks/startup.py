@@ -17,12 +17,9 @@ from pathlib import Path
 from lexloop.core.settings import Settings
 from lexloop.core.types import Advice, Attempt, Candidate, Passage, Plan, Pointed, Triplet, Turn
 from lexloop.graph.build import build_graph
-from lexloop.graph.components import Components
 from lexloop.graph.workshop import Workshop
-from lexloop.models.dialogue import unassisted
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.generate.node import Draft
-from lexloop.nodes.rewrite.node import Rewriting
+from lexloop.nodes.context import Context, Draft, Rewriting
 
 QUESTION = "What must an employer do before using an automated employment decision tool?"
 WARM_QUESTIONS = (
@@ -48,8 +45,7 @@ class Trivial:
         """The first class for certain."""
         return [1.0] + [0.0] * (classes - 1)
 
-    @unassisted
-    def rewrite(
+    async def rewrite(
         self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
     ) -> Rewriting:
         """The question as it is."""
@@ -59,8 +55,7 @@ class Trivial:
         """The candidates as they come."""
         return candidates
 
-    @unassisted
-    def generate(
+    async def generate(
         self,
         question: str,
         passages: list[Passage],
@@ -83,8 +78,7 @@ class Trivial:
         """Nothing."""
         return False
 
-    @unassisted
-    def advise(self, asked: str, attempts: list[Attempt]) -> Advice:
+    async def advise(self, asked: str, attempts: list[Attempt]) -> Advice:
         """None of any use."""
         return {"question": asked, "queries": [], "guidance": "", "strategy": "reread"}
 
@@ -96,7 +90,7 @@ class Trivial:
 def graph_overhead_ms() -> float:
     """Milliseconds of one run of the compiled graph whose nodes do next to nothing."""
     part = Trivial()
-    components = Components(
+    components = Context(
         settings=Settings(),
         classifier=part,
         rewriter=part,

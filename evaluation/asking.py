@@ -1,11 +1,12 @@
 """Asks a model to judge: replies are kept, failures are bounded, and none becomes a score."""
 
 import time
+from collections.abc import Coroutine
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 from weakref import WeakValueDictionary
 
 from lexloop.core.errors import (
@@ -13,7 +14,6 @@ from lexloop.core.errors import (
     ModelAuthError,
     ModelError,
     ModelUnknown,
-    SettingsError,
 )
 from lexloop.core.kept import KeptTexts
 from lexloop.core.score import Unresolved
@@ -21,8 +21,9 @@ from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
 from lexloop.evaluation.reply_key import reply_key
 from lexloop.models import structured
+from lexloop.models.background import run
 from lexloop.models.chat import ChatModel, connect
-from lexloop.models.dialogue import ChatReply, ChatRequest, Dialogue
+from lexloop.models.request import ChatReply, ChatRequest
 
 T = TypeVar("T")
 _HOPELESS = (ModelAuthError, ModelUnknown)
@@ -30,12 +31,12 @@ _HUNG_ENOUGH = 3
 
 
 class Asker:
-    """Answers the requests of dialogues, from a file of kept replies where it can.
+    """Answers requests, from a file of kept replies where it can.
 
     Threads may share one, and processes the file. How often one call is tried is bounded once, in
-    the chat model (``model_attempts``), and how long it takes by ``deadline_s``: nothing here
-    tries again. A host that let three calls in a row run out their deadline is asked no more, or a
-    run would spend that time on every score. Close it when done, or use it as a context manager.
+    the chat model (``model_attempts``), and how long it takes by ``deadline_s``: nothing here tries
+    again. A host that let three calls in a row run out their deadline is asked no more, or a run
+    would spend that time on every score. Close it when done, or use it as a context manager.
 
     Args:
         chat: The model.
@@ -56,6 +57,7 @@ class Asker:
         self._kept = KeptTexts(cache, "replies")
         self._guard = Lock()
         self._hung = 0
+        self._hopeless: ModelError | None = None
         self._underway: WeakValueDictionary[str, Lock] = WeakValueDictionary()
 
     def __enter__(self) -> Self:
@@ -73,12 +75,12 @@ class Asker:
         """Let go of the file of kept replies."""
         self._kept.close()
 
-    def ask(self, dialogue: Dialogue[T]) -> T | Unresolved:
-        """Run a dialogue to its end.
+    def settle(self, work: Coroutine[Any, Any, T]) -> T | Unresolved:
+        """Run what asks to its end.
 
         Returns:
             What it came to; or why it came to nothing, when the model gave no usable reply within
-            its attempts and its deadline and the dialogue had no answer to that.
+            its attempts and its deadline.
 
         Raises:
             ModelAuthError: The host refused the key. Every further call would fail like this one,
@@ -87,41 +89,28 @@ class Asker:
             DataError: The file of kept replies is damaged or full.
         """
         try:
-            return self._run(dialogue)
+            found: T | Unresolved = run(work)
         except ModelError as error:
-            if isinstance(error, _HOPELESS):
-                raise
-            return Unresolved(error.what)
+            found = Unresolved(error.what)
+        if self._hopeless is not None:  # whatever the work made of it
+            raise self._hopeless
+        return found
 
-    def _run(self, dialogue: Dialogue[T]) -> T:
-        try:
-            request = next(dialogue)
-            while True:
-                try:
-                    reply = self._reply(request)
-                except ModelError as error:
-                    if isinstance(error, _HOPELESS):
-                        raise
-                    request = dialogue.throw(error)
-                else:
-                    request = dialogue.send(reply)
-        except StopIteration as done:
-            value: T = done.value
-            return value
-        finally:
-            dialogue.close()
-
-    def _reply(self, request: ChatRequest) -> ChatReply:
-        """A kept reply, or a new one; of several threads that ask the same, one asks the model."""
+    async def ask(self, request: ChatRequest) -> ChatReply:
+        """A kept reply, or a new one; of several that ask the same, one asks the model."""
         key = reply_key(
             f"{self._chat.name} at {self._chat.host}", self._settings.asked_with, request
         )
         with self._guard:
             turn = self._underway.setdefault(key, Lock())
-        with turn:
+        with turn:  # each that asks has a thread to itself
             if (kept := self._found(key, request)) is not None:
                 return kept
-            reply = self._asked(request)
+            try:
+                reply = await self._asked(request)
+            except _HOPELESS as error:
+                self._hopeless = error
+                raise
             self._kept.keep(key, reply.text)
         return reply
 
@@ -136,7 +125,7 @@ class Asker:
             return ChatReply(text, structured.read(text, request.schema))
         return None
 
-    def _asked(self, request: ChatRequest) -> ChatReply:
+    async def _asked(self, request: ChatRequest) -> ChatReply:
         if self._hung >= _HUNG_ENOUGH:
             raise DeadlineExceeded(
                 f"{request.purpose} did not ask {self.name}, whose last {self._hung} calls all ran "
@@ -147,7 +136,7 @@ class Asker:
         meter: Usage = {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
         try:
             deadline = began + self._settings.deadline_s
-            return self._chat.complete(request, deadline=deadline, meter=meter)
+            return await self._chat.acomplete(request, deadline=deadline, meter=meter)
         except DeadlineExceeded:
             hung = True
             raise
@@ -185,22 +174,3 @@ def replies_path() -> Path:
     from lexloop.corpus.opening import cache_folder
 
     return cache_folder().parent / "replies.sqlite"
-
-
-def without_model(dialogue: Dialogue[T]) -> T:
-    """What a dialogue comes to that asks for no model.
-
-    Raises:
-        SettingsError: It does ask for one.
-    """
-    try:
-        request = next(dialogue)
-    except StopIteration as done:
-        value: T = done.value
-        return value
-    finally:
-        dialogue.close()
-    raise SettingsError(
-        f"{request.purpose} asks for a model, and none is configured.",
-        "Set one with --model provider:name.",
-    )

@@ -1,17 +1,17 @@
 """What a model says of one answer, as metrics: the judges of nodes/evaluate and their formulas."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 from lexloop.core.score import Score, Unresolved
 from lexloop.core.types import ABSTENTION, Passage
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.metrics import hypa
-from lexloop.models.dialogue import Dialogue
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.evaluate.judge import Judgement
+from lexloop.models.request import Chat
+from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.judges.claims import context_recall, faithfulness
 from lexloop.nodes.evaluate.judges.context import context_precision
 from lexloop.nodes.evaluate.judges.correctness import RUBRICS, Rubric, correctness
@@ -46,45 +46,45 @@ class _Case:
         return ""
 
 
-def _faithfulness(case: _Case) -> Dialogue[Score]:
-    found = yield from faithfulness(case.question, case.answer, case.contexts)
+async def _faithfulness(chat: Chat, case: _Case) -> Score:
+    found = await faithfulness(chat, case.question, case.answer, case.contexts)
     return hypa.faithfulness(found)
 
 
-def _answer_relevancy(case: _Case) -> Dialogue[Score]:
-    generated = yield from questions_of(case.answer)
+async def _answer_relevancy(chat: Chat, case: _Case) -> Score:
+    generated = await questions_of(chat, case.answer)
     vectors = case.embed([case.question, *generated])
     return hypa.answer_relevancy(vectors[0], list(vectors[1:]))
 
 
-def _context_precision(case: _Case) -> Dialogue[Score]:
-    found = yield from context_precision(case.question, case.reference, case.contexts)
+async def _context_precision(chat: Chat, case: _Case) -> Score:
+    found = await context_precision(chat, case.question, case.reference, case.contexts)
     return hypa.context_precision(found)
 
 
-def _context_recall(case: _Case) -> Dialogue[Score]:
-    found = yield from context_recall(case.question, case.reference, case.contexts)
+async def _context_recall(chat: Chat, case: _Case) -> Score:
+    found = await context_recall(chat, case.question, case.reference, case.contexts)
     return hypa.context_recall(found)
 
 
-def _correctness(case: _Case, rubric: Rubric) -> Dialogue[Score]:
-    return (yield from correctness(case.question, case.answer, case.reference, rubric))
+async def _correctness(chat: Chat, case: _Case, rubric: Rubric) -> Score:
+    return await correctness(chat, case.question, case.answer, case.reference, rubric)
 
 
-def _groundedness_tenths(case: _Case) -> Dialogue[Score]:
-    return (yield from groundedness_tenths(case.answer, case.contexts))
+async def _groundedness_tenths(chat: Chat, case: _Case) -> Score:
+    return await groundedness_tenths(chat, case.answer, case.contexts)
 
 
-def _similarity_tenths(case: _Case) -> Dialogue[Score]:
-    return (yield from similarity_tenths(case.question, case.answer, case.reference))
+async def _similarity_tenths(chat: Chat, case: _Case) -> Score:
+    return await similarity_tenths(chat, case.question, case.answer, case.reference)
 
 
 @dataclass(frozen=True)
 class _Metric:
-    """What a metric needs of an answer, and the dialogue that it comes of."""
+    """What a metric needs of an answer, and who asks for it."""
 
     needs: tuple[Need, ...]
-    dialogue: Callable[[_Case], Dialogue[Score]]
+    asked: Callable[[Chat, _Case], Coroutine[Any, Any, Score]]
 
 
 _SINGLE: dict[str, _Metric] = {
@@ -146,7 +146,7 @@ def model_metrics(
 def _single(asker: Asker, case: _Case, metric: _Metric) -> Score:
     if lacking := _lacking(case, metric.needs):
         return lacking
-    return asker.ask(metric.dialogue(case))
+    return asker.settle(metric.asked(asker, case))
 
 
 def _triad(asker: Asker, case: _Case) -> dict[str, Score]:
@@ -155,7 +155,8 @@ def _triad(asker: Asker, case: _Case) -> dict[str, Score]:
     if all(lacking.values()):
         found: Judgement | Unresolved = Judgement(None, None, None)
     else:
-        found = asker.ask(ModelJudge().judge(case.question, _passages(case.contexts), case.answer))
+        judge = ModelJudge(asker)
+        found = asker.settle(judge.judge(case.question, _passages(case.contexts), case.answer))
     return {f"model_{name}": reason or _of(found, name) for name, reason in lacking.items()}
 
 

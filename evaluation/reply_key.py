@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from lexloop.models.dialogue import ChatRequest
+from lexloop.models.request import ChatRequest
 
 _FENCE = re.compile(r"\bdata-[0-9a-f]{8}\b")
 

@@ -24,10 +24,9 @@ from lexloop.evaluation.jsonl import read_jsonl
 from lexloop.evaluation.run.task import Negative
 from lexloop.graph.build import build_graph
 from lexloop.graph.components import choose
-from lexloop.models.dialogue import unassisted
 from lexloop.models.trained import load_shipped
+from lexloop.nodes.context import Draft
 from lexloop.nodes.generate.answerable import Signs, read_signs
-from lexloop.nodes.generate.node import Draft
 from lexloop.nodes.generate.selection import gather
 from lexloop.nodes.relevance import Sources, understand
 
@@ -64,8 +63,7 @@ class SignReader:
         self.signs: Signs | None = None
         self.passages: list[Passage] = []
 
-    @unassisted
-    def generate(
+    async def generate(
         self,
         question: str,
         passages: list[Passage],

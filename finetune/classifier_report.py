@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.finetune.classifier_data import Labelled, Text, merged
-from lexloop.nodes.classify.node import ComplexityClassifier
+from lexloop.nodes.context import ComplexityClassifier
 
 Labels = NDArray[np.int64]
 Classes = Literal[2, 3]

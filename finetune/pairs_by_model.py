@@ -12,7 +12,7 @@ from lexloop.corpus.index.view import View
 from lexloop.evaluation.asking import Asker
 from lexloop.finetune.asked import Asked
 from lexloop.finetune.provisions import Provision, every_provision
-from lexloop.models.dialogue import ChatRequest, Dialogue, parsed
+from lexloop.models.request import ChatRequest, parsed
 from lexloop.prompts import Data, load
 
 _AT_ONCE = 4
@@ -73,7 +73,7 @@ class ModelAsker:
         for first in range(0, len(provisions), _AT_ONCE):
             batch = provisions[first : first + _AT_ONCE]
             with ThreadPoolExecutor(_AT_ONCE) as pool:
-                replies = list(pool.map(lambda one: self._asker.ask(self._writing(one)), batch))
+                replies = list(pool.map(lambda one: self._asker.settle(self._writing(one)), batch))
             for provision, reply in zip(batch, replies, strict=True):
                 if isinstance(reply, Unresolved):
                     self.failed += 1
@@ -95,12 +95,12 @@ class ModelAsker:
                 f"The model wrote no question: {reply.reason}", "Try again, or leave out --model."
             )
 
-    def _writing(self, provision: Provision) -> Dialogue[WrittenQuestions]:
+    async def _writing(self, provision: Provision) -> WrittenQuestions:
         prompt = load("ask_provision", ("number", "headings", "provision"))
         system, user = prompt.render(
             number=self._each,
             headings=[Data("headings", provision.heading)] if provision.heading else [],
             provision=[Data("provision", provision.text)],
         )
-        reply = yield ChatRequest("ask_provision", system, user, schema=WrittenQuestions)
-        return parsed(reply, WrittenQuestions)
+        request = ChatRequest("ask_provision", system, user, WrittenQuestions)
+        return parsed(await self._asker.ask(request), WrittenQuestions)

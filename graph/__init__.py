@@ -1,1 +1,1 @@
-"""Components, routes, wiring, and the application."""
+"""Context, routes, wiring, and the application."""

@@ -6,8 +6,8 @@ from langgraph.types import Checkpointer
 from lexloop.core.settings import Settings
 from lexloop.core.state import InputState, OutputState, State
 from lexloop.graph.compiled import Lexloop
+from lexloop.graph.node import Node, Resolve
 from lexloop.graph.route import news, verdict
-from lexloop.graph.step import Node, Resolve
 from lexloop.nodes.classify.node import classify
 from lexloop.nodes.engineer_prompt.node import engineer_prompt
 from lexloop.nodes.evaluate.node import evaluate
@@ -23,27 +23,28 @@ RECURSION_LIMIT = 64
 """Seven nodes before the first verdict and eight a retry, of which five are the most."""
 
 
-def build_graph(components: Resolve, checkpointer: Checkpointer = None) -> Lexloop:
+def build_graph(contexts: Resolve, checkpointer: Checkpointer = None) -> Lexloop:
     """Wire the eight nodes and the loop.
 
     Args:
-        components: From a run's context and the snapshot of the corpus to the components.
+        contexts: From what a run brings and the snapshot of the corpus to the context of the nodes.
         checkpointer: Keeps threads; a server or a parent graph supplies its own instead.
     """
     graph = StateGraph(
         State, context_schema=Settings, input_schema=InputState, output_schema=OutputState
     )
-    for name, step in (
-        ("classify", lambda s, c: classify(s, c.classifier, c.settings, c.degraded)),
-        ("rewrite", lambda s, c: rewrite(s, c.rewriter, c.wording)),
-        ("hybrid_retrieve", lambda s, c: hybrid_retrieve(s, c.backend, c.settings)),
-        ("kg_retrieve", lambda s, c: kg_retrieve(s, c.graph_source)),
-        ("rerank", lambda s, c: rerank(s, c.reranker, c.settings)),
-        ("generate", lambda s, c: generate(s, c.generator, c.guard)),
-        ("evaluate", lambda s, c: evaluate(s, c.judge, c.text_of, c.settings, c.engineer.has_more)),
-        ("engineer_prompt", lambda s, c: engineer_prompt(s, c.engineer)),
+    for function in (
+        classify,
+        rewrite,
+        hybrid_retrieve,
+        kg_retrieve,
+        rerank,
+        generate,
+        evaluate,
+        engineer_prompt,
     ):
-        graph.add_node(name, Node(name, step, components, first=name == "classify"))
+        first = function is classify
+        graph.add_node(function.__name__, Node(function, contexts, first))
     graph.add_edge(START, "classify")
     graph.add_edge("classify", "rewrite")
     graph.add_edge("rewrite", "hybrid_retrieve")
@@ -53,5 +54,5 @@ def build_graph(components: Resolve, checkpointer: Checkpointer = None) -> Lexlo
     graph.add_edge("generate", "evaluate")
     graph.add_conditional_edges("evaluate", verdict, ["engineer_prompt", END])
     graph.add_edge("engineer_prompt", "rewrite")
-    compiled = Lexloop.of(graph.compile(checkpointer, name="lexloop"), components)
+    compiled = Lexloop.of(graph.compile(checkpointer, name="lexloop"), contexts)
     return compiled.with_config(recursion_limit=RECURSION_LIMIT)

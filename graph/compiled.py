@@ -11,7 +11,7 @@ from langgraph.types import StateUpdate
 
 from lexloop.core.settings import Settings
 from lexloop.core.state import InputState, OutputState, State
-from lexloop.graph.step import Resolve
+from lexloop.graph.node import Resolve
 from lexloop.graph.turns import Turn
 
 _TASK = "__pregel_task_id"  # LangGraph's mark of a run that is a task of a parent's run

@@ -1,6 +1,5 @@
 """Settings -> implementations: the only place that chooses, and the only one that constructs."""
 
-from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -8,59 +7,28 @@ from pathlib import Path
 from lexloop.core.errors import SettingsError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.core.types import Degradation
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.view import View
-from lexloop.graph.model_use import uses_model
-from lexloop.models.chat import ChatModel
+from lexloop.models.chat import ChatModel, chat_for
 from lexloop.models.trained import load_shipped
-from lexloop.nodes.classify.node import ComplexityClassifier
-from lexloop.nodes.engineer_prompt.node import PromptEngineer
-from lexloop.nodes.evaluate.checks import TextOf
-from lexloop.nodes.evaluate.judge import Judge
-from lexloop.nodes.generate.node import Generator, Guard
-from lexloop.nodes.hybrid_retrieve.backend import Backend
-from lexloop.nodes.kg_retrieve.node import GraphSource
-from lexloop.nodes.rerank.node import Reranker
-from lexloop.nodes.rewrite.node import Rewriter, Wording
+from lexloop.nodes.context import (
+    ComplexityClassifier,
+    Context,
+    Generator,
+    Guard,
+    Judge,
+    PromptEngineer,
+    Reranker,
+    Rewriter,
+)
 
 
-@dataclass(frozen=True)
-class Components:
-    """What the nodes of one run get from outside.
-
-    ``snapshot`` tells the state of the corpus from an earlier or a later one.
-
-    ``wording``, ``backend``, ``graph_source``, ``judge`` and ``text_of`` are None where the
-    settings leave the step out. Where the settings allow it, ``fallback`` stands in for a failing
-    chat model and ``unembedded`` for a failing embedder.
-    """
-
-    settings: Settings
-    classifier: ComplexityClassifier
-    rewriter: Rewriter
-    wording: Wording | None
-    backend: Backend | None
-    graph_source: GraphSource | None
-    reranker: Reranker
-    generator: Generator
-    guard: Guard
-    judge: Judge | None
-    text_of: TextOf | None
-    engineer: PromptEngineer
-    chat: ChatModel | None = None
-    fallback: "Components | None" = None
-    unembedded: "Components | None" = None
-    degraded: list[Degradation] = field(default_factory=list)
-    snapshot: str = ""
-
-
-def choose(settings: Settings, collection: Collection, chat: ChatModel | None) -> Components:
-    """The components that the settings name.
+def choose(settings: Settings, collection: Collection, chat: ChatModel | None) -> Context:
+    """The context that the settings name.
 
     Args:
         settings: Choose, and say who asks.
-        collection: The documents; of these the components have those that the asker may see.
+        collection: The documents; of these the context has those that the asker may see.
         chat: The connected model; None when none is configured or reachable.
 
     Raises:
@@ -70,7 +38,7 @@ def choose(settings: Settings, collection: Collection, chat: ChatModel | None) -
     alone = settings.variant == "llm_only"
     view = collection.seen_by(Filters.of(settings))
     whole = settings.variant == "hypa" and settings.knowledge_graph != "none"
-    return Components(
+    return Context(
         settings=settings,
         classifier=_classifier(settings.classifier, settings.classifier_model or ""),
         rewriter=_rewriter(settings, view, chat),
@@ -113,10 +81,10 @@ def _rewriter(settings: Settings, view: View, chat: ChatModel | None) -> Rewrite
 
     if not _rewrites(settings):
         return NoRewriter()
-    if uses_model("rewriter", settings.rewriter, chat):
+    if model := chat_for("rewriter", settings.rewriter, chat):
         from lexloop.nodes.rewrite.model import ModelRewriter
 
-        return ModelRewriter(view)
+        return ModelRewriter(model, view)
     return RuleRewriter()
 
 
@@ -142,16 +110,16 @@ def _generator(settings: Settings, view: View, chat: ChatModel | None) -> Genera
     from lexloop.nodes.generate.model import ModelAlone, ModelGenerator
     from lexloop.nodes.generate.selection import Lengths
 
-    by_model = uses_model("generator", settings.generator, chat)
+    model = chat_for("generator", settings.generator, chat)
     if settings.variant == "llm_only":
-        if not by_model:
+        if not model:
             raise SettingsError(
                 "The variant 'llm_only' answers by the model alone, and no model is configured.",
                 "Set model, for example to 'openai:gpt-4o-mini', or choose hypa, pa or fixed.",
             )
-        return ModelAlone()
-    if by_model:
-        return ModelGenerator(view)
+        return ModelAlone(model)
+    if model:
+        return ModelGenerator(model, view)
     lengths = Lengths(
         settings.max_statements, settings.max_statement_words, settings.max_answer_words
     )
@@ -162,7 +130,7 @@ def _guard(settings: Settings, collection: Collection, view: View, chat: ChatMod
     from lexloop.nodes.generate.guard import PromptGuard, QuestionGuard
     from lexloop.nodes.generate.refusal import Refusal
 
-    if uses_model("generator", settings.generator, chat):
+    if chat_for("generator", settings.generator, chat):
         return PromptGuard(view.embed, settings.max_prompt_similarity)
     shipped = load_shipped()
     comparable = collection.embedder.name == shipped.name
@@ -173,20 +141,20 @@ def _guard(settings: Settings, collection: Collection, view: View, chat: ChatMod
 def _judge(settings: Settings, view: View, chat: ChatModel | None) -> Judge | None:
     if settings.evaluator == "none":
         return None
-    if uses_model("evaluator", settings.evaluator, chat):
+    if model := chat_for("evaluator", settings.evaluator, chat):
         from lexloop.nodes.evaluate.model import ModelJudge
 
-        return ModelJudge()
+        return ModelJudge(model)
     from lexloop.nodes.evaluate.embedded import EmbeddedJudge
 
     return EmbeddedJudge(view)
 
 
 def _engineer(settings: Settings, chat: ChatModel | None) -> PromptEngineer:
-    if uses_model("prompt_engineer", settings.prompt_engineer, chat):
+    if model := chat_for("prompt_engineer", settings.prompt_engineer, chat):
         from lexloop.nodes.engineer_prompt.model import ModelPromptEngineer
 
-        return ModelPromptEngineer()
+        return ModelPromptEngineer(model)
     from lexloop.nodes.engineer_prompt.rules import RuleEngineer
 
-    return RuleEngineer(guides=uses_model("generator", settings.generator, chat))
+    return RuleEngineer(guides=chat_for("generator", settings.generator, chat) is not None)

@@ -16,9 +16,9 @@ from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import RULES, cache_folder
 from lexloop.corpus.triplets.kept import KeptExtractions
 from lexloop.corpus.triplets.rules import extract_document
-from lexloop.graph.model_use import uses_model
-from lexloop.models.chat import ChatModel
-from lexloop.models.dialogue import ChatRequest
+from lexloop.models.background import run
+from lexloop.models.chat import ChatModel, chat_for
+from lexloop.models.request import ChatReply, ChatRequest
 
 _CHARS_PER_TOKEN = 4
 _EXPECTED_REPLY_TOKENS = 300
@@ -87,10 +87,11 @@ def extractor_for(
     Raises:
         SettingsError: The model is asked for and none is configured.
     """
-    if not uses_model("triplet_extractor", settings.triplet_extractor, chat) or chat is None:
+    model = chat_for("triplet_extractor", settings.triplet_extractor, chat)
+    if model is None:
         return RULES, extract_document
-    extractor = ModelExtractor(chat, settings.deadline_s, budget or Budget())
-    return f"model-{chat.name}", extractor
+    extractor = ModelExtractor(model, settings.deadline_s, budget or Budget())
+    return f"model-{model.name}", extractor
 
 
 class ModelExtractor:
@@ -120,22 +121,18 @@ class ModelExtractor:
     def _of(self, chunk: Chunk, kept: KeptExtractions) -> list[Triplet]:
         from lexloop.corpus.triplets.model import extract_with_model
 
-        dialogue = extract_with_model(chunk)
-        request = next(dialogue)
         key = extraction_key(self._chat.name, chunk)
         if (found := kept.find(key, chunk)) is not None:
             return found
-        triplets: list[Triplet] = []
-        try:
-            while True:
-                self._budget.check(self.spent, request)
-                deadline = time.monotonic() + self._deadline_s
-                reply = self._chat.complete(request, deadline=deadline, meter=self.spent)
-                request = dialogue.send(reply)
-        except StopIteration as done:
-            triplets = done.value
+        triplets = run(extract_with_model(self, chunk))
         kept.keep(key, chunk, triplets)
         return triplets
+
+    async def ask(self, request: ChatRequest) -> ChatReply:
+        """Answer a request, within the budget and the deadline."""
+        self._budget.check(self.spent, request)
+        deadline = time.monotonic() + self._deadline_s
+        return await self._chat.acomplete(request, deadline=deadline, meter=self.spent)
 
 
 def _placed(triplet: Triplet, document: Document) -> Triplet:
@@ -165,11 +162,11 @@ def expected_cost(
 
     Chunks whose extraction is kept cost nothing. The dollars are None where a price is missing.
     """
-    from lexloop.corpus.triplets.model import extract_with_model
+    from lexloop.corpus.triplets.model import extraction_request
 
     asked = found.chunks if settings.triplet_extractor == "model" else ()
     new = _not_kept(asked, str(settings.model))
-    tokens = [expected_tokens(next(extract_with_model(chunk))) for chunk in new]
+    tokens = [expected_tokens(extraction_request(chunk)) for chunk in new]
     tokens_in, tokens_out = sum(t for t, _ in tokens), sum(t for _, t in tokens)
     remote = found.embedded_tokens if settings.embedder.startswith("openai:") else 0
     model = budget.cost(tokens_in, tokens_out) if new else 0.0

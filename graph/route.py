@@ -26,7 +26,7 @@ async def _after_evaluate(state: State) -> Literal["engineer_prompt", "__end__"]
     return after_evaluate(state)
 
 
-# LangGraph would call a plain function on a thread of the event loop's (see graph/workers.py)
+# LangGraph would call a plain function on a thread of the event loop's (see graph/bridge.py)
 news = RunnableLambda(after_rerank, _after_rerank)
 """What ``after_rerank`` says, for both kinds of callers."""
 verdict = RunnableLambda(after_evaluate, _after_evaluate)

@@ -11,7 +11,7 @@ from langchain_core.runnables import RunnableConfig
 
 from lexloop.models.audience import passes_on
 from lexloop.models.chat import Token
-from lexloop.models.dialogue import ChatRequest
+from lexloop.models.request import ChatRequest
 from lexloop.nodes.guardrail import recites
 
 Writer = Callable[[Any], None]

@@ -26,7 +26,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from lexloop.core.errors import DataError, ThreadBusy
 from lexloop.core.files import let_go, try_lock
-from lexloop.graph.workers import beside
+from lexloop.graph.bridge import beside
 
 _POLL_S = 0.02
 _ANSWER_S = 10.0

@@ -16,12 +16,13 @@ from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.draft import Progress, silent
 from lexloop.corpus.index.recipe import Recipe
 from lexloop.corpus.opening import corpus_stamp, left_out, open_corpus, tools_for
-from lexloop.graph.components import Components, choose
+from lexloop.graph.components import choose
 from lexloop.graph.extractors import extractor_for
 from lexloop.graph.kept import Kept
 from lexloop.models.chat import ChatModel, connect
 from lexloop.models.embedders import load_embedder
 from lexloop.models.embedding import Embedder
+from lexloop.nodes.context import Context
 
 _KEPT = 8
 Opened = tuple[Collection, list[Degradation]]
@@ -47,11 +48,11 @@ class Workshop:
         self._connection = connection or Connection()
         self._defaults = defaults or Settings()
         self._progress = progress
-        self._components: Kept[tuple[Settings, str], Components] = Kept(_KEPT)
+        self._components: Kept[tuple[Settings, str], Context] = Kept(_KEPT)
         self._collections: Kept[tuple[str, str, Recipe], Opened] = Kept(_KEPT)
         self._embedders: Kept[str, Embedder] = Kept(_KEPT)
 
-    def __call__(self, context: Any, snapshot: str | None = None) -> Components:
+    def __call__(self, context: Any, snapshot: str | None = None) -> Context:
         """The components for a run's context: None, ``Settings``, or a parent graph's own.
 
         Args:
@@ -73,7 +74,7 @@ class Workshop:
             (settings, day_and_stamp), lambda: self._make(settings, day_and_stamp)
         )
 
-    def _make(self, settings: Settings, snapshot: str) -> Components:
+    def _make(self, settings: Settings, snapshot: str) -> Context:
         day, _, stamp = snapshot.partition(" ")
         if settings.as_of == "today":
             settings = settings.changed(as_of=day)
@@ -130,7 +131,7 @@ class Workshop:
             return self._embedders.get(name, lambda: load_embedder(name, self._connection))
 
 
-def equip(settings: Settings, collection: Collection, chat: ChatModel | None) -> Components:
+def equip(settings: Settings, collection: Collection, chat: ChatModel | None) -> Context:
     """The components that the settings name, and what stands in for those that can fail."""
     made = choose(settings, collection, chat)
     fallback = unembedded = None

@@ -12,11 +12,11 @@ from lexloop.core.errors import ModelUnavailable
 from lexloop.core.types import Usage
 from lexloop.models.audience import in_private
 from lexloop.models.bounded import MOST_CHARS, Oversized, oversized
-from lexloop.models.dialogue import ChatReply, ChatRequest
 from lexloop.models.failure import FailedAttempt, failed_call, failed_reply
 from lexloop.models.parameters import Parameters, Refusals
 from lexloop.models.provider import Client
 from lexloop.models.received import Received
+from lexloop.models.request import ChatReply, ChatRequest
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

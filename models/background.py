@@ -19,7 +19,8 @@ T = TypeVar("T")
 
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
-
+_idle: list[asyncio.AbstractEventLoop] = []
+"""Loops that their last coroutine has left."""
 
 Late = Callable[[], Exception]
 """Makes the exception to raise where the deadline came first."""
@@ -54,6 +55,43 @@ async def waited(work: Callable[[], Coroutine[Any, Any, T]], deadline: float, la
         job.cancel()
 
 
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end on an event loop of its own, blocking; it keeps its deadlines.
+
+    It may take the processor, and block, without keeping others from their models.
+    """
+    job = Job(lambda: work, own=True)
+    try:
+        return job.start().result()
+    finally:
+        job.cancel()
+
+
+async def arun(work: Coroutine[Any, Any, T]) -> T:
+    """As ``run``, without blocking the event loop."""
+    job = Job(lambda: work, own=True)
+    try:
+        return await asyncio.wrap_future(job.start())
+    finally:
+        job.cancel()
+
+
+def finished(work: Coroutine[Any, Any, T]) -> T:
+    """What a coroutine comes to that waits for nothing.
+
+    Raises:
+        RuntimeError: It does wait.
+    """
+    try:
+        work.send(None)
+    except StopIteration as done:
+        found: T = done.value
+        return found
+    finally:
+        work.close()
+    raise RuntimeError(f"{work} waits, and nobody runs it")
+
+
 def _patience(deadline: float) -> float:
     """Seconds to wait for the background loop, which keeps the deadline itself."""
     return max(0.0, deadline - time.monotonic()) + _GRACE_S
@@ -74,51 +112,71 @@ async def _in_time(work: Callable[[], Coroutine[Any, Any, T]], deadline: float, 
 
 
 class Job(Generic[T]):
-    """One coroutine on the background loop.
+    """One coroutine on the background loop, or on a loop that it has to itself.
 
     Args:
         work: Makes the coroutine; it runs in the context variables of whoever calls ``start``.
+        own: Whether it has a loop to itself.
 
     It can be cancelled at any moment. Ctrl-C may strike while ``start`` is returning, when the
     coroutine runs already and the caller has no future yet.
     """
 
-    def __init__(self, work: Callable[[], Coroutine[Any, Any, T]]) -> None:
-        self._work = work
-        self._loop = _running_loop()
+    def __init__(self, work: Callable[[], Coroutine[Any, Any, T]], own: bool = False) -> None:
+        self._work, self._own = work, own
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[Any] | None = None
         self._cancelled = False
 
     def start(self) -> Future[T]:
         """Begin; the future is done when the coroutine is."""
-        return asyncio.run_coroutine_threadsafe(self._run(), self._loop)
+        self._loop = _idle_loop() if self._own else _running_loop()
+        return asyncio.run_coroutine_threadsafe(self._run(self._loop), self._loop)
 
     def cancel(self) -> None:
         """Interrupt the coroutine if it has not ended."""
         self._cancelled = True
-        if self._task is not None and not self._task.done():
+        if self._loop is not None and self._task is not None and not self._task.done():
             self._loop.call_soon_threadsafe(self._task.cancel)
 
-    async def _run(self) -> T:
+    async def _run(self, loop: asyncio.AbstractEventLoop) -> T:
         self._task = asyncio.current_task()
-        if self._cancelled:
-            raise asyncio.CancelledError
-        return await self._work()
+        try:
+            if self._cancelled:
+                raise asyncio.CancelledError
+            return await self._work()
+        finally:
+            if self._own:
+                _idle.append(loop)
 
 
 def _running_loop() -> asyncio.AbstractEventLoop:
     global _loop  # noqa: PLW0603 - one loop for the process is the point of this module
     with _lock:
         if _loop is None:
-            _loop = asyncio.new_event_loop()
-            threading.Thread(target=_loop.run_forever, name="lexloop-models", daemon=True).start()
+            _loop = _new_loop("lexloop-models")
         return _loop
 
 
+def _idle_loop() -> asyncio.AbstractEventLoop:
+    """A loop on which nothing runs; those that were made are used again."""
+    try:
+        return _idle.pop()
+    except IndexError:
+        return _new_loop("lexloop-node")
+
+
+def _new_loop(name: str) -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name=name, daemon=True).start()
+    return loop
+
+
 def _forget_loop() -> None:
-    """A forked child has the loop's memory but not its thread."""
+    """A forked child has the loops' memory but not their threads."""
     global _lock, _loop
     _lock, _loop = threading.Lock(), None
+    _idle.clear()
 
 
 if hasattr(os, "register_at_fork"):

@@ -4,22 +4,53 @@ The deadline holds whatever the host does: a reply that never begins, one that d
 ``Retry-After`` beyond it.
 """
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
 from lexloop.core.deadline import out_of_time
-from lexloop.core.errors import ModelReplyError
+from lexloop.core.errors import ModelReplyError, SettingsError
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
 from lexloop.models import structured
 from lexloop.models.attempts import Attempts, Call, OnToken, Token
 from lexloop.models.background import Late, wait, waited
-from lexloop.models.dialogue import ChatReply, ChatRequest
 from lexloop.models.parameters import Parameters
 from lexloop.models.provider import Client, client
+from lexloop.models.request import ChatReply, ChatRequest
 
-__all__ = ["ChatModel", "OnToken", "Token", "connect"]
+__all__ = ["ChatModel", "OnToken", "Token", "asking", "chat_for", "connect"]
+
+
+Terms = Callable[["ChatModel", ChatRequest], Coroutine[Any, Any, ChatReply]]
+"""Answers a request by a model: who asks keeps the time and the count, and hears the tokens."""
+_terms: ContextVar[Terms] = ContextVar("terms")
+
+
+@contextmanager
+def asking(terms: Terms) -> Iterator[None]:
+    """Have every chat model that is asked inside asked on these terms."""
+    token = _terms.set(terms)
+    try:
+        yield
+    finally:
+        _terms.reset(token)
+
+
+def chat_for(step: str, choice: str, chat: "ChatModel | None") -> "ChatModel | None":
+    """The model that a step runs on; None where it runs without. ``auto`` takes one if there is.
+
+    Raises:
+        SettingsError: The step is set to the model and there is none.
+    """
+    if choice == "model" and chat is None:
+        raise SettingsError(
+            f"{step} is set to 'model', but no model is configured.",
+            "Set model, for example to 'openai:gpt-4o-mini', or use 'embedded'.",
+        )
+    return chat if choice in ("model", "auto") else None
 
 
 def connect(settings: Settings, connection: Connection) -> "ChatModel":
@@ -88,6 +119,10 @@ class ChatModel:
             ModelError: The host refused the request itself.
         """
         return wait(*self._call(request, deadline, meter, on_token))
+
+    async def ask(self, request: ChatRequest) -> ChatReply:
+        """Answer a request on the terms of whoever ``asking`` names; they are needed."""
+        return await _terms.get()(self, request)
 
     async def acomplete(
         self,

@@ -1,20 +1,246 @@
-"""What a follow-up goes back to, written behind it, and taken off where only it counts."""
+"""What the nodes get from outside: all that can be exchanged, and what it gives back."""
 
-from lexloop.corpus.text.tokens import tokenize
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
 
-_REGARDING = ", regarding "
+from lexloop.core.settings import Settings
+from lexloop.core.types import (
+    ABSTENTION,
+    Advice,
+    Attempt,
+    Candidate,
+    Chunk,
+    Citation,
+    Degradation,
+    Passage,
+    Plan,
+    Pointed,
+    Reading,
+    Triplet,
+    Turn,
+)
+from lexloop.corpus.knowledge.graph import KnowledgeGraph
+from lexloop.models.chat import ChatModel
+from lexloop.nodes.evaluate.checks import TextOf
+from lexloop.nodes.hybrid_retrieve.backend import Backend
 
 
-def in_context(question: str, context: str) -> str:
-    """A question that leans on a conversation, with what it goes back to behind it."""
-    return f"{question.rstrip(' ?.!')}{_REGARDING}{context.rstrip(' ?.!')}?"
+class ComplexityClassifier(Protocol):
+    """Says how many pieces of context a question needs: one, two, three or more."""
+
+    def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
+        """One probability per class, summing to 1."""
+        ...
 
 
-def without_context(question: str) -> str:
-    """What is asked, without the context that ``in_context`` wrote behind it.
+@dataclass(frozen=True)
+class Rewriting:
+    """What retrieval is given: ``queries`` holds at most Q sub-queries, without duplicates.
 
-    The context finds the provision; inside it every statement shares those words, and what is asked
-    tells them apart. Where what is asked names nothing of its own, the context stays.
+    ``topical`` is a follow-up as it was asked with the words of its topic, by which passages are
+    ranked beside; nothing where there is none.
     """
-    asked, regarding, _ = question.partition(_REGARDING)
-    return f"{asked}?" if regarding and tokenize(asked) else question
+
+    standalone: str
+    queries: list[str]
+    keywords: list[str]
+    topical: str = ""
+
+
+class Rewriter(Protocol):
+    """Makes a question fit for retrieval.
+
+    ``translates`` says whether it puts a question into the language of the documents.
+    """
+
+    translates: bool
+
+    async def rewrite(
+        self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
+    ) -> Rewriting:
+        """Resolve follow-ups, split into at most ``plan['Q']`` queries, name the keywords."""
+        ...
+
+
+class Wording(Protocol):
+    """What the documents say."""
+
+    def place_of(self, quote: str) -> tuple[str, str]:
+        """The heading and the label of the provision that a quote is from; "" where it has none."""
+        ...
+
+    def read(self, text: str) -> tuple[str, list[Reading]]:
+        """The text, slips of the finger read as words of the documents, and which as which."""
+        ...
+
+    def languages(self) -> list[str]:
+        """The languages of the documents; none where they are not known."""
+        ...
+
+    def other_language(self, question: str) -> str:
+        """The language of a question where it is none of the documents'; nothing where it is."""
+        ...
+
+
+class GraphSource(Protocol):
+    """What the walk needs of the documents that an asker may see."""
+
+    def graph(self) -> KnowledgeGraph:
+        """The graph that their triplets alone make."""
+        ...
+
+    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
+        """The chunks with these ids, in the order asked for."""
+        ...
+
+
+class Reranker(Protocol):
+    """Orders candidates by how well they answer a question."""
+
+    def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
+        """The candidates, best first, each with its ``rerank`` signal and that as its score."""
+        ...
+
+
+@dataclass(frozen=True)
+class Draft:
+    """An answer with its citations; an abstention has none.
+
+    ``told`` are the lines of the answer that code read off a document's structure: quotes of
+    whole provisions, and what is not there. Only code fills it in. ``quoted`` are the chunks of
+    what is quoted whole: they are passages of the answer, were they among those given or not.
+    ``answers`` is how likely it is that the draft answers the question, None where nobody says;
+    ``unanswered`` are the parts of the question that it does not answer;
+    ``near`` is what an abstention has nearest to an answer.
+    """
+
+    answer: str
+    citations: list[Citation] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+    quoted: list[Chunk] = field(default_factory=list)
+    answers: float | None = None
+    unanswered: list[str] = field(default_factory=list)
+    near: list[Citation] = field(default_factory=list)
+
+    @property
+    def abstained(self) -> bool:
+        """Whether this is the one abstention sentence."""
+        return self.answer == ABSTENTION
+
+
+class Generator(Protocol):
+    """Writes an answer from numbered passages.
+
+    ``instructions`` is the system prompt it works under; empty where there is none.
+    """
+
+    instructions: str
+
+    async def generate(
+        self,
+        question: str,
+        passages: list[Passage],
+        triplets: list[Triplet],
+        advice: Advice | None,
+        pointed: Pointed | None = None,
+    ) -> Draft:
+        """Answer ``question`` from ``passages`` and cite them as [n], or abstain.
+
+        ``pointed`` is what the question points to; its passages come first.
+        """
+        ...
+
+
+class Guard(Protocol):
+    """Decides what is answered at all, and whether an answer gives the instructions away."""
+
+    def refuses(self, asked: str, standalone: str, found: Sequence[Candidate]) -> bool:
+        """Whether no documents answer such a question, near as what was ``found`` may be."""
+        ...
+
+    def plainer(self, question: str) -> str:
+        """The question in the plainest words that it can be put in."""
+        ...
+
+    def withholds(self, answer: str, instructions: str, question: str) -> bool:
+        """Whether ``answer``, the question left out, is too similar to ``instructions``."""
+        ...
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Three scores in [0, 1] (the triad of LQ-RAG); None where one could not be resolved.
+
+    ``answers`` is how likely it is that the answer answers the question; None where nobody says.
+    """
+
+    answer_relevance: float | None
+    context_relevance: float | None
+    groundedness: float | None
+    reasons: list[str] = field(default_factory=list)
+    answers: float | None = None
+
+
+class Judge(Protocol):
+    """Scores an answer against its question and its passages."""
+
+    async def judge(
+        self,
+        question: str,
+        passages: list[Passage],
+        answer: str,
+        answers: float | None = None,
+    ) -> Judgement:
+        """Judge ``answer`` (with its [n] markers) to ``question``, written from ``passages``.
+
+        ``answers`` is how likely its writer holds it to answer the question, where it says so.
+        """
+        ...
+
+
+class PromptEngineer(Protocol):
+    """Rewords a question after an attempt that did not pass (LQ-RAG algorithm 3)."""
+
+    async def advise(self, asked: str, attempts: list[Attempt]) -> Advice:
+        """Advice for the next attempt.
+
+        Args:
+            asked: The question as the user meant it, standing alone.
+            attempts: What was tried so far, the last one with the verdict to react to.
+        """
+        ...
+
+    def has_more(self, asked: str, attempts: list[Attempt]) -> bool:
+        """Whether there is anything left that may help; where not, the question ends."""
+        ...
+
+
+@dataclass(frozen=True)
+class Context:
+    """The context of a run, as its settings choose it; a node reads it off its runtime.
+
+    ``snapshot`` tells the state of the corpus from an earlier or a later one.
+
+    ``wording``, ``backend``, ``graph_source``, ``judge`` and ``text_of`` are None where the
+    settings leave the step out. Where the settings allow it, ``fallback`` stands in for a failing
+    chat model and ``unembedded`` for a failing embedder.
+    """
+
+    settings: Settings
+    classifier: ComplexityClassifier
+    rewriter: Rewriter
+    wording: Wording | None
+    backend: Backend | None
+    graph_source: GraphSource | None
+    reranker: Reranker
+    generator: Generator
+    guard: Guard
+    judge: Judge | None
+    text_of: TextOf | None
+    engineer: PromptEngineer
+    chat: ChatModel | None = None
+    fallback: "Context | None" = None
+    unembedded: "Context | None" = None
+    degraded: list[Degradation] = field(default_factory=list)
+    snapshot: str = ""

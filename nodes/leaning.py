@@ -1,6 +1,11 @@
-"""Later parts of a question that lean on the first: "for how long?", "and who issues it?"."""
+"""Later parts of a question that lean on the first: "for how long?", "and who issues it?".
+
+What a follow-up goes back to is written behind it, and taken off where only it counts.
+"""
 
 import re
+
+from lexloop.corpus.text.tokens import tokenize
 
 AUXILIARY = (
     "can|could|does|do|did|is|are|was|were|must|should|may|will|would|has|have|shall|am|might|need"
@@ -18,6 +23,7 @@ ELLIPSIS = (
     rf"(?:\s+(?!(?:{AUXILIARY})\b)[\w-]+){{0,3}}"
 )
 """A question word with what belongs to it and no verb: "for how many years"."""
+_REGARDING = ", regarding "
 _LEFT_OUT = re.compile(rf"(?:and\s+|or\s+)?(?:{ELLIPSIS}|who|what|which)\s*\??$", re.IGNORECASE)
 _JOINT = re.compile(rf"^(?:(?:and|or|but|also)\b,?\s*)?{IF_SO}", re.IGNORECASE)
 _NOBODY = re.compile(
@@ -115,3 +121,18 @@ def _completed(asking: str, first: str) -> str:
 
 def _joined(part: str, first: str) -> str:
     return f"{first.rstrip(' ,;?.')}, {part}"
+
+
+def in_context(question: str, context: str) -> str:
+    """A question that leans on a conversation, with what it goes back to behind it."""
+    return f"{question.rstrip(' ?.!')}{_REGARDING}{context.rstrip(' ?.!')}?"
+
+
+def without_context(question: str) -> str:
+    """What is asked, without the context that ``in_context`` wrote behind it.
+
+    The context finds the provision; inside it every statement shares those words, and what is asked
+    tells them apart. Where what is asked names nothing of its own, the context stays.
+    """
+    asked, regarding, _ = question.partition(_REGARDING)
+    return f"{asked}?" if regarding and tokenize(asked) else question

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.text.tokens import term_set, tokenize
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.context import without_context
 from lexloop.nodes.definition import asked_definition, defines
+from lexloop.nodes.leaning import without_context
 from lexloop.nodes.question import asks_for_several, question_parts
 
 CLOSENESS, PART, COVERAGE, DEFINITION, NEWS, CENTRE = 0.7, 0.15, 0.15, 0.1, 0.05, 0.4

@@ -1,12 +1,11 @@
 """For every test: no network, no keys of the machine's owner, and a model server on loopback."""
 
-import functools
 import gc
 import os
 import random
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -46,11 +45,11 @@ import hypothesis  # noqa: E402
 import pytest  # noqa: E402
 from fake_openai import FakeOpenAI  # noqa: E402
 
-from lexloop.core.errors import ModelError  # noqa: E402
 from lexloop.core.settings import Settings  # noqa: E402
 from lexloop.core.types import Usage  # noqa: E402
-from lexloop.models.chat import ChatModel, connect  # noqa: E402
-from lexloop.models.dialogue import Dialogue  # noqa: E402
+from lexloop.models.background import run  # noqa: E402
+from lexloop.models.chat import ChatModel, asking, connect  # noqa: E402
+from lexloop.models.request import ChatReply, ChatRequest  # noqa: E402
 
 # a busy machine is no defect: laws are tested without a limit on the time of one example
 for _name, _profile in {
@@ -139,24 +138,14 @@ def chat_model(server: FakeOpenAI) -> Callable[..., ChatModel]:
 
 
 @pytest.fixture
-def converse(
-    chat_model: Callable[..., ChatModel], meter: Usage, soon: float
-) -> Callable[[Dialogue[T]], T]:
-    """Run a step to its end; the scripted server answers what it asks."""
+def converse(chat_model: Callable[..., ChatModel], meter: Usage, soon: float) -> Callable[..., Any]:
+    """Run what asks a model, given it first, to its end; the scripted server answers."""
 
-    def run(dialogue: Dialogue[T]) -> T:
-        model = chat_model(model_attempts=1)
-        proceed = functools.partial(next, dialogue)
-        while True:
-            try:
-                request = proceed()
-            except StopIteration as stop:
-                return stop.value
-            try:
-                reply = model.complete(request, deadline=soon, meter=meter)
-            except ModelError as error:
-                proceed = functools.partial(dialogue.throw, error)
-            else:
-                proceed = functools.partial(dialogue.send, reply)
+    async def ask(chat: ChatModel, request: ChatRequest) -> ChatReply:
+        return await chat.acomplete(request, deadline=soon, meter=meter)
 
-    return run
+    def converse(asks: Callable[..., Coroutine[Any, Any, T]], *given: Any) -> T:
+        with asking(ask):
+            return run(asks(chat_model(model_attempts=1), *given))
+
+    return converse

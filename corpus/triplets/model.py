@@ -7,7 +7,7 @@ from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.text.quotes import find_quote
 from lexloop.corpus.triplets.phrases import noun_phrase, readable
 from lexloop.corpus.triplets.predicates import Statement, typed
-from lexloop.models.dialogue import ChatRequest, Dialogue, parsed
+from lexloop.models.request import Chat, ChatRequest, parsed
 
 MOST = 20
 """How many relations are asked for per chunk."""
@@ -29,7 +29,14 @@ class Extraction(BaseModel):
     triplets: list[ExtractedTriplet] = []
 
 
-def extract_with_model(chunk: Chunk) -> Dialogue[list[Triplet]]:
+def extraction_request(chunk: Chunk) -> ChatRequest:
+    """What the model is asked of a chunk."""
+    prompt = prompts.load("extract_triplets", {"passage", "limit"})
+    system, user = prompt.render(passage=[prompts.Data("passage", chunk["text"])], limit=MOST)
+    return ChatRequest("extract_triplets", system, user, Extraction)
+
+
+async def extract_with_model(chat: Chat, chunk: Chunk) -> list[Triplet]:
     """Ask for the relations of a chunk.
 
     Returns:
@@ -39,9 +46,7 @@ def extract_with_model(chunk: Chunk) -> Dialogue[list[Triplet]]:
     Raises:
         ModelError: The model gave no usable reply.
     """
-    prompt = prompts.load("extract_triplets", {"passage", "limit"})
-    system, user = prompt.render(passage=[prompts.Data("passage", chunk["text"])], limit=MOST)
-    reply = parsed((yield ChatRequest("extract_triplets", system, user, Extraction)), Extraction)
+    reply = parsed(await chat.ask(extraction_request(chunk)), Extraction)
     triplets: list[Triplet] = []
     for item in reply.triplets[:MOST]:
         span = find_quote(item.quote, chunk["text"])

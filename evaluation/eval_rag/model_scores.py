@@ -1,20 +1,21 @@
 """What a model says of answers: its metrics, and FairEval and ChatEval, each also by a document."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
 
 from lexloop.core.score import Score, Unresolved
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.eval_rag.answers import Answer
 from lexloop.evaluation.eval_rag.index import Found
 from lexloop.evaluation.model_metrics import Embed, model_metrics
-from lexloop.models.dialogue import Dialogue
+from lexloop.models.request import Chat
 from lexloop.nodes.evaluate.judges.chat_eval import chat_eval
 from lexloop.nodes.evaluate.judges.fair_eval import fair_eval
 from lexloop.nodes.markers import without_markers
 
 MOST_TOGETHER = 8
 """The most answers to one question that a model compares in one call."""
-_Panel = Callable[[str, Sequence[str], str | None], Dialogue[list[float]]]
+_Panel = Callable[[Chat, str, Sequence[str], str | None], Coroutine[Any, Any, list[float]]]
 _PANELS: dict[str, _Panel] = {"model_fair_eval": fair_eval, "model_chat_eval": chat_eval}
 
 
@@ -67,14 +68,16 @@ class ModelScores:
         said = [without_markers(answer.answer) for answer in answers]
         scores: dict[str, list[Score]] = {}
         for name, panel in _PANELS.items():
-            scores[name] = self._asked(panel(question, said, None), len(said))
+            scores[name] = self._asked(panel(self._asker, question, said, None), len(said))
             scores[f"{name}_document"] = (
                 [found] * len(said)
                 if isinstance(found, Unresolved)
-                else self._asked(panel(question, said, found.authority.text), len(said))
+                else self._asked(
+                    panel(self._asker, question, said, found.authority.text), len(said)
+                )
             )
         return scores
 
-    def _asked(self, dialogue: Dialogue[list[float]], count: int) -> list[Score]:
-        given = self._asker.ask(dialogue)
+    def _asked(self, work: Coroutine[Any, Any, list[float]], count: int) -> list[Score]:
+        given = self._asker.settle(work)
         return [given] * count if isinstance(given, Unresolved) else [*given]

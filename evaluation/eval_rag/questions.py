@@ -12,7 +12,7 @@ from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.eval_rag.authority import Entry
 from lexloop.evaluation.eval_rag.provisions import Provision
 from lexloop.evaluation.eval_rag.side_by_side import side_by_side
-from lexloop.models.dialogue import ChatRequest, Dialogue, parsed
+from lexloop.models.request import Chat, ChatRequest, parsed
 
 Progress = Callable[[int, int], None]
 _MOST_HEADING = 120
@@ -47,10 +47,11 @@ class WrittenQuestions(BaseModel):
     questions: list[str] = Field(min_length=1, max_length=_MOST_QUESTIONS)
 
 
-def written_questions(provision: Provision, count: int) -> Dialogue[list[str]]:
+async def written_questions(chat: Chat, provision: Provision, count: int) -> list[str]:
     """Have a model write the questions that a provision answers.
 
     Args:
+        chat: The model.
         provision: What they are to be about.
         count: How many.
     """
@@ -59,7 +60,7 @@ def written_questions(provision: Provision, count: int) -> Dialogue[list[str]]:
         document=provision.authority.text, label=provision.authority.label, count=count
     )
     request = ChatRequest("eval_rag_questions", system, user, WrittenQuestions)
-    reply = parsed((yield request), WrittenQuestions)
+    reply = parsed(await chat.ask(request), WrittenQuestions)
     return [question.strip() for question in reply.questions if question.strip()][:count]
 
 
@@ -93,7 +94,7 @@ def entries_by_model(
         entries.extend(Entry(question, provision.authority) for question in found)
 
     side_by_side(
-        lambda provision: asker.ask(written_questions(provision, count)),
+        lambda provision: asker.settle(written_questions(asker, provision, count)),
         provisions, take, progress, workers,
     )  # fmt: skip
     return entries, missing

@@ -21,7 +21,7 @@ from lexloop.evaluation.run.measure import Measured, measure
 from lexloop.evaluation.run.sources import Metered, Sources
 from lexloop.evaluation.run.task import Negative, Plan, Task, unanswered
 from lexloop.graph.build import build_graph
-from lexloop.graph.components import Components
+from lexloop.nodes.context import Context
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class _Way:
     """
 
     collection: Collection
-    parts: Components
+    parts: Context
     kit: Kit
 
 
@@ -60,7 +60,7 @@ class Bench:
         self._known: dict[View, Judged] = {}
         self._meters: dict[str, Metered] = {}
         self._asked_last = ""
-        self._parts: Components | None = None
+        self._parts: Context | None = None
         self._graph = build_graph(lambda *_: self._chosen)
         # made before the first question, where it can fail
         self._ways = [
@@ -69,7 +69,7 @@ class Bench:
         ]
 
     @property
-    def _chosen(self) -> Components:
+    def _chosen(self) -> Context:
         if self._parts is None:
             raise RuntimeError("a question was asked before its components were chosen")
         return self._parts

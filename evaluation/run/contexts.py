@@ -7,8 +7,8 @@ from lexloop.core.types import Passage
 from lexloop.evaluation.gold import GoldQuestion
 from lexloop.evaluation.metrics import hypa
 from lexloop.evaluation.run.judges import Kit
+from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.claims import claims_of
-from lexloop.nodes.evaluate.judge import Judgement
 from lexloop.nodes.evaluate.support import Evidence, evidence_of
 
 SUPPORTED = 0.5

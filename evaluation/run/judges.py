@@ -9,12 +9,13 @@ from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Passage
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.view import View
-from lexloop.evaluation.asking import Asker, asker_for, without_model
+from lexloop.evaluation.asking import Asker, asker_for
 from lexloop.evaluation.run.sources import Embed, OneByOne, Sources
+from lexloop.models.background import finished
 from lexloop.models.embedding import Embedder
+from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.correctness import CorrectnessJudge
 from lexloop.nodes.evaluate.embedded import EmbeddedJudge
-from lexloop.nodes.evaluate.judge import Judgement
 from lexloop.nodes.evaluate.support import ClaimSupport
 
 T = TypeVar("T")
@@ -93,7 +94,7 @@ class Judges:
         judge = EmbeddedJudge(judging.seen_by(access))
 
         def triad(question: str, passages: list[Passage], answer: str) -> Judgement:
-            return without_model(judge.judge(question, passages, answer))
+            return finished(judge.judge(question, passages, answer))
 
         return Kit(
             collection.seen_by(access),

@@ -11,12 +11,12 @@ from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.draft import Progress, silent
 from lexloop.corpus.index.recipe import Recipe
 from lexloop.corpus.opening import open_corpus, tools_for
-from lexloop.graph.components import Components
 from lexloop.graph.extractors import extractor_for
 from lexloop.graph.workshop import equip
 from lexloop.models.chat import ChatModel, connect
 from lexloop.models.embedders import load_embedder
 from lexloop.models.embedding import Embedder, Vectors
+from lexloop.nodes.context import Context
 
 _MOST_KEPT = 20_000
 
@@ -64,7 +64,7 @@ class Sources:
             collection.close()
         self._opened.clear()
 
-    def components(self, settings: Settings, collection: Collection) -> Components:
+    def components(self, settings: Settings, collection: Collection) -> Context:
         """What answers under the settings over a collection."""
         return equip(settings, collection, self.chat(settings))
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from lexloop.core.score import Unresolved
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.testset.noise import NOISES
-from lexloop.models.dialogue import ChatRequest, Dialogue, parsed
+from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.prompts import load
 
 MANNERS = {"vague": 1, "verbose": 2, "shortened": 3}
@@ -37,15 +37,15 @@ class ModelNoise:
         """The question with that noise."""
         if self._asker is None or kind not in MANNERS:
             return NOISES[kind](text, rng)
-        reply = self._asker.ask(_rewording(text, MANNERS[kind]))
+        reply = self._asker.settle(_rewording(self._asker, text, MANNERS[kind]))
         if isinstance(reply, Unresolved):
             self.failed += 1
             return NOISES[kind](text, rng)
         return " ".join(reply.question.split())
 
 
-def _rewording(text: str, manner: int) -> Dialogue[Reworded]:
+async def _rewording(chat: Chat, text: str, manner: int) -> Reworded:
     prompt = load("augment_question", ("manner", "question"))
     system, user = prompt.render(manner=manner, question=text)
-    reply = yield ChatRequest("augment_question", system, user, schema=Reworded)
+    reply = await chat.ask(ChatRequest("augment_question", system, user, schema=Reworded))
     return parsed(reply, Reworded)

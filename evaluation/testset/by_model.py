@@ -16,7 +16,7 @@ from lexloop.evaluation.gold import OUT_OF_SCOPE, Said, Span
 from lexloop.evaluation.testset.draft import Draft
 from lexloop.evaluation.testset.material import Material
 from lexloop.evaluation.testset.question_types import QUESTION_TYPES
-from lexloop.models.dialogue import ChatRequest, Dialogue, parsed
+from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.prompts import Data, load
 
 _AT_ONCE = 4
@@ -85,15 +85,15 @@ class ModelMaker:
         return sets
 
     def _ask(self, question_type: str, chunks: Sequence[Chunk]) -> WrittenQuestion | Unresolved:
-        return self._asker.ask(_writing(question_type, chunks))
+        return self._asker.settle(_writing(self._asker, question_type, chunks))
 
 
-def _writing(question_type: str, chunks: Sequence[Chunk]) -> Dialogue[WrittenQuestion]:
+async def _writing(chat: Chat, question_type: str, chunks: Sequence[Chunk]) -> WrittenQuestion:
     prompt = load("make_question", ("number", "passages"))
     number = list(QUESTION_TYPES).index(question_type) + 1
     passages = [Data("passage", chunk["text"], n) for n, chunk in enumerate(chunks, start=1)]
     system, user = prompt.render(number=number, passages=passages)
-    reply = yield ChatRequest("make_question", system, user, schema=WrittenQuestion)
+    reply = await chat.ask(ChatRequest("make_question", system, user, schema=WrittenQuestion))
     return parsed(reply, WrittenQuestion)
 
 

@@ -1,9 +1,9 @@
 """classify: the question of this turn, how complex it is, and so how much it may retrieve."""
 
 import uuid
-from typing import Literal, Protocol
 
 from langchain_core.messages import AnyMessage, HumanMessage
+from langgraph.runtime import Runtime
 
 from lexloop.core.conversation import (
     checked_question,
@@ -12,44 +12,28 @@ from lexloop.core.conversation import (
     tags_of_thread,
 )
 from lexloop.core.errors import QuestionError
-from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
-from lexloop.core.types import Degradation
-from lexloop.models.dialogue import unassisted
 from lexloop.nodes.classify.plan import chosen_class, plan_for
+from lexloop.nodes.context import Context
 
 
-class ComplexityClassifier(Protocol):
-    """Says how many pieces of context a question needs: one, two, three or more."""
-
-    def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
-        """One probability per class, summing to 1."""
-        ...
-
-
-@unassisted
-def classify(
-    state: State,
-    classifier: ComplexityClassifier,
-    settings: Settings,
-    degraded: list[Degradation],
-) -> Update:
+def classify(state: State, runtime: Runtime[Context]) -> Update:
     """Open the turn: check the question, plan its retrieval, and reset what the last turn left.
 
     Args:
         state: ``question``, or ``messages`` whose last one is the user's.
-        classifier: Gives the class probabilities.
-        settings: The limits, the variant and what is fixed of the plan.
-        degraded: What was already missing when the components were made.
+        runtime: Its context has the classifier, the settings, and what was missing from the start.
 
     Raises:
         QuestionError: There is no question, or it cannot be used.
         SettingsError: The thread was answered for somebody who may see more.
     """
+    context = runtime.context
+    settings = context.settings
     tags = tags_of_thread(state.get("allowed_tags", []), settings.allowed_tags)
     message, earlier = _open_turn(state, settings.max_question_chars)
     asked = checked_question(message_text(message), settings.max_question_chars)
-    probabilities = classifier.probabilities(asked, settings.classes)
+    probabilities = context.classifier.probabilities(asked, settings.classes)
     complexity = chosen_class(probabilities, settings.min_class_probability)
     return {
         "allowed_tags": tags,
@@ -75,7 +59,7 @@ def classify(
         "citations": [],
         "passages": [],
         "triplets": [],
-        "degraded": list(degraded),
+        "degraded": list(context.degraded),
         "reasoning": [],
         "usage": {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0},
     }

@@ -4,7 +4,7 @@ from pydantic import BaseModel
 
 from lexloop import prompts
 from lexloop.core.types import Advice, Attempt, Evaluation, Strategy
-from lexloop.models.dialogue import ChatRequest, Dialogue, parsed
+from lexloop.models.request import Chat, ChatRequest, parsed
 
 _MOST_QUERIES = 5
 
@@ -19,16 +19,21 @@ class AdviceReply(BaseModel):
 
 
 class ModelPromptEngineer:
-    """Has a chat model reword the question, its meaning kept (LQ-RAG algorithm 3)."""
+    """Has a chat model reword the question, its meaning kept (LQ-RAG algorithm 3).
 
-    def __init__(self) -> None:
+    Args:
+        chat: The model.
+    """
+
+    def __init__(self, chat: Chat) -> None:
+        self._chat = chat
         self._prompt = prompts.load("engineer_prompt", {"asked", "attempts", "limit"})
 
     def has_more(self, asked: str, attempts: list[Attempt]) -> bool:
         """A model always has something else to say."""
         return True
 
-    def advise(self, asked: str, attempts: list[Attempt]) -> Dialogue[Advice]:
+    async def advise(self, asked: str, attempts: list[Attempt]) -> Advice:
         """Show what was tried and how it scored, and ask what to try next."""
         system, user = self._prompt.render(
             asked=asked,
@@ -36,7 +41,7 @@ class ModelPromptEngineer:
             limit=_MOST_QUERIES,
         )
         request = ChatRequest("engineer_prompt", system, user, AdviceReply)
-        reply = parsed((yield request), AdviceReply)
+        reply = parsed(await self._chat.ask(request), AdviceReply)
         tried = {_folded(query) for attempt in attempts for query in attempt["queries"]}
         return Advice(
             question=" ".join(reply.question.split()) or asked,

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from lexloop.core.types import Advice, Attempt, Evaluation, Strategy
-from lexloop.models.dialogue import unassisted
 from lexloop.nodes.leaning import leans
 from lexloop.nodes.question import asking_sentences, without_preamble
 
@@ -24,8 +23,7 @@ class RuleEngineer:
     def __init__(self, guides: bool = True) -> None:
         self._guides = guides
 
-    @unassisted
-    def advise(self, asked: str, attempts: list[Attempt]) -> Advice:
+    async def advise(self, asked: str, attempts: list[Attempt]) -> Advice:
         """What suits the signs of the last attempt and was not yet tried for this question."""
         left = self._left(asked, attempts)
         advice = advised(left[0] if left else "broaden", asked)

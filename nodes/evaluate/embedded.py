@@ -5,11 +5,10 @@ from dataclasses import astuple
 import numpy as np
 
 from lexloop.core.types import Passage
-from lexloop.models.dialogue import unassisted
 from lexloop.models.embedding import Vectors
+from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.claims import claims_of
 from lexloop.nodes.evaluate.evidence import Evidence
-from lexloop.nodes.evaluate.judge import Judgement
 from lexloop.nodes.evaluate.relevance_signs import (
     AnswerSigns,
     ContextSigns,
@@ -40,8 +39,7 @@ class EmbeddedJudge:
         self._of_answer = load_weights("relevance", "answer", AnswerSigns)
         self._of_context = load_weights("relevance", "context", ContextSigns)
 
-    @unassisted
-    def judge(
+    async def judge(
         self,
         question: str,
         passages: list[Passage],

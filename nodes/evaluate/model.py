@@ -7,8 +7,8 @@ from pydantic import BaseModel, Field
 from lexloop import prompts
 from lexloop.core.errors import ModelReplyError
 from lexloop.core.types import Passage
-from lexloop.models.dialogue import ChatRequest, Dialogue, parsed
-from lexloop.nodes.evaluate.judge import Judgement
+from lexloop.models.request import Chat, ChatRequest, parsed
+from lexloop.nodes.context import Judgement
 
 # Strict: a score given as text or as a truth value is no score.
 UnitScore = Annotated[float, Field(strict=True, ge=0.0, le=1.0, allow_inf_nan=False)]
@@ -30,18 +30,23 @@ class JudgeReply(BaseModel):
 
 
 class ModelJudge:
-    """Has a chat model score the answer."""
+    """Has a chat model score the answer.
 
-    def __init__(self) -> None:
+    Args:
+        chat: The model.
+    """
+
+    def __init__(self, chat: Chat) -> None:
+        self._chat = chat
         self._prompt = prompts.load("evaluate", {"question", "passages", "answer"})
 
-    def judge(
+    async def judge(
         self,
         question: str,
         passages: list[Passage],
         answer: str,
         answers: float | None = None,
-    ) -> Dialogue[Judgement]:
+    ) -> Judgement:
         """The three scores; all None, so that nothing can pass, where the reply has none.
 
         The model judges for itself: what ``answers`` says is not shown to it.
@@ -51,8 +56,9 @@ class ModelJudge:
             passages=prompts.numbered(passages),
             answer=answer,
         )
+        request = ChatRequest("evaluate", system, user, JudgeReply)
         try:
-            reply = parsed((yield ChatRequest("evaluate", system, user, JudgeReply)), JudgeReply)
+            reply = parsed(await self._chat.ask(request), JudgeReply)
         except ModelReplyError as error:
             return Judgement(None, None, None, [f"The scores could not be read: {error.what}"])
         return Judgement(

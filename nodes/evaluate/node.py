@@ -1,18 +1,16 @@
 """evaluate: the verdict on this attempt, and at the end the best attempt as the answer."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from langchain_core.messages import AIMessage
+from langgraph.runtime import Runtime
 
 from lexloop.core.errors import LexloopError
-from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, Attempt, Evaluation
-from lexloop.models.dialogue import Dialogue
+from lexloop.nodes.context import Context, Judgement
 from lexloop.nodes.evaluate.checks import TextOf, citation_problems, without_told
-from lexloop.nodes.evaluate.judge import Judge, Judgement
 from lexloop.nodes.evaluate.verdict import (
     best_attempt,
     finding_of,
@@ -23,40 +21,32 @@ from lexloop.nodes.evaluate.verdict import (
     warning_for_unfinished,
 )
 
-HasMore = Callable[[str, list[Attempt]], bool]
-"""Whether anything is left to try for a question after its attempts."""
 
-
-def evaluate(
-    state: State,
-    judge: Judge | None,
-    text_of: TextOf | None,
-    settings: Settings,
-    has_more: HasMore = lambda asked, attempts: True,
-) -> Dialogue[Update]:
+async def evaluate(state: State, runtime: Runtime[Context]) -> Update:
     """Judge the draft; write the answer when it passes or no retry is left.
 
     Where the retry found what an earlier attempt was written from, there is no draft to judge.
 
     Args:
         state: Holds the draft of this attempt.
-        judge: Scores it; None takes the first attempt unjudged.
-        text_of: Where cited documents are looked up; None when there are none to cite.
-        settings: Thresholds and the number of retries.
-        has_more: Whether the prompt engineer has anything left to try.
+        runtime: Its context has the judge, without whom the first attempt is taken unjudged; the
+            texts in which citations are looked up; the settings, with the thresholds and the
+            number of retries; and the prompt engineer, who may have nothing left to try.
     """
+    context = runtime.context
     untranslated = state.get("untranslated", "")
     if repeats(state):  # nothing new was found, and nothing was written
         attempts = state["attempts"]
     else:
-        evaluation = yield from _evaluation(state, judge, text_of, settings)
+        evaluation = await _evaluation(state, context)
         attempts = _with_draft(state, evaluation)
-        again = may_retry(attempts, settings) and judge is not None and not untranslated
-        if again and has_more(attempts[0]["question"], attempts):
+        judged = context.judge is not None and not untranslated
+        again = judged and may_retry(attempts, context.settings)
+        if again and context.engineer.has_more(attempts[0]["question"], attempts):
             return {"attempts": attempts, "evaluation": evaluation}
     best = best_attempt(attempts)
     warning = untranslated if best["abstained"] else ""
-    warning = warning or warning_for(best, judged=judge is not None)
+    warning = warning or warning_for(best, judged=context.judge is not None)
     return _final(state, attempts, best, warning)
 
 
@@ -100,14 +90,12 @@ def _with_draft(state: State, evaluation: Evaluation) -> list[Attempt]:
     return [*state["attempts"], attempt]
 
 
-def _evaluation(
-    state: State, judge: Judge | None, text_of: TextOf | None, settings: Settings
-) -> Dialogue[Evaluation]:
-    problems = _problems(state, text_of)
+async def _evaluation(state: State, context: Context) -> Evaluation:
+    problems = _problems(state, context.text_of)
     if state["draft_abstained"]:
         silent = Judgement(None, None, None, ["The generator abstained."])
         return _record(silent, problems, passed=False)
-    if judge is None:
+    if context.judge is None:
         unjudged = Judgement(None, None, None, ["No evaluator is set."])
         return _record(unjudged, problems, passed=False)
     said = without_told(state["draft"], state.get("draft_told", []))
@@ -121,11 +109,11 @@ def _evaluation(
     # every attempt answers the question asked, however it was reworded since
     asked = state["attempts"][0]["question"] if state["attempts"] else state["standalone"]
     answers = _likely(state, asked)
-    judgement = yield from judge.judge(asked, state["passages"], said, answers)
+    judgement = await context.judge.judge(asked, state["passages"], said, answers)
     unanswered = [f"Not answered: {part}" for part in state.get("draft_unanswered", [])]
     reasons = [*unanswered, *judgement.reasons]
     judgement = replace(judgement, answers=answers, reasons=reasons)
-    passed = not problems and not unanswered and passes(judgement, settings)
+    passed = not problems and not unanswered and passes(judgement, context.settings)
     return _record(judgement, problems, passed)
 
 

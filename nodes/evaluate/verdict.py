@@ -6,7 +6,7 @@ from typing import NamedTuple
 from lexloop.core.settings import Settings
 from lexloop.core.state import State
 from lexloop.core.types import QUOTED, Attempt, Evaluation, Finding, Passage
-from lexloop.nodes.evaluate.judge import Judgement
+from lexloop.nodes.context import Judgement
 
 
 def passes(judgement: Judgement, settings: Settings) -> bool:

@@ -12,7 +12,7 @@ from lexloop.core.types import ABSTENTION, Citation, Passage
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.nodes.cite import cite
-from lexloop.nodes.generate.node import Draft
+from lexloop.nodes.context import Draft
 from lexloop.nodes.generate.reading import read
 from lexloop.nodes.markers import MARKER, cited_sentences, marker_numbers
 

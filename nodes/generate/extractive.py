@@ -18,12 +18,11 @@ from lexloop.core.types import (
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.structure.telling import groups
 from lexloop.corpus.text.sentences import sentence_spans
-from lexloop.models.dialogue import unassisted
 from lexloop.nodes.cite import cite
+from lexloop.nodes.context import Draft
 from lexloop.nodes.definition import asked_definition
 from lexloop.nodes.generate.answerable import is_found, is_there, read_signs
 from lexloop.nodes.generate.lists import Documents, list_asked, standing_alone
-from lexloop.nodes.generate.node import Draft
 from lexloop.nodes.generate.quoting import LEFT_OUT, quote_all
 from lexloop.nodes.generate.selection import Chosen, Evidence, Lengths, gather, select
 from lexloop.nodes.question import question_parts
@@ -51,8 +50,7 @@ class ExtractiveGenerator:
     def __init__(self, sources: Documents, lengths: Lengths | None = None) -> None:
         self._sources, self._lengths = sources, lengths or Lengths()
 
-    @unassisted
-    def generate(
+    async def generate(
         self,
         question: str,
         passages: list[Passage],

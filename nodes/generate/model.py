@@ -3,9 +3,9 @@
 from lexloop import prompts
 from lexloop.core.types import ABSTENTION, Advice, Passage, Pointed, Triplet
 from lexloop.corpus.triplets.predicates import reading
-from lexloop.models.dialogue import ChatRequest, Dialogue
+from lexloop.models.request import Chat, ChatRequest
+from lexloop.nodes.context import Draft
 from lexloop.nodes.generate.citations import abstains, cited
-from lexloop.nodes.generate.node import Draft
 from lexloop.nodes.relevance import Sources
 
 
@@ -13,22 +13,23 @@ class ModelGenerator:
     """Has a chat model write the answer from the passages; code makes the citations.
 
     Args:
+        chat: The model.
         sources: The collection the passages come from.
     """
 
-    def __init__(self, sources: Sources) -> None:
-        self._sources = sources
+    def __init__(self, chat: Chat, sources: Sources) -> None:
+        self._chat, self._sources = chat, sources
         self._prompt = prompts.load("generate", {"passages", "triplets", "guidance", "question"})
         self.instructions = self._prompt.system
 
-    def generate(
+    async def generate(
         self,
         question: str,
         passages: list[Passage],
         triplets: list[Triplet],
         advice: Advice | None,
         pointed: Pointed | None = None,
-    ) -> Dialogue[Draft]:
+    ) -> Draft:
         """Answer from the passages; without any there is nothing to ask the model."""
         if not passages:
             return Draft(ABSTENTION)
@@ -38,28 +39,33 @@ class ModelGenerator:
             guidance=advice["guidance"] if advice else [],
             question=question,
         )
-        reply = yield ChatRequest("generate", system, user, stream=True)
+        reply = await self._chat.ask(ChatRequest("generate", system, user, stream=True))
         return cited(reply.text, passages, lambda name: self._sources.statements(name)[0])
 
 
 class ModelAlone:
-    """Has a chat model answer from what it knows: the ablation without retrieval."""
+    """Has a chat model answer from what it knows: the ablation without retrieval.
 
-    def __init__(self) -> None:
+    Args:
+        chat: The model.
+    """
+
+    def __init__(self, chat: Chat) -> None:
+        self._chat = chat
         self._prompt = prompts.load("answer_alone", {"question"})
         self.instructions = self._prompt.system
 
-    def generate(
+    async def generate(
         self,
         question: str,
         passages: list[Passage],
         triplets: list[Triplet],
         advice: Advice | None,
         pointed: Pointed | None = None,
-    ) -> Dialogue[Draft]:
+    ) -> Draft:
         """Answer without passages and so without citations."""
         system, user = self._prompt.render(question=question)
-        reply = yield ChatRequest("generate", system, user, stream=True)
+        reply = await self._chat.ask(ChatRequest("generate", system, user, stream=True))
         return Draft(ABSTENTION if abstains(reply.text) else reply.text.strip())
 
 

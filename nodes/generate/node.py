@@ -1,93 +1,25 @@
 """generate: a drafted answer whose statements carry [n] markers, or the abstention."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from dataclasses import replace
+
+from langgraph.runtime import Runtime
 
 from lexloop.core.state import State, Update
 from lexloop.core.types import (
     ABSTENTION,
     QUOTED,
-    Advice,
-    Candidate,
     Chunk,
     Citation,
     Passage,
-    Pointed,
     Told,
-    Triplet,
 )
-from lexloop.models.dialogue import Dialogue
+from lexloop.nodes.context import Context, Draft, Generator, Guard
 from lexloop.nodes.markers import MARKER, marker_numbers
 
 
-@dataclass(frozen=True)
-class Draft:
-    """An answer with its citations; an abstention has none.
-
-    ``told`` are the lines of the answer that code read off a document's structure: quotes of
-    whole provisions, and what is not there. Only code fills it in. ``quoted`` are the chunks of
-    what is quoted whole: they are passages of the answer, were they among those given or not.
-    ``answers`` is how likely it is that the draft answers the question, None where nobody says;
-    ``unanswered`` are the parts of the question that it does not answer;
-    ``near`` is what an abstention has nearest to an answer.
-    """
-
-    answer: str
-    citations: list[Citation] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
-    quoted: list[Chunk] = field(default_factory=list)
-    answers: float | None = None
-    unanswered: list[str] = field(default_factory=list)
-    near: list[Citation] = field(default_factory=list)
-
-    @property
-    def abstained(self) -> bool:
-        """Whether this is the one abstention sentence."""
-        return self.answer == ABSTENTION
-
-
-class Generator(Protocol):
-    """Writes an answer from numbered passages.
-
-    ``instructions`` is the system prompt it works under; empty where there is none.
-    """
-
-    instructions: str
-
-    def generate(
-        self,
-        question: str,
-        passages: list[Passage],
-        triplets: list[Triplet],
-        advice: Advice | None,
-        pointed: Pointed | None = None,
-    ) -> Dialogue[Draft]:
-        """Answer ``question`` from ``passages`` and cite them as [n], or abstain.
-
-        ``pointed`` is what the question points to; its passages come first.
-        """
-        ...
-
-
-class Guard(Protocol):
-    """Decides what is answered at all, and whether an answer gives the instructions away."""
-
-    def refuses(self, asked: str, standalone: str, found: Sequence[Candidate]) -> bool:
-        """Whether no documents answer such a question, near as what was ``found`` may be."""
-        ...
-
-    def plainer(self, question: str) -> str:
-        """The question in the plainest words that it can be put in."""
-        ...
-
-    def withholds(self, answer: str, instructions: str, question: str) -> bool:
-        """Whether ``answer``, the question left out, is too similar to ``instructions``."""
-        ...
-
-
-def generate(state: State, generator: Generator, guard: Guard) -> Dialogue[Update]:
+async def generate(state: State, runtime: Runtime[Context]) -> Update:
     """Write the draft of this attempt; one that recites its instructions becomes an abstention."""
+    generator, guard = runtime.context.generator, runtime.context.guard
     pointed = state.get("pointed")
     told = pointed["told"] if pointed else []
     units = pointed["units"] if pointed else []
@@ -95,7 +27,7 @@ def generate(state: State, generator: Generator, guard: Guard) -> Dialogue[Updat
     if (only and told and not units) or (not only and _is_refused(state, guard, bool(units))):
         draft = Draft(ABSTENTION)
     else:
-        draft = yield from _drafted(state, generator, guard)
+        draft = await _drafted(state, generator, guard)
     if guard.withholds(draft.answer, generator.instructions, state["asked"]):
         draft = Draft(ABSTENTION)
     draft = with_told(draft, told)
@@ -118,12 +50,12 @@ def _is_refused(state: State, guard: Guard, is_pointed: bool) -> bool:
     return guard.refuses(state["asked"], state["standalone"], state["passages"])
 
 
-def _drafted(state: State, generator: Generator, guard: Guard) -> Dialogue[Draft]:
+async def _drafted(state: State, generator: Generator, guard: Guard) -> Draft:
     """The draft; where it is the abstention, that of the question in plainer words."""
     question = state["standalone"]
     draft = Draft(ABSTENTION)
     for wording in dict.fromkeys([question, guard.plainer(question)]):
-        draft = yield from generator.generate(
+        draft = await generator.generate(
             wording,
             state["passages"],
             state["triplets"],

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from math import ceil
 
+from langgraph.runtime import Runtime
+
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import (
@@ -14,7 +16,7 @@ from lexloop.core.types import (
     Pointed,
     PointedUnit,
 )
-from lexloop.models.dialogue import unassisted
+from lexloop.nodes.context import Context
 from lexloop.nodes.definition import asked_definition
 from lexloop.nodes.hybrid_retrieve.around import whole
 from lexloop.nodes.hybrid_retrieve.backend import Backend
@@ -32,14 +34,14 @@ _BROADER = 2
 """How many times the candidates a retry brings up that broadens."""
 
 
-@unassisted
-def hybrid_retrieve(state: State, backend: Backend | None, settings: Settings) -> Update:
+def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
     """Write the fused candidates; none when the variant retrieves nothing.
 
     What the question points to by its number comes first, in the order of the text.
 
     Settings that the chosen fusion does not read are listed in ``degraded``, once a question.
     """
+    backend, settings = runtime.context.backend, runtime.context.settings
     if backend is None:
         return {"candidates": [], "pointed": None}
     limit = max(settings.candidates, state["plan"]["k"])

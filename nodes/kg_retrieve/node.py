@@ -1,29 +1,13 @@
 """kg_retrieve: triplets near the question's keywords, and the passages that state them."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from langgraph.runtime import Runtime
 
 from lexloop.core.state import State, Update
-from lexloop.core.types import Chunk
-from lexloop.corpus.knowledge.graph import KnowledgeGraph
-from lexloop.models.dialogue import unassisted
+from lexloop.nodes.context import Context
 from lexloop.nodes.kg_retrieve.walk import candidates_of, related, triplets_of
 
 
-class GraphSource(Protocol):
-    """What the walk needs of the documents that an asker may see."""
-
-    def graph(self) -> KnowledgeGraph:
-        """The graph that their triplets alone make."""
-        ...
-
-    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
-        """The chunks with these ids, in the order asked for."""
-        ...
-
-
-@unassisted
-def kg_retrieve(state: State, source: GraphSource | None) -> Update:
+def kg_retrieve(state: State, runtime: Runtime[Context]) -> Update:
     """Write the triplets and the candidates that the graph brings up.
 
     The walk starts at the entities of the first K keywords and of the best candidates, and takes
@@ -31,7 +15,7 @@ def kg_retrieve(state: State, source: GraphSource | None) -> Update:
     it looks up, S steps far, what they refer to, their exceptions and sanctions, and the
     definitions of their terms. With K or S of 0, or without a graph, it brings up nothing.
     """
-    plan = state["plan"]
+    source, plan = runtime.context.graph_source, state["plan"]
     if source is None or plan["K"] < 1 or plan["S"] < 1:
         return {"triplets": [], "graph_candidates": []}
     keywords = state["keywords"][: plan["K"]]

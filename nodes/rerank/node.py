@@ -1,12 +1,12 @@
 """rerank: candidates of search and graph -> the k passages that the answer may use."""
 
 import math
-from typing import Protocol
 
-from lexloop.core.settings import Settings
+from langgraph.runtime import Runtime
+
 from lexloop.core.state import State, Update
 from lexloop.core.types import DEFINING, FOLLOWED, POINTED, Candidate
-from lexloop.models.dialogue import unassisted
+from lexloop.nodes.context import Context, Reranker
 from lexloop.nodes.rerank.cutoff import worth_taking
 
 _SUPPORT_OF = 5
@@ -16,16 +16,7 @@ _BROADER = 2
 """How many times the passages a retry takes that broadens."""
 
 
-class Reranker(Protocol):
-    """Orders candidates by how well they answer a question."""
-
-    def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
-        """The candidates, best first, each with its ``rerank`` signal and that as its score."""
-        ...
-
-
-@unassisted
-def rerank(state: State, reranker: Reranker, settings: Settings | None = None) -> Update:
+def rerank(state: State, runtime: Runtime[Context]) -> Update:
     """Write the k best passages, numbered from 1; near-copies of a better one come last.
 
     Those that the question points to are all taken and come first, in the order of the text; then
@@ -34,10 +25,10 @@ def rerank(state: State, reranker: Reranker, settings: Settings | None = None) -
 
     Args:
         state: The candidates of search and graph, and the plan.
-        reranker: Orders them.
-        settings: Where they let the scores set k, the plan's k becomes the number taken; None
-            leaves it at the plan's.
+        runtime: Its context has the reranker, and the settings: where they let the scores set k,
+            the plan's k becomes the number taken.
     """
+    reranker, settings = runtime.context.reranker, runtime.context.settings
     advice = state.get("advice")
     strategy = advice["strategy"] if advice else None
     pool = _pool(state, operative=strategy == "operative")
@@ -47,9 +38,9 @@ def rerank(state: State, reranker: Reranker, settings: Settings | None = None) -
     pointed += [scored.pop(c["id"]) for c in defining[: max(0, state["plan"]["k"] - len(pointed))]]
     update: Update = {}
     k = state["plan"]["k"]
-    most = max(k, settings.max_k if settings is not None else 0) * _BROADER
+    most = max(k, settings.max_k) * _BROADER
     ranked = copies_last(list(scored.values()), most)
-    if settings is not None and settings.k_by_scores:
+    if settings.k_by_scores:
         scores = [candidate["score"] for candidate in ranked]
         k = worth_taking(scores, settings.min_passage_share, settings.max_k) or len(pointed)
         update["plan"] = {**state["plan"], "k": k}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from lexloop.core.types import Turn
 from lexloop.corpus.structure.pointing import only_points, placed, provision_in
 from lexloop.corpus.text.tokens import STOP_WORDS, words
-from lexloop.nodes.context import in_context
+from lexloop.nodes.leaning import in_context
 from lexloop.nodes.question import without_preamble
 
 _EMPTY = STOP_WORDS | frozenset(

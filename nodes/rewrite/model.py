@@ -1,13 +1,11 @@
 """The model's rewriter: one structured call for question, sub-queries and keywords."""
 
-from typing import Protocol
-
 from pydantic import BaseModel
 
 from lexloop import prompts
 from lexloop.core.types import Advice, Plan, Turn
-from lexloop.models.dialogue import ChatRequest, Dialogue, parsed
-from lexloop.nodes.rewrite.node import Rewriting
+from lexloop.models.request import Chat, ChatRequest, parsed
+from lexloop.nodes.context import Rewriting, Wording
 from lexloop.nodes.rewrite.rules import distinct
 
 _HISTORY_TURNS = 12
@@ -21,36 +19,26 @@ class RewriteReply(BaseModel):
     keywords: list[str] = []
 
 
-class Languages(Protocol):
-    """What the documents are written in."""
-
-    def languages(self) -> list[str]:
-        """The languages of the documents; none where they are not known."""
-        ...
-
-    def other_language(self, question: str) -> str:
-        """The language of a question where it is none of the documents'; nothing where it is."""
-        ...
-
-
 class ModelRewriter:
     """Rewrites with a chat model; the limits Q and K are kept by code.
 
     Args:
+        chat: The model.
         documents: Know the language that a question is translated into.
     """
 
     translates = True
 
-    def __init__(self, documents: Languages) -> None:
+    def __init__(self, chat: Chat, documents: Wording) -> None:
+        self._chat = chat
         self._documents = documents
         self._prompt = prompts.load(
             "rewrite", {"history", "question", "guidance", "languages", "Q", "K"}
         )
 
-    def rewrite(
+    async def rewrite(
         self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
-    ) -> Dialogue[Rewriting]:
+    ) -> Rewriting:
         """Ask for all three at once; queries that the advice brings come first.
 
         The latest turns of the history are shown. What the model leaves out stays out: without a
@@ -69,7 +57,8 @@ class ModelRewriter:
             Q=plan["Q"],
             K=plan["K"],
         )
-        reply = parsed((yield ChatRequest("rewrite", system, user, RewriteReply)), RewriteReply)
+        request = ChatRequest("rewrite", system, user, RewriteReply)
+        reply = parsed(await self._chat.ask(request), RewriteReply)
         queries = [*(advice["queries"] if advice else []), *reply.queries]
         return Rewriting(
             standalone=" ".join(reply.standalone.split()) or question,

@@ -4,10 +4,9 @@ import re
 
 from lexloop.core.types import Advice, Plan, Turn
 from lexloop.corpus.text.tokens import STOP_WORDS, words
-from lexloop.models.dialogue import unassisted
+from lexloop.nodes.context import Rewriting
 from lexloop.nodes.question import asking_sentences, question_parts, without_preamble
 from lexloop.nodes.rewrite.followup import resolved
-from lexloop.nodes.rewrite.node import Rewriting
 
 _QUOTED = re.compile(r"['\"‘“]([^'\"’”]{3,60})['\"’”](?!\w)")
 _SECTION = re.compile(
@@ -26,8 +25,7 @@ class RuleRewriter:
 
     translates = False
 
-    @unassisted
-    def rewrite(
+    async def rewrite(
         self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
     ) -> Rewriting:
         """Resolve follow-ups; then the whole question, what it asks, and each part of it."""
@@ -53,8 +51,7 @@ class NoRewriter:
 
     translates = False
 
-    @unassisted
-    def rewrite(
+    async def rewrite(
         self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
     ) -> Rewriting:
         """The question itself."""

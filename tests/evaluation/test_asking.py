@@ -3,21 +3,23 @@
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 from fake_openai import KEY, FakeOpenAI, Reply, Request, refusal
 from pydantic import BaseModel
 
-from lexloop.core.errors import DataError, ModelAuthError, ModelError, SettingsError
+from lexloop.core.errors import DataError, ModelAuthError, ModelError
 from lexloop.core.score import Unresolved
 from lexloop.core.settings import Connection, Settings
-from lexloop.evaluation.asking import Asker, asker_for, replies_path, without_model
-from lexloop.models.dialogue import ChatRequest, Dialogue, parsed, unassisted
+from lexloop.evaluation.asking import Asker, asker_for, replies_path
+from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.prompts import parse
 
+T = TypeVar("T")
 Ask = Callable[..., Asker]
 PROMPT = parse("p", "=== system ===\nIn {{fence}}.\n=== user ===\n{{question}}", {"question"})
 
@@ -26,13 +28,19 @@ class Verdict(BaseModel):
     score: int
 
 
-def scored(question: str = "Is it so?") -> Dialogue[int]:
+async def scored(chat: Chat, question: str = "Is it so?") -> int:
     system, user = PROMPT.render(question=question)
-    return parsed((yield ChatRequest("judging", system, user, Verdict)), Verdict).score
+    return parsed(await chat.ask(ChatRequest("judging", system, user, Verdict)), Verdict).score
 
 
-def said(question: str = "Is it so?") -> Dialogue[str]:
-    return (yield ChatRequest("talking", *PROMPT.render(question=question))).text
+async def said(chat: Chat, question: str = "Is it so?") -> str:
+    return (await chat.ask(ChatRequest("talking", *PROMPT.render(question=question)))).text
+
+
+def settled(
+    asker: Asker, work: Callable[..., Coroutine[Any, Any, T]], *asked: str
+) -> T | Unresolved:
+    return asker.settle(work(asker, *asked))
 
 
 @pytest.fixture
@@ -52,52 +60,52 @@ def asker(server: FakeOpenAI, tmp_path: Path) -> Iterator[Ask]:
 def test_rerun_asks_nobody(server: FakeOpenAI, asker: Ask) -> None:
     server.otherwise = Reply('{"score": 4}')
     first = asker()
-    assert [first.ask(scored()), first.ask(scored())] == [4, 4]
+    assert [settled(first, scored), settled(first, scored)] == [4, 4]
     assert first.spent["model_calls"] == 1
     assert (first.spent["tokens_in"], first.spent["tokens_out"]) == (11, 7)
     assert first.spent["seconds"] > 0
     again = asker()
-    assert again.ask(scored()) == 4
+    assert settled(again, scored) == 4
     assert again.spent == {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
     assert len(server.requests) == 1
 
 
 def test_free_text_is_kept_too(server: FakeOpenAI, asker: Ask) -> None:
     server.otherwise = Reply("Well, \ud800.")
-    assert asker().ask(said()) == "Well, \ud800."
-    assert asker().ask(said()) == "Well, ?."
+    assert settled(asker(), said) == "Well, \ud800."
+    assert settled(asker(), said) == "Well, ?."
     assert len(server.requests) == 1
 
 
 def test_every_difference_in_what_is_asked_is_asked_anew(server: FakeOpenAI, asker: Ask) -> None:
     server.otherwise = Reply('{"score": 4}')
     for made in (asker(), asker(temperature=0.5), asker(model="openai:other")):
-        made.ask(scored())
-        made.ask(scored("Is it otherwise?"))
-    asker().ask(said())
+        settled(made, scored)
+        settled(made, scored, "Is it otherwise?")
+    settled(asker(), said)
     assert len(server.requests) == 7
 
 
 def test_garbage_once_is_repaired_and_the_repair_is_kept(server: FakeOpenAI, asker: Ask) -> None:
     server.script(Reply("I'd say four."), Reply('```json\n{"score": 4}\n```'))
-    assert asker().ask(scored()) == 4
-    assert asker().ask(scored()) == 4
+    assert settled(asker(), scored) == 4
+    assert settled(asker(), scored) == 4
     assert len(server.requests) == 2
 
 
 def test_garbage_always_is_unresolved_and_not_kept(server: FakeOpenAI, asker: Ask) -> None:
     server.otherwise = Reply("I'd say four.")
-    found = asker().ask(scored())
+    found = settled(asker(), scored)
     assert isinstance(found, Unresolved)
     assert "did not reply to judging in the form asked for" in found.reason
     assert len(server.requests) == 2
     server.otherwise = Reply('{"score": 5}')
-    assert asker().ask(scored()) == 5
+    assert settled(asker(), scored) == 5
 
 
 def test_overload_is_bounded_by_the_attempts_of_the_model(server: FakeOpenAI, asker: Ask) -> None:
     server.otherwise = refusal(429, "slow down", retry_after="0")
-    found = asker(model_attempts=3).ask(scored())
+    found = settled(asker(model_attempts=3), scored)
     assert isinstance(found, Unresolved)
     assert "429: slow down" in found.reason
     assert len(server.requests) == 3
@@ -106,7 +114,7 @@ def test_overload_is_bounded_by_the_attempts_of_the_model(server: FakeOpenAI, as
 def test_hanging_host_is_bounded_by_the_deadline(server: FakeOpenAI, asker: Ask) -> None:
     server.otherwise = Reply(hang=True)
     began = time.monotonic()
-    found = asker(deadline_s=0.3).ask(scored())
+    found = settled(asker(deadline_s=0.3), scored)
     assert isinstance(found, Unresolved)
     assert "deadline of 0.3 s" in found.reason
     assert time.monotonic() - began < 3
@@ -116,55 +124,55 @@ def test_host_that_hangs_again_and_again_is_left_alone(server: FakeOpenAI, asker
     server.script(Reply('{"score": 3}'), *[Reply(hang=True)] * 2, Reply('{"score": 4}'))
     server.otherwise = Reply(hang=True)
     made = asker(deadline_s=0.2)
-    found = [made.ask(scored(f"{n}")) for n in range(9)]
+    found = [settled(made, scored, f"{n}") for n in range(9)]
     assert [score for score in found if not isinstance(score, Unresolved)] == [3, 4]
     assert len(server.requests) == 7
     assert isinstance(found[8], Unresolved)
     assert "whose last 3 calls all ran out" in found[8].reason
-    assert made.ask(scored("0")) == 3
+    assert settled(made, scored, "0") == 3
 
 
 def test_request_too_long_concerns_this_question_alone(server: FakeOpenAI, asker: Ask) -> None:
     server.script(refusal(400, "context too long"), Reply('{"score": 2}'))
     made = asker()
-    assert isinstance(made.ask(scored("long")), Unresolved)
-    assert made.ask(scored("short")) == 2
+    assert isinstance(settled(made, scored, "long"), Unresolved)
+    assert settled(made, scored, "short") == 2
 
 
 def test_refused_key_stops_the_run(server: FakeOpenAI, tmp_path: Path) -> None:
     wrong = Connection(base_url=server.base_url, api_key="sk-wrong-91b7e0c4d2")
     settings = Settings(model="openai:scripted")
     with asker_for(settings, wrong, tmp_path / "r") as made, pytest.raises(ModelAuthError):
-        made.ask(scored())
+        settled(made, scored)
     assert len(server.requests) == 1
 
 
-def test_missing_model_stops_the_run_whatever_the_dialogue_makes_of_errors(
+def test_missing_model_stops_the_run_whatever_the_work_makes_of_errors(
     server: FakeOpenAI, asker: Ask
 ) -> None:
-    def lenient() -> Dialogue[int]:
+    async def lenient(chat: Chat) -> int:
         try:
-            return (yield from scored())
+            return await scored(chat)
         except ModelError:
             return 0
 
     server.otherwise = refusal(404, "no such model")
     with pytest.raises(ModelError, match="knows no model"):
-        asker().ask(lenient())
+        settled(asker(), lenient)
     server.otherwise = refusal(503)
-    assert asker().ask(lenient()) == 0
+    assert settled(asker(), lenient) == 0
 
 
 def test_kept_reply_that_no_longer_parses_is_none(
     server: FakeOpenAI, asker: Ask, tmp_path: Path
 ) -> None:
     server.otherwise = Reply('{"score": 4}')
-    asker().ask(scored())
+    settled(asker(), scored)
     with sqlite3.connect(tmp_path / "kept" / "replies.sqlite") as database:
         database.execute("UPDATE kept SET text = '{\"score\": '")
     database.close()
-    assert asker().ask(scored()) == 4
-    assert asker().ask(scored()) == 4
+    assert settled(asker(), scored) == 4
+    assert settled(asker(), scored) == 4
     assert len(server.requests) == 2
 
 
@@ -176,7 +184,7 @@ def test_threads_that_ask_the_same_ask_once(server: FakeOpenAI, asker: Ask) -> N
     made = asker()
     questions = [" ".join(["why"] * (1 + n % 4)) for n in range(40)]
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda question: made.ask(scored(question)), questions))
+        found = list(pool.map(lambda question: settled(made, scored, question), questions))
     assert len(server.requests) == made.spent["model_calls"] == 4
     assert made.spent["tokens_in"] == 44
     assert found == found[:4] * 10
@@ -190,7 +198,7 @@ def test_two_askers_share_a_file_at_once(server: FakeOpenAI, asker: Ask) -> None
 
     def work(n: int) -> list[int | Unresolved]:
         start.wait(5)
-        return [askers[n % 2].ask(scored(f"{n} {i}")) for i in range(10)]
+        return [settled(askers[n % 2], scored, f"{n} {i}") for i in range(10)]
 
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(work, range(8))) == [[1] * 10] * 8
@@ -201,7 +209,7 @@ def test_no_key_and_no_text_of_prompts_is_kept(
     server: FakeOpenAI, asker: Ask, tmp_path: Path
 ) -> None:
     server.otherwise = Reply('{"score": 1}')
-    asker().ask(scored("Is Mr Holmgren liable?"))
+    settled(asker(), scored, "Is Mr Holmgren liable?")
     held = (tmp_path / "kept" / "replies.sqlite").read_bytes()
     assert KEY.encode() not in held
     assert b"Holmgren" not in held
@@ -217,9 +225,3 @@ def test_file_that_cannot_be_used(server: FakeOpenAI, tmp_path: Path, place: str
 
 def test_default_file_lies_beside_the_indexes(cache_folder: Path) -> None:
     assert replies_path() == cache_folder / "replies.sqlite"
-
-
-def test_dialogue_that_needs_no_model() -> None:
-    assert without_model(unassisted(lambda: 7)()) == 7
-    with pytest.raises(SettingsError, match="judging asks for a model"):
-        without_model(scored())

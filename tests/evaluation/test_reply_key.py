@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from lexloop.core.errors import DataError
 from lexloop.core.kept import KeptTexts
 from lexloop.evaluation.reply_key import reply_key
-from lexloop.models.dialogue import ChatRequest
+from lexloop.models.request import ChatRequest
 from lexloop.prompts import parse
 
 PROMPT = parse("p", "=== system ===\nIn <{{fence}} ...>.\n=== user ===\n{{question}}", {"question"})

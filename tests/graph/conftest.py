@@ -26,7 +26,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def embedded(corpus: Path) -> Workshop:
-    """Components that need no model."""
+    """Context that need no model."""
     return Workshop(Connection(), Settings(corpus=str(corpus)))
 
 

@@ -17,8 +17,8 @@ from lexloop.core.errors import DeadlineExceeded, QuestionError
 from lexloop.core.settings import Settings
 from lexloop.core.types import Candidate
 from lexloop.graph.build import Lexloop, build_graph
-from lexloop.graph.components import Components
 from lexloop.graph.workshop import Workshop
+from lexloop.nodes.context import Context
 from lexloop.nodes.engineer_prompt.rules import RuleEngineer
 
 QUESTION = "When must the owner pay the mooring fee?"
@@ -74,7 +74,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    for room in ("lexloop.graph.step", "lexloop.core.deadline"):
+    for room in ("lexloop.graph.node", "lexloop.core.deadline"):
         monkeypatch.setattr(f"{room}.time", SimpleNamespace(monotonic=made.monotonic))
     return made
 
@@ -124,7 +124,7 @@ def test_opening_the_documents_does_not_count(embedded: Workshop, clock: Clock) 
     parts = embedded(None)
     short = replace(parts, settings=parts.settings.changed(deadline_s=5))
 
-    def open_slowly(context: Any, snapshot: str | None) -> Components:
+    def open_slowly(context: Any, snapshot: str | None) -> Context:
         clock.now += 60
         return short
 

@@ -25,7 +25,7 @@ from lexloop.graph.extractors import (
     extractor_for,
 )
 from lexloop.models.chat import ChatModel
-from lexloop.models.dialogue import ChatRequest
+from lexloop.models.request import ChatRequest
 
 MODEL = Settings(model="openai:scripted", triplet_extractor="model", model_attempts=1)
 PARAGRAPHS = 4

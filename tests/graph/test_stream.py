@@ -15,7 +15,7 @@ from lexloop.corpus.text.tokens import words
 from lexloop.graph.build import Lexloop
 from lexloop.graph.stream import Spoken, TokenStream
 from lexloop.models.chat import Token
-from lexloop.models.dialogue import ChatRequest
+from lexloop.models.request import ChatRequest
 
 QUESTION = "When must the owner pay the mooring fee?"
 RULES = "Use the passages alone and do not add anything that you know from elsewhere."

@@ -18,9 +18,9 @@ from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.opening import tools_for
 from lexloop.graph import workshop as workshops
 from lexloop.graph.build import Lexloop, build_graph
-from lexloop.graph.components import Components
 from lexloop.graph.workshop import Workshop, embedded_only, settings_of
 from lexloop.models.minilm import load_minilm
+from lexloop.nodes.context import Context
 
 QUESTION = "When must the owner pay the mooring fee?"
 DEFAULTS = Settings(k=4)
@@ -142,7 +142,7 @@ def test_todays_law_is_that_of_the_day_a_question_begins(
     monkeypatch.setattr(workshops, "date", Calendar)
     workshop = Workshop(Connection(), Settings(corpus=str(tmp_path)))
 
-    def seen(parts: Components) -> list[str]:
+    def seen(parts: Context) -> list[str]:
         assert parts.text_of is not None
         return [name for name in ("old.txt", "new.txt") if parts.text_of(name) is not None]
 
@@ -174,7 +174,7 @@ def test_a_question_keeps_its_day_where_its_components_are_gone(
 
 def test_two_first_calls_share_one_collection(corpus: Path) -> None:
     workshop = Workshop(Connection(), Settings(corpus=str(corpus)))
-    made: list[Components] = []
+    made: list[Context] = []
     start = threading.Barrier(4)
 
     def call(k: int) -> None:

@@ -12,7 +12,7 @@ from lexloop.core.errors import (
 )
 from lexloop.core.types import Usage
 from lexloop.models.chat import ChatModel, Token
-from lexloop.models.dialogue import ChatRequest
+from lexloop.models.request import ChatRequest
 
 Connect = Callable[..., ChatModel]
 PLAIN = ChatRequest("generate", "Be brief.", "Who must publish?")

@@ -18,7 +18,7 @@ from langgraph.graph import END, START, StateGraph
 from lexloop.core.errors import DeadlineExceeded, ModelUnavailable
 from lexloop.core.types import Usage
 from lexloop.models.chat import ChatModel, Token
-from lexloop.models.dialogue import ChatRequest
+from lexloop.models.request import ChatRequest
 
 Connect = Callable[..., ChatModel]
 PLAIN = ChatRequest("generate", "Be brief.", "Who must publish?")

@@ -17,7 +17,7 @@ from lexloop.core.errors import (
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
 from lexloop.models.chat import ChatModel, Token, connect
-from lexloop.models.dialogue import ChatRequest
+from lexloop.models.request import ChatRequest
 
 Connect = Callable[..., ChatModel]
 PLAIN = ChatRequest("generate", "Be brief.", "Who must publish?")

@@ -23,9 +23,9 @@ from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
 from lexloop.models import local_chat as local_chat_module
 from lexloop.models.chat import ChatModel, Token, connect
-from lexloop.models.dialogue import ChatRequest
 from lexloop.models.local_chat import local_chat
 from lexloop.models.local_model import load_local
+from lexloop.models.request import ChatRequest
 
 ASKED = ChatRequest("generate", "Be brief.", "How long is it kept?")
 

@@ -12,7 +12,7 @@ from lexloop.core.errors import ModelError, SettingsError
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
 from lexloop.models.chat import ChatModel, connect
-from lexloop.models.dialogue import ChatRequest
+from lexloop.models.request import ChatRequest
 
 Connect = Callable[..., ChatModel]
 PLAIN = ChatRequest("generate", "Be brief.", "Who must publish?")

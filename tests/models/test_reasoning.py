@@ -15,8 +15,8 @@ from lexloop.core.errors import ModelReplyError
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
 from lexloop.models.chat import ChatModel, Token, connect
-from lexloop.models.dialogue import ChatRequest
 from lexloop.models.reasoning import Thinking
+from lexloop.models.request import ChatRequest
 
 Connect = Callable[..., ChatModel]
 PLAIN = ChatRequest("generate", "Be brief.", "When?")

@@ -1,7 +1,4 @@
-"""What the tests of the nodes share: a way to run a step, and a small statute."""
-
-from collections.abc import Callable
-from typing import TypeVar
+"""What the tests of the nodes share: a small statute."""
 
 import pytest
 from statute import LAW, RULE
@@ -13,10 +10,7 @@ from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.view import View
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for
-from lexloop.models.dialogue import Dialogue
 from lexloop.models.minilm import load_minilm
-
-T = TypeVar("T")
 
 
 @pytest.fixture(scope="session")
@@ -33,15 +27,3 @@ def harbour() -> Collection:
 def small(harbour: Collection) -> View:
     """What anybody sees of it, which is all."""
     return harbour.seen_by(Filters())
-
-
-@pytest.fixture
-def finish() -> Callable[[Dialogue[T]], T]:
-    """Run a step that asks no model."""
-
-    def run(dialogue: Dialogue[T]) -> T:
-        with pytest.raises(StopIteration) as done:
-            next(dialogue)
-        return done.value.value
-
-    return run

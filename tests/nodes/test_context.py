@@ -2,7 +2,7 @@
 
 import pytest
 
-from lexloop.nodes.context import in_context, without_context
+from lexloop.nodes.leaning import in_context, without_context
 
 
 @pytest.mark.parametrize(

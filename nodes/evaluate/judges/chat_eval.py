@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field, create_model
 
 from lexloop import prompts
-from lexloop.models.dialogue import ChatRequest, Dialogue, parsed
+from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.nodes.evaluate.judges.fair_eval import prompt_for
 from lexloop.nodes.evaluate.judges.replies import TenPoint, Words, number
 from lexloop.prompts import Data
@@ -25,15 +25,16 @@ class Turn(BaseModel):
     scores: list[TenPoint]
 
 
-def chat_eval(
-    question: str, answers: Sequence[str], document: str | None = None
-) -> Dialogue[list[float]]:
+async def chat_eval(
+    chat: Chat, question: str, answers: Sequence[str], document: str | None = None
+) -> list[float]:
     """Scores from 1 to 10, one per answer, with or without a document (Eval-RAG, section 2).
 
     Each agent speaks once a round and hears every remark made before, but no scores, which would
     pull its own towards them. A score is the mean of the agents' scores in the last round.
 
     Args:
+        chat: The model.
         question: What was asked.
         answers: One or more, by different systems.
         document: The law to go by; None leaves the agents to their own knowledge.
@@ -46,31 +47,21 @@ def chat_eval(
     said: list[Data] = []
     turns: list[Turn] = []
     for speaker in [*range(1, SPEAKERS + 1)] * ROUNDS:
-        turn = yield from _turn(speaker, question, answers, document, said)
+        name, shown = prompt_for("chat_eval", document)
+        prompt = prompts.load(name, {"speaker", "question", "answers", "remarks", *shown})
+        system, user = prompt.render(
+            speaker=speaker,
+            question=question,
+            answers=number("answer", answers),
+            remarks=said,
+            **shown,
+        )
+        schema = turn_on(len(answers))
+        turn = parsed(await chat.ask(ChatRequest(name, system, user, schema)), schema)
         said = [*said, Data("remark", turn.remark, speaker)]
         turns.append(turn)
     scores = [turn.scores for turn in turns[-SPEAKERS:]]
     return [fmean(of_one) for of_one in zip(*scores, strict=True)]
-
-
-def _turn(
-    speaker: int,
-    question: str,
-    answers: Sequence[str],
-    document: str | None,
-    said: list[Data],
-) -> Dialogue[Turn]:
-    name, shown = prompt_for("chat_eval", document)
-    prompt = prompts.load(name, {"speaker", "question", "answers", "remarks", *shown})
-    system, user = prompt.render(
-        speaker=speaker,
-        question=question,
-        answers=number("answer", answers),
-        remarks=said,
-        **shown,
-    )
-    schema = turn_on(len(answers))
-    return parsed((yield ChatRequest(name, system, user, schema)), schema)
 
 
 @functools.cache

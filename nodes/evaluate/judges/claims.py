@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from lexloop import prompts
 from lexloop.core.types import ABSTENTION
-from lexloop.models.dialogue import ChatRequest, Dialogue, parsed
+from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.nodes.evaluate.judges.replies import Words, number, verdicts_on
 from lexloop.nodes.markers import without_markers
 
@@ -23,10 +23,11 @@ class Claims(BaseModel):
     claims: Annotated[list[Words], Field(max_length=MOST_CLAIMS)]
 
 
-def faithfulness(question: str, answer: str, contexts: list[str]) -> Dialogue[list[bool]]:
+async def faithfulness(chat: Chat, question: str, answer: str, contexts: list[str]) -> list[bool]:
     """For each claim of an answer, whether the passages bear it out (HyPA-RAG, section 5.2).
 
     Args:
+        chat: The model.
         question: Only to understand the answer by.
         answer: May hold [n] markers, which are left out.
         contexts: The passages' texts.
@@ -37,20 +38,22 @@ def faithfulness(question: str, answer: str, contexts: list[str]) -> Dialogue[li
     Raises:
         ModelError: The model gave no usable reply.
     """
-    claims = yield from claims_of(question, without_markers(answer))
-    return (yield from attributed(claims, contexts))
+    claims = await claims_of(chat, question, without_markers(answer))
+    return await attributed(chat, claims, contexts)
 
 
-def context_recall(question: str, reference: str, contexts: list[str]) -> Dialogue[list[bool]]:
+async def context_recall(
+    chat: Chat, question: str, reference: str, contexts: list[str]
+) -> list[bool]:
     """For each claim of the reference, whether the passages bear it out (HyPA-RAG, section 5.2).
 
     As ``faithfulness`` in everything else.
     """
-    claims = yield from claims_of(question, reference)
-    return (yield from attributed(claims, contexts))
+    claims = await claims_of(chat, question, reference)
+    return await attributed(chat, claims, contexts)
 
 
-def claims_of(question: str, text: str) -> Dialogue[list[str]]:
+async def claims_of(chat: Chat, question: str, text: str) -> list[str]:
     """The claims of a text, each understood by itself; an abstention has none.
 
     Raises:
@@ -60,11 +63,11 @@ def claims_of(question: str, text: str) -> Dialogue[list[str]]:
         return []
     prompt = prompts.load("split_claims", {"question", "text", "limit"})
     system, user = prompt.render(question=question, text=text, limit=MOST_CLAIMS)
-    reply = parsed((yield ChatRequest("split_claims", system, user, Claims)), Claims)
+    reply = parsed(await chat.ask(ChatRequest("split_claims", system, user, Claims)), Claims)
     return [claim.strip() for claim in reply.claims]
 
 
-def attributed(claims: list[str], contexts: list[str]) -> Dialogue[list[bool]]:
+async def attributed(chat: Chat, claims: list[str], contexts: list[str]) -> list[bool]:
     """Whether the passages bear out each claim; without passages none is, and nobody is asked.
 
     Raises:
@@ -79,5 +82,5 @@ def attributed(claims: list[str], contexts: list[str]) -> Dialogue[list[bool]]:
         count=len(claims),
     )
     schema = verdicts_on(len(claims))
-    reply = parsed((yield ChatRequest("attribute_claims", system, user, schema)), schema)
+    reply = parsed(await chat.ask(ChatRequest("attribute_claims", system, user, schema)), schema)
     return [verdict.verdict for verdict in reply.verdicts]

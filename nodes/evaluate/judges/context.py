@@ -1,14 +1,17 @@
 """Context precision: which of the ranked passages helped."""
 
 from lexloop import prompts
-from lexloop.models.dialogue import ChatRequest, Dialogue, parsed
+from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.nodes.evaluate.judges.replies import number, verdicts_on
 
 
-def context_precision(question: str, reference: str, contexts: list[str]) -> Dialogue[list[bool]]:
+async def context_precision(
+    chat: Chat, question: str, reference: str, contexts: list[str]
+) -> list[bool]:
     """The relevance indicators v_k of HyPA-RAG, section 5.2, one per passage in rank order.
 
     Args:
+        chat: The model.
         question: What was asked.
         reference: The right answer; a passage is relevant when that answer rests on it.
         contexts: The passages' texts, the first ranked first.
@@ -26,5 +29,5 @@ def context_precision(question: str, reference: str, contexts: list[str]) -> Dia
         count=len(contexts),
     )
     schema = verdicts_on(len(contexts))
-    reply = parsed((yield ChatRequest("context_precision", system, user, schema)), schema)
+    reply = parsed(await chat.ask(ChatRequest("context_precision", system, user, schema)), schema)
     return [verdict.verdict for verdict in reply.verdicts]

@@ -3,7 +3,7 @@
 from typing import Literal, get_args
 
 from lexloop import prompts
-from lexloop.models.dialogue import ChatRequest, Dialogue, parsed
+from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.nodes.evaluate.judges.replies import Grade
 from lexloop.nodes.markers import without_markers
 
@@ -13,10 +13,13 @@ a checklist and edge cases."""
 RUBRICS: tuple[Rubric, ...] = get_args(Rubric)
 
 
-def correctness(question: str, answer: str, reference: str, rubric: Rubric) -> Dialogue[float]:
+async def correctness(
+    chat: Chat, question: str, answer: str, reference: str, rubric: Rubric
+) -> float:
     """How correct an answer is, from 1 to 5.
 
     Args:
+        chat: The model.
         question: What was asked.
         answer: May hold [n] markers, which are left out.
         reference: The right answer.
@@ -30,4 +33,4 @@ def correctness(question: str, answer: str, reference: str, rubric: Rubric) -> D
     system, user = prompt.render(
         question=question, reference=reference, answer=without_markers(answer)
     )
-    return parsed((yield ChatRequest(name, system, user, Grade)), Grade).score
+    return parsed(await chat.ask(ChatRequest(name, system, user, Grade)), Grade).score

@@ -13,7 +13,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, Field, create_model
 
 from lexloop import prompts
-from lexloop.models.dialogue import ChatRequest, Dialogue, parsed
+from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.nodes.evaluate.judges.replies import TenPoint, number
 
 PIECES = 3
@@ -33,15 +33,16 @@ class Evidence(BaseModel):
     evidence: list[Piece]
 
 
-def fair_eval(
-    question: str, answers: Sequence[str], document: str | None = None
-) -> Dialogue[list[float]]:
+async def fair_eval(
+    chat: Chat, question: str, answers: Sequence[str], document: str | None = None
+) -> list[float]:
     """Scores from 1 to 10, one per answer, with or without a document (Eval-RAG, section 2).
 
     Every answer stands once in every place: two answers are judged in both orders, which evens
     out what a model gives for the place alone. A score is the mean over orders and pieces.
 
     Args:
+        chat: The model.
         question: What was asked.
         answers: One or more, by different systems.
         document: The law to go by; None leaves the model to its own knowledge.
@@ -52,20 +53,22 @@ def fair_eval(
     given: list[list[float]] = [[] for _ in answers]
     for first in range(len(answers)):
         order = [*range(first, len(answers)), *range(first)]
-        evidence = yield from _evidence(question, [answers[i] for i in order], document)
+        evidence = await _evidence(chat, question, [answers[i] for i in order], document)
         for place, answer in enumerate(order):
             given[answer] += [piece.scores[place] for piece in evidence]
     return [fmean(scores) for scores in given]
 
 
-def _evidence(question: str, answers: list[str], document: str | None) -> Dialogue[list[Piece]]:
+async def _evidence(
+    chat: Chat, question: str, answers: list[str], document: str | None
+) -> list[Piece]:
     name, shown = prompt_for("fair_eval", document)
     prompt = prompts.load(name, {"question", "answers", "pieces", *shown})
     system, user = prompt.render(
         question=question, answers=number("answer", answers), pieces=PIECES, **shown
     )
     schema = evidence_on(len(answers))
-    return parsed((yield ChatRequest(name, system, user, schema)), schema).evidence
+    return parsed(await chat.ask(ChatRequest(name, system, user, schema)), schema).evidence
 
 
 def prompt_for(name: str, document: str | None) -> tuple[str, dict[str, str]]:

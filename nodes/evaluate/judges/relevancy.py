@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from lexloop import prompts
-from lexloop.models.dialogue import ChatRequest, Dialogue, parsed
+from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.nodes.evaluate.judges.replies import Words
 from lexloop.nodes.markers import without_markers
 
@@ -19,12 +19,13 @@ class Questions(BaseModel):
     questions: Annotated[list[Words], Field(min_length=QUESTIONS, max_length=QUESTIONS)]
 
 
-def questions_of(answer: str) -> Dialogue[list[str]]:
+async def questions_of(chat: Chat, answer: str) -> list[str]:
     """Questions made from an answer alone, to be compared with the one that was asked.
 
     The model never sees the original question, which it could only repeat (HyPA-RAG, section 5.2).
 
     Args:
+        chat: The model.
         answer: May hold [n] markers, which are left out.
 
     Raises:
@@ -33,4 +34,5 @@ def questions_of(answer: str) -> Dialogue[list[str]]:
     prompt = prompts.load("questions_of_answer", {"answer", "count"})
     system, user = prompt.render(answer=without_markers(answer), count=QUESTIONS)
     request = ChatRequest("questions_of_answer", system, user, Questions)
-    return [question.strip() for question in parsed((yield request), Questions).questions]
+    reply = parsed(await chat.ask(request), Questions)
+    return [question.strip() for question in reply.questions]

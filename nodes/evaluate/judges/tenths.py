@@ -1,15 +1,16 @@
 """Groundedness and answer similarity from 0 to 1 in tenths (Adobe, appendix B)."""
 
 from lexloop import prompts
-from lexloop.models.dialogue import ChatRequest, Dialogue, parsed
+from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.nodes.evaluate.judges.replies import TenthsGrade, number
 from lexloop.nodes.markers import without_markers
 
 
-def groundedness_tenths(answer: str, contexts: list[str]) -> Dialogue[float]:
+async def groundedness_tenths(chat: Chat, answer: str, contexts: list[str]) -> float:
     """How far an answer rests on its passages, in tenths.
 
     Args:
+        chat: The model.
         answer: May hold [n] markers, which are left out.
         contexts: The passages' texts.
 
@@ -21,13 +22,14 @@ def groundedness_tenths(answer: str, contexts: list[str]) -> Dialogue[float]:
         passages=number("passage", contexts), answer=without_markers(answer)
     )
     request = ChatRequest("groundedness_tenths", system, user, TenthsGrade)
-    return parsed((yield request), TenthsGrade).score
+    return parsed(await chat.ask(request), TenthsGrade).score
 
 
-def similarity_tenths(question: str, answer: str, reference: str) -> Dialogue[float]:
+async def similarity_tenths(chat: Chat, question: str, answer: str, reference: str) -> float:
     """How much an answer is like the reference, point by point and as a whole, in tenths.
 
     Args:
+        chat: The model.
         question: What was asked.
         answer: May hold [n] markers, which are left out.
         reference: The answer hoped for.
@@ -40,4 +42,4 @@ def similarity_tenths(question: str, answer: str, reference: str) -> Dialogue[fl
         question=question, reference=reference, answer=without_markers(answer)
     )
     request = ChatRequest("similarity_tenths", system, user, TenthsGrade)
-    return parsed((yield request), TenthsGrade).score
+    return parsed(await chat.ask(request), TenthsGrade).score

@@ -17,7 +17,8 @@ from lexloop.corpus.index.assemble import build_collection
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.load.document import Document
 from lexloop.graph.build import build_graph
-from lexloop.graph.components import Components, choose
+from lexloop.graph.components import choose
+from lexloop.nodes.context import Context
 
 TAGS = ("board", "staff", "press")
 TOPICS = ("mooring fee", "hull inspection", "berth notice", "night watch", "crane permit")
@@ -81,7 +82,7 @@ def test_documents_of_other_tags_never_surface(
     assert surfaced(collection, filters) == mine
 
 
-def components(collection: Collection, chosen: Settings) -> Components:
+def components(collection: Collection, chosen: Settings) -> Context:
     return choose(chosen, collection, None)
 
 

@@ -2,7 +2,8 @@ import pytest
 
 from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.triplets.model import ExtractedTriplet, Extraction, extract_with_model
-from lexloop.models.dialogue import ChatReply, ChatRequest
+from lexloop.models.background import finished
+from lexloop.models.request import ChatReply, ChatRequest
 
 TEXT = "An owner must pay\nthe fee (40 dollars) within  10 days."
 CHUNK: Chunk = {
@@ -18,17 +19,20 @@ CHUNK: Chunk = {
 
 
 def extracted(*items: tuple[str, str, str, str]) -> tuple[ChatRequest, list[Triplet]]:
-    dialogue = extract_with_model(CHUNK)
-    request = next(dialogue)
     reply = Extraction(
         triplets=[
             ExtractedTriplet(subject=s, predicate=p, object=o, quote=q) for s, p, o, q in items
         ]
     )
-    with pytest.raises(StopIteration) as done:
-        dialogue.send(ChatReply("", reply))
-    triplets: list[Triplet] = done.value.value
-    return request, triplets
+    asked: list[ChatRequest] = []
+
+    class Scripted:
+        async def ask(self, request: ChatRequest) -> ChatReply:
+            asked.append(request)
+            return ChatReply("", reply)
+
+    triplets = finished(extract_with_model(Scripted(), CHUNK))
+    return asked[0], triplets
 
 
 def test_asks_for_the_relations_of_the_passage() -> None:

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from running import runtime
 
 from lexloop.core.errors import QuestionError
 from lexloop.core.settings import Settings
@@ -33,12 +34,15 @@ class Fixed:
 
 
 @pytest.fixture
-def opened(finish: Callable[[Any], Update]) -> Opened:
+def opened() -> Opened:
     def run(
         state: State, *, degraded: list[Degradation] | None = None, **settings: object
     ) -> Update:
         classifier = Fixed(0.1, 0.2, 0.7)
-        return finish(classify(state, classifier, Settings(**settings), degraded or []))
+        return classify(
+            state,
+            runtime(classifier=classifier, settings=Settings(**settings), degraded=degraded or []),
+        )
 
     return run
 
@@ -119,10 +123,12 @@ def test_a_question_as_long_as_the_limit_is_accepted(opened: Opened) -> None:
     assert opened({"question": " " + "x" * 20}, max_question_chars=20)["asked"] == "x" * 20
 
 
-def test_a_refused_question_reaches_no_classifier(finish: Callable[[Any], Update]) -> None:
+def test_a_refused_question_reaches_no_classifier() -> None:
     classifier = Fixed(1.0, 0.0, 0.0)
     with pytest.raises(QuestionError):
-        finish(classify({"question": " "}, classifier, Settings(), []))
+        classify(
+            {"question": " "}, runtime(classifier=classifier, settings=Settings(), degraded=[])
+        )
     assert classifier.asked == []
 
 
@@ -134,9 +140,12 @@ def test_class_and_settings_give_the_plan(opened: Opened) -> None:
     assert opened({"question": "What?"}, min_class_probability=0.8)["complexity"] == 1
 
 
-def test_two_classes_are_asked_of_the_classifier(finish: Callable[[Any], Update]) -> None:
+def test_two_classes_are_asked_of_the_classifier() -> None:
     classifier = Fixed(0.9, 0.1)
-    update = finish(classify({"question": "What?"}, classifier, Settings(classes=2), []))
+    update = classify(
+        {"question": "What?"},
+        runtime(classifier=classifier, settings=Settings(classes=2), degraded=[]),
+    )
     assert classifier.asked == [("What?", 2)]
     assert update["plan"] == {"k": 5, "Q": 3, "K": 4, "S": 2}
 
@@ -167,9 +176,12 @@ def test_the_components_keep_their_list_of_degradations(opened: Opened) -> None:
     assert update["degraded"] is not kept
 
 
-def test_no_number_of_numpy_enters_the_state(finish: Callable[[Any], Update]) -> None:
+def test_no_number_of_numpy_enters_the_state() -> None:
     classifier = LinearClassifier.load(DATA / "classifier")
-    update = finish(classify({"question": "What is a berth?"}, classifier, Settings(), []))
+    update = classify(
+        {"question": "What is a berth?"},
+        runtime(classifier=classifier, settings=Settings(), degraded=[]),
+    )
     assert {type(share) for share in update["probabilities"]} == {float}
     assert type(update["complexity"]) is int
     strict = JsonPlusSerializer(allowed_msgpack_modules=None)

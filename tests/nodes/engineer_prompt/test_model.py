@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from fake_openai import FakeOpenAI, Reply
 from records import attempt, evaluation
+from running import Nobody
 
 from lexloop.core.errors import ModelReplyError
 from lexloop.nodes.engineer_prompt.model import AdviceReply, ModelPromptEngineer
@@ -25,7 +26,7 @@ def test_advice(server: FakeOpenAI, converse: Converse) -> None:
         "strategy": "broaden",
     }
     server.play("engineer_prompt", Reply(json.dumps(said)))
-    advice = converse(ModelPromptEngineer().advise("What fee?", TRIED))
+    advice = converse(lambda chat: ModelPromptEngineer(chat).advise("What fee?", TRIED))
     assert advice == {
         "question": "How much is the filing fee?",
         "queries": ["filing fee amount"],
@@ -41,7 +42,7 @@ def test_advice(server: FakeOpenAI, converse: Converse) -> None:
 
 def test_queries_are_limited(server: FakeOpenAI, converse: Converse) -> None:
     server.otherwise = Reply(json.dumps({"question": "q", "queries": list("abcdefgh")}))
-    advice = converse(ModelPromptEngineer().advise("What fee?", TRIED))
+    advice = converse(lambda chat: ModelPromptEngineer(chat).advise("What fee?", TRIED))
     assert advice["queries"] == list("abcde")
     assert advice["guidance"] == ""
     assert advice["strategy"] == "reread"
@@ -49,15 +50,18 @@ def test_queries_are_limited(server: FakeOpenAI, converse: Converse) -> None:
 
 def test_blank_question_keeps_the_one_asked(server: FakeOpenAI, converse: Converse) -> None:
     server.otherwise = Reply('{"question": " "}')
-    assert converse(ModelPromptEngineer().advise("What fee?", TRIED))["question"] == "What fee?"
+    assert (
+        converse(lambda chat: ModelPromptEngineer(chat).advise("What fee?", TRIED))["question"]
+        == "What fee?"
+    )
 
 
 def test_unreadable_advice_is_passed_on(server: FakeOpenAI, converse: Converse) -> None:
     server.otherwise = Reply("Try harder.")
     with pytest.raises(ModelReplyError):
-        converse(ModelPromptEngineer().advise("What fee?", TRIED))
+        converse(lambda chat: ModelPromptEngineer(chat).advise("What fee?", TRIED))
 
 
 def test_prompt_and_schema_name_the_same_fields() -> None:
-    system = ModelPromptEngineer()._prompt.system
+    system = ModelPromptEngineer(Nobody())._prompt.system
     assert all(f'"{field}"' in system for field in AdviceReply.model_fields)

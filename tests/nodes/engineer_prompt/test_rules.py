@@ -1,13 +1,14 @@
 """What the embedded prompt engineer advises, by which score was low."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from records import attempt, evaluation, passage
+from running import runtime
 
-from lexloop.core.state import State, Update
+from lexloop.core.state import State
 from lexloop.core.types import Advice, Attempt, Evaluation, Passage
+from lexloop.models.background import finished
 from lexloop.nodes.engineer_prompt.node import engineer_prompt
 from lexloop.nodes.engineer_prompt.rules import RuleEngineer, weakest
 
@@ -21,8 +22,8 @@ def tried(verdict: Evaluation, number: int = 1, abstained: bool = False) -> Atte
 
 
 @pytest.fixture
-def advise(finish: Callable[[Any], Advice]) -> Callable[..., Advice]:
-    return lambda *attempts: finish(RuleEngineer().advise(ASKED, list(attempts)))
+def advise() -> Callable[..., Advice]:
+    return lambda *attempts: finished(RuleEngineer().advise(ASKED, list(attempts)))
 
 
 @pytest.mark.parametrize(
@@ -64,16 +65,14 @@ def test_passages_beside_the_question_are_searched_for_without_its_story(
     assert advice["guidance"].startswith("Use only passages")
 
 
-def test_a_question_that_needs_its_story_is_not_read_without_it(
-    finish: Callable[[Any], Advice],
-) -> None:
+def test_a_question_that_needs_its_story_is_not_read_without_it() -> None:
     silent = tried(evaluation(None, None, None), abstained=True)
     for asked in ("My landlord wants to enter. May he?", "We lost a boat. To whom?", "?", ""):
-        advice = finish(RuleEngineer().advise(asked, [silent]))
+        advice = finished(RuleEngineer().advise(asked, [silent]))
         assert (advice["question"], advice["strategy"]) == (asked, "whole")
 
 
-def test_no_strategy_is_tried_twice_and_each_has_its_sign(finish: Callable[[Any], Advice]) -> None:
+def test_no_strategy_is_tried_twice_and_each_has_its_sign() -> None:
     recital = {**passage(1, "Whereas boats are long."), "supporting": True}
     told: dict[str, list[Passage]] = {
         "whole": [passage(1, "An owner pays.")],
@@ -84,16 +83,16 @@ def test_no_strategy_is_tried_twice_and_each_has_its_sign(finish: Callable[[Any]
         for number in range(1, 5):
             silent = tried(evaluation(None, None, None), number, abstained=True)
             attempts.append({**silent, "passages": passages})
-            advice = finish(RuleEngineer().advise(ASKED, attempts))
+            advice = finished(RuleEngineer().advise(ASKED, attempts))
             attempts[-1] = {**attempts[-1], "advice": advice}
         found = [attempt["advice"]["strategy"] for attempt in attempts]
         others = ["reread", "whole", *([sign] if sign != "whole" else []), "broaden", "broaden"]
         assert found == others[:4]
 
 
-def test_who_heeds_no_guidance_is_given_none(finish: Callable[[Any], Advice]) -> None:
+def test_who_heeds_no_guidance_is_given_none() -> None:
     low = tried(evaluation(0.1, 0.5, 0.9))
-    assert finish(RuleEngineer(guides=False).advise(ASKED, [low]))["guidance"] == ""
+    assert finished(RuleEngineer(guides=False).advise(ASKED, [low]))["guidance"] == ""
 
 
 def test_who_heeds_no_guidance_tries_again_only_where_another_reading_is_left() -> None:
@@ -107,13 +106,11 @@ def test_who_heeds_no_guidance_tries_again_only_where_another_reading_is_left() 
     assert RuleEngineer().has_more(SIMPLE, [silent])
 
 
-def test_the_node_notes_the_advice_on_the_attempt_it_answers(
-    finish: Callable[[Any], Update],
-) -> None:
+def test_the_node_notes_the_advice_on_the_attempt_it_answers() -> None:
     low = evaluation(0.1, 0.5, 0.9)
     first, second = tried(low), {**tried(low, number=2), "question": "Reworded?"}
     state: State = {"attempts": [first, second]}
-    update = finish(engineer_prompt(state, RuleEngineer()))
+    update = finished(engineer_prompt(state, runtime(engineer=RuleEngineer())))
     assert update["attempts"][0] == first
     assert update["attempts"][1] == {**second, "advice": update["advice"]}
     assert update["advice"]["question"] == ASKED  # the question asked, not the reworded one

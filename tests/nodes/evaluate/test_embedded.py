@@ -1,14 +1,14 @@
 """The embedded judge, on the small statute."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from lexloop.core.types import ABSTENTION, Passage
 from lexloop.corpus.index.view import View
+from lexloop.models.background import finished
+from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.embedded import EmbeddedJudge
-from lexloop.nodes.evaluate.judge import Judgement
 
 PAYS = "A boat owner must pay the mooring fee within 10 business days of arrival."
 QUESTION = "When must the owner pay the mooring fee?"
@@ -16,13 +16,13 @@ Judge = Callable[..., Judgement]
 
 
 @pytest.fixture
-def judge(small: View, finish: Callable[[Any], Judgement]) -> Judge:
+def judge(small: View) -> Judge:
     def run(question: str, answer: str, *sections: str) -> Judgement:
         found = [chunk for chunk in small.every_chunk() if chunk["section"] in sections]
         passages: list[Passage] = [
             {**chunk, "score": 1.0, "signals": {}, "n": n} for n, chunk in enumerate(found, 1)
         ]
-        return finish(EmbeddedJudge(small).judge(question, passages, answer))
+        return finished(EmbeddedJudge(small).judge(question, passages, answer))
 
     return run
 

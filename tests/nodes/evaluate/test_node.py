@@ -1,17 +1,18 @@
 """The verdict on an attempt, and the answer at the end."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from records import attempt, evaluation, passage
+from running import runtime
 
 from lexloop.core.errors import LexloopError
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, Attempt, Citation, Passage, Pointed, PointedUnit
-from lexloop.models.dialogue import unassisted
-from lexloop.nodes.evaluate.judge import Judge, Judgement
+from lexloop.models.background import finished
+from lexloop.nodes.context import Judge, Judgement
+from lexloop.nodes.engineer_prompt.rules import RuleEngineer
 from lexloop.nodes.evaluate.node import evaluate, unfinished
 
 TEXT = "The fee is $50."
@@ -35,8 +36,7 @@ class Scores:
         self._scores = scores
         self.judged = 0
 
-    @unassisted
-    def judge(
+    async def judge(
         self,
         question: str,
         passages: list[Passage],
@@ -73,10 +73,20 @@ def state(
 
 
 @pytest.fixture
-def evaluated(finish: Callable[[Any], Update]) -> Evaluate:
+def evaluated() -> Evaluate:
     def run(given: State, judge: Judge | None, alone: bool = False, **settings: object) -> Update:
         lookup = None if alone else text_of
-        return finish(evaluate(given, judge, lookup, Settings(**settings)))
+        return finished(
+            evaluate(
+                given,
+                runtime(
+                    judge=judge,
+                    text_of=lookup,
+                    settings=Settings(**settings),
+                    engineer=RuleEngineer(),
+                ),
+            )
+        )
 
     return run
 

@@ -10,7 +10,7 @@ from records import attempt, evaluation, passage
 from lexloop.core.settings import Settings
 from lexloop.core.state import State
 from lexloop.core.types import QUOTED, Attempt, Evaluation
-from lexloop.nodes.evaluate.judge import Judgement
+from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.verdict import (
     best_attempt,
     finding_of,

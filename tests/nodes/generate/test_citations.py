@@ -7,9 +7,9 @@ from records import Read, passage
 
 from lexloop.core.types import ABSTENTION, Passage
 from lexloop.corpus.structure.statements import Statement, statements_in_text
+from lexloop.nodes.context import Draft
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate.citations import abstains, citation_for, cited
-from lexloop.nodes.generate.node import Draft
 
 TEXT = (
     "The employer must publish a summary. The fee is $50. It is due on 1 May 2024. "

@@ -8,23 +8,26 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from laws import examples
 from records import passage
+from running import runtime
 
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.core.state import State, Update
+from lexloop.core.state import State
 from lexloop.core.types import ABSTENTION, Passage
 from lexloop.corpus.index.assemble import build_collection
 from lexloop.corpus.index.view import View
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for
+from lexloop.models.background import finished
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.cite import cite
+from lexloop.nodes.context import Draft
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate import extractive
 from lexloop.nodes.generate.answerable import is_found, read_signs
 from lexloop.nodes.generate.extractive import ExtractiveGenerator
 from lexloop.nodes.generate.guard import PromptGuard
-from lexloop.nodes.generate.node import Draft, generate
+from lexloop.nodes.generate.node import generate
 from lexloop.nodes.generate.selection import Chosen, Evidence, gather
 from lexloop.nodes.relevance import Asked, understand
 
@@ -42,10 +45,10 @@ def problems(view: View, draft: Draft) -> list[str]:
 
 
 @pytest.fixture
-def answer(small: View, passages: Passages, finish: Callable[[Any], Draft]) -> Answer:
+def answer(small: View, passages: Passages) -> Answer:
     def run(question: str, *sections: str) -> Draft:
         generator = ExtractiveGenerator(small)
-        return finish(generator.generate(question, passages(*sections), [], None))
+        return finished(generator.generate(question, passages(*sections), [], None))
 
     return run
 
@@ -162,8 +165,8 @@ def test_the_parts_that_are_not_answered_are_named(
     assert answer(address).abstained
 
 
-def test_without_passages_there_is_no_answer(small: View, finish: Callable[[Any], Draft]) -> None:
-    draft = finish(ExtractiveGenerator(small).generate("What is a berth?", [], [], None))
+def test_without_passages_there_is_no_answer(small: View) -> None:
+    draft = finished(ExtractiveGenerator(small).generate("What is a berth?", [], [], None))
     assert draft == Draft(ABSTENTION)
     assert draft.abstained
     assert draft.citations == []
@@ -263,9 +266,7 @@ def test_citations_and_markers_hold_on_any_document(pieces: list[tuple[str, str]
         assert not [problem for problem in found if problem.startswith("No citation")]
 
 
-def test_the_node_writes_the_draft(
-    small: View, passages: Passages, finish: Callable[[Any], Update]
-) -> None:
+def test_the_node_writes_the_draft(small: View, passages: Passages) -> None:
     state: State = {
         "standalone": "What is a mooring fee?",
         "asked": "What is it?",
@@ -274,7 +275,7 @@ def test_the_node_writes_the_draft(
         "advice": None,
     }
     guard = PromptGuard(small.embed, 0.8)
-    update = finish(generate(state, ExtractiveGenerator(small), guard))
+    update = finished(generate(state, runtime(generator=ExtractiveGenerator(small), guard=guard)))
     led = "For the purposes of this chapter, the following terms have these meanings:"
     assert update["draft"].startswith(f'{led} "Mooring fee" means')
     assert update["draft_citations"][0]["quote"].startswith('"Mooring fee" means')
@@ -285,7 +286,7 @@ def test_the_node_writes_the_draft(
 
 
 def test_an_answer_that_recites_its_instructions_becomes_an_abstention(
-    small: View, passages: Passages, finish: Callable[[Any], Update]
+    small: View, passages: Passages
 ) -> None:
     class Leaky(ExtractiveGenerator):
         instructions = '"Mooring fee" means the sum that a boat owner pays for the use of a berth.'
@@ -296,7 +297,9 @@ def test_an_answer_that_recites_its_instructions_becomes_an_abstention(
         "passages": passages("§ 10-1")[:1],
         "triplets": [],
     }
-    update = finish(generate(state, Leaky(small), PromptGuard(small.embed, 0.8)))
+    update = finished(
+        generate(state, runtime(generator=Leaky(small), guard=PromptGuard(small.embed, 0.8)))
+    )
     assert update["draft"] == ABSTENTION
     assert update["draft_abstained"]
     assert update["draft_citations"] == []

@@ -15,12 +15,13 @@ from lexloop.corpus.index.view import View
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for
 from lexloop.corpus.structure.statements import statements_in_text
+from lexloop.models.background import finished
 from lexloop.models.minilm import load_minilm
+from lexloop.nodes.context import Draft
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate import extractive
 from lexloop.nodes.generate.extractive import ExtractiveGenerator
 from lexloop.nodes.generate.lists import list_asked, standing_alone
-from lexloop.nodes.generate.node import Draft
 from lexloop.nodes.generate.selection import Evidence, Lengths
 from lexloop.nodes.relevance import understand
 
@@ -81,10 +82,10 @@ def sure(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def answer(ferries: View, finish: Callable[[Any], Draft]) -> Answer:
+def answer(ferries: View) -> Answer:
     def run(question: str, max_words: int = 800) -> Draft:
         generator = ExtractiveGenerator(ferries, Lengths(whole=max_words))
-        return finish(generator.generate(question, given(ferries), [], None))
+        return finished(generator.generate(question, given(ferries), [], None))
 
     return run
 

@@ -1,16 +1,15 @@
 """What the node adds to a draft: what code tells of the structure, and what was quoted."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 from backend import chunk
 from records import passage
+from running import runtime
 
-from lexloop.core.state import State, Update
+from lexloop.core.state import State
 from lexloop.core.types import ABSTENTION, Citation, Told
-from lexloop.models.dialogue import unassisted
-from lexloop.nodes.generate.node import Draft, generate, with_told
+from lexloop.models.background import finished
+from lexloop.nodes.context import Draft
+from lexloop.nodes.generate.node import generate, with_told
 
 
 def source(n: int, quote: str = "Article 1") -> Citation:
@@ -67,8 +66,7 @@ class Quoting:
 
     instructions = ""
 
-    @unassisted
-    def generate(self, *_: object) -> Draft:
+    async def generate(self, *_: object) -> Draft:
         return Draft("A. [1]", [source(1)], quoted=[chunk("c1#0", "A."), chunk("c2#0", "B.")])
 
     def withholds(self, *_: str) -> bool:
@@ -81,10 +79,10 @@ class Quoting:
         return question
 
 
-def test_what_is_quoted_is_among_the_passages(finish: Callable[[Any], Update]) -> None:
+def test_what_is_quoted_is_among_the_passages() -> None:
     given = {**passage(1, "A."), "id": "c1#0"}
     state: State = {"standalone": "?", "asked": "?", "passages": [given], "triplets": []}
-    update = finish(generate(state, Quoting(), Quoting()))
+    update = finished(generate(state, runtime(generator=Quoting(), guard=Quoting())))
     assert update["passages"][0] == given
     assert [(p["id"], p["n"], p["score"], p["signals"]) for p in update["passages"][1:]] == [
         ("c2#0", 2, 0.0, {"quoted": 1.0})
@@ -105,15 +103,13 @@ def test_what_is_known_of_the_draft_is_written_beside_it(
     answers: float | None,
     unanswered: list[str],
     near: list[Citation],
-    finish: Callable[[Any], Update],
 ) -> None:
     class Knowing(Quoting):
-        @unassisted
-        def generate(self, *_: object) -> Draft:
+        async def generate(self, *_: object) -> Draft:
             return draft
 
     state: State = {"standalone": "?", "asked": "?", "passages": [], "triplets": []}
-    update = finish(generate(state, Knowing(), Knowing()))
+    update = finished(generate(state, runtime(generator=Knowing(), guard=Knowing())))
     assert update["draft_answers"] == answers
     assert update["draft_unanswered"] == unanswered
     assert update["draft_near"] == near
@@ -125,8 +121,7 @@ class Refusing(Quoting):
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    @unassisted
-    def generate(self, question: str, *_: object) -> Draft:
+    async def generate(self, question: str, *_: object) -> Draft:
         self.asked.append(question)
         return Draft("A. [1]", [source(1)]) if question == "plain?" else Draft(ABSTENTION)
 
@@ -152,7 +147,6 @@ def test_what_is_refused_is_not_written_and_an_abstention_is_looked_at_in_plain_
     untranslated: str,
     written: list[str],
     abstained: bool,
-    finish: Callable[[Any], Update],
 ) -> None:
     guard = Refusing()
     state: State = {
@@ -162,5 +156,8 @@ def test_what_is_refused_is_not_written_and_an_abstention_is_looked_at_in_plain_
         "passages": [],
         "triplets": [],
     }
-    assert finish(generate(state, guard, guard))["draft_abstained"] is abstained
+    assert (
+        finished(generate(state, runtime(generator=guard, guard=guard)))["draft_abstained"]
+        is abstained
+    )
     assert guard.asked == written

@@ -9,6 +9,7 @@ import pytest
 from backend import MemoryBackend, chunk
 from hypothesis import given
 from hypothesis import strategies as st
+from running import runtime
 from statute import LAW, RULE
 
 from lexloop.core.filters import Filters
@@ -46,9 +47,7 @@ def finished(asked: State, backend: Backend | None, **settings: object) -> Updat
     chosen = Settings(**settings)
     if isinstance(backend, MemoryBackend):
         backend.access = Filters.of(chosen)
-    with pytest.raises(StopIteration) as done:
-        next(hybrid_retrieve(asked, backend, chosen))
-    return done.value.value
+    return hybrid_retrieve(asked, runtime(backend=backend, settings=chosen))
 
 
 @pytest.fixture

@@ -2,12 +2,14 @@ from datetime import date
 
 import pytest
 from graph_source import GraphCollection, passage_of
+from running import runtime
 
 from lexloop.core.filters import Filters
 from lexloop.core.metadata import Metadata
 from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate, Chunk, Plan
-from lexloop.nodes.kg_retrieve.node import GraphSource, kg_retrieve
+from lexloop.nodes.context import GraphSource
+from lexloop.nodes.kg_retrieve.node import kg_retrieve
 from lexloop.nodes.kg_retrieve.walk import CANDIDATES, TRIPLETS
 
 TEXTS = [
@@ -37,10 +39,7 @@ def retrieved(
         {**passage_of(int(name[1:]), "x"), "score": 1.0, "signals": {}} for name in candidates
     ]
     state: State = {"plan": plan, "keywords": keywords, "candidates": found}
-    with pytest.raises(StopIteration) as done:
-        next(kg_retrieve(state, source))
-    update: Update = done.value.value
-    return update
+    return kg_retrieve(state, runtime(graph_source=source))
 
 
 def test_brings_up_triplets_and_the_chunks_that_state_them() -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from running import runtime
 
 from lexloop.core.settings import Settings
 from lexloop.core.state import State, Update
@@ -81,20 +82,22 @@ def test_copies_are_moved_and_never_lost(texts: list[str]) -> None:
     assert ids(moved[:1]) == ids(ranked[:1])
 
 
-def test_k_passages_numbered_from_one(finish: Callable[[Any], Update]) -> None:
+def test_k_passages_numbered_from_one() -> None:
     pool = [candidate(name, f"{name} {name * 3}") for name in "abcde"]
-    passages = finish(rerank(state(pool, k=3), NoReranker()))["passages"]
+    passages = rerank(state(pool, k=3), runtime(reranker=NoReranker()))["passages"]
     assert [(p["id"], p["n"]) for p in passages] == [("a", 1), ("b", 2), ("c", 3)]
 
 
-def test_fewer_candidates_than_k_and_none(finish: Callable[[Any], Update]) -> None:
-    assert len(finish(rerank(state([candidate("a")], k=3), NoReranker()))["passages"]) == 1
-    assert finish(rerank(state([], k=3), NoReranker())) == {"passages": []}
-    assert finish(rerank(state([candidate("a")], k=0), NoReranker())) == {"passages": []}
+def test_fewer_candidates_than_k_and_none() -> None:
+    assert (
+        len(rerank(state([candidate("a")], k=3), runtime(reranker=NoReranker()))["passages"]) == 1
+    )
+    assert rerank(state([], k=3), runtime(reranker=NoReranker())) == {"passages": []}
+    assert rerank(state([candidate("a")], k=0), runtime(reranker=NoReranker())) == {"passages": []}
 
 
-def test_what_the_graph_alone_found_can_become_a_passage(finish: Callable[[Any], Update]) -> None:
-    update = finish(rerank(state([], [candidate("g", graph=0.5)]), NoReranker()))
+def test_what_the_graph_alone_found_can_become_a_passage() -> None:
+    update = rerank(state([], [candidate("g", graph=0.5)]), runtime(reranker=NoReranker()))
     assert ids(update["passages"]) == ["g"]
 
 
@@ -168,39 +171,43 @@ def test_any_question_can_be_reranked(small: View, question: str) -> None:
     assert len(FeatureReranker(small).rerank(question, pool)) == len(pool)
 
 
-def test_scores_set_k_and_the_plan_says_so(finish: Callable[[Any], Update]) -> None:
+def test_scores_set_k_and_the_plan_says_so() -> None:
     pool = [
         candidate("a", "one two", 1.0),
         candidate("b", "three four", 0.95),
         candidate("c", "five six", 0.5),
     ]
     adaptive = Settings(adapt_k="scores")
-    update = finish(rerank(state(pool, k=3), NoReranker(), adaptive))
+    update = rerank(state(pool, k=3), runtime(reranker=NoReranker(), settings=adaptive))
     assert ids(update["passages"]) == ["a", "b"]  # c weighs exp(-0.5 / 0.08) = 0.002 of a
     assert update["plan"] == {"k": 2, "Q": 3, "K": 3, "S": 1}
-    one = finish(rerank(state(pool, k=3), NoReranker(), adaptive.changed(max_k=1)))
+    one = rerank(
+        state(pool, k=3), runtime(reranker=NoReranker(), settings=adaptive.changed(max_k=1))
+    )
     assert (ids(one["passages"]), one["plan"]["k"]) == (["a"], 1)
-    fixed = finish(rerank(state(pool, k=3), NoReranker(), adaptive.changed(k=3)))
+    fixed = rerank(state(pool, k=3), runtime(reranker=NoReranker(), settings=adaptive.changed(k=3)))
     assert (len(fixed["passages"]), "plan" in fixed) == (3, False)
-    assert finish(rerank(state([], k=3), NoReranker(), adaptive))["plan"]["k"] == 0
+    assert (
+        rerank(state([], k=3), runtime(reranker=NoReranker(), settings=adaptive))["plan"]["k"] == 0
+    )
 
 
 @pytest.mark.parametrize("reranker", ["features", "none"])
-def test_what_the_question_points_to_is_taken_whole_and_first(
-    finish: Callable[[Any], Update], small: View, reranker: str
-) -> None:
+def test_what_the_question_points_to_is_taken_whole_and_first(small: View, reranker: str) -> None:
     chunks = list(small.every_chunk())
     pool = [
         *(found(chunk, pointed=1.0) for chunk in chunks[:3]),
         *(found(chunk, lexical=1.0) for chunk in chunks[3:]),
     ]
     chosen = FeatureReranker(small) if reranker == "features" else NoReranker()
-    taken = finish(rerank(state(pool, k=4), chosen))["passages"]
+    taken = rerank(state(pool, k=4), runtime(reranker=chosen))["passages"]
     assert ids(taken)[:3] == [chunk["id"] for chunk in chunks[:3]]
     assert [passage["n"] for passage in taken] == [1, 2, 3, 4]
-    few = finish(rerank(state(pool, k=1), chosen))["passages"]
+    few = rerank(state(pool, k=1), runtime(reranker=chosen))["passages"]
     assert ids(few) == [chunk["id"] for chunk in chunks[:3]]
-    by_scores = finish(rerank(state(pool[:3], k=1), chosen, Settings(adapt_k="scores")))
+    by_scores = rerank(
+        state(pool[:3], k=1), runtime(reranker=chosen, settings=Settings(adapt_k="scores"))
+    )
     assert len(by_scores["passages"]) == 3
 
 
@@ -250,23 +257,21 @@ def test_as_many_are_taken_as_there_are(drawn: list[tuple[bool, int]], k: int) -
     assert sum(flags) <= max(k // 5, k - operative)
 
 
-def test_a_definition_is_taken_whatever_it_scores_and_keeps_its_place(
-    finish: Callable[[Any], Update], small: View
-) -> None:
+def test_a_definition_is_taken_whatever_it_scores_and_keeps_its_place(small: View) -> None:
     chunks = list(small.every_chunk())
     pool = [
         found(chunks[1], pointed=1.0),
         found(chunks[0], defining=1.0),
         *(found(chunk, lexical=1.0) for chunk in chunks[2:]),
     ]
-    taken = finish(rerank(state(pool, k=3), FeatureReranker(small)))["passages"]
+    taken = rerank(state(pool, k=3), runtime(reranker=FeatureReranker(small)))["passages"]
     assert ids(taken)[:2] == [chunks[1]["id"], chunks[0]["id"]]
     assert len(taken) == 3
 
 
-def test_of_equal_passages_the_operative_one_comes_first(finish: Callable[[Any], Update]) -> None:
+def test_of_equal_passages_the_operative_one_comes_first() -> None:
     pool = [supporting("r", 3.0), candidate("a", score=2.0), candidate("b", score=1.0)]
-    taken = finish(rerank(state(pool, k=5), NoReranker()))["passages"]
+    taken = rerank(state(pool, k=5), runtime(reranker=NoReranker()))["passages"]
     assert [(p["id"], p["n"]) for p in taken] == [("a", 1), ("b", 2), ("r", 3)]
 
 
@@ -276,25 +281,30 @@ def retried(found: list[Candidate], strategy: str) -> State:
     return {**state(found, k=1), "advice": advice}
 
 
-def test_a_retry_takes_what_it_went_to_as_well(finish: Callable[[Any], Update]) -> None:
+def test_a_retry_takes_what_it_went_to_as_well() -> None:
     pool = [candidate("a"), candidate("b"), candidate("c", followed=1.0), candidate("d")]
-    update = finish(rerank(retried(pool, "whole"), NoReranker()))
+    update = rerank(retried(pool, "whole"), runtime(reranker=NoReranker()))
     assert ids(update["passages"]) == ["a", "c"]
     first = [candidate("a", followed=1.0), candidate("b")]
-    assert ids(finish(rerank(retried(first, "whole"), NoReranker()))["passages"]) == ["a"]
+    assert ids(rerank(retried(first, "whole"), runtime(reranker=NoReranker()))["passages"]) == ["a"]
 
 
-def test_a_retry_without_recitals(finish: Callable[[Any], Update]) -> None:
+def test_a_retry_without_recitals() -> None:
     pool = [supporting("a", 1.0), supporting("b", 1.0)]
-    assert finish(rerank(retried(pool, "operative"), NoReranker()))["passages"] == []
+    assert rerank(retried(pool, "operative"), runtime(reranker=NoReranker()))["passages"] == []
     pool.append(candidate("c", score=0.1))
-    assert ids(finish(rerank(retried(pool, "operative"), NoReranker()))["passages"]) == ["c"]
+    assert ids(rerank(retried(pool, "operative"), runtime(reranker=NoReranker()))["passages"]) == [
+        "c"
+    ]
 
 
-def test_a_retry_that_broadens_takes_twice_as_many(finish: Callable[[Any], Update]) -> None:
+def test_a_retry_that_broadens_takes_twice_as_many() -> None:
     pool = [candidate(name) for name in "abc"]
-    assert ids(finish(rerank(retried(pool, "broaden"), NoReranker()))["passages"]) == ["a", "b"]
-    assert ids(finish(rerank(retried(pool, "reread"), NoReranker()))["passages"]) == ["a"]
+    assert ids(rerank(retried(pool, "broaden"), runtime(reranker=NoReranker()))["passages"]) == [
+        "a",
+        "b",
+    ]
+    assert ids(rerank(retried(pool, "reread"), runtime(reranker=NoReranker()))["passages"]) == ["a"]
 
 
 class Near:
@@ -346,13 +356,13 @@ class _ByWords:
         return sorted(scored, key=lambda c: (-c["score"], c["id"]))
 
 
-def test_a_follow_up_is_ranked_by_the_words_of_its_topic_at_half_weight(finish: Ranked) -> None:
+def test_a_follow_up_is_ranked_by_the_words_of_its_topic_at_half_weight() -> None:
     pool = [candidate("a", "sails ashore mast"), candidate("b", "sails boat winter quay")]
     asked: State = {**state(pool, k=2), "standalone": "sails ashore"}
-    plain = finish(rerank(asked, _ByWords()))["passages"]
+    plain = rerank(asked, runtime(reranker=_ByWords()))["passages"]
     assert [(p["id"], p["score"]) for p in plain] == [("a", 2.0), ("b", 1.0)]
-    followed = finish(rerank({**asked, "topical": "sails boat winter quay"}, _ByWords()))[
+    followed = rerank({**asked, "topical": "sails boat winter quay"}, runtime(reranker=_ByWords()))[
         "passages"
     ]
     assert [(p["id"], p["score"]) for p in followed] == [("b", 3.0), ("a", 2.5)]
-    assert finish(rerank({**asked, "topical": ""}, _ByWords()))["passages"] == plain
+    assert rerank({**asked, "topical": ""}, runtime(reranker=_ByWords()))["passages"] == plain

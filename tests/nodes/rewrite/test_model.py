@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from fake_openai import FakeOpenAI, Reply
+from running import Nobody
 
 from lexloop.core.errors import ModelReplyError, ModelUnavailable
 from lexloop.core.types import Advice, Plan, Turn
@@ -47,7 +48,9 @@ def test_all_three_in_one_call(server: FakeOpenAI, converse: Converse) -> None:
         ),
     )
     history: list[Turn] = [{"role": "user", "content": "I would like to know about bias audits"}]
-    rewriting = converse(ModelRewriter(English()).rewrite("What is it?", history, PLAN, None))
+    rewriting = converse(
+        lambda chat: ModelRewriter(chat, English()).rewrite("What is it?", history, PLAN, None)
+    )
     assert rewriting.standalone == "What is a bias audit?"
     assert rewriting.queries == ["bias audit definition", "who performs a bias audit"]
     assert rewriting.keywords == ["bias audit"]
@@ -65,7 +68,9 @@ def test_limits_and_duplicates_are_kept_by_code(server: FakeOpenAI, converse: Co
         queries=["Bias  audit", "bias audit", "", "a fee", "a fine", "a date"],
         keywords=["Fee", "fee", "fine", "date"],
     )
-    rewriting = converse(ModelRewriter(English()).rewrite("What fee?", [], PLAN, None))
+    rewriting = converse(
+        lambda chat: ModelRewriter(chat, English()).rewrite("What fee?", [], PLAN, None)
+    )
     assert rewriting.standalone == "What fee?"
     assert rewriting.queries == ["Bias audit", "a fee", "a fine"]
     assert rewriting.keywords == ["Fee", "fine"]
@@ -73,20 +78,26 @@ def test_limits_and_duplicates_are_kept_by_code(server: FakeOpenAI, converse: Co
 
 def test_nothing_is_invented(server: FakeOpenAI, converse: Converse) -> None:
     server.otherwise = says(standalone="What fee?")
-    rewriting = converse(ModelRewriter(English()).rewrite("What fee?", [], PLAN, None))
+    rewriting = converse(
+        lambda chat: ModelRewriter(chat, English()).rewrite("What fee?", [], PLAN, None)
+    )
     assert (rewriting.queries, rewriting.keywords) == ([], [])
 
 
 def test_advice_leads(server: FakeOpenAI, converse: Converse) -> None:
     server.otherwise = says(standalone="What is a bias audit?", queries=["meaning", "a", "b"])
-    rewriting = converse(ModelRewriter(English()).rewrite(ADVICE["question"], [], PLAN, ADVICE))
+    rewriting = converse(
+        lambda chat: ModelRewriter(chat, English()).rewrite(ADVICE["question"], [], PLAN, ADVICE)
+    )
     assert rewriting.queries == ["bias audit definition", "meaning", "a"]
     assert 'kind="guidance">\nLook for the definition.\n' in server.requests[0].user
 
 
 def test_no_call_where_nothing_is_wanted(server: FakeOpenAI, converse: Converse) -> None:
     plan: Plan = {"k": 5, "Q": 0, "K": 0, "S": 0}
-    rewriting = converse(ModelRewriter(English()).rewrite("What fee?", [], plan, None))
+    rewriting = converse(
+        lambda chat: ModelRewriter(chat, English()).rewrite("What fee?", [], plan, None)
+    )
     assert rewriting.standalone == "What fee?"
     assert server.requests == []
 
@@ -100,11 +111,11 @@ def test_failure_is_passed_on(
 ) -> None:
     server.otherwise = reply
     with pytest.raises(error):
-        converse(ModelRewriter(English()).rewrite("What fee?", [], PLAN, None))
+        converse(lambda chat: ModelRewriter(chat, English()).rewrite("What fee?", [], PLAN, None))
 
 
 def test_prompt_and_schema_name_the_same_fields() -> None:
-    system = ModelRewriter(English())._prompt.system
+    system = ModelRewriter(Nobody(), English())._prompt.system
     assert all(f'"{field}"' in system for field in RewriteReply.model_fields)
 
 
@@ -114,7 +125,9 @@ def test_a_question_in_another_language_is_to_be_translated(
     server.otherwise = says(standalone="How high is the fee?", queries=["amount of the fee"])
     plan: Plan = {"k": 5, "Q": 0, "K": 0, "S": 0}
     rewriting = converse(
-        ModelRewriter(English()).rewrite("Wie hoch ist die Gebühr?", [], plan, None)
+        lambda chat: ModelRewriter(chat, English()).rewrite(
+            "Wie hoch ist die Gebühr?", [], plan, None
+        )
     )
     assert rewriting.standalone == "How high is the fee?"
     [request] = server.requests

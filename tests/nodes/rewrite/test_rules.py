@@ -1,16 +1,16 @@
 """The embedded rewriter: sub-queries and keywords."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from running import runtime
 
-from lexloop.core.state import State, Update
+from lexloop.core.state import State
 from lexloop.core.types import ABSTENTION, Advice, Plan, Reading, Turn
 from lexloop.corpus.text.tokens import words
-from lexloop.nodes.rewrite.node import Rewriting, rewrite
+from lexloop.models.background import finished
+from lexloop.nodes.context import Rewriting
+from lexloop.nodes.rewrite.node import rewrite
 from lexloop.nodes.rewrite.rules import NoRewriter, RuleRewriter, distinct, keywords
 
 PLAN: Plan = {"k": 5, "Q": 5, "K": 4, "S": 2}
@@ -28,10 +28,7 @@ def rewritten(
     plan: Plan = PLAN,
     advice: Advice | None = None,
 ) -> Rewriting:
-    with pytest.raises(StopIteration) as done:
-        next(RuleRewriter().rewrite(question, history or [], plan, advice))
-    result: Rewriting = done.value.value
-    return result
+    return finished(RuleRewriter().rewrite(question, history or [], plan, advice))
 
 
 @pytest.mark.parametrize(
@@ -131,19 +128,19 @@ def test_distinct_compares_words() -> None:
     assert distinct(["A  fee?", "a fee", "", "?", "The fee", "a FEE!"]) == ["A fee?", "The fee"]
 
 
-def test_without_a_rewriter_the_question_stays(finish: Callable[[Any], Any]) -> None:
+def test_without_a_rewriter_the_question_stays() -> None:
     history: list[Turn] = [{"role": "user", "content": "bias audits"}]
-    unchanged = finish(NoRewriter().rewrite("What is it?", history, PLAN, None))
+    unchanged = finished(NoRewriter().rewrite("What is it?", history, PLAN, None))
     assert unchanged == Rewriting("What is it?", [], [])
 
 
-def test_the_node_writes_all_three(finish: Callable[[Any], Update]) -> None:
+def test_the_node_writes_all_three() -> None:
     state: State = {
         "asked": "What is it?",
         "history": [{"role": "user", "content": "I would like to know about bias audits"}],
         "plan": PLAN,
     }
-    assert finish(rewrite(state, RuleRewriter(), None)) == {
+    assert finished(rewrite(state, runtime(rewriter=RuleRewriter(), wording=None))) == {
         "read_as": [],
         "untranslated": "",
         "standalone": "What are bias audits?",
@@ -153,14 +150,14 @@ def test_the_node_writes_all_three(finish: Callable[[Any], Update]) -> None:
     }
 
 
-def test_on_a_retry_the_engineered_question_is_rewritten(finish: Callable[[Any], Update]) -> None:
+def test_on_a_retry_the_engineered_question_is_rewritten() -> None:
     state: State = {
         "asked": "What is it?",
         "history": [{"role": "user", "content": "bias audits"}],
         "plan": PLAN,
         "advice": ADVICE,
     }
-    update = finish(rewrite(state, RuleRewriter(), None))
+    update = finished(rewrite(state, runtime(rewriter=RuleRewriter(), wording=None)))
     assert update["standalone"] == "Who pays the mooring fee?"
     assert update["queries"][0] == "duties of owners"
 
@@ -195,13 +192,11 @@ class Translating(NoRewriter):
 
 
 @pytest.mark.parametrize("rewriter", [RuleRewriter(), Translating()])
-def test_words_of_another_language_are_no_slips(
-    rewriter: NoRewriter, finish: Callable[[Any], Update]
-) -> None:
+def test_words_of_another_language_are_no_slips(rewriter: NoRewriter) -> None:
     wording = Wording()
     history: list[Turn] = [{"role": "user", "content": "Wo ist ein birth?"}]
     state: State = {"asked": "Was ist ein birth?", "history": history, "plan": PLAN}
-    update = finish(rewrite(state, rewriter, wording))
+    update = finished(rewrite(state, runtime(rewriter=rewriter, wording=wording)))
     assert wording.given == []
     assert (update["standalone"], update["read_as"]) == ("Was ist ein birth?", [])
     said = (
@@ -212,7 +207,7 @@ def test_words_of_another_language_are_no_slips(
     assert update["untranslated"] == ("" if rewriter.translates else said)
 
 
-def test_slips_are_mended_in_the_question_and_before_it(finish: Callable[[Any], Update]) -> None:
+def test_slips_are_mended_in_the_question_and_before_it() -> None:
     state: State = {
         "asked": "Who inspects it and the birth?",
         "history": [
@@ -221,13 +216,13 @@ def test_slips_are_mended_in_the_question_and_before_it(finish: Callable[[Any], 
         ],
         "plan": PLAN,
     }
-    update = finish(rewrite(state, RuleRewriter(), Wording()))
+    update = finished(rewrite(state, runtime(rewriter=RuleRewriter(), wording=Wording())))
     assert update["standalone"] == "Who inspects a berth and the berth?"
     assert update["read_as"] == [{"written": "birth", "read": "berth"}]
     assert all("birth" not in text for text in [*update["queries"], *update["keywords"]])
 
 
-def test_a_retry_mends_nothing_and_keeps_what_was_read(finish: Callable[[Any], Update]) -> None:
+def test_a_retry_mends_nothing_and_keeps_what_was_read() -> None:
     wording, read_as = Wording(), [Reading(written="birth", read="berth")]
     state: State = {
         "asked": "What is a birth?",
@@ -236,7 +231,10 @@ def test_a_retry_mends_nothing_and_keeps_what_was_read(finish: Callable[[Any], U
         "advice": ADVICE,
         "read_as": read_as,
     }
-    assert finish(rewrite(state, RuleRewriter(), wording))["read_as"] == read_as
+    assert (
+        finished(rewrite(state, runtime(rewriter=RuleRewriter(), wording=wording)))["read_as"]
+        == read_as
+    )
     assert wording.given == []
 
 
@@ -252,9 +250,7 @@ def test_a_retry_mends_nothing_and_keeps_what_was_read(finish: Callable[[Any], U
         ("Yes. [1]", "And the sails, regarding I am off in winter. Can my boat stay here?"),
     ],
 )
-def test_a_story_is_called_what_its_answer_is_about(
-    answer: str, standalone: str, finish: Callable[[Any], Update]
-) -> None:
+def test_a_story_is_called_what_its_answer_is_about(answer: str, standalone: str) -> None:
     state: State = {
         "asked": "And the sails?",
         "history": [
@@ -263,13 +259,11 @@ def test_a_story_is_called_what_its_answer_is_about(
         ],
         "plan": PLAN,
     }
-    update = finish(rewrite(state, RuleRewriter(), Wording()))
+    update = finished(rewrite(state, runtime(rewriter=RuleRewriter(), wording=Wording())))
     assert update["standalone"] == standalone
 
 
-def test_a_follow_up_is_searched_by_the_words_of_its_topic_as_well(
-    finish: Callable[[Any], Update],
-) -> None:
+def test_a_follow_up_is_searched_by_the_words_of_its_topic_as_well() -> None:
     state: State = {
         "asked": "And the sails?",
         "history": [
@@ -278,16 +272,19 @@ def test_a_follow_up_is_searched_by_the_words_of_its_topic_as_well(
         ],
         "plan": PLAN,
     }
-    update = finish(rewrite(state, RuleRewriter(), Wording()))
+    update = finished(rewrite(state, runtime(rewriter=RuleRewriter(), wording=Wording())))
     assert update["topical"] == "And the sails? winter boat stay"
     assert update["queries"][-1] == update["topical"]
-    retried = finish(rewrite({**state, **update, "advice": ADVICE}, RuleRewriter(), Wording()))
+    retried = finished(
+        rewrite(
+            {**state, **update, "advice": ADVICE},
+            runtime(rewriter=RuleRewriter(), wording=Wording()),
+        )
+    )
     assert retried["topical"] == ""
 
 
-def test_the_place_of_the_last_answer_is_looked_up_by_what_it_quotes_first(
-    finish: Callable[[Any], Update],
-) -> None:
+def test_the_place_of_the_last_answer_is_looked_up_by_what_it_quotes_first() -> None:
     wording = Wording()
     history: list[Turn] = [
         {"role": "user", "content": "Where do boats winter?"},
@@ -298,19 +295,19 @@ def test_the_place_of_the_last_answer_is_looked_up_by_what_it_quotes_first(
         {"role": "assistant", "content": ABSTENTION},
     ]
     asked: State = {"asked": "And paragraph 3?", "history": history, "plan": PLAN}
-    update = finish(rewrite(asked, RuleRewriter(), wording))
+    update = finished(rewrite(asked, runtime(rewriter=RuleRewriter(), wording=wording)))
     assert update["standalone"] == "And paragraph 3 of Article 9?"
     assert wording.looked_up == ["They may leave them ashore."]
     other: State = {"asked": "And if not?", "history": history, "plan": PLAN}
-    update = finish(rewrite(other, RuleRewriter(), wording))
+    update = finished(rewrite(other, runtime(rewriter=RuleRewriter(), wording=wording)))
     assert update["standalone"] == "And if not, regarding Winter storage?"
 
 
-def test_of_a_long_conversation_the_end_is_read(finish: Callable[[Any], Update]) -> None:
+def test_of_a_long_conversation_the_end_is_read() -> None:
     wording = Wording()
     history: list[Turn] = [{"role": "user", "content": f"Turn {n}"} for n in range(200)]
     state: State = {"asked": "What is it?", "history": history, "plan": PLAN}
-    finish(rewrite(state, RuleRewriter(), wording))
+    finished(rewrite(state, runtime(rewriter=RuleRewriter(), wording=wording)))
     assert wording.given == ["What is it?", *(f"Turn {n}" for n in range(176, 200))]
 
 

@@ -1,19 +1,11 @@
-"""Steps that may need a model, written once and run both synchronously and asynchronously.
+"""What a chat model is asked, what it says, and whoever asks it."""
 
-A step is a generator. Where it needs a model it yields a ``ChatRequest`` and is sent a
-``ChatReply``, or has a ``ModelError`` thrown into it. Whoever drives it decides how to wait, so no
-node exists twice and none blocks an event loop.
-"""
-
-import functools
-from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import ParamSpec, TypeVar
+from typing import Protocol, TypeVar
 
 from pydantic import BaseModel
 
 T = TypeVar("T")
-P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
@@ -50,18 +42,17 @@ class ChatReply:
     reasoning: str = ""
 
 
-Dialogue = Generator[ChatRequest, ChatReply, T]
+class Chat(Protocol):
+    """A chat model as its users see it: time, cost and what is kept are looked after."""
 
+    async def ask(self, request: ChatRequest) -> ChatReply:
+        """Answer a request.
 
-def unassisted(step: Callable[P, T]) -> Callable[P, Dialogue[T]]:
-    """Give a step that needs no model the shape of one that may."""
-
-    @functools.wraps(step)
-    def run(*args: P.args, **kwargs: P.kwargs) -> Dialogue[T]:
-        return step(*args, **kwargs)
-        yield  # makes this a generator
-
-    return run
+        Raises:
+            ModelError: There is no usable reply.
+            DeadlineExceeded: The time for it ran out.
+        """
+        ...
 
 
 def parsed(reply: ChatReply, schema: type[T]) -> T:
