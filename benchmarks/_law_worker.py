@@ -14,7 +14,7 @@ from lexloop.corpus.index.manifest import Source
 from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.opening import tools_for
 from lexloop.graph.build import build_graph
-from lexloop.graph.workshop import Workshop
+from lexloop.graph.resources import Resources
 from lexloop.models.minilm import load_minilm
 
 
@@ -22,7 +22,7 @@ def main() -> None:
     """Do each line's bidding until there are no more."""
     minilm = load_minilm()
     minilm.embed(["The first call prepares what later ones find ready."])
-    graph = build_graph(Workshop(Connection()))
+    graph = build_graph(Resources(Connection()))
     for line in sys.stdin:
         wanted = json.loads(line)
         began = time.perf_counter()

@@ -25,7 +25,7 @@ from fake_openai import FakeOpenAI, Reply, Request, refusal  # noqa: E402
 from lexloop.core.errors import LexloopError  # noqa: E402
 from lexloop.core.settings import Settings  # noqa: E402
 from lexloop.graph.build import Lexloop, build_graph  # noqa: E402
-from lexloop.graph.workshop import Workshop  # noqa: E402
+from lexloop.graph.resources import Resources  # noqa: E402
 
 _QUESTION = "When must an employer have its tool audited?"
 _REPLY_CHARS = 5_000_000
@@ -85,9 +85,9 @@ def _peak_mb() -> int:
 def _graph(server: FakeOpenAI, **settings: Any) -> Lexloop:
     """A graph with its documents open."""
     chosen = Settings(**{"deadline_s": _DEADLINE_S, **settings})
-    workshop = Workshop(server.connection, chosen)
-    workshop(None)
-    return build_graph(workshop)
+    resources = Resources(server.connection, chosen)
+    resources(None)
+    return build_graph(resources)
 
 
 def _long_reply(pieces: int, node: str) -> Callable[[FakeOpenAI], Seen]:
@@ -118,7 +118,7 @@ def _dripping_embedder(server: FakeOpenAI) -> Seen:
 def _embedder_dripping_from_the_start(server: FakeOpenAI) -> Seen:
     server.embedding_otherwise = Reply(drip=True)
     settings = Settings(deadline_s=_DEADLINE_S, **_REMOTE)
-    return _asked(build_graph(Workshop(server.connection, settings)))
+    return _asked(build_graph(Resources(server.connection, settings)))
 
 
 def _clock_set(days: int) -> Callable[[FakeOpenAI], Seen]:

@@ -17,7 +17,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from lexloop.core.errors import LexloopError
 from lexloop.graph.build import build_graph
-from lexloop.graph.workshop import Workshop
+from lexloop.graph.resources import Resources
 
 _CALLS, _PROCESSES, _TURNS = 32, 2, 8
 _LIMIT_S = 300.0
@@ -27,9 +27,9 @@ _GRAPH = """
 import sys
 from langgraph.checkpoint.sqlite import SqliteSaver
 from lexloop.graph.build import build_graph
-from lexloop.graph.workshop import Workshop
+from lexloop.graph.resources import Resources
 with SqliteSaver.from_conn_string(sys.argv[1]) as saver:
-    graph = build_graph(Workshop(), saver)
+    graph = build_graph(Resources(), saver)
     for question in sys.stdin:
         graph.invoke({"question": question}, {"configurable": {"thread_id": "promise"}})
 """
@@ -37,15 +37,15 @@ with SqliteSaver.from_conn_string(sys.argv[1]) as saver:
 
 def held() -> Iterator[Line]:
     """Calls in this process, then processes on one file."""
-    workshop = Workshop()
-    workshop(None)
+    resources = Resources()
+    resources(None)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        yield _calls(workshop, InMemorySaver())
+        yield _calls(resources, InMemorySaver())
         with SqliteSaver.from_conn_string(str(folder / "calls.sqlite")) as saver:
-            yield _calls(workshop, saver)
-        yield asyncio.run(_acalls(workshop, None))
-        yield asyncio.run(_acalls(workshop, folder / "acalls.sqlite"))
+            yield _calls(resources, saver)
+        yield asyncio.run(_acalls(resources, None))
+        yield asyncio.run(_acalls(resources, folder / "acalls.sqlite"))
         graph = [sys.executable, "-c", _GRAPH, str(folder / "graphs.sqlite")]
         yield _processes("graphs", graph, folder / "graphs.sqlite")
         file = folder / "chats.sqlite"
@@ -53,8 +53,8 @@ def held() -> Iterator[Line]:
         yield _processes("chats", [*chat, "--threads-file", str(file)], file)
 
 
-def _calls(workshop: Workshop, saver: BaseCheckpointSaver[Any]) -> Line:
-    graph = build_graph(workshop, saver)
+def _calls(resources: Resources, saver: BaseCheckpointSaver[Any]) -> Line:
+    graph = build_graph(resources, saver)
 
     def ask(number: int) -> bool:
         try:
@@ -69,15 +69,15 @@ def _calls(workshop: Workshop, saver: BaseCheckpointSaver[Any]) -> Line:
     return _line(f"{_CALLS} invoke at once, {type(saver).__name__}", messages, answered, _CALLS)
 
 
-async def _acalls(workshop: Workshop, file: Path | None) -> Line:
+async def _acalls(resources: Resources, file: Path | None) -> Line:
     if file is None:
-        return await _asked_at_once(workshop, InMemorySaver())
+        return await _asked_at_once(resources, InMemorySaver())
     async with AsyncSqliteSaver.from_conn_string(str(file)) as saver:
-        return await _asked_at_once(workshop, saver)
+        return await _asked_at_once(resources, saver)
 
 
-async def _asked_at_once(workshop: Workshop, saver: BaseCheckpointSaver[Any]) -> Line:
-    graph = build_graph(workshop, saver)
+async def _asked_at_once(resources: Resources, saver: BaseCheckpointSaver[Any]) -> Line:
+    graph = build_graph(resources, saver)
     calls = (
         graph.ainvoke({"question": f"{_QUESTION} ({number})"}, _THREAD) for number in range(_CALLS)
     )

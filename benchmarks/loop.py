@@ -35,7 +35,7 @@ from lexloop.core.types import Advice, Attempt, Strategy
 from lexloop.evaluation.gold import GoldQuestion, read_gold
 from lexloop.evaluation.metrics.correctness import is_correct
 from lexloop.graph.build import Lexloop, build_graph
-from lexloop.graph.workshop import Workshop
+from lexloop.graph.resources import Resources
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import Context
 from lexloop.nodes.engineer_prompt.rules import advised
@@ -121,7 +121,7 @@ def main() -> None:
     """Ask every set, print what retries did, and write it where asked."""
     options = _options()
     report: dict[str, Any] = {}
-    workshop = Workshop(Connection())
+    resources = Resources(Connection())
     with tempfile.TemporaryDirectory() as made:
         for name in options.sets.split(","):
             folder = options.folders[name]
@@ -131,11 +131,11 @@ def main() -> None:
             read = _probes if name == "gdpr" else _gold
             corpus, questions = read(folder, Path(made), options)
             settings = Settings(corpus=str(corpus))
-            report[name] = _account(Asker(build_graph(workshop), settings), questions)
+            report[name] = _account(Asker(build_graph(resources), settings), questions)
             print(_table(name, report[name]), flush=True)
             alone: Figures = {}
             for strategy in get_args(Strategy) if options.each else ():
-                graph = build_graph(_with_only(workshop, strategy))
+                graph = build_graph(_with_only(resources, strategy))
                 asker = Asker(graph, settings.changed(max_retries=1))
                 alone[strategy] = _account(asker, questions)["all"]
                 print(f"{strategy} alone on {name}", alone[strategy], file=sys.stderr, flush=True)
@@ -161,8 +161,8 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def _with_only(workshop: Workshop, strategy: Strategy) -> Callable[..., Context]:
-    return lambda context, snapshot: replace(workshop(context, snapshot), engineer=Only(strategy))
+def _with_only(resources: Resources, strategy: Strategy) -> Callable[..., Context]:
+    return lambda context, snapshot: replace(resources(context, snapshot), engineer=Only(strategy))
 
 
 def _probes(folder: Path, made: Path, options: argparse.Namespace) -> tuple[Path, list[Question]]:

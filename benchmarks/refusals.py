@@ -19,7 +19,7 @@ from _pipeline import read_rows
 
 from lexloop.core.settings import Settings
 from lexloop.graph.build import Lexloop, build_graph
-from lexloop.graph.workshop import Workshop
+from lexloop.graph.resources import Resources
 
 _DATA = Path(__file__).parents[1] / "data"
 _Z = 1.96
@@ -39,7 +39,7 @@ def main() -> None:
     named = [r for r in read_rows(options.named) if options.topic in (None, r["topic"])]
     print("| corpus | kind | refused | share |\n|---|---|---|---|")
     for corpus in options.corpus:
-        graph = build_graph(Workshop(defaults=Settings(corpus=corpus)))
+        graph = build_graph(Resources(defaults=Settings(corpus=corpus)))
         asked = {
             kind: [row["query"] for row in negative if row["kind"] == kind]
             for kind in dict.fromkeys(row["kind"] for row in negative)

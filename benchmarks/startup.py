@@ -17,7 +17,7 @@ from pathlib import Path
 from lexloop.core.settings import Settings
 from lexloop.core.types import Advice, Attempt, Candidate, Passage, Plan, Pointed, Triplet, Turn
 from lexloop.graph.build import build_graph
-from lexloop.graph.workshop import Workshop
+from lexloop.graph.resources import Resources
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import Context, Draft, Rewriting
 
@@ -110,7 +110,7 @@ def graph_overhead_ms() -> float:
 
 def ask_warm_ms(runs: int) -> float:
     """Milliseconds of a question to a loaded graph, over several different ones."""
-    graph = build_graph(Workshop())
+    graph = build_graph(Resources())
     graph.invoke({"question": QUESTION})
     rounds = [
         median_seconds(lambda question=question: graph.invoke({"question": question}), 1)

@@ -4,6 +4,6 @@ import os
 
 from lexloop.core.settings import Connection
 from lexloop.graph.build import build_graph
-from lexloop.graph.workshop import Workshop
+from lexloop.graph.resources import Resources
 
-graph = build_graph(Workshop(Connection.from_environment(os.environ)))
+graph = build_graph(Resources(Connection.from_environment(os.environ)))

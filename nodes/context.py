@@ -1,6 +1,6 @@
 """What the nodes get from outside: all that can be exchanged, and what it gives back."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -22,8 +22,10 @@ from lexloop.core.types import (
 )
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.models.chat import ChatModel
-from lexloop.nodes.evaluate.checks import TextOf
-from lexloop.nodes.hybrid_retrieve.backend import Backend
+from lexloop.nodes.backend import Backend
+
+TextOf = Callable[[str], str | None]
+"""From the name of a document to its text; None where an asker may not see it."""
 
 
 class ComplexityClassifier(Protocol):

@@ -89,13 +89,13 @@ def _open(settings: "Settings", base_url: str | None) -> "KnowledgeGraph":
     from lexloop.apps.cli.progress import Progress
     from lexloop.apps.cli.session import say_where_text_goes, text_hosts
     from lexloop.core.errors import SettingsError
-    from lexloop.graph.workshop import Workshop
+    from lexloop.graph.resources import Resources
 
     connection = options.chosen_connection(base_url)
     with Progress() as progress:
         progress.say("Loading")
         say_where_text_goes(text_hosts(settings, connection))
-        source = Workshop(connection, progress=progress.corpus)(settings).graph_source
+        source = Resources(connection, progress=progress.corpus)(settings).graph_source
         if source is None:
             raise SettingsError(
                 f"The settings leave the knowledge graph out (variant {settings.variant}, "

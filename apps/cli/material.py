@@ -8,9 +8,9 @@ from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.view import View
-from lexloop.corpus.opening import left_out, open_corpus, tools_for
+from lexloop.corpus.opening import left_out
 from lexloop.evaluation.asking import Asker, asker_for
-from lexloop.models.embedders import load_embedder
+from lexloop.graph.resources import Resources
 
 _MOST_NAMED = 5
 Report = Callable[[str, int, int], None]
@@ -25,9 +25,9 @@ def opened(
     Raises:
         LexloopError: The documents or the embedder cannot be used.
     """
-    embedder = load_embedder(settings.embedder, connection)
-    collection, troubles = open_corpus(settings.corpus, tools_for(settings, embedder), report)
-    with closing(collection):
+    settings = settings.changed(model=None, triplet_extractor="embedded")
+    with closing(Resources(connection, progress=report)) as resources:
+        collection, troubles = resources.collection(settings)
         view = collection.seen_by(Filters.of(settings))
         missing = [*left_out(view), *troubles]
         tell([f"Left out: {item['wanted']}: {item['reason']}" for item in missing[:_MOST_NAMED]])

@@ -78,7 +78,7 @@ class Progress:
                 self._live.update(self._shown(self._spinner))
 
     def corpus(self, stage: str, done: int, total: int) -> None:
-        """How far the indexing of a corpus is, as ``Workshop`` reports it."""
+        """How far the indexing of a corpus is, as ``Resources`` reports it."""
         self.say(f"{_CORPUS_STAGES.get(stage, stage)} {done}/{total}")
 
     def begin(self) -> None:

@@ -91,11 +91,11 @@ def open_session(
         hosts = text_hosts(settings, connection)
         say_where_text_goes(hosts)
         from lexloop.graph.build import build_graph
-        from lexloop.graph.workshop import Workshop
+        from lexloop.graph.resources import Resources
 
-        workshop = Workshop(connection, progress=progress.corpus)
-        workshop(settings)
-        return Session(build_graph(workshop, checkpointer), settings, hosts)
+        resources = Resources(connection, progress=progress.corpus)
+        resources(settings)
+        return Session(build_graph(resources, checkpointer), settings, hosts)
 
 
 @contextmanager

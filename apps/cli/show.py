@@ -76,13 +76,13 @@ def _open(settings: "Settings", base_url: str | None) -> "View":
     from lexloop.apps.cli.progress import Progress
     from lexloop.apps.cli.session import say_where_text_goes, text_hosts
     from lexloop.core.filters import Filters
-    from lexloop.evaluation.run.sources import Sources
+    from lexloop.graph.resources import Resources
 
     connection = options.chosen_connection(base_url)
     with Progress() as progress:
         progress.say("Loading")
         say_where_text_goes(text_hosts(settings, connection))
-        collection, _ = Sources(connection, progress.corpus).collection(settings)
+        collection, _ = Resources(connection, progress=progress.corpus).collection(settings)
         return collection.seen_by(Filters.of(settings))
 
 

@@ -16,11 +16,12 @@ from lexloop.corpus.index.view import View
 from lexloop.evaluation.evidence import Judged
 from lexloop.evaluation.gold import GoldQuestion, Said
 from lexloop.evaluation.record import PassageSeen, Record
+from lexloop.evaluation.run.embedding import Metered
 from lexloop.evaluation.run.judges import Judges, Kit
 from lexloop.evaluation.run.measure import Measured, measure
-from lexloop.evaluation.run.sources import Metered, Sources
 from lexloop.evaluation.run.task import Negative, Plan, Task, unanswered
 from lexloop.graph.build import build_graph
+from lexloop.graph.resources import Resources
 from lexloop.nodes.context import Context
 
 
@@ -33,6 +34,7 @@ class _Way:
     asked under another row would seem fast.
     """
 
+    documents: Collection
     collection: Collection
     parts: Context
     kit: Kit
@@ -51,12 +53,12 @@ class Bench:
     def __init__(self, plan: Plan) -> None:
         environ = {**os.environ, "LEXLOOP_BASE_URL": plan["base_url"] or ""}
         connection = Connection.from_environment(environ)
-        self._sources = Sources(connection)
+        self._resources = Resources(connection)
         self._settings = [Settings(**way["settings"]) for way in plan["ways"]]
         self._closed = [way["closed"] for way in plan["ways"]]
         self._gold = [GoldQuestion(**row) for row in plan["gold"]]
         self._negative = [Negative(**row) for row in plan["negative"]]
-        self._judges = Judges(self._sources, connection, plan["judge"])
+        self._judges = Judges(connection, plan["judge"])
         self._known: dict[View, Judged] = {}
         self._meters: dict[str, Metered] = {}
         self._asked_last = ""
@@ -64,7 +66,7 @@ class Bench:
         self._graph = build_graph(lambda *_: self._chosen)
         # made before the first question, where it can fail
         self._ways = [
-            self._over(self._sources.collection(settings)[0], settings)
+            self._over(self._resources.collection(settings)[0], settings)
             for settings in self._settings
         ]
 
@@ -89,9 +91,9 @@ class Bench:
     def _answered(self, gold: GoldQuestion, way: int, measured: bool) -> Record:
         settings, closed = self._settings[way], self._closed[way]
         self._about(gold)
-        whole = self._sources.collection(settings)[0]
-        view, meter = whole.seen_by(Filters.of(settings)), self._meter(whole)
         chosen = self._ways[way]
+        whole = chosen.documents
+        view, meter = whole.seen_by(Filters.of(settings)), self._meter(whole)
         if closed and measured and not gold.out_of_scope:
             chosen = self._over(view.without(self._judged(view).to_take_out(gold)), settings)
         chosen.collection.forget()
@@ -120,8 +122,9 @@ class Bench:
     def _over(self, documents: Collection, settings: Settings) -> _Way:
         collection = documents.embedded_by(self._meter(documents))
         return _Way(
+            documents,
             collection,
-            self._sources.components(settings, collection),
+            self._resources.over(settings, collection),
             self._judges.over(documents, Filters.of(settings)),
         )
 

@@ -10,9 +10,10 @@ from lexloop.core.types import Passage
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.view import View
 from lexloop.evaluation.asking import Asker, asker_for
-from lexloop.evaluation.run.sources import Embed, OneByOne, Sources
+from lexloop.evaluation.run.embedding import Embed, OneByOne
 from lexloop.models.background import finished
 from lexloop.models.embedding import Embedder
+from lexloop.models.trained import load_shipped
 from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.correctness import CorrectnessJudge
 from lexloop.nodes.evaluate.embedded import EmbeddedJudge
@@ -67,7 +68,6 @@ class Judges:
     """Loaded once in a process.
 
     Args:
-        sources: Holds the embedding models.
         connection: Where the model that judges is reached.
         judge: Its settings; None without one.
 
@@ -75,14 +75,11 @@ class Judges:
         LexloopError: Their weights cannot be read, or the model that judges cannot be used.
     """
 
-    def __init__(
-        self, sources: Sources, connection: Connection, judge: dict[str, Any] | None
-    ) -> None:
-        self._sources = sources
+    def __init__(self, connection: Connection, judge: dict[str, Any] | None) -> None:
         self._alone: dict[str, OneByOne] = {}
         self._counts: dict[tuple[str, str], int] = {}
         self._once = Once()
-        self._embed: Embed = self._one_by_one(sources.embedder("embedded")).embed
+        self._embed: Embed = self._one_by_one(load_shipped()).embed
         self._support = ClaimSupport.load(self._embed)
         self._correctness = CorrectnessJudge.load(self._embed)
         self._asker = asker_for(Settings(**judge), connection) if judge else None
@@ -111,7 +108,7 @@ class Judges:
 
     def context_tokens(self, passages: list[Passage]) -> int:
         """The tokens of the passages as the embedded model counts them, whatever answers."""
-        embedder = self._sources.embedder("embedded")
+        embedder = load_shipped()
         total = 0
         for passage in passages:
             key = passage["id"], passage["text"]

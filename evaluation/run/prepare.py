@@ -24,8 +24,8 @@ from lexloop.evaluation.run.identity import (
     file_sha256,
 )
 from lexloop.evaluation.run.rows import Row, divided
-from lexloop.evaluation.run.sources import Sources
 from lexloop.evaluation.run.task import Negative, Plan, Way
+from lexloop.graph.resources import Resources
 
 
 @dataclass(frozen=True)
@@ -180,19 +180,19 @@ def _open(
     ways: Sequence[Way], wanted: Wanted, connection: Connection, progress: Progress
 ) -> list[str]:
     """Open every collection once, so that the workers find it indexed; what was left out."""
-    sources = Sources(connection, progress)
+    resources = Resources(connection, progress=progress)
     notes: dict[str, None] = {}
     try:
         for way in ways:
             settings = Settings(**way["settings"])
-            sources.chat(settings)
-            collection, troubles = sources.collection(settings)
+            resources.chat(settings)
+            collection, troubles = resources.collection(settings)
             view = collection.seen_by(Filters.of(settings))
             _refuse_gold(view.documents, wanted)
             missing = [*left_out(view), *troubles]
             notes |= {f"{item['wanted']}: {item['reason']}": None for item in missing}
     finally:
-        sources.close()
+        resources.close()
     return list(notes)
 
 

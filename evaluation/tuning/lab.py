@@ -17,9 +17,10 @@ from lexloop.corpus.index.view import View
 from lexloop.evaluation.evidence import ChunkGrams, Judged, grams_of
 from lexloop.evaluation.gold import GoldQuestion
 from lexloop.evaluation.metrics.similarity import cosine
-from lexloop.evaluation.run.sources import OneByOne, Sources
+from lexloop.evaluation.run.embedding import OneByOne
 from lexloop.evaluation.tuning.objectives import OBJECTIVES, Objective, of_passages
 from lexloop.graph.build import Lexloop, build_graph
+from lexloop.graph.resources import Resources
 from lexloop.models.embedding import Embedder
 from lexloop.nodes.evaluate.correctness import CorrectnessJudge
 from lexloop.nodes.markers import without_markers
@@ -64,7 +65,7 @@ class Lab:
     """
 
     def __init__(self, connection: Connection, progress: Progress = silent) -> None:
-        self._sources = _Remembering(connection, progress)
+        self._resources = _Remembering(connection, progress=progress)
         self._known: dict[View, tuple[Judged, ChunkGrams]] = {}
 
     def measure(
@@ -87,10 +88,10 @@ class Lab:
             LexloopError: The settings, the corpus or the data cannot be used. A model that fails
                 on a question leaves that question's scores unresolved.
         """
-        collection = self._sources.collection(settings)[0]
+        collection = self._resources.collection(settings)[0]
         view = collection.seen_by(Filters.of(settings))
         judged = settings if answered else settings.changed(evaluator="none")
-        parts = self._sources.components(judged, collection)
+        parts = self._resources.over(judged, collection)
         graph = build_graph(lambda *_: parts)
         rows: list[dict[Objective, Score]] = []
         tokens: list[float] = []
@@ -141,20 +142,18 @@ class Lab:
 
     @cached_property
     def _embedded(self) -> Embedder:
-        return self._sources.embedder("embedded")
+        return self._resources.embedder(Settings())
 
     @cached_property
     def _correctness(self) -> CorrectnessJudge:
         return CorrectnessJudge.load(self._embedded.embed)
 
 
-class _Remembering(Sources):
+class _Remembering(Resources):
     """Embeds a question once for all settings that are tried on it."""
 
-    def embedder(self, name: str) -> Embedder:
-        if name not in self._embedders:
-            self._embedders[name] = OneByOne(super().embedder(name))
-        return self._embedders[name]
+    def _load(self, name: str) -> Embedder:
+        return OneByOne(super()._load(name))
 
 
 def _state(gold: GoldQuestion, graph: Lexloop, answered: bool) -> dict[str, Any]:

@@ -1,18 +1,17 @@
 """What code verifies of an answer: its citations exist and its facts stand in what it cites."""
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import replace
 
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.types import Citation
 from lexloop.corpus.structure.statements import unnumbered
 from lexloop.corpus.text.tokens import tokenize
+from lexloop.nodes.context import TextOf
 from lexloop.nodes.evaluate.facts import facts, states
 from lexloop.nodes.evaluate.foreign import foreign_matter
 from lexloop.nodes.markers import CitedSentence, cited_sentences
-
-TextOf = Callable[[str], str | None]
 
 # Of the claims that people called supported every one shares two words with its evidence, of
 # claims and the evidence of others one in a hundred (WiCE, development split).

@@ -9,8 +9,8 @@ from langgraph.runtime import Runtime
 from lexloop.core.errors import LexloopError
 from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, Attempt, Evaluation
-from lexloop.nodes.context import Context, Judgement
-from lexloop.nodes.evaluate.checks import TextOf, citation_problems, without_told
+from lexloop.nodes.context import Context, Judgement, TextOf
+from lexloop.nodes.evaluate.checks import citation_problems, without_told
 from lexloop.nodes.evaluate.verdict import (
     best_attempt,
     finding_of,

@@ -16,10 +16,10 @@ from lexloop.core.types import (
     Pointed,
     PointedUnit,
 )
+from lexloop.nodes.backend import Backend
 from lexloop.nodes.context import Context
 from lexloop.nodes.definition import asked_definition
 from lexloop.nodes.hybrid_retrieve.around import whole
-from lexloop.nodes.hybrid_retrieve.backend import Backend
 from lexloop.nodes.hybrid_retrieve.choice import fuse, reads_host, unread
 from lexloop.nodes.hybrid_retrieve.found import Found, Scores
 from lexloop.nodes.hybrid_retrieve.host import host_score

@@ -9,14 +9,14 @@ import pytest
 
 from lexloop.core.types import ABSTENTION
 from lexloop.graph.build import Lexloop, build_graph
-from lexloop.graph.workshop import Workshop
+from lexloop.graph.resources import Resources
 
 DATA = Path(__file__).parents[2] / "data"
 
 
 @pytest.fixture(scope="module")
 def graph() -> Lexloop:
-    return build_graph(Workshop())
+    return build_graph(Resources())
 
 
 def rows(name: str) -> list[dict[str, Any]]:

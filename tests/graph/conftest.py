@@ -10,7 +10,7 @@ from statute import LAW, RULE
 
 from lexloop.core.settings import Connection, Settings
 from lexloop.graph.build import Lexloop, build_graph
-from lexloop.graph.workshop import Workshop
+from lexloop.graph.resources import Resources
 
 Scores = Callable[..., Reply]
 
@@ -25,13 +25,13 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def embedded(corpus: Path) -> Workshop:
+def embedded(corpus: Path) -> Resources:
     """Context that need no model."""
-    return Workshop(Connection(), Settings(corpus=str(corpus)))
+    return Resources(Connection(), Settings(corpus=str(corpus)))
 
 
 @pytest.fixture(scope="session")
-def graph(embedded: Workshop) -> Lexloop:
+def graph(embedded: Resources) -> Lexloop:
     """The graph without a model."""
     return build_graph(embedded)
 
@@ -42,7 +42,7 @@ def modelled(server: FakeOpenAI, corpus: Path) -> Callable[..., Lexloop]:
 
     def build(**settings: object) -> Lexloop:
         wanted = {"corpus": str(corpus), "model": "openai:scripted", "model_attempts": 1}
-        return build_graph(Workshop(server.connection, Settings(**{**wanted, **settings})))
+        return build_graph(Resources(server.connection, Settings(**{**wanted, **settings})))
 
     return build
 

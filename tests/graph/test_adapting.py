@@ -6,7 +6,7 @@ import pytest
 
 from lexloop.core.settings import Settings
 from lexloop.graph.build import build_graph
-from lexloop.graph.workshop import Workshop
+from lexloop.graph.resources import Resources
 
 QUESTIONS = [
     "What is a bias audit?",
@@ -15,7 +15,7 @@ QUESTIONS = [
 
 
 def steps(question: str, settings: Settings) -> list[dict[str, Any]]:
-    graph = build_graph(Workshop())
+    graph = build_graph(Resources())
     events = graph.stream({"question": question}, context=settings, stream_mode="updates")
     return list(events)
 

@@ -11,8 +11,8 @@ from langchain_core.messages import AIMessage, HumanMessage
 from lexloop.core.errors import QuestionError
 from lexloop.core.types import ABSTENTION
 from lexloop.graph.build import RECURSION_LIMIT, Lexloop, build_graph
+from lexloop.graph.resources import Resources
 from lexloop.graph.route import after_evaluate
-from lexloop.graph.workshop import Workshop
 
 QUESTION = "When must the owner pay the mooring fee?"
 NODES = [
@@ -148,7 +148,7 @@ def test_what_is_no_question_is_refused(graph: Lexloop, question: object) -> Non
         graph.invoke({"question": question})
 
 
-def test_the_sample_corpus_answers(embedded: Workshop) -> None:
+def test_the_sample_corpus_answers(embedded: Resources) -> None:
     question = "What must an employer do before using an automated employment decision tool?"
     result = build_graph(embedded).invoke({"question": question}, context={"corpus": "sample"})
     assert "bias audit" in result["answer"]

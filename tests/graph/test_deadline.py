@@ -17,7 +17,7 @@ from lexloop.core.errors import DeadlineExceeded, QuestionError
 from lexloop.core.settings import Settings
 from lexloop.core.types import Candidate
 from lexloop.graph.build import Lexloop, build_graph
-from lexloop.graph.workshop import Workshop
+from lexloop.graph.resources import Resources
 from lexloop.nodes.context import Context
 from lexloop.nodes.engineer_prompt.rules import RuleEngineer
 
@@ -94,7 +94,7 @@ class SlowReranker:
         return [*candidates[self._turn :], *candidates[: self._turn]]
 
 
-def slow_graph(embedded: Workshop, clock: Clock, seconds: float, **settings: Any) -> Lexloop:
+def slow_graph(embedded: Resources, clock: Clock, seconds: float, **settings: Any) -> Lexloop:
     """The graph whose reranker takes ``seconds``."""
     parts = embedded(None)
     changed = parts.settings.changed(**settings)
@@ -104,7 +104,7 @@ def slow_graph(embedded: Workshop, clock: Clock, seconds: float, **settings: Any
 
 
 @pytest.mark.parametrize("ask", [waited, awaited])
-def test_work_without_a_model_counts(embedded: Workshop, clock: Clock, ask: Ask) -> None:
+def test_work_without_a_model_counts(embedded: Resources, clock: Clock, ask: Ask) -> None:
     result = ask(slow_graph(embedded, clock, seconds=4.0, deadline_s=5))
     assert result["usage"]["seconds"] == 4.0
     assert result["evaluation"]["passed"]
@@ -112,7 +112,7 @@ def test_work_without_a_model_counts(embedded: Workshop, clock: Clock, ask: Ask)
         ask(slow_graph(embedded, clock, seconds=6.0, deadline_s=5))
 
 
-def test_the_attempts_of_a_question_share_its_time(embedded: Workshop, clock: Clock) -> None:
+def test_the_attempts_of_a_question_share_its_time(embedded: Resources, clock: Clock) -> None:
     graph = slow_graph(embedded, clock, seconds=2.0, deadline_s=5, min_answers=1.0)
     result = graph.invoke({"question": QUESTION})
     assert [attempt["number"] for attempt in result["attempts"]] == [1, 2]
@@ -120,7 +120,7 @@ def test_the_attempts_of_a_question_share_its_time(embedded: Workshop, clock: Cl
     assert "deadline of 5 s" in result["warning"]
 
 
-def test_opening_the_documents_does_not_count(embedded: Workshop, clock: Clock) -> None:
+def test_opening_the_documents_does_not_count(embedded: Resources, clock: Clock) -> None:
     parts = embedded(None)
     short = replace(parts, settings=parts.settings.changed(deadline_s=5))
 
@@ -133,7 +133,7 @@ def test_opening_the_documents_does_not_count(embedded: Workshop, clock: Clock) 
     assert result["usage"]["seconds"] == 0.0
 
 
-def test_every_turn_of_a_thread_has_its_own_time(embedded: Workshop, clock: Clock) -> None:
+def test_every_turn_of_a_thread_has_its_own_time(embedded: Resources, clock: Clock) -> None:
     graph = slow_graph(embedded, clock, seconds=4.0, deadline_s=5)
     graph.checkpointer = InMemorySaver()
     thread: Any = {"configurable": {"thread_id": "1"}}
@@ -141,7 +141,7 @@ def test_every_turn_of_a_thread_has_its_own_time(embedded: Workshop, clock: Cloc
         assert graph.invoke({"question": QUESTION}, thread)["usage"]["seconds"] == 4.0
 
 
-def test_a_thread_resumes_days_later_on_another_machine(embedded: Workshop, clock: Clock) -> None:
+def test_a_thread_resumes_days_later_on_another_machine(embedded: Resources, clock: Clock) -> None:
     graph = slow_graph(embedded, clock, seconds=4.0, deadline_s=5)
     graph.checkpointer = InMemorySaver()
     thread: Any = {"configurable": {"thread_id": "1"}}
@@ -157,7 +157,7 @@ def test_a_thread_resumes_days_later_on_another_machine(embedded: Workshop, cloc
     assert graph.get_state(thread).values["seconds_left"] == 1.0
 
 
-def test_a_thread_without_time_left_ends_at_once(embedded: Workshop, clock: Clock) -> None:
+def test_a_thread_without_time_left_ends_at_once(embedded: Resources, clock: Clock) -> None:
     graph = slow_graph(embedded, clock, seconds=6.0, deadline_s=5)
     graph.checkpointer = InMemorySaver()
     thread: Any = {"configurable": {"thread_id": "1"}}
@@ -174,7 +174,7 @@ def remote(server: FakeOpenAI, corpus: Path) -> Modelled:
 
     def build(**settings: object) -> Lexloop:
         wanted = {"corpus": str(corpus), "embedder": "openai:letters", **settings}
-        return build_graph(Workshop(server.connection, Settings(**wanted)))
+        return build_graph(Resources(server.connection, Settings(**wanted)))
 
     return build
 
@@ -201,7 +201,7 @@ def test_an_embedder_that_is_slow_from_the_start(server: FakeOpenAI, remote: Mod
     assert time.monotonic() - began < 0.5 + LATE_S
 
 
-def test_no_clock_enters_the_state(embedded: Workshop) -> None:
+def test_no_clock_enters_the_state(embedded: Resources) -> None:
     saver = InMemorySaver()
     thread: Any = {"configurable": {"thread_id": "1"}}
     build_graph(embedded, saver).invoke({"question": QUESTION}, thread)

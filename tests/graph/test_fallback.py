@@ -23,7 +23,7 @@ from lexloop.corpus.index.manifest import Source
 from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.opening import tools_for
 from lexloop.graph.build import Lexloop, build_graph
-from lexloop.graph.workshop import Workshop
+from lexloop.graph.resources import Resources
 from lexloop.models.embedders import load_embedder
 
 QUESTION = "When must the owner pay the mooring fee?"
@@ -35,7 +35,7 @@ Modelled = Callable[..., Lexloop]
 def down(corpus: Path, **settings: object) -> Lexloop:
     """A graph whose model's host does not answer."""
     wanted = {"corpus": str(corpus), "model": MODEL, "model_attempts": 1, **settings}
-    return build_graph(Workshop(DOWN, Settings(**wanted)))
+    return build_graph(Resources(DOWN, Settings(**wanted)))
 
 
 def test_no_server_is_an_error(corpus: Path) -> None:
@@ -117,12 +117,12 @@ def test_a_missing_key_degrades_every_step_at_once(
 ) -> None:
     settings = Settings(corpus=str(corpus), model=MODEL, fallback=True, generator="model")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    result = build_graph(Workshop(Connection(), settings)).invoke({"question": QUESTION})
+    result = build_graph(Resources(Connection(), settings)).invoke({"question": QUESTION})
     [lost] = result["degraded"]
     assert (lost["node"], lost["wanted"], lost["used"]) == ("model", MODEL, "embedded")
     assert result["evaluation"]["passed"]
     with pytest.raises(ModelAuthError):
-        Workshop(Connection(), settings.changed(fallback=False))(None)
+        Resources(Connection(), settings.changed(fallback=False))(None)
 
 
 def test_triplets_by_a_failing_model_fall_back_to_the_rules(tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_an_embedder_that_fails_while_the_documents_are_indexed(
 ) -> None:
     (tmp_path / "law.txt").write_text(f"{LAW}\nAnother line.\n", encoding="utf-8")
     settings = Settings(corpus=str(tmp_path), embedder=REMOTE, fallback=True)
-    graph = build_graph(Workshop(server.connection, settings))
+    graph = build_graph(Resources(server.connection, settings))
     server.script_embeddings(Reply(body=_vector()), refusal(400))
     result = graph.invoke({"question": QUESTION})
     assert told(result) == [("index", f"embedder={REMOTE}", "embedded")]
@@ -231,7 +231,7 @@ def test_an_index_of_a_failing_embedder_is_a_typed_error(
     settings = Settings(corpus=str(index), embedder=REMOTE, fallback=True)
     server.embedding_otherwise = refusal(500)
     with pytest.raises(ModelUnavailable, match="embedder letters"):
-        build_graph(Workshop(server.connection, settings)).invoke({"question": QUESTION})
+        build_graph(Resources(server.connection, settings)).invoke({"question": QUESTION})
 
 
 def test_without_fallback_a_failing_embedder_is_an_error(
@@ -247,7 +247,7 @@ def test_without_fallback_a_failing_embedder_is_an_error(
 def test_what_the_corpus_lacks_is_listed_every_turn(tmp_path: Path) -> None:
     (tmp_path / "law.txt").write_text(LAW, encoding="utf-8")
     (tmp_path / "broken.txt").write_bytes(b"\xff\xfe\xff\x00\x80")
-    graph = build_graph(Workshop(Connection(), Settings(corpus=str(tmp_path))))
+    graph = build_graph(Resources(Connection(), Settings(corpus=str(tmp_path))))
     for _ in range(2):
         [lost] = graph.invoke({"question": QUESTION})["degraded"]
         assert (lost["node"], lost["wanted"]) == ("index", "broken.txt")
@@ -259,7 +259,7 @@ def test_a_model_alone_does_not_fall_back(server: FakeOpenAI, modelled: Modelled
         modelled(variant="llm_only", fallback=True).invoke({"question": QUESTION})
 
 
-def test_a_step_set_to_the_model_needs_one(embedded: Workshop) -> None:
+def test_a_step_set_to_the_model_needs_one(embedded: Resources) -> None:
     for step in ("rewriter", "generator", "evaluator", "prompt_engineer"):
         with pytest.raises(SettingsError, match=f"{step} is set to 'model'"):
             embedded(embedded(None).settings.changed(**{step: "model"}))

@@ -6,7 +6,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from lexloop.core.settings import Connection, Settings
 from lexloop.graph.build import Lexloop, build_graph
-from lexloop.graph.workshop import Workshop
+from lexloop.graph.resources import Resources
 
 ACT = """Quay Act
 
@@ -34,10 +34,10 @@ Fire drills
 
 
 @pytest.fixture(scope="module")
-def quay(tmp_path_factory: pytest.TempPathFactory) -> Workshop:
+def quay(tmp_path_factory: pytest.TempPathFactory) -> Resources:
     folder = tmp_path_factory.mktemp("quay")
     (folder / "act.txt").write_text(ACT, encoding="utf-8")
-    return Workshop(Connection(), Settings(corpus=str(folder)))
+    return Resources(Connection(), Settings(corpus=str(folder)))
 
 
 def talked(graph: Lexloop, *questions: str) -> list[tuple[str, list[str]]]:
@@ -82,7 +82,7 @@ def talked(graph: Lexloop, *questions: str) -> list[tuple[str, list[str]]]:
     ],
 )
 def test_each_turn_goes_back_to_what_was_asked_and_cited(
-    quay: Workshop, turns: list[tuple[str, str, str | None]]
+    quay: Resources, turns: list[tuple[str, str, str | None]]
 ) -> None:
     graph = build_graph(quay, InMemorySaver())
     found = talked(graph, *(asked for asked, _, _ in turns))

@@ -18,7 +18,7 @@ from lexloop.core.errors import QuestionError, SettingsError
 from lexloop.core.settings import Settings
 from lexloop.core.types import ABSTENTION
 from lexloop.graph.build import Lexloop, build_graph
-from lexloop.graph.workshop import Workshop
+from lexloop.graph.resources import Resources
 
 QUESTION = "When must the owner pay the mooring fee?"
 ADVICE = {"question": "When is the mooring fee due?", "queries": [], "strategy": "reread"}
@@ -187,7 +187,7 @@ def saver(kind: str, tmp_path: Path) -> Any:
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 def test_a_thread_keeps_its_state_through_strict_checkpoints(
-    embedded: Workshop, tmp_path: Path, kind: str
+    embedded: Resources, tmp_path: Path, kind: str
 ) -> None:
     checkpointer = saver(kind, tmp_path)
     graph = build_graph(embedded, checkpointer)
@@ -210,7 +210,7 @@ def test_a_thread_keeps_its_state_through_strict_checkpoints(
         checkpointer.conn.close()
 
 
-def test_a_refused_question_does_not_come_back_in_its_thread(embedded: Workshop) -> None:
+def test_a_refused_question_does_not_come_back_in_its_thread(embedded: Resources) -> None:
     graph = build_graph(embedded, InMemorySaver(serde=STRICT))
     thread = {"configurable": {"thread_id": "1"}}
     with pytest.raises(QuestionError):
@@ -221,7 +221,9 @@ def test_a_refused_question_does_not_come_back_in_its_thread(embedded: Workshop)
         graph.invoke({}, thread)
 
 
-def test_a_thread_is_not_gone_on_with_by_who_may_see_less(embedded: Workshop, corpus: Path) -> None:
+def test_a_thread_is_not_gone_on_with_by_who_may_see_less(
+    embedded: Resources, corpus: Path
+) -> None:
     graph = build_graph(embedded, InMemorySaver(serde=STRICT))
     thread = {"configurable": {"thread_id": "1"}}
 
@@ -238,7 +240,7 @@ def test_a_thread_is_not_gone_on_with_by_who_may_see_less(embedded: Workshop, co
         ask("staff")
 
 
-def test_two_threads_do_not_mix(embedded: Workshop) -> None:
+def test_two_threads_do_not_mix(embedded: Resources) -> None:
     graph = build_graph(embedded, InMemorySaver(serde=STRICT))
     threads = [{"configurable": {"thread_id": name}} for name in ("a", "b")]
     graph.invoke({"question": "Tell me about the harbour master"}, threads[0])

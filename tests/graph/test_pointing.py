@@ -12,7 +12,7 @@ from library import LAWS
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import ABSTENTION
 from lexloop.graph.build import Lexloop, build_graph
-from lexloop.graph.workshop import Workshop
+from lexloop.graph.resources import Resources
 
 MISSING = (
     "There is no Article 9 in directive.txt: its articles run from Article 1 to Article 4. [1][2]"
@@ -26,14 +26,14 @@ Modelled = Callable[..., Lexloop]
 
 @pytest.fixture(scope="module")
 def laws() -> Lexloop:
-    return build_graph(Workshop(Connection(), Settings(corpus=str(LAWS))))
+    return build_graph(Resources(Connection(), Settings(corpus=str(LAWS))))
 
 
 @pytest.fixture
 def modelled(server: FakeOpenAI) -> Modelled:
     def build() -> Lexloop:
         wanted = Settings(corpus=str(LAWS), model="openai:scripted", model_attempts=1)
-        return build_graph(Workshop(server.connection, wanted))
+        return build_graph(Resources(server.connection, wanted))
 
     return build
 
@@ -82,7 +82,7 @@ def test_the_structure_is_told(laws: Lexloop) -> None:
 
 def test_a_turn_forgets_what_the_last_one_pointed_to() -> None:
     memory = InMemorySaver(serde=JsonPlusSerializer(allowed_msgpack_modules=None))
-    laws = build_graph(Workshop(Connection(), Settings(corpus=str(LAWS))), memory)
+    laws = build_graph(Resources(Connection(), Settings(corpus=str(LAWS))), memory)
     thread = {"configurable": {"thread_id": "t"}}
     first = laws.invoke({"messages": [HumanMessage("What does Article 4 say?")]}, thread)
     assert first["answer"] == ARTICLE_4

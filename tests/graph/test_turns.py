@@ -23,8 +23,8 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from lexloop.core.errors import DataError, QuestionError, ThreadBusy
 from lexloop.core.settings import Settings
 from lexloop.graph.build import Lexloop, build_graph
+from lexloop.graph.resources import Resources
 from lexloop.graph.turns import Turn
-from lexloop.graph.workshop import Workshop
 
 CALLS = 32
 ASKED = [f"When must owner {number} pay the mooring fee?" for number in range(CALLS)]
@@ -77,13 +77,13 @@ def check(messages: list[Any], asked: list[str]) -> None:
 
 
 class TestInOneProcess:
-    def test_synchronous_calls(self, embedded: Workshop, saver: Any) -> None:
+    def test_synchronous_calls(self, embedded: Resources, saver: Any) -> None:
         graph = build_graph(embedded, saver)
         with ThreadPoolExecutor(CALLS) as pool:
             list(pool.map(lambda text: graph.invoke(asking(text), THREAD), ASKED))
         check(graph.get_state(THREAD).values["messages"], ASKED)
 
-    def test_asynchronous_calls_in_the_order_in_which_they_came(self, embedded: Workshop) -> None:
+    def test_asynchronous_calls_in_the_order_in_which_they_came(self, embedded: Resources) -> None:
         async def run() -> list[Any]:
             graph = build_graph(embedded, InMemorySaver())
             await asyncio.gather(*(graph.ainvoke(asking(text), THREAD) for text in ASKED))
@@ -93,7 +93,7 @@ class TestInOneProcess:
         check(messages, ASKED)
         assert [message.text for message in messages[::2]] == ASKED
 
-    def test_asynchronous_calls_on_a_file(self, embedded: Workshop, file: Path) -> None:
+    def test_asynchronous_calls_on_a_file(self, embedded: Resources, file: Path) -> None:
         async def run() -> list[Any]:
             async with AsyncSqliteSaver.from_conn_string(str(file)) as saver:
                 graph = build_graph(embedded, saver)
@@ -102,7 +102,9 @@ class TestInOneProcess:
 
         check(asyncio.run(run()), ASKED)
 
-    def test_threads_and_event_loops_mixed(self, embedded: Workshop, memory: InMemorySaver) -> None:
+    def test_threads_and_event_loops_mixed(
+        self, embedded: Resources, memory: InMemorySaver
+    ) -> None:
         graph = build_graph(embedded, memory)
 
         async def several(texts: list[str]) -> None:
@@ -116,7 +118,7 @@ class TestInOneProcess:
         check(graph.get_state(THREAD).values["messages"], ASKED[:16])
 
     def test_synchronous_calls_on_an_asynchronous_file(
-        self, embedded: Workshop, file: Path
+        self, embedded: Resources, file: Path
     ) -> None:
         async def run() -> list[Any]:
             async with AsyncSqliteSaver.from_conn_string(str(file)) as saver:
@@ -130,7 +132,7 @@ class TestInOneProcess:
         check(asyncio.run(run()), ASKED[:6])
 
     def test_two_connections_to_one_file(
-        self, embedded: Workshop, sqlite: SqliteSaver, file: Path
+        self, embedded: Resources, sqlite: SqliteSaver, file: Path
     ) -> None:
         with SqliteSaver.from_conn_string(str(file)) as other:
             graphs = [build_graph(embedded, one) for one in (sqlite, other)] * 4
@@ -139,7 +141,7 @@ class TestInOneProcess:
             check(graphs[0].get_state(THREAD).values["messages"], ASKED[:8])
 
     def test_copies_of_the_graph_stand_in_one_line(
-        self, embedded: Workshop, memory: InMemorySaver
+        self, embedded: Resources, memory: InMemorySaver
     ) -> None:
         served = [build_graph(embedded).copy(update={"checkpointer": memory}) for _ in range(4)]
         with ThreadPoolExecutor(4) as pool:
@@ -147,7 +149,7 @@ class TestInOneProcess:
         check(served[0].get_state(THREAD).values["messages"], ASKED[:4])
 
     def test_a_change_of_the_state_waits_for_the_run(
-        self, embedded: Workshop, memory: InMemorySaver
+        self, embedded: Resources, memory: InMemorySaver
     ) -> None:
         graph = build_graph(embedded, memory)
         steps = graph.stream(asking(), THREAD)
@@ -163,7 +165,7 @@ class TestInOneProcess:
 
 class TestWaiting:
     def test_it_ends_with_the_time_of_the_question(
-        self, embedded: Workshop, saver: Any, hasty: Settings
+        self, embedded: Resources, saver: Any, hasty: Settings
     ) -> None:
         graph = build_graph(embedded, saver)
         with closing(graph.stream(asking(), THREAD)) as held:
@@ -179,14 +181,14 @@ class TestWaiting:
         assert [message.type for message in messages].count("ai") == 1
 
     def test_the_graphs_own_settings_say_how_long(self, hasty: Settings) -> None:
-        graph = build_graph(Workshop(defaults=hasty), InMemorySaver())
+        graph = build_graph(Resources(defaults=hasty), InMemorySaver())
         with closing(graph.stream(asking(), THREAD)) as held:
             next(held)
             with pytest.raises(ThreadBusy):
                 graph.invoke(asking(), THREAD)
 
     def test_without_blocking_the_event_loop(
-        self, embedded: Workshop, memory: InMemorySaver, hasty: Settings
+        self, embedded: Resources, memory: InMemorySaver, hasty: Settings
     ) -> None:
         async def run() -> None:
             graph = build_graph(embedded, memory)
@@ -199,7 +201,7 @@ class TestWaiting:
         asyncio.run(run())
 
     def test_callers_that_fill_the_loops_threads_do_not_stop_the_run_they_wait_for(
-        self, embedded: Workshop, memory: InMemorySaver, patient: Settings
+        self, embedded: Resources, memory: InMemorySaver, patient: Settings
     ) -> None:
         async def run() -> list[Any]:
             asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2))
@@ -222,7 +224,7 @@ class TestWaiting:
         check(asyncio.run(run()), ASKED[:6])
 
     def test_another_thread_is_not_waited_for(
-        self, embedded: Workshop, saver: Any, patient: Settings
+        self, embedded: Resources, saver: Any, patient: Settings
     ) -> None:
         graph = build_graph(embedded, saver)
         with closing(graph.stream(asking(), THREAD)) as held:
@@ -234,7 +236,7 @@ class TestWaiting:
             elsewhere.copy(update={"checkpointer": None}).invoke(asking(), context=patient)
 
     def test_unusable_settings_are_told_while_waiting(
-        self, embedded: Workshop, memory: InMemorySaver
+        self, embedded: Resources, memory: InMemorySaver
     ) -> None:
         graph = build_graph(embedded, memory)
         with closing(graph.stream(asking(), THREAD)) as held:
@@ -245,14 +247,14 @@ class TestWaiting:
 
 
 class TestLettingGo:
-    def test_after_an_error(self, embedded: Workshop, saver: Any, patient: Settings) -> None:
+    def test_after_an_error(self, embedded: Resources, saver: Any, patient: Settings) -> None:
         graph = build_graph(embedded, saver)
         with pytest.raises(QuestionError):
             graph.invoke({"question": " "}, THREAD)
         graph.invoke(asking(), THREAD, context=patient)
 
     def test_of_a_stream_that_nobody_reads(
-        self, embedded: Workshop, saver: Any, patient: Settings
+        self, embedded: Resources, saver: Any, patient: Settings
     ) -> None:
         graph = build_graph(embedded, saver)
         for _ in graph.stream(asking(), THREAD):
@@ -260,7 +262,7 @@ class TestLettingGo:
         graph.invoke(asking(), THREAD, context=patient)
 
     def test_of_a_stream_that_the_garbage_collector_finds(
-        self, embedded: Workshop, memory: InMemorySaver, patient: Settings
+        self, embedded: Resources, memory: InMemorySaver, patient: Settings
     ) -> None:
         graph = build_graph(embedded, memory)
         circle: list[Any] = [graph.stream(asking(), THREAD)]
@@ -271,7 +273,7 @@ class TestLettingGo:
         graph.invoke(asking(), THREAD, context=patient)
 
     def test_of_an_asynchronous_stream_that_nobody_reads(
-        self, embedded: Workshop, memory: InMemorySaver
+        self, embedded: Resources, memory: InMemorySaver
     ) -> None:
         async def run() -> Any:
             graph = build_graph(embedded, memory)
@@ -349,7 +351,7 @@ class TestAcrossProcesses:
 
     def test_a_thread_in_use_is_waited_for_and_refused_in_the_end(
         self,
-        embedded: Workshop,
+        embedded: Resources,
         sqlite: SqliteSaver,
         hasty: Settings,
         holder: "subprocess.Popen[bytes]",
@@ -364,7 +366,7 @@ class TestAcrossProcesses:
             assert waiting.result()["answer"]
 
     def test_so_it_is_for_asynchronous_callers(
-        self, embedded: Workshop, file: Path, hasty: Settings, holder: "subprocess.Popen[bytes]"
+        self, embedded: Resources, file: Path, hasty: Settings, holder: "subprocess.Popen[bytes]"
     ) -> None:
         async def run() -> Any:
             async with AsyncSqliteSaver.from_conn_string(str(file)) as saver:
@@ -380,7 +382,7 @@ class TestAcrossProcesses:
 
     def test_a_killed_process_leaves_nothing_locked(
         self,
-        embedded: Workshop,
+        embedded: Resources,
         sqlite: SqliteSaver,
         patient: Settings,
         file: Path,
@@ -397,7 +399,7 @@ class TestAcrossProcesses:
 
 
 class TestAFileThatCannotBeUsed:
-    def test_a_locked_database(self, embedded: Workshop, sqlite: SqliteSaver, file: Path) -> None:
+    def test_a_locked_database(self, embedded: Resources, sqlite: SqliteSaver, file: Path) -> None:
         graph = build_graph(embedded, sqlite)
         graph.invoke(asking(), THREAD)
         with closing(sqlite3.connect(file)) as other:
@@ -406,7 +408,7 @@ class TestAFileThatCannotBeUsed:
                 graph.invoke(asking(), THREAD)
         check(graph.invoke(asking(ASKED[1]), THREAD)["messages"], ASKED[:2])
 
-    def test_a_file_that_is_no_database(self, embedded: Workshop, file: Path) -> None:
+    def test_a_file_that_is_no_database(self, embedded: Resources, file: Path) -> None:
         file.write_text("These are notes and no database. " * 100)
 
         async def run() -> None:
@@ -417,7 +419,7 @@ class TestAFileThatCannotBeUsed:
             asyncio.run(run())
 
     def test_a_lock_file_that_cannot_be_made(
-        self, embedded: Workshop, sqlite: SqliteSaver, monkeypatch: pytest.MonkeyPatch
+        self, embedded: Resources, sqlite: SqliteSaver, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def refuse(_: Path) -> int:
             raise PermissionError("not allowed")
@@ -428,7 +430,7 @@ class TestAFileThatCannotBeUsed:
 
 
 def test_inside_a_parent_the_parents_checkpointer_keeps_the_thread(
-    embedded: Workshop, memory: InMemorySaver, patient: Settings
+    embedded: Resources, memory: InMemorySaver, patient: Settings
 ) -> None:
     graph = build_graph(embedded, memory)
     parent: Any = StateGraph(MessagesState, context_schema=Settings)

@@ -15,7 +15,7 @@ from lexloop.core.errors import ModelAuthError, ModelUnavailable, QuestionError
 from lexloop.core.settings import Settings
 from lexloop.core.types import ABSTENTION
 from lexloop.graph.build import Lexloop, build_graph
-from lexloop.graph.workshop import Workshop
+from lexloop.graph.resources import Resources
 
 QUESTION = "When must the owner pay the mooring fee?"
 DRAFT = "It is due within 10 business days [1]. The boat owner must pay it [1]."
@@ -164,7 +164,7 @@ def test_an_embedder_that_fails_later_loses_nothing(
         "embedder": "openai:letters",
         "max_prompt_similarity": 1.0,  # by their letters all texts are alike
     }
-    graph = build_graph(Workshop(scripted.connection, Settings(**wanted)))
+    graph = build_graph(Resources(scripted.connection, Settings(**wanted)))
 
     def judge_and_fail(_: object) -> Reply:
         scripted.embedding_otherwise = refusal(429)

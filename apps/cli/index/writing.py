@@ -104,15 +104,11 @@ def _tools(
 ) -> "Tools":
     """What makes chunks, vectors and triplets; says first where text will go."""
     from lexloop.apps.cli.session import say_where_text_goes, text_hosts
-    from lexloop.corpus.opening import tools_for
-    from lexloop.graph.extractors import extractor_for
-    from lexloop.models.chat import connect
-    from lexloop.models.embedders import load_embedder
+    from lexloop.graph.resources import Resources
 
-    chat = connect(settings, connection) if settings.triplet_extractor == "model" else None
+    resources = Resources(connection)
+    chat = resources.chat(settings) if settings.triplet_extractor == "model" else None
     if ask_model:
         sending = settings if chat is not None else settings.changed(model=None)
         say_where_text_goes(text_hosts(sending, connection))
-    extractor, extract = extractor_for(settings, chat, budget)
-    embedder = load_embedder(settings.embedder, connection)
-    return tools_for(settings, embedder, extract, extractor)
+    return resources.tools(settings, chat, budget)

@@ -16,9 +16,9 @@ from lexloop.core.settings import Connection, Settings
 from lexloop.corpus.index.manifest import Source
 from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.opening import tools_for
-from lexloop.graph import workshop as workshops
+from lexloop.graph import resources as workshops
 from lexloop.graph.build import Lexloop, build_graph
-from lexloop.graph.workshop import Workshop, embedded_only, settings_of
+from lexloop.graph.resources import Resources, embedded_only, settings_of
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import Context
 
@@ -101,7 +101,7 @@ def test_a_corpus_that_cannot_be_used(graph: Lexloop, tmp_path: Path, name: str)
         graph.invoke({"question": QUESTION}, context={"corpus": str(tmp_path / name)})
 
 
-def test_components_are_made_once(embedded: Workshop, corpus: Path) -> None:
+def test_components_are_made_once(embedded: Resources, corpus: Path) -> None:
     first = embedded(None)
     assert embedded(None) is first
     assert embedded({"lexloop": {"corpus": str(corpus)}}) is first
@@ -113,12 +113,12 @@ def test_components_are_made_once(embedded: Workshop, corpus: Path) -> None:
 def test_a_changed_corpus_is_noticed(tmp_path: Path) -> None:
     file = tmp_path / "law.txt"
     file.write_text(LAW, encoding="utf-8")
-    workshop = Workshop(Connection(), Settings(corpus=str(tmp_path)))
-    graph = build_graph(workshop)
-    first = workshop(None)
+    resources = Resources(Connection(), Settings(corpus=str(tmp_path)))
+    graph = build_graph(resources)
+    first = resources(None)
     assert "10 business days" in graph.invoke({"question": QUESTION})["answer"]
     file.write_text(LAW.replace("within 10 business", "within 90 business"), encoding="utf-8")
-    assert workshop(None) is not first
+    assert resources(None) is not first
     result = graph.invoke({"question": QUESTION})
     assert "90 business days" in result["answer"]
     assert result["evaluation"]["citations_verified"]
@@ -140,17 +140,17 @@ def test_todays_law_is_that_of_the_day_a_question_begins(
     (tmp_path / "old.txt").write_text(f"---\nin_force_to: 2024-01-01\n---\n{LAW}", "utf-8")
     (tmp_path / "new.txt").write_text(f"---\nin_force_from: 2024-01-02\n---\n{LAW}", "utf-8")
     monkeypatch.setattr(workshops, "date", Calendar)
-    workshop = Workshop(Connection(), Settings(corpus=str(tmp_path)))
+    resources = Resources(Connection(), Settings(corpus=str(tmp_path)))
 
     def seen(parts: Context) -> list[str]:
         assert parts.text_of is not None
         return [name for name in ("old.txt", "new.txt") if parts.text_of(name) is not None]
 
-    first = workshop(None)
+    first = resources(None)
     assert seen(first) == ["old.txt"]
     monkeypatch.setattr(Calendar, "now", date(2024, 1, 2))
-    assert workshop(None, first.snapshot) is first
-    assert seen(workshop(None)) == ["new.txt"]
+    assert resources(None, first.snapshot) is first
+    assert seen(resources(None)) == ["new.txt"]
 
 
 def test_a_question_keeps_its_day_where_its_components_are_gone(
@@ -160,12 +160,12 @@ def test_a_question_keeps_its_day_where_its_components_are_gone(
     (tmp_path / "new.txt").write_text(f"---\nin_force_from: 2024-01-02\n---\n{LAW}", "utf-8")
     # midnight falls between the reading of the day and everything after it
     monkeypatch.setattr(workshops, "date", Calendar)
-    begun = Workshop(Connection(), Settings(corpus=str(tmp_path)))(None)
+    begun = Resources(Connection(), Settings(corpus=str(tmp_path)))(None)
     assert begun.settings.as_of == "2024-01-01"
     assert begun.text_of is not None
     assert begun.text_of("old.txt") is not None
     monkeypatch.setattr(Calendar, "now", date(2024, 1, 2))
-    resumed = Workshop(Connection(), Settings(corpus=str(tmp_path)))(None, begun.snapshot)
+    resumed = Resources(Connection(), Settings(corpus=str(tmp_path)))(None, begun.snapshot)
     assert resumed.snapshot == begun.snapshot
     assert resumed.text_of is not None
     assert resumed.text_of("old.txt") is not None
@@ -173,13 +173,13 @@ def test_a_question_keeps_its_day_where_its_components_are_gone(
 
 
 def test_two_first_calls_share_one_collection(corpus: Path) -> None:
-    workshop = Workshop(Connection(), Settings(corpus=str(corpus)))
+    resources = Resources(Connection(), Settings(corpus=str(corpus)))
     made: list[Context] = []
     start = threading.Barrier(4)
 
     def call(k: int) -> None:
         start.wait(10)
-        made.append(workshop(Settings(corpus=str(corpus), k=k)))
+        made.append(resources(Settings(corpus=str(corpus), k=k)))
 
     threads = [threading.Thread(target=call, args=(1 + n % 2,)) for n in range(4)]
     for thread in threads:
@@ -199,29 +199,29 @@ def test_one_long_indexing_holds_up_nobody_else(corpus: Path, tmp_path: Path) ->
             reached.set()
             assert go_on.wait(60)
 
-    workshop = Workshop(Connection(), Settings(corpus=str(corpus)), progress)
-    slow = threading.Thread(target=workshop, args=(Settings(corpus=str(tmp_path)),))
-    same = threading.Thread(target=workshop, args=(Settings(corpus=str(tmp_path), k=2),))
+    resources = Resources(Connection(), Settings(corpus=str(corpus)), progress)
+    slow = threading.Thread(target=resources, args=(Settings(corpus=str(tmp_path)),))
+    same = threading.Thread(target=resources, args=(Settings(corpus=str(tmp_path), k=2),))
     slow.start()
     assert reached.wait(60)
     same.start()
-    assert workshop(None).backend is not None  # another corpus is not held up
+    assert resources(None).backend is not None  # another corpus is not held up
     assert same.is_alive()
     go_on.set()
     for thread in (slow, same):
         thread.join(60)
-    made = [workshop(Settings(corpus=str(tmp_path), k=k)) for k in (None, 2)]
+    made = [resources(Settings(corpus=str(tmp_path), k=k)) for k in (None, 2)]
     assert made[0].backend is made[1].backend
 
 
 def test_a_call_that_fails_does_not_fail_those_after_it(tmp_path: Path) -> None:
-    workshop = Workshop(Connection(), Settings(corpus=str(tmp_path)))
+    resources = Resources(Connection(), Settings(corpus=str(tmp_path)))
     (tmp_path / "law.txt").write_bytes(b"")
     for _ in range(2):
         with pytest.raises(CorpusError, match=r"law\.txt"):
-            workshop(None)
+            resources(None)
     (tmp_path / "law.txt").write_text(LAW, encoding="utf-8")
-    assert workshop(None).backend is not None
+    assert resources(None).backend is not None
 
 
 NODES = ["classify", "rewrite", "hybrid_retrieve", "kg_retrieve", "rerank", "generate"]
@@ -244,8 +244,8 @@ def test_a_question_is_answered_from_the_corpus_it_began_with(
             write_index(place, sources, tools)
 
     update(LAW)
-    workshop = Workshop(Connection(), Settings(corpus=str(source if kind == "folder" else place)))
-    graph = build_graph(workshop)
+    resources = Resources(Connection(), Settings(corpus=str(source if kind == "folder" else place)))
+    graph = build_graph(resources)
     update(LAW)  # a generation that nobody has seen
     final: dict[str, Any] = {}
     for step in graph.stream({"question": QUESTION}, stream_mode="updates"):
@@ -254,7 +254,7 @@ def test_a_question_is_answered_from_the_corpus_it_began_with(
             if name == after:
                 # every offset moves and every figure changes
                 update("Preface.\n\n" + LAW.replace("within 10 business", "within 90 business"))
-                workshop(None)  # another question sees the new documents
+                resources(None)  # another question sees the new documents
     assert "10 business days" in final["answer"]
     assert "90 business days" not in final["answer"]
     assert final["evaluation"]["citations_verified"]
@@ -323,4 +323,4 @@ def test_a_model_alone_answers_without_citations(
 
 def test_a_parent_without_a_key_gets_a_typed_error(corpus: Path) -> None:
     with pytest.raises(ModelError):
-        Workshop(Connection())(Settings(corpus=str(corpus), model="openai:x"))
+        Resources(Connection())(Settings(corpus=str(corpus), model="openai:x"))

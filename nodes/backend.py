@@ -1,18 +1,18 @@
 """The seam between the graph and whatever searches: two unfused ranked lists."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Protocol
 
 from lexloop.core.hits import Hit
 from lexloop.core.metadata import Metadata
-from lexloop.core.types import Chunk, Pointed
+from lexloop.core.types import Chunk, Pointed, PointedUnit
+from lexloop.corpus.structure.tree import Tree
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.hybrid_retrieve.around import Structure
 
 __all__ = ["Backend", "Hit"]
 
 
-class Backend(Structure, Protocol):
+class Backend(Protocol):
     """Searches in batches and fuses nothing; on this machine or on a server.
 
     It is made for one asker. What every implementation keeps to, one that asks Elasticsearch
@@ -67,4 +67,12 @@ class Backend(Structure, Protocol):
 
     def pointed(self, question: str) -> Pointed:
         """What a question points to by its number; nothing where no structure is kept."""
+        ...
+
+    def tree_of(self, document: str) -> Tree | None:
+        """A document's tree; None where there is no such document."""
+        ...
+
+    def chunks_over(self, unit: PointedUnit) -> Iterator[str]:
+        """The ids of the chunks that hold a unit's words, in order."""
         ...

@@ -5,8 +5,9 @@ import pytest
 
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
+from lexloop.evaluation.run.embedding import Metered, OneByOne
 from lexloop.evaluation.run.judges import Once
-from lexloop.evaluation.run.sources import Metered, OneByOne, Sources
+from lexloop.graph.resources import Resources
 from lexloop.models.embedding import Embedder
 from lexloop.models.minilm import load_minilm
 
@@ -40,10 +41,10 @@ def test_one_by_one_the_company_of_a_text_does_not_show(embedder: Embedder) -> N
 
 
 def test_collections_forget_and_judges_do_not_depend_on_them(embedder: Embedder) -> None:
-    sources = Sources(Connection())
-    collection, troubles = sources.collection(Settings())
+    resources = Resources(Connection())
+    collection, troubles = resources.collection(Settings())
     assert troubles == []
-    assert sources.collection(Settings(k=3))[0] is collection
+    assert resources.collection(Settings(k=3))[0] is collection
     meter = Metered(embedder)
     forgetful = collection.embedded_by(meter)
     asked = forgetful.seen_by(Filters())
@@ -55,7 +56,7 @@ def test_collections_forget_and_judges_do_not_depend_on_them(embedder: Embedder)
     assert meter.saved_s > 0.0
     judging = collection.embedded_by(OneByOne(embedder)).seen_by(Filters())
     assert np.array_equal(judging.embed(TEXTS)[0], judging.embed(TEXTS[:1])[0])
-    sources.close()
+    resources.close()
 
 
 def test_what_is_known_is_known_of_one_question() -> None:

@@ -1,10 +1,14 @@
-"""Makes components and keeps what is costly to make: collections, embedders and connections."""
+"""The one place that makes what runs need, and keeps what is costly to make."""
 
 import time
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
+from threading import Condition
 from typing import Any
+
+from cachetools import LRUCache, cached
+from cachetools.keys import hashkey
 
 from lexloop.core.deadline import Deadline, within
 from lexloop.core.errors import DataError, ModelError, SettingsError
@@ -14,24 +18,26 @@ from lexloop.core.types import Degradation
 from lexloop.corpus.by_words import WordsView
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.draft import Progress, silent
-from lexloop.corpus.index.recipe import Recipe
+from lexloop.corpus.index.tools import Tools
 from lexloop.corpus.opening import corpus_stamp, left_out, open_corpus, tools_for
 from lexloop.graph.components import choose
-from lexloop.graph.extractors import extractor_for
-from lexloop.graph.kept import Kept
+from lexloop.graph.extractors import Budget, extractor_for
 from lexloop.models.chat import ChatModel, connect
 from lexloop.models.embedders import load_embedder
 from lexloop.models.embedding import Embedder
 from lexloop.nodes.context import Context
 
-_KEPT = 8
+_KEPT = 16
 Opened = tuple[Collection, list[Degradation]]
 CONTEXT_KEY = "lexloop"
 """Under this key a parent graph with a context of its own passes settings on."""
 
 
-class Workshop:
-    """Resolves a run's context into components; safe to use from several threads.
+class Resources:
+    """Makes models, collections and the contexts of runs by their settings.
+
+    Safe to use from several threads: while one makes something, only those that ask for the same
+    wait. Close it when done, which lets go of the collections.
 
     Args:
         connection: Where models are reached.
@@ -48,15 +54,17 @@ class Workshop:
         self._connection = connection or Connection()
         self._defaults = defaults or Settings()
         self._progress = progress
-        self._components: Kept[tuple[Settings, str], Context] = Kept(_KEPT)
-        self._collections: Kept[tuple[str, str, Recipe], Opened] = Kept(_KEPT)
-        self._embedders: Kept[str, Embedder] = Kept(_KEPT)
+        self._contexts: LRUCache[Any, Context] = LRUCache(_KEPT)
+        self._collections: LRUCache[Any, Opened] = LRUCache(_KEPT)
+        self._made = cached(self._contexts, condition=Condition())(self._make)
+        self._loaded = cached(LRUCache(_KEPT), condition=Condition())(self._load)
+        self._opened = cached(self._collections, _corpus_key, condition=Condition())(self._open)
 
-    def __call__(self, context: Any, snapshot: str | None = None) -> Context:
-        """The components for a run's context: None, ``Settings``, or a parent graph's own.
+    def __call__(self, brought: Any, snapshot: str | None = None) -> Context:
+        """The context of a run that brings None, ``Settings``, or a parent graph's own context.
 
         Args:
-            context: What the run brings.
+            brought: What the run brings.
             snapshot: The day and the state of the corpus that the question is being answered
                 from; None for today's. A corpus that changes meanwhile changes the next question's
                 answer, not half of this one's, and midnight likewise; only a corpus that is no
@@ -65,20 +73,72 @@ class Workshop:
         Raises:
             LexloopError: Settings, corpus, data or model cannot be used.
         """
-        settings = settings_of(context, self._defaults)
-        if snapshot is None or (settings, snapshot) not in self._components:
+        settings = settings_of(brought, self._defaults)
+        if snapshot is None or hashkey(settings, snapshot) not in self._contexts:
             day = snapshot.partition(" ")[0] if snapshot else str(date.today())
             snapshot = f"{day} {corpus_stamp(settings.corpus)}"
-        day_and_stamp = snapshot
-        return self._components.get(
-            (settings, day_and_stamp), lambda: self._make(settings, day_and_stamp)
-        )
+        return self._made(settings, snapshot)
+
+    def chat(self, settings: Settings) -> ChatModel | None:
+        """The model that the settings name, if they do.
+
+        Raises:
+            LexloopError: It cannot be used.
+        """
+        return connect(settings, self._connection) if settings.model else None
+
+    def embedder(self, settings: Settings) -> Embedder:
+        """The embedder that the settings name.
+
+        Raises:
+            LexloopError: It cannot be loaded.
+        """
+        allowed_s = settings.deadline_s
+        with within(Deadline(time.monotonic() + allowed_s, allowed_s)):
+            return self._loaded(settings.embedder)
+
+    def tools(
+        self, settings: Settings, chat: ChatModel | None, budget: Budget | None = None
+    ) -> Tools:
+        """What cuts, embeds and relates documents.
+
+        Raises:
+            LexloopError: The settings ask for a model that cannot be used.
+        """
+        extractor, extract = extractor_for(settings, chat, budget)
+        return tools_for(settings, self.embedder(settings), extract, extractor)
+
+    def collection(self, settings: Settings) -> Opened:
+        """The corpus as the settings cut and embed it, and what is wrong with its cache.
+
+        Raises:
+            LexloopError: It is missing, damaged, or was built with another embedder.
+        """
+        tools = self.tools(settings, self.chat(settings))
+        return self._opened(settings.corpus, corpus_stamp(settings.corpus), tools)
+
+    def over(self, settings: Settings, collection: Collection) -> Context:
+        """The context under the settings over a collection."""
+        return equip(settings, collection, self.chat(settings))
+
+    def close(self) -> None:
+        """Let go of the collections."""
+        for collection, _ in self._collections.values():
+            collection.close()
+        self._collections.clear()
+        self._contexts.clear()
+
+    def _load(self, name: str) -> Embedder:
+        return load_embedder(name, self._connection)
+
+    def _open(self, corpus: str, stamp: str, tools: Tools) -> Opened:
+        return open_corpus(corpus, tools, self._progress)
 
     def _make(self, settings: Settings, snapshot: str) -> Context:
         day, _, stamp = snapshot.partition(" ")
         if settings.as_of == "today":
             settings = settings.changed(as_of=day)
-        chat, missing = self._chat(settings)
+        chat, missing = self._chat_or_none(settings)
         if missing:
             settings = embedded_only(settings)
         collection, troubles = self._collection(settings, stamp, chat)
@@ -86,19 +146,18 @@ class Workshop:
         made = equip(settings, collection, chat)
         return replace(made, snapshot=snapshot, degraded=[*missing, *unread, *troubles])
 
-    def _chat(self, settings: Settings) -> tuple[ChatModel | None, list[Degradation]]:
-        if settings.model is None:
-            return None, []
+    def _chat_or_none(self, settings: Settings) -> tuple[ChatModel | None, list[Degradation]]:
         try:
-            return connect(settings, self._connection), []
+            return self.chat(settings), []
         except ModelError as error:
             if not settings.fallback or settings.variant == "llm_only":
                 raise
-            return None, [_lost("model", settings.model, error)]
+            return None, [_lost("model", str(settings.model), error)]
 
     def _collection(self, settings: Settings, stamp: str, chat: ChatModel | None) -> Opened:
+        """The collection; where a model fails, that of what stands in for it."""
         try:
-            return self._opened(settings, stamp, chat)
+            return self._opened(settings.corpus, stamp, self.tools(settings, chat))
         except ModelError as error:
             if not settings.fallback or not (error.embedder or chat):
                 raise
@@ -117,22 +176,13 @@ class Workshop:
             raise failed from error  # an index whose vectors no other embedder can search
         return collection, [*troubles, lost]
 
-    def _opened(self, settings: Settings, stamp: str, chat: ChatModel | None) -> Opened:
-        extractor, extract = extractor_for(settings, chat)
-        tools = tools_for(settings, self._embedder(settings), extract, extractor)
-        return self._collections.get(
-            (settings.corpus, stamp, tools.recipe),
-            lambda: open_corpus(settings.corpus, tools, self._progress),
-        )
 
-    def _embedder(self, settings: Settings) -> Embedder:
-        name, allowed_s = settings.embedder, settings.deadline_s
-        with within(Deadline(time.monotonic() + allowed_s, allowed_s)):
-            return self._embedders.get(name, lambda: load_embedder(name, self._connection))
+def _corpus_key(corpus: str, stamp: str, tools: Tools) -> Any:
+    return hashkey(corpus, stamp, tools.recipe)
 
 
 def equip(settings: Settings, collection: Collection, chat: ChatModel | None) -> Context:
-    """The components that the settings name, and what stands in for those that can fail."""
+    """The context that the settings name, and what stands in for what can fail in it."""
     made = choose(settings, collection, chat)
     fallback = unembedded = None
     if settings.fallback and chat is not None and settings.variant != "llm_only":
