@@ -34,7 +34,7 @@ from lexloop.nodes.weights import Weights
 Part = Literal["there", "found"]
 PARTS: tuple[Part, ...] = ("there", "found")
 _COUNTS = {"answerable": 1.0, "evidence removed": 0.25, "out of scope": 2.0, "negative": 0.5}
-_STRENGTH = 1.0
+_STRENGTH = 0.05
 _BINS = 10
 
 

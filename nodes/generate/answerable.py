@@ -9,7 +9,6 @@ from lexloop.corpus.text.tokens import term_set, tokenize
 from lexloop.nodes.definition import defines
 from lexloop.nodes.generate.expected import counted, expected_kind, holds
 from lexloop.nodes.generate.selection import Evidence, Scored, is_definition
-from lexloop.nodes.question import asking_sentences
 from lexloop.nodes.relevance import Asked, Sources, coverage
 from lexloop.nodes.weights import load_weights
 
@@ -21,8 +20,6 @@ _GENERIC = frozenset("document documents file version section article chapter pa
 """Words that people capitalise when they point at a text; they name nothing."""
 _TOP = 5
 _BEHIND = 3
-_WORST, _USUAL = 2, 0.45
-"""How many tokens; and what speaks neither for nor against where no tokens are kept."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +30,6 @@ class Signs:
         closest: The highest cosine of a statement with the question.
         score: The mean relevance of the three best statements.
         covered: For the worst-covered part, the best share of its terms in one statement.
-        weakest: The cosine in the first passages of the two tokens of what is asked that they hold
-            least.
         lead: By how much the first passage is ranked before the fourth, up to 1.
         unknown: How many of the question's terms the documents do not know, up to 3, over 3.
         foreign: Whether a name or section number in the question is unknown to the documents.
@@ -45,7 +40,6 @@ class Signs:
     closest: float
     score: float
     covered: float
-    weakest: float
     lead: float
     unknown: float
     foreign: float
@@ -68,7 +62,6 @@ def read_signs(asked: Asked, scored: Scored, sources: Sources) -> Signs:
         closest=float((asked.vectors[:2] @ scored.vectors.T).max()),
         score=float(np.mean(scored.best[top])),
         covered=min(max(coverage(part, has, sources) for has in held) for part in asked.terms),
-        weakest=_weakest(asked, scored, sources),
         lead=_lead(scored),
         unknown=min(len(unknown), 3) / 3,
         foreign=float(any(_foreign(part, sources) for part in asked.parts)),
@@ -86,12 +79,6 @@ def read_signs(asked: Asked, scored: Scored, sources: Sources) -> Signs:
             )
         ),
     )
-
-
-def _weakest(asked: Asked, scored: Scored, sources: Sources) -> float:
-    first = [passage["id"] for passage in scored.passages[:_BEHIND]]
-    found = sources.closeness(" ".join(asking_sentences(asked.question)), first)
-    return _USUAL if found is None else float(np.sort(found.max(axis=1))[:_WORST].mean())
 
 
 def _lead(scored: Scored) -> float:

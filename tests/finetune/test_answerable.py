@@ -89,8 +89,9 @@ def test_no_weight_speaks_against_its_side(part: Part) -> None:
 @pytest.mark.parametrize("sign", ["covered", "foreign"])
 @pytest.mark.parametrize("same", [0.25, 1.0])
 def test_a_sign_that_is_always_the_same_tells_nothing(sign: str, same: float) -> None:
-    changed = [replace(one, signs=replace(one.signs, **{sign: same})) for one in rows()]
-    plain = predicted(rows(), fit(rows(), "there"))
+    given = rows() * 20
+    changed = [replace(one, signs=replace(one.signs, **{sign: same})) for one in given]
+    plain = predicted(given, fit(given, "there"))
     assert predicted(changed, fit(changed, "there")) == pytest.approx(plain, abs=0.02)
     assert plain[2] > 0.8
     assert plain[3] < 0.2

@@ -2,17 +2,15 @@
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from lexloop.core.types import Passage
 from lexloop.corpus.index.view import View
-from lexloop.models.embedding import Vectors
 from lexloop.nodes.generate.answerable import AGAINST, Signs, is_found, is_there, read_signs
 from lexloop.nodes.generate.selection import gather
 from lexloop.nodes.relevance import understand
@@ -72,35 +70,6 @@ def test_signs_of_any_text_lie_in_their_range(signs: Callable[..., Signs], quest
     assert 0.0 <= is_found(found) <= 1.0
 
 
-class Near:
-    """A view that says of each token how near each of the first passages comes."""
-
-    def __init__(self, view: View, *near: list[float]) -> None:
-        self._view, self._near = view, near
-        self.asked: list[tuple[str, list[str]]] = []
-
-    def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
-        self.asked.append((question, list(chunk_ids)))
-        return np.array(self._near, dtype=np.float32) if self._near else None
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._view, name)
-
-
-def test_signs_of_the_tokens_by_hand(small: View, passages: Passages) -> None:
-    asked = understand("I run a yard. Who pays the mooring fee?", small)
-    given = passages()
-    scored = gather(asked, given, small)
-    assert scored is not None
-    near = Near(small, [0.9, 0.1, 0.2], [0.3, 0.5, 0.4], [0.6, 0.6, 0.0])
-    found = read_signs(asked, scored, near)
-    assert near.asked == [("Who pays the mooring fee?", [one["id"] for one in given[:3]])]
-    assert found.weakest == pytest.approx((0.5 + 0.6) / 2)  # at best 0.9, 0.5 and 0.6
-    alone = read_signs(asked, scored, Near(small, [0.25, 0.5, 0.75]))
-    assert alone.weakest == 0.75
-    assert read_signs(asked, scored, Near(small)).weakest == 0.45  # neither here nor there
-
-
 @pytest.mark.parametrize(
     ("scores", "lead"),
     [
@@ -146,4 +115,4 @@ def test_the_shipped_weights_give_a_probability(
 def test_no_weight_speaks_against_its_side(part: str) -> None:
     weights = shipped()[part]["weights"]
     assert {name for name, weight in weights.items() if weight < 0} == set(AGAINST)
-    assert min(weights["score"], weights["weakest"], weights["lead"]) > 0
+    assert min(weights["score"], weights["lead"]) > 0

@@ -127,19 +127,19 @@ def test_standardised_sums_of_queries_by_hand() -> None:
     )
     fused = fuse(found, settings(), {})
     assert fused == {
-        "act#0": pytest.approx(0.5),
+        "act#0": pytest.approx(0.9),
         "rule#0": pytest.approx(SUB_QUERY_WEIGHT * 0.6),
-        "case#0": pytest.approx(-0.5),  # -0.6 x 0.9 of the second is less
+        "case#0": pytest.approx(SUB_QUERY_WEIGHT * -0.6),  # -0.9 of the first is less
     }
     late = [{"act#0": 0.25, "case#0": 0.75}, {"rule#0": 0.5, "case#0": 0.5}]
     nearer = fuse(replace(found, late=late), settings(), {})
     assert nearer == {
-        "act#0": pytest.approx(0.5 - 1.0),
+        "act#0": pytest.approx(0.9 - 1.0),
         "rule#0": pytest.approx(SUB_QUERY_WEIGHT * 0.6),
-        "case#0": pytest.approx(-0.5 + 1.0),
+        "case#0": pytest.approx(-0.9 + 1.0),
     }
     of_best = settings(fusion_level="document", fusion_documents=1)
-    assert set(fuse(found, of_best, {})) == {"rule#0"}
+    assert set(fuse(found, of_best, {})) == {"act#0"}
     assert set(fuse(replace(found, late=late), of_best, {})) == {"rule#0"}
     two = settings(fusion_level="document", fusion_documents=2)
     assert order(fuse(replace(found, late=late), two, {})) == ["rule#0", "case#0"]

@@ -81,16 +81,16 @@ def test_the_standardised_sum_by_hand() -> None:
     # BM25 is 6, 6, 0, 0: mean 3, deviation 3, so that a and b have +1, c and d -1. The cosine that
     # a does not have is the last, 0.25: b and c have +1, a and d -1. MaxSim: a and d +1, b and c -1
     assert standardised(lexical, vector, late) == {
-        "a": pytest.approx(0.5 - 0.6 + 1.0),
-        "b": pytest.approx(0.5 + 0.6 - 1.0),
-        "c": pytest.approx(-0.5 + 0.6 - 1.0),
-        "d": pytest.approx(-0.5 - 0.6 + 1.0),
+        "a": pytest.approx(0.9 - 0.6 + 1.0),
+        "b": pytest.approx(0.9 + 0.6 - 1.0),
+        "c": pytest.approx(-0.9 + 0.6 - 1.0),
+        "d": pytest.approx(-0.9 - 0.6 + 1.0),
     }
     assert standardised(lexical, vector, {}) == {
-        "a": pytest.approx(0.5 - 0.6),
-        "b": pytest.approx(0.5 + 0.6),
-        "c": pytest.approx(-0.5 + 0.6),
-        "d": pytest.approx(-0.5 - 0.6),
+        "a": pytest.approx(0.9 - 0.6),
+        "b": pytest.approx(0.9 + 0.6),
+        "c": pytest.approx(-0.9 + 0.6),
+        "d": pytest.approx(-0.9 - 0.6),
     }
 
 
@@ -99,9 +99,9 @@ def test_a_lead_counts_by_how_large_it_is() -> None:
     fused = standardised({"a": 3.0}, {"a": 0.5, "b": 0.5, "c": 0.5}, {})
     root = math.sqrt(2.0)
     assert fused == {
-        "a": pytest.approx(0.5 * 2 / root),
-        "b": pytest.approx(-0.5 / root),
-        "c": pytest.approx(-0.5 / root),
+        "a": pytest.approx(0.9 * 2 / root),
+        "b": pytest.approx(-0.9 / root),
+        "c": pytest.approx(-0.9 / root),
     }
 
 
@@ -116,7 +116,7 @@ def test_a_signal_that_is_the_same_everywhere_counts_nothing(value: float, count
 def test_what_either_signal_found_is_fused_and_nothing_else() -> None:
     fused = standardised({"a": 1.0}, {"b": 0.5}, {"a": 0.5, "b": 0.5, "z": 9.0})
     # the cosine of a is that of b, the last; MaxSim of what was not found is not read
-    assert fused == {"a": 0.5, "b": -0.5}
+    assert fused == {"a": 0.9, "b": -0.9}
 
 
 def test_one_signal_alone() -> None:
@@ -217,7 +217,7 @@ def test_standardised_sums_are_0_on_average(lexical: Scores, vector: Scores, lat
     assert sum(fused.values()) == pytest.approx(0.0, abs=1e-9)
     # by Cauchy and Schwarz no deviation is beyond that of the three signals in step
     squares = sum(score * score for score in fused.values())
-    assert squares <= len(fused) * (1.0 + 0.6 + 0.5) ** 2 + 1e-9
+    assert squares <= len(fused) * (1.0 + 0.6 + 0.9) ** 2 + 1e-9
 
 
 @given(LEXICAL, VECTOR, VECTOR)
