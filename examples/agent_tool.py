@@ -7,20 +7,14 @@ import sys
 from typing import Any
 
 from langchain.agents import create_agent
-from langchain_core.tools import tool
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
-from lexloop.core.settings import Settings
-from lexloop.graph.app import graph as lexloop
+import lexloop
 
-
-@tool
-def ask_the_law(question: str) -> str:
-    """Answer a question on New York City's Local Law 144 from its text, with cited sources."""
-    found = lexloop.invoke({"question": question}, context=Settings())
-    sources = [f"[{c['n']}] {c['section']}: {c['quote']}" for c in found["citations"]]
-    return "\n".join([found["answer"], *sources])
+ask_the_law = lexloop.as_tool(
+    "ask_the_law", "Answer a question on New York City's Local Law 144 from its text, with sources."
+)
 
 
 def build_agent(

@@ -6,4 +6,5 @@ from lexloop.core.settings import Connection
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
 
-graph = build_graph(Resources(Connection.from_environment(os.environ)))
+resources = Resources(Connection.from_environment(os.environ))
+graph = build_graph(resources)

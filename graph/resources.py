@@ -38,6 +38,7 @@ class Resources:
 
     Safe to use from several threads: while one makes something, only those that ask for the same
     wait. Close it when done, which lets go of the collections.
+    ``connection`` is what models are reached by.
 
     Args:
         connection: Where models are reached.
@@ -51,7 +52,7 @@ class Resources:
         defaults: Settings | None = None,
         progress: Progress = silent,
     ) -> None:
-        self._connection = connection or Connection()
+        self.connection = connection or Connection()
         self._defaults = defaults or Settings()
         self._progress = progress
         self._contexts: LRUCache[Any, Context] = LRUCache(_KEPT)
@@ -85,7 +86,7 @@ class Resources:
         Raises:
             LexloopError: It cannot be used.
         """
-        return connect(settings, self._connection) if settings.model else None
+        return connect(settings, self.connection) if settings.model else None
 
     def embedder(self, settings: Settings) -> Embedder:
         """The embedder that the settings name.
@@ -129,7 +130,7 @@ class Resources:
         self._contexts.clear()
 
     def _load(self, name: str) -> Embedder:
-        return load_embedder(name, self._connection)
+        return load_embedder(name, self.connection)
 
     def _open(self, corpus: str, stamp: str, tools: Tools) -> Opened:
         return open_corpus(corpus, tools, self._progress)

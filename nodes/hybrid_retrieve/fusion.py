@@ -66,8 +66,8 @@ def linear(
 
 
 LATE, COSINE, BM25 = 1.0, 0.6, 0.9
-"""What each signal weighs in the standardised sum, by what nine sets of questions say together: from
-0.5 to 1.2 of BM25 they differ little but for ObliQA, whose questions use the words of its rules."""
+"""What each signal weighs in the standardised sum, by what nine sets of questions say together.
+From 0.5 to 1.2 of BM25 they differ little but for ObliQA, whose questions use its words."""
 
 
 def standardised(lexical: Scores, vector: Scores, late: Scores) -> Scores:

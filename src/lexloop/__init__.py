@@ -1,6 +1,15 @@
 """Lexloop: cited, checked answers to questions about laws, rules and policies."""
 
 import os
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lexloop.apps.library import Index, aask, as_tool, ask
+    from lexloop.core.settings import Settings
+    from lexloop.graph.build import build_graph
+
+__all__ = ["Index", "Settings", "aask", "as_tool", "ask", "build_graph"]
 
 # Read by the libraries when they are imported, and nothing of Lexloop is imported before this.
 # Who has set one keeps it. LangSmith sends nothing unless LANGSMITH_TRACING says so.
@@ -11,3 +20,23 @@ _QUIET = (
 )
 for _name in _QUIET:
     os.environ.setdefault(_name, "1")
+
+# by the name of what is offered, where it lies: importing lexloop alone costs nothing
+_OFFERED = {
+    "Index": "lexloop.apps.library",
+    "Settings": "lexloop.core.settings",
+    "aask": "lexloop.apps.library",
+    "as_tool": "lexloop.apps.library",
+    "ask": "lexloop.apps.library",
+    "build_graph": "lexloop.graph.build",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _OFFERED:
+        raise AttributeError(f"module 'lexloop' has no attribute {name!r}")
+    return getattr(import_module(_OFFERED[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_OFFERED])

@@ -1,0 +1,179 @@
+"""Lexloop as a library: what ``import lexloop`` offers."""
+
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Self, cast
+
+from langchain_core.tools import BaseTool, StructuredTool
+
+from lexloop.core.errors import CorpusError
+from lexloop.core.filters import Filters
+from lexloop.core.settings import Settings
+from lexloop.core.state import OutputState
+from lexloop.core.types import Citation, Passage
+from lexloop.corpus.index.manifest import Manifest, Source, is_index
+from lexloop.corpus.index.verify import verify_index
+from lexloop.corpus.index.writer import Outcome, write_index
+from lexloop.graph.app import graph, resources
+from lexloop.models.embedders import load_embedder, setting_for
+
+_LAST_OF_RETRIEVAL = "rerank"
+
+
+def ask(question: str, corpus: str | Path = "sample", **settings: Any) -> OutputState:
+    """Answer a question from documents.
+
+    Args:
+        question: In words.
+        corpus: A folder, a file, an index, or ``sample``.
+        settings: Any of ``Settings`` by name, for example ``model="openai:gpt-4o-mini"``.
+
+    Returns:
+        The answer with its citations, verdict and passages; see ``OutputState``.
+
+    Raises:
+        LexloopError: The question, a setting, the documents or a model cannot be used.
+    """
+    chosen = Settings(corpus=str(corpus), **settings)
+    return cast("OutputState", graph.invoke({"question": question}, context=chosen))
+
+
+async def aask(question: str, corpus: str | Path = "sample", **settings: Any) -> OutputState:
+    """Answer a question from documents without blocking the event loop; see ``ask``."""
+    chosen = Settings(corpus=str(corpus), **settings)
+    return cast("OutputState", await graph.ainvoke({"question": question}, context=chosen))
+
+
+def as_tool(
+    name: str, description: str, corpus: str | Path = "sample", **settings: Any
+) -> BaseTool:
+    """Make a tool for agents that answers from documents.
+
+    Args:
+        name: What the agent calls it.
+        description: What its documents are about, for the agent to choose by.
+        corpus: See ``ask``.
+        settings: See ``ask``.
+
+    Returns:
+        A tool of one argument, ``question``. Its content is the answer with its sources, its
+        artifact the citations.
+    """
+    chosen = Settings(corpus=str(corpus), **settings)
+
+    def answer(question: str) -> tuple[str, list[Citation]]:
+        return _told(graph.invoke({"question": question}, context=chosen))
+
+    async def aanswer(question: str) -> tuple[str, list[Citation]]:
+        return _told(await graph.ainvoke({"question": question}, context=chosen))
+
+    return StructuredTool.from_function(
+        answer,
+        aanswer,
+        name=name,
+        description=description,
+        response_format="content_and_artifact",
+    )
+
+
+def _told(found: dict[str, Any]) -> tuple[str, list[Citation]]:
+    citations: list[Citation] = found["citations"]
+    sources = [f"[{c['n']}] {c['document']}, {c['section']}: {c['quote']}" for c in citations]
+    warning = [f"Note: {found['warning']}"] if found["warning"] else []
+    return "\n".join([found["answer"], *sources, *warning]), citations
+
+
+class Index:
+    """An index on disk, made once for any number of questions.
+
+    Args:
+        folder: Where it lies.
+
+    Raises:
+        CorpusError: There is none.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder).expanduser()
+        if not is_index(self.folder):
+            raise CorpusError(
+                f"{self.folder} is no index.", "Make one with `Index.build(documents, folder)`."
+            )
+
+    @classmethod
+    def build(cls, documents: str | Path, folder: str | Path, **settings: Any) -> Self:
+        """Make the index of a folder of documents, or of one file.
+
+        Raises:
+            LexloopError: There is something at ``folder``, or the documents cannot be used.
+        """
+        made = Path(folder).expanduser()
+        if made.exists():
+            raise CorpusError(f"{made} already exists.", "Name another folder, or update it.")
+        chosen = Settings(corpus=str(documents), **settings)
+        chat = resources.chat(chosen) if chosen.triplet_extractor == "model" else None
+        source = Source(str(Path(documents).expanduser().absolute()))
+        write_index(made, [source], resources.tools(chosen, chat))
+        return cls(made)
+
+    def update(self) -> Outcome:
+        """Bring the index up to date with its documents; only what changed is read again.
+
+        Raises:
+            LexloopError: The documents or the index cannot be used.
+        """
+        held = Manifest.read(self.folder)
+        chosen = Settings(**{**held.settings, "embedder": self._embedder(held)})
+        chat = resources.chat(chosen) if chosen.triplet_extractor == "model" else None
+        sources: Sequence[Source] = held.sources
+        return write_index(self.folder, sources, resources.tools(chosen, chat), excluded=None)
+
+    def ask(self, question: str, **settings: Any) -> OutputState:
+        """Answer a question from the index; see ``ask``."""
+        return ask(question, self.folder, **settings)
+
+    def search(self, question: str, **settings: Any) -> list[Passage]:
+        """The passages that an answer would be written from, best first.
+
+        Raises:
+            LexloopError: The question, a setting or the index cannot be used.
+        """
+        chosen = Settings(corpus=str(self.folder), **settings)
+        steps = graph.stream({"question": question}, context=chosen, stream_mode="updates")
+        with closing(steps):
+            for step in steps:
+                if found := step.get(_LAST_OF_RETRIEVAL):
+                    return cast("list[Passage]", found["passages"])
+        return []
+
+    def show(self, document: str) -> str:
+        """The text of a document.
+
+        Raises:
+            CorpusError: The index has no such document.
+        """
+        chosen = Settings(corpus=str(self.folder))
+        view = resources.collection(chosen)[0].seen_by(Filters.of(chosen))
+        if (text := view.text_of(document)) is None:
+            raise CorpusError(
+                f"The index has no document {document!r}.",
+                f"Name one of {', '.join(view.documents[:5])}.",
+            )
+        return text
+
+    def verify(self) -> dict[str, int]:
+        """Check every file's hash and that all parts fit together; how many things were checked.
+
+        Raises:
+            DataError: Something does not agree.
+        """
+        held = Manifest.read(self.folder)
+        return verify_index(self.folder, load_embedder(self._embedder(held), resources.connection))
+
+    @staticmethod
+    def _embedder(held: Manifest) -> str:
+        return setting_for(held.recipe.embedder, str(held.settings["embedder"]))
+
+
+__all__ = ["Index", "aask", "as_tool", "ask"]

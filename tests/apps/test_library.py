@@ -1,0 +1,85 @@
+"""Lexloop as a library: one import, one call, and an index of one's own."""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import lexloop
+from lexloop.core.errors import CorpusError, SettingsError
+
+LAW = """§ 1 Fees.
+The owner of a boat must pay a mooring fee of $50 within ten days of arrival.
+
+§ 2 Lights.
+A boat must show a white light at night.
+"""
+
+
+@pytest.fixture
+def law(tmp_path: Path) -> Path:
+    folder = tmp_path / "law"
+    folder.mkdir()
+    (folder / "boats.txt").write_text(LAW, encoding="utf-8")
+    return folder
+
+
+def test_importing_it_loads_nothing_else() -> None:
+    code = "import sys, lexloop; print([m for m in sys.modules if m.startswith('lexloop.')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_what_is_offered_is_there_and_nothing_else() -> None:
+    assert {name for name in lexloop.__all__ if getattr(lexloop, name)} == set(lexloop.__all__)
+    assert set(lexloop.__all__) <= set(dir(lexloop))
+    with pytest.raises(AttributeError, match="no attribute 'answer'"):
+        _ = lexloop.answer  # type: ignore[attr-defined]
+
+
+def test_a_question_asked_both_ways(law: Path) -> None:
+    found = lexloop.ask("How much is the mooring fee?", law, k=2)
+    assert "$50" in found["answer"]
+    assert found["citations"][0]["section"] == "§ 1"
+    again = asyncio.run(lexloop.aask("How much is the mooring fee?", law, k=2))
+    assert again["answer"] == found["answer"]
+
+
+def test_a_setting_that_is_none(law: Path) -> None:
+    with pytest.raises(SettingsError, match="colour"):
+        lexloop.ask("How much is the mooring fee?", law, colour="blue")
+
+
+def test_a_tool_gives_the_answer_with_its_sources_and_the_citations(law: Path) -> None:
+    tool = lexloop.as_tool("harbour_law", "The law of boats in harbours.", law)
+    assert (tool.name, tool.description) == ("harbour_law", "The law of boats in harbours.")
+    call = {"name": tool.name, "args": {"question": "How much is the mooring fee?"}, "id": "1"}
+    message = tool.invoke({**call, "type": "tool_call"})
+    assert "[1] boats.txt, § 1: The owner of a boat must pay" in message.content
+    assert [citation["section"] for citation in message.artifact][:1] == ["§ 1"]
+    again = asyncio.run(tool.ainvoke({**call, "type": "tool_call"}))
+    assert again.content == message.content
+
+
+def test_an_index_from_its_making_to_its_update(law: Path, tmp_path: Path) -> None:
+    index = lexloop.Index.build(law, tmp_path / "index")
+    assert index.verify()["documents"] == 1
+    assert index.search("What light must a boat show?")[0]["section"] == "§ 2"
+    assert index.show("boats.txt") == LAW
+    changed = LAW.replace("$50", "$60")
+    (law / "boats.txt").write_text(changed, encoding="utf-8")
+    assert index.update().difference.changed == ["boats.txt"]
+    opened = lexloop.Index(tmp_path / "index")
+    assert "$60" in opened.ask("How much is the mooring fee?")["answer"]
+    assert opened.show("boats.txt") == changed
+
+
+def test_what_an_index_cannot_do(law: Path, tmp_path: Path) -> None:
+    with pytest.raises(CorpusError, match="is no index"):
+        lexloop.Index(law)
+    with pytest.raises(CorpusError, match="already exists"):
+        lexloop.Index.build(law, law)
+    with pytest.raises(CorpusError, match=r"no document 'ships\.txt'"):
+        lexloop.Index.build(law, tmp_path / "index").show("ships.txt")
