@@ -62,7 +62,7 @@ def test_an_agent_asks_and_answers(agents_model: FakeOpenAI, example: Example) -
     assert [message.type for message in state["messages"]] == ["human", "ai", "tool", "ai"]
     told = state["messages"][2].text
     assert "independent auditor" in told
-    assert "[1] § 20-870" in told
+    assert "[1] law.txt, § 20-870" in told
     assert agents_model.requests[1].messages[-1]["content"] == told
     (offered,) = agents_model.requests[0].body["tools"]
     assert offered["function"]["name"] == "ask_the_law"
