@@ -71,7 +71,7 @@ def test_nothing_to_index(run: Run, tmp_path: Path, out: Path) -> None:
 def test_the_model_extractor_needs_a_model(run: Run, documents: Path, out: Path) -> None:
     result = run("index", str(documents), "--out", str(out), "--set", "triplet_extractor=model")
     assert result.exit_code == 2
-    assert "model is None" in result.stderr
+    assert "no model is configured" in result.stderr
 
 
 def test_an_index_is_no_source_of_another(run: Run, documents: Path, out: Path) -> None:

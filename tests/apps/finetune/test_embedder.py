@@ -50,7 +50,7 @@ def test_clicks_make_a_folder_that_answers(run: Run, tmp_path: Path) -> None:
         (["--keep", "0"], "The share to keep is 0.0"),
         (["--keep", "0.4"], "fewer than make a batch of 60"),
         (["--kept", "/nowhere.jsonl"], "/nowhere.jsonl cannot be read"),
-        (["--base", "/nowhere"], "it holds no config.json"),
+        (["--base", "/nowhere"], "it holds no model.safetensors"),
     ],
 )
 def test_bad_input_is_refused_with_one_line(
