@@ -1,6 +1,6 @@
 """Lexloop as a library: what ``import lexloop`` offers."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Self, cast
@@ -140,7 +140,8 @@ class Index:
             LexloopError: The question, a setting or the index cannot be used.
         """
         chosen = Settings(corpus=str(self.folder), **settings)
-        steps = graph.stream({"question": question}, context=chosen, stream_mode="updates")
+        asked = graph.stream({"question": question}, context=chosen, stream_mode="updates")
+        steps = cast("Generator[dict[str, Any]]", asked)
         with closing(steps):
             for step in steps:
                 if found := step.get(_LAST_OF_RETRIEVAL):
