@@ -1,9 +1,12 @@
 """The rules of the house, read from the source of every room."""
 
 import ast
+import re
 import statistics
+import sys
 import tomllib
 from collections.abc import Iterator
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +73,24 @@ def test_every_room_is_found() -> None:
     assert ("core", "errors") in [
         tuple(used[:2]) for _, used in rooms_used(ROOT / "corpus" / "opening.py")
     ]
+
+
+def test_every_package_that_is_imported_is_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = [*project["dependencies"], *project["optional-dependencies"]["finetune"]]
+    declared = {_plain(re.split(r"[\[<>=]", line)[0]) for line in lines}
+    makers = packages_distributions()
+    used = {module.partition(".")[0] for path in FILES for _, module in imports(path)}
+    undeclared = [
+        name
+        for name in used - sys.stdlib_module_names - {"lexloop"}
+        if not declared & {_plain(maker) for maker in makers.get(name, [])}
+    ]
+    assert undeclared == []
+
+
+def _plain(distribution: str) -> str:
+    return distribution.strip().lower().replace("_", "-")
 
 
 def test_a_room_uses_only_those_before_it() -> None:
