@@ -145,17 +145,17 @@ class _Run:
         if request.stream:
             spoken = Spoken(request.purpose, get_config())
             shown = TokenStream(self._name, request, get_stream_writer(), spoken)
-        failure: ModelError | None = None
         try:
             reply = await chat.acomplete(
                 request, deadline=self._deadline.at, meter=self._meter, on_token=shown
             )
         except ModelError as error:
-            failure = error
-            raise
-        finally:
             if shown is not None:
-                shown.finish(failure)
+                shown.finish(error)
+            raise
+        # not where the run is cancelled: what was held back was not checked to its end
+        if shown is not None:
+            shown.finish()
         self._note(chat, reply)
         return reply
 
