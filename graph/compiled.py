@@ -25,23 +25,23 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
     holds for threads in a SQLite file; other shared stores need a server that orders the runs.
 
     Args:
-        components: Tells a run's settings; named like the attribute, for ``copy`` passes that on.
+        contexts: Tell a run's settings; named like the attribute, for ``copy`` passes that on.
         attributes: Those of ``CompiledStateGraph``.
     """
 
-    def __init__(self, *, components: Resolve, **attributes: Any) -> None:
+    def __init__(self, *, contexts: Resolve, **attributes: Any) -> None:
         super().__init__(**attributes)
-        self.components = components
+        self.contexts = contexts
 
     @classmethod
     def of(
         cls,
         compiled: CompiledStateGraph[State, Settings, InputState, OutputState],
-        components: Resolve,
+        contexts: Resolve,
     ) -> Self:
         """The same graph, taking turns."""
         kept = {name: value for name, value in vars(compiled).items() if name != "__orig_class__"}
-        return cls(components=components, **kept)
+        return cls(contexts=contexts, **kept)
 
     def stream(
         self, input: Any, config: RunnableConfig | None = None, **options: Any
@@ -102,4 +102,4 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
             context = Settings(**context)
         if isinstance(context, Settings):
             return context.deadline_s
-        return self.components(context, None).settings.deadline_s
+        return self.contexts(context, None).settings.deadline_s
