@@ -1,14 +1,16 @@
-"""Checkpoints of the trainers of transformers: which one a killed training goes on from."""
+"""Where a training keeps its state: for one process, and which checkpoint a killed one takes."""
 
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from pickle import UnpicklingError
 from shutil import rmtree
 from typing import Any
 
 from lexloop.core.checksums import check_sums, write_sums
-from lexloop.core.errors import DataError, TrainingError
+from lexloop.core.errors import DataError, InputError, TrainingError
+from lexloop.core.files import let_go, try_lock
 from lexloop.models.bars import without_bars
 
 GOES_ON = "The last good checkpoint is kept, and the same command goes on from it"
@@ -56,6 +58,39 @@ def last_good(folder: Path) -> str | None:
         else:
             return str(checkpoint)
     return None
+
+
+def train_on(trainer: Any, folder: Path, say: Say = lambda _: None) -> None:
+    """Train, from the last good checkpoint in ``folder`` where there is one.
+
+    Raises:
+        TrainingError: The checkpoint holds something else than tensors and numbers; it is not run.
+    """
+    if last := last_good(folder):
+        say(f"goes on from step {last.rpartition('-')[2]}")
+    try:
+        trainer.train(resume_from_checkpoint=last)
+    except UnpicklingError as error:
+        raise TrainingError(
+            f"{last} holds something else than tensors, which is not loaded.", "Remove it."
+        ) from error
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keep other trainings out of ``folder``, which is there, until this one is over.
+
+    Raises:
+        InputError: Another one is at work in it.
+        OSError: The folder cannot be written.
+    """
+    handle = try_lock(folder / "lock")
+    if handle is None:
+        raise InputError(f"Another training writes to {folder}.", "Wait for it, or end it.")
+    try:
+        yield
+    finally:
+        let_go(handle)
 
 
 def watch(

@@ -16,7 +16,7 @@ import numpy as np
 from lexloop.core.checksums import check_sums, write_sums
 from lexloop.core.errors import CorpusError, DataError, InputError, SettingsError, TrainingError
 from lexloop.core.files import write_text
-from lexloop.finetune.checkpoints import GOES_ON, STEADY, Report, last_good, quietly, watch
+from lexloop.finetune.checkpoints import GOES_ON, STEADY, Report, alone, quietly, train_on, watch
 from lexloop.finetune.classifier_data import Labelled, Text, merged
 from lexloop.finetune.classifier_report import CLASS_COUNTS, Classes, Predict, ours
 from lexloop.finetune.extra import need_extra
@@ -97,13 +97,14 @@ def tuned(
     work = out / f".{folder.name}-{record['sha256'][:12]}"
     try:
         work.mkdir(parents=True, exist_ok=True)
-        _fit(texts, labels, classes, tuning, work=work, report=report)
-        write_text(work / "done" / CARD, json.dumps(record, indent=2) + "\n")
-        write_sums(work / "done")
-        if folder.exists():
-            shutil.rmtree(folder)
-        (work / "done").replace(folder)
-        shutil.rmtree(work)
+        with alone(work):
+            _fit(texts, labels, classes, tuning, work=work, report=report)
+            write_text(work / "done" / CARD, json.dumps(record, indent=2) + "\n")
+            write_sums(work / "done")
+            if folder.exists():
+                shutil.rmtree(folder)
+            (work / "done").replace(folder)
+            shutil.rmtree(work)
     except OSError as error:
         raise InputError(f"{folder} cannot be written: {error}.", "Name another folder.") from error
     return folder
@@ -186,7 +187,7 @@ def _fit(
     trainer.remove_callback(PrinterCallback)
     try:
         with quietly():
-            trainer.train(resume_from_checkpoint=last_good(work))
+            train_on(trainer, work)
     except torch.OutOfMemoryError as error:
         raise TrainingError(
             "The memory of the GPU is used up.", f"{GOES_ON}; end what else uses the GPU."

@@ -1,15 +1,16 @@
 """Train the sentence vectors alone: multiple negatives ranking, plain or with cached gradients."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lexloop.finetune.checkpoints import STEADY, Say, last_good, quietly, watch
+from lexloop.finetune.checkpoints import STEADY, Say, quietly, train_on, watch
 from lexloop.finetune.extra import need_extra
 from lexloop.finetune.hits import hits
 from lexloop.finetune.late import Recipe
-from lexloop.finetune.pairs import Pair
+from lexloop.finetune.pairs import CLICKED, Pair
 from lexloop.models.embedding import Vectors
 
 FIGURE = "cosine, all MRR@10"
@@ -75,10 +76,8 @@ def contrast(
         ],
     )
     trainer.remove_callback(PrinterCallback)
-    if last := last_good(state):
-        say(f"goes on from step {last.rpartition('-')[2]}")
     with quietly():
-        trainer.train(resume_from_checkpoint=last)
+        train_on(trainer, state, say)
     if trainer.state.global_step < recipe.steps:
         say(f"stops: no better for {recipe.patience} times")
     best = Path(trainer.state.best_model_checkpoint or "")
@@ -87,15 +86,16 @@ def contrast(
 
 
 def _columns(training: Sequence[Pair]) -> Any:
-    """The rows with a mined negative, and those without; a batch is of one kind."""
+    """The rows by kind, of which a batch holds one: mined negative or none, title or body."""
     from datasets import Dataset
 
-    rows: dict[str, list[dict[str, str]]] = {"with": [], "without": []}
+    rows: dict[str, list[dict[str, str]]] = defaultdict(list)
     for pair in training:
+        part = pair.source if pair.source in CLICKED else "rows"
         row = {"question": pair.question, "text": pair.text}
         mined = {"negative": pair.negatives[0]} if pair.negatives else {}
-        rows["with" if mined else "without"].append(row | mined)
-    return {kind: Dataset.from_list(found) for kind, found in rows.items() if found}
+        rows[f"{part}, mined" if mined else part].append(row | mined)
+    return {kind: Dataset.from_list(found) for kind, found in rows.items()}
 
 
 def _arguments(recipe: Recipe, state: Path) -> Any:

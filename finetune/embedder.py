@@ -13,7 +13,7 @@ from lexloop.core.checksums import sha256_of
 from lexloop.core.errors import InputError, TrainingError
 from lexloop.core.files import replacing, write_text
 from lexloop.finetune.base import known_as, trainable, weights_of
-from lexloop.finetune.checkpoints import Say
+from lexloop.finetune.checkpoints import Say, alone
 from lexloop.finetune.contrastive import contrast
 from lexloop.finetune.export import export
 from lexloop.finetune.figures import figures_drawn
@@ -75,7 +75,8 @@ def train_embedder(
         Figures of the kept pairs, named ``before ...`` and ``after ...``.
 
     Raises:
-        InputError: Too few pairs, a base that cannot be trained, or ``out`` is no folder.
+        InputError: Too few pairs, a base that cannot be trained, ``out`` is no folder, or another
+            training with the same pairs and settings writes to it.
         TrainingError: The loss is no number, or a file cannot be written meanwhile.
     """
     share = recipe.share
@@ -85,15 +86,16 @@ def train_embedder(
     except OSError as error:
         raise InputError(f"{out} cannot be written: {error}.", "Name another folder.") from error
     try:
-        base = trainable(origin.base, genuine_folder(), state / "base")
-        trainee = Trainee(base, recipe)
-        first, before = trainee.weights(), hits(kept, trainee.vectors)
-        best = _best(trainee, training, kept, state=state, base=base, told=told)
-        trainee.take({name: (1 - share) * first[name] + share * best[name] for name in first})
-        figures = _named("before", before) | _named("after", hits(kept, trainee.vectors))
-        _write(trainee, state, out, origin, figures)
-        for old in out.glob(f"{_STATE}*"):
-            shutil.rmtree(old)
+        with alone(state):
+            base = trainable(origin.base, genuine_folder(), state / "base")
+            trainee = Trainee(base, recipe)
+            first, before = trainee.weights(), hits(kept, trainee.vectors)
+            best = _best(trainee, training, kept, state=state, base=base, told=told)
+            trainee.take({name: (1 - share) * first[name] + share * best[name] for name in first})
+            figures = _named("before", before) | _named("after", hits(kept, trainee.vectors))
+            _write(trainee, state, out, origin, figures)
+            for old in out.glob(f"{_STATE}*"):
+                shutil.rmtree(old)
     except OSError as error:
         raise TrainingError(
             f"A file cannot be read or written: {error}.", "See to it; the same command goes on."

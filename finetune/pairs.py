@@ -15,6 +15,8 @@ from lexloop.corpus.text.tokens import words
 from lexloop.evaluation.jsonl import read_jsonl
 
 FEWEST = 2
+CLICKED = ("clicks, title", "clicks, body")
+"""The sources of the two pairs that a click makes."""
 _NO_HALF = "Give pairs of more documents, or another share; a document is never on both sides."
 
 
@@ -110,10 +112,12 @@ def read_clicks(path: Path, least: int = 1, fewest: int = FEWEST) -> list[Pair]:
         raise InputError(f"{path} is no click log.", "Give a .jsonl or .csv file.")
     rows = read_jsonl(path, _Click) if path.suffix.lower() == ".jsonl" else _csv_clicks(path)
     pairs = [
-        Pair(row.query, text, heading, row.document or row.title, f"clicks, {part}")
+        Pair(row.query, text, heading, row.document or row.title, source)
         for row in rows
         if row.clicks >= least
-        for part, text, heading in (("title", row.title, ""), ("body", row.body, row.title))
+        for source, text, heading in zip(
+            CLICKED, (row.title, row.body), ("", row.title), strict=True
+        )
         if text.strip()
     ]
     return _enough(deduplicated(pairs), path, fewest)

@@ -13,7 +13,7 @@ from typing import Any
 from lexloop.core.checksums import write_sums
 from lexloop.core.errors import InputError, TrainingError
 from lexloop.core.files import sync
-from lexloop.finetune.checkpoints import GOES_ON, STEADY, Say, last_good, watch
+from lexloop.finetune.checkpoints import GOES_ON, STEADY, Say, train_on, watch
 from lexloop.finetune.generator.rows import Example, Split
 from lexloop.models.local_model import LocalModel, load_local
 
@@ -84,7 +84,7 @@ def train_adapter(
         trained = _encoded(local, split.trained, recipe.most_tokens)
         held = _encoded(local, split.held, recipe.most_tokens)
         trainer = _trainer(local, trained, held, recipe, folder=checkpoints, say=say)
-        trainer.train(resume_from_checkpoint=last_good(checkpoints))
+        train_on(trainer, checkpoints)
         _save(trainer.model, folder / ADAPTER)
     state = trainer.state
     return {

@@ -9,8 +9,9 @@ from shutil import rmtree
 from typing import Any
 
 from lexloop.core.checksums import check_sums
-from lexloop.core.errors import InputError, TrainingError
-from lexloop.core.files import let_go, try_lock, write_text
+from lexloop.core.errors import InputError, LexloopError, TrainingError
+from lexloop.core.files import write_text
+from lexloop.finetune.checkpoints import alone
 from lexloop.models.local_model import CARD
 
 
@@ -46,21 +47,23 @@ def workplace(out: Path, said: dict[str, Any]) -> Iterator[Path]:
     work = _beside(out)
     try:
         work.mkdir(parents=True, exist_ok=True)
-        handle = try_lock(work / "lock")
     except OSError as error:
         raise InputError(f"{work} cannot be made: {error}.", "Name another --out.") from error
-    if handle is None:
-        raise InputError(f"Another training writes to {work}.", "Wait for it, or end it.")
+    plan = work / "plan.json"
     try:
-        _same_plan(work / "plan.json", said)
-        yield work
-        rmtree(work)
+        with alone(work):
+            _same_plan(plan, said)
+            try:
+                yield work
+            except LexloopError:
+                if {path.name for path in work.iterdir()} <= {plan.name, "lock"}:
+                    rmtree(work)  # nothing was made from which a training could go on
+                raise
+            rmtree(work)
     except OSError as error:
         raise TrainingError(
             f"A file cannot be read or written: {error}.", "See to it; the same command goes on."
         ) from error
-    finally:
-        let_go(handle)
 
 
 def _same_plan(file: Path, said: dict[str, Any]) -> None:

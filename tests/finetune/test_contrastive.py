@@ -11,9 +11,9 @@ import torch
 from lexloop.core.checksums import check_sums, write_sums
 from lexloop.core.errors import TrainingError
 from lexloop.finetune.checkpoints import last_good
-from lexloop.finetune.contrastive import contrast
+from lexloop.finetune.contrastive import _columns, contrast
 from lexloop.finetune.late import Loss, Recipe
-from lexloop.finetune.pairs import Pair
+from lexloop.finetune.pairs import CLICKED, Pair
 from lexloop.models.minilm import genuine_folder
 
 THINGS = [("register", "clerk"), ("seal", "mayor"), ("keys", "porter"), ("purse", "treasurer")]
@@ -79,6 +79,16 @@ def test_what_was_mined_counts_among_the_texts(tmp_path: Path) -> None:
     assert sorted(losses[2]) == [False, False, True, True]
 
 
+def test_titles_and_bodies_of_what_was_clicked_are_told_apart_by_themselves() -> None:
+    sources = [*CLICKED, "", CLICKED[0]]
+    rows = _columns([replace(pair, source=s) for pair, s in zip(PAIRS, sources, strict=True)])
+    assert {kind: len(found) for kind, found in rows.items()} == {
+        CLICKED[0]: 2,
+        CLICKED[1]: 1,
+        "rows": 1,
+    }
+
+
 def test_it_stops_where_it_is_found_no_better(tmp_path: Path) -> None:
     said: list[str] = []
     weights = learn(tmp_path, quick(steps=9, patience=1), said)
@@ -119,6 +129,6 @@ def test_a_checkpoint_runs_no_code(tmp_path: Path) -> None:
     torch.load(checkpoint / "optimizer.pt", weights_only=False)
     (tmp_path / "run").unlink()  # it would have run
     write_sums(checkpoint)
-    with pytest.raises(Exception, match="Weights only load failed"):
+    with pytest.raises(TrainingError, match="holds something else than tensors"):
         learn(tmp_path, quick())
     assert not (tmp_path / "run").exists()

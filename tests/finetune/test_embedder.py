@@ -123,6 +123,17 @@ def test_sentence_vectors_alone_make_such_a_folder_too(tmp_path: Path) -> None:
     assert 0.9 < cosine < 0.99999
 
 
+def test_two_trainings_do_not_write_to_one_folder(tmp_path: Path) -> None:
+    def begin_again(line: str) -> None:
+        with pytest.raises(InputError, match="Another training writes to"):
+            train_embedder(PAIRS, PAIRS, tmp_path, RECIPE, ORIGIN, told=print)
+        said.append(line)
+
+    said: list[str] = []
+    train_embedder(PAIRS, PAIRS, tmp_path, RECIPE, ORIGIN, told=begin_again)
+    assert said
+
+
 def test_a_file_where_the_folder_should_be(tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.write_text("mine", encoding="utf-8")

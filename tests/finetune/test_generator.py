@@ -320,6 +320,7 @@ def test_a_base_that_cannot_be_used(data: Path, tmp_path: Path) -> None:
     for name in (str(tmp_path / "nowhere"), "nobody/no-such-model"):
         with pytest.raises(DataError, match="is not there"):
             make_generator(planned(data, tmp_path / "out", base=name), quiet)
+    assert not [*tmp_path.iterdir()]
     pickled = shutil.copytree(data / "base", tmp_path / "pickled")
     (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
     with pytest.raises(DataError, match="pickle"):
