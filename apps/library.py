@@ -7,9 +7,11 @@ from typing import Any, Self, cast
 
 from langchain_core.tools import BaseTool, StructuredTool
 
+from lexloop.core.configuration import configured
 from lexloop.core.errors import CorpusError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
+from lexloop.core.settings_names import from_record
 from lexloop.core.state import OutputState
 from lexloop.core.types import Citation, Passage
 from lexloop.corpus.index.manifest import Manifest, Source, is_index
@@ -21,13 +23,14 @@ from lexloop.models.embedders import load_embedder, setting_for
 _LAST_OF_RETRIEVAL = "rerank"
 
 
-def ask(question: str, corpus: str | Path = "sample", **settings: Any) -> OutputState:
+def ask(question: str, corpus: str | Path | None = None, **settings: Any) -> OutputState:
     """Answer a question from documents.
 
     Args:
         question: In words.
-        corpus: A folder, a file, an index, or ``sample``.
-        settings: Any of ``Settings`` by name, for example ``model="openai:gpt-4o-mini"``.
+        corpus: A folder, a file, an index, or ``sample``; None for the one that is configured.
+        settings: Any of ``Settings`` by name, for example ``model="openai:gpt-4o-mini"`` or
+            ``fusion="linear"``; they count more than files and environment.
 
     Returns:
         The answer with its citations, verdict and passages; see ``OutputState``.
@@ -35,18 +38,18 @@ def ask(question: str, corpus: str | Path = "sample", **settings: Any) -> Output
     Raises:
         LexloopError: The question, a setting, the documents or a model cannot be used.
     """
-    chosen = Settings(corpus=str(corpus), **settings)
+    chosen = _chosen(corpus, settings)
     return cast("OutputState", graph.invoke({"question": question}, context=chosen))
 
 
-async def aask(question: str, corpus: str | Path = "sample", **settings: Any) -> OutputState:
+async def aask(question: str, corpus: str | Path | None = None, **settings: Any) -> OutputState:
     """Answer a question from documents without blocking the event loop; see ``ask``."""
-    chosen = Settings(corpus=str(corpus), **settings)
+    chosen = _chosen(corpus, settings)
     return cast("OutputState", await graph.ainvoke({"question": question}, context=chosen))
 
 
 def as_tool(
-    name: str, description: str, corpus: str | Path = "sample", **settings: Any
+    name: str, description: str, corpus: str | Path | None = None, **settings: Any
 ) -> BaseTool:
     """Make a tool for agents that answers from documents.
 
@@ -60,7 +63,7 @@ def as_tool(
         A tool of one argument, ``question``. Its content is the answer with its sources, its
         artifact the citations.
     """
-    chosen = Settings(corpus=str(corpus), **settings)
+    chosen = _chosen(corpus, settings)
 
     def answer(question: str) -> tuple[str, list[Citation]]:
         return _told(graph.invoke({"question": question}, context=chosen))
@@ -75,6 +78,10 @@ def as_tool(
         description=description,
         response_format="content_and_artifact",
     )
+
+
+def _chosen(corpus: str | Path | None, settings: dict[str, Any]) -> Settings:
+    return configured({"corpus": str(corpus)} if corpus else {}, settings)
 
 
 def _told(found: dict[str, Any]) -> tuple[str, list[Citation]]:
@@ -111,8 +118,8 @@ class Index:
         made = Path(folder).expanduser()
         if made.exists():
             raise CorpusError(f"{made} already exists.", "Name another folder, or update it.")
-        chosen = Settings(corpus=str(documents), **settings)
-        chat = resources.chat(chosen) if chosen.triplet_extractor == "model" else None
+        chosen = _chosen(documents, settings)
+        chat = resources.chat(chosen) if chosen.index.triplets == "model" else None
         source = Source(str(Path(documents).expanduser().absolute()))
         write_index(made, [source], resources.tools(chosen, chat))
         return cls(made)
@@ -124,8 +131,8 @@ class Index:
             LexloopError: The documents or the index cannot be used.
         """
         held = Manifest.read(self.folder)
-        chosen = Settings(**{**held.settings, "embedder": self._embedder(held)})
-        chat = resources.chat(chosen) if chosen.triplet_extractor == "model" else None
+        chosen = Settings(**{**from_record(held.settings), "index.embedder": self._embedder(held)})
+        chat = resources.chat(chosen) if chosen.index.triplets == "model" else None
         sources: Sequence[Source] = held.sources
         return write_index(self.folder, sources, resources.tools(chosen, chat), excluded=None)
 
@@ -139,7 +146,7 @@ class Index:
         Raises:
             LexloopError: The question, a setting or the index cannot be used.
         """
-        chosen = Settings(corpus=str(self.folder), **settings)
+        chosen = _chosen(self.folder, settings)
         asked = graph.stream({"question": question}, context=chosen, stream_mode="updates")
         steps = cast("Generator[dict[str, Any]]", asked)
         with closing(steps):
@@ -154,7 +161,7 @@ class Index:
         Raises:
             CorpusError: The index has no such document.
         """
-        chosen = Settings(corpus=str(self.folder))
+        chosen = _chosen(self.folder, {})
         view = resources.collection(chosen)[0].seen_by(Filters.of(chosen))
         if (text := view.text_of(document)) is None:
             raise CorpusError(

@@ -26,7 +26,7 @@ from lexloop.nodes.context import Context
 from lexloop.nodes.question import question_parts
 
 DEPTH = 30
-_SETTINGS = Settings(k=DEPTH, evaluator="none")
+_SETTINGS = Settings(**{"plan.k": DEPTH, "loop.evaluator": "none"})
 """k is fixed at the candidates' number, and all else as the question's class has it."""
 _ROLES = {"user": HumanMessage, "assistant": AIMessage}
 

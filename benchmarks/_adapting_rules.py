@@ -9,6 +9,7 @@ from _adapting_lists import Item, Ranking
 from numpy.typing import NDArray
 
 from lexloop.core.settings import Settings
+from lexloop.core.settings_groups import ByScores
 from lexloop.finetune.classifier_data import Labelled
 from lexloop.finetune.depth import classes_of, depth, out_of_fold
 from lexloop.nodes.classify.plan import TABLES, chosen_class
@@ -34,7 +35,7 @@ def _each(choose: Callable[[Ranking], float]) -> Rule:
 
 
 def _of_class(classes: int) -> Rule:
-    least = Settings().min_class_probability
+    least = Settings().plan.min_class_probability
 
     def choose(ranking: Ranking) -> float:
         shares = ranking["two_classes"] if classes == 2 else ranking["three_classes"]
@@ -61,11 +62,11 @@ def scores_of(ranking: Ranking) -> list[float]:
 
 
 def by_scores(temperature: float | None = None, share: float | None = None) -> Rule:
-    """The setting adapt_k=scores; None is the default of each."""
-    known = Settings()
-    least = known.min_passage_share if share is None else share
+    """The setting plan.k=scores; None is the default of each."""
+    known = ByScores()
+    least = known.min_share if share is None else share
     more = {} if temperature is None else {"temperature": temperature}
-    return _each(lambda ranking: worth_taking(scores_of(ranking), least, known.max_k, **more))
+    return _each(lambda ranking: worth_taking(scores_of(ranking), least, known.most, **more))
 
 
 def _last_relevant(ranking: Ranking) -> float:

@@ -27,7 +27,12 @@ from lexloop.models.minilm import MiniLM
 from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
 
 _SETTINGS = Settings(
-    fusion="weighted_rrf", lexical_weight=0.5, windows="whole", candidates=TOP, as_of="any"
+    fusion="rrf",
+    **{
+        "index.windows": "whole",
+        "retrieval.candidates": TOP,
+        "access.as_of": "any",
+    },
 )
 _PLAN = {"k": TOP, "Q": 0, "K": 0, "S": 0}
 

@@ -33,8 +33,8 @@ _DEADLINE_S, _LATE_S, _DAY_S = 5.0, 1.0, 86_400
 _MOST_MB, _MOST_S = 100, 15.0
 """What a reply of 5 MB may cost; read to its end it cost 1 GB and 15 to 60 s."""
 _PATIENCE_S = 150
-_MODEL = {"model": "openai:played", "model_attempts": 3}
-_REMOTE = {"embedder": "openai:letters"}
+_MODEL = {"model": "openai:played", "model.attempts": 3}
+_REMOTE = {"index.embedder": "openai:letters"}
 _REWRITING = {"standalone": _QUESTION, "queries": [], "keywords": []}
 
 Seen = dict[str, Any]
@@ -131,7 +131,7 @@ def _clock_set(days: int) -> Callable[[FakeOpenAI], Seen]:
 
         server.script(set_the_clock, Reply("An employer must have it audited [1]."))
         server.otherwise = Reply("no verdict")
-        answered = _asked(_graph(server, **_MODEL, max_retries=0))
+        answered = _asked(_graph(server, **{"loop.max_retries": 0}, **_MODEL))
         time.time = real
         server.script(set_the_clock, Reply(hang=True))
         return {"answered": answered, "silent": _asked(_graph(server, **_MODEL))}
@@ -142,7 +142,7 @@ def _clock_set(days: int) -> Callable[[FakeOpenAI], Seen]:
 def _failing_embedder(**settings: Any) -> Callable[[FakeOpenAI], Seen]:
     def run(server: FakeOpenAI) -> Seen:
         server.otherwise = refusal(401)
-        graph = _graph(server, **_REMOTE, **settings, fallback=True, deadline_s=60)
+        graph = _graph(server, deadline_s=60, **{"model.fallback": True}, **_REMOTE, **settings)
         before = len(server.asked_to_embed)
         server.embedding_otherwise = refusal(500)
         return {**_asked(graph), "requests": len(server.asked_to_embed) - before}

@@ -12,7 +12,7 @@ Every question goes through the graph up to rerank with all candidates; rules th
 them are taken, at most 20. A rule's mean of tokens is compared with fixed k at the same mean, a mix
 of two ks where it lies between them. Rules: the paper's classifier with its plans of two and of
 three classes; the oracle that knows the number of relevant passages, and one that knows where the
-last of them stands; the scores of the candidates (the setting adapt_k=scores); thirds of the
+last of them stands; the scores of the candidates (the setting plan.k=scores); thirds of the
 questions by one signal (3, 5 or 7 passages); and a logistic regression on all signals,
 cross-validated by group.
 

@@ -45,8 +45,8 @@ _CHUNKERS = ("auto", "provisions", "sentence", "semantic", "pattern", "character
 _FUSIONS: dict[str, dict[str, Any]] = {
     "linear": {"fusion": "linear"},
     "rrf": {"fusion": "rrf"},
-    "weighted rrf, BM25 0.3": {"fusion": "weighted_rrf", "lexical_weight": 0.3},
-    "linear by document": {"fusion": "linear", "fusion_level": "document"},
+    "weighted rrf, BM25 0.3": {"fusion": "rrf", "fusion.lexical_weight": 0.3},
+    "linear by document": {"fusion": "linear", "fusion.documents": 3},
 }
 _GRAPHS = {"graph": "embedded", "no graph": "none"}
 
@@ -86,7 +86,7 @@ def _is_source(document: Document, gold: Path) -> bool:
 def _measure(
     chunker: str, documents: Iterable[Document], gold: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    settings = Settings(chunker=chunker, k=5)
+    settings = Settings(**{"chunking.method": chunker, "plan.k": 5})
     collection = build_collection(documents, tools_for(settings, load_minilm()))
     grams = grams_of(collection.seen_by(Filters.of(settings)).every_chunk())
     relevant = [evidence(grams, row["reference_context"]) for row in gold]
@@ -94,7 +94,10 @@ def _measure(
     for fusion, chosen in _FUSIONS.items():
         for graph, knowledge in _GRAPHS.items():
             print(f"{chunker}, {fusion}, {graph}", file=sys.stderr, flush=True)
-            tried = Settings(chunker=chunker, k=5, knowledge_graph=knowledge, **chosen)
+            tried = Settings(
+                **{"chunking.method": chunker, "plan.k": 5, "retrieval.knowledge_graph": knowledge},
+                **chosen,
+            )
             figures = _figures(tried, collection, gold, relevant)
             where = {"chunker": chunker, "fusion": fusion, "graph": graph == "graph"}
             rows.append({**where, "chunks": len(grams), **figures})

@@ -86,7 +86,7 @@ def found(rows: list[dict[str, Any]], answers: bool) -> dict[str, Any]:
     index = index_passages(
         [{"id": str(place), "text": text} for place, text in enumerate(texts)],
         settings,
-        load_embedder(settings.embedder, Connection()),
+        load_embedder(settings.index.embedder, Connection()),
         lambda *_: None,
     )
     view = index.seen_by(Filters())

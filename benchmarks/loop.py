@@ -136,7 +136,7 @@ def main() -> None:
             alone: Figures = {}
             for strategy in get_args(Strategy) if options.each else ():
                 graph = build_graph(_with_only(resources, strategy))
-                asker = Asker(graph, settings.changed(max_retries=1))
+                asker = Asker(graph, settings.changed(**{"loop.max_retries": 1}))
                 alone[strategy] = _account(asker, questions)["all"]
                 print(f"{strategy} alone on {name}", alone[strategy], file=sys.stderr, flush=True)
             if alone:

@@ -43,8 +43,13 @@ _PROBES = Path(__file__).with_suffix(".jsonl")
 _WITH, _WITHOUT, _MORE = "with the graph", "without", "as many candidates"
 _DEFAULT = Settings()
 _ROWS = {
-    _WITHOUT: Settings(knowledge_graph="none"),
-    _MORE: Settings(knowledge_graph="none", candidates=_DEFAULT.candidates + CANDIDATES),
+    _WITHOUT: Settings(**{"retrieval.knowledge_graph": "none"}),
+    _MORE: Settings(
+        **{
+            "retrieval.knowledge_graph": "none",
+            "retrieval.candidates": _DEFAULT.retrieval.candidates + CANDIDATES,
+        }
+    ),
     _WITH: _DEFAULT,
 }
 _STEPS = ("hybrid_retrieve", "kg_retrieve", "rerank")

@@ -13,7 +13,7 @@ embedder: what it has vectors of is not embedded again.
 ``default`` is what the node hybrid_retrieve hands on under the default settings for the question
 as it stands: no sub-queries, no graph (one passage is one document and no triplets are made), no
 reranking. ``reranked`` are the same candidates after the embedded reranker, as the graph takes
-them. ``bm25`` and ``dense`` are each signal alone; ``rrf``, ``weighted_rrf`` and ``linear`` name
+them. ``bm25`` and ``dense`` are each signal alone; ``rrf`` and ``linear`` name
 the fusion, with its default weights. Every metric comes with its bootstrap 95 % interval,
 ``..._low`` to ``..._high``. The figures go to standard output as JSON, a table of them to standard
 error.
@@ -38,7 +38,7 @@ from lexloop.finetune.pairs import read_pairs
 from lexloop.models.embedders import load_embedder
 
 _DEFAULT = Settings()
-_FUSIONS = {name: Settings(fusion=name) for name in ("rrf", "weighted_rrf", "linear")}
+_FUSIONS = {name: Settings(fusion=name) for name in ("rrf", "linear")}
 
 
 def main() -> None:

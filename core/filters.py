@@ -31,13 +31,13 @@ class Filters:
     def of(cls, settings: Settings) -> Self:
         """The conditions that the settings name; ``today`` is read from the clock here."""
         days = {"any": None, "today": date.today()}
-        named = settings.as_of
+        named = settings.access.as_of
         return cls(
-            allowed_tags=frozenset(settings.allowed_tags),
+            allowed_tags=frozenset(settings.access.tags),
             as_of=days[named] if named in days else date.fromisoformat(named),
-            jurisdictions=frozenset(settings.jurisdictions),
-            kinds=frozenset(settings.source_kinds),
-            hosts=frozenset(settings.hosts),
+            jurisdictions=frozenset(settings.access.jurisdictions),
+            kinds=frozenset(settings.access.kinds),
+            hosts=frozenset(settings.access.hosts),
         )
 
     def grants(self, metadata: Metadata) -> bool:

@@ -7,200 +7,144 @@ land in a checkpoint.
 """
 
 from collections.abc import Mapping
-from datetime import date
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
 
 from lexloop.core.errors import SettingsError
-from lexloop.core.settings_adapt import AdaptSettings
-from lexloop.core.settings_index import SAMPLE_CORPUS, IndexSettings
-from lexloop.core.settings_model import ModelSettings
-from lexloop.core.settings_search import SearchSettings
+from lexloop.core.settings_groups import (
+    AccessSettings,
+    AnswerSettings,
+    BySentences,
+    Chunking,
+    Fusion,
+    Group,
+    IndexSettings,
+    LoopSettings,
+    ModelSettings,
+    PlanSettings,
+    RetrievalSettings,
+    Standardised,
+)
+from lexloop.core.settings_names import BEFORE, METHODS, VARIANTS, Variant, grouped
 
-Variant = Literal["hypa", "pa", "fixed", "llm_only"]
-
+SAMPLE_CORPUS = "sample"
 _MOST_SHOWN = 200
 
-__all__ = ["SAMPLE_CORPUS", "Connection", "Settings", "Variant", "settings_error"]
+
+def _also_taken(schema: dict[str, Any]) -> None:
+    """Tell of ``variant`` and the old names, too: a LangGraph server drops what it is not told."""
+    schema["properties"]["variant"] = {"enum": [*get_args(Variant)], "description": VARIANTS}
+    for name, now in BEFORE.items():
+        schema["properties"][name] = {"description": f"Called {now} now.", "deprecated": True}
 
 
-class Settings(AdaptSettings, SearchSettings, IndexSettings, ModelSettings):
-    """How a question is answered. Every field has a default that needs no key and no network."""
+class Settings(Group):
+    """How a question is answered. Every field has a default that needs no key and no network.
 
-    model: str | None = Field(
-        default=None,
-        description="Chat model as `provider:name`, for example `openai:gpt-4o-mini`, or one of "
-        "this machine as `local:FOLDER`. Without one, every step runs embedded.",
+    A setting is named ``group.field``, as in ``Settings(**{"fusion.bm25_boost": 0.3})``; a group
+    takes a mapping, and ``fusion``, ``chunking`` and ``model`` a method or name alone. ``variant``
+    stands for the settings of HyPA-RAG's table 2: ``hypa``; ``pa``, without the knowledge graph;
+    ``fixed``, k passages without rewriting, graph or reranker; ``llm_only``, no retrieval.
+
+    Raises:
+        SettingsError: A value is not allowed, or there is no setting of that name.
+    """
+
+    model_config = ConfigDict(json_schema_extra=_also_taken)
+
+    corpus: str = Field(
+        default=SAMPLE_CORPUS,
+        min_length=1,
+        description="A folder of documents, one document, an index made by `lexloop index`, or "
+        "`sample` for the bundled digest of NYC Local Law 144.",
     )
-    fallback: bool = Field(
-        default=False,
-        description="When the model or the embedder fails, let the embedded implementation answer "
-        "instead; what it stood in for is listed in `degraded`.",
+    index: IndexSettings = Field(
+        default=IndexSettings(), description="Vectors and relations of an index."
+    )
+    chunking: Chunking = Field(
+        default=BySentences(), discriminator="method", description="How documents are cut."
+    )
+    access: AccessSettings = Field(
+        default=AccessSettings(), description="Who asks, and what is searched."
+    )
+    plan: PlanSettings = Field(
+        default=PlanSettings(), description="How much a question may retrieve."
+    )
+    retrieval: RetrievalSettings = Field(
+        default=RetrievalSettings(), description="Where passages come from, and in which order."
+    )
+    fusion: Fusion = Field(
+        default=Standardised(),
+        discriminator="method",
+        description="How the signals of a search are fused.",
+    )
+    answer: AnswerSettings = Field(
+        default=AnswerSettings(), description="Who writes the answer, and its length."
+    )
+    loop: LoopSettings = Field(
+        default=LoopSettings(), description="What it takes to pass, and how often it is tried."
+    )
+    model: ModelSettings = Field(
+        default=ModelSettings(), description="The chat model, and what it is asked with."
     )
     deadline_s: float = Field(
         default=120.0, gt=0.0, le=3600.0, description="Wall-clock seconds one question may take."
-    )
-    model_attempts: int = Field(
-        default=3,
-        ge=1,
-        le=10,
-        description="How often one model call may be tried, the first included.",
     )
     max_question_chars: int = Field(
         default=4000, ge=1, le=100_000, description="The longest question accepted, in characters."
     )
 
-    variant: Variant = Field(
-        default="hypa",
-        description="hypa: adaptive, with the knowledge graph; pa: without it; fixed: k chunks, "
-        "no rewriting, graph or reranker; llm_only: no retrieval and no citations.",
-    )
-    classes: Literal[2, 3] = Field(default=3, description="Complexity classes of the classifier.")
-    k: int | None = Field(
-        default=None, ge=1, le=50, description="Fix k, the passages for the answer."
-    )
-    Q: int | None = Field(default=None, ge=0, le=20, description="Fix Q, the sub-queries.")
-    K: int | None = Field(
-        default=None, ge=0, le=20, description="Fix K, the knowledge-graph keywords."
-    )
-    S: int | None = Field(
-        default=None, ge=0, le=5, description="Fix S, the knowledge-graph path length."
-    )
+    if TYPE_CHECKING:
 
-    classifier: Literal["embedded", "transformer", "zero_shot"] = Field(
-        default="embedded", description="Which complexity classifier."
-    )
-    classifier_model: str | None = Field(
-        default=None,
-        description="Folder or hub id of the transformer or zero-shot classifier, or the folder of "
-        "an embedded one that was trained on other questions.",
-    )
-    min_class_probability: float = Field(
-        default=0.5,
-        ge=0.0,
-        le=1.0,
-        description="Below this probability the classifier takes the middle class.",
-    )
-    rewriter: Literal["auto", "embedded", "model", "none"] = Field(
-        default="auto", description="Query rewriting; auto uses the model where one is configured."
-    )
-    knowledge_graph: Literal["embedded", "none"] = Field(
-        default="embedded", description="Whether the knowledge graph is searched."
-    )
-    reranker: Literal["embedded", "cross_encoder", "none"] = Field(
-        default="embedded",
-        description="How candidates are reordered before the k passages are taken.",
-    )
-    reranker_model: str = Field(
-        default="BAAI/bge-reranker-large", description="Cross-encoder, as in HyPA-RAG section 8.4."
-    )
-    generator: Literal["auto", "embedded", "model"] = Field(
-        default="auto", description="Who writes the answer: extracted sentences or the model."
-    )
-    evaluator: Literal["auto", "embedded", "model", "none"] = Field(
-        default="auto", description="Who judges the answer; none takes the first attempt unjudged."
-    )
-    prompt_engineer: Literal["auto", "embedded", "model"] = Field(
-        default="auto", description="Who rewords the question after a low score."
-    )
-
-    min_answers: float = Field(
-        default=0.5,
-        ge=0.0,
-        le=1.0,
-        description="Pass mark for how likely an extracted answer is to answer the question; the "
-        "marks for relevance are for those of which nobody says that.",
-    )
-    min_answer_relevance: float = Field(
-        default=0.22,
-        ge=0.0,
-        le=1.0,
-        description="Pass mark for answer relevance: one in twenty answers that belong to their "
-        "question scored lower where the embedded judge was calibrated.",
-    )
-    min_context_relevance: float = Field(
-        default=0.25,
-        ge=0.0,
-        le=1.0,
-        description="Pass mark for context relevance: one in twenty sets of passages that hold "
-        "the evidence scored lower where the embedded judge was calibrated.",
-    )
-    min_groundedness: float = Field(
-        default=0.7,
-        ge=0.0,
-        le=1.0,
-        description="Pass mark for groundedness: the strict end of the marks that told grounded "
-        "answers from others about equally well where the embedded judge was calibrated.",
-    )
-    max_retries: int = Field(
-        default=2, ge=0, le=5, description="How often a low-scoring answer is tried again."
-    )
-    max_prompt_similarity: float = Field(
-        default=0.8,
-        ge=0.0,
-        le=1.0,
-        description="An answer more similar to the system prompt than this is withheld.",
-    )
+        def __init__(self, **named: Any) -> None: ...
 
     @model_validator(mode="wrap")
     @classmethod
     def _raise_ours(cls, data: Any, handler: Any) -> Self:
         """Turn pydantic's report into one SettingsError that names the allowed values."""
         try:
-            checked: Self = handler(data)
+            checked: Self = handler(grouped(data, _DEFAULTS) if isinstance(data, Mapping) else data)
         except ValidationError as error:
             raise settings_error(error) from error
-        if checked.classifier != "embedded" and not checked.classifier_model:
-            raise SettingsError(
-                f"classifier is {checked.classifier!r}, but classifier_model is not set.",
-                "Name the folder or hub id of the classifier, or use classifier='embedded'.",
-            )
-        checked._refuse_contradictions()
         return checked
 
-    def _refuse_contradictions(self) -> None:
-        """What no single field can see.
-
-        Raises:
-            SettingsError: The day does not exist, neighbours would share whole chunks, or the
-                plans are not one a class.
-        """
-        if self.as_of not in ("any", "today"):
-            try:
-                date.fromisoformat(self.as_of)
-            except ValueError as error:
-                raise SettingsError(f"as_of is {self.as_of!r}: {error}.", "Give a day.") from error
-        for overlap, size in (
-            ("chunk_overlap", "chunk_tokens"),
-            ("chunk_chars_overlap", "chunk_chars"),
-        ):
-            if getattr(self, overlap) >= getattr(self, size):
-                raise SettingsError(
-                    f"{overlap} ({getattr(self, overlap)}) is not below {size} "
-                    f"({getattr(self, size)}).",
-                    "Let neighbouring chunks share less than a chunk.",
-                )
-
-        if self.plans is not None and len(self.plans) != self.classes:
-            raise SettingsError(
-                f"plans has {len(self.plans)} rows and classes is {self.classes}.",
-                "Give one row of k, Q, K and S for each class, simplest first.",
-            )
-
     @property
-    def k_by_scores(self) -> bool:
-        """Whether the candidates' scores say how many of them are taken."""
-        adaptive = self.variant in ("hypa", "pa")
-        return adaptive and self.adapt_k == "scores" and self.k is None
+    def variant(self) -> Variant:
+        """The variant that these settings are nearest to."""
+        its = self.retrieval
+        if its.source == "none":
+            return "llm_only"
+        if its.knowledge_graph != "none":
+            return "hypa"
+        plain = isinstance(self.plan.k, int) and (its.rewriter, its.reranker) == ("none", "none")
+        return "fixed" if plain else "pa"
 
     def __hash__(self) -> int:
         """By content, a mapping among the fields notwithstanding."""
         return hash(self.model_dump_json())
 
     def changed(self, **changes: Any) -> Self:
-        """A validated copy with some fields changed."""
-        return type(self)(**{**self.model_dump(), **changes})
+        """A validated copy with some settings changed, named as for ``Settings``."""
+        return type(self)(**grouped(changes, dict(self)))
+
+    def differing(self, base: "Settings") -> dict[str, Any]:
+        """The settings by which these differ from others, by ``group.field`` as JSON holds them."""
+        before = base.flat()
+        return {name: value for name, value in self.flat().items() if value != before.get(name)}
+
+    def flat(self) -> dict[str, Any]:
+        """Every setting by its ``group.field``, as JSON holds it."""
+        found: dict[str, Any] = {}
+        for name, value in self.model_dump(mode="json").items():
+            if isinstance(getattr(self, name), Group):
+                found |= {f"{name}.{field}": one for field, one in value.items()}
+            else:
+                found[name] = value
+        return found
+
+
+_DEFAULTS = {name: field.default for name, field in Settings.model_fields.items()}
 
 
 class Connection(BaseModel):
@@ -237,12 +181,19 @@ class Connection(BaseModel):
 
 def settings_error(error: ValidationError) -> SettingsError:
     """Say which setting was wrong, what it was and what it may be."""
-    problems = [
-        f"{'.'.join(map(str, item['loc'])) or 'settings'} is {_shown(item.get('input'))}: "
-        f"{item['msg']}."
-        for item in error.errors(include_url=False)
-    ]
-    return SettingsError(" ".join(problems), "Correct the setting and run again.")
+    problems: dict[str, list[str]] = {}
+    for item in error.errors(include_url=False):
+        said = f"{_named(item['loc'])} is {_shown(item.get('input'))}"
+        problems.setdefault(said, []).append(item["msg"].removeprefix("Value error, "))
+    told = [f"{said}: {'; or '.join(messages)}." for said, messages in problems.items()]
+    return SettingsError(" ".join(told), "Correct the setting and run again.")
+
+
+def _named(place: tuple[int | str, ...]) -> str:
+    """The name of a setting by where pydantic found it: of a union it names the member, too."""
+    if place and place[0] in METHODS:
+        place = (place[0], *place[2:])
+    return ".".join(map(str, place[:2])) or "settings"
 
 
 def _shown(value: object) -> str:

@@ -15,8 +15,8 @@ from lexloop.core.errors import (
     OutdatedIndexError,
     SettingsError,
 )
-from lexloop.core.settings import Connection
-from lexloop.core.settings_index import SAMPLE_CORPUS, IndexSettings
+from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
+from lexloop.core.settings_names import RECORDED, recorded
 from lexloop.core.types import Degradation
 from lexloop.corpus.chunk.choose import chunker_for, chunker_name
 from lexloop.corpus.index.assemble import assemble
@@ -37,14 +37,13 @@ from lexloop.models.tokens import CODED, TokenEmbedder
 
 RULES = "rules"
 """Identifies the rule-based extractor in a recipe."""
-_INDEX_SETTINGS = {*IndexSettings.model_fields, "model"} - {"corpus"}
-_DEFAULTS = IndexSettings().model_dump(mode="json")
-_NOT_HELD = frozenset({"corpus", "embedder"})
+_DEFAULTS = recorded(Settings().flat())
+_NOT_HELD = frozenset({"model", "embedder"})
 """What is no matter of an index's making, and what its vectors themselves tell apart."""
 
 
 def tools_for(
-    settings: IndexSettings,
+    settings: Settings,
     embedder: Embedder,
     extract: Extractor = extract_document,
     extractor: str = RULES,
@@ -63,14 +62,14 @@ def tools_for(
     recipe = Recipe(
         embedder=embedder.name,
         dimension=embedder.dimension,
-        chunker=chunker_name(settings),
+        chunker=chunker_name(settings.chunking),
         extractor=extractor,
-        windows=settings.windows,
-        dense_index=settings.dense_index,
-        tokens=CODED if settings.token_vectors and isinstance(embedder, TokenEmbedder) else 0,
+        windows=settings.index.windows,
+        dense_index=settings.index.dense,
+        tokens=CODED if settings.index.token_vectors and isinstance(embedder, TokenEmbedder) else 0,
     )
-    chosen = settings.model_dump(mode="json", include=_INDEX_SETTINGS)
-    return Tools(recipe, chosen, embedder, chunker_for(settings, embedder), extract)
+    chosen = recorded(settings.flat())
+    return Tools(recipe, chosen, embedder, chunker_for(settings.chunking, embedder), extract)
 
 
 def open_corpus(
@@ -131,7 +130,7 @@ def refuse_other(corpus: str, wanted: Mapping[str, Any]) -> None:
 
     Args:
         corpus: As for ``open_corpus``.
-        wanted: Settings by name; those that shape no index are passed over.
+        wanted: Settings as a manifest calls them; those that shape no index are passed over.
 
     Raises:
         SettingsError: It is an index and was made with other settings.
@@ -144,10 +143,11 @@ def refuse_other(corpus: str, wanted: Mapping[str, Any]) -> None:
     held = Manifest.read(folder).settings
     for name, value in chosen.items():
         if held.get(name, value) != value:
+            called = RECORDED[name]
             raise SettingsError(
-                f"The index {corpus} was made with {name}={held[name]}, not {value}.",
-                f"Leave {name} out, or index anew by "
-                f"`lexloop index update {corpus} --set {name}={value}`.",
+                f"The index {corpus} was made with {called}={held[name]}, not {value}.",
+                f"Leave {called} out, or index anew by "
+                f"`lexloop index update {corpus} --set {called}={value}`.",
             )
 
 

@@ -10,7 +10,7 @@ memory whenever the sample is opened.
 import shutil
 from pathlib import Path
 
-from lexloop.core.settings_index import IndexSettings
+from lexloop.core.settings import Settings
 from lexloop.corpus.index.generations import LOCK
 from lexloop.corpus.index.manifest import Source
 from lexloop.corpus.index.writer import write_index
@@ -23,12 +23,12 @@ SOURCES = [Source(path="")]
 
 def sample_index() -> Path:
     """Where the shipped index of today's code belongs."""
-    return shipped_indexes() / index_key(None, tools_for(IndexSettings(), load_shipped()).recipe)
+    return shipped_indexes() / index_key(None, tools_for(Settings(), load_shipped()).recipe)
 
 
 def main() -> None:
     """Write the index if it is due, and remove those of earlier samples."""
-    out, tools = sample_index(), tools_for(IndexSettings(), load_shipped())
+    out, tools = sample_index(), tools_for(Settings(), load_shipped())
     for other in shipped_indexes().iterdir():
         if other != out:
             shutil.rmtree(other)

@@ -99,7 +99,7 @@ class Asker:
     async def ask(self, request: ChatRequest) -> ChatReply:
         """A kept reply, or a new one; of several that ask the same, one asks the model."""
         key = reply_key(
-            f"{self._chat.name} at {self._chat.host}", self._settings.asked_with, request
+            f"{self._chat.name} at {self._chat.host}", self._settings.model.asked_with, request
         )
         with self._guard:
             turn = self._underway.setdefault(key, Lock())

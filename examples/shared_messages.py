@@ -41,6 +41,6 @@ if __name__ == "__main__":
         state = graph.invoke(
             {"messages": [HumanMessage(said)]},
             {"configurable": {"thread_id": "example"}},
-            context=Settings(max_retries=1),
+            context=Settings(**{"loop.max_retries": 1}),
         )
         print(f"> {said}\n{state['messages'][-1].text}\n")

@@ -123,7 +123,7 @@ def across(rows: list[Row], part: Part) -> Floats:
 def table(rows: list[Row], probabilities: dict[Part, Floats]) -> str:
     """The share of each kind that is refused, and that passes, by set."""
     refused = probabilities["there"] < MIN_THERE
-    passed = ~refused & (probabilities["found"] >= Settings().min_answers)
+    passed = ~refused & (probabilities["found"] >= Settings().loop.min_answers)
     lines = ["| set | kind | rows | found | refused | passed |", "|---|---|---|---|---|---|"]
     for number in sorted({row.set for row in rows}):
         for kind in _COUNTS:

@@ -30,7 +30,7 @@ from lexloop.nodes.generate.answerable import Signs, read_signs
 from lexloop.nodes.generate.selection import gather
 from lexloop.nodes.relevance import Sources, understand
 
-_SETTINGS = Settings(max_retries=0)
+_SETTINGS = Settings(**{"loop.max_retries": 0})
 _BY_NUMBER = {"article", "provision", "no_such", "typo"}
 
 
@@ -187,5 +187,5 @@ def _row(
     roles = {"user": HumanMessage, "assistant": AIMessage}
     messages: list[AnyMessage] = [roles[turn.role](content=turn.content) for turn in history]
     build_graph(lambda *_: parts).invoke({"messages": [*messages, HumanMessage(content=question)]})
-    found = any(map(answering, reader.passages[: _SETTINGS.max_statements]))
+    found = any(map(answering, reader.passages[: _SETTINGS.answer.statements]))
     return [Row(*of, question, found, reader.signs)] if reader.signs else []

@@ -23,7 +23,7 @@ from lexloop.finetune.classifier_report import Row, table_row
 from lexloop.finetune.classifier_training import train
 from lexloop.finetune.retrieving import Retriever
 from lexloop.nodes.classify.linear import LinearClassifier
-from lexloop.nodes.classify.plan import TABLES
+from lexloop.nodes.classify.plan import rows as plans
 
 MOST = 20
 _FOLDS = 5
@@ -99,8 +99,7 @@ def depth(found: Sequence[str], needed: Sequence[Collection[str]]) -> int:
 
 def classes_of(depths: Sequence[int], settings: Settings) -> Labels:
     """For each depth the first of three classes whose k reaches it, else the last."""
-    plans = settings.plans
-    ks = [row["k"] for row in TABLES[3]] if plans is None else [plan.k for plan in plans]
+    ks = [row["k"] for row in plans(settings.plan)]
     classes = np.minimum(np.searchsorted(ks, depths), len(ks) - 1)
     return np.asarray(classes, dtype=np.int64)
 

@@ -102,9 +102,9 @@ def table(rows: Sequence[Row], failed: float) -> str:
 def _marks_in_use() -> dict[Part, float]:
     settings = Settings()
     return {
-        "answer": settings.min_answer_relevance,
-        "context": settings.min_context_relevance,
-        "groundedness": settings.min_groundedness,
+        "answer": settings.loop.min_answer_relevance,
+        "context": settings.loop.min_context_relevance,
+        "groundedness": settings.loop.min_groundedness,
     }
 
 

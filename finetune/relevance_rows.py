@@ -29,7 +29,7 @@ from lexloop.nodes.evaluate.support import ClaimSupport
 from lexloop.nodes.relevance import understand
 
 Part = Literal["answer", "context", "groundedness"]
-_SETTINGS = Settings(max_retries=0, evaluator="none")
+_SETTINGS = Settings(**{"loop.max_retries": 0, "loop.evaluator": "none"})
 _SAME = 0.9  # questions this much alike may well have the same answer
 _SEED = 7
 

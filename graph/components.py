@@ -22,6 +22,9 @@ from lexloop.nodes.context import (
     Rewriter,
 )
 
+_CROSS_ENCODER = "BAAI/bge-reranker-large"
+"""HyPA-RAG section 8.4."""
+
 
 def choose(settings: Settings, collection: Collection, chat: ChatModel | None) -> Context:
     """The context that the settings name.
@@ -35,16 +38,17 @@ def choose(settings: Settings, collection: Collection, chat: ChatModel | None) -
         SettingsError: A model implementation is asked for and no model is configured.
         DataError: A classifier or reranker cannot be loaded.
     """
-    alone = settings.variant == "llm_only"
+    retrieval = settings.retrieval
+    alone = retrieval.source == "none"
     view = collection.seen_by(Filters.of(settings))
-    whole = settings.variant == "hypa" and settings.knowledge_graph != "none"
+    walked = not alone and retrieval.knowledge_graph != "none"
     return Context(
         settings=settings,
-        classifier=_classifier(settings.classifier, settings.classifier_model or ""),
+        classifier=_classifier(*_parts(settings.plan.classifier)),
         rewriter=_rewriter(settings, view, chat),
         wording=view if _rewrites(settings) else None,
         backend=None if alone else view,
-        graph_source=view if whole else None,
+        graph_source=view if walked else None,
         reranker=_reranker(settings, view),
         generator=_generator(settings, view, chat),
         guard=_guard(settings, collection, view, chat),
@@ -72,8 +76,14 @@ def _classifier(kind: str, name: str) -> ComplexityClassifier:
     return LinearClassifier.load(Path(name) if name else shipped)
 
 
+def _parts(named: str) -> tuple[str, str]:
+    """The kind of an implementation, and the name or folder of its model."""
+    kind, _, name = named.partition(":")
+    return kind, name
+
+
 def _rewrites(settings: Settings) -> bool:
-    return settings.variant not in ("fixed", "llm_only") and settings.rewriter != "none"
+    return settings.retrieval.source != "none" and settings.retrieval.rewriter != "none"
 
 
 def _rewriter(settings: Settings, view: View, chat: ChatModel | None) -> Rewriter:
@@ -81,7 +91,7 @@ def _rewriter(settings: Settings, view: View, chat: ChatModel | None) -> Rewrite
 
     if not _rewrites(settings):
         return NoRewriter()
-    if model := chat_for("rewriter", settings.rewriter, chat):
+    if model := chat_for("rewriter", settings.retrieval.rewriter, chat):
         from lexloop.nodes.rewrite.model import ModelRewriter
 
         return ModelRewriter(model, view)
@@ -91,10 +101,11 @@ def _rewriter(settings: Settings, view: View, chat: ChatModel | None) -> Rewrite
 def _reranker(settings: Settings, view: View) -> Reranker:
     from lexloop.nodes.rerank.features import FeatureReranker, NoReranker
 
-    if settings.variant in ("fixed", "llm_only") or settings.reranker == "none":
+    kind, name = _parts(settings.retrieval.reranker)
+    if settings.retrieval.source == "none" or kind == "none":
         return NoReranker()
-    if settings.reranker == "cross_encoder":
-        return _cross_encoder(settings.reranker_model)
+    if kind == "cross_encoder":
+        return _cross_encoder(name or _CROSS_ENCODER)
     return FeatureReranker(view)
 
 
@@ -110,18 +121,18 @@ def _generator(settings: Settings, view: View, chat: ChatModel | None) -> Genera
     from lexloop.nodes.generate.model import ModelAlone, ModelGenerator
     from lexloop.nodes.generate.selection import Lengths
 
-    model = chat_for("generator", settings.generator, chat)
-    if settings.variant == "llm_only":
+    model = chat_for("generator", settings.answer.generator, chat)
+    if settings.retrieval.source == "none":
         if not model:
             raise SettingsError(
-                "The variant 'llm_only' answers by the model alone, and no model is configured.",
+                "Without retrieval (llm_only) the model answers alone, and none is configured.",
                 "Set model, for example to 'openai:gpt-4o-mini', or choose hypa, pa or fixed.",
             )
         return ModelAlone(model)
     if model:
         return ModelGenerator(model, view)
     lengths = Lengths(
-        settings.max_statements, settings.max_statement_words, settings.max_answer_words
+        settings.answer.statements, settings.answer.statement_words, settings.answer.words
     )
     return ExtractiveGenerator(view, lengths)
 
@@ -130,18 +141,18 @@ def _guard(settings: Settings, collection: Collection, view: View, chat: ChatMod
     from lexloop.nodes.generate.guard import PromptGuard, QuestionGuard
     from lexloop.nodes.generate.refusal import Refusal
 
-    if chat_for("generator", settings.generator, chat):
-        return PromptGuard(view.embed, settings.max_prompt_similarity)
+    if chat_for("generator", settings.answer.generator, chat):
+        return PromptGuard(view.embed, settings.answer.max_prompt_similarity)
     shipped = load_shipped()
     comparable = collection.embedder.name == shipped.name
     refusal = Refusal(view.embed if comparable else shipped.embed, comparable)
-    return QuestionGuard(view, settings.max_prompt_similarity, refusal)
+    return QuestionGuard(view, settings.answer.max_prompt_similarity, refusal)
 
 
 def _judge(settings: Settings, view: View, chat: ChatModel | None) -> Judge | None:
-    if settings.evaluator == "none":
+    if settings.loop.evaluator == "none":
         return None
-    if model := chat_for("evaluator", settings.evaluator, chat):
+    if model := chat_for("evaluator", settings.loop.evaluator, chat):
         from lexloop.nodes.evaluate.model import ModelJudge
 
         return ModelJudge(model)
@@ -151,10 +162,10 @@ def _judge(settings: Settings, view: View, chat: ChatModel | None) -> Judge | No
 
 
 def _engineer(settings: Settings, chat: ChatModel | None) -> PromptEngineer:
-    if model := chat_for("prompt_engineer", settings.prompt_engineer, chat):
+    if model := chat_for("prompt_engineer", settings.loop.prompt_engineer, chat):
         from lexloop.nodes.engineer_prompt.model import ModelPromptEngineer
 
         return ModelPromptEngineer(model)
     from lexloop.nodes.engineer_prompt.rules import RuleEngineer
 
-    return RuleEngineer(guides=chat_for("generator", settings.generator, chat) is not None)
+    return RuleEngineer(guides=chat_for("generator", settings.answer.generator, chat) is not None)

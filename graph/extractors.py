@@ -87,7 +87,7 @@ def extractor_for(
     Raises:
         SettingsError: The model is asked for and none is configured.
     """
-    model = chat_for("triplet_extractor", settings.triplet_extractor, chat)
+    model = chat_for("index.triplets", settings.index.triplets, chat)
     if model is None:
         return RULES, extract_document
     extractor = ModelExtractor(model, settings.deadline_s, budget or Budget())
@@ -164,11 +164,11 @@ def expected_cost(
     """
     from lexloop.corpus.triplets.model import extraction_request
 
-    asked = found.chunks if settings.triplet_extractor == "model" else ()
-    new = _not_kept(asked, str(settings.model))
+    asked = found.chunks if settings.index.triplets == "model" else ()
+    new = _not_kept(asked, str(settings.model.name))
     tokens = [expected_tokens(extraction_request(chunk)) for chunk in new]
     tokens_in, tokens_out = sum(t for t, _ in tokens), sum(t for _, t in tokens)
-    remote = found.embedded_tokens if settings.embedder.startswith("openai:") else 0
+    remote = found.embedded_tokens if settings.index.embedder.startswith("openai:") else 0
     model = budget.cost(tokens_in, tokens_out) if new else 0.0
     embedding = remote * (price_embedding or 0.0) / _MILLION
     unpriced = model is None or (remote > 0 and price_embedding is None)

@@ -249,4 +249,4 @@ class _Run:
 
 def _embedder(context: Context) -> str:
     """What ``degraded`` calls the embedder: no chat model can have that name."""
-    return f"embedder={context.settings.embedder}"
+    return f"embedder={context.settings.index.embedder}"

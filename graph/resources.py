@@ -29,6 +29,13 @@ from lexloop.nodes.context import Context
 
 _KEPT = 16
 Opened = tuple[Collection, list[Degradation]]
+_BY_MODEL = (
+    "retrieval.rewriter",
+    "answer.generator",
+    "loop.evaluator",
+    "loop.prompt_engineer",
+    "index.triplets",
+)
 CONTEXT_KEY = "lexloop"
 """Under this key a parent graph with a context of its own passes settings on."""
 
@@ -86,7 +93,7 @@ class Resources:
         Raises:
             LexloopError: It cannot be used.
         """
-        return connect(settings, self.connection) if settings.model else None
+        return connect(settings, self.connection) if settings.model.name else None
 
     def embedder(self, settings: Settings) -> Embedder:
         """The embedder that the settings name.
@@ -96,7 +103,7 @@ class Resources:
         """
         allowed_s = settings.deadline_s
         with within(Deadline(time.monotonic() + allowed_s, allowed_s)):
-            return self._loaded(settings.embedder)
+            return self._loaded(settings.index.embedder)
 
     def tools(
         self, settings: Settings, chat: ChatModel | None, budget: Budget | None = None
@@ -137,8 +144,8 @@ class Resources:
 
     def _make(self, settings: Settings, snapshot: str) -> Context:
         day, _, stamp = snapshot.partition(" ")
-        if settings.as_of == "today":
-            settings = settings.changed(as_of=day)
+        if settings.access.as_of == "today":
+            settings = settings.changed(**{"access.as_of": day})
         chat, missing = self._chat_or_none(settings)
         if missing:
             settings = embedded_only(settings)
@@ -151,23 +158,23 @@ class Resources:
         try:
             return self.chat(settings), []
         except ModelError as error:
-            if not settings.fallback or settings.variant == "llm_only":
+            if not settings.model.fallback or settings.retrieval.source == "none":
                 raise
-            return None, [_lost("model", str(settings.model), error)]
+            return None, [_lost("model", str(settings.model.name), error)]
 
     def _collection(self, settings: Settings, stamp: str, chat: ChatModel | None) -> Opened:
         """The collection; where a model fails, that of what stands in for it."""
         try:
             return self._opened(settings.corpus, stamp, self.tools(settings, chat))
         except ModelError as error:
-            if not settings.fallback or not (error.embedder or chat):
+            if not settings.model.fallback or not (error.embedder or chat):
                 raise
             failed = error
         if failed.embedder:
-            lost = _lost("index", f"embedder={settings.embedder}", failed)
-            settings = settings.changed(embedder="embedded")
+            lost = _lost("index", f"embedder={settings.index.embedder}", failed)
+            settings = settings.changed(**{"index.embedder": "embedded"})
         else:
-            lost = _lost("index", f"triplets by {settings.model}", failed)
+            lost = _lost("index", f"triplets by {settings.model.name}", failed)
             settings, chat = embedded_only(settings), None
         try:
             collection, troubles = self._collection(settings, stamp, chat)
@@ -186,9 +193,9 @@ def equip(settings: Settings, collection: Collection, chat: ChatModel | None) ->
     """The context that the settings name, and what stands in for what can fail in it."""
     made = choose(settings, collection, chat)
     fallback = unembedded = None
-    if settings.fallback and chat is not None and settings.variant != "llm_only":
+    if settings.model.fallback and chat is not None and settings.retrieval.source != "none":
         fallback = equip(embedded_only(settings), collection, None)
-    if settings.fallback and collection.embedder.name.startswith("openai:"):
+    if settings.model.fallback and collection.embedder.name.startswith("openai:"):
         spare = load_embedder("embedded", Connection())
         unembedded = equip(settings, collection.embedded_by(spare, WordsView), chat)
     return replace(made, fallback=fallback, unembedded=unembedded)
@@ -216,7 +223,7 @@ def settings_of(context: Any, defaults: Settings) -> Settings:
     if isinstance(passed, Settings):
         return passed
     if isinstance(passed, Mapping):
-        return Settings.model_validate({**defaults.model_dump(), **passed})
+        return defaults.changed(**passed)
     raise SettingsError(
         f"`{CONTEXT_KEY}` in the context is a {type(passed).__name__}, not settings.",
         "Pass Settings or a mapping of settings.",
@@ -225,9 +232,9 @@ def settings_of(context: Any, defaults: Settings) -> Settings:
 
 def embedded_only(settings: Settings) -> Settings:
     """The same settings without a model."""
-    choices = {"rewriter", "generator", "evaluator", "prompt_engineer", "triplet_extractor"}
-    unset = {name: "embedded" for name in choices if getattr(settings, name) != "none"}
-    return settings.changed(model=None, **unset)
+    chosen = settings.flat()
+    unset = {name: "embedded" for name in _BY_MODEL if chosen[name] != "none"}
+    return settings.changed(**{"model.name": None, **unset})
 
 
 def _lost(node: str, wanted: str, error: ModelError) -> Degradation:

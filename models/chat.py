@@ -83,7 +83,7 @@ class ChatModel:
         self._client = client
         self._parameters = Parameters(client, settings)
         self._attempts = Attempts(
-            client, self._parameters, settings.model_attempts, settings.deadline_s
+            client, self._parameters, settings.model.attempts, settings.deadline_s
         )
         self._deadline_s = settings.deadline_s
 

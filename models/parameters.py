@@ -126,7 +126,7 @@ class Parameters:
 
 
 def _parameters(client: Client, settings: Settings) -> list[Parameter]:
-    wanted = settings.asked_with
+    wanted = settings.model.asked_with
     found = [_chosen(client, name, value) for name, value in wanted.items()]
     if not {"temperature", "top_p"} & wanted.keys() and _takes_temperature(client):
         found.append(Parameter("temperature", 0.0, ({"temperature": 0.0},), chosen=False))

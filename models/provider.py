@@ -68,7 +68,7 @@ class Client:
 
 
 def client(settings: Settings, connection: Connection) -> Client:
-    """The client for ``settings.model``.
+    """The client for the model that the settings name.
 
     The connection's address and key are used with the provider ``openai`` alone: a key must not
     go to another provider because a caller named one, nor text past the address configured.
@@ -78,7 +78,7 @@ def client(settings: Settings, connection: Connection) -> Client:
         ModelAuthError: There is no key to call it with.
         DataError: The folder of a local model cannot be used.
     """
-    provider, name = _model_parts(settings.model)
+    provider, name = _model_parts(settings.model.name)
     secrets = secrets_of(connection)
     options: dict[str, Any] = {
         "max_retries": 0,
@@ -88,8 +88,8 @@ def client(settings: Settings, connection: Connection) -> Client:
         options |= _openai_options(connection)
     elif connection.base_url:
         raise SettingsError(
-            f"model is {settings.model!r}, but LEXLOOP_BASE_URL is set to an OpenAI-compatible "
-            "endpoint.",
+            f"The model is {settings.model.name!r}, but LEXLOOP_BASE_URL is set to an "
+            "OpenAI-compatible endpoint.",
             "Use `openai:NAME` with it, or unset LEXLOOP_BASE_URL.",
         )
     model = _built(provider, name, options, secrets)

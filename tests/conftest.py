@@ -146,6 +146,6 @@ def converse(chat_model: Callable[..., ChatModel], meter: Usage, soon: float) ->
 
     def converse(asks: Callable[..., Coroutine[Any, Any, T]], *given: Any) -> T:
         with asking(ask):
-            return run(asks(chat_model(model_attempts=1), *given))
+            return run(asks(chat_model(**{"model.attempts": 1}), *given))
 
     return converse

@@ -106,7 +106,7 @@ def _cost(state: dict[str, Any], session: Session) -> "Text":
     if usage["model_calls"]:
         at = f" at {session.hosts[0]}" if session.hosts else ""
         model = (
-            f"{session.settings.model}{at} · {usage['model_calls']} calls · "
+            f"{session.settings.model.name}{at} · {usage['model_calls']} calls · "
             f"{usage['tokens_in']} tokens in, {usage['tokens_out']} out"
         )
     elif session.hosts:

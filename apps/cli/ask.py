@@ -28,6 +28,7 @@ class AskCommand(TyperCommand):
         return super().parse_args(ctx, args)
 
 
+@options.taking(*options.ANSWER)
 def ask(
     *,
     context: typer.Context,
@@ -44,26 +45,7 @@ def ask(
             "--exit-code", help="Exit with 10 on an abstention, 11 on an unpassed answer."
         ),
     ] = False,
-    corpus: options.Corpus = None,
-    model: options.Model = None,
     base_url: options.BaseUrl = None,
-    fallback: options.Fallback = False,
-    embedder: options.Embedder = None,
-    variant: options.Variant = None,
-    classes: options.Classes = None,
-    k: options.PassageCount = None,
-    Q: options.RewriteCount = None,
-    K: options.KeywordCount = None,
-    S: options.PathLength = None,
-    fusion: options.Fusion = None,
-    allowed_tags: options.Tags = None,
-    as_of: options.AsOf = None,
-    jurisdictions: options.Jurisdictions = None,
-    source_kinds: options.Kinds = None,
-    max_retries: options.MaxRetries = None,
-    deadline_s: options.Deadline = None,
-    settings_file: options.SettingsFile = None,
-    assignments: options.Assignments = None,
 ) -> None:
     """Answer a question from documents, with citations that were checked."""
     with reported(as_json):

@@ -10,6 +10,7 @@ from lexloop.apps.cli import options
 from lexloop.apps.cli.edge import reported
 
 
+@options.taking(*options.ANSWER)
 def chat(
     *,
     context: typer.Context,
@@ -29,26 +30,7 @@ def chat(
             help="The SQLite file of threads. Default: in LEXLOOP_DATA_DIR or the user's data.",
         ),
     ] = None,
-    corpus: options.Corpus = None,
-    model: options.Model = None,
     base_url: options.BaseUrl = None,
-    fallback: options.Fallback = False,
-    embedder: options.Embedder = None,
-    variant: options.Variant = None,
-    classes: options.Classes = None,
-    k: options.PassageCount = None,
-    Q: options.RewriteCount = None,
-    K: options.KeywordCount = None,
-    S: options.PathLength = None,
-    fusion: options.Fusion = None,
-    allowed_tags: options.Tags = None,
-    as_of: options.AsOf = None,
-    jurisdictions: options.Jurisdictions = None,
-    source_kinds: options.Kinds = None,
-    max_retries: options.MaxRetries = None,
-    deadline_s: options.Deadline = None,
-    settings_file: options.SettingsFile = None,
-    assignments: options.Assignments = None,
 ) -> None:
     """Ask question after question; Ctrl-C stops an answer, Ctrl-D leaves."""
     with reported():

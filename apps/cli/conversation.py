@@ -97,7 +97,7 @@ class Conversation:
         )
         self._note(f"Ask a question. /help lists the commands, {stop}.")
         count, state = self._runner.run(last_turn(self._session.graph, self._thread))
-        tags_of_thread(state.get("allowed_tags", []), self._session.settings.allowed_tags)
+        tags_of_thread(state.get("allowed_tags", []), self._session.settings.access.tags)
         if count:
             self._note(f"Thread {self._thread} goes on after {count} question(s).")
         if state.get("answer"):

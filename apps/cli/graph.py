@@ -30,6 +30,7 @@ def _top() -> None:
 
 
 @commands.command()
+@options.taking("corpus", "index.embedder", *options.ACCESS)
 def show(
     *,
     context: typer.Context,
@@ -58,15 +59,7 @@ def show(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object and nothing else.")
     ] = False,
-    corpus: options.Corpus = None,
     base_url: options.BaseUrl = None,
-    embedder: options.Embedder = None,
-    allowed_tags: options.Tags = None,
-    as_of: options.AsOf = None,
-    jurisdictions: options.Jurisdictions = None,
-    source_kinds: options.Kinds = None,
-    settings_file: options.SettingsFile = None,
-    assignments: options.Assignments = None,
 ) -> None:
     """Show the relations around an entity, each with the place that states it."""
     with reported(as_json):
@@ -99,7 +92,7 @@ def _open(settings: "Settings", base_url: str | None) -> "KnowledgeGraph":
         if source is None:
             raise SettingsError(
                 f"The settings leave the knowledge graph out (variant {settings.variant}, "
-                f"knowledge_graph {settings.knowledge_graph}).",
+                f"knowledge_graph {settings.retrieval.knowledge_graph}).",
                 "Leave these settings at their defaults.",
             )
         return source.graph()

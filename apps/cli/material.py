@@ -25,7 +25,7 @@ def opened(
     Raises:
         LexloopError: The documents or the embedder cannot be used.
     """
-    settings = settings.changed(model=None, triplet_extractor="embedded")
+    settings = settings.changed(model=None, **{"index.triplets": "embedded"})
     with closing(Resources(connection, progress=report)) as resources:
         collection, troubles = resources.collection(settings)
         view = collection.seen_by(Filters.of(settings))
@@ -43,7 +43,7 @@ def asking(settings: Settings, connection: Connection) -> Iterator[Asker | None]
     Raises:
         LexloopError: The model cannot be used.
     """
-    if settings.model is None:
+    if settings.model.name is None:
         yield None
         return
     with asker_for(settings, connection) as asker:

@@ -1,45 +1,55 @@
-"""The options that settings have in common, and settings made of them.
+"""The options that set settings, made of the settings themselves, and settings made of options."""
 
-A parameter of a command that is named like a field of ``Settings`` sets that field; its values
-are checked in one place, by ``Settings``.
-"""
-
-import json
+import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import typer
 
-from lexloop.apps.cli.settings_file import read_settings, unknown_setting
+from lexloop.core.configuration import configured, described, read_file, read_value
+from lexloop.core.errors import SettingsError
+from lexloop.core.settings import Connection, Settings
+from lexloop.core.settings_names import RECORDED, renamed
 
-if TYPE_CHECKING:
-    from lexloop.core.settings import Connection, Settings
+Command = TypeVar("Command", bound=Callable[..., Any])
 
-_SOURCES = "Documents and model"
-_PLAN = "Retrieval"
-_FILTERS = "Which documents"
-_LOOP = "The loop"
-
-Corpus = Annotated[
-    str | None,
-    typer.Option(
-        "--corpus",
-        metavar="PATH",
-        help="A folder of documents, one document, or an index. Default: the bundled sample.",
-        rich_help_panel=_SOURCES,
-    ),
-]
-Model = Annotated[
-    str | None,
-    typer.Option(
-        "--model",
-        metavar="PROVIDER:NAME",
-        help="A chat model, e.g. openai:gpt-4o-mini. Without one everything runs on this machine.",
-        rich_help_panel=_SOURCES,
-    ),
-]
+_FLAGS = {
+    "corpus": ("--corpus",),
+    "model.name": ("--model",),
+    "model.fallback": ("--fallback",),
+    "index.embedder": ("--embedder",),
+    "chunking.method": ("--chunker",),
+    "variant": ("--variant",),
+    "plan.classes": ("--classes",),
+    "plan.k": ("--k", "-k"),
+    "plan.Q": ("--rewrites", "-Q"),
+    "plan.K": ("--keywords", "-K"),
+    "plan.S": ("--path-length", "-S"),
+    "fusion.method": ("--fusion",),
+    "access.tags": ("--tag",),
+    "access.as_of": ("--as-of",),
+    "access.jurisdictions": ("--jurisdiction",),
+    "access.kinds": ("--kind",),
+    "loop.max_retries": ("--max-retries",),
+    "deadline_s": ("--deadline",),
+}
+MODEL = ("model.name", "index.embedder")
+ACCESS = ("access.tags", "access.as_of", "access.jurisdictions", "access.kinds")
+PLAN = ("variant", "plan.classes", "plan.k", "plan.Q", "plan.K", "plan.S", "fusion.method")
+ANSWER = ("corpus", *MODEL, "model.fallback", *PLAN, *ACCESS, "loop.max_retries", "deadline_s")
+"""The settings of whatever answers a question."""
+_PANELS = {
+    "corpus": "Documents and model",
+    "model": "Documents and model",
+    "index": "Documents and model",
+    "chunking": "Documents and model",
+    "access": "Which documents",
+    "variant": "Retrieval",
+    "plan": "Retrieval",
+    "fusion": "Retrieval",
+}
 BaseUrl = Annotated[
     str | None,
     typer.Option(
@@ -47,200 +57,137 @@ BaseUrl = Annotated[
         envvar="LEXLOOP_BASE_URL",
         metavar="URL",
         help="An OpenAI-compatible endpoint. Its key is read from LEXLOOP_API_KEY.",
-        rich_help_panel=_SOURCES,
+        rich_help_panel="Documents and model",
     ),
 ]
-Fallback = Annotated[
-    bool,
-    typer.Option(
-        "--fallback",
-        help="When the model fails, answer without it and say so.",
-        rich_help_panel=_SOURCES,
-    ),
-]
-Embedder = Annotated[
-    str | None,
-    typer.Option(
-        "--embedder",
-        metavar="NAME",
-        help="embedded, sentence-transformers:NAME or openai:NAME.",
-        rich_help_panel=_SOURCES,
-    ),
-]
-Variant = Annotated[
-    str | None,
-    typer.Option(
-        "--variant",
-        metavar="hypa|pa|fixed|llm_only",
-        help="Adaptive with or without the knowledge graph, fixed k, or the model alone.",
-        rich_help_panel=_PLAN,
-    ),
-]
-Classes = Annotated[
-    int | None,
-    typer.Option(
-        "--classes", metavar="2|3", help="Complexity classes. Default: 3.", rich_help_panel=_PLAN
-    ),
-]
-PassageCount = Annotated[
-    int | None, typer.Option("--k", "-k", help="Fix k, the passages.", rich_help_panel=_PLAN)
-]
-RewriteCount = Annotated[
-    int | None,
-    typer.Option("--rewrites", "-Q", help="Fix Q, the sub-queries.", rich_help_panel=_PLAN),
-]
-KeywordCount = Annotated[
-    int | None,
-    typer.Option("--keywords", "-K", help="Fix K, the graph's keywords.", rich_help_panel=_PLAN),
-]
-PathLength = Annotated[
-    int | None,
-    typer.Option("--path-length", "-S", help="Fix S, the graph's paths.", rich_help_panel=_PLAN),
-]
-Fusion = Annotated[
-    str | None,
-    typer.Option(
-        "--fusion",
-        metavar="linear|rrf|weighted_rrf",
-        help="How BM25 and vectors are fused. Default: linear.",
-        rich_help_panel=_PLAN,
-    ),
-]
-Tags = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--tag",
-        metavar="TAG",
-        help="An access tag of yours; documents with none are public. May be repeated.",
-        rich_help_panel=_FILTERS,
-    ),
-]
-AsOf = Annotated[
-    str | None,
-    typer.Option(
-        "--as-of",
-        metavar="DAY",
-        help="Answer from the law in force on YYYY-MM-DD, today or any day. Default: today.",
-        rich_help_panel=_FILTERS,
-    ),
-]
-Jurisdictions = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--jurisdiction",
-        metavar="NAME",
-        help="Only documents of this jurisdiction. May be repeated.",
-        rich_help_panel=_FILTERS,
-    ),
-]
-Kinds = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--kind",
-        metavar="statute|rule|guidance|case",
-        help="Only documents of this kind. May be repeated.",
-        rich_help_panel=_FILTERS,
-    ),
-]
-MaxRetries = Annotated[
-    int | None,
-    typer.Option(
-        "--max-retries", help="Retries after a low score. Default: 2.", rich_help_panel=_LOOP
-    ),
-]
-Deadline = Annotated[
-    float | None,
-    typer.Option(
-        "--deadline",
-        metavar="SECONDS",
-        help="How long one question may take. Default: 120.",
-        rich_help_panel=_LOOP,
-    ),
-]
-SettingsFile = Annotated[
+_FILE = Annotated[
     Path | None,
     typer.Option(
         "--settings",
         metavar="FILE",
-        help="A JSON file of settings, e.g. of `lexloop tune`; other options count more.",
-        rich_help_panel=_SOURCES,
+        help="A TOML or JSON file of settings, e.g. of `lexloop tune`; other options count more.",
+        rich_help_panel="Settings",
     ),
 ]
-Assignments = Annotated[
+_SET = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="Any other setting, e.g. --set reranker=none. May be repeated.",
-        rich_help_panel=_LOOP,
+        help="Any setting, e.g. --set retrieval.reranker=none. May be repeated.",
+        rich_help_panel="Settings",
     ),
 ]
 
 
-def chosen_settings(
-    given: Mapping[str, Any], stored: Mapping[str, Any] | None = None
-) -> "Settings":
+def taking(*settings: str) -> Callable[[Command], Command]:
+    """Give a command the options of these settings, ``--settings`` and ``--set``.
+
+    The command itself does not receive them: ``chosen_settings`` reads them off its context.
+
+    Args:
+        settings: By name; each is in ``_FLAGS``.
+    """
+    offered = {_parameter(name): _option(name) for name in settings}
+    offered |= {"settings_file": _FILE, "assignments": _SET}
+
+    def give(command: Command) -> Command:
+        def run(**given: Any) -> Any:
+            own = {name: value for name, value in given.items() if name not in offered}
+            return command(**own)
+
+        signature = inspect.signature(command)
+        added = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=option)
+            for name, option in offered.items()
+        ]
+        run.__doc__, run.__name__ = command.__doc__, command.__name__
+        run.__signature__ = signature.replace(  # type: ignore[attr-defined]
+            parameters=[*signature.parameters.values(), *added]
+        )
+        run.__annotations__ = {**command.__annotations__, **offered}
+        return run  # type: ignore[return-value]
+
+    return give
+
+
+def _parameter(setting: str) -> str:
+    return setting.replace(".", "__")
+
+
+def _option(setting: str) -> Any:
+    annotation, description, default = described(setting)
+    several, choices = get_origin(annotation) is tuple, _choices(annotation)
+    kind: Any = list[str] | None if several else bool | None if annotation is bool else str | None
+    said = f" Default: {default}." if default not in (None, (), False) else ""
+    return Annotated[
+        kind,
+        typer.Option(
+            *(_FLAGS[setting][:1] if annotation is bool else _FLAGS[setting]),
+            *([f"--no-{_FLAGS[setting][0][2:]}"] if annotation is bool else []),
+            metavar="|".join(choices) or None,
+            help=f"{description}{' May be repeated.' * several}{said}",
+            rich_help_panel=_PANELS.get(setting.partition(".")[0], "The loop"),
+        ),
+    ]
+
+
+def _choices(annotation: Any) -> list[str]:
+    """The words that an annotation allows, where it allows words alone."""
+    if get_origin(annotation) is Literal:
+        return [str(one) for one in get_args(annotation)]
+    return []
+
+
+def chosen_settings(given: Mapping[str, Any], *before: Mapping[str, Any]) -> Settings:
     """The settings that a command's parameters choose.
 
     Args:
-        given: Parameters by name; those that are None, a flag not raised or no setting are left
-            out. ``settings_file`` is a file of settings, and counts less; ``assignments`` holds
-            the ``NAME=VALUE`` texts, which count more.
-        stored: Settings to start from in place of the defaults.
+        given: Parameters by name; those that are None or no setting are left out.
+            ``settings_file`` counts less than the others, ``assignments`` (``NAME=VALUE``) more.
+        before: Settings that count less than the parameters, and more than files and environment.
 
     Raises:
         SettingsError: A value is not allowed, a name is no setting, or the file cannot be used.
     """
-    from lexloop.core.settings import Settings
-
-    fields = Settings.model_fields
-    file = given.get("settings_file")
-    filed = read_settings(file, fields) if file is not None else {}
     named = {
-        name: value
-        for name, value in given.items()
-        if name in fields and value is not None and value is not False
+        name: read_value(name, value) if isinstance(value, str) else value
+        for name in _FLAGS
+        if (value := given.get(_parameter(name))) is not None
     }
-    assigned = dict(_assignment(text, fields) for text in given.get("assignments") or [])
-    settings = Settings(**{**(stored or {}), **filed, **named, **assigned})
-    _refuse_other(settings, {**filed, **named, **assigned})
+    file = given.get("settings_file")
+    filed = read_file(file) if file else {}
+    assigned = dict(_assignment(text) for text in given.get("assignments") or [])
+    settings = configured(*before, *([file] if file else []), named | assigned)
+    _refuse_other(settings, renamed(filed | named | assigned, warn=False))
     return settings
 
 
-def _refuse_other(settings: "Settings", wanted: Mapping[str, Any]) -> None:
+def _refuse_other(settings: Settings, wanted: Mapping[str, Any]) -> None:
     """Refuse settings that the index to be asked was not made with, default values included."""
-    from lexloop.core.settings_index import IndexSettings
-
-    shaping = wanted.keys() & IndexSettings.model_fields.keys() - {"corpus"}
+    flat = settings.flat()
+    shaping = {
+        name: flat[now]
+        for name, now in RECORDED.items()
+        if now in flat and (now in wanted or now.partition(".")[0] in wanted)
+    }
     if shaping:
         from lexloop.corpus.opening import refuse_other
 
-        refuse_other(settings.corpus, settings.model_dump(mode="json", include=shaping))
+        refuse_other(settings.corpus, shaping)
 
 
-def _assignment(text: str, fields: Mapping[str, Any]) -> tuple[str, Any]:
-    from lexloop.core.errors import SettingsError
-
+def _assignment(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
-    name = name.strip()
     if not equals:
         raise SettingsError(f"--set {text!r} has no '='.", "Write --set NAME=VALUE.")
-    if name not in fields:
-        raise unknown_setting(name, fields)
-    if fields[name].annotation in (str, str | None):
-        return name, value
-    try:
-        return name, json.loads(value)
-    except (ValueError, RecursionError):
-        return name, value
+    return name.strip(), read_value(name.strip(), value)
 
 
-def chosen_connection(base_url: str | None) -> "Connection":
+def chosen_connection(base_url: str | None) -> Connection:
     """Where the model is reached; the key comes from the environment alone.
 
     Raises:
         SettingsError: The address is no http(s) URL.
     """
-    from lexloop.core.settings import Connection
-
     return Connection.from_environment({**os.environ, "LEXLOOP_BASE_URL": base_url or ""})

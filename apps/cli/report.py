@@ -45,7 +45,7 @@ def as_report(state: dict[str, Any], session: Session, candidates: bool = False)
         "usage": state["usage"],
         "variant": settings.variant,
         "corpus": settings.corpus,
-        "model": settings.model,
+        "model": settings.model.name,
         "hosts": session.hosts,
     }
     if candidates:

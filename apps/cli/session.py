@@ -126,7 +126,7 @@ def text_hosts(settings: "Settings", connection: "Connection") -> list[str]:
         LexloopError: The model cannot be used, and no fallback is allowed.
     """
     hosts: list[str] = []
-    if settings.model is not None:
+    if settings.model.name is not None:
         from lexloop.core.errors import ModelError
         from lexloop.models.chat import connect
         from lexloop.models.provider import HERE
@@ -135,9 +135,9 @@ def text_hosts(settings: "Settings", connection: "Connection") -> list[str]:
             host = connect(settings, connection).host
             hosts += [host] if host != HERE else []
         except ModelError:
-            if not settings.fallback:
+            if not settings.model.fallback:
                 raise
-    if settings.embedder.startswith("openai:"):
+    if settings.index.embedder.startswith("openai:"):
         named = os.environ.get("OPENAI_API_BASE") or os.environ.get("OPENAI_BASE_URL")
         address = connection.base_url or named or _OPENAI
         hosts.append(urlsplit(address).netloc.rpartition("@")[2])

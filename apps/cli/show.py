@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _NEAR = 5
 
 
+@options.taking("corpus", "index.embedder", *options.ACCESS)
 def show(
     *,
     context: typer.Context,
@@ -39,26 +40,15 @@ def show(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object and nothing else.")
     ] = False,
-    corpus: options.Corpus = None,
     base_url: options.BaseUrl = None,
-    embedder: options.Embedder = None,
-    allowed_tags: options.Tags = None,
-    as_of: options.AsOf = None,
-    jurisdictions: options.Jurisdictions = None,
-    source_kinds: options.Kinds = None,
-    settings_file: options.SettingsFile = None,
-    assignments: options.Assignments = None,
 ) -> None:
     """Print the provisions of a document, or one with its headings, lead-in and references."""
     with reported(as_json):
         from lexloop.apps.cli import show_view
+        from lexloop.core.settings import SAMPLE_CORPUS
 
         settings = options.chosen_settings(context.params)
-        if (
-            corpus is None
-            and "corpus" not in settings.model_fields_set
-            and os.path.isfile(document)
-        ):
+        if settings.corpus == SAMPLE_CORPUS and os.path.isfile(document):
             settings, document = settings.changed(corpus=document), os.path.basename(document)
         view = _open(settings, base_url)
         name = _named(view, document)

@@ -68,11 +68,11 @@ def compile_pattern(pattern: str) -> Any:
     try:
         compiled = re2.compile(f"(?m){pattern}".encode(), options)
     except (re2.error, UnicodeEncodeError) as error:
-        raise SettingsError(f"chunk_pattern is {pattern!r}: {error}.", _HINT) from error
+        raise SettingsError(f"chunking.pattern is {pattern!r}: {error}.", _HINT) from error
     size = max(compiled.programsize, compiled.reverseprogramsize)
     if size > _MAX_PROGRAM:
         raise SettingsError(
-            f"chunk_pattern is {pattern!r}, which needs {size} steps a character, more than "
+            f"chunking.pattern is {pattern!r}, which needs {size} steps a character, more than "
             f"{_MAX_PROGRAM}.",
             "Repeat or list less in it.",
         )
@@ -90,7 +90,7 @@ def _matches(encoded: bytes, pattern: str) -> Iterator[int]:
             raise _matches_nothing(pattern)
         if number % _CLOCK_EVERY == 0 and time.thread_time() - began > allowed:
             raise SettingsError(
-                f"chunk_pattern is {pattern!r}, which takes more than {allowed:.0f} s on a "
+                f"chunking.pattern is {pattern!r}, which takes more than {allowed:.0f} s on a "
                 f"document of {len(encoded)} bytes.",
                 "Keep it from looking far ahead, for instance with [^\\n]* in place of .*.",
             )
@@ -107,4 +107,4 @@ def _offsets(encoded: bytes, positions: list[int]) -> list[int]:
 
 
 def _matches_nothing(pattern: str) -> SettingsError:
-    return SettingsError(f"chunk_pattern is {pattern!r}, which matches no character.", _HINT)
+    return SettingsError(f"chunking.pattern is {pattern!r}, which matches no character.", _HINT)

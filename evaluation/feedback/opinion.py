@@ -72,6 +72,6 @@ def opinion_on(
         scores={name: evaluation[name] for name in SCORES},
         variant=settings.variant,
         corpus=settings.corpus,
-        model=settings.model,
+        model=settings.model.name,
         at=(at or datetime.now(UTC)).replace(microsecond=0),
     )

@@ -6,15 +6,16 @@ from lexloop.core.settings import Settings
 from lexloop.evaluation.run.rows import Row, closed_domain
 
 _AS_PUBLISHED: dict[str, Any] = {
-    **dict.fromkeys(("k", "Q", "K", "S", "plans")),
-    "adapt_k": "classifier",
+    **dict.fromkeys(("plan.Q", "plan.K", "plan.S")),
+    "plan.classes": 3,
+    "plan.k": "class",
 }
 """What a run may have set of the plan is not the papers'."""
-_ONCE = {**_AS_PUBLISHED, "max_retries": 0}
+_ONCE = {**_AS_PUBLISHED, "loop.max_retries": 0}
 """The papers' own systems answer once; the loop is LQ-RAG's."""
-_NO_REWRITER, _NO_GRAPH = {"rewriter": "none"}, {"knowledge_graph": "none"}
-_NO_RERANKER = {"reranker": "none"}
-_HELD = {"K": 4, "S": 2}
+_NO_REWRITER, _NO_GRAPH = {"retrieval.rewriter": "none"}, {"retrieval.knowledge_graph": "none"}
+_NO_RERANKER = {"retrieval.reranker": "none"}
+_HELD = {"plan.K": 4, "plan.S": 2}
 """K* and S*: held at the middle of table 7, since the paper does not say at what."""
 _HELD_K = (3, 5, 7, 10)
 
@@ -31,9 +32,11 @@ def paper(base: Settings) -> list[Row]:
 def _table_2() -> list[Row]:
     source = "HyPA-RAG table 2"
     alone = Row("LLM only", {**_ONCE, "variant": "llm_only"}, source, ("model",))
-    fixed = [Row(f"Fixed k = {k}", {**_ONCE, "variant": "fixed", "k": k}, source) for k in _HELD_K]
+    fixed = [
+        Row(f"Fixed k = {k}", {**_ONCE, "variant": "fixed", "plan.k": k}, source) for k in _HELD_K
+    ]
     adaptive = [
-        Row(name, {**_ONCE, "variant": variant, "classes": classes, **_NO_RERANKER}, source)
+        Row(name, {**_ONCE, "variant": variant, "plan.classes": classes, **_NO_RERANKER}, source)
         for variant, parts in (("pa", "PA: k, Q"), ("hypa", "HyPA: k, Q, K, S"))
         for classes in (2, 3)
         for name in [f"{parts} ({classes}-class)"]
@@ -43,9 +46,10 @@ def _table_2() -> list[Row]:
 
 def _ablation(classes: int, base: Settings) -> dict[str, dict[str, Any]]:
     """What the lines of tables 3 and 9 change, by the paper's names of them."""
-    reranker = {"reranker": "embedded" if base.reranker == "none" else base.reranker}
-    pa = {**_ONCE, "variant": "pa", "classes": classes}
-    hypa = {**_ONCE, "variant": "hypa", "classes": classes}
+    kind = base.retrieval.reranker
+    reranker = {"retrieval.reranker": "embedded" if kind == "none" else kind}
+    pa = {**_ONCE, "variant": "pa", "plan.classes": classes}
+    hypa = {**_ONCE, "variant": "hypa", "plan.classes": classes}
     return {
         "k": {**pa, **_NO_REWRITER, **_NO_RERANKER},
         "k, Q": {**pa, **_NO_RERANKER},
@@ -77,22 +81,27 @@ def _table_9(base: Settings) -> list[Row]:
 def _adobe() -> list[Row]:
     """Top 3 documents by equation 1, or by one signal alone; five passages of them."""
     source = "Sultania et al. table 4"
-    documents = {**_ONCE, "variant": "fixed", "fusion_level": "document", "fusion_documents": 3}
-    bm25 = {**documents, "fusion": "weighted_rrf", "lexical_weight": 1.0}
-    dense = {**documents, "fusion": "linear", "bm25_boost": 0.0}
+    documents = {**_ONCE, "variant": "fixed", "fusion.documents": 3}
+    bm25 = {**documents, "fusion": "rrf", "fusion.lexical_weight": 1.0}
+    dense = {**documents, "fusion": "linear", "fusion.bm25_boost": 0.0}
     # with its best boosts (tables 2 and 3), on BM25 normalised, for which one boost fits any corpus
-    hybrid = {**documents, "fusion": "linear", "bm25_boost": 0.3}
-    plain = {"embedder": "minilm"}
+    hybrid = {**documents, "fusion": "linear", "fusion.bm25_boost": 0.3}
+    plain = {"index.embedder": "minilm"}
     return [
         Row("BM25", bm25, source, negative=True),
         Row("Dense", {**dense, **plain}, source, negative=True),
         Row("Dense + BM25", {**hybrid, **plain}, source, negative=True),
-        Row("Dense + BM25 + host", {**hybrid, **plain, "host_boost": 0.1}, source, negative=True),
+        Row(
+            "Dense + BM25 + host",
+            {**hybrid, **plain, "fusion.host_boost": 0.1},
+            source,
+            negative=True,
+        ),
         Row("Fine-tuned", dense, source, ("trained_embedder",), negative=True),
         Row("Fine-tuned + BM25", hybrid, source, ("trained_embedder",), negative=True),
         Row(
             "Fine-tuned + BM25 + host",
-            {**hybrid, "host_boost": 0.1},
+            {**hybrid, "fusion.host_boost": 0.1},
             source,
             ("trained_embedder",),
             negative=True,
@@ -103,9 +112,9 @@ def _adobe() -> list[Row]:
 def _lq_rag(base: Settings) -> list[Row]:
     """Naive, tuned and looped, over the whole corpus and then without the evidence."""
     source = "LQ-RAG tables 11 and 12"
-    naive = {**_ONCE, "variant": "fixed", "fusion": "linear", "bm25_boost": 0.0}
-    untrained = {"embedder": "minilm", "reranker": "none"}
-    looped = {**_AS_PUBLISHED, "variant": "hypa", "max_retries": max(1, base.max_retries)}
+    naive = {**_ONCE, "variant": "fixed", "fusion": "linear", "fusion.bm25_boost": 0.0}
+    untrained = {"index.embedder": "minilm"}
+    looped = {**_AS_PUBLISHED, "variant": "hypa", "loop.max_retries": max(1, base.loop.max_retries)}
     rows = [
         Row("Naive RAG", {**naive, **untrained}, source),
         Row("RAG + tuned models", naive, source, ("trained",)),
@@ -116,9 +125,9 @@ def _lq_rag(base: Settings) -> list[Row]:
 
 def chunking() -> list[Row]:
     """HyPA-RAG's figure 3, Adobe's table 1, and k by question type as in HyPA-RAG's figure 7."""
-    fixed = {**_ONCE, "variant": "fixed", "k": 5}
+    fixed = {**_ONCE, "variant": "fixed", "plan.k": 5}
     chunkers = [
-        Row(f"{chunker.capitalize()} chunks", {**fixed, "chunker": chunker}, "HyPA-RAG figure 3")
+        Row(f"{chunker.capitalize()} chunks", {**fixed, "chunking": chunker}, "HyPA-RAG figure 3")
         for chunker in ("sentence", "semantic", "pattern")
     ]
     sizes = [
@@ -126,18 +135,17 @@ def chunking() -> list[Row]:
             f"{chars} characters, {overlap} shared",
             {
                 **fixed,
-                "chunker": "characters",
-                "chunk_chars": chars,
-                "chunk_chars_overlap": overlap,
-                "fusion_level": "document",
-                "fusion_documents": 3,
+                "chunking": "characters",
+                "chunking.chars": chars,
+                "chunking.chars_overlap": overlap,
+                "fusion.documents": 3,
             },
             "Sultania et al. table 1",
         )
         for chars, overlap in ((1000, 100), (2000, 500), (5000, 1000))
     ]
     top_k = [
-        Row(f"k = {k}", {**_ONCE, "variant": "fixed", "k": k}, "HyPA-RAG figure 7")
+        Row(f"k = {k}", {**_ONCE, "variant": "fixed", "plan.k": k}, "HyPA-RAG figure 7")
         for k in (1, 3, 5, 7, 10)
     ]
     return [*chunkers, *sizes, *top_k]

@@ -102,7 +102,7 @@ class Bench:
         tokens = self._judges.context_tokens(state["passages"])
         if not measured:
             return _record(gold, state, Measured({}, []), seconds, tokens)
-        alone = settings.variant == "llm_only"
+        alone = settings.retrieval.source == "none"
         judged = None if alone else self._judged(view)
         found = measure(gold, state, judged, chosen.kit, closed)
         return _record(gold, state, found, seconds, tokens)

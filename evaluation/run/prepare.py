@@ -97,7 +97,7 @@ def prepare(wanted: Wanted, connection: Connection, progress: Progress = silent)
         "skipped": skipped,
         "corpus": corpus_folder(wanted.base.corpus).name or wanted.base.corpus,
         "corpus_sha256": corpus_sha256(wanted.base.corpus, wanted.gold),
-        "model": wanted.base.model,
+        "model": wanted.base.model.name,
         "judge": wanted.judge,
         "version": number,
         "commit": commit,
@@ -124,7 +124,7 @@ def _judge(wanted: Wanted) -> Settings | None:
         return None
     base = wanted.base
     return Settings(
-        model=wanted.judge, deadline_s=base.deadline_s, model_attempts=base.model_attempts
+        model=wanted.judge, deadline_s=base.deadline_s, **{"model.attempts": base.model.attempts}
     )
 
 
@@ -159,7 +159,7 @@ def _today(out: Path) -> str:
 
 
 def _on(base: Settings, today: str) -> Settings:
-    return base.changed(as_of=today) if base.as_of == "today" else base
+    return base.changed(**{"access.as_of": today}) if base.access.as_of == "today" else base
 
 
 def _ways(rows: Iterable[Row], base: Settings) -> tuple[list[Way], list[list[str]]]:

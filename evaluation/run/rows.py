@@ -10,17 +10,15 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from lexloop.core.errors import InputError
 from lexloop.core.settings import Settings
-from lexloop.core.settings_index import IndexSettings
 from lexloop.evaluation.record import RowInfo, Skipped
 
 Need = Literal["model", "trained_embedder", "trained"]
-INDEXED = frozenset(IndexSettings.model_fields) - {"corpus"}
-"""The settings that make another index; what is an index already cannot follow them."""
-
+_INDEXED = ("index.", "chunking.")
+"""Settings that make another index; what is an index already cannot follow them."""
 _MISSING: dict[Need, str] = {
     "model": "no model is configured (--model)",
     "trained_embedder": "the embedder is the untrained one (--embedder)",
-    "trained": "no part is trained (--embedder, or --set reranker=cross_encoder)",
+    "trained": "no part is trained (--embedder, or --set retrieval.reranker=cross_encoder)",
 }
 
 
@@ -50,20 +48,18 @@ class Row:
 
     def info(self, base: Settings) -> RowInfo:
         """What a run says of the row: what really differs from the run's settings."""
-        before = base.model_dump(mode="json")
-        after = base.changed(**self.changes).model_dump(mode="json")
-        settings = {name: value for name, value in after.items() if value != before[name]}
+        settings = base.changed(**self.changes).differing(base)
         closed = {"evidence": "removed"} if self.closed else {}
         return {"name": self.name, "source": self.source, "settings": {**settings, **closed}}
 
 
 def _has(need: Need, base: Settings) -> bool:
     if need == "model":
-        return base.model is not None
-    embedder = base.embedder != "minilm"
+        return base.model.name is not None
+    embedder = base.index.embedder != "minilm"
     if need == "trained_embedder":
         return embedder
-    return embedder or base.reranker == "cross_encoder"
+    return embedder or base.retrieval.reranker.startswith("cross_encoder")
 
 
 def variants(names: Sequence[str]) -> list[Row]:
@@ -99,7 +95,7 @@ def read_rows(path: Path, base: Settings) -> list[Row]:
         InputError: The file cannot be read, is no such list, or names a row twice.
         SettingsError: A row's setting does not exist or is outside its allowed values.
     """
-    hint = 'Write a list like [{"name": "k = 5", "settings": {"variant": "fixed", "k": 5}}].'
+    hint = 'Write a list like [{"name": "k = 5", "settings": {"variant": "fixed", "plan.k": 5}}].'
     try:
         written = TypeAdapter(list[_Written]).validate_python(
             json.loads(path.read_text(encoding="utf-8"))
@@ -122,8 +118,12 @@ def _first(error: ValidationError) -> str:
 
 def _needs(row: Row, base: Settings) -> tuple[Need, ...]:
     settings = base.changed(**row.changes)
-    by_model = "model" in (settings.generator, settings.evaluator, settings.rewriter)
-    return ("model",) if settings.variant == "llm_only" or by_model else ()
+    by_model = "model" in (
+        settings.answer.generator,
+        settings.loop.evaluator,
+        settings.retrieval.rewriter,
+    )
+    return ("model",) if settings.retrieval.source == "none" or by_model else ()
 
 
 def divided(rows: Sequence[Row], base: Settings, index: bool) -> tuple[list[Row], list[Skipped]]:
@@ -156,7 +156,7 @@ def divided(rows: Sequence[Row], base: Settings, index: bool) -> tuple[list[Row]
 
 
 def _fixed_by_index(row: Row, base: Settings) -> str:
-    changed = sorted(INDEXED & row.info(base)["settings"].keys())
+    changed = sorted(name for name in row.info(base)["settings"] if name.startswith(_INDEXED))
     if not changed:
         return ""
     return f"the corpus is an index, which {changed[0]} cannot change: give the source folder"

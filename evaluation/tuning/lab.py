@@ -90,7 +90,7 @@ class Lab:
         """
         collection = self._resources.collection(settings)[0]
         view = collection.seen_by(Filters.of(settings))
-        judged = settings if answered else settings.changed(evaluator="none")
+        judged = settings if answered else settings.changed(**{"loop.evaluator": "none"})
         parts = self._resources.over(judged, collection)
         graph = build_graph(lambda *_: parts)
         rows: list[dict[Objective, Score]] = []

@@ -59,12 +59,6 @@ class Outcome:
     stopped: str
 
 
-def changed(base: Settings, found: Settings) -> dict[str, Any]:
-    """The settings by which two differ, as JSON holds them."""
-    before, after = base.model_dump(mode="json"), found.model_dump(mode="json")
-    return {name: value for name, value in after.items() if value != before[name]}
-
-
 def compared(
     before: Measurement, after: Measurement, groups: Sequence[int]
 ) -> dict[Objective, Compared]:
@@ -112,7 +106,7 @@ def as_report(outcome: Outcome, base: Settings) -> dict[str, Any]:
     found["trials"] = [
         {
             "coordinate": trial.coordinate,
-            "settings": changed(base, trial.settings),
+            "settings": trial.settings.differing(base),
             "mean": as_json(trial.measured.mean(outcome.objective)),
             "gain": as_json(trial.gain),
             "context_tokens": trial.measured.mean_tokens,

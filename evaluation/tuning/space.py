@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lexloop.core.settings import Settings
-from lexloop.core.types import Plan
-from lexloop.nodes.classify.plan import TABLES, plan_for
+from lexloop.core.settings_names import FIXED_K
+from lexloop.nodes.classify.plan import TABLES, rows
 
 Changes = Mapping[str, Any]
 
@@ -28,27 +28,26 @@ class Coordinate:
 
 
 _CHUNKERS: tuple[Changes, ...] = (
-    {"chunker": "auto"},
-    {"chunker": "provisions"},
+    {"chunking": "auto"},
+    {"chunking": "provisions"},
     *(
-        {"chunker": "sentence", "chunk_tokens": tokens, "chunk_overlap": overlap}
+        {"chunking": "sentence", "chunking.tokens": tokens, "chunking.overlap": overlap}
         for tokens, overlap in ((64, 0), (128, 32), (256, 64), (512, 200))
     ),
-    {"chunker": "semantic"},
+    {"chunking": "semantic"},
     *(
-        {"chunker": "characters", "chunk_chars": chars, "chunk_chars_overlap": overlap}
+        {"chunking": "characters", "chunking.chars": chars, "chunking.chars_overlap": overlap}
         for chars, overlap in ((500, 50), (1000, 100))
     ),
 )
 _FORMULAS: tuple[Changes, ...] = (
     {"fusion": "standardised"},
     {"fusion": "linear"},
-    {"fusion": "linear", "normalisation": "minmax"},
-    {"fusion": "rrf"},
-    *({"fusion": "weighted_rrf", "lexical_weight": weight} for weight in (0.3, 0.5, 0.7)),
+    {"fusion": "linear", "fusion.normalisation": "minmax"},
+    *({"fusion": "rrf", "fusion.lexical_weight": weight} for weight in (0.3, 0.5, 0.7)),
 )
 _FUSIONS: tuple[Changes, ...] = tuple(
-    {**fusion, "fusion_level": level} for fusion in _FORMULAS for level in ("chunk", "document")
+    {**fusion, "fusion.documents": most} for fusion in _FORMULAS for most in (None, 3)
 )
 _BOOSTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.2)
 _HOSTS = (0.0, 0.05, 0.1, 0.2, 0.4)
@@ -68,12 +67,14 @@ def coordinates(settings: Settings, chunking: bool) -> list[Coordinate]:
         settings: Later coordinates depend on what earlier ones have chosen.
         chunking: Whether the corpus can be cut anew; an index cannot.
     """
-    linear = settings.fusion == "linear"
+    linear = settings.fusion.method == "linear"
     found = [
         Coordinate("chunking", _CHUNKERS if chunking else (), resizes=True),
         Coordinate("fusion", _FUSIONS),
-        Coordinate("bm25_boost", tuple({"bm25_boost": x} for x in _BOOSTS) if linear else ()),
-        Coordinate("host_boost", tuple({"host_boost": x} for x in _HOSTS) if linear else ()),
+        Coordinate(
+            "bm25_boost", tuple({"fusion.bm25_boost": x} for x in _BOOSTS) if linear else ()
+        ),
+        Coordinate("host_boost", tuple({"fusion.host_boost": x} for x in _HOSTS) if linear else ()),
     ]
     if settings.variant in ("hypa", "pa"):
         found += _plans(settings)
@@ -81,19 +82,19 @@ def coordinates(settings: Settings, chunking: bool) -> list[Coordinate]:
 
 
 def _plans(settings: Settings) -> list[Coordinate]:
-    now = rows(settings)
+    now = rows(settings.plan)
     found: list[Coordinate] = []
-    if settings.k is None:
+    if not isinstance(settings.plan.k, int):
         # after chunks of another length k lies elsewhere, and what is tried with it
-        papers = TABLES[settings.classes]
+        papers = TABLES[settings.plan.count]
         factor = sum(row["k"] for row in now) / sum(row["k"] for row in papers)
         by_class = [
             _replanned(settings, k=[_times(top, factor) for top in tops])
-            for tops in _TOP_K[settings.classes]
+            for tops in _TOP_K[settings.plan.count]
         ]
-        by_scores = [{"adapt_k": "scores", "min_passage_share": share} for share in _SHARES]
-        found.append(Coordinate("k", ({"adapt_k": "none"}, *by_class, *by_scores)))
-    if settings.Q is None and settings.rewriter != "none":
+        by_scores = [{"plan.k": {"min_share": share}} for share in _SHARES]
+        found.append(Coordinate("k", ({"plan.k": FIXED_K}, *by_class, *by_scores)))
+    if settings.plan.Q is None and settings.retrieval.rewriter != "none":
         rewrites = [
             _of_class(settings, label, Q=count)
             for label, row in enumerate(now)
@@ -101,8 +102,8 @@ def _plans(settings: Settings) -> list[Coordinate]:
             if count != row["Q"]
         ]
         found.append(Coordinate("Q", tuple(rewrites)))
-    walked = settings.variant == "hypa" and settings.knowledge_graph != "none"
-    if settings.K is None and settings.S is None and walked:
+    walked = settings.variant == "hypa"
+    if settings.plan.K is None and settings.plan.S is None and walked:
         walks = [
             _of_class(settings, label, K=keywords, S=length)
             for label, row in enumerate(now)
@@ -113,30 +114,23 @@ def _plans(settings: Settings) -> list[Coordinate]:
     return found
 
 
-def rows(settings: Settings) -> list[Plan]:
-    """The plan of every class as the settings have it, none of its numbers fixed for all."""
-    free = settings.changed(variant="hypa", adapt_k="classifier", **dict.fromkeys("kQKS"))
-    return [plan_for(label, free) for label in range(settings.classes)]
-
-
 def _replanned(settings: Settings, k: Sequence[int]) -> Changes:
-    plans = [{**row, "k": top} for row, top in zip(rows(settings), k, strict=True)]
-    return {"plans": plans, "adapt_k": "classifier"}
+    plans = [{**row, "k": top} for row, top in zip(rows(settings.plan), k, strict=True)]
+    return {"plan.classes": plans, "plan.k": "class"}
 
 
 def _of_class(settings: Settings, label: int, **numbers: int) -> Changes:
-    plans = [dict(row) for row in rows(settings)]
+    plans = [dict(row) for row in rows(settings.plan)]
     plans[label] |= numbers
-    return {"plans": plans}
+    return {"plan.classes": plans}
 
 
 def scaled(settings: Settings, factor: float) -> Changes:
     """Every k times a factor, at least 1: as much text in chunks of another length."""
-    if settings.k is not None:
-        return {"k": _times(settings.k, factor)}
-    if settings.variant == "fixed":
-        return {"k": _times(plan_for(0, settings)["k"], factor)}
-    return {"plans": [{**row, "k": _times(row["k"], factor)} for row in rows(settings)]}
+    if isinstance(settings.plan.k, int):
+        return {"plan.k": _times(settings.plan.k, factor)}
+    plans = [{**row, "k": _times(row["k"], factor)} for row in rows(settings.plan)]
+    return {"plan.classes": plans}
 
 
 def _times(k: int, factor: float) -> int:

@@ -8,7 +8,7 @@ from lexloop.core.settings import Connection, Settings
 from lexloop.evaluation.gold import GoldQuestion
 from lexloop.evaluation.tuning.lab import Lab
 from lexloop.evaluation.tuning.objectives import OF_RETRIEVAL, Objective
-from lexloop.evaluation.tuning.outcome import Outcome, changed, compared
+from lexloop.evaluation.tuning.outcome import Outcome, compared
 from lexloop.evaluation.tuning.search import Report, Search
 from lexloop.evaluation.tuning.split import split
 
@@ -73,7 +73,7 @@ def tune(
     )
     found = search.run(base)
     stopped = "the time was up" if late() else "all trials were made" if search.spent else ""
-    answered = objective not in OF_RETRIEVAL or base.model is None
+    answered = objective not in OF_RETRIEVAL or base.model.name is None
     unseen = parts.held_out
     before = lab.measure(base, unseen, answered, _told("before", len(unseen), report))
     after = before
@@ -82,7 +82,7 @@ def tune(
     groups = [parts.groups[question.id] for question in parts.held_out]
     return Outcome(
         objective,
-        changed(base, found),
+        found.differing(base),
         len(parts.tuning),
         compared(before, after, groups),
         len(parts.held_out),

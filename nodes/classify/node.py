@@ -30,11 +30,11 @@ def classify(state: State, runtime: Runtime[Context]) -> Update:
     """
     context = runtime.context
     settings = context.settings
-    tags = tags_of_thread(state.get("allowed_tags", []), settings.allowed_tags)
+    tags = tags_of_thread(state.get("allowed_tags", []), settings.access.tags)
     message, earlier = _open_turn(state, settings.max_question_chars)
     asked = checked_question(message_text(message), settings.max_question_chars)
-    probabilities = context.classifier.probabilities(asked, settings.classes)
-    complexity = chosen_class(probabilities, settings.min_class_probability)
+    probabilities = context.classifier.probabilities(asked, settings.plan.count)
+    complexity = chosen_class(probabilities, settings.plan.min_class_probability)
     return {
         "allowed_tags": tags,
         "messages": [message],

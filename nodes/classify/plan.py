@@ -3,6 +3,7 @@
 from typing import Literal
 
 from lexloop.core.settings import Settings
+from lexloop.core.settings_groups import PlanSettings
 from lexloop.core.types import Plan
 
 TABLES: dict[Literal[2, 3], tuple[Plan, ...]] = {
@@ -18,39 +19,30 @@ TABLES: dict[Literal[2, 3], tuple[Plan, ...]] = {
 }
 """Class count -> class -> plan."""
 
-OFF: dict[str, Plan] = {
-    "hypa": {"k": 1, "Q": 1, "K": 1, "S": 1},
-    "pa": {"k": 1, "Q": 1, "K": 0, "S": 0},
-    "fixed": {"k": 1, "Q": 0, "K": 0, "S": 0},
-    "llm_only": {"k": 0, "Q": 0, "K": 0, "S": 0},
-}
-"""What a variant leaves of a plan: each number times 1 or 0."""
-
-FIXED_K = 5
-"""k where nothing adapts it and none is set."""
-
 
 def plan_for(complexity: int, settings: Settings) -> Plan:
-    """The plan of a class under the variant, with the numbers that the settings fix.
+    """The plan of a class, with the numbers that the settings fix and without what they leave out.
 
     Where the scores set k, rerank replaces the class's k by the number it takes.
     """
-    row, left = _row(complexity, settings), OFF[settings.variant]
-    unadapted = settings.variant == "fixed" or settings.adapt_k == "none"
-    k = FIXED_K if unadapted else row["k"]
+    plan, retrieval = settings.plan, settings.retrieval
+    if retrieval.source == "none":
+        return {"k": 0, "Q": 0, "K": 0, "S": 0}
+    row = rows(plan)[complexity]
+    rewritten, walked = retrieval.rewriter != "none", retrieval.knowledge_graph != "none"
     return {
-        "k": left["k"] * (k if settings.k is None else settings.k),
-        "Q": left["Q"] * (row["Q"] if settings.Q is None else settings.Q),
-        "K": left["K"] * (row["K"] if settings.K is None else settings.K),
-        "S": left["S"] * (row["S"] if settings.S is None else settings.S),
+        "k": plan.k if isinstance(plan.k, int) else row["k"],
+        "Q": (row["Q"] if plan.Q is None else plan.Q) if rewritten else 0,
+        "K": (row["K"] if plan.K is None else plan.K) if walked else 0,
+        "S": (row["S"] if plan.S is None else plan.S) if walked else 0,
     }
 
 
-def _row(complexity: int, settings: Settings) -> Plan:
-    if settings.plans is None:
-        return TABLES[settings.classes][complexity]
-    row = settings.plans[complexity]
-    return {"k": row.k, "Q": row.Q, "K": row.K, "S": row.S}
+def rows(plan: PlanSettings) -> tuple[Plan, ...]:
+    """k, Q, K and S of every class, simplest first."""
+    if isinstance(plan.classes, int):
+        return TABLES[plan.classes]
+    return tuple({"k": one.k, "Q": one.Q, "K": one.K, "S": one.S} for one in plan.classes)
 
 
 def chosen_class(probabilities: list[float], least: float) -> int:

@@ -14,23 +14,23 @@ def passes(judgement: Judgement, settings: Settings) -> bool:
 
     Where it is said how likely the answer is to answer the question, that stands for relevance.
     """
-    pairs = [(judgement.groundedness, settings.min_groundedness)]
+    pairs = [(judgement.groundedness, settings.loop.min_groundedness)]
     if judgement.answers is not None:
-        pairs.append((judgement.answers, settings.min_answers))
+        pairs.append((judgement.answers, settings.loop.min_answers))
     else:
-        pairs.append((judgement.answer_relevance, settings.min_answer_relevance))
-        pairs.append((judgement.context_relevance, settings.min_context_relevance))
+        pairs.append((judgement.answer_relevance, settings.loop.min_answer_relevance))
+        pairs.append((judgement.context_relevance, settings.loop.min_context_relevance))
     return all(score is not None and score >= least for score, least in pairs)
 
 
 def may_retry(attempts: list[Attempt], settings: Settings) -> bool:
     """Whether the last attempt did not pass and another is allowed.
 
-    ``llm_only`` has no documents that a better question could find, so it is never tried again.
+    Without documents there is nothing that a better question could find.
     """
-    if attempts[-1]["evaluation"]["passed"] or settings.variant == "llm_only":
+    if attempts[-1]["evaluation"]["passed"] or settings.retrieval.source == "none":
         return False
-    return len(attempts) <= settings.max_retries
+    return len(attempts) <= settings.loop.max_retries
 
 
 def repeats(state: State) -> bool:

@@ -1,9 +1,8 @@
-"""The fusion that the settings choose, and the settings that it does not read."""
+"""The fusion that the settings choose."""
 
 from collections.abc import Mapping
 
-from lexloop.core.settings import Settings
-from lexloop.core.types import Degradation
+from lexloop.core.settings_groups import Fusion, Linear, ReciprocalRank
 from lexloop.nodes.hybrid_retrieve.document import (
     best_by_document,
     linear_in_documents,
@@ -17,12 +16,7 @@ SUB_QUERY_WEIGHT = 0.9
 """In linear fusion a sub-query's best chunk counts a little less than the whole question's."""
 
 
-def reads_host(settings: Settings) -> bool:
-    """Whether the chosen fusion needs the documents' metadata."""
-    return settings.fusion == "linear" and settings.host_boost > 0.0
-
-
-def fuse(found: Found, settings: Settings, hosts: Mapping[str, float]) -> Scores:
+def fuse(found: Found, fusion: Fusion, hosts: Mapping[str, float]) -> Scores:
     """One score per chunk, over all queries and signals.
 
     At document level, linear fusion follows equation 1 of Sultania et al.; the reciprocal ranks
@@ -31,36 +25,32 @@ def fuse(found: Found, settings: Settings, hosts: Mapping[str, float]) -> Scores
 
     Args:
         found: What the queries found; the first of them is the whole question.
-        settings: Choose the fusion, its level and its weights.
-        hosts: Host score by document; read where ``reads_host`` says so.
+        fusion: Its method and weights.
+        hosts: Host score by document, for linear fusion.
     """
-    if settings.fusion == "linear":
-        fused = _linear(found, settings, hosts)
-    elif settings.fusion == "standardised":
+    if isinstance(fusion, Linear):
+        fused = _linear(found, fusion, hosts)
+    elif isinstance(fusion, ReciprocalRank):
+        fused = _by_rank(found.lexical, found.vector, fusion)
+    else:
         late = found.late or [{} for _ in found.vector]
         sums = map(standardised, found.lexical, found.vector, late)
         fused = best_of(sums, _weights(found))
-    else:
-        fused = _by_rank(found.lexical, found.vector, settings)
-    if settings.fusion_level == "chunk":
+    if fusion.documents is None:
         return fused
-    return within_best(
-        fused, found.documents, _documents(found, fused, settings), settings.fusion_documents
-    )
+    return within_best(fused, found.documents, _documents(found, fused, fusion), fusion.documents)
 
 
-def _linear(found: Found, settings: Settings, hosts: Mapping[str, float]) -> Scores:
-    boost, normalisation = settings.bm25_boost, settings.normalisation
+def _linear(found: Found, fusion: Linear, hosts: Mapping[str, float]) -> Scores:
+    boost, normalisation = fusion.bm25_boost, fusion.normalisation
     pairs = zip(found.lexical, found.vector, strict=True)
-    if settings.fusion_level == "chunk":
+    if fusion.documents is None:
         scores = (linear(a, b, boost, normalisation) for a, b in pairs)
     else:
         documents = found.documents
         scores = (linear_in_documents(a, b, documents, boost, normalisation) for a, b in pairs)
     fused = best_of(scores, _weights(found))
-    if not reads_host(settings):
-        return fused
-    return with_host(fused, found.documents, hosts, settings.host_boost)
+    return with_host(fused, found.documents, hosts, fusion.host_boost) if hosts else fused
 
 
 def _weights(found: Found) -> list[float]:
@@ -68,47 +58,16 @@ def _weights(found: Found) -> list[float]:
     return [SUB_QUERY_WEIGHT if place else 1.0 for place in range(len(found.vector))]
 
 
-def _by_rank(lexical: list[Scores], vector: list[Scores], settings: Settings) -> Scores:
-    of_lexical, of_vector = 1.0, 1.0
-    if settings.fusion == "weighted_rrf":
-        of_lexical, of_vector = settings.lexical_weight, 1.0 - settings.lexical_weight
+def _by_rank(lexical: list[Scores], vector: list[Scores], fusion: ReciprocalRank) -> Scores:
+    of_lexical, of_vector = 2 * fusion.lexical_weight, 2 * (1.0 - fusion.lexical_weight)
     weights = [of_lexical] * len(lexical) + [of_vector] * len(vector)
-    return reciprocal_rank([*lexical, *vector], settings.rrf_k, weights)
+    return reciprocal_rank([*lexical, *vector], fusion.k, weights)
 
 
-def _documents(found: Found, fused: Scores, settings: Settings) -> Scores:
+def _documents(found: Found, fused: Scores, fusion: Fusion) -> Scores:
     """The scores by which documents are chosen."""
-    if settings.fusion in ("linear", "standardised"):
+    if not isinstance(fusion, ReciprocalRank):
         return best_by_document(fused, found.documents)
     lexical = [best_by_document(ranking, found.documents) for ranking in found.lexical]
     vector = [best_by_document(ranking, found.documents) for ranking in found.vector]
-    return _by_rank(lexical, vector, settings)
-
-
-def unread(settings: Settings) -> list[Degradation]:
-    """The settings of fusion that were changed from their default without any effect.
-
-    A weight that a fusion never looks at must not seem to have been tried.
-    """
-    linear_fusion = settings.fusion == "linear"
-    read = {
-        "rrf_k": settings.fusion in ("rrf", "weighted_rrf"),
-        "lexical_weight": settings.fusion == "weighted_rrf",
-        "normalisation": linear_fusion and settings.bm25_boost > 0.0,
-        "bm25_boost": linear_fusion,
-        "host_boost": linear_fusion,
-        "host_scores": reads_host(settings),
-        "fusion_documents": settings.fusion_level == "document",
-    }
-    used = f"{settings.fusion} at {settings.fusion_level} level"
-    fields = Settings.model_fields
-    return [
-        {
-            "node": "hybrid_retrieve",
-            "wanted": f"{name}={getattr(settings, name)}",
-            "used": used,
-            "reason": f"This fusion does not read {name}.",
-        }
-        for name, is_read in read.items()
-        if not is_read and getattr(settings, name) != fields[name].default
-    ]
+    return _by_rank(lexical, vector, fusion)

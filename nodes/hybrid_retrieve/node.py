@@ -6,6 +6,7 @@ from math import ceil
 from langgraph.runtime import Runtime
 
 from lexloop.core.settings import Settings
+from lexloop.core.settings_groups import Fusion, Linear, Standardised
 from lexloop.core.state import State, Update
 from lexloop.core.types import (
     DEFINING,
@@ -20,7 +21,7 @@ from lexloop.nodes.backend import Backend
 from lexloop.nodes.context import Context
 from lexloop.nodes.definition import asked_definition
 from lexloop.nodes.hybrid_retrieve.around import whole
-from lexloop.nodes.hybrid_retrieve.choice import fuse, reads_host, unread
+from lexloop.nodes.hybrid_retrieve.choice import fuse
 from lexloop.nodes.hybrid_retrieve.found import Found, Scores
 from lexloop.nodes.hybrid_retrieve.host import host_score
 from lexloop.nodes.question import question_parts
@@ -35,16 +36,14 @@ _BROADER = 2
 
 
 def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
-    """Write the fused candidates; none when the variant retrieves nothing.
+    """Write the fused candidates; none where nothing is retrieved.
 
     What the question points to by its number comes first, in the order of the text.
-
-    Settings that the chosen fusion does not read are listed in ``degraded``, once a question.
     """
     backend, settings = runtime.context.backend, runtime.context.settings
     if backend is None:
         return {"candidates": [], "pointed": None}
-    limit = max(settings.candidates, state["plan"]["k"])
+    limit = max(settings.retrieval.candidates, state["plan"]["k"])
     advice = state.get("advice")
     strategy = advice["strategy"] if advice else None
     if strategy == "broaden":
@@ -52,27 +51,23 @@ def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
     found = _found(
         backend, list(dict.fromkeys([state["standalone"], *state["queries"]])), settings, limit
     )
-    hosts = _host_scores(backend, found, settings) if reads_host(settings) else {}
+    hosts = _host_scores(backend, found, settings.fusion)
     pointed = backend.pointed(state["standalone"])
-    best = _best(backend, found, fuse(found, settings, hosts), hosts, limit)
+    best = _best(backend, found, fuse(found, settings.fusion, hosts), hosts, limit)
     parts = question_parts(state["standalone"])
     terms = [term for part in parts if (term := asked_definition(part))]
     if strategy == "whole":
         best = _followed(backend, whole(state["passages"], backend), best)
     best = _first(backend, backend.defining(terms), DEFINING, best)
     best = _first(backend, _chunks_of(pointed, best), POINTED, best)
-    update: Update = {"candidates": best, "pointed": pointed}
-    known = state.get("degraded", [])
-    if news := [notice for notice in unread(settings) if notice not in known]:
-        update["degraded"] = [*known, *news]
-    return update
+    return {"candidates": best, "pointed": pointed}
 
 
 def _found(backend: Backend, queries: list[str], settings: Settings, limit: int) -> Found:
     """What the signals that the fusion reads find for each query."""
     depth = limit * _DEPTH
     found = Found.of(backend.search_lexical(queries, depth), backend.search_vector(queries, depth))
-    if settings.fusion != "standardised":
+    if not isinstance(settings.fusion, Standardised):
         return found
     late: list[Scores] = []
     for query, lexical, vector in zip(queries, found.lexical, found.vector, strict=True):
@@ -83,10 +78,12 @@ def _found(backend: Backend, queries: list[str], settings: Settings, limit: int)
     return replace(found, late=late)
 
 
-def _host_scores(backend: Backend, found: Found, settings: Settings) -> Scores:
-    """The host score of every document found."""
+def _host_scores(backend: Backend, found: Found, fusion: Fusion) -> Scores:
+    """The host score of every document found, where it counts."""
+    if not isinstance(fusion, Linear) or not fusion.host_boost:
+        return {}
     metadata = backend.metadata(set(found.documents.values()))
-    return {name: host_score(known, settings.host_scores) for name, known in metadata.items()}
+    return {name: host_score(known, fusion.host_scores) for name, known in metadata.items()}
 
 
 def _best(

@@ -4,6 +4,7 @@ import math
 
 from langgraph.runtime import Runtime
 
+from lexloop.core.settings_groups import ByScores
 from lexloop.core.state import State, Update
 from lexloop.core.types import DEFINING, FOLLOWED, POINTED, Candidate
 from lexloop.nodes.context import Context, Reranker
@@ -12,6 +13,8 @@ from lexloop.nodes.rerank.cutoff import worth_taking
 _SUPPORT_OF = 5
 _TOPICAL = 0.5
 """How much the reading of a follow-up by its topic's words counts beside its standalone form."""
+_MOST = 10
+"""At least so many of the ranking are told from copies of each other."""
 _BROADER = 2
 """How many times the passages a retry takes that broadens."""
 
@@ -37,12 +40,12 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
     defining = [c for c in scored.values() if DEFINING in c["signals"]]
     pointed += [scored.pop(c["id"]) for c in defining[: max(0, state["plan"]["k"] - len(pointed))]]
     update: Update = {}
-    k = state["plan"]["k"]
-    most = max(k, settings.max_k) * _BROADER
+    k, by_scores = state["plan"]["k"], settings.plan.k
+    most = max(k, by_scores.most if isinstance(by_scores, ByScores) else _MOST) * _BROADER
     ranked = copies_last(list(scored.values()), most)
-    if settings.k_by_scores:
+    if isinstance(by_scores, ByScores):
         scores = [candidate["score"] for candidate in ranked]
-        k = worth_taking(scores, settings.min_passage_share, settings.max_k) or len(pointed)
+        k = worth_taking(scores, by_scores.min_share, by_scores.most) or len(pointed)
         update["plan"] = {**state["plan"], "k": k}
     k *= _BROADER if strategy == "broaden" else 1
     taken = [*pointed, *operative_first(ranked, max(0, k - len(pointed)))]

@@ -37,7 +37,7 @@ def run() -> Run:
 def by_model(server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Options with which the scripted server writes the answers and does nothing else."""
     monkeypatch.setenv("LEXLOOP_API_KEY", KEY)
-    steps = ("rewriter", "evaluator", "prompt_engineer")
+    steps = ("retrieval.rewriter", "loop.evaluator", "loop.prompt_engineer")
     own = [part for step in steps for part in ("--set", f"{step}=embedded")]
     return ["--model", "openai:scripted", "--base-url", server.base_url, *own]
 

@@ -45,7 +45,7 @@ def test_a_refused_key_is_an_error_that_hides_it(
 
 def test_fallback_is_listed(run: Run, server: FakeOpenAI, by_model: list[str]) -> None:
     server.otherwise = refusal(500)
-    result = run("ask", QUESTION, "--fallback", "--set", "model_attempts=1", *by_model)
+    result = run("ask", QUESTION, "--fallback", "--set", "model.attempts=1", *by_model)
     assert result.exit_code == 0
     assert "Degraded: generate: embedded instead of openai:scripted." in result.stdout
 
@@ -67,7 +67,7 @@ def test_a_refused_setting_is_listed(run: Run, server: FakeOpenAI, by_model: lis
     server.gate = lambda request: refused if "seed" in request.body else None
     server.play("generate", Reply(ANSWER))
     model = ["--model", "openai:seedless"]
-    result = run("ask", QUESTION, *by_model, *model, "--set", "seed=3")
+    result = run("ask", QUESTION, *by_model, *model, "--set", "model.seed=3")
     assert f"Degraded: generate: the provider's own instead of seed=3. {words}" in result.stdout
     assert ANSWER in result.stdout
 
@@ -100,7 +100,7 @@ def test_with_tracing_no_answer_says_that_nothing_left(
 
 
 def test_an_embedding_host_is_named_too() -> None:
-    settings = Settings(embedder="openai:text-embedding-3-small")
+    settings = Settings(**{"index.embedder": "openai:text-embedding-3-small"})
     assert text_hosts(settings, Connection()) == ["api.openai.com"]
     own = Connection(base_url="http://user:secret@127.0.0.1:9/v1")
     assert text_hosts(settings, own) == ["127.0.0.1:9"]

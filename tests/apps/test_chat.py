@@ -142,7 +142,7 @@ def test_a_thread_that_another_chat_has_is_refused_in_time(run: Run, threads: Pa
     [
         (["--thread", " "], 2, "The thread's name is empty."),
         (["--threads-file", "x.sqlite"], 2, "Add --thread ID."),
-        (["--variant", "huge"], 2, "'hypa', 'pa'"),
+        (["--variant", "huge"], 2, "hypa, pa"),
         (["--corpus", "no-such-folder"], 4, "does not exist"),
     ],
 )

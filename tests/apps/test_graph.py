@@ -113,7 +113,7 @@ def test_a_place_that_cannot_be_written_is_reported(dogs: Run, tmp_path: Path) -
 
 
 def test_settings_without_a_graph_are_refused(dogs: Run) -> None:
-    result = dogs("owner", "--set", "knowledge_graph=none")
+    result = dogs("owner", "--set", "retrieval.knowledge_graph=none")
     assert result.exit_code == 2
     assert "knowledge_graph none" in result.stderr
 

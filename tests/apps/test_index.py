@@ -69,7 +69,7 @@ def test_nothing_to_index(run: Run, tmp_path: Path, out: Path) -> None:
 
 
 def test_the_model_extractor_needs_a_model(run: Run, documents: Path, out: Path) -> None:
-    result = run("index", str(documents), "--out", str(out), "--set", "triplet_extractor=model")
+    result = run("index", str(documents), "--out", str(out), "--set", "index.triplets=model")
     assert result.exit_code == 2
     assert "no model is configured" in result.stderr
 
@@ -90,16 +90,16 @@ def test_an_index_is_no_source_of_another(run: Run, documents: Path, out: Path) 
 @pytest.mark.parametrize(
     ("setting", "held"),
     [
-        ("chunk_tokens=256", "chunk_tokens=300, not 256"),
-        ("chunk_tokens=512", "chunk_tokens=300, not 512"),
-        ("windows=whole", "windows=statements, not whole"),
-        ("chunker=characters", "chunker=sentence, not characters"),
+        ("chunking.tokens=256", "chunking.tokens=300, not 256"),
+        ("chunking.tokens=512", "chunking.tokens=300, not 512"),
+        ("index.windows=whole", "index.windows=statements, not whole"),
+        ("chunking.method=characters", "chunking.method=sentence, not characters"),
     ],
 )
 def test_what_an_index_was_not_made_with_is_refused(
     run: Run, documents: Path, out: Path, setting: str, held: str
 ) -> None:
-    made = ("--chunker", "sentence", "--set", "chunk_tokens=300")
+    made = ("--chunker", "sentence", "--set", "chunking.tokens=300")
     assert run("index", str(documents), "--out", str(out), *made).exit_code == 0
     asked = ("ask", "How much does a dog licence cost?", "--set", setting, "--corpus")
     refused = run(*asked, str(out))
@@ -107,7 +107,7 @@ def test_what_an_index_was_not_made_with_is_refused(
     assert f"was made with {held}" in refused.stderr
     assert f"lexloop index update {out} --set {setting}" in refused.stderr
     assert "40 euros" in run(*asked, str(documents)).stdout
-    same = run(*asked[:-2], "chunk_tokens=300", "--corpus", str(out))
+    same = run(*asked[:-2], "chunking.tokens=300", "--corpus", str(out))
     assert "40 euros" in same.stdout
     assert run("index", "update", str(out), "--set", setting).exit_code == 0
     assert "40 euros" in run(*asked, str(out)).stdout

@@ -62,8 +62,8 @@ def test_update_finds_documents_that_moved(run: Run, index: Path, documents: Pat
 
 
 def test_another_chunker_means_everything_anew(run: Run, index: Path) -> None:
-    found = report(run, "update", index, "--chunker", "characters", "--set", "chunk_chars=100",
-                   "--set", "chunk_chars_overlap=10")  # fmt: skip
+    found = report(run, "update", index, "--chunker", "characters", "--set", "chunking.chars=100",
+                   "--set", "chunking.chars_overlap=10")  # fmt: skip
     assert changes(found) == (2, 0, 0, 0)
     assert changes(report(run, "update", index)) == (0, 0, 0, 2)
     assert "chunk_chars=100" in report(run, "info", index)["chunker"]
@@ -135,7 +135,7 @@ def test_an_index_of_an_earlier_format_is_refused_until_it_is_updated(
         assert f"has format 2, this is {FORMAT}." in said
         assert "Run `lexloop index update" in said
     assert run("ask", "Who waives the fee?", "--corpus", str(index)).exit_code == 5
-    update = ("update", index, "--source", source, "--set", "chunk_tokens=512")
+    update = ("update", index, "--source", source, "--set", "chunking.tokens=512")
     assert report(run, *update, "--dry-run")["documents"] == 7
     assert report(run, *update)["documents"] == 7
     assert report(run, "verify", index)["sound"]

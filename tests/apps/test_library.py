@@ -40,10 +40,10 @@ def test_what_is_offered_is_there_and_nothing_else() -> None:
 
 
 def test_a_question_asked_both_ways(law: Path) -> None:
-    found = lexloop.ask("How much is the mooring fee?", law, k=2)
+    found = lexloop.ask("How much is the mooring fee?", law, **{"plan.k": 2})
     assert "$50" in found["answer"]
     assert found["citations"][0]["section"] == "§ 1"
-    again = asyncio.run(lexloop.aask("How much is the mooring fee?", law, k=2))
+    again = asyncio.run(lexloop.aask("How much is the mooring fee?", law, **{"plan.k": 2}))
     assert again["answer"] == found["answer"]
 
 

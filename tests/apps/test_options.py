@@ -22,15 +22,10 @@ def parsed() -> Callable[..., Settings]:
         app, made = typer.Typer(), []
 
         @app.command()
+        @options.taking("fusion.method", *options.ACCESS)
         def command(
             *,
             context: typer.Context,
-            fusion: options.Fusion = None,
-            allowed_tags: options.Tags = None,
-            as_of: options.AsOf = None,
-            jurisdictions: options.Jurisdictions = None,
-            source_kinds: options.Kinds = None,
-            assignments: options.Assignments = None,
             other: Annotated[str, typer.Option()] = "no setting",
         ) -> None:
             made.append(options.chosen_settings(context.params))
@@ -52,19 +47,19 @@ def test_filters_set_the_fields_they_are_named_like(parsed: Callable[..., Settin
         *("--tag", "staff", "--tag", "legal", "--as-of", "2023-07-05"),
         *("--jurisdiction", "NYC", "--kind", "statute", "--kind", "rule"),
     )
-    assert settings.allowed_tags == ("staff", "legal")
-    assert settings.as_of == "2023-07-05"
-    assert settings.jurisdictions == ("NYC",)
-    assert settings.source_kinds == ("statute", "rule")
+    assert settings.access.tags == ("staff", "legal")
+    assert settings.access.as_of == "2023-07-05"
+    assert settings.access.jurisdictions == ("NYC",)
+    assert settings.access.kinds == ("statute", "rule")
 
 
-@pytest.mark.parametrize("fusion", ["linear", "rrf", "weighted_rrf"])
+@pytest.mark.parametrize("fusion", ["standardised", "linear", "rrf"])
 def test_every_fusion_can_be_chosen(parsed: Callable[..., Settings], fusion: str) -> None:
-    assert parsed("--fusion", fusion).fusion == fusion
+    assert parsed("--fusion", fusion).fusion.method == fusion
 
 
 def test_an_assignment_counts_more(parsed: Callable[..., Settings]) -> None:
-    assert parsed("--tag", "staff", "--set", 'allowed_tags=["legal"]').allowed_tags == ("legal",)
+    assert parsed("--tag", "staff", "--set", 'access.tags=["legal"]').access.tags == ("legal",)
 
 
 @pytest.mark.parametrize(
@@ -72,9 +67,9 @@ def test_an_assignment_counts_more(parsed: Callable[..., Settings]) -> None:
     [
         (("--as-of", "yesterday"), "as_of is 'yesterday'"),
         (("--as-of", "2023-02-30"), "as_of is '2023-02-30'"),
-        (("--kind", "gossip"), "source_kinds.0 is 'gossip'"),
-        (("--tag", ""), "allowed_tags.0 is ''"),
-        (("--fusion", "sum"), "fusion is 'sum'"),
+        (("--kind", "gossip"), "access.kinds is 'gossip'"),
+        (("--tag", ""), "access.tags is ''"),
+        (("--fusion", "sum"), "'sum'"),
     ],
 )
 def test_what_no_setting_allows_is_refused(
@@ -87,7 +82,7 @@ def test_what_no_setting_allows_is_refused(
 @pytest.mark.parametrize("command", ["ask", "chat"])
 def test_help_names_the_filters(run: Run, command: str) -> None:
     shown = run(command, "--help").stdout
-    for option in ("--tag", "--as-of", "--jurisdiction", "--kind", "weighted_rrf"):
+    for option in ("--tag", "--as-of", "--jurisdiction", "--kind", "standardised|linear|rrf"):
         assert option in shown
 
 

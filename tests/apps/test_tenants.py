@@ -10,6 +10,7 @@ import typer
 from typer.main import get_command
 
 from lexloop.apps.cli import app
+from lexloop.apps.cli.options import ACCESS
 
 Run = Callable[..., Any]
 MARKS = {"blue": ("azulmark", "azulfile", "AZX"), "red": ("rojomark", "rojofile", "RJX")}
@@ -237,5 +238,5 @@ def test_every_command_that_reads_documents_asks_for_whom() -> None:
     for words, command in every.items():
         options = {parameter.name for parameter in command.params}
         if options & READS and words not in WRITES:
-            missing = {"allowed_tags", "as_of", "jurisdictions", "source_kinds"} - options
+            missing = {name.replace(".", "__") for name in ACCESS} - options
             assert not missing, words

@@ -65,12 +65,19 @@ def test_nothing_is_known_of_a_document_without_metadata() -> None:
 
 
 def test_the_settings_name_the_conditions() -> None:
-    settings = Settings(allowed_tags=["a"], as_of="2024-01-01", source_kinds=["rule"], hosts=["x"])
+    settings = Settings(
+        **{
+            "access.tags": ["a"],
+            "access.as_of": "2024-01-01",
+            "access.kinds": ["rule"],
+            "access.hosts": ["x"],
+        }
+    )
     assert Filters.of(settings) == Filters(
         allowed_tags=frozenset({"a"}),
         as_of=date(2024, 1, 1),
         kinds=frozenset({"rule"}),
         hosts=frozenset({"x"}),
     )
-    assert Filters.of(Settings(as_of="any")).as_of is None
-    assert Filters.of(Settings(as_of="today")).as_of == date.today()
+    assert Filters.of(Settings(**{"access.as_of": "any"})).as_of is None
+    assert Filters.of(Settings(**{"access.as_of": "today"})).as_of == date.today()

@@ -4,55 +4,156 @@ import pytest
 
 from lexloop.core.errors import SettingsError
 from lexloop.core.settings import Connection, Settings
+from lexloop.core.settings_groups import ByPattern, ByScores, Linear, ReciprocalRank
 
 KEY = "sk-very-secret"
+ROW = {"k": 1, "Q": 0, "K": 0, "S": 0}
 
 
 def test_defaults_need_no_model_and_no_key() -> None:
     settings = Settings()
-    assert (settings.corpus, settings.model, settings.variant) == ("sample", None, "hypa")
-    assert (settings.classes, settings.max_retries, settings.candidates) == (3, 2, 30)
+    assert (settings.corpus, settings.model.name, settings.variant) == ("sample", None, "hypa")
+    assert (settings.plan.classes, settings.loop.max_retries, settings.retrieval.candidates) == (
+        3,
+        2,
+        30,
+    )
 
 
 @pytest.mark.parametrize(
     ("field", "value", "allowed"),
     [
-        ("variant", "hyper", "'hypa', 'pa', 'fixed' or 'llm_only'"),
-        ("classes", 4, "2 or 3"),
-        ("classes", True, "2 or 3"),
-        ("k", 0, "greater than or equal to 1"),
-        ("k", 51, "less than or equal to 50"),
-        ("k", "many", "valid integer"),
-        ("Q", -1, "greater than or equal to 0"),
-        ("S", 6, "less than or equal to 5"),
-        ("fusion", "sum", "'standardised', 'linear', 'rrf' or 'weighted_rrf'"),
-        ("rewriter", "llm", "'auto', 'embedded', 'model' or 'none'"),
-        ("reranker", "big", "'embedded', 'cross_encoder' or 'none'"),
-        ("evaluator", "", "'auto', 'embedded', 'model' or 'none'"),
-        ("embedder", "cohere:x", "embedded|minilm|trained:.+|sentence-transformers:.+|openai:.+"),
-        ("embedder", "openai:", "embedded|minilm|trained:.+|sentence-transformers:.+|openai:.+"),
-        ("temperature", float("nan"), "less than or equal to 2"),
+        ("plan.classes", 4, "2 or 3"),
+        ("plan.classes", True, "2 or 3"),
+        ("plan.k", 0, "greater than or equal to 1"),
+        ("plan.k", 51, "less than or equal to 50"),
+        ("plan.k", "many", "'class'"),
+        ("plan.Q", -1, "greater than or equal to 0"),
+        ("plan.S", 6, "less than or equal to 5"),
+        ("plan.classifier", "transformer", "transformer:.+"),
+        ("plan.classifier", "zero_shot:", "zero_shot:.+"),
+        ("retrieval.rewriter", "llm", "'auto', 'embedded', 'model' or 'none'"),
+        ("retrieval.reranker", "big", "embedded|none|cross_encoder"),
+        ("loop.evaluator", "", "'auto', 'embedded', 'model' or 'none'"),
+        ("index.embedder", "cohere:x", "embedded|minilm|trained:.+|sentence-transformers:.+"),
+        ("index.embedder", "openai:", "embedded|minilm|trained:.+|sentence-transformers:.+"),
+        ("access.as_of", "2024-13-01", "month must be in 1..12"),
+        ("model.temperature", float("nan"), "less than or equal to 2"),
         ("deadline_s", 0.0, "greater than 0"),
         ("deadline_s", float("inf"), "less than or equal to 3600"),
         ("corpus", "", "at least 1 character"),
-        ("max_retries", 6, "less than or equal to 5"),
+        ("loop.max_retries", 6, "less than or equal to 5"),
+        ("fusion", "sum", "'standardised', 'linear', 'rrf'"),
+        ("fusion.bm25_boost", 99, "less than or equal to 10"),
     ],
 )
 def test_a_bad_value_is_named_with_what_is_allowed(field: str, value: Any, allowed: str) -> None:
     with pytest.raises(SettingsError) as raised:
         Settings(**{field: value})
-    assert f"{field} is {value!r}" in raised.value.what
+    shown = {"method": value} if field == "fusion" else value
+    assert f"{field} is {shown!r}" in raised.value.what
     assert allowed in raised.value.what
 
 
-def test_an_unknown_setting_is_named() -> None:
-    with pytest.raises(SettingsError, match=r"top_k is 3: .*not permitted"):
+def test_a_setting_that_is_not_there_is_named_with_one_that_is() -> None:
+    with pytest.raises(SettingsError, match=r"no setting 'top_k'"):
         Settings(**{"top_k": 3})
+    with pytest.raises(
+        SettingsError, match=r"no setting 'loop.max_retry'. Did you mean 'loop.max_"
+    ):
+        Settings(**{"loop.max_retry": 3})
+    with pytest.raises(SettingsError, match=r"variant is 'hyper'. Choose one of hypa, pa, fixed"):
+        Settings(variant="hyper")
+
+
+def test_what_does_not_apply_cannot_be_said() -> None:
+    with pytest.raises(
+        SettingsError, match=r"bm25_boost belongs to linear, and fusion.method is rrf"
+    ):
+        Settings(**{"fusion": "rrf", "fusion.bm25_boost": 0.3})
+    with pytest.raises(SettingsError, match=r"chunking.tokens belongs to auto and sentence"):
+        Settings(**{"chunking": "semantic", "chunking.tokens": 64})
+    with pytest.raises(SettingsError, match="overlap is 16 and tokens 16"):
+        Settings(**{"chunking.tokens": 16, "chunking.overlap": 16})
+
+
+def test_a_field_that_one_method_alone_has_chooses_the_method() -> None:
+    assert Settings(**{"fusion.bm25_boost": 0.3}).fusion == Linear(bm25_boost=0.3)
+    assert Settings(**{"fusion.k": 20}).fusion == ReciprocalRank(k=20)
+    assert Settings(**{"chunking.pattern": "^A"}).chunking == ByPattern(pattern="^A")
+
+
+def test_another_method_keeps_what_it_has_a_place_for() -> None:
+    settings = Settings(**{"fusion.bm25_boost": 0.3, "fusion.documents": 4})
+    assert settings.changed(fusion="rrf").fusion == ReciprocalRank(documents=4)
+    assert settings.changed(**{"fusion.host_boost": 0.1}).fusion == Linear(
+        documents=4, bm25_boost=0.3, host_boost=0.1
+    )
+
+
+def test_a_group_is_said_by_its_fields_a_mapping_or_a_word() -> None:
+    named = Settings(**{"model.name": "openai:x", "model.seed": 3})
+    assert named == Settings(model={"name": "openai:x", "seed": 3})
+    assert named == Settings(**{"model": "openai:x", "model.seed": 3})
+    assert Settings(**named.model_dump()) == named == named.changed()
+    assert Settings(**named.flat()) == named
+    assert named.differing(Settings()) == {"model.name": "openai:x", "model.seed": 3}
+
+
+def test_k_goes_by_the_class_by_scores_or_is_fixed() -> None:
+    assert Settings().plan.k == "class"
+    assert Settings(**{"plan.k": "scores"}).plan.k == ByScores()
+    assert Settings(**{"plan.k.most": 7}).plan.k == ByScores(most=7)
+    assert Settings(**{"plan.k": "7"}).plan.k == 7
+
+
+@pytest.mark.parametrize("variant", ["hypa", "pa", "fixed", "llm_only"])
+def test_a_variant_stands_for_settings_and_is_told_from_them(variant: str) -> None:
+    assert Settings(variant=variant).variant == variant
+    assert Settings(**Settings(variant=variant).model_dump()).variant == variant
+
+
+def test_what_is_named_beside_a_variant_counts_more() -> None:
+    fixed = Settings(variant="fixed").retrieval
+    assert (fixed.rewriter, fixed.reranker, fixed.knowledge_graph) == ("none",) * 3
+    assert Settings(variant="fixed").plan.k == 5
+    assert Settings(**{"variant": "fixed", "plan.k": 9}).plan.k == 9
+    assert Settings(**{"plan.k": 9}).changed(variant="fixed").plan.k == 9
+    assert Settings(**{"variant": "fixed", "retrieval.reranker": "embedded"}).variant == "pa"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"bm25_boost": 0.3, "fusion": "linear"}, {"fusion.bm25_boost": 0.3}),
+        ({"fusion": "weighted_rrf", "lexical_weight": 0.7}, {"fusion.lexical_weight": 0.7}),
+        ({"fusion_level": "document"}, {"fusion.documents": 3}),
+        ({"fusion_level": "chunk", "fusion_documents": 9}, {}),
+        ({"k": 3, "adapt_k": "scores"}, {"plan.k": 3}),
+        ({"adapt_k": "scores", "min_passage_share": 0.1}, {"plan.k.min_share": 0.1}),
+        ({"adapt_k": "none"}, {"plan.k": 5}),
+        ({"k": None, "adapt_k": "classifier"}, {}),
+        ({"plans": [{"k": 1, "Q": 0, "K": 0, "S": 0}] * 2}, {"plan.classes": [ROW, ROW]}),
+        ({"classifier": "zero_shot", "classifier_model": "f"}, {"plan.classifier": "zero_shot:f"}),
+        ({"classifier_model": "f"}, {"plan.classifier": "embedded:f"}),
+        (
+            {"reranker": "cross_encoder", "reranker_model": "m"},
+            {"retrieval.reranker": "cross_encoder:m"},
+        ),
+        ({"chunk_tokens": 64, "chunk_overlap": 8}, {"chunking": {"tokens": 64, "overlap": 8}}),
+        ({"allowed_tags": ["a"], "as_of": "any"}, {"access": {"tags": ["a"], "as_of": "any"}}),
+    ],
+)
+def test_the_names_of_the_release_before_work_with_a_notice(
+    old: dict[str, Any], new: dict[str, Any]
+) -> None:
+    with pytest.warns(FutureWarning, match=r"The setting \w+ is called [\w.]+ now"):
+        assert Settings(**old) == Settings(**new)
 
 
 def test_every_wrong_setting_is_named_at_once() -> None:
-    with pytest.raises(SettingsError, match=r"variant is 'x'.*k is 0"):
-        Settings(**{"variant": "x", "k": 0})
+    with pytest.raises(SettingsError, match=r"plan.k is 0.*retrieval.rewriter is 'x'"):
+        Settings(**{"retrieval.rewriter": "x", "plan.k": 0})
 
 
 @pytest.mark.parametrize("context", ["hypa", 3, ["hypa"]])
@@ -61,33 +162,30 @@ def test_what_is_no_mapping_is_refused(context: Any) -> None:
         Settings.model_validate(context)
 
 
-@pytest.mark.parametrize("classifier", ["transformer", "zero_shot"])
-@pytest.mark.parametrize("model", [None, ""])
-def test_a_classifier_that_needs_a_model_says_so(classifier: Any, model: str | None) -> None:
-    with pytest.raises(SettingsError, match=f"classifier is '{classifier}', but classifier_model"):
-        Settings(classifier=classifier, classifier_model=model)
-    assert Settings(classifier=classifier, classifier_model="folder").classifier == classifier
-
-
 def test_a_changed_copy_is_validated_and_leaves_the_original() -> None:
-    settings = Settings(k=3)
-    assert settings.changed(k=5, classes=2).k == 5
-    assert settings.k == 3
-    with pytest.raises(SettingsError, match="k is 99"):
-        settings.changed(k=99)
+    settings = Settings(**{"plan.k": 3})
+    assert settings.changed(**{"plan.k": 5, "plan.classes": 2}).plan.k == 5
+    assert settings.plan.k == 3
+    with pytest.raises(SettingsError, match=r"plan\.k is 99"):
+        settings.changed(**{"plan.k": 99})
 
 
 def test_settings_are_frozen_and_hashable() -> None:
     assert Settings() == Settings()
-    assert len({Settings(), Settings(), Settings(k=3)}) == 2
+    assert len({Settings(), Settings(), Settings(**{"plan.k": 3})}) == 2
 
 
 def test_every_field_explains_itself_in_studio() -> None:
-    fields = Settings.model_json_schema()["properties"]
-    assert len(fields) > 30
-    assert [name for name, field in fields.items() if not field.get("description")] == []
-    assert fields["variant"]["enum"] == ["hypa", "pa", "fixed", "llm_only"]
-    assert not [name for name in fields if "key" in name.split("_") or "url" in name]
+    schema = Settings.model_json_schema()
+    assert [n for n, field in schema["properties"].items() if not field.get("description")] == []
+    fields = [
+        (kind, name, field)
+        for kind, one in schema["$defs"].items()
+        for name, field in one["properties"].items()
+    ]
+    assert len(fields) > 50
+    assert [(kind, name) for kind, name, field in fields if not field.get("description")] == []
+    assert not [name for _, name, _ in fields if "key" in name.split("_") or "url" in name]
 
 
 def test_a_connection_reads_its_own_two_variables() -> None:

@@ -20,7 +20,7 @@ SHORT = "The fee is due."
 def collection(request: pytest.FixtureRequest, tmp_path: Path) -> Collection:
     (tmp_path / "law.txt").write_text(LAW, encoding="utf-8")
     (tmp_path / "short.txt").write_text(SHORT, encoding="utf-8")
-    return open_corpus(str(tmp_path), letter_tools(windows=request.param))[0]
+    return open_corpus(str(tmp_path), letter_tools(**{"index.windows": request.param}))[0]
 
 
 def by_words(collection: Collection) -> View:

@@ -370,9 +370,9 @@ def test_an_index_refuses_settings_that_are_neither_its_own_nor_the_default(
     source: Path, tmp_path: Path, embedder: Letters
 ) -> None:
     index = tmp_path / "index"
-    write_index(index, sources(source), letter_tools(embedder, chunker="sentence"))
+    write_index(index, sources(source), letter_tools(embedder, **{"chunking.method": "sentence"}))
     opened(index, embedder)
-    for settings in ({"chunker": "characters"}, {"windows": "whole"}):
+    for settings in ({"chunking": "characters"}, {"index.windows": "whole"}):
         tools = letter_tools(embedder, **settings)
         with pytest.raises(SettingsError, match=r"update .* --set"):
             open_corpus(str(index), tools)
@@ -397,6 +397,6 @@ def test_an_index_of_the_earlier_embedder_goes_on_with_it(source: Path, tmp_path
     write_index(index, sources(source), tools_for(Settings(), load_minilm()))
     collection, _ = open_corpus(str(index), tools_for(Settings(), load_shipped()))
     assert collection.embedder is load_minilm()
-    other = tools_for(Settings(embedder="trained:elsewhere"), load_shipped())
+    other = tools_for(Settings(**{"index.embedder": "trained:elsewhere"}), load_shipped())
     with pytest.raises(DataError, match="was built with all-MiniLM-L6-v2@"):
         open_corpus(str(index), other)

@@ -5,7 +5,6 @@ import pytest
 
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.core.settings_index import IndexSettings
 from lexloop.corpus.index.assemble import build_everything
 from lexloop.corpus.index.generations import LOCK
 from lexloop.corpus.index.manifest import Manifest, Source, is_index
@@ -26,7 +25,7 @@ def test_the_shipped_index_is_that_of_todays_sample_and_code() -> None:
 def test_the_shipped_index_is_sound_and_names_no_place_of_this_machine(tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(sample_index(), copy)
-    tools = tools_for(IndexSettings(), load_shipped())
+    tools = tools_for(Settings(), load_shipped())
     write_index(copy, [Source(str(sample_folder()))], tools)  # for the stemmer that is here
     verify_index(copy, load_shipped())
     assert Manifest.read(sample_index()).sources == tuple(SOURCES)

@@ -47,8 +47,10 @@ def settled(
 def asker(server: FakeOpenAI, tmp_path: Path) -> Iterator[Ask]:
     made: list[Asker] = []
 
-    def connected(model: str = "openai:scripted", **settings: object) -> Asker:
-        chosen = Settings(model=model, model_attempts=1).model_copy(update=settings)
+    def connected(
+        model: str = "openai:scripted", deadline_s: float = 120, **asked: object
+    ) -> Asker:
+        chosen = Settings(deadline_s=deadline_s, model={"name": model, "attempts": 1, **asked})
         made.append(asker_for(chosen, server.connection, tmp_path / "kept" / "replies.sqlite"))
         return made[-1]
 
@@ -105,7 +107,7 @@ def test_garbage_always_is_unresolved_and_not_kept(server: FakeOpenAI, asker: As
 
 def test_overload_is_bounded_by_the_attempts_of_the_model(server: FakeOpenAI, asker: Ask) -> None:
     server.otherwise = refusal(429, "slow down", retry_after="0")
-    found = settled(asker(model_attempts=3), scored)
+    found = settled(asker(attempts=3), scored)
     assert isinstance(found, Unresolved)
     assert "429: slow down" in found.reason
     assert len(server.requests) == 3

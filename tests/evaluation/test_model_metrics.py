@@ -74,7 +74,7 @@ def rehearse(server: FakeOpenAI) -> None:
 
 @pytest.fixture
 def asker(server: FakeOpenAI, tmp_path: Path) -> Iterator[Asker]:
-    settings = Settings(model="openai:scripted", model_attempts=1, deadline_s=5)
+    settings = Settings(model="openai:scripted", deadline_s=5, **{"model.attempts": 1})
     with asker_for(settings, server.connection, tmp_path / "replies.sqlite") as made:
         yield made
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.core.settings_adapt import ClassPlan
+from lexloop.core.settings_groups import ClassPlan
 from lexloop.corpus.index.collection import Collection
 from lexloop.evaluation.evidence import Judged
 from lexloop.evaluation.gold import OUT_OF_SCOPE, GoldQuestion, Span
@@ -58,7 +58,7 @@ def test_classes_are_those_whose_k_is_enough() -> None:
     # the plan takes 3, 5 and 7
     assert classes_of([1, 3, 4, 5, 6, 7, 20], Settings()).tolist() == [0, 0, 1, 1, 2, 2, 2]
     plans = tuple(ClassPlan(k=k, Q=1, K=1, S=1) for k in (1, 2, 4))
-    assert classes_of([1, 2, 3], Settings(plans=plans)).tolist() == [0, 1, 2]
+    assert classes_of([1, 2, 3], Settings(**{"plan.classes": plans})).tolist() == [0, 1, 2]
 
 
 def test_pieces_are_spans_else_contexts_else_documents(index: Collection) -> None:

@@ -157,7 +157,7 @@ def test_the_graph_answers_with_it(made: tuple[Path, dict[str, Any]], tmp_path: 
     law = "Article 1\nRegister\nThe register is kept for five years.\n"
     (tmp_path / "documents").mkdir()
     (tmp_path / "documents" / "law.txt").write_text(law)
-    steps = ("rewriter", "evaluator", "prompt_engineer")
+    steps = ("retrieval.rewriter", "loop.evaluator", "loop.prompt_engineer")
     own = [part for step in steps for part in ("--set", f"{step}=embedded")]
     question = "How long is the register kept?"
     options = ["--corpus", str(tmp_path / "documents"), "--model", f"local:{out}", *own, "--json"]

@@ -41,7 +41,7 @@ def modelled(server: FakeOpenAI, corpus: Path) -> Callable[..., Lexloop]:
     """``modelled(fallback=True)``: the graph with the scripted server as its model."""
 
     def build(**settings: object) -> Lexloop:
-        wanted = {"corpus": str(corpus), "model": "openai:scripted", "model_attempts": 1}
+        wanted = {"corpus": str(corpus), "model": "openai:scripted", "model.attempts": 1}
         return build_graph(Resources(server.connection, Settings(**{**wanted, **settings})))
 
     return build

@@ -22,7 +22,7 @@ def steps(question: str, settings: Settings) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_plan_says_how_many_passages_the_scores_took(question: str) -> None:
-    settings = Settings(adapt_k="scores", max_k=4, max_retries=1)
+    settings = Settings(**{"plan.k.most": 4, "loop.max_retries": 1})
     reranked = [step["rerank"] for step in steps(question, settings) if "rerank" in step]
     assert reranked
     for update in reranked:
@@ -31,9 +31,9 @@ def test_the_plan_says_how_many_passages_the_scores_took(question: str) -> None:
         assert update["plan"].keys() == {"k", "Q", "K", "S"}
 
 
-@pytest.mark.parametrize("adapt_k", ["classifier", "none"])
-def test_otherwise_the_plan_stays(adapt_k: str) -> None:
-    found = steps(QUESTIONS[0], Settings(adapt_k=adapt_k, max_retries=0))
+@pytest.mark.parametrize("k", ["class", 5])
+def test_otherwise_the_plan_stays(k: str | int) -> None:
+    found = steps(QUESTIONS[0], Settings(**{"plan.k": k, "loop.max_retries": 0}))
     plan = next(step["classify"]["plan"] for step in found if "classify" in step)
     update = next(step["rerank"] for step in found if "rerank" in step)
     assert "plan" not in update
@@ -42,6 +42,6 @@ def test_otherwise_the_plan_stays(adapt_k: str) -> None:
 
 def test_plans_of_ones_own_reach_the_passages() -> None:
     rows = [{"k": 2, "Q": 1, "K": 1, "S": 1}] * 3
-    found = steps(QUESTIONS[1], Settings(plans=rows, max_retries=0))
+    found = steps(QUESTIONS[1], Settings(**{"plan.classes": rows, "loop.max_retries": 0}))
     update = next(step["rerank"] for step in found if "rerank" in step)
     assert len(update["passages"]) == 2

@@ -69,7 +69,7 @@ def test_the_schemas_are_narrow(graph: Lexloop) -> None:
     assert set(graph.get_input_jsonschema()["properties"]) == {"messages", "question"}
     assert set(graph.get_output_jsonschema()["properties"]) == OUTPUT
     fields = graph.get_context_jsonschema()["properties"]
-    assert {"variant", "classes", "model", "k", "Q", "K", "S"} <= set(fields)
+    assert {"variant", "model", "plan", "retrieval", "loop"} <= set(fields)
     assert not {"api_key", "base_url"} & set(fields)
     assert all(field.get("description") for field in fields.values())
 

@@ -113,7 +113,7 @@ def test_work_without_a_model_counts(embedded: Resources, clock: Clock, ask: Ask
 
 
 def test_the_attempts_of_a_question_share_its_time(embedded: Resources, clock: Clock) -> None:
-    graph = slow_graph(embedded, clock, seconds=2.0, deadline_s=5, min_answers=1.0)
+    graph = slow_graph(embedded, clock, seconds=2.0, deadline_s=5, **{"loop.min_answers": 1.0})
     result = graph.invoke({"question": QUESTION})
     assert [attempt["number"] for attempt in result["attempts"]] == [1, 2]
     assert result["usage"]["seconds"] == 6.0
@@ -173,7 +173,7 @@ def remote(server: FakeOpenAI, corpus: Path) -> Modelled:
     """``remote(deadline_s=1)``: the embedded graph but for its embedder."""
 
     def build(**settings: object) -> Lexloop:
-        wanted = {"corpus": str(corpus), "embedder": "openai:letters", **settings}
+        wanted = {"corpus": str(corpus), "index.embedder": "openai:letters", **settings}
         return build_graph(Resources(server.connection, Settings(**wanted)))
 
     return build

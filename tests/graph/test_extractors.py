@@ -27,7 +27,7 @@ from lexloop.graph.extractors import (
 from lexloop.models.chat import ChatModel
 from lexloop.models.request import ChatRequest
 
-MODEL = Settings(model="openai:scripted", triplet_extractor="model", model_attempts=1)
+MODEL = Settings(model="openai:scripted", **{"index.triplets": "model", "model.attempts": 1})
 PARAGRAPHS = 4
 
 
@@ -75,7 +75,7 @@ def test_rules_extract_unless_the_model_is_asked_for(chat_model: Connect) -> Non
     )  # fmt: skip
     assert extractor_for(MODEL, chat_model())[0] == "model-openai:scripted"
     with pytest.raises(SettingsError, match="no model is configured"):
-        extractor_for(Settings(triplet_extractor="model"), None)
+        extractor_for(Settings(**{"index.triplets": "model"}), None)
 
 
 def test_what_was_extracted_is_never_paid_for_again(
@@ -105,7 +105,7 @@ def test_a_failure_halfway_loses_nothing(
     extracting: FakeOpenAI, chat_model: Connect, folder: Path, tmp_path: Path
 ) -> None:
     extracting.script(quoting, quoting, refusal(500))
-    made, _ = tools(chat_model(model_attempts=1))
+    made, _ = tools(chat_model(**{"model.attempts": 1}))
     with pytest.raises(ModelError):
         write_index(tmp_path / "a", sources(folder), made)
     assert not (tmp_path / "a").exists()
@@ -194,7 +194,7 @@ def test_an_estimate_by_hand_and_what_it_comes_to(
 
 def test_embeddings_of_a_host_have_their_price(folder: Path, tmp_path: Path) -> None:
     found = estimated(folder, tmp_path / "a", tools_for(Settings(), Letters()))
-    remote = Settings(embedder="openai:small")
+    remote = Settings(**{"index.embedder": "openai:small"})
     assert expected_cost(found, remote, Budget(), 2.0) == {
         "model_calls": 0, "tokens_in": 0, "tokens_out": 0, "cost_usd": 24 * 2.0 / 1e6
     }  # fmt: skip

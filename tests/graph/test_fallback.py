@@ -34,7 +34,7 @@ Modelled = Callable[..., Lexloop]
 
 def down(corpus: Path, **settings: object) -> Lexloop:
     """A graph whose model's host does not answer."""
-    wanted = {"corpus": str(corpus), "model": MODEL, "model_attempts": 1, **settings}
+    wanted = {"corpus": str(corpus), "model": MODEL, "model.attempts": 1, **settings}
     return build_graph(Resources(DOWN, Settings(**wanted)))
 
 
@@ -46,7 +46,7 @@ def test_no_server_is_an_error(corpus: Path) -> None:
 def test_a_refused_key_is_an_error_and_asked_once(server: FakeOpenAI, modelled: Modelled) -> None:
     server.otherwise = refusal(401, "no such key")
     with pytest.raises(ModelAuthError):
-        modelled(model_attempts=3).invoke({"question": QUESTION})
+        modelled(**{"model.attempts": 3}).invoke({"question": QUESTION})
     assert len(server.requests) == 1
 
 
@@ -75,7 +75,7 @@ def test_a_slow_server_ends_with_the_deadline(
 
 
 def test_without_a_server_the_embedded_answers_and_says_so(corpus: Path) -> None:
-    result = down(corpus, fallback=True).invoke({"question": QUESTION})
+    result = down(corpus, **{"model.fallback": True}).invoke({"question": QUESTION})
     assert "within 10 business days of arrival" in result["answer"]
     assert result["evaluation"]["passed"]
     assert [lost["node"] for lost in result["degraded"]] == ["rewrite", "generate", "evaluate"]
@@ -89,7 +89,7 @@ def test_without_a_server_the_embedded_answers_and_says_so(corpus: Path) -> None
 def test_a_slow_server_falls_back_too(scripted: FakeOpenAI, modelled: Modelled) -> None:
     scripted.play("generate", Reply(hang=True))
     began = time.monotonic()
-    result = modelled(deadline_s=0.5, fallback=True).invoke({"question": QUESTION})
+    result = modelled(deadline_s=0.5, **{"model.fallback": True}).invoke({"question": QUESTION})
     assert time.monotonic() - began < 3.0
     assert "within 10 business days of arrival" in result["answer"]
     assert [lost["node"] for lost in result["degraded"]] == ["generate", "evaluate"]
@@ -98,7 +98,7 @@ def test_a_slow_server_falls_back_too(scripted: FakeOpenAI, modelled: Modelled) 
 
 def test_one_malformed_reply_costs_one_node(scripted: FakeOpenAI, modelled: Modelled) -> None:
     scripted.play("rewrite", Reply("no JSON"))
-    result = modelled(fallback=True).invoke({"question": QUESTION})
+    result = modelled(**{"model.fallback": True}).invoke({"question": QUESTION})
     [lost] = result["degraded"]
     assert (lost["node"], lost["wanted"]) == ("rewrite", "a usable reply")
     assert result["answer"].startswith("It is due within 10 business days [1].")
@@ -106,7 +106,7 @@ def test_one_malformed_reply_costs_one_node(scripted: FakeOpenAI, modelled: Mode
 
 
 def test_the_next_question_asks_the_model_again(scripted: FakeOpenAI, modelled: Modelled) -> None:
-    graph = modelled(fallback=True)
+    graph = modelled(**{"model.fallback": True})
     scripted.script(refusal(500))
     assert graph.invoke({"question": QUESTION})["degraded"]
     assert graph.invoke({"question": QUESTION})["degraded"] == []
@@ -115,28 +115,34 @@ def test_the_next_question_asks_the_model_again(scripted: FakeOpenAI, modelled: 
 def test_a_missing_key_degrades_every_step_at_once(
     corpus: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = Settings(corpus=str(corpus), model=MODEL, fallback=True, generator="model")
+    settings = Settings(
+        corpus=str(corpus), model=MODEL, **{"model.fallback": True, "answer.generator": "model"}
+    )
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     result = build_graph(Resources(Connection(), settings)).invoke({"question": QUESTION})
     [lost] = result["degraded"]
     assert (lost["node"], lost["wanted"], lost["used"]) == ("model", MODEL, "embedded")
     assert result["evaluation"]["passed"]
     with pytest.raises(ModelAuthError):
-        Resources(Connection(), settings.changed(fallback=False))(None)
+        Resources(Connection(), settings.changed(**{"model.fallback": False}))(None)
 
 
 def test_triplets_by_a_failing_model_fall_back_to_the_rules(tmp_path: Path) -> None:
     (tmp_path / "law.txt").write_text(f"{LAW}\nA line of its own.\n", encoding="utf-8")
-    by_model = {"triplet_extractor": "model", "fallback": True}
+    by_model = {"index.triplets": "model", "model.fallback": True}
     result = down(tmp_path, **by_model).invoke({"question": QUESTION})
     assert result["degraded"][0]["node"] == "index"
     assert result["triplets"]
     with pytest.raises(ModelUnavailable):
-        down(tmp_path, triplet_extractor="model").invoke({"question": QUESTION})
+        down(tmp_path, **{"index.triplets": "model"}).invoke({"question": QUESTION})
 
 
 REMOTE = "openai:letters"
-WORDS_ALONE = ("hybrid_retrieve", f"embedder={REMOTE}", "embedded, and the search by words alone")
+WORDS_ALONE = (
+    "hybrid_retrieve",
+    f"index.embedder={REMOTE}",
+    "embedded, and the search by words alone",
+)
 
 
 def asked_by_words(graph: Lexloop, server: FakeOpenAI) -> dict[str, Any]:
@@ -163,7 +169,7 @@ def told(result: dict[str, Any]) -> list[tuple[str, str, str]]:
 def test_an_embedder_that_fails_is_asked_once_and_words_answer(
     server: FakeOpenAI, modelled: Modelled
 ) -> None:
-    graph = modelled(model=None, embedder=REMOTE, fallback=True)
+    graph = modelled(model=None, **{"index.embedder": REMOTE, "model.fallback": True})
     result = asked_by_words(graph, server)
     assert told(result) == [WORDS_ALONE]
     assert "500" in result["degraded"][0]["reason"]
@@ -174,7 +180,7 @@ def test_an_embedder_that_fails_is_asked_once_and_words_answer(
 
 def test_embedder_and_model_may_both_fail(server: FakeOpenAI, modelled: Modelled) -> None:
     server.otherwise = refusal(401)
-    result = asked_by_words(modelled(embedder=REMOTE, fallback=True), server)
+    result = asked_by_words(modelled(**{"index.embedder": REMOTE, "model.fallback": True}), server)
     assert told(result) == [
         ("rewrite", MODEL, "embedded"),
         WORDS_ALONE,
@@ -184,7 +190,9 @@ def test_embedder_and_model_may_both_fail(server: FakeOpenAI, modelled: Modelled
 
 
 def test_a_model_goes_on_without_the_embedder(scripted: FakeOpenAI, modelled: Modelled) -> None:
-    graph = modelled(embedder=REMOTE, fallback=True, max_prompt_similarity=1.0)
+    graph = modelled(
+        **{"index.embedder": REMOTE, "model.fallback": True, "answer.max_prompt_similarity": 1.0}
+    )
     graph.invoke({"question": QUESTION})
     scripted.embedding_otherwise = refusal(500)
     result = graph.invoke({"question": "How soon is the mooring fee due?"})
@@ -197,9 +205,11 @@ def test_an_embedder_that_fails_from_the_start_leaves_the_embedded_one(
     server: FakeOpenAI, modelled: Modelled
 ) -> None:
     server.embedding_otherwise = refusal(500)
-    result = modelled(model=None, embedder=REMOTE, fallback=True).invoke({"question": QUESTION})
+    result = modelled(model=None, **{"index.embedder": REMOTE, "model.fallback": True}).invoke(
+        {"question": QUESTION}
+    )
     assert "within 10 business days of arrival" in result["answer"]
-    assert told(result) == [("index", f"embedder={REMOTE}", "embedded")]
+    assert told(result) == [("index", f"index.embedder={REMOTE}", "embedded")]
     assert any("dense" in passage["signals"] for passage in result["passages"])
     assert len(server.asked_to_embed) == 1
 
@@ -208,11 +218,11 @@ def test_an_embedder_that_fails_while_the_documents_are_indexed(
     server: FakeOpenAI, tmp_path: Path
 ) -> None:
     (tmp_path / "law.txt").write_text(f"{LAW}\nAnother line.\n", encoding="utf-8")
-    settings = Settings(corpus=str(tmp_path), embedder=REMOTE, fallback=True)
+    settings = Settings(corpus=str(tmp_path), **{"index.embedder": REMOTE, "model.fallback": True})
     graph = build_graph(Resources(server.connection, settings))
     server.script_embeddings(Reply(body=_vector()), refusal(400))
     result = graph.invoke({"question": QUESTION})
-    assert told(result) == [("index", f"embedder={REMOTE}", "embedded")]
+    assert told(result) == [("index", f"index.embedder={REMOTE}", "embedded")]
     assert len(server.asked_to_embed) == 2
 
 
@@ -228,7 +238,7 @@ def test_an_index_of_a_failing_embedder_is_a_typed_error(
     (source / "law.txt").write_text(LAW, encoding="utf-8")
     remote = load_embedder(REMOTE, server.connection)
     write_index(index, [Source(str(source))], tools_for(Settings(), remote))
-    settings = Settings(corpus=str(index), embedder=REMOTE, fallback=True)
+    settings = Settings(corpus=str(index), **{"index.embedder": REMOTE, "model.fallback": True})
     server.embedding_otherwise = refusal(500)
     with pytest.raises(ModelUnavailable, match="embedder letters"):
         build_graph(Resources(server.connection, settings)).invoke({"question": QUESTION})
@@ -237,7 +247,7 @@ def test_an_index_of_a_failing_embedder_is_a_typed_error(
 def test_without_fallback_a_failing_embedder_is_an_error(
     server: FakeOpenAI, modelled: Modelled
 ) -> None:
-    graph = modelled(model=None, embedder=REMOTE)
+    graph = modelled(model=None, **{"index.embedder": REMOTE})
     graph.invoke({"question": "What is a berth?"})
     server.embedding_otherwise = refusal(500)
     with pytest.raises(ModelUnavailable, match="embedder letters"):
@@ -256,10 +266,16 @@ def test_what_the_corpus_lacks_is_listed_every_turn(tmp_path: Path) -> None:
 def test_a_model_alone_does_not_fall_back(server: FakeOpenAI, modelled: Modelled) -> None:
     server.otherwise = refusal(401)
     with pytest.raises(ModelAuthError):
-        modelled(variant="llm_only", fallback=True).invoke({"question": QUESTION})
+        modelled(variant="llm_only", **{"model.fallback": True}).invoke({"question": QUESTION})
 
 
 def test_a_step_set_to_the_model_needs_one(embedded: Resources) -> None:
-    for step in ("rewriter", "generator", "evaluator", "prompt_engineer"):
+    for name in (
+        "retrieval.rewriter",
+        "answer.generator",
+        "loop.evaluator",
+        "loop.prompt_engineer",
+    ):
+        step = name.partition(".")[2]
         with pytest.raises(SettingsError, match=f"{step} is set to 'model'"):
-            embedded(embedded(None).settings.changed(**{step: "model"}))
+            embedded(embedded(None).settings.changed(**{name: "model"}))

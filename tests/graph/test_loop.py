@@ -70,7 +70,7 @@ def test_never_more_than_max_retries(
 ) -> None:
     scripted.play("engineer_prompt", *guided(*"abcde"))
     scripted.play("evaluate", scores(0.2, 0.2, 0.2))
-    result = modelled(max_retries=retries).invoke({"question": QUESTION})
+    result = modelled(**{"loop.max_retries": retries}).invoke({"question": QUESTION})
     assert len(result["attempts"]) == retries + 1
     assert scripted.roles_asked().count("engineer_prompt") == retries
     assert result["warning"].startswith("No attempt passed")
@@ -80,7 +80,7 @@ def test_nothing_is_written_anew_from_what_was_read_before(
     scripted: FakeOpenAI, modelled: Modelled, scores: Scores
 ) -> None:
     scripted.play("evaluate", scores(0.3, 0.2, 0.2), scores(0.2, 0.2, 0.2))
-    result = modelled(max_retries=3).invoke({"question": QUESTION})
+    result = modelled(**{"loop.max_retries": 3}).invoke({"question": QUESTION})
     # the second retry has the question, the passages and the guidance of the first
     assert scripted.roles_asked() == [
         *("rewrite", "generate", "evaluate", "engineer_prompt"),
@@ -98,14 +98,16 @@ def test_a_draft_that_did_not_pass_takes_no_abstentions_place(
 ) -> None:
     scripted.play("generate", Reply(ABSTENTION), Reply("A boat owner must pay it [1]."))
     scripted.play("evaluate", scores(0.1, 0.1, 0.9))
-    result = modelled(max_retries=1).invoke({"question": QUESTION})
+    result = modelled(**{"loop.max_retries": 1}).invoke({"question": QUESTION})
     assert [a["abstained"] for a in result["attempts"]] == [True, False]
     assert (result["answer"], result["abstained"], result["citations"]) == (ABSTENTION, True, [])
 
 
 def test_without_a_model_no_two_attempts_read_the_same(graph: Lexloop) -> None:
     for question in ("I sail a red sloop. What does a kayak licence cost?", "Who inspects a hull?"):
-        attempts = graph.invoke({"question": question}, context=Settings(max_retries=5))["attempts"]
+        attempts = graph.invoke(
+            {"question": question}, context=Settings(**{"loop.max_retries": 5})
+        )["attempts"]
         read = [(a["question"], frozenset(p["id"] for p in a["passages"])) for a in attempts]
         assert len(set(read)) == len(read)
         tried = [a["advice"]["strategy"] for a in attempts[:-1]]
@@ -134,7 +136,9 @@ def test_a_judge_that_cannot_be_read_never_passes_an_answer(
 ) -> None:
     scripted.play("evaluate", Reply("Great answer! 10/10"))
     for fallback in (False, True):
-        result = modelled(max_retries=0, fallback=fallback).invoke({"question": QUESTION})
+        result = modelled(**{"loop.max_retries": 0, "model.fallback": fallback}).invoke(
+            {"question": QUESTION}
+        )
         assert not result["evaluation"]["passed"]
         assert result["evaluation"]["groundedness"] is None
         assert "could not be read" in result["warning"]
@@ -145,7 +149,7 @@ def test_an_answer_without_markers_never_passes(
 ) -> None:
     scripted.play("generate", Reply("It is due within 10 business days."))
     scripted.play("evaluate", scores(1, 1, 1))
-    result = modelled(max_retries=0).invoke({"question": QUESTION})
+    result = modelled(**{"loop.max_retries": 0}).invoke({"question": QUESTION})
     assert not result["evaluation"]["passed"]
     assert "No citation" in result["warning"]
 
@@ -228,7 +232,7 @@ def test_a_thread_is_not_gone_on_with_by_who_may_see_less(
     thread = {"configurable": {"thread_id": "1"}}
 
     def ask(*tags: str) -> dict[str, Any]:
-        context = {"corpus": str(corpus), "allowed_tags": tags}
+        context = {"corpus": str(corpus), "access.tags": tags}
         return graph.invoke({"question": QUESTION}, thread, context=context)
 
     ask("staff")
@@ -253,7 +257,7 @@ def test_a_second_turn_counts_anew(
     scripted: FakeOpenAI, modelled: Modelled, scores: Scores
 ) -> None:
     scripted.play("evaluate", scores(0.2, 0.2, 0.2), scores(0.2, 0.2, 0.2), scores(0.9, 0.9, 0.9))
-    graph = modelled(max_retries=1)
+    graph = modelled(**{"loop.max_retries": 1})
     graph.checkpointer = InMemorySaver(serde=STRICT)
     thread = {"configurable": {"thread_id": "1"}}
     first = asyncio.run(graph.ainvoke({"question": QUESTION}, thread))

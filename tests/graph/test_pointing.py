@@ -32,7 +32,7 @@ def laws() -> Lexloop:
 @pytest.fixture
 def modelled(server: FakeOpenAI) -> Modelled:
     def build() -> Lexloop:
-        wanted = Settings(corpus=str(LAWS), model="openai:scripted", model_attempts=1)
+        wanted = Settings(corpus=str(LAWS), model="openai:scripted", **{"model.attempts": 1})
         return build_graph(Resources(server.connection, wanted))
 
     return build

@@ -69,7 +69,7 @@ def test_reasoning_names_its_attempt(thinking: FakeOpenAI, modelled: Modelled) -
 
 def test_reasoning_is_not_streamed(thinking: FakeOpenAI, modelled: Modelled) -> None:
     thinking.play("generate", Reply("<think>Say. It. Late.</think>The fee is due [1].", pieces=30))
-    graph = modelled(max_retries=0)
+    graph = modelled(**{"loop.max_retries": 0})
     modes = ["custom", "messages"]
     parts: Any = list(graph.stream({"question": QUESTION}, stream_mode=modes))
     shown = [event["token"] for mode, event in parts if mode == "custom"]
@@ -90,7 +90,7 @@ def test_a_model_that_takes_no_temperature_answers(
         "unsupported_value",
     )
     scripted.gate = lambda request: refused if "temperature" in request.body else None
-    graph = modelled(model=f"openai:reasoner-{chosen}", temperature=chosen)
+    graph = modelled(model=f"openai:reasoner-{chosen}", **{"model.temperature": chosen})
     result = graph.invoke({"question": QUESTION})
     assert result["evaluation"]["passed"]
     assert scripted.roles_asked() == ["rewrite", "rewrite", "generate", "evaluate"]
@@ -98,5 +98,5 @@ def test_a_model_that_takes_no_temperature_answers(
         assert result["degraded"] == []
     else:
         [lost] = result["degraded"]
-        assert (lost["node"], lost["wanted"]) == ("rewrite", "temperature=0.0")
+        assert (lost["node"], lost["wanted"]) == ("rewrite", "model.temperature=0.0")
         assert "Only the default (1) value is supported" in lost["reason"]

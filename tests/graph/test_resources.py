@@ -23,21 +23,21 @@ from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import Context
 
 QUESTION = "When must the owner pay the mooring fee?"
-DEFAULTS = Settings(k=4)
+DEFAULTS = Settings(**{"plan.k": 4})
 
 
 @pytest.mark.parametrize(
     ("context", "expected"),
     [
         (None, DEFAULTS),
-        (Settings(k=2), Settings(k=2)),
-        ({"lexloop": {"variant": "pa"}}, Settings(k=4, variant="pa")),
-        ({"lexloop": Settings(k=3)}, Settings(k=3)),
+        (Settings(**{"plan.k": 2}), Settings(**{"plan.k": 2})),
+        ({"lexloop": {"variant": "pa"}}, Settings(variant="pa", **{"plan.k": 4})),
+        ({"lexloop": Settings(**{"plan.k": 3})}, Settings(**{"plan.k": 3})),
         ({"lexloop": {}}, DEFAULTS),
         ({"user": "someone"}, DEFAULTS),
         ({"model": "openai:of-the-parent"}, DEFAULTS),
         (SimpleNamespace(user="someone", model="x"), DEFAULTS),
-        (SimpleNamespace(lexloop={"k": 9}), Settings(k=9)),
+        (SimpleNamespace(lexloop={"plan.k": 9}), Settings(**{"plan.k": 9})),
         (SimpleNamespace(lexloop=None), DEFAULTS),
         (object(), DEFAULTS),
     ],
@@ -49,9 +49,9 @@ def test_settings_of_a_context(context: Any, expected: Settings) -> None:
 @pytest.mark.parametrize(
     ("passed", "says"),
     [
-        ({"variant": "all"}, "'hypa', 'pa', 'fixed' or 'llm_only'"),
-        ({"classes": 4}, "2 or 3"),
-        ({"k": 0}, "greater than or equal to 1"),
+        ({"variant": "all"}, "hypa, pa, fixed, llm_only"),
+        ({"plan.classes": 4}, "2 or 3"),
+        ({"plan.k": 0}, "greater than or equal to 1"),
         ({"vraiant": "pa"}, "vraiant"),
         ("pa", "is a str"),
         (5, "is a int"),
@@ -80,11 +80,11 @@ def test_a_run_takes_every_form_of_context(graph: Lexloop, corpus: Path) -> None
 @pytest.mark.parametrize(
     ("context", "says"),
     [
-        ({"variant": "all"}, "'hypa', 'pa', 'fixed' or 'llm_only'"),
-        ({"classes": 5}, "2 or 3"),
+        ({"variant": "all"}, "hypa, pa, fixed, llm_only"),
+        ({"plan.classes": 5}, "2 or 3"),
         ({"unheard": 1}, "unheard"),
         ({"model": "gpt-4o-mini"}, "provider:name"),
-        ({"classifier": "transformer"}, "classifier_model"),
+        ({"plan.classifier": "transformer"}, "plan.classifier is"),
     ],
 )
 def test_a_run_with_a_wrong_setting_ends_with_its_allowed_values(
@@ -105,7 +105,7 @@ def test_components_are_made_once(embedded: Resources, corpus: Path) -> None:
     first = embedded(None)
     assert embedded(None) is first
     assert embedded({"lexloop": {"corpus": str(corpus)}}) is first
-    other = embedded({"lexloop": {"k": 2}})
+    other = embedded({"lexloop": {"plan.k": 2}})
     assert other is not first
     assert other.backend is first.backend
 
@@ -161,7 +161,7 @@ def test_a_question_keeps_its_day_where_its_components_are_gone(
     # midnight falls between the reading of the day and everything after it
     monkeypatch.setattr(workshops, "date", Calendar)
     begun = Resources(Connection(), Settings(corpus=str(tmp_path)))(None)
-    assert begun.settings.as_of == "2024-01-01"
+    assert begun.settings.access.as_of == "2024-01-01"
     assert begun.text_of is not None
     assert begun.text_of("old.txt") is not None
     monkeypatch.setattr(Calendar, "now", date(2024, 1, 2))
@@ -179,7 +179,7 @@ def test_two_first_calls_share_one_collection(corpus: Path) -> None:
 
     def call(k: int) -> None:
         start.wait(10)
-        made.append(resources(Settings(corpus=str(corpus), k=k)))
+        made.append(resources(Settings(corpus=str(corpus), **{"plan.k": k})))
 
     threads = [threading.Thread(target=call, args=(1 + n % 2,)) for n in range(4)]
     for thread in threads:
@@ -201,7 +201,9 @@ def test_one_long_indexing_holds_up_nobody_else(corpus: Path, tmp_path: Path) ->
 
     resources = Resources(Connection(), Settings(corpus=str(corpus)), progress)
     slow = threading.Thread(target=resources, args=(Settings(corpus=str(tmp_path)),))
-    same = threading.Thread(target=resources, args=(Settings(corpus=str(tmp_path), k=2),))
+    same = threading.Thread(
+        target=resources, args=(Settings(corpus=str(tmp_path), **{"plan.k": 2}),)
+    )
     slow.start()
     assert reached.wait(60)
     same.start()
@@ -210,7 +212,7 @@ def test_one_long_indexing_holds_up_nobody_else(corpus: Path, tmp_path: Path) ->
     go_on.set()
     for thread in (slow, same):
         thread.join(60)
-    made = [resources(Settings(corpus=str(tmp_path), k=k)) for k in (None, 2)]
+    made = [resources(Settings(corpus=str(tmp_path), **{"plan.k": k})) for k in ("class", 2)]
     assert made[0].backend is made[1].backend
 
 
@@ -264,10 +266,13 @@ def test_a_question_is_answered_from_the_corpus_it_began_with(
 
 
 def test_embedded_only_keeps_what_is_left_out() -> None:
-    settings = Settings(model="openai:x", rewriter="none", evaluator="none", generator="model")
+    settings = Settings(
+        model="openai:x",
+        **{"retrieval.rewriter": "none", "loop.evaluator": "none", "answer.generator": "model"},
+    )
     left = embedded_only(settings)
-    assert (left.model, left.rewriter, left.evaluator) == (None, "none", "none")
-    assert (left.generator, left.prompt_engineer) == ("embedded", "embedded")
+    assert (left.model.name, left.retrieval.rewriter, left.loop.evaluator) == (None, "none", "none")
+    assert (left.answer.generator, left.loop.prompt_engineer) == ("embedded", "embedded")
 
 
 def run(graph: Lexloop, corpus: Path, **settings: object) -> dict[str, Any]:
@@ -285,7 +290,7 @@ def test_hypa_uses_the_graph_and_pa_does_not(graph: Lexloop, corpus: Path) -> No
 
 
 def test_fixed_takes_k_chunks_in_the_order_of_fusion(graph: Lexloop, corpus: Path) -> None:
-    result = run(graph, corpus, variant="fixed", k=2)
+    result = run(graph, corpus, variant="fixed", **{"plan.k": 2})
     [attempt, *_] = result["attempts"]
     assert (attempt["queries"], attempt["keywords"], result["triplets"]) == ([], [], [])
     assert len(result["passages"]) == 2
@@ -293,18 +298,18 @@ def test_fixed_takes_k_chunks_in_the_order_of_fusion(graph: Lexloop, corpus: Pat
 
 
 def test_steps_can_be_left_out(graph: Lexloop, corpus: Path) -> None:
-    assert run(graph, corpus, rewriter="none")["attempts"][0]["queries"] == []
-    assert run(graph, corpus, knowledge_graph="none")["triplets"] == []
-    plain = run(graph, corpus, reranker="none")["passages"]
+    assert run(graph, corpus, **{"retrieval.rewriter": "none"})["attempts"][0]["queries"] == []
+    assert run(graph, corpus, **{"retrieval.knowledge_graph": "none"})["triplets"] == []
+    plain = run(graph, corpus, **{"retrieval.reranker": "none"})["passages"]
     assert all("rerank" not in passage["signals"] for passage in plain)
-    unjudged = run(graph, corpus, evaluator="none")
+    unjudged = run(graph, corpus, **{"loop.evaluator": "none"})
     assert unjudged["warning"] == "This answer was not evaluated."
     assert len(unjudged["attempts"]) == 1
 
 
 def test_a_model_alone_needs_a_model(graph: Lexloop, corpus: Path) -> None:
-    for more in ({}, {"generator": "embedded"}):
-        with pytest.raises(SettingsError, match="no model is configured"):
+    for more in ({}, {"answer.generator": "embedded"}):
+        with pytest.raises(SettingsError, match="and none is configured"):
             run(graph, corpus, variant="llm_only", **more)
 
 

@@ -113,7 +113,7 @@ def test_an_attempt_that_breaks_off_restarts(
     scripted.play(
         "generate", Reply("It is late. [1]", pieces=1, cut=True), Reply("The fee is due [1].")
     )
-    shown = streamed(modelled(model_attempts=2))
+    shown = streamed(modelled(**{"model.attempts": 2}))
     assert [(event["token"], event["restart"]) for event in shown] == [
         ("It is late.", False),
         ("The fee is due [1].", True),
@@ -124,7 +124,7 @@ def test_a_recited_prompt_is_neither_shown_nor_answered(
     server: FakeOpenAI, scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
 ) -> None:
     server.play("generate", lambda request: Reply(request.system, pieces=40))
-    graph = modelled(max_retries=0)
+    graph = modelled(**{"loop.max_retries": 0})
     assert streamed(graph) == []
     result = graph.invoke({"question": QUESTION})
     assert (result["answer"], result["abstained"]) == (ABSTENTION, True)
@@ -171,7 +171,7 @@ def test_a_recited_prompt_gets_out_no_way(
     scripted: FakeOpenAI, modelled: Callable[..., Lexloop], way: str
 ) -> None:
     scripted.play("generate", lambda request: Reply("Gladly. " + request.system, pieces=40))
-    said = repr(OUT[way](modelled(max_retries=0)))
+    said = repr(OUT[way](modelled(**{"loop.max_retries": 0})))
     # the one sentence of the instructions that is an answer as well
     said = said.replace(ABSTENTION, "|")
     for request in scripted.requests:
@@ -237,7 +237,7 @@ def test_an_answer_that_starts_over_is_another_message(
     scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
 ) -> None:
     scripted.play("generate", Reply("It is late. [1]", pieces=1, cut=True), Reply("It is due [1]."))
-    graph = modelled(model_attempts=2, max_retries=0)
+    graph = modelled(**{"model.attempts": 2, "loop.max_retries": 0})
     parts = list(graph.stream(ASKED, stream_mode="messages"))
     drafts = [message for message, told in parts if told["langgraph_node"] == "generate"]
     assert [draft.text for draft in drafts] == ["It is late.", "It is due [1]."]
@@ -248,7 +248,7 @@ def test_a_draft_that_breaks_off_ends_its_message(
     scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
 ) -> None:
     scripted.play("generate", Reply("It is late. [1]", pieces=1, cut=True))
-    graph = modelled(fallback=True)
+    graph = modelled(**{"model.fallback": True})
     parts = list(graph.stream(ASKED, stream_mode="messages"))
     assert [text for node, _, text in messages_of(parts) if node == "generate"] == ["It is late."]
     assert "10 business days" in messages_of(parts)[-1][2]
@@ -273,7 +273,9 @@ def test_a_callback_of_ones_own_hears_the_call_itself_and_once(
 ) -> None:
     scripted.play("generate", lambda request: Reply(request.system, pieces=40))
     own = Overheard()
-    parts = modelled(max_retries=0).stream(ASKED, {"callbacks": [own]}, stream_mode="messages")
+    parts = modelled(**{"loop.max_retries": 0}).stream(
+        ASKED, {"callbacks": [own]}, stream_mode="messages"
+    )
     assert [text for _, _, text in messages_of(list(parts))] == [ABSTENTION]
     assert own.told == [request.system for request in scripted.requests]
     assert own.heard.strip() == scripted.requests[1].system.strip()
@@ -290,7 +292,7 @@ def test_the_last_message_carries_the_warning(
     scripted: FakeOpenAI, modelled: Callable[..., Lexloop], scores: Callable[..., Reply]
 ) -> None:
     scripted.play("evaluate", scores(0.1, 0.1, 0.1))
-    graph = modelled(max_retries=1)
+    graph = modelled(**{"loop.max_retries": 1})
     parts = list(graph.stream(ASKED, stream_mode="messages"))
     message, _ = parts[-1]
     assert message.id == "q-answer"

@@ -147,7 +147,7 @@ def test_a_fallback_goes_before_the_best_attempt_so_far(
     scripted: FakeOpenAI, modelled: Modelled
 ) -> None:
     scripted.play("evaluate", refusal(500))
-    result = ask(modelled(fallback=True, max_retries=0))
+    result = ask(modelled(**{"model.fallback": True, "loop.max_retries": 0}))
     assert result["evaluation"]["groundedness"] is not None
     assert [(lost["node"], lost["used"]) for lost in result["degraded"]] == [
         ("evaluate", "embedded")
@@ -160,9 +160,9 @@ def test_an_embedder_that_fails_later_loses_nothing(
     wanted = {
         "corpus": str(corpus),
         "model": "openai:scripted",
-        "model_attempts": 1,
-        "embedder": "openai:letters",
-        "max_prompt_similarity": 1.0,  # by their letters all texts are alike
+        "model.attempts": 1,
+        "index.embedder": "openai:letters",
+        "answer.max_prompt_similarity": 1.0,  # by their letters all texts are alike
     }
     graph = build_graph(Resources(scripted.connection, Settings(**wanted)))
 

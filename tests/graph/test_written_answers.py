@@ -87,7 +87,7 @@ def test_what_is_no_answer_never_passes(
     scripted: FakeOpenAI, modelled: Modelled, kind: str
 ) -> None:
     scripted.play("generate", Reply(HOSTILE[kind]))
-    result = modelled(max_retries=1).invoke({"question": QUESTION})
+    result = modelled(**{"loop.max_retries": 1}).invoke({"question": QUESTION})
     assert scripted.roles_asked().count("generate") == 2
     assert not result["evaluation"]["citations_verified"]
     assert result["warning"].startswith("No attempt passed")

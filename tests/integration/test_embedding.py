@@ -46,7 +46,7 @@ class TestAsANode:
         assert "independent auditor" in state["messages"][-1].text
 
     def test_retries_leave_one_message(self) -> None:
-        strict = Settings(min_answers=1.0, max_retries=2)
+        strict = Settings(**{"loop.min_answers": 1.0, "loop.max_retries": 2})
         parent = parent_of(context=Settings).compile()
         question = asking("I run a small shop. What is published and when?")  # a story to leave out
         steps = list(parent.stream(question, context=strict, subgraphs=True))
@@ -143,11 +143,11 @@ class TestContext:
     @pytest.mark.parametrize(
         ("schema", "context"),
         [
-            (Office, Office(lexloop=Settings(k=1, variant="fixed"))),
-            (Office, Office(lexloop={"k": 1, "variant": "fixed"})),
-            (Loose, {"model": "gpt-4o", "lexloop": {"k": 1, "variant": "fixed"}}),
-            (Settings, Settings(k=1, variant="fixed")),
-            (Settings, {"k": 1, "variant": "fixed"}),
+            (Office, Office(lexloop=Settings(variant="fixed", **{"plan.k": 1}))),
+            (Office, Office(lexloop={"plan.k": 1, "variant": "fixed"})),
+            (Loose, {"model": "gpt-4o", "lexloop": {"plan.k": 1, "variant": "fixed"}}),
+            (Settings, Settings(variant="fixed", **{"plan.k": 1})),
+            (Settings, {"plan.k": 1, "variant": "fixed"}),
         ],
     )
     def test_settings_passed_on(self, schema: Any, context: Any) -> None:

@@ -1,6 +1,5 @@
 """The graph behind ``langgraph dev``, as Studio and other clients meet it."""
 
-import json
 from typing import Any, Literal, get_args, get_origin
 
 import pytest
@@ -8,15 +7,15 @@ from fake_openai import KEY, Reply, refusal
 from langgraph_server import Served
 
 from lexloop.core.settings import Settings
+from lexloop.core.settings_groups import Group
 from lexloop.core.types import ABSTENTION, NodeName
 
 QUESTION = "What is a bias audit?"
 ANSWER = "A bias audit is an evaluation of an AEDT, made impartially by an independent auditor. [1]"
-BY_MODEL = {
+BY_MODEL: dict[str, Any] = {
     "model": "openai:scripted",
-    "rewriter": "embedded",
-    "evaluator": "embedded",
-    "prompt_engineer": "embedded",
+    "retrieval": {"rewriter": "embedded"},
+    "loop": {"evaluator": "embedded", "prompt_engineer": "embedded"},
 }
 FLOW = [
     ("__start__", "classify"),
@@ -48,14 +47,31 @@ def test_it_serves_the_eight_nodes_and_the_loop(served: Served) -> None:
 
 def test_studio_sees_every_setting_with_its_description_and_choices(served: Served) -> None:
     shown = schemas(served)["context_schema"]["properties"]
-    assert set(shown) == set(Settings.model_fields)
-    for name, field in Settings.model_fields.items():
-        assert shown[name]["description"] == field.description
-        assert shown[name]["default"] == json.loads(json.dumps(field.default))
-        if get_origin(field.annotation) is Literal:
-            assert shown[name]["enum"] == list(get_args(field.annotation))
+    current = {name: field for name, field in shown.items() if not field.get("deprecated")}
+    assert set(current) == {*Settings.model_fields, "variant"}
     assert shown["variant"]["enum"] == ["hypa", "pa", "fixed", "llm_only"]
-    assert (shown["max_retries"]["minimum"], shown["max_retries"]["maximum"]) == (0, 5)
+    kinds = schemas(served)["context_schema"]["$defs"]
+    for name, group in Settings.model_fields.items():
+        assert shown[name]["description"] == group.description
+        if not isinstance(group.default, Group):
+            assert shown[name]["default"] == group.default
+            continue
+        fields = kinds[type(group.default).__name__]["properties"]
+        assert set(fields) == set(type(group.default).model_fields)
+        for field, info in type(group.default).model_fields.items():
+            assert fields[field]["description"] == info.description
+            if get_origin(info.annotation) is Literal and len(get_args(info.annotation)) > 1:
+                assert fields[field]["enum"] == list(get_args(info.annotation))
+    retries = kinds["LoopSettings"]["properties"]["max_retries"]
+    assert (retries["minimum"], retries["maximum"]) == (0, 5)
+
+
+def test_a_name_of_the_release_before_is_not_dropped_by_the_server(served: Served) -> None:
+    shown = schemas(served)["context_schema"]["properties"]
+    assert shown["as_of"] == {"description": "Called access.as_of now.", "deprecated": True}
+    event, data = served.stream({"question": QUESTION}, "updates", context={"k": 99})[-1]
+    assert (event, data["error"]) == ("error", "SettingsError")
+    assert "plan.k is 99" in data["message"]
 
 
 def test_no_secret_is_a_setting(served: Served) -> None:
@@ -119,7 +135,13 @@ def test_a_client_gets_checked_sentences_and_no_instructions(served: Served, mod
     assert ANSWER in said
     instructions = served.model.requests[-1].system
     served.model.play("generate", Reply(f"Gladly. {instructions}", pieces=40))
-    said += str(served.stream({"question": QUESTION}, mode, context={**BY_MODEL, "max_retries": 0}))
+    said += str(
+        served.stream(
+            {"question": QUESTION},
+            mode,
+            context=BY_MODEL | {"loop": {**BY_MODEL["loop"], "max_retries": 0}},
+        )
+    )
     assert ABSTENTION in said
     openings = [line[:40] for line in instructions.splitlines() if len(line) > 40]
     assert not [opening for opening in openings if opening in said]
@@ -145,8 +167,18 @@ def test_runs_on_one_thread_lose_nothing(served: Served) -> None:
         ({"question": " \n"}, {}, "QuestionError", "The question is empty. Give a text of 1 to"),
         ({}, {}, "QuestionError", "There is no question. Give `question`"),
         ({"question": 7}, {}, "QuestionError", "The question is a int, not text."),
-        ({"question": QUESTION}, {"variant": "best"}, "SettingsError", "'hypa', 'pa', 'fixed' or"),
-        ({"question": QUESTION}, {"classes": 4}, "SettingsError", "classes is 4: Input should be"),
+        (
+            {"question": QUESTION},
+            {"variant": "best"},
+            "SettingsError",
+            "Choose one of hypa, pa, fixed",
+        ),
+        (
+            {"question": QUESTION},
+            {"plan": {"classes": 4}},
+            "SettingsError",
+            "plan.classes is 4: Input should",
+        ),
         ({"question": QUESTION}, {"corpus": "/no/where"}, "CorpusError", "/no/where"),
     ],
 )

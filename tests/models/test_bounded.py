@@ -56,7 +56,7 @@ def test_a_reply_of_5_mb_is_an_error_and_asked_for_once(
 ) -> None:
     server.otherwise = reply
     shown: list[Token] = []
-    model = chat_model(model_attempts=3)
+    model = chat_model(**{"model.attempts": 3})
     with pytest.raises(ModelReplyError, match=says):
         model.complete(request_, deadline=soon, meter=meter, on_token=shown.append)
     assert len(server.requests) == 1
@@ -69,7 +69,7 @@ def test_a_reply_of_5_mb_is_an_error_and_asked_for_once(
         (Settings(model="anthropic:claude-test"), Told("x" * 1_200_000)),
         (Settings(model="ollama:test"), Told("x" * 1_200_000)),
         (
-            Settings(model="ollama:test", reasoning_effort="low"),
+            Settings(model="ollama:test", **{"model.reasoning_effort": "low"}),
             Told("Yes.", thinking="x" * 1_200_000),
         ),
     ],

@@ -187,7 +187,7 @@ def test_calls_run_side_by_side(
         return Reply("met")
 
     server.otherwise = meet
-    model = chat_model(model_attempts=1)
+    model = chat_model(**{"model.attempts": 1})
 
     async def ask() -> list[str]:
         calls = [model.acomplete(PLAIN, deadline=soon, meter=meter) for _ in range(3)]

@@ -110,7 +110,7 @@ def test_attempts_are_counted_here_alone(
 ) -> None:
     server.otherwise = refusal(500, "on fire", retry_after="0")
     with pytest.raises(ModelUnavailable, match="500: on fire"):
-        chat_model(model_attempts=4).complete(PLAIN, deadline=soon, meter=meter)
+        chat_model(**{"model.attempts": 4}).complete(PLAIN, deadline=soon, meter=meter)
     assert len(server.requests) == meter["model_calls"] == 4
 
 
@@ -124,7 +124,7 @@ def test_backoff_without_a_retry_after(
 def test_unreachable_host(meter: Usage, soon: float, server: FakeOpenAI) -> None:
     with FakeOpenAI() as gone:
         connection = gone.connection
-    model = connect(Settings(model="openai:scripted", model_attempts=2), connection)
+    model = connect(Settings(model="openai:scripted", **{"model.attempts": 2}), connection)
     with pytest.raises(ModelUnavailable, match="is unavailable"):
         model.complete(PLAIN, deadline=soon, meter=meter)
     assert meter["model_calls"] == 2
@@ -157,7 +157,7 @@ def test_garbage_for_a_completion(
 ) -> None:
     server.otherwise = Reply(body=body)
     with pytest.raises(ModelError) as caught:
-        chat_model(model_attempts=2).complete(PLAIN, deadline=soon, meter=meter)
+        chat_model(**{"model.attempts": 2}).complete(PLAIN, deadline=soon, meter=meter)
     assert type(caught.value) in (ModelReplyError, ModelUnavailable)
     assert len(server.requests) == 2
 
@@ -168,7 +168,7 @@ def test_garbage_for_a_stream(
 ) -> None:
     server.otherwise = Reply(body=body)
     with pytest.raises(ModelReplyError):
-        chat_model(model_attempts=1).complete(STREAMED, deadline=soon, meter=meter)
+        chat_model(**{"model.attempts": 1}).complete(STREAMED, deadline=soon, meter=meter)
 
 
 @pytest.mark.parametrize("request_", [PLAIN, STREAMED, STRUCTURED])
@@ -177,7 +177,7 @@ def test_empty_reply_is_retried_then_refused(
 ) -> None:
     server.otherwise = Reply("  \n")
     with pytest.raises(ModelReplyError, match="is empty"):
-        chat_model(model_attempts=2).complete(request_, deadline=soon, meter=meter)
+        chat_model(**{"model.attempts": 2}).complete(request_, deadline=soon, meter=meter)
     assert len(server.requests) == 2
 
 
@@ -220,7 +220,7 @@ def test_stream_that_is_always_cut_off(
 ) -> None:
     server.otherwise = Reply("The emplo", cut=True)
     with pytest.raises(ModelReplyError, match="cut off"):
-        chat_model(model_attempts=2).complete(STREAMED, deadline=soon, meter=meter)
+        chat_model(**{"model.attempts": 2}).complete(STREAMED, deadline=soon, meter=meter)
     assert len(server.requests) == 2
 
 

@@ -100,7 +100,7 @@ def test_questions_at_once_are_answered_one_after_the_other(
 
 
 def test_sampling_with_a_seed_repeats(folder: Path, meter: Usage, soon: float) -> None:
-    chat = model(folder, temperature=1.5, top_p=0.9, seed=4)
+    chat = model(folder, **{"model.temperature": 1.5, "model.top_p": 0.9, "model.seed": 4})
     first, second = (chat.complete(ASKED, deadline=soon, meter=meter).text for _ in range(2))
     assert first == second
 
@@ -120,7 +120,7 @@ def test_no_json_after_one_repair(folder: Path, meter: Usage, soon: float) -> No
 
 def test_a_reply_at_its_limit_of_tokens(folder: Path, meter: Usage, soon: float) -> None:
     with pytest.raises(ModelReplyError, match=r"limit of reply tokens.*Raise max_tokens"):
-        model(folder, max_tokens=2).complete(ASKED, deadline=soon, meter=meter)
+        model(folder, **{"model.max_tokens": 2}).complete(ASKED, deadline=soon, meter=meter)
     assert meter["tokens_out"] == 2
 
 
@@ -141,7 +141,9 @@ def test_the_deadline_stops_the_writing(copied: Path, meter: Usage, stream: bool
     asked = replace(ASKED, stream=stream)
     begun = time.monotonic()
     with pytest.raises(DeadlineExceeded):
-        model(copied, max_tokens=16_000).complete(asked, deadline=begun + 0.3, meter=meter)
+        model(copied, **{"model.max_tokens": 16_000}).complete(
+            asked, deadline=begun + 0.3, meter=meter
+        )
     assert chat.lock.acquire(timeout=5.0)
 
 
@@ -175,7 +177,7 @@ def test_no_text_leaves_the_machine(folder: Path) -> None:
 
 def test_a_parameter_that_it_has_no_place_for(folder: Path) -> None:
     with pytest.raises(SettingsError, match="num_ctx"):
-        model(folder, num_ctx=512)
+        model(folder, **{"model.num_ctx": 512})
 
 
 def test_no_such_folder(tmp_path: Path) -> None:

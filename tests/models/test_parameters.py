@@ -79,7 +79,11 @@ def test_a_refused_parameter_is_left_out_once_and_for_all(
 ) -> None:
     parameter, refused = OPENAI_REFUSALS[kind]
     server.otherwise = refusing(parameter, refused)
-    wanted = {"model": f"openai:choosy-{kind}", parameter: VALUES[parameter], "model_attempts": 1}
+    wanted = {
+        "model": f"openai:choosy-{kind}",
+        f"model.{parameter}": VALUES[parameter],
+        "model.attempts": 1,
+    }
     for _ in range(2):  # also where the model is connected to anew
         model = chat_model(**wanted)
         assert model.complete(PLAIN, deadline=soon, meter=meter).text == "The employer."
@@ -103,7 +107,7 @@ def test_another_value_of_a_refused_parameter_is_tried(
 ) -> None:
     server.script(OPENAI_REFUSALS["effort-value"][1])
     for effort in ("minimal", "low"):
-        model = chat_model(model="openai:tiring", reasoning_effort=effort)
+        model = chat_model(model="openai:tiring", **{"model.reasoning_effort": effort})
         model.complete(PLAIN, deadline=soon, meter=meter)
     efforts = [request.body.get("reasoning_effort") for request in server.requests]
     assert efforts == ["minimal", None, "low"]
@@ -140,15 +144,22 @@ def test_a_temperature_of_the_users_is_tried_even_where_it_is_known_to_fail(
     server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
 ) -> None:
     server.otherwise = refusing(*OPENAI_REFUSALS["value"])
-    model = chat_model(model="openai:gpt-5", temperature=0.0)
+    model = chat_model(model="openai:gpt-5", **{"model.temperature": 0.0})
     model.complete(PLAIN, deadline=soon, meter=meter)
-    assert [name for name, _ in model.left_out] == ["temperature=0.0"]
+    assert [name for name, _ in model.left_out] == ["model.temperature=0.0"]
 
 
 def test_every_parameter_is_sent(
     server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
 ) -> None:
-    model = chat_model(top_p=0.9, seed=3, max_tokens=200, reasoning_effort="low")
+    model = chat_model(
+        **{
+            "model.top_p": 0.9,
+            "model.seed": 3,
+            "model.max_tokens": 200,
+            "model.reasoning_effort": "low",
+        }
+    )
     model.complete(PLAIN, deadline=soon, meter=meter)
     body = server.requests[0].body
     sent = {name: body.get(name) for name in ("top_p", "seed", "reasoning_effort")}
@@ -173,7 +184,7 @@ def test_a_host_that_knows_only_max_tokens(
         "max_completion_tokens",
         unsupported("Unrecognized request argument supplied: max_completion_tokens"),
     )
-    model = chat_model(model="openai:elderly", max_tokens=200)
+    model = chat_model(model="openai:elderly", **{"model.max_tokens": 200})
     model.complete(PLAIN, deadline=soon, meter=meter)
     assert [request.body.get("max_tokens") for request in server.requests] == [None, 200]
     assert model.left_out == []
@@ -187,10 +198,12 @@ def test_several_refused_parameters_go_one_by_one(
         return OPENAI_REFUSALS[refused[0]][1] if refused else Reply("Yes.")
 
     server.otherwise = answer
-    model = chat_model(model="openai:spartan", seed=3, top_p=0.5, model_attempts=1)
+    model = chat_model(
+        model="openai:spartan", **{"model.seed": 3, "model.top_p": 0.5, "model.attempts": 1}
+    )
     assert model.complete(PLAIN, deadline=soon, meter=meter).text == "Yes."
     assert len(server.requests) == meter["model_calls"] == 3
-    assert sorted(name for name, _ in model.left_out) == ["seed=3", "top_p=0.5"]
+    assert sorted(name for name, _ in model.left_out) == ["model.seed=3", "model.top_p=0.5"]
 
 
 @pytest.mark.parametrize(
@@ -228,7 +241,7 @@ def test_a_host_that_refuses_to_report_usage_is_asked_without(
     request: pytest.FixtureRequest,
 ) -> None:
     server.script(refused)
-    model = chat_model(model=f"openai:mute-{request.node.callspec.id}", model_attempts=1)
+    model = chat_model(model=f"openai:mute-{request.node.callspec.id}", **{"model.attempts": 1})
     for _ in range(2):
         assert model.complete(STREAMED, deadline=soon, meter=meter).text == "ok"
     asked = ["stream_options" in request.body for request in server.requests]
@@ -257,7 +270,7 @@ def test_what_did_not_help_is_not_remembered(
     server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
 ) -> None:
     server.otherwise = refusal(400, "The passage on seed and temperature is not allowed here.")
-    model = chat_model(model="openai:prudish", seed=3)
+    model = chat_model(model="openai:prudish", **{"model.seed": 3})
     with pytest.raises(ModelError, match="seed and temperature"):
         model.complete(PLAIN, deadline=soon, meter=meter)
     assert len(server.requests) == 3
@@ -282,13 +295,19 @@ def test_a_setting_that_the_provider_has_no_place_for(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0000")
     [(name, value)] = setting.items()
     with pytest.raises(SettingsError, match=f"{name} is {value}, but models of .* no such"):
-        connect(Settings(model=model, **setting), Connection())
+        connect(Settings(model={"name": model, **setting}), Connection())
 
 
 def test_ollama_is_sent_its_options(host: FakeHost, meter: Usage, soon: float) -> None:
     host.script(Told("Yes."))
     settings = Settings(
-        model="ollama:local", num_ctx=8192, max_tokens=200, seed=3, reasoning_effort="low"
+        model="ollama:local",
+        **{
+            "model.num_ctx": 8192,
+            "model.max_tokens": 200,
+            "model.seed": 3,
+            "model.reasoning_effort": "low",
+        },
     )
     connect(settings, Connection()).complete(PLAIN, deadline=soon, meter=meter)
     [body] = host.requests
@@ -299,15 +318,19 @@ def test_ollama_is_sent_its_options(host: FakeHost, meter: Usage, soon: float) -
 def test_ollama_refuses_to_think(host: FakeHost, meter: Usage, soon: float) -> None:
     refused = b'{"error": "\\"local\\" does not support thinking"}'
     host.script(Told(status=400, body=refused), Told("Yes."))
-    model = connect(Settings(model="ollama:thoughtless", reasoning_effort="low"), Connection())
+    model = connect(
+        Settings(model="ollama:thoughtless", **{"model.reasoning_effort": "low"}), Connection()
+    )
     assert model.complete(PLAIN, deadline=soon, meter=meter).text == "Yes."
     assert [body.get("think") for body in host.requests] == ["low", None]
-    assert [name for name, _ in model.left_out] == ["reasoning_effort=low"]
+    assert [name for name, _ in model.left_out] == ["model.reasoning_effort=low"]
 
 
 def test_anthropic_is_sent_its_parameters(host: FakeHost, meter: Usage, soon: float) -> None:
     host.script(Told("Yes."))
-    settings = Settings(model="anthropic:claude-test", max_tokens=200, temperature=0.3)
+    settings = Settings(
+        model="anthropic:claude-test", **{"model.max_tokens": 200, "model.temperature": 0.3}
+    )
     connect(settings, Connection()).complete(PLAIN, deadline=soon, meter=meter)
     [body] = host.requests
     assert (body["max_tokens"], body["temperature"]) == (200, 0.3)
@@ -322,7 +345,9 @@ def test_of_two_parameters_that_exclude_each_other_the_chosen_one_stays(
     }
     refused = json.dumps({"type": "error", "error": error}).encode()
     host.script(Told(status=400, body=refused), Told("Yes."))
-    settings = Settings(model="anthropic:claude-either", top_p=0.5, temperature=0.3)
+    settings = Settings(
+        model="anthropic:claude-either", **{"model.top_p": 0.5, "model.temperature": 0.3}
+    )
     model = connect(settings, Connection())
     model.complete(PLAIN, deadline=soon, meter=meter)
     assert [("temperature" in body, "top_p" in body) for body in host.requests] == [
@@ -333,11 +358,13 @@ def test_of_two_parameters_that_exclude_each_other_the_chosen_one_stays(
 
 def test_a_client_that_knows_of_a_refusal_itself(host: FakeHost, meter: Usage, soon: float) -> None:
     host.script(Told("Yes."))
-    model = connect(Settings(model="anthropic:claude-sonnet-5-5", temperature=0.3), Connection())
+    model = connect(
+        Settings(model="anthropic:claude-sonnet-5-5", **{"model.temperature": 0.3}), Connection()
+    )
     assert model.complete(PLAIN, deadline=soon, meter=meter).text == "Yes."
     assert "temperature" not in host.requests[0]
     [(name, said)] = model.left_out
-    assert name == "temperature=0.3"
+    assert name == "model.temperature=0.3"
     assert "not supported for claude-sonnet-5-5" in said
 
 

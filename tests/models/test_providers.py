@@ -72,7 +72,7 @@ def test_a_stream_that_is_always_cut_off_is_refused(
 ) -> None:
     host.script(Told("The employer must publish. ", cut=True))
     with pytest.raises(ModelReplyError, match=f"reply of {name} was cut off"):
-        model(name, model_attempts=2).complete(STREAMED, deadline=soon, meter=meter)
+        model(name, **{"model.attempts": 2}).complete(STREAMED, deadline=soon, meter=meter)
     assert len(host.requests) == 2
 
 
@@ -81,7 +81,7 @@ def test_ollama_streams_what_is_asked_for_in_one_piece(
 ) -> None:
     host.script(Told("The emplo", cut=True))
     with pytest.raises(ModelReplyError, match="cut off"):
-        model(OLLAMA, model_attempts=1).complete(PLAIN, deadline=soon, meter=meter)
+        model(OLLAMA, **{"model.attempts": 1}).complete(PLAIN, deadline=soon, meter=meter)
 
 
 def test_an_old_ollama_ends_without_a_reason(

@@ -140,7 +140,7 @@ def test_reasoning_alone_is_no_reply(
 ) -> None:
     server.otherwise = Reply(text)
     with pytest.raises(ModelReplyError, match="is its reasoning alone"):
-        chat_model(model_attempts=2).complete(STREAMED, deadline=soon, meter=meter)
+        chat_model(**{"model.attempts": 2}).complete(STREAMED, deadline=soon, meter=meter)
     assert len(server.requests) == 2
 
 
@@ -175,7 +175,7 @@ def test_reasoning_that_anthropic_sends_apart(
     host: FakeHost, meter: Usage, soon: float, request_: ChatRequest
 ) -> None:
     host.script(Told("In May [1].", thinking="Is it March? No."))
-    settings = Settings(model="anthropic:claude-opus-4-7", reasoning_effort="low")
+    settings = Settings(model="anthropic:claude-opus-4-7", **{"model.reasoning_effort": "low"})
     shown: list[Token] = []
     model = connect(settings, Connection())
     reply = model.complete(request_, deadline=soon, meter=meter, on_token=shown.append)
@@ -185,7 +185,7 @@ def test_reasoning_that_anthropic_sends_apart(
 
 def test_reasoning_that_ollama_sends_apart(host: FakeHost, meter: Usage, soon: float) -> None:
     host.script(Told("In May [1].", thinking="Is it March? No."))
-    settings = Settings(model="ollama:thinker", reasoning_effort="low")
+    settings = Settings(model="ollama:thinker", **{"model.reasoning_effort": "low"})
     shown: list[Token] = []
     model = connect(settings, Connection())
     reply = model.complete(STREAMED, deadline=soon, meter=meter, on_token=shown.append)

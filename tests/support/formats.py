@@ -34,15 +34,15 @@ RAISE = (
     "what is written changed: raise FORMAT in corpus/index/manifest.py and run "
     "`python tests/support/formats.py` to renew the golden file"
 )
-STORED: dict[str, Any] = {"chunk_tokens": 40, "chunk_overlap": 10}
+STORED: dict[str, Any] = {"chunking.tokens": 40, "chunking.overlap": 10}
 """The settings of the indexes that are kept."""
 MADE: dict[str, dict[str, Any]] = {
     "auto": STORED,
-    "provisions": {"chunker": "provisions"},
-    "sentence": {**STORED, "chunker": "sentence", "windows": "whole"},
-    "semantic": {"chunker": "semantic", "chunk_dissimilarity": 0.5},
-    "pattern": {"chunker": "pattern"},
-    "characters": {"chunker": "characters", "chunk_chars": 200, "chunk_chars_overlap": 20},
+    "provisions": {"chunking": "provisions"},
+    "sentence": {**STORED, "chunking": "sentence", "index.windows": "whole"},
+    "semantic": {"chunking": "semantic", "chunking.dissimilarity": 0.5},
+    "pattern": {"chunking": "pattern"},
+    "characters": {"chunking": "characters", "chunking.chars": 200, "chunking.chars_overlap": 20},
 }
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _DOCUMENTS = "Documents to judge against"
 
 
+@options.taking(*options.MODEL, *options.ACCESS, "deadline_s")
 def judge(
     *,
     context: typer.Context,
@@ -87,15 +88,7 @@ def judge(
         int,
         typer.Option("--workers", min=1, max=32, help="Questions put to the model at once."),
     ] = 4,
-    model: options.Model = None,
     base_url: options.BaseUrl = None,
-    embedder: options.Embedder = None,
-    allowed_tags: options.Tags = None,
-    as_of: options.AsOf = None,
-    jurisdictions: options.Jurisdictions = None,
-    source_kinds: options.Kinds = None,
-    deadline_s: options.Deadline = None,
-    assignments: options.Assignments = None,
 ) -> None:
     """Judge answers: on this machine, and with --model by a model as well.
 
@@ -132,9 +125,11 @@ def _judged(given: dict[str, Any]) -> "tuple[list[Judged], dict[str, Any]]":
     answers = read_answers(given["answers"], given["human"])
     pairs = read_pairs(given["pairs"]) if given["pairs"] else []
     say_where_text_goes(text_hosts(settings, connection))
-    embedder = load_embedder(settings.embedder, connection)
+    embedder = load_embedder(settings.index.embedder, connection)
     with ExitStack() as opened, bar() as report:
-        asker = opened.enter_context(asker_for(settings, connection)) if settings.model else None
+        asker = (
+            opened.enter_context(asker_for(settings, connection)) if settings.model.name else None
+        )
         writer = None
         if asker and given["write_questions"]:
             writer = Writer(asker, given["each"], given["workers"])
@@ -150,7 +145,7 @@ def _judged(given: dict[str, Any]) -> "tuple[list[Judged], dict[str, Any]]":
         )
     _note(known.missing, asker.spent if asker else None)
     size = len(known.index) if known.index else 0
-    about = {**_about(given), "model": settings.model, "embedder": embedder.name}
+    about = {**_about(given), "model": settings.model.name, "embedder": embedder.name}
     return judged, summarise(judged, {**about, "known_questions": size})
 
 
@@ -162,7 +157,7 @@ def _refuse_contradictions(given: dict[str, Any], settings: "Settings") -> None:
     """
     from lexloop.core.errors import InputError
 
-    if given["write_questions"] and not (settings.model and given["corpus"]):
+    if given["write_questions"] and not (settings.model.name and given["corpus"]):
         raise InputError(
             "--write-questions is given without a model or a corpus.", "Add --model and --corpus."
         )

@@ -23,6 +23,7 @@ _MOST_NOTES = 5
 _SHOWN = ("similarity", "correctness", "correct", "groundedness", "recall@k", "wrongly_abstained")
 
 
+@options.taking(*(name for name in options.ANSWER if name != "variant"))
 def evaluate(
     *,
     context: typer.Context,
@@ -100,25 +101,7 @@ def evaluate(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the summary as one JSON object, nothing else.")
     ] = False,
-    corpus: options.Corpus = None,
-    model: options.Model = None,
     base_url: options.BaseUrl = None,
-    fallback: options.Fallback = False,
-    embedder: options.Embedder = None,
-    classes: options.Classes = None,
-    k: options.PassageCount = None,
-    Q: options.RewriteCount = None,
-    K: options.KeywordCount = None,
-    S: options.PathLength = None,
-    fusion: options.Fusion = None,
-    allowed_tags: options.Tags = None,
-    as_of: options.AsOf = None,
-    jurisdictions: options.Jurisdictions = None,
-    source_kinds: options.Kinds = None,
-    max_retries: options.MaxRetries = None,
-    deadline_s: options.Deadline = None,
-    settings_file: options.SettingsFile = None,
-    assignments: options.Assignments = None,
 ) -> None:
     """Ask gold questions under one or many settings, and measure the answers.
 
@@ -175,10 +158,10 @@ def _run(wanted: "Wanted", workers: int | None) -> "Outcome":
     connection = options.chosen_connection(wanted.base_url)
     hosts = text_hosts(wanted.base, connection)
     if wanted.judge is not None:
-        judging = wanted.base.changed(model=wanted.judge, fallback=False)
+        judging = wanted.base.changed(model=wanted.judge, **{"model.fallback": False})
         hosts = list(dict.fromkeys([*hosts, *text_hosts(judging, connection)]))
     say_where_text_goes(hosts)
-    by_model = wanted.base.model is not None or wanted.judge is not None
+    by_model = wanted.base.model.name is not None or wanted.judge is not None
     count = workers or (_WITH_MODEL if by_model else usable_processors())
     with bar() as report:
         prepared = prepare(wanted, connection, report)

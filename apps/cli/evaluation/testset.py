@@ -31,6 +31,7 @@ commands = typer.Typer(
 
 
 @commands.command(_MAKE)
+@options.taking(*options.MODEL, *options.ACCESS)
 def make(
     *,
     context: typer.Context,
@@ -78,14 +79,7 @@ def make(
             rich_help_panel=_CLASSIFIER,
         ),
     ] = "paper",
-    model: options.Model = None,
     base_url: options.BaseUrl = None,
-    embedder: options.Embedder = None,
-    allowed_tags: options.Tags = None,
-    as_of: options.AsOf = None,
-    jurisdictions: options.Jurisdictions = None,
-    source_kinds: options.Kinds = None,
-    assignments: options.Assignments = None,
 ) -> None:
     """Make gold questions of documents, by rules or with --model by a model."""
     with reported():

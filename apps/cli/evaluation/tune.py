@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _SEARCH = "The search"
 
 
+@options.taking("corpus", *options.MODEL, *options.PLAN, *options.ACCESS, "deadline_s")
 def tune(
     *,
     context: typer.Context,
@@ -59,23 +60,7 @@ def tune(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object with every trial, nothing else.")
     ] = False,
-    corpus: options.Corpus = None,
-    model: options.Model = None,
     base_url: options.BaseUrl = None,
-    embedder: options.Embedder = None,
-    variant: options.Variant = None,
-    classes: options.Classes = None,
-    k: options.PassageCount = None,
-    Q: options.RewriteCount = None,
-    K: options.KeywordCount = None,
-    S: options.PathLength = None,
-    allowed_tags: options.Tags = None,
-    as_of: options.AsOf = None,
-    jurisdictions: options.Jurisdictions = None,
-    source_kinds: options.Kinds = None,
-    deadline_s: options.Deadline = None,
-    settings_file: options.SettingsFile = None,
-    assignments: options.Assignments = None,
 ) -> None:
     """Search chunking, fusion, its weights and the plan of each class for your documents.
 
@@ -87,12 +72,12 @@ def tune(
         base = options.chosen_settings(context.params)
         outcome = _tuned(gold, base, base_url, cast("Objective", objective), context)
         from lexloop.core.settings import Settings
-        from lexloop.evaluation.tuning.outcome import changed, write_settings
+        from lexloop.evaluation.tuning.outcome import write_settings
 
         # what was given counts as much as what was found: the file stands alone
         chosen = base.changed(**outcome.changes)
-        plain = Settings(corpus=base.corpus, model=base.model)
-        write_settings(out, changed(plain, chosen))
+        plain = Settings(corpus=base.corpus, model=base.model.name)
+        write_settings(out, chosen.differing(plain))
         _show(outcome, base, out, as_json)
 
 
@@ -121,7 +106,7 @@ def _tuned(
     context: typer.Context,
 ) -> "Outcome":
     from lexloop.apps.cli.session import say_where_text_goes, text_hosts
-    from lexloop.core.settings_index import SAMPLE_CORPUS
+    from lexloop.core.settings import SAMPLE_CORPUS
     from lexloop.corpus.index.manifest import is_index
     from lexloop.evaluation.gold import read_gold
     from lexloop.evaluation.tuning.tune import Bounds, tune

@@ -14,6 +14,7 @@ _LABELS = ("complexity", "depth")
 _depth = partial(typer.Option, rich_help_panel="With --label depth")
 
 
+@options.taking()
 def classifier(
     *,
     context: typer.Context,
@@ -64,7 +65,6 @@ def classifier(
             metavar="GOLD", help="Your own questions with their evidence, as lexloop eval reads."
         ),
     ] = None,
-    assignments: options.Assignments = None,
 ) -> None:
     """Train the classifier that sets how much a question may retrieve, and measure it."""
     with reported():
@@ -103,7 +103,7 @@ def _of_depth(context: typer.Context, questions: Path | None, out: Path, seed: i
     written = save(found, out)
     write_card(Work(out, seed=seed), [questions], figures)
     counts = " / ".join(str(int(sum(rows.labels == name))) for name in range(3))
-    typer.echo(f"wrote {written}; use it with --set classifier_model={out}")
+    typer.echo(f"wrote {written}; use it with --set plan.classifier=embedded:{out}")
     typer.echo(f"{len(rows.labels)} questions of class 0 / 1 / 2: {counts}. Cross-validated:\n")
     for line in table_of(figures):
         typer.echo(line)

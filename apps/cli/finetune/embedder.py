@@ -73,7 +73,7 @@ def embedder(
         origin = Origin(base or genuine_folder(), name, _sets(pairs, training), licence, command())
         figures = train_embedder(training, measured, out, how, origin, told=typer.echo)
         typer.echo("\n".join(["", *figures_listed(figures), ""]))
-        typer.echo(f"Use it with: --set embedder=trained:{out}")
+        typer.echo(f"Use it with: --embedder trained:{out}")
 
 
 def _sets(path: Path, pairs: "list[Pair]") -> list[dict[str, str | int]]:

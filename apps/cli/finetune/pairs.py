@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _by_model = partial(typer.Option, rich_help_panel="Questions by a model")
 
 
+@options.taking(*options.MODEL, *options.ACCESS)
 def pairs(
     *,
     context: typer.Context,
@@ -55,14 +56,7 @@ def pairs(
         int | None,
         _by_model(help="At most so many provisions, and so calls, drawn at random. Default: all."),
     ] = None,
-    model: options.Model = None,
     base_url: options.BaseUrl = None,
-    embedder: options.Embedder = None,
-    allowed_tags: options.Tags = None,
-    as_of: options.AsOf = None,
-    jurisdictions: options.Jurisdictions = None,
-    source_kinds: options.Kinds = None,
-    assignments: options.Assignments = None,
 ) -> None:
     """Make training pairs of documents, by rules or with --model by a model, split by document."""
     with reported():

@@ -11,6 +11,7 @@ from lexloop.apps.cli.index import options as index_options
 from lexloop.apps.cli.index.writing import write
 
 
+@options.taking("chunking.method", *options.MODEL, "deadline_s")
 def build(
     *,
     context: typer.Context,
@@ -24,23 +25,17 @@ def build(
         bool, typer.Option("--force", help="Make an index already there anew.")
     ] = False,
     prefix: index_options.Prefix = "",
-    chunker: index_options.Chunker = None,
     as_json: index_options.AsJson = False,
     dry_run: index_options.DryRun = False,
     price_in: index_options.PriceIn = None,
     price_out: index_options.PriceOut = None,
     price_embedding: index_options.PriceEmbedding = None,
     max_cost: index_options.MaxCost = None,
-    model: options.Model = None,
     base_url: options.BaseUrl = None,
-    embedder: options.Embedder = None,
-    deadline_s: options.Deadline = None,
-    settings_file: options.SettingsFile = None,
-    assignments: options.Assignments = None,
 ) -> None:
     """Index documents once, for any number of questions.
 
-    With --set triplet_extractor=model and --model, the model reads out the knowledge graph.
+    With --set index.triplets=model and --model, the model reads out the knowledge graph.
     """
     with reported(as_json):
         from lexloop.corpus.index.manifest import Source

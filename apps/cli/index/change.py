@@ -12,6 +12,7 @@ from lexloop.apps.cli.index.held import held_manifest, known_names, restored
 from lexloop.apps.cli.index.writing import take_out, write
 
 
+@options.taking("deadline_s")
 def add(
     *,
     context: typer.Context,
@@ -27,19 +28,20 @@ def add(
     price_embedding: index_options.PriceEmbedding = None,
     max_cost: index_options.MaxCost = None,
     base_url: options.BaseUrl = None,
-    deadline_s: options.Deadline = None,
 ) -> None:
     """Add documents; later updates follow them, too."""
     with reported(as_json):
+        from lexloop.core.settings_names import from_record
         from lexloop.corpus.index.manifest import Source
 
         held = held_manifest(index)
         new = [Source(str(path.expanduser().absolute()), prefix) for path in paths]
         sources = list(dict.fromkeys([*held.sources, *new]))
         excluded = restored(held, new)
-        write(index, sources, context.params, stored=held.settings, excluded=excluded)
+        write(index, sources, context.params, stored=from_record(held.settings), excluded=excluded)
 
 
+@options.taking("chunking.method", *options.MODEL, "deadline_s")
 def update(
     *,
     context: typer.Context,
@@ -49,18 +51,13 @@ def update(
         typer.Option("--source", metavar="DIR", help="Where the documents lie now, if they moved."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Read and index everything anew.")] = False,
-    chunker: index_options.Chunker = None,
     as_json: index_options.AsJson = False,
     dry_run: index_options.DryRun = False,
     price_in: index_options.PriceIn = None,
     price_out: index_options.PriceOut = None,
     price_embedding: index_options.PriceEmbedding = None,
     max_cost: index_options.MaxCost = None,
-    model: options.Model = None,
     base_url: options.BaseUrl = None,
-    embedder: options.Embedder = None,
-    deadline_s: options.Deadline = None,
-    assignments: options.Assignments = None,
 ) -> None:
     """Bring an index up to date: only what changed is read and embedded.
 
@@ -69,6 +66,7 @@ def update(
     """
     with reported(as_json):
         from lexloop.core.errors import CorpusError
+        from lexloop.core.settings_names import from_record
         from lexloop.corpus.index.manifest import Source
 
         held = held_manifest(index)
@@ -84,7 +82,7 @@ def update(
             index,
             sources,
             context.params,
-            stored=held.settings,
+            stored=from_record(held.settings),
             excluded=None,
             fresh=force,
         )

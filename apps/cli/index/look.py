@@ -37,6 +37,7 @@ def verify(*, index: index_options.Index, as_json: index_options.AsJson = False)
         result_console().print(plain(one_line(f"Sound: {held}, in {seconds:.1f} s")))
 
 
+@options.taking(*options.ACCESS)
 def info(
     *,
     context: typer.Context,
@@ -45,10 +46,6 @@ def info(
         bool, typer.Option("--documents", help="Also list the documents with what is known.")
     ] = False,
     as_json: index_options.AsJson = False,
-    allowed_tags: options.Tags = None,
-    as_of: options.AsOf = None,
-    jurisdictions: options.Jurisdictions = None,
-    source_kinds: options.Kinds = None,
 ) -> None:
     """Say what an index holds, what it is made with, what was left out, and what is misnumbered.
 
@@ -59,7 +56,7 @@ def info(
         from lexloop.core.filters import Filters
         from lexloop.corpus.index.reader import open_index
 
-        access = Filters.of(options.chosen_settings(context.params, {"as_of": "any"}))
+        access = Filters.of(options.chosen_settings(context.params, {"access.as_of": "any"}))
         manifest = held_manifest(index)
         with closing(open_index(index, embedder_of(manifest))) as collection:
             view = collection.seen_by(access)

@@ -61,11 +61,3 @@ Prefix = Annotated[
     str,
     typer.Option("--prefix", metavar="NAME/", help="What the names of these documents begin with."),
 ]
-Chunker = Annotated[
-    str | None,
-    typer.Option(
-        "--chunker",
-        metavar="auto|provisions|sentence|semantic|pattern|characters",
-        help="How documents are cut; the sizes are settings, e.g. --set chunk_tokens=256.",
-    ),
-]

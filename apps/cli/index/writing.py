@@ -50,7 +50,7 @@ def write(
     from lexloop.corpus.index.writer import write_index
 
     began = time.perf_counter()
-    settings = options.chosen_settings(given, stored)
+    settings = options.chosen_settings(given, stored or {})
     connection = options.chosen_connection(given["base_url"])
     budget = _budget(given)
     with Progress() as progress:
@@ -82,11 +82,13 @@ def take_out(index: Path, held: "Manifest", names: Sequence[str], as_json: bool)
         LexloopError: Nothing would be left, or the index cannot be written.
     """
     from lexloop.core.settings import Settings
+    from lexloop.core.settings_names import from_record
     from lexloop.corpus.index.writer import remove_documents
     from lexloop.corpus.opening import tools_for
 
     began = time.perf_counter()
-    settings = Settings(**{**held.settings, "model": None, "triplet_extractor": "embedded"})
+    without = {"model.name": None, "index.triplets": "embedded"}
+    settings = Settings(**{**from_record(held.settings), **without})
     tools = tools_for(settings, embedder_of(held))
     with bar() as report:
         outcome = remove_documents(index, names, tools, progress=report)
@@ -107,7 +109,7 @@ def _tools(
     from lexloop.graph.resources import Resources
 
     resources = Resources(connection)
-    chat = resources.chat(settings) if settings.triplet_extractor == "model" else None
+    chat = resources.chat(settings) if settings.index.triplets == "model" else None
     if ask_model:
         sending = settings if chat is not None else settings.changed(model=None)
         say_where_text_goes(text_hosts(sending, connection))

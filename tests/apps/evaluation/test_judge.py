@@ -66,7 +66,7 @@ def by_judge(server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setenv("LEXLOOP_API_KEY", KEY)
     server.otherwise = by_role
     return ["--model", "openai:scripted", "--base-url", server.base_url, "--set",
-            "model_attempts=1"]  # fmt: skip
+            "model.attempts=1"]  # fmt: skip
 
 
 def by_role(request: Request) -> Reply:
@@ -175,7 +175,7 @@ def test_a_model_that_fails_leaves_scores_unresolved(
 ) -> None:
     server.play("chat_eval", Reply("no JSON at all"))
     server.play("fair_eval", Reply(status=429, headers={"Retry-After": "0"}))
-    summary, (good, *_) = judge(*by_judge, "--set", "temperature=0.1")
+    summary, (good, *_) = judge(*by_judge, "--set", "model.temperature=0.1")
     assert "even after one repair" in unresolved(good, "model_chat_eval")
     assert unresolved(good, "model_fair_eval")
     assert good["scores"]["model_correctness_general"] == 4.0
@@ -186,7 +186,7 @@ def test_a_refused_key_ends_the_run(
     run: Run, answers: Path, server: FakeOpenAI, by_judge: list[str]
 ) -> None:
     server.key = "another"
-    result = run("judge", str(answers), *by_judge, "--set", "temperature=0.2")
+    result = run("judge", str(answers), *by_judge, "--set", "model.temperature=0.2")
     assert result.exit_code == 6
     assert "refused the key" in result.stderr
     assert KEY not in result.stderr + result.stdout

@@ -32,7 +32,7 @@ def test_a_run_is_written_shown_and_gone_on_with(run: Run, gold: Path, tmp_path:
     rows, out = tmp_path / "rows.json", tmp_path / "out"
     named = [
         {"name": "alone", "settings": {"variant": "llm_only"}},
-        {"name": "few", "settings": {"variant": "fixed", "k": 2}},
+        {"name": "few", "settings": {"variant": "fixed", "plan.k": 2}},
     ]
     rows.write_text(json.dumps(named), "utf-8")
     command = ("eval", str(gold), "--out", str(out), "--workers", "1", "--variant", "fixed")

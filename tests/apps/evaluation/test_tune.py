@@ -46,9 +46,9 @@ def test_a_search_writes_settings_that_other_commands_take(
     for part in ("before", "after", "gain"):
         assert f"recall_{part}_low" in found
     written = json.loads(out.read_text("utf-8"))
-    assert written == {**found["settings"], "classes": 2}
+    assert written == {**found["settings"], "plan.classes": 2}
     settings = options.chosen_settings({"settings_file": out})
-    assert (settings.classes, settings.corpus) == (2, "sample")
+    assert (settings.plan.classes, settings.corpus) == (2, "sample")
     again = json.loads(run("tune", str(gold), *options_given, *arguments).stdout)
     assert again == found
 

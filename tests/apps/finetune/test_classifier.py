@@ -28,7 +28,9 @@ def test_it_trains_measures_and_scores(run: Run, tmp_path: Path) -> None:
                  str(data / "validation.csv"))  # fmt: skip
     assert scored.exit_code == 0
     assert "24 rows:" in scored.stdout
-    asked = run("ask", "What is a bias audit?", "--json", "--set", f"classifier_model={out}")
+    asked = run(
+        "ask", "What is a bias audit?", "--json", "--set", f"plan.classifier=embedded:{out}"
+    )
     assert len(json.loads(asked.stdout)["probabilities"]) == 3
 
 

@@ -38,7 +38,7 @@ def test_clicks_make_a_folder_that_answers(run: Run, tmp_path: Path) -> None:
     card = json.loads((out / "card.json").read_text(encoding="utf-8"))
     assert {one["set"] for one in card["data"]} == {"clicks, title", "clicks, body"}
     assert str(tmp_path) not in card["command"]
-    asked = run("ask", "What is a bias audit?", "--json", "--set", f"embedder=trained:{out}")
+    asked = run("ask", "What is a bias audit?", "--json", "--set", f"index.embedder=trained:{out}")
     assert json.loads(asked.stdout)["citations"]
 
 

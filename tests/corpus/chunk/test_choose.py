@@ -1,67 +1,49 @@
 import pytest
 
 from lexloop.core.errors import SettingsError
-from lexloop.core.settings_index import IndexSettings
+from lexloop.core.settings_groups import (
+    ByCharacters,
+    ByMeaning,
+    ByPattern,
+    ByProvisions,
+    BySentences,
+    Chunking,
+)
 from lexloop.corpus.chunk.auto import is_divided
 from lexloop.corpus.chunk.choose import chunker_for, chunker_name
 from lexloop.corpus.chunk.provisions import chunk_document
 from lexloop.corpus.load.document import Document
 from lexloop.models.minilm import load_minilm
 
-OTHER = {
-    "chunk_tokens": 300,
-    "chunk_overlap": 50,
-    "chunk_chars": 900,
-    "chunk_chars_overlap": 90,
-    "chunk_pattern": "^Article",
-    "chunk_dissimilarity": 0.8,
-    "chunk_buffer": 2,
-    "embedder": "openai:x",
-    "windows": "whole",
+NAMES = {
+    "auto": "auto(chunk_tokens=300, chunk_overlap=50)",
+    "provisions": "provisions()",
+    "sentence": "sentence(chunk_tokens=300, chunk_overlap=50)",
+    "semantic": "semantic(chunk_dissimilarity=0.8, chunk_buffer=2)",
+    "pattern": "pattern(chunk_pattern='^Article')",
+    "characters": "characters(chunk_chars=900, chunk_chars_overlap=90)",
 }
-READS = {
-    "auto": {"chunk_tokens", "chunk_overlap"},
-    "provisions": set(),
-    "sentence": {"chunk_tokens", "chunk_overlap"},
-    "semantic": {"chunk_dissimilarity", "chunk_buffer"},
-    "pattern": {"chunk_pattern"},
-    "characters": {"chunk_chars", "chunk_chars_overlap"},
-}
-
-
-def made(**values: object) -> IndexSettings:
-    return IndexSettings.model_validate(values)
-
-
-@pytest.mark.parametrize("chunker", READS)
-def test_a_chunkers_name_changes_with_what_it_reads_and_with_nothing_else(chunker: str) -> None:
-    plain = chunker_name(made(chunker=chunker))
-    changed = {
-        name
-        for name, value in OTHER.items()
-        if chunker_name(made(chunker=chunker, **{name: value})) != plain
-    }
-    assert changed == READS[chunker]
-
-
-def test_every_chunker_has_a_name_of_its_own() -> None:
-    assert len({chunker_name(made(chunker=chunker)) for chunker in READS}) == len(READS)
+"""Indexes on users' disks are told apart by these names: they may not change."""
 
 
 @pytest.mark.parametrize(
-    ("values", "what"),
+    "chosen",
     [
-        ({"chunker": "sentence", "chunk_tokens": 128}, "chunk_overlap is 200"),
-        ({"chunker": "auto", "chunk_tokens": 200}, "chunk_tokens is 200"),
-        ({"chunker": "characters", "chunk_chars": 100}, "chunk_chars_overlap is 100"),
-        ({"chunker": "pattern", "chunk_pattern": "("}, r"chunk_pattern is '\('"),
+        BySentences(tokens=300, overlap=50),
+        ByProvisions(),
+        BySentences(method="sentence", tokens=300, overlap=50),
+        ByMeaning(dissimilarity=0.8, buffer=2),
+        ByPattern(pattern="^Article"),
+        ByCharacters(chars=900, chars_overlap=90),
     ],
 )
-def test_settings_that_cannot_work_are_refused_before_any_document(
-    values: dict[str, object], what: str
-) -> None:
-    with pytest.raises(SettingsError, match=what):
-        chunker_for(made(**values), load_minilm())
+def test_a_chunkers_name_holds_what_it_reads(chosen: Chunking) -> None:
+    assert chunker_name(chosen) == NAMES[chosen.method]
+
+
+def test_a_pattern_that_cannot_work_is_refused_before_any_document() -> None:
+    with pytest.raises(SettingsError, match=r"chunking\.pattern is '\('"):
+        chunker_for(ByPattern(pattern="("), load_minilm())
 
 
 @pytest.mark.parametrize(
@@ -81,6 +63,6 @@ def test_auto_takes_provisions_where_a_document_is_divided(
 ) -> None:
     document = Document("d.txt", "A law", text, headings=headings)
     assert is_divided(document) is divided
-    auto = chunker_for(IndexSettings(), load_minilm())(document)
-    sentence = chunker_for(IndexSettings(chunker="sentence"), load_minilm())(document)
+    auto = chunker_for(BySentences(), load_minilm())(document)
+    sentence = chunker_for(BySentences(method="sentence"), load_minilm())(document)
     assert auto == (chunk_document(document) if divided else sentence)

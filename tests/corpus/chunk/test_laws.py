@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from laws import examples
 
 from lexloop.core.metadata import Metadata
-from lexloop.core.settings_index import IndexSettings
+from lexloop.core.settings_groups import (
+    ByCharacters,
+    ByMeaning,
+    ByPattern,
+    ByProvisions,
+    BySentences,
+)
 from lexloop.core.types import Chunk
 from lexloop.corpus.chunk.choose import chunker_for
 from lexloop.corpus.chunk.spans import Chunker
@@ -45,16 +51,16 @@ MARKS = [
 MADE = st.lists(st.sampled_from([*WORDS, *MARKS, "a" * 300, "é̀"]), max_size=30)
 TEXTS = st.one_of(MADE.map("".join), st.text(max_size=300), st.text("ab. \n§", max_size=300))
 SETTINGS = [
-    IndexSettings(chunker="auto", chunk_tokens=16, chunk_overlap=6),
-    IndexSettings(chunker="provisions"),
-    IndexSettings(chunker="sentence", chunk_tokens=16, chunk_overlap=0),
-    IndexSettings(chunker="sentence", chunk_tokens=24, chunk_overlap=20),
-    IndexSettings(chunker="semantic", chunk_dissimilarity=0.5, chunk_buffer=1),
-    IndexSettings(chunker="pattern", chunk_pattern=r"\n§"),
-    IndexSettings(chunker="pattern", chunk_pattern="a|法"),
-    IndexSettings(chunker="characters", chunk_chars=50, chunk_chars_overlap=0),
-    IndexSettings(chunker="characters", chunk_chars=60, chunk_chars_overlap=20),
-    IndexSettings(chunker="characters", chunk_chars=50, chunk_chars_overlap=49),
+    BySentences(tokens=16, overlap=6),
+    ByProvisions(),
+    BySentences(method="sentence", tokens=16, overlap=0),
+    BySentences(method="sentence", tokens=24, overlap=20),
+    ByMeaning(dissimilarity=0.5, buffer=1),
+    ByPattern(pattern=r"\n§"),
+    ByPattern(pattern="a|法"),
+    ByCharacters(chars=50, chars_overlap=0),
+    ByCharacters(chars=60, chars_overlap=20),
+    ByCharacters(chars=50, chars_overlap=49),
 ]
 SEPARATE = ("provisions", "semantic", "pattern")
 
@@ -99,7 +105,7 @@ def test_the_chunks_cover_the_text_in_order_and_none_is_blank(number: int, text:
         assert chunk["text"].strip()
         reached = chunk["end"]
     assert reached == (len(text) if text.strip() else 0)
-    if SETTINGS[number].chunker in SEPARATE:
+    if SETTINGS[number].method in SEPARATE:
         assert "".join(chunk["text"] for chunk in chunks) == (text if chunks else "")
 
 
@@ -129,8 +135,8 @@ def test_a_chunk_says_where_it_stands(number: int, text: str) -> None:
 def test_sentence_chunks_keep_their_tokens_and_their_overlap(number: int, text: str) -> None:
     chosen, count = SETTINGS[number], load_minilm().count_tokens
     chunks = chunker(number)(document(text))
-    assert all(count(chunk["text"].strip()) <= chosen.chunk_tokens for chunk in chunks)
-    assert all(count(shared) <= chosen.chunk_overlap for shared in overlaps(chunks))
+    assert all(count(chunk["text"].strip()) <= chosen.tokens for chunk in chunks)
+    assert all(count(shared) <= chosen.overlap for shared in overlaps(chunks))
 
 
 @pytest.mark.parametrize("number", [7, 8, 9])
@@ -139,8 +145,8 @@ def test_sentence_chunks_keep_their_tokens_and_their_overlap(number: int, text: 
 def test_character_chunks_keep_their_length_and_their_overlap(number: int, text: str) -> None:
     chosen = SETTINGS[number]
     chunks = chunker(number)(document(text))
-    assert all(len(chunk["text"].strip()) <= chosen.chunk_chars for chunk in chunks)
-    assert all(len(shared) <= chosen.chunk_chars_overlap for shared in overlaps(chunks))
+    assert all(len(chunk["text"].strip()) <= chosen.chars for chunk in chunks)
+    assert all(len(shared) <= chosen.chars_overlap for shared in overlaps(chunks))
 
 
 @pytest.mark.parametrize("number", range(len(SETTINGS)))

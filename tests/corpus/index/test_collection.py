@@ -60,7 +60,7 @@ def build(
     text: str = LAW, embedder: Counting | MiniLM | None = None, windows: str = "statements"
 ) -> Collection:
     document = Document("law.txt", "Harbour law", text, pages=(0, 40))
-    tools = tools_for(Settings(windows=windows), embedder or load_minilm())
+    tools = tools_for(Settings(**{"index.windows": windows}), embedder or load_minilm())
     return build_collection([document], replace(tools, extract=states))
 
 

@@ -238,9 +238,9 @@ def test_a_chunker_of_the_user_embeds_only_what_is_new(
 ) -> None:
     write()
     embedder.embedded.clear()
-    write_index(index, sources(folder), letter_tools(embedder, chunker="provisions"))
+    write_index(index, sources(folder), letter_tools(embedder, **{"chunking.method": "provisions"}))
     assert embedder.embedded == []
-    other = letter_tools(Letters("other"), chunker="provisions")
+    other = letter_tools(Letters("other"), **{"chunking.method": "provisions"})
     write_index(index, sources(folder), other)
     assert other.embedder.embedded
 

@@ -158,7 +158,7 @@ def test_what_is_taken_out_in_memory_leaves_the_rest_its_tokens(
 def test_off_by_the_setting_and_without_a_model_of_tokens(folder: Path, tmp_path: Path) -> None:
     for place, embedder, stored in (("off", Spelt(), False), ("letters", Letters(), True)):
         index = tmp_path / place
-        write(index, folder, embedder, token_vectors=stored)
+        write(index, folder, embedder, **{"index.token_vectors": stored})
         assert not [name for name in Manifest.read(index).sha256 if name.startswith("token")]
         view = open_index(index, embedder).seen_by(ANYBODY)
         assert view.closeness("owner", ["a.txt#0"]) is None
@@ -168,7 +168,7 @@ def test_off_by_the_setting_and_without_a_model_of_tokens(folder: Path, tmp_path
     assert len(embedder.tokens_of) == 2
     assert len(codes_in(tmp_path / "off", embedder)) == 6
     off, on = Spelt(), content(tmp_path / "off", embedder)
-    write(tmp_path / "again", folder, off, token_vectors=False)
+    write(tmp_path / "again", folder, off, **{"index.token_vectors": False})
     assert on["chunks"] == content(tmp_path / "again", off)["chunks"]
 
 

@@ -230,7 +230,7 @@ def test_components_read_what_their_settings_admit() -> None:
     documents = [document(0, Metadata()), document(1, Metadata(tags=("red",)))]
     collection = build_collection(documents, letter_tools())
     for tags, seen in (((), NAMES[:1]), (("red",), NAMES[:2])):
-        parts = choose(Settings(allowed_tags=tags), collection, None)
+        parts = choose(Settings(**{"access.tags": tags}), collection, None)
         assert parts.backend is not None
         assert parts.backend is parts.graph_source
         assert parts.text_of is not None

@@ -232,7 +232,7 @@ def test_another_recipe_or_force_indexes_everything_anew(
     write(fresh=True)
     assert len(parsed) == 2
     assert embedder.embedded
-    whole = letter_tools(embedder, windows="whole")
+    whole = letter_tools(embedder, **{"index.windows": "whole"})
     parsed.clear()
     assert len(write_index(index, sources(folder), whole).difference.added) == 2
     assert len(parsed) == 2

@@ -14,9 +14,9 @@ from lexloop.evaluation.run.rows import Row
 
 OUTSIDE = "What is the recipe for a lemon cake?"
 ROWS = (
-    Row("few", {"variant": "fixed", "k": 2, "max_retries": 0}, "ours"),
-    Row("same", {"variant": "fixed", "k": 2, "max_retries": 0}, "theirs"),
-    Row("bereft", {"variant": "fixed", "k": 2, "max_retries": 0}, closed=True),
+    Row("few", {"variant": "fixed", "plan.k": 2, "loop.max_retries": 0}, "ours"),
+    Row("same", {"variant": "fixed", "plan.k": 2, "loop.max_retries": 0}, "theirs"),
+    Row("bereft", {"variant": "fixed", "plan.k": 2, "loop.max_retries": 0}, closed=True),
 )
 Begin = Callable[..., Prepared]
 

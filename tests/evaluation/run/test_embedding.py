@@ -44,7 +44,7 @@ def test_collections_forget_and_judges_do_not_depend_on_them(embedder: Embedder)
     resources = Resources(Connection())
     collection, troubles = resources.collection(Settings())
     assert troubles == []
-    assert resources.collection(Settings(k=3))[0] is collection
+    assert resources.collection(Settings(**{"plan.k": 3}))[0] is collection
     meter = Metered(embedder)
     forgetful = collection.embedded_by(meter)
     asked = forgetful.seen_by(Filters())

@@ -12,12 +12,14 @@ from lexloop.evaluation.run.ablations import chunking, paper
 from lexloop.evaluation.run.rows import Row, closed_domain, divided, read_rows, variants
 
 BASE = Settings()
-TRAINED = Settings(embedder="sentence-transformers:tuned", reranker="cross_encoder")
+TRAINED = Settings(
+    **{"index.embedder": "sentence-transformers:tuned", "retrieval.reranker": "cross_encoder"}
+)
 
 
 def changed(rows: list[Row], name: str, base: Settings = BASE) -> dict[str, Any]:
     (row,) = [row for row in rows if row.name == name]
-    return base.changed(**row.changes).model_dump()
+    return base.changed(**row.changes).flat()
 
 
 def test_the_papers_rows_are_all_there() -> None:
@@ -35,39 +37,54 @@ def test_the_papers_rows_are_all_there() -> None:
     assert len({row.name for row in rows}) == len(rows)
 
 
-@pytest.mark.parametrize("base", [BASE, TRAINED, Settings(k=9, Q=1, classes=2, max_retries=0)])
+@pytest.mark.parametrize(
+    "base",
+    [
+        BASE,
+        TRAINED,
+        Settings(**{"plan.k": 9, "plan.Q": 1, "plan.classes": 2, "loop.max_retries": 0}),
+    ],
+)
 def test_every_row_is_allowed_whatever_the_run_was_given(base: Settings) -> None:
     for row in [*paper(base), *chunking(), *variants(["hypa", "pa", "fixed", "llm_only"])]:
         base.changed(**row.changes)
 
 
 def test_the_plan_of_the_papers_is_theirs_and_not_the_runs() -> None:
-    rows = paper(Settings(k=9, Q=1, K=1, S=0))
-    adaptive = changed(rows, "HyPA: k, Q, K, S (2-class)", Settings(k=9, Q=1))
-    assert [adaptive[name] for name in ("k", "Q", "K", "S", "classes")] == [None] * 4 + [2]
-    assert changed(rows, "Fixed k = 7")["k"] == 7
+    rows = paper(Settings(**{"plan.k": 9, "plan.Q": 1, "plan.K": 1, "plan.S": 0}))
+    adaptive = changed(rows, "HyPA: k, Q, K, S (2-class)", Settings(**{"plan.k": 9, "plan.Q": 1}))
+    assert [adaptive[f"plan.{name}"] for name in ("k", "Q", "K", "S", "classes")] == [
+        "class",
+        *[None] * 3,
+        2,
+    ]
+    assert changed(rows, "Fixed k = 7")["plan.k"] == 7
     held = changed(rows, "k, K*, S* (3-class)")
-    assert (held["k"], held["K"], held["S"], held["rewriter"]) == (None, 4, 2, "none")
+    assert (held["plan.k"], held["plan.K"], held["plan.S"]) == ("class", 4, 2)
+    assert held["retrieval.rewriter"] == "none"
 
 
 def test_only_lq_rag_loops() -> None:
     rows = paper(BASE)
-    looping = [row.name for row in rows if BASE.changed(**row.changes).max_retries > 0]
+    looping = [row.name for row in rows if BASE.changed(**row.changes).loop.max_retries > 0]
     assert looping == ["LQ-RAG: looped", "LQ-RAG: looped, closed domain"]
-    assert changed(paper(Settings(max_retries=0)), "LQ-RAG: looped")["max_retries"] == 1
+    assert (
+        changed(paper(Settings(**{"loop.max_retries": 0})), "LQ-RAG: looped")["loop.max_retries"]
+        == 1
+    )
 
 
 def test_adobes_signals_stand_alone_where_they_should() -> None:
     rows = paper(BASE)
     bm25, dense = changed(rows, "BM25"), changed(rows, "Dense")
-    assert (bm25["fusion"], bm25["lexical_weight"]) == ("weighted_rrf", 1.0)
-    assert (dense["fusion"], dense["bm25_boost"]) == ("linear", 0.0)
-    assert {bm25["fusion_level"], dense["fusion_level"]} == {"document"}
-    assert changed(rows, "Dense + BM25 + host")["host_boost"] == 0.1
+    assert (bm25["fusion.method"], bm25["fusion.lexical_weight"]) == ("rrf", 1.0)
+    assert (dense["fusion.method"], dense["fusion.bm25_boost"]) == ("linear", 0.0)
+    assert {bm25["fusion.documents"], dense["fusion.documents"]} == {3}
+    assert changed(rows, "Dense + BM25 + host")["fusion.host_boost"] == 0.1
 
 
 def test_rows_without_their_parts_are_skipped_by_name_with_the_reason() -> None:
-    untrained = Settings(embedder="minilm")
+    untrained = Settings(**{"index.embedder": "minilm"})
     able, skipped = divided(paper(untrained), untrained, index=False)
     reasons = {item["row"]: item["reason"] for item in skipped}
     assert reasons["LLM only"] == "no model is configured (--model)"
@@ -92,13 +109,13 @@ def test_no_row_at_all_is_an_error() -> None:
 
 
 def test_a_row_says_what_differs_and_no_more() -> None:
-    assert Row("r", {"k": 5, "fusion": "standardised"}, "here").info(BASE) == {
+    assert Row("r", {"plan.k": 5, "fusion": "standardised"}, "here").info(BASE) == {
         "name": "r",
         "source": "here",
-        "settings": {"k": 5},
+        "settings": {"plan.k": 5},
     }
-    (closed,) = closed_domain([Row("r", {"k": 5})])
-    assert closed.info(BASE)["settings"] == {"k": 5, "evidence": "removed"}
+    (closed,) = closed_domain([Row("r", {"plan.k": 5})])
+    assert closed.info(BASE)["settings"] == {"plan.k": 5, "evidence": "removed"}
     assert closed_domain([closed, *variants(["llm_only"])]) == []
 
 
@@ -112,13 +129,17 @@ def test_a_file_of_rows(tmp_path: Path) -> None:
     path = written(
         tmp_path,
         [
-            {"name": "few", "settings": {"variant": "fixed", "k": 2}},
+            {"name": "few", "settings": {"variant": "fixed", "plan.k": 2}},
             {"name": "alone", "settings": {"variant": "llm_only"}, "source": "ours"},
             {"name": "bare", "closed_domain": True},
         ],
     )
     few, alone, bare = read_rows(path, BASE)
-    assert (few.changes, few.source, few.needs) == ({"variant": "fixed", "k": 2}, "rows.json", ())
+    assert (few.changes, few.source, few.needs) == (
+        {"variant": "fixed", "plan.k": 2},
+        "rows.json",
+        (),
+    )
     assert (alone.source, alone.needs, bare.closed) == ("ours", ("model",), True)
 
 
@@ -140,8 +161,8 @@ def test_a_file_that_is_no_list_of_rows(tmp_path: Path, content: Any, said: str)
 
 def test_a_rows_settings_are_checked_before_anything_runs(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="k is 0"):
-        read_rows(written(tmp_path, [{"name": "r", "settings": {"k": 0}}]), BASE)
-    with pytest.raises(SettingsError, match="Extra inputs"):
+        read_rows(written(tmp_path, [{"name": "r", "settings": {"plan.k": 0}}]), BASE)
+    with pytest.raises(SettingsError, match="no setting 'kk'"):
         read_rows(written(tmp_path, [{"name": "r", "settings": {"kk": 3}}]), BASE)
     with pytest.raises(InputError, match="cannot be read"):
         read_rows(tmp_path / "none.json", BASE)

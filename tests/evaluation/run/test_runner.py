@@ -200,7 +200,7 @@ def test_without_its_evidence_a_question_is_not_answered_from_it(
     asked = {"question": "How high is the mooring fee?", "reference_context": fee}
     nowhere = {"reference_context": "What no chunk says at all, be it long or short."}
     gold = [{"id": "known", **asked}, {"id": "lost", **asked, **nowhere}]
-    rows = [Row(name, {"variant": "fixed", "chunker": "sentence"}, closed=name == "bereft")
+    rows = [Row(name, {"variant": "fixed", "chunking": "sentence"}, closed=name == "bereft")
             for name in ("few", "bereft")]  # fmt: skip
     prepared = begin(rows=rows, gold=gold, corpus=str(folder))
     assert run(prepared, 1).failures == 1
@@ -219,8 +219,8 @@ def test_another_days_run_asks_for_the_law_of_its_first(begin: Callable[..., Pre
     prepared = begin()
     with RunFolder(prepared.out, {**prepared.identity, "today": "2020-02-02"}):
         pass
-    assert begin().plan["ways"][0]["settings"]["as_of"] == "2020-02-02"
-    assert begin("other").plan["ways"][0]["settings"]["as_of"] != "2020-02-02"
+    assert begin().plan["ways"][0]["settings"]["access"]["as_of"] == "2020-02-02"
+    assert begin("other").plan["ways"][0]["settings"]["access"]["as_of"] != "2020-02-02"
 
 
 def test_gold_among_the_documents_is_refused(

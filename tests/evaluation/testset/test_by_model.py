@@ -21,8 +21,10 @@ from lexloop.models.chat import ChatModel
 
 @pytest.fixture
 def asker(chat_model: Callable[..., ChatModel], tmp_path: Path) -> Iterator[Asker]:
-    settings = Settings(model="openai:scripted", model_attempts=1)
-    with Asker(chat_model(model_attempts=1), settings, tmp_path / "replies.sqlite") as asking:
+    settings = Settings(model="openai:scripted", **{"model.attempts": 1})
+    with Asker(
+        chat_model(**{"model.attempts": 1}), settings, tmp_path / "replies.sqlite"
+    ) as asking:
         yield asking
 
 

@@ -8,15 +8,25 @@ import pytest
 from lexloop.core.errors import InputError
 from lexloop.core.score import Score, Unresolved
 from lexloop.core.settings import Settings
+from lexloop.core.settings_groups import Linear
 from lexloop.evaluation.gold import GoldQuestion
 from lexloop.evaluation.tuning.lab import Measurement
 from lexloop.evaluation.tuning.objectives import OBJECTIVES, Objective
 from lexloop.evaluation.tuning.search import MOST_TOKENS, Search
+from lexloop.nodes.classify.plan import rows
 
 QUESTIONS = [GoldQuestion(id=str(n), question=f"Q{n}?") for n in range(40)]
 BASE = Settings(fusion="linear")
 UNKNOWN = Unresolved("no evidence")
 Worth = Callable[[Settings], float]
+
+
+def boost_of(settings: Settings) -> float:
+    return settings.fusion.bm25_boost if isinstance(settings.fusion, Linear) else 0.4
+
+
+def host_of(settings: Settings) -> float:
+    return settings.fusion.host_boost if isinstance(settings.fusion, Linear) else 0.0
 
 
 class Known:
@@ -30,7 +40,7 @@ class Known:
         self, settings: Settings, questions: Sequence[GoldQuestion], answered: bool
     ) -> Measurement:
         self.answered.append(answered)
-        spread = (len(settings.fusion) + round(10 * settings.bm25_boost)) % 7
+        spread = (len(settings.fusion.method) + round(10 * boost_of(settings))) % 7
         scores: list[Score] = [
             self._worth(settings) + self._noise * ((n * 5 + spread) % 7 - 3)
             for n in range(len(questions))
@@ -56,14 +66,16 @@ def search(lab: Known, objective: Objective = "recall", **changes: Any) -> Searc
 
 def test_each_coordinate_takes_its_best() -> None:
     def worth(settings: Settings) -> float:
-        return 0.5 + 0.2 * (settings.chunker == "semantic") - abs(settings.bm25_boost - 0.8) / 4
+        return (
+            0.5 + 0.2 * (settings.chunking.method == "semantic") - abs(boost_of(settings) - 0.8) / 4
+        )
 
     found = search(Known(worth)).run(BASE)
-    assert found == BASE.changed(chunker="semantic", bm25_boost=0.8)
+    assert found == BASE.changed(**{"chunking.method": "semantic", "fusion.bm25_boost": 0.8})
 
 
 def test_noise_changes_nothing() -> None:
-    looking = search(Known(lambda settings: 0.5 + 0.0001 * settings.bm25_boost, noise=0.05))
+    looking = search(Known(lambda settings: 0.5 + 0.0001 * boost_of(settings), noise=0.05))
     assert looking.run(BASE) == BASE
     assert looking.trials
     assert not any(trial.taken for trial in looking.trials)
@@ -71,10 +83,10 @@ def test_noise_changes_nothing() -> None:
 
 def test_what_costs_more_context_is_not_taken() -> None:
     def worth(settings: Settings) -> float:
-        return 0.5 + 0.3 * (settings.host_boost > 0.0)
+        return 0.5 + 0.3 * (host_of(settings) > 0.0)
 
     def tokens(settings: Settings) -> float:
-        return 100.0 + 200.0 * settings.host_boost
+        return 100.0 + 200.0 * host_of(settings)
 
     found = search(Known(worth, tokens)).run(BASE)
     assert found == BASE  # the smallest host boost costs 110, more than 105
@@ -83,22 +95,21 @@ def test_what_costs_more_context_is_not_taken() -> None:
 
 def test_longer_chunks_are_tried_with_fewer_of_them() -> None:
     def tokens(settings: Settings) -> float:
-        k = settings.plans[1].k if settings.plans else 5
-        return 20.0 * k * (2.0 if settings.chunker == "semantic" else 1.0)
+        k = rows(settings.plan)[1]["k"]
+        return 20.0 * k * (2.0 if settings.chunking.method == "semantic" else 1.0)
 
     def worth(settings: Settings) -> float:
-        return 0.5 + 0.3 * (settings.chunker == "semantic")
+        return 0.5 + 0.3 * (settings.chunking.method == "semantic")
 
     found = search(Known(worth, tokens)).run(BASE)
-    assert found.chunker == "semantic"
-    assert found.plans is not None
-    assert [row.k for row in found.plans] == [2, 2, 4]  # 1.5, 2.5 and 3.5, to even
+    assert found.chunking.method == "semantic"
+    assert [row["k"] for row in rows(found.plan)] == [2, 2, 4]  # 1.5, 2.5 and 3.5, to even
 
 
 def test_answers_are_written_for_few_of_the_candidates() -> None:
-    lab = Known(lambda settings: 0.5 + 0.2 * (settings.bm25_boost == 0.8))
+    lab = Known(lambda settings: 0.5 + 0.2 * (boost_of(settings) == 0.8))
     looking = search(lab, "similarity")
-    assert looking.run(BASE) == BASE.changed(bm25_boost=0.8)
+    assert looking.run(BASE) == BASE.changed(**{"fusion.bm25_boost": 0.8})
     assert looking.used == sum(lab.answered) < len(lab.answered) / 2
     assert len([trial for trial in looking.trials if trial.coordinate == "bm25_boost"]) == 3
 
@@ -111,7 +122,7 @@ def test_no_more_trials_than_allowed(most: int) -> None:
 
 
 def test_the_time_ends_a_search() -> None:
-    lab = Known(lambda settings: settings.bm25_boost)
+    lab = Known(boost_of)
     looking = search(lab, out_of_time=lambda: True)
     assert looking.run(BASE) == BASE
     assert len(lab.answered) == 1
@@ -119,7 +130,7 @@ def test_the_time_ends_a_search() -> None:
 
 def test_a_seed_finds_the_same() -> None:
     def run(seed: int) -> list[Settings]:
-        looking = search(Known(lambda _: 0.5), most=15, seed=seed)
+        looking = search(Known(lambda _: 0.5), most=15, **{"seed": seed})
         looking.run(BASE)
         return [trial.settings for trial in looking.trials]
 

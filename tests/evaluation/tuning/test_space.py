@@ -19,43 +19,52 @@ def test_coordinates_follow_the_settings() -> None:
         assert names(Settings(fusion=fusion)) == ["chunking", "fusion", "k", "Q", "K and S"]
     assert names(linear.changed(variant="pa")) == whole[:-1]
     assert names(linear.changed(variant="fixed")) == whole[:4]
-    assert names(linear.changed(k=5, Q=0)) == [*whole[:4], "K and S"]
-    assert names(linear.changed(rewriter="none", knowledge_graph="none")) == whole[:5]
+    assert names(linear.changed(**{"plan.k": 5, "plan.Q": 0})) == [*whole[:4], "K and S"]
+    assert (
+        names(linear.changed(**{"retrieval.rewriter": "none", "retrieval.knowledge_graph": "none"}))
+        == whole[:5]
+    )
 
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_every_candidate_is_valid_and_changes_a_class_at_most(classes: int) -> None:
-    base = Settings(classes=classes)
+    base = Settings(**{"plan.classes": classes})
     for coordinate in coordinates(base, chunking=True):
         for changes in coordinate.candidates:
             settings = base.changed(**changes)
-            assert settings.classes == classes
+            assert settings.plan.classes == classes or len(settings.plan.classes) == classes
             if coordinate.name in ("Q", "K and S"):
-                differing = [a != b for a, b in zip(rows(settings), rows(base), strict=True)]
+                differing = [
+                    a != b for a, b in zip(rows(settings.plan), rows(base.plan), strict=True)
+                ]
                 assert sum(differing) == 1
 
 
 def test_plans_keep_what_was_chosen_before() -> None:
-    settings = Settings(plans=[{"k": k, "Q": 2, "K": 1, "S": 1} for k in (4, 5, 6)])
+    settings = Settings(**{"plan.classes": [{"k": k, "Q": 2, "K": 1, "S": 1} for k in (4, 5, 6)]})
     (queries,) = [each for each in coordinates(settings, chunking=False) if each.name == "Q"]
     assert all(
-        [row["k"] for row in changes["plans"]] == [4, 5, 6] for changes in queries.candidates
+        [row["k"] for row in changes["plan.classes"]] == [4, 5, 6] for changes in queries.candidates
     )
 
 
 def test_k_is_tried_around_what_it_is() -> None:
-    settings = Settings(plans=[{"k": k, "Q": 2, "K": 1, "S": 1} for k in (6, 10, 14)])
+    settings = Settings(**{"plan.classes": [{"k": k, "Q": 2, "K": 1, "S": 1} for k in (6, 10, 14)]})
     (tops,) = [each for each in coordinates(settings, chunking=False) if each.name == "k"]
-    tried = [[row["k"] for row in each["plans"]] for each in tops.candidates if "plans" in each]
+    tried = [
+        [row["k"] for row in each["plan.classes"]]
+        for each in tops.candidates
+        if "plan.classes" in each
+    ]
     assert [8, 8, 8] in tried  # twice 4, 4, 4
     assert [4, 10, 16] in tried
 
 
 def test_k_is_scaled_with_the_length_of_chunks() -> None:
-    assert [row["k"] for row in scaled(Settings(), 2.0)["plans"]] == [6, 10, 14]
-    assert [row["k"] for row in scaled(Settings(), 0.01)["plans"]] == [1, 1, 1]
-    assert scaled(Settings(k=40), 2.0) == {"k": 50}
-    assert scaled(Settings(variant="fixed"), 0.6) == {"k": 3}
+    assert [row["k"] for row in scaled(Settings(), 2.0)["plan.classes"]] == [6, 10, 14]
+    assert [row["k"] for row in scaled(Settings(), 0.01)["plan.classes"]] == [1, 1, 1]
+    assert scaled(Settings(**{"plan.k": 40}), 2.0) == {"plan.k": 50}
+    assert scaled(Settings(variant="fixed"), 0.6) == {"plan.k": 3}
 
 
 def test_thinned_is_bounded_and_repeatable() -> None:

@@ -133,18 +133,18 @@ def test_a_refused_question_reaches_no_classifier() -> None:
 
 
 def test_class_and_settings_give_the_plan(opened: Opened) -> None:
-    update = opened({"question": "What is a berth?"}, k=4)
+    update = opened({"question": "What is a berth?"}, **{"plan.k": 4})
     assert update["complexity"] == 2
     assert update["probabilities"] == [0.1, 0.2, 0.7]
     assert update["plan"] == {"k": 4, "Q": 7, "K": 5, "S": 3}
-    assert opened({"question": "What?"}, min_class_probability=0.8)["complexity"] == 1
+    assert opened({"question": "What?"}, **{"plan.min_class_probability": 0.8})["complexity"] == 1
 
 
 def test_two_classes_are_asked_of_the_classifier() -> None:
     classifier = Fixed(0.9, 0.1)
     update = classify(
         {"question": "What?"},
-        runtime(classifier=classifier, settings=Settings(classes=2), degraded=[]),
+        runtime(classifier=classifier, settings=Settings(**{"plan.classes": 2}), degraded=[]),
     )
     assert classifier.asked == [("What?", 2)]
     assert update["plan"] == {"k": 5, "Q": 3, "K": 4, "S": 2}

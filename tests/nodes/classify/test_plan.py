@@ -3,8 +3,9 @@
 import pytest
 
 from lexloop.core.errors import SettingsError
-from lexloop.core.settings import Settings, Variant
-from lexloop.nodes.classify.plan import FIXED_K, TABLES, chosen_class, plan_for
+from lexloop.core.settings import Settings
+from lexloop.core.settings_names import FIXED_K, Variant
+from lexloop.nodes.classify.plan import TABLES, chosen_class, plan_for
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ from lexloop.nodes.classify.plan import FIXED_K, TABLES, chosen_class, plan_for
     ],
 )
 def test_every_cell_is_the_papers(number: str, classes: int, complexity: int, printed: int) -> None:
-    assert plan_for(complexity, Settings(classes=classes))[number] == printed
+    assert plan_for(complexity, Settings(**{"plan.classes": classes}))[number] == printed
 
 
 def test_the_tables_have_a_row_per_class_and_no_more() -> None:
@@ -56,61 +57,50 @@ def test_a_variant_leaves_out_what_it_says(variant: Variant, plan: dict[str, int
 @pytest.mark.parametrize("complexity", [0, 1, 2])
 def test_k_of_the_fixed_variant_does_not_depend_on_the_class(complexity: int) -> None:
     assert plan_for(complexity, Settings(variant="fixed"))["k"] == FIXED_K
-    assert plan_for(complexity, Settings(variant="fixed", k=8))["k"] == 8
+    assert plan_for(complexity, Settings(variant="fixed", **{"plan.k": 8}))["k"] == 8
 
 
 @pytest.mark.parametrize("number", ["k", "Q", "K", "S"])
 def test_a_setting_fixes_its_number_alone(number: str) -> None:
     free = plan_for(1, Settings())
-    assert plan_for(1, Settings(**{number: 1})) == {**free, number: 1}
+    assert plan_for(1, Settings(**{f"plan.{number}": 1})) == {**free, number: 1}
 
 
 @pytest.mark.parametrize("number", ["Q", "K", "S"])
 def test_a_setting_of_zero_is_a_number_and_not_a_gap(number: str) -> None:
-    assert plan_for(2, Settings(**{number: 0}))[number] == 0
+    assert plan_for(2, Settings(**{f"plan.{number}": 0}))[number] == 0
 
 
 def test_no_setting_brings_back_what_the_variant_leaves_out() -> None:
-    settings = Settings(variant="llm_only", k=9, Q=9, K=9, S=3)
+    settings = Settings(variant="llm_only", **{"plan.k": 9, "plan.Q": 9, "plan.K": 9, "plan.S": 3})
     assert plan_for(0, settings) == {"k": 0, "Q": 0, "K": 0, "S": 0}
 
 
 def test_plans_of_ones_own_replace_the_tables() -> None:
     rows = [{"k": k, "Q": k + 1, "K": k + 2, "S": k + 3} for k in (1, 2)]
-    settings = Settings(classes=2, plans=rows)
+    settings = Settings(**{"plan.classes": rows})
     assert [plan_for(label, settings) for label in (0, 1)] == rows
-    assert plan_for(1, settings.changed(k=9)) == {**rows[1], "k": 9}
+    assert plan_for(1, settings.changed(**{"plan.k": 9})) == {**rows[1], "k": 9}
     assert plan_for(1, settings.changed(variant="pa")) == {**rows[1], "K": 0, "S": 0}
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 4])
-def test_there_is_one_row_a_class(count: int) -> None:
+@pytest.mark.parametrize("count", [0, 1, 4])
+def test_there_are_two_or_three_classes(count: int) -> None:
     rows = [{"k": 1, "Q": 1, "K": 1, "S": 1}] * count
-    with pytest.raises(SettingsError, match=f"plans has {count} rows and classes is 3"):
-        Settings(plans=rows)
+    with pytest.raises(SettingsError, match=r"plan\.classes is .*at (least 2|most 3) items"):
+        Settings(**{"plan.classes": rows})
 
 
 @pytest.mark.parametrize("complexity", [0, 1, 2])
-def test_without_adapting_k_is_the_same_for_every_class(complexity: int) -> None:
-    plain, adapted = Settings(adapt_k="none"), Settings()
-    assert plan_for(complexity, plain)["k"] == FIXED_K
-    assert plan_for(complexity, plain) == {**plan_for(complexity, adapted), "k": FIXED_K}
+def test_where_scores_set_k_the_class_does_until_then(complexity: int) -> None:
+    assert plan_for(complexity, Settings(**{"plan.k": "scores"})) == plan_for(
+        complexity, Settings()
+    )
 
 
-@pytest.mark.parametrize(
-    ("changes", "by_scores"),
-    [
-        ({}, True),
-        ({"variant": "pa"}, True),
-        ({"variant": "fixed"}, False),
-        ({"variant": "llm_only"}, False),
-        ({"k": 4}, False),
-        ({"adapt_k": "classifier"}, False),
-        ({"adapt_k": "none"}, False),
-    ],
-)
-def test_scores_set_k_where_nothing_fixes_it(changes: dict[str, str], by_scores: bool) -> None:
-    assert Settings(**{"adapt_k": "scores", **changes}).k_by_scores is by_scores
+def test_what_is_left_out_needs_no_numbers() -> None:
+    plain = Settings(**{"retrieval.rewriter": "none", "retrieval.knowledge_graph": "none"})
+    assert plan_for(1, plain) == {"k": 5, "Q": 0, "K": 0, "S": 0}
 
 
 @pytest.mark.parametrize(

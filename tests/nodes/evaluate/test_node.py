@@ -93,10 +93,10 @@ def evaluated() -> Evaluate:
 
 def test_what_was_written_from_the_same_passages_is_not_judged_again(evaluated: Evaluate) -> None:
     judge = Scores(0.3, 0.9, 0.9)
-    first = evaluated(state(), judge, min_answer_relevance=0.5)
+    first = evaluated(state(), judge, **{"loop.min_answer_relevance": 0.5})
     advice = {"question": "q", "queries": [], "guidance": "", "strategy": "broaden"}
     again: State = {**state("Left over."), "attempts": first["attempts"], "advice": advice}
-    last = evaluated(again, judge, min_answer_relevance=0.5)
+    last = evaluated(again, judge, **{"loop.min_answer_relevance": 0.5})
     assert judge.judged == 1
     assert last["attempts"] == first["attempts"]
     assert last["answer"] == f"{TEXT} [1]"
@@ -126,20 +126,22 @@ def test_how_likely_it_answers_stands_for_relevance(
     evaluated: Evaluate, answers: float | None, passed: bool
 ) -> None:
     given: State = {**state(), "draft_answers": answers}
-    update = evaluated(given, Scores(0.0, 0.0, 0.9), max_retries=0)
+    update = evaluated(given, Scores(0.0, 0.0, 0.9), **{"loop.max_retries": 0})
     assert update["evaluation"]["passed"] is passed
     assert update["finding"] == ("answers" if passed else "in part")
     assert update["evaluation"].get("answers") == answers
     assert ("answers" in update["evaluation"]) is (answers is not None)
     assert update["evaluation"]["answer_relevance"] == 0.0
-    assert evaluated(given, Scores(0.9, 0.9, 0.0), max_retries=0)["finding"] == "in part"
+    assert (
+        evaluated(given, Scores(0.9, 0.9, 0.0), **{"loop.max_retries": 0})["finding"] == "in part"
+    )
 
 
 def test_a_part_that_is_not_answered_is_a_reason_and_no_draft_passes_with_one(
     evaluated: Evaluate,
 ) -> None:
     given: State = {**state(), "draft_answers": 1.0, "draft_unanswered": ["For how long?", "Why?"]}
-    update = evaluated(given, Scores(1.0, 1.0, 1.0), max_retries=0)
+    update = evaluated(given, Scores(1.0, 1.0, 1.0), **{"loop.max_retries": 0})
     said = ["Not answered: For how long?", "Not answered: Why?"]
     assert update["evaluation"]["reasons"] == [*said, "Because."]
     assert not update["evaluation"]["passed"]
@@ -153,7 +155,7 @@ def test_what_comes_near_is_shown_beside_an_abstention(
     evaluated: Evaluate, near: list[Citation], finding: str
 ) -> None:
     given: State = {**state(ABSTENTION), "draft_near": near}
-    update = evaluated(given, Scores(1.0, 1.0, 1.0), max_retries=0)
+    update = evaluated(given, Scores(1.0, 1.0, 1.0), **{"loop.max_retries": 0})
     assert (update["abstained"], update["finding"], update["near"]) == (True, finding, near)
     assert update["attempts"][0]["near"] == near
     assert update["citations"] == []
@@ -183,7 +185,7 @@ def test_a_low_score_is_tried_again(evaluated: Evaluate) -> None:
 def test_an_unverifiable_citation_never_passes(
     evaluated: Evaluate, draft: str, citations: list[Citation]
 ) -> None:
-    update = evaluated(state(draft, citations), Scores(1.0, 1.0, 1.0), max_retries=0)
+    update = evaluated(state(draft, citations), Scores(1.0, 1.0, 1.0), **{"loop.max_retries": 0})
     assert not update["evaluation"]["passed"]
     assert not update["evaluation"]["citations_verified"]
     assert update["warning"].startswith("No attempt passed the evaluation")
@@ -191,8 +193,12 @@ def test_an_unverifiable_citation_never_passes(
 
 
 def test_unresolved_scores_never_pass(evaluated: Evaluate) -> None:
-    bars = {"min_answer_relevance": 0, "min_context_relevance": 0, "min_groundedness": 0}
-    update = evaluated(state(), Scores(None, None, None), max_retries=0, **bars)
+    bars = {
+        "loop.min_answer_relevance": 0,
+        "loop.min_context_relevance": 0,
+        "loop.min_groundedness": 0,
+    }
+    update = evaluated(state(), Scores(None, None, None), **{"loop.max_retries": 0}, **bars)
     assert not update["evaluation"]["passed"]
     assert update["warning"]
 
@@ -201,7 +207,7 @@ def test_after_the_last_retry_the_best_attempt_is_the_answer(evaluated: Evaluate
     first = attempt(1, "What is the fee?", [], evaluation(0.3, 0.9, 0.9, "First."))
     better: Attempt = {**first, "answer": "Better. [1]", "citations": [GOOD]}
     given = state(attempts=[better])
-    update = evaluated(given, Scores(0.2, 0.9, 0.9), max_retries=1)
+    update = evaluated(given, Scores(0.2, 0.9, 0.9), **{"loop.max_retries": 1})
     assert update["answer"] == "Better. [1]"
     assert update["evaluation"] == better["evaluation"]
     assert update["passages"] == better["passages"]
@@ -211,9 +217,11 @@ def test_after_the_last_retry_the_best_attempt_is_the_answer(evaluated: Evaluate
 
 def test_an_abstention_that_persists_is_a_result(evaluated: Evaluate) -> None:
     judge = Scores(1.0, 1.0, 1.0)
-    first = evaluated(state(ABSTENTION), judge, max_retries=1)
+    first = evaluated(state(ABSTENTION), judge, **{"loop.max_retries": 1})
     assert set(first) == {"attempts", "evaluation"}
-    last = evaluated(state(ABSTENTION, attempts=first["attempts"]), judge, max_retries=1)
+    last = evaluated(
+        state(ABSTENTION, attempts=first["attempts"]), judge, **{"loop.max_retries": 1}
+    )
     assert (last["answer"], last["abstained"], last["warning"]) == (ABSTENTION, True, "")
     assert last["citations"] == []
     assert last["evaluation"]["citations_verified"]
@@ -261,7 +269,7 @@ def test_what_code_read_off_the_structure_passes_unjudged(evaluated: Evaluate) -
 
 def test_the_same_words_of_a_model_are_checked_and_judged(evaluated: Evaluate) -> None:
     judge = Scores(0.9, 0.9, 0.9)
-    update = evaluated(state(TOLD), judge, max_retries=0)
+    update = evaluated(state(TOLD), judge, **{"loop.max_retries": 0})
     assert judge.judged == 1
     assert not update["evaluation"]["citations_verified"]
 
@@ -271,12 +279,16 @@ def test_beside_what_was_read_off_the_rest_is_checked_and_judged(evaluated: Eval
     both = {**state(f"{TEXT} [1]\n{TOLD}"), "draft_told": [TOLD]}
     assert evaluated(both, judge)["evaluation"]["passed"]
     wrong = {**state(f"The fee is $70. [1]\n{TOLD}"), "draft_told": [TOLD]}
-    assert not evaluated(wrong, judge, max_retries=0)["evaluation"]["citations_verified"]
+    assert not evaluated(wrong, judge, **{"loop.max_retries": 0})["evaluation"][
+        "citations_verified"
+    ]
     assert judge.judged == 2
 
 
 def test_a_citation_of_what_was_read_off_must_quote_its_document(evaluated: Evaluate) -> None:
-    update = evaluated({**state(TOLD, [BAD]), "draft_told": [TOLD]}, Scores(1.0), max_retries=0)
+    update = evaluated(
+        {**state(TOLD, [BAD]), "draft_told": [TOLD]}, Scores(1.0), **{"loop.max_retries": 0}
+    )
     assert not update["evaluation"]["passed"]
     assert not update["evaluation"]["citations_verified"]
 
@@ -286,7 +298,7 @@ def test_a_provision_quoted_for_more_than_its_number_is_judged(evaluated: Evalua
     asked: Pointed = {**POINTED, "units": [unit], "only": False}
     quoted = {**state(), "draft_told": [f"{TEXT} [1]"], "pointed": asked}
     judge = Scores(0.0, 0.0, 0.0)
-    assert not evaluated(quoted, judge, max_retries=0)["evaluation"]["passed"]
+    assert not evaluated(quoted, judge, **{"loop.max_retries": 0})["evaluation"]["passed"]
     assert judge.judged == 1
 
 
@@ -294,7 +306,7 @@ def test_of_another_reading_no_more_is_said_than_of_the_first_answer(evaluated: 
     judge = Scores(0.9, 0.9, 0.9)
     first = evaluated({**state(), "draft_answers": 0.3}, judge)
     reread: State = {**state(), "standalone": "Fee?", "attempts": first["attempts"]}
-    last = evaluated({**reread, "draft_answers": 0.8}, judge, max_retries=1)
+    last = evaluated({**reread, "draft_answers": 0.8}, judge, **{"loop.max_retries": 1})
     assert [a["evaluation"]["answers"] for a in last["attempts"]] == [0.3, 0.3]
     assert not last["evaluation"]["passed"]
     silent = evaluated(state(ABSTENTION), judge)

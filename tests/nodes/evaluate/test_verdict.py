@@ -22,7 +22,13 @@ from lexloop.nodes.evaluate.verdict import (
     warning_for,
 )
 
-BARS = Settings(min_answer_relevance=0.4, min_context_relevance=0.5, min_groundedness=0.6)
+BARS = Settings(
+    **{
+        "loop.min_answer_relevance": 0.4,
+        "loop.min_context_relevance": 0.5,
+        "loop.min_groundedness": 0.6,
+    }
+)
 
 
 def tried(number: int, verdict: Evaluation, **changed: object) -> Attempt:
@@ -52,7 +58,13 @@ def test_each_score_must_reach_its_setting(scores: tuple[float | None, ...], pas
 
 
 def test_an_unresolved_score_does_not_pass_a_bar_of_zero() -> None:
-    none = Settings(min_answer_relevance=0, min_context_relevance=0, min_groundedness=0)
+    none = Settings(
+        **{
+            "loop.min_answer_relevance": 0,
+            "loop.min_context_relevance": 0,
+            "loop.min_groundedness": 0,
+        }
+    )
     assert passes(Judgement(0.0, 0.0, 0.0), none)
     assert not passes(Judgement(None, 0.0, 0.0), none)
 
@@ -72,7 +84,7 @@ def test_an_unresolved_score_does_not_pass_a_bar_of_zero() -> None:
 def test_how_likely_it_answers_stands_for_relevance(
     scores: tuple[float | None, ...], answers: float | None, passed: bool
 ) -> None:
-    bars = BARS.changed(min_answers=0.7)
+    bars = BARS.changed(**{"loop.min_answers": 0.7})
     assert passes(Judgement(*scores, answers=answers), bars) is passed
 
 
@@ -107,9 +119,9 @@ def test_what_came_of_a_question() -> None:
 def test_retries_are_counted() -> None:
     low = evaluation(0.1, 0.1, 0.1)
     attempts = [tried(number, low) for number in (1, 2, 3)]
-    allowed = [may_retry(attempts[:n], Settings(max_retries=2)) for n in (1, 2, 3)]
+    allowed = [may_retry(attempts[:n], Settings(**{"loop.max_retries": 2})) for n in (1, 2, 3)]
     assert allowed == [True, True, False]
-    assert not may_retry(attempts[:1], Settings(max_retries=0))
+    assert not may_retry(attempts[:1], Settings(**{"loop.max_retries": 0}))
 
 
 def test_what_passed_or_has_no_documents_is_not_tried_again() -> None:

@@ -38,7 +38,7 @@ the two of them as long as the line is made fast. Article 9 is left empty.
 
 @pytest.fixture(scope="module")
 def view() -> View:
-    tools = tools_for(Settings(chunk_tokens=32, chunk_overlap=0), load_minilm())
+    tools = tools_for(Settings(**{"chunking.tokens": 32, "chunking.overlap": 0}), load_minilm())
     made = build_collection([Document("ferry.txt", "Ferry Act", LAW)], tools)
     return made.seen_by(Filters())
 
@@ -76,7 +76,7 @@ def test_what_is_not_there_is_not_found(view: View) -> None:
 def test_of_very_much_the_first() -> None:
     lines = "".join(f"{n}. A ferry shall carry bell number {n}, which is made of brass and is rung "
                     f"by the mate on watch {n}.\n" for n in range(1, 60))  # fmt: skip
-    tools = tools_for(Settings(chunk_tokens=32, chunk_overlap=0), load_minilm())
+    tools = tools_for(Settings(**{"chunking.tokens": 32, "chunking.overlap": 0}), load_minilm())
     law = Document("bells.txt", "Bells", f"Article 1\nBells\n{lines}")
     made = build_collection([law], tools).seen_by(Filters())
     first = [chunk["id"] for chunk in made.every_chunk()]

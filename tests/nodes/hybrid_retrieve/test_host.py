@@ -3,7 +3,7 @@
 import pytest
 
 from lexloop.core.metadata import Metadata
-from lexloop.core.settings import Settings
+from lexloop.core.settings_groups import Linear
 from lexloop.nodes.hybrid_retrieve.host import host_score, with_host
 
 SCORES = {"statute": 1.0, "guidance": 0.25, "law.example": 0.75}
@@ -31,7 +31,7 @@ def test_a_nameless_entry_is_nobodys_score() -> None:
 
 
 def test_statutes_stand_above_rules_and_guidance() -> None:
-    scores = Settings().host_scores
+    scores = Linear().host_scores
     order = [host_score(Metadata(kind=kind), scores) for kind in ("statute", "rule", "guidance")]
     assert order == sorted(order, reverse=True)
     assert len(set(order)) == 3

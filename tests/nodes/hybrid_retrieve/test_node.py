@@ -30,7 +30,7 @@ METADATA = {
     "law": Metadata(kind="statute", jurisdiction="Port"),
     "rule": Metadata(kind="rule", jurisdiction="Port", host="harbour.example"),
 }
-FUSIONS = ("standardised", "linear", "rrf", "weighted_rrf")
+FUSIONS = ("standardised", "linear", "rrf")
 Retrieve = Callable[..., list[Candidate]]
 
 
@@ -61,9 +61,11 @@ def retrieve(backend: MemoryBackend) -> Retrieve:
 
 
 @pytest.mark.parametrize("fusion", FUSIONS)
-@pytest.mark.parametrize("level", ["chunk", "document"])
-def test_the_section_that_answers_is_found(retrieve: Retrieve, fusion: str, level: str) -> None:
-    found = retrieve(state(), fusion=fusion, fusion_level=level)
+@pytest.mark.parametrize("level", [None, 3])
+def test_the_section_that_answers_is_found(
+    retrieve: Retrieve, fusion: str, level: int | None
+) -> None:
+    found = retrieve(state(), **{"fusion": fusion, "fusion.documents": level})
     assert PENALTIES in [candidate["id"] for candidate in found[:2]]
     assert set(found[0]["signals"]) == {"lexical", "dense"}
     scores = [candidate["score"] for candidate in found]
@@ -71,8 +73,9 @@ def test_the_section_that_answers_is_found(retrieve: Retrieve, fusion: str, leve
 
 
 def test_scores_are_plain_floats(retrieve: Retrieve) -> None:
-    for fusion in FUSIONS:
-        for candidate in retrieve(state(), fusion=fusion, host_boost=0.1):
+    boosted = {"fusion": "linear", "fusion.host_boost": 0.1}
+    for chosen in (boosted, *({"fusion": fusion} for fusion in FUSIONS)):
+        for candidate in retrieve(state(), **chosen):
             assert type(candidate["score"]) is float
             assert all(type(signal) is float for signal in candidate["signals"].values())
 
@@ -85,13 +88,13 @@ def test_a_candidate_is_its_chunk(retrieve: Retrieve) -> None:
 
 
 def test_candidates_are_limited_but_never_to_fewer_than_k(retrieve: Retrieve) -> None:
-    assert len(retrieve(state(k=3), candidates=2)) == 3
-    assert len(retrieve(state(k=1), candidates=2)) == 2
+    assert len(retrieve(state(k=3), **{"retrieval.candidates": 2})) == 3
+    assert len(retrieve(state(k=1), **{"retrieval.candidates": 2})) == 2
 
 
 def test_equal_scores_go_by_id() -> None:
     twins = MemoryBackend([chunk("c#0", "fee"), chunk("a#0", "fee"), chunk("b#0", "fee")])
-    found = finished(state("fee", k=2), twins, candidates=2)["candidates"]
+    found = finished(state("fee", k=2), twins, **{"retrieval.candidates": 2})["candidates"]
     assert [candidate["id"] for candidate in found] == ["a#0", "b#0"]
 
 
@@ -107,7 +110,9 @@ def test_sub_queries_bring_up_what_they_ask_for(retrieve: Retrieve) -> None:
 def test_a_sub_query_counts_for_less_than_the_question(retrieve: Retrieve) -> None:
     linear = {"fusion": "linear"}
     whole = {c["id"]: c["score"] for c in retrieve(state("notice of a new fee"), **linear)}
-    for candidate in retrieve(state("zzz", ["notice of a new fee"]), candidates=1, **linear):
+    for candidate in retrieve(
+        state("zzz", ["notice of a new fee"]), **{"retrieval.candidates": 1}, **linear
+    ):
         expected = SUB_QUERY_WEIGHT * whole[candidate["id"]]
         assert candidate["score"] == pytest.approx(expected)
 
@@ -123,7 +128,9 @@ def test_all_queries_are_searched_in_one_batch_and_few_texts_fetched(
     backend: MemoryBackend,
 ) -> None:
     asked = state(queries=["fee", QUESTION])
-    found = finished(asked, backend, fusion="linear", candidates=3, as_of="any")
+    found = finished(
+        asked, backend, fusion="linear", **{"retrieval.candidates": 3, "access.as_of": "any"}
+    )
     batch = ([QUESTION, "fee"], 12)
     ids = [candidate["id"] for candidate in found["candidates"]]
     assert backend.asked == [("lexical", batch), ("vector", batch), ("chunks", ids)]
@@ -132,7 +139,7 @@ def test_all_queries_are_searched_in_one_batch_and_few_texts_fetched(
 def test_tokens_are_compared_once_a_query_with_all_that_either_search_found(
     backend: MemoryBackend,
 ) -> None:
-    finished(state(queries=["fee", QUESTION]), backend, candidates=3)
+    finished(state(queries=["fee", QUESTION]), backend, **{"retrieval.candidates": 3})
     (lexical, batch), (vector, same), first, second, (chunks, _) = backend.asked
     assert (lexical, vector, chunks) == ("lexical", "vector", "chunks")
     assert batch == same == ([QUESTION, "fee"], 12)  # four times as many as go on
@@ -190,7 +197,11 @@ def test_a_chunk_removed_in_between_is_left_out(backend: MemoryBackend, retrieve
 def test_authority_is_a_signal_where_it_counts(backend: MemoryBackend, retrieve: Retrieve) -> None:
     plain = {candidate["id"]: candidate for candidate in retrieve(state(), fusion="linear")}
     assert "metadata" not in [name for name, _ in backend.asked]
-    chosen = {"fusion": "linear", "host_boost": 0.5, "host_scores": {"harbour.example": 0.5}}
+    chosen = {
+        "fusion": "linear",
+        "fusion.host_boost": 0.5,
+        "fusion.host_scores": {"harbour.example": 0.5},
+    }
     boosted = retrieve(state(), **chosen)
     assert ("metadata", {"law", "rule"}) in backend.asked
     for candidate in boosted:
@@ -201,16 +212,8 @@ def test_authority_is_a_signal_where_it_counts(backend: MemoryBackend, retrieve:
 
 
 def test_document_level_gives_chunks_of_the_best_documents_alone(retrieve: Retrieve) -> None:
-    found = retrieve(state(), fusion_level="document", fusion_documents=1)
+    found = retrieve(state(), **{"fusion.documents": 1})
     assert {candidate["document"] for candidate in found} == {"rule"}
-
-
-def test_a_weight_that_is_not_read_is_said_once_a_question(backend: MemoryBackend) -> None:
-    update = finished(state(), backend, fusion="rrf", bm25_boost=0.9)
-    (notice,) = update["degraded"]
-    assert (notice["node"], notice["wanted"]) == ("hybrid_retrieve", "bm25_boost=0.9")
-    again: State = {**state(), "degraded": update["degraded"]}
-    assert "degraded" not in finished(again, backend, fusion="rrf", bm25_boost=0.9)
 
 
 def test_the_defaults_degrade_nothing(backend: MemoryBackend) -> None:
@@ -222,10 +225,10 @@ def test_no_backend_finds_nothing() -> None:
 
 
 @pytest.mark.parametrize("fusion", FUSIONS)
-@pytest.mark.parametrize("level", ["chunk", "document"])
-def test_nothing_admitted_finds_nothing(retrieve: Retrieve, fusion: str, level: str) -> None:
-    chosen = {"fusion": fusion, "fusion_level": level, "host_boost": 0.1}
-    assert retrieve(state(), jurisdictions=["Elsewhere"], **chosen) == []
+@pytest.mark.parametrize("level", [None, 3])
+def test_nothing_admitted_finds_nothing(retrieve: Retrieve, fusion: str, level: int | None) -> None:
+    chosen = {"fusion": fusion, "fusion.documents": level, "access.jurisdictions": ["Elsewhere"]}
+    assert retrieve(state(), **chosen) == []
 
 
 @pytest.mark.parametrize("question", ["?", "ἀλήθεια", "the of and", "\x00", "a" * 4000, "§"])
@@ -235,9 +238,9 @@ def test_any_text_can_be_searched(retrieve: Retrieve, question: str) -> None:
 
 def test_advice_to_search_more_broadly_brings_up_more(retrieve: Retrieve) -> None:
     advice = {"question": QUESTION, "queries": [], "guidance": "", "strategy": "broaden"}
-    assert len(retrieve({**state(k=1), "advice": advice}, candidates=3)) == 6
+    assert len(retrieve({**state(k=1), "advice": advice}, **{"retrieval.candidates": 3})) == 6
     narrow = {**advice, "strategy": "operative"}
-    assert len(retrieve({**state(k=1), "advice": narrow}, candidates=3)) == 3
+    assert len(retrieve({**state(k=1), "advice": narrow}, **{"retrieval.candidates": 3})) == 3
 
 
 @pytest.mark.parametrize(("candidates", "known"), [(30, True), (1, False)])
@@ -249,8 +252,10 @@ def test_a_retry_goes_on_from_the_passages_before(
     before = {**notice, "score": 1.0, "signals": {}, "n": 1}
     advice = {"question": question, "queries": [], "guidance": "", "strategy": "whole"}
     asked: State = {**state(question, k=1), "passages": [before], "advice": advice}
-    found = finished(asked, small, candidates=candidates)["candidates"]
-    plain = finished(state(question, k=1), small, candidates=candidates)["candidates"]
+    found = finished(asked, small, **{"retrieval.candidates": candidates})["candidates"]
+    plain = finished(state(question, k=1), small, **{"retrieval.candidates": candidates})[
+        "candidates"
+    ]
     followed = [one for one in found if FOLLOWED in one["signals"]]
     assert notice["id"] in [one["id"] for one in followed]
     assert [one["id"] for one in found[: len(plain)]] == [one["id"] for one in plain]
@@ -289,16 +294,15 @@ SOURCES = st.dictionaries(
 CHOSEN: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {
         "fusion": st.sampled_from(FUSIONS),
-        "fusion_level": st.sampled_from(["chunk", "document"]),
-        "host_boost": st.sampled_from([0.0, 0.5]),
-        "candidates": st.integers(1, 3),
+        "fusion.documents": st.sampled_from([None, 3]),
+        "retrieval.candidates": st.integers(1, 3),
     },
     optional={
-        "allowed_tags": st.sets(st.sampled_from(["staff", "legal"])).map(tuple),
-        "as_of": st.sampled_from(["any", "today", "2022-06-01"]),
-        "jurisdictions": st.just(("Port",)),
-        "source_kinds": st.sampled_from([("statute",), ("rule", "case")]),
-        "hosts": st.just(("a.example",)),
+        "access.tags": st.sets(st.sampled_from(["staff", "legal"])).map(tuple),
+        "access.as_of": st.sampled_from(["any", "today", "2022-06-01"]),
+        "access.jurisdictions": st.just(("Port",)),
+        "access.kinds": st.sampled_from([("statute",), ("rule", "case")]),
+        "access.hosts": st.just(("a.example",)),
     },
 )
 
@@ -313,12 +317,12 @@ def test_nothing_outside_the_filter_surfaces_and_nothing_inside_is_crowded_out(
     filters = Filters.of(Settings(**chosen))
     admitted = {name for name, metadata in sources.items() if filters.admits(metadata)}
     assert {candidate["document"] for candidate in found} <= admitted
-    assert len(found) == min(chosen["candidates"], 3 * len(admitted))
+    assert len(found) == min(chosen["retrieval.candidates"], 3 * len(admitted))
 
 
 def test_what_the_question_points_to_comes_first_in_its_order(backend: MemoryBackend) -> None:
     backend.points_to = ["law#1", "law#0"]
-    found = finished(state(), backend, candidates=3)["candidates"]
+    found = finished(state(), backend, **{"retrieval.candidates": 3})["candidates"]
     assert [candidate["id"] for candidate in found[:2]] == ["law#1", "law#0"]
     assert [candidate["signals"].get("pointed") for candidate in found[:3]] == [1.0, 1.0, None]
     assert len({candidate["id"] for candidate in found}) == len(found)
@@ -331,7 +335,7 @@ def test_of_a_whole_chapter_what_the_search_found_in_it_comes_first() -> None:
     whole = {"document": "law", "place": 0, "label": "Chapter I", "start": 0, "end": 600}
     asked = {"units": [whole], "chunks": backend.points_to, "told": [], "only": False}
     backend.pointed = lambda question: asked
-    found = finished(state("fee mooring"), backend, candidates=3)["candidates"]
+    found = finished(state("fee mooring"), backend, **{"retrieval.candidates": 3})["candidates"]
     assert found[0]["id"] == "law#500"
     assert "pointed" in found[0]["signals"]
 
@@ -362,7 +366,9 @@ def test_what_supports_is_kept_apart_and_crowds_nothing_out(
     fusion: str, operative: int, recitals: int, kept: tuple[int, int]
 ) -> None:
     backend = with_recitals(operative, recitals)
-    found = finished(state("fee"), backend, fusion=fusion, candidates=6)["candidates"]
+    found = finished(state("fee"), backend, fusion=fusion, **{"retrieval.candidates": 6})[
+        "candidates"
+    ]
     beside = [bool(candidate.get("supporting")) for candidate in found]
     assert beside == [False] * kept[0] + [True] * kept[1]
     for part in (found[: kept[0]], found[kept[0] :]):
@@ -371,7 +377,7 @@ def test_what_supports_is_kept_apart_and_crowds_nothing_out(
 
 
 def test_seven_candidates_have_room_for_two_that_support() -> None:
-    found = finished(state("fee"), with_recitals(9, 7), candidates=7)["candidates"]
+    found = finished(state("fee"), with_recitals(9, 7), **{"retrieval.candidates": 7})["candidates"]
     assert [bool(c.get("supporting")) for c in found] == [False] * 7 + [True] * 2
 
 
@@ -380,7 +386,7 @@ def test_what_defines_a_term_comes_first_where_its_meaning_is_asked(
 ) -> None:
     backend.terms = {"hull inspection": ["law#2"]}
     asked = "What is a hull inspection, and who pays?"
-    found = finished(state(asked), backend, candidates=3)["candidates"]
+    found = finished(state(asked), backend, **{"retrieval.candidates": 3})["candidates"]
     plain = finished(state(asked.replace("hull inspection", "survey")), backend)["candidates"]
     assert found[0]["id"] == "law#2"
     assert found[0]["signals"]["defining"] == 1.0
@@ -391,7 +397,9 @@ def test_what_defines_a_term_comes_first_where_its_meaning_is_asked(
 
 def test_what_is_pointed_to_goes_before_what_defines(backend: MemoryBackend) -> None:
     backend.terms, backend.points_to = {"berth": ["law#2", "law#1"]}, ["law#1", "law#0"]
-    found = finished(state("What is a berth?"), backend, candidates=3)["candidates"]
+    found = finished(state("What is a berth?"), backend, **{"retrieval.candidates": 3})[
+        "candidates"
+    ]
     assert [candidate["id"] for candidate in found[:3]] == ["law#1", "law#0", "law#2"]
     assert {"pointed", "defining"} <= found[0]["signals"].keys()
 

@@ -177,15 +177,18 @@ def test_scores_set_k_and_the_plan_says_so() -> None:
         candidate("b", "three four", 0.95),
         candidate("c", "five six", 0.5),
     ]
-    adaptive = Settings(adapt_k="scores")
+    adaptive = Settings(**{"plan.k": "scores"})
     update = rerank(state(pool, k=3), runtime(reranker=NoReranker(), settings=adaptive))
     assert ids(update["passages"]) == ["a", "b"]  # c weighs exp(-0.5 / 0.08) = 0.002 of a
     assert update["plan"] == {"k": 2, "Q": 3, "K": 3, "S": 1}
     one = rerank(
-        state(pool, k=3), runtime(reranker=NoReranker(), settings=adaptive.changed(max_k=1))
+        state(pool, k=3),
+        runtime(reranker=NoReranker(), settings=adaptive.changed(**{"plan.k.most": 1})),
     )
     assert (ids(one["passages"]), one["plan"]["k"]) == (["a"], 1)
-    fixed = rerank(state(pool, k=3), runtime(reranker=NoReranker(), settings=adaptive.changed(k=3)))
+    fixed = rerank(
+        state(pool, k=3), runtime(reranker=NoReranker(), settings=adaptive.changed(**{"plan.k": 3}))
+    )
     assert (len(fixed["passages"]), "plan" in fixed) == (3, False)
     assert (
         rerank(state([], k=3), runtime(reranker=NoReranker(), settings=adaptive))["plan"]["k"] == 0
@@ -206,7 +209,7 @@ def test_what_the_question_points_to_is_taken_whole_and_first(small: View, reran
     few = rerank(state(pool, k=1), runtime(reranker=chosen))["passages"]
     assert ids(few) == [chunk["id"] for chunk in chunks[:3]]
     by_scores = rerank(
-        state(pool[:3], k=1), runtime(reranker=chosen, settings=Settings(adapt_k="scores"))
+        state(pool[:3], k=1), runtime(reranker=chosen, settings=Settings(**{"plan.k": "scores"}))
     )
     assert len(by_scores["passages"]) == 3
 

@@ -1,0 +1,182 @@
+"""Settings from files and the environment; each source counts more than those before it.
+
+1. the defaults
+2. ``lexloop.toml`` in the user's configuration folder, or the file that ``LEXLOOP_CONFIG`` names
+3. ``lexloop.toml`` beside the documents, or in the folder of an index
+4. the environment: ``LEXLOOP_GROUP__FIELD``, as in ``LEXLOOP_FUSION__BM25_BOOST=0.3``
+5. what the caller names: options of a command, arguments of a function, the context of a run
+
+The file beside documents may come with them, from whoever wrote them: it says how they are cut and
+searched, never who may see what nor to which host text is sent.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from tomllib import TOMLDecodeError
+from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, create_model
+from pydantic_settings import BaseSettings, EnvSettingsSource, TomlConfigSettingsSource
+
+from lexloop.core.errors import SettingsError
+from lexloop.core.settings import SAMPLE_CORPUS, Settings
+from lexloop.core.settings_names import METHODS, VARIANTS, Variant
+
+FILE = "lexloop.toml"
+_MOST_BYTES = 1024 * 1024
+_WHOSE = ("corpus", "access", "model", "deadline_s")
+_PREFIX = "LEXLOOP_"
+_Value = dict[str, Any] | str | None
+_VARIABLES: dict[str, Any] = {
+    f"{_PREFIX}{name}".upper(): (_Value, None) for name in (*Settings.model_fields, "variant")
+}
+_Environment = create_model("_Environment", __base__=BaseSettings, **_VARIABLES)
+
+
+def configured(*named: Mapping[str, Any] | Path) -> Settings:
+    """The settings of files and environment, and over them what is named.
+
+    Args:
+        named: Settings by name, or a file of them; later ones count more.
+
+    Raises:
+        SettingsError: A file cannot be read, or one of them names what is no setting or no value.
+    """
+    user = _user_file()
+    sources = [
+        (f"{user}: ", _of_file(user)),
+        ("", _of_environment()),
+        *((f"{one}: ", read_file(one)) if isinstance(one, Path) else ("", one) for one in named),
+    ]
+    said = (str(values["corpus"]) for _, values in reversed(sources) if values.get("corpus"))
+    sources.insert(1, _beside(next(said, SAMPLE_CORPUS)))
+    settings = Settings()
+    for where, values in sources:
+        try:
+            settings = settings.changed(**values)
+        except SettingsError as error:
+            raise SettingsError(f"{where}{error.what}", error.hint) from error
+    return settings
+
+
+def described(name: str) -> tuple[Any, str, Any]:
+    """A setting's annotation, description and default, for those who offer it.
+
+    Args:
+        name: Of the setting, ``variant`` included.
+    """
+    if name == "variant":
+        return Variant, VARIANTS, "hypa"
+    group, _, field = name.partition(".")
+    info = Settings.model_fields[group]
+    if not field:
+        return info.annotation, info.description or "", info.default
+    if group in METHODS and field == "method":
+        said = f"{(info.description or '').rstrip('.')}; the sizes and weights are settings."
+        return Literal[tuple(METHODS[group])], said, info.default.method
+    own = type(info.default).model_fields[field]
+    return own.annotation, own.description or "", own.default
+
+
+def read_value(name: str, text: str) -> Any:
+    """What a setting's text stands for: JSON, unless the setting is a text itself.
+
+    Args:
+        name: Of the setting.
+        text: As typed or found in the environment.
+    """
+    if name in _TEXTS:
+        return text
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+def read_file(path: Path) -> dict[str, Any]:
+    """The settings of a TOML or JSON file; their values are checked where they are used.
+
+    Raises:
+        SettingsError: It cannot be read, or holds something else.
+    """
+    hint = "Give TOML, or a JSON object such as `lexloop tune --out FILE` writes."
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise SettingsError(f"{path} is larger than {_MOST_BYTES} bytes.", hint)
+        if path.suffix == ".toml":
+            return TomlConfigSettingsSource(_Environment, toml_file=path)()
+        found = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, TOMLDecodeError, ValueError, RecursionError) as error:
+        raise SettingsError(f"The settings in {path} cannot be read: {error}.", hint) from error
+    if not isinstance(found, dict):
+        raise SettingsError(f"{path} holds a {type(found).__name__}, not an object.", hint)
+    return found
+
+
+def _of_file(path: Path) -> dict[str, Any]:
+    return read_file(path) if path.is_file() else {}
+
+
+def _user_file() -> Path:
+    from platformdirs import user_config_path
+
+    return Path(os.environ.get("LEXLOOP_CONFIG") or user_config_path("lexloop") / FILE)
+
+
+def _beside(corpus: str) -> tuple[str, dict[str, Any]]:
+    """The file beside a corpus and its settings.
+
+    Raises:
+        SettingsError: They say who may see what, or where text is sent.
+    """
+    if corpus == SAMPLE_CORPUS or "\0" in corpus:
+        return "", {}
+    place = Path(corpus)
+    file = (place if place.is_dir() else place.parent) / FILE
+    found = _of_file(file)
+    index = found.get("index", {})
+    sent = str(index.get("embedder", "")) if isinstance(index, Mapping) else ""
+    others = [name for name in found if name.partition(".")[0] in _WHOSE]
+    if others or sent.startswith(("openai:", "sentence-transformers:", "trained:")):
+        raise SettingsError(
+            f"{file} sets {others[0] if others else 'index.embedder'}, which documents do not say.",
+            "Set it in your own configuration, in the environment or by an option.",
+        )
+    return f"{file}: ", found
+
+
+def _of_environment() -> dict[str, Any]:
+    """The settings among the environment's variables; k and K of the plan differ by their case."""
+    source = EnvSettingsSource(
+        _Environment, case_sensitive=True, env_nested_delimiter="__", env_ignore_empty=True
+    )
+    values, found = source(), dict[str, Any]()
+    for variable, info in _Environment.model_fields.items():
+        name, value = variable.removeprefix(_PREFIX).lower(), values.get(variable)
+        if not isinstance(value, dict | None):
+            found[name] = str(value) if name in _TEXTS else value
+            value = source.explode_env_vars(variable, info, source.env_vars)
+        for field, one in (value or {}).items():
+            known = field if field in _FIELDS[name] else field.lower()
+            text = isinstance(one, str)
+            found[f"{name}.{known}"] = read_value(f"{name}.{known}", one) if text else one
+    return found
+
+
+def _fields(name: str) -> dict[str, Any]:
+    """The annotations of a group's fields, whatever its method."""
+    annotation = Settings.model_fields[name].annotation
+    kinds = [kind for kind in (annotation, *get_args(annotation)) if isinstance(kind, type)]
+    models = [kind for kind in kinds if issubclass(kind, BaseModel)]
+    return {field: info.annotation for kind in models for field, info in kind.model_fields.items()}
+
+
+_FIELDS = {name: _fields(name) for name in Settings.model_fields}
+_TEXTS = {"corpus"} | {
+    f"{name}.{field}"
+    for name, fields in _FIELDS.items()
+    for field, annotation in fields.items()
+    if annotation in (str, str | None)
+}

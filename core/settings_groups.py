@@ -1,0 +1,398 @@
+"""The groups of settings. Where a group has methods, each has the fields that apply to it alone."""
+
+from datetime import date
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Tag = Annotated[str, Field(min_length=1, max_length=200)]
+ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+
+
+class Group(BaseModel):
+    """Settings that belong together."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class IndexSettings(Group):
+    """What an index holds beside the text."""
+
+    embedder: str = Field(
+        default="embedded",
+        description="embedded (the MiniLM that ships trained), minilm (as it was before), "
+        "`trained:FOLDER` (by `lexloop finetune embedder`), `sentence-transformers:NAME`, or "
+        "`openai:NAME`.",
+        pattern=r"^(embedded|minilm|trained:.+|sentence-transformers:.+|openai:.+)$",
+    )
+    windows: Literal["statements", "whole"] = Field(
+        default="statements",
+        description="What of a chunk is embedded: the whole and each of its statements, or the "
+        "whole alone, which takes a third of the space and of the time.",
+    )
+    token_vectors: bool = Field(
+        default=True,
+        description="Whether the embedded embedder's vectors of every token are stored, 128 bytes "
+        "each, for the reranker to compare with those of the question; without them it goes by "
+        "statements alone.",
+    )
+    dense: Literal["auto", "flat", "hnsw", "ivf"] = Field(
+        default="auto",
+        description="How vectors are searched: exactly, by HNSW, or by IVF with 8-bit codes; "
+        "auto decides by their number.",
+    )
+    triplets: Literal["embedded", "model"] = Field(
+        default="embedded", description="Who extracts triplets when a corpus is indexed."
+    )
+
+
+class _Overlapping(Group):
+    """Chunks of a size, of which neighbours share a part."""
+
+    @model_validator(mode="after")
+    def _shares_less_than_a_chunk(self) -> Self:
+        size, overlap = list(type(self).model_fields)[1:]
+        if getattr(self, overlap) >= getattr(self, size):
+            raise ValueError(
+                f"{overlap} is {getattr(self, overlap)} and {size} {getattr(self, size)}, but "
+                "neighbours must share less than a chunk"
+            )
+        return self
+
+
+class BySentences(_Overlapping):
+    """Whole sentences up to a size; with auto the provisions of a law, where there are some."""
+
+    method: Literal["auto", "sentence"] = Field(
+        default="auto",
+        description="auto takes the paragraphs of numbered provisions where there are some, and "
+        "sentences otherwise.",
+    )
+    tokens: int = Field(default=512, ge=16, le=8192, description="The most tokens of a chunk.")
+    overlap: int = Field(default=200, ge=0, le=4096, description="The tokens neighbours share.")
+
+
+class ByProvisions(Group):
+    """The paragraphs of numbered provisions."""
+
+    method: Literal["provisions"] = Field(default="provisions", description="By provisions.")
+
+
+class ByMeaning(Group):
+    """Sentences that are near each other."""
+
+    method: Literal["semantic"] = Field(default="semantic", description="By likeness.")
+    dissimilarity: Share = Field(
+        default=0.9,
+        description="The share of sentence-to-sentence distances below which a pair stays "
+        "together.",
+    )
+    buffer: int = Field(
+        default=1, ge=0, le=10, description="Neighbours that are read with each sentence."
+    )
+
+
+class ByPattern(Group):
+    """Chunks that begin where a pattern matches."""
+
+    method: Literal["pattern"] = Field(
+        default="pattern", description="A chunk begins where a pattern matches."
+    )
+    pattern: str = Field(
+        default=r"^§", min_length=1, max_length=500, description=r"For example `^Article \d+$`."
+    )
+
+
+class ByCharacters(_Overlapping):
+    """Chunks of so many characters."""
+
+    method: Literal["characters"] = Field(
+        default="characters", description="Chunks of so many characters (Sultania et al. table 1)."
+    )
+    chars: int = Field(default=1000, ge=50, le=100_000, description="Characters of a chunk.")
+    chars_overlap: int = Field(
+        default=100, ge=0, le=50_000, description="The characters neighbours share."
+    )
+
+
+Chunking = BySentences | ByProvisions | ByMeaning | ByPattern | ByCharacters
+
+
+class AccessSettings(Group):
+    """Who asks, and which documents are searched."""
+
+    tags: tuple[Tag, ...] = Field(
+        default=(),
+        description="Access tags of whoever asks; documents with other tags are never searched, "
+        "documents without tags are public.",
+    )
+    as_of: str = Field(
+        default="today",
+        pattern=r"^(any|today|\d{4}-\d{2}-\d{2})$",
+        description="Answer from the law in force on this day (YYYY-MM-DD), today, or any day.",
+    )
+    jurisdictions: tuple[Tag, ...] = Field(
+        default=(), description="Only documents of these jurisdictions; none for all."
+    )
+    kinds: tuple[Literal["statute", "rule", "guidance", "case"], ...] = Field(
+        default=(), description="Only these kinds of sources; none for all."
+    )
+    hosts: tuple[Tag, ...] = Field(
+        default=(), description="Only documents of these publishers' hosts; none for all."
+    )
+
+    @field_validator("as_of")
+    @classmethod
+    def _is_a_day(cls, as_of: str) -> str:
+        if as_of not in ("any", "today"):
+            date.fromisoformat(as_of)
+        return as_of
+
+
+class ClassPlan(Group):
+    """How much a question of one complexity class may retrieve."""
+
+    k: int = Field(ge=1, le=50, description="Passages for the answer.")
+    Q: int = Field(ge=0, le=20, description="Sub-queries.")
+    K: int = Field(ge=0, le=20, description="Knowledge-graph keywords.")
+    S: int = Field(ge=0, le=5, description="Knowledge-graph path length.")
+
+
+class ByScores(Group):
+    """k by how the reranked candidates' scores fall off."""
+
+    min_share: float = Field(
+        default=0.05,
+        gt=0.0,
+        le=1.0,
+        description="A passage is taken while it holds this share of all candidates' weight.",
+    )
+    most: int = Field(default=10, ge=1, le=50, description="The most passages taken.")
+
+
+class PlanSettings(Group):
+    """How much a question may retrieve, and what tells."""
+
+    classes: Literal[2, 3] | Annotated[tuple[ClassPlan, ...], Field(min_length=2, max_length=3)] = (
+        Field(
+            default=3,
+            description="Complexity classes: 2 or 3, with HyPA-RAG's tables 6 and 7, or k, Q, K "
+            "and S of each class, simplest first.",
+        )
+    )
+    k: Literal["class"] | Annotated[int, Field(ge=1, le=50)] | ByScores = Field(
+        default="class",
+        description="Passages for the answer: by the question's class, a number, or `scores`, "
+        "which goes by the scores of the reranked candidates.",
+    )
+    Q: int | None = Field(default=None, ge=0, le=20, description="Fix Q, the sub-queries.")
+    K: int | None = Field(
+        default=None, ge=0, le=20, description="Fix K, the knowledge-graph keywords."
+    )
+    S: int | None = Field(
+        default=None, ge=0, le=5, description="Fix S, the knowledge-graph path length."
+    )
+    classifier: str = Field(
+        default="embedded",
+        pattern=r"^(embedded(:.+)?|transformer:.+|zero_shot:.+)$",
+        description="Which complexity classifier: embedded, `embedded:FOLDER` of one trained on "
+        "other questions, `transformer:NAME` or `zero_shot:NAME` by folder or hub id.",
+    )
+    min_class_probability: Share = Field(
+        default=0.5, description="Below this probability the classifier takes the middle class."
+    )
+
+    @property
+    def count(self) -> Literal[2, 3]:
+        """How many complexity classes there are."""
+        count = self.classes if isinstance(self.classes, int) else len(self.classes)
+        return 2 if count == 2 else 3
+
+    @field_validator("k", mode="before")
+    @classmethod
+    def _by_scores(cls, k: Any) -> Any:
+        return ByScores() if k == "scores" else k
+
+
+class RetrievalSettings(Group):
+    """Where passages come from, and in which order they reach the answer."""
+
+    source: Literal["corpus", "none"] = Field(
+        default="corpus",
+        description="none lets the model answer alone, without passages and citations.",
+    )
+    rewriter: Literal["auto", "embedded", "model", "none"] = Field(
+        default="auto", description="Query rewriting; auto uses the model where one is configured."
+    )
+    knowledge_graph: Literal["embedded", "none"] = Field(
+        default="embedded", description="Whether the knowledge graph is searched."
+    )
+    reranker: str = Field(
+        default="embedded",
+        pattern=r"^(embedded|none|cross_encoder(:.+)?)$",
+        description="How candidates are reordered before the k passages are taken: embedded, none, "
+        "or `cross_encoder:NAME`, by default BAAI/bge-reranker-large (HyPA-RAG section 8.4).",
+    )
+    candidates: int = Field(
+        default=30, ge=1, le=500, description="Fused chunks that go to the reranker; k come out."
+    )
+
+
+class _Fused(Group):
+    documents: int | None = Field(
+        default=None, ge=1, le=100, description="Take chunks of so many best documents alone."
+    )
+
+
+class Standardised(_Fused):
+    """The sum of the signals, each in its own standard deviations."""
+
+    method: Literal["standardised"] = Field(
+        default="standardised",
+        description="The sum of BM25, cosine and token vectors, each standardised.",
+    )
+
+
+class Linear(_Fused):
+    """Cosine plus weighted BM25 (Sultania et al. equation 1)."""
+
+    method: Literal["linear"] = Field(default="linear", description="Cosine plus weighted BM25.")
+    bm25_boost: float = Field(default=0.4, ge=0.0, le=10.0, description="Weight of BM25.")
+    normalisation: Literal["max", "minmax", "none"] = Field(
+        default="max", description="How BM25 is scaled; none is the paper's raw score."
+    )
+    host_boost: float = Field(
+        default=0.0, ge=0.0, le=10.0, description="Weight of a source's authority."
+    )
+    host_scores: dict[str, Share] = Field(
+        default={"statute": 1.0, "rule": 0.75, "case": 0.5, "guidance": 0.25},
+        description="The authority of a kind of source or of a publisher's host, from 0 to 1.",
+    )
+
+
+class ReciprocalRank(_Fused):
+    """Reciprocal rank fusion."""
+
+    method: Literal["rrf"] = Field(default="rrf", description="Reciprocal rank fusion.")
+    k: int = Field(default=60, ge=1, le=1000, description="The constant added to every rank.")
+    lexical_weight: Share = Field(
+        default=0.5, description="BM25's weight; the vectors have the rest."
+    )
+
+
+Fusion = Standardised | Linear | ReciprocalRank
+
+
+class AnswerSettings(Group):
+    """Who writes the answer, and how long it may be."""
+
+    generator: Literal["auto", "embedded", "model"] = Field(
+        default="auto", description="Who writes the answer: extracted sentences or the model."
+    )
+    statements: int = Field(
+        default=4, ge=1, le=50, description="How many statements the embedded generator quotes."
+    )
+    statement_words: int = Field(
+        default=300,
+        ge=1,
+        le=20_000,
+        description="How many words those statements may have together; the first is quoted whole.",
+    )
+    words: int = Field(
+        default=800,
+        ge=20,
+        le=20_000,
+        description="How many words of provisions the embedded generator quotes whole; what it "
+        "leaves out it names.",
+    )
+    max_prompt_similarity: Share = Field(
+        default=0.8,
+        description="An answer more similar to the system prompt than this is withheld.",
+    )
+
+
+class LoopSettings(Group):
+    """Who judges an answer, what it takes to pass, and how often it is tried again."""
+
+    evaluator: Literal["auto", "embedded", "model", "none"] = Field(
+        default="auto", description="Who judges the answer; none takes the first attempt unjudged."
+    )
+    prompt_engineer: Literal["auto", "embedded", "model"] = Field(
+        default="auto", description="Who rewords the question after a low score."
+    )
+    max_retries: int = Field(
+        default=2, ge=0, le=5, description="How often a low-scoring answer is tried again."
+    )
+    min_answers: Share = Field(
+        default=0.5,
+        description="Pass mark for how likely an extracted answer is to answer the question; the "
+        "marks for relevance are for those of which nobody says that.",
+    )
+    min_answer_relevance: Share = Field(
+        default=0.22,
+        description="Pass mark for answer relevance: one in twenty answers that belong to their "
+        "question scored lower where the embedded judge was calibrated.",
+    )
+    min_context_relevance: Share = Field(
+        default=0.25,
+        description="Pass mark for context relevance: one in twenty sets of passages that hold "
+        "the evidence scored lower where the embedded judge was calibrated.",
+    )
+    min_groundedness: Share = Field(
+        default=0.7,
+        description="Pass mark for groundedness: the strict end of the marks that told grounded "
+        "answers from others about equally well where the embedded judge was calibrated.",
+    )
+
+
+class ModelSettings(Group):
+    """The chat model, and what it is asked with; unset, sampling is left to its provider.
+
+    A parameter that the provider has no place for is an error; one that its host refuses is left
+    out of every further call to that model and listed in `degraded`.
+    """
+
+    name: str | None = Field(
+        default=None,
+        description="Chat model as `provider:name`, for example `openai:gpt-4o-mini`, or one of "
+        "this machine as `local:FOLDER`. Without one, every step runs embedded.",
+    )
+    fallback: bool = Field(
+        default=False,
+        description="When the model or the embedder fails, let the embedded implementation answer "
+        "instead; what it stood in for is listed in `degraded`.",
+    )
+    attempts: int = Field(
+        default=3,
+        ge=1,
+        le=10,
+        description="How often one model call may be tried, the first included.",
+    )
+    temperature: float | None = Field(
+        default=None,
+        ge=0.0,
+        le=2.0,
+        description="Sampling temperature. Unset: 0, and the provider's own where top_p is set or "
+        "the model takes no other, as OpenAI's reasoning models.",
+    )
+    top_p: float | None = Field(
+        default=None, gt=0.0, le=1.0, description="Share of the likeliest tokens to sample from."
+    )
+    seed: int | None = Field(
+        default=None, ge=0, lt=2**31, description="Seed of the sampling, where the host keeps one."
+    )
+    max_tokens: int | None = Field(
+        default=None, ge=1, description="The most tokens of one reply, its reasoning included."
+    )
+    num_ctx: int | None = Field(
+        default=None, ge=1, description="Context window in tokens, for the provider ollama."
+    )
+    reasoning_effort: ReasoningEffort | None = Field(
+        default=None, description="How long a reasoning model thinks; models know some of these."
+    )
+
+    @property
+    def asked_with(self) -> dict[str, Any]:
+        """The parameters of a reply that are set, by name."""
+        return self.model_dump(exclude={"name", "fallback", "attempts"}, exclude_none=True)

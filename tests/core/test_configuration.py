@@ -1,0 +1,129 @@
+"""Files and environment: each source counts more than those before it."""
+
+from pathlib import Path
+
+import pytest
+
+from lexloop.core.configuration import configured, described, read_value
+from lexloop.core.errors import SettingsError
+from lexloop.core.settings import Settings
+from lexloop.core.settings_groups import Linear, ReciprocalRank
+
+
+@pytest.fixture
+def user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's own file, which is not there yet."""
+    path = tmp_path / "user.toml"
+    monkeypatch.setenv("LEXLOOP_CONFIG", str(path))
+    return path
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """A folder of documents; ``lexloop.toml`` in it is not there yet."""
+    folder = tmp_path / "laws"
+    folder.mkdir()
+    return folder
+
+
+def test_without_any_source_the_defaults_hold(user: Path) -> None:
+    assert configured() == configured({}) == Settings()
+
+
+def test_every_source_counts_more_than_the_one_before(
+    user: Path, corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user.write_text('[fusion]\nmethod = "linear"\nbm25_boost = 0.1\ndocuments = 4\n')
+    told = {"corpus": str(corpus)}
+    assert configured(told).fusion == Linear(bm25_boost=0.1, documents=4)
+    (corpus / "lexloop.toml").write_text("fusion.bm25_boost = 0.2\n")
+    assert configured(told).fusion == Linear(bm25_boost=0.2, documents=4)
+    monkeypatch.setenv("LEXLOOP_FUSION__BM25_BOOST", "0.3")
+    assert configured(told).fusion == Linear(bm25_boost=0.3, documents=4)
+    assert configured(told, {"fusion": "rrf"}).fusion == ReciprocalRank(documents=4)
+
+
+def test_the_environment_names_groups_and_fields(
+    user: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {
+        "LEXLOOP_MODEL": "openai:x",
+        "LEXLOOP_MODEL__SEED": "3",
+        "LEXLOOP_PLAN__k": "9",
+        "LEXLOOP_PLAN__K": "2",
+        "LEXLOOP_PLAN__classes": "2",
+        "LEXLOOP_ACCESS__TAGS": '["staff"]',
+        "LEXLOOP_ACCESS__AS_OF": "2024-01-31",
+        "LEXLOOP_DEADLINE_S": "30",
+        "LEXLOOP_CORPUS": "2024",
+        "LEXLOOP_VARIANT": "pa",
+        "LEXLOOP_RETRIEVAL__REWRITER": "",
+        "LEXLOOP_API_KEY": "sk-secret",
+    }.items():
+        monkeypatch.setenv(name, value)
+    assert configured().differing(Settings()) == {
+        "model.name": "openai:x",
+        "model.seed": 3,
+        "plan.k": 9,
+        "plan.K": 2,
+        "plan.classes": 2,
+        "access.tags": ["staff"],
+        "access.as_of": "2024-01-31",
+        "deadline_s": 30.0,
+        "corpus": "2024",
+        "retrieval.knowledge_graph": "none",
+    }
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        'model = "openai:x"',
+        "[model]\nseed = 1",
+        '[access]\ntags = ["legal"]',
+        'corpus = "/"',
+        '[index]\nembedder = "openai:x"',
+        'index.embedder = "trained:there"',
+    ],
+)
+def test_documents_do_not_say_who_asks_nor_where_text_goes(
+    user: Path, corpus: Path, said: str
+) -> None:
+    (corpus / "lexloop.toml").write_text(said)
+    with pytest.raises(SettingsError, match="which documents do not say"):
+        configured({"corpus": str(corpus)})
+    (corpus / "law.txt").write_text("1. Nothing.")
+    with pytest.raises(SettingsError, match="which documents do not say"):
+        configured({"corpus": str(corpus / "law.txt")})
+
+
+@pytest.mark.parametrize(
+    "held", ["fusion = ", "\ufeff\ufeff", "[plan\n", "plan.q = 3\n", "x = 1\n"]
+)
+def test_a_file_that_cannot_be_used_is_named(user: Path, held: str) -> None:
+    user.write_text(held)
+    with pytest.raises(SettingsError, match=r"user\.toml"):
+        configured()
+
+
+def test_a_file_that_is_not_text_or_too_large_is_named(user: Path) -> None:
+    user.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(SettingsError, match=r"user\.toml cannot be read"):
+        configured()
+    user.write_bytes(b"#" * 2_000_000)
+    with pytest.raises(SettingsError, match=r"user\.toml is larger than 1048576 bytes"):
+        configured()
+
+
+def test_a_text_stays_one_and_all_else_is_read_as_json() -> None:
+    assert read_value("corpus", "2024") == "2024"
+    assert read_value("model.name", "null") == "null"
+    assert read_value("plan.k", "3") == 3
+    assert read_value("plan.k", "scores") == "scores"
+    assert read_value("access.tags", '["a"]') == ["a"]
+
+
+def test_every_setting_can_be_described() -> None:
+    for name in (*Settings().flat(), "variant"):
+        _, description, _ = described(name)
+        assert description
