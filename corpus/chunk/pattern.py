@@ -34,10 +34,6 @@ def chunk_by_pattern(document: Document, pattern: str) -> list[Chunk]:
     ``^`` and ``$`` match at every line. Blanks that a match begins with go to the chunk before,
     so that ``\n§`` and ``^§`` cut alike. Without a match the document is one chunk.
 
-    Args:
-        document: The source.
-        pattern: In RE2's syntax.
-
     Raises:
         SettingsError: The pattern is invalid or too large, matches nothing at all somewhere, or
             takes more than linear time on this text.
@@ -56,7 +52,7 @@ def chunk_by_pattern(document: Document, pattern: str) -> list[Chunk]:
 
 @lru_cache(maxsize=8)
 def compile_pattern(pattern: str) -> Any:
-    """The compiled pattern, for bytes in UTF-8.
+    """Compile a pattern in RE2's syntax, for bytes in UTF-8.
 
     Raises:
         SettingsError: The pattern is invalid or too large, or matches nothing at all.

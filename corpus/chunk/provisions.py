@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from lexloop.core.types import Chunk
-from lexloop.corpus.chunk.spans import Span, attach_blanks, next_ink, to_chunks
+from lexloop.corpus.chunk.spans import Span, next_ink, to_chunks
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.structure.tree import Kind, Tree
 from lexloop.corpus.text.sentences import sentence_spans
@@ -12,8 +12,24 @@ WHOLE_CHARS, MAX_CHARS = 300, 1500
 """A provision up to the first is one chunk, and so are neighbouring scraps of text; a paragraph is
 one up to the second, and is cut between its points, or its sentences, beyond it."""
 _SCRAP_CHARS = 150
+_FEWEST_PROVISIONS = 2
+"""A single heading is as a rule the document's title."""
+_CHARS_PER_PROVISION = 20_000
+"""About eight pages; headings farther apart divide a book into its parts, not a law into its
+provisions."""
 _CONTAINERS: frozenset[Kind] = frozenset(("part", "annex", "provision", "table"))
 _LOOSE: frozenset[Kind] = frozenset(("text", "row", "columns", "closing"))
+
+
+def is_divided(document: Document) -> bool:
+    """Tell whether a document is a numbered statute or is otherwise divided into sections.
+
+    It is when it has at least two provisions (a line such as "§ 5", "Article 12 Fees" or
+    "RULE 3.2", a Markdown heading, or a heading that the format marks), and at least one for
+    every 20,000 characters.
+    """
+    provisions = sum(unit.kind in ("provision", "annex") for unit in document.tree.units)
+    return provisions >= max(_FEWEST_PROVISIONS, len(document.text) / _CHARS_PER_PROVISION)
 
 
 def chunk_document(document: Document) -> list[Chunk]:
@@ -26,7 +42,19 @@ def chunk_document(document: Document) -> list[Chunk]:
     text, tree = document.text, document.tree
     starts = sorted({0, *(next_ink(text, start) for start, _ in _pieces(tree, text))})
     spans = list(zip(starts, [*starts[1:], len(text)], strict=True))
-    return to_chunks(document, attach_blanks(text, spans))
+    return to_chunks(document, _attach_blanks(text, spans))
+
+
+def _attach_blanks(text: str, spans: list[Span]) -> list[Span]:
+    """Join each blank span to the one before it, or after it at the beginning."""
+    joined: list[Span] = []
+    for start, end in spans:
+        blank = not text[start:end].strip()
+        if joined and (blank or not text[slice(*joined[-1])].strip()):
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return [span for span in joined if text[slice(*span)].strip()]
 
 
 def _pieces(tree: Tree, text: str) -> Iterator[Span]:

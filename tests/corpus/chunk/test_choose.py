@@ -2,9 +2,8 @@ import pytest
 
 from lexloop.core.errors import SettingsError
 from lexloop.core.settings_index import IndexSettings
-from lexloop.corpus.chunk.auto import is_divided
 from lexloop.corpus.chunk.choose import chunker_for, chunker_name
-from lexloop.corpus.chunk.provisions import chunk_document
+from lexloop.corpus.chunk.provisions import chunk_document, is_divided
 from lexloop.corpus.load.document import Document
 from lexloop.models.minilm import load_minilm
 
