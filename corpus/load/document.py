@@ -1,5 +1,6 @@
 """What loading gives: documents, and what could not be read."""
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -43,8 +44,17 @@ class Document:
         return parse(cast(Any, self))  # a checker that reads this file twice sees two classes
 
     def page_at(self, offset: int) -> int | None:
-        """The page, from 1, on which an offset lies; None where there are no pages."""
+        """Give the page, from 1, on which an offset lies; None where there are no pages."""
         return bisect_right(self.pages, offset) or None if self.pages else None
+
+
+def title_of(text: str, stem: str) -> str:
+    """Take the first heading or short first line for a title; else the file's name in words."""
+    for line in text[:10_000].splitlines()[:10]:
+        heading = re.sub(r"^#+\s*", "", line).strip()
+        if heading and len(heading) <= 120 and (line.startswith("#") or heading[-1] not in ".;,"):
+            return heading
+    return re.sub(r"[_\-]+", " ", stem).strip()
 
 
 @dataclass(frozen=True)
@@ -62,9 +72,7 @@ class Skipped:
 class Part(NamedTuple):
     """The reader of an archive turns to another member: what fails from here on is this one.
 
-    Args:
-        name: The member, below the archive's name.
-        number: Its place in the archive, from 0.
+    ``name`` is the member's below the archive's, ``number`` its place in the archive, from 0.
     """
 
     name: str
@@ -73,14 +81,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class SourceFile:
-    """One file of a corpus as it was when it was hashed.
-
-    Args:
-        name: Its path below the corpus folder, as text.
-        path: Where it lies.
-        size: Bytes.
-        sha256: Of its bytes, in hexadecimal digits.
-    """
+    """One file of a corpus as it was when it was hashed; named by its path below the corpus."""
 
     name: str
     path: Path
@@ -99,16 +100,16 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Limits:
-    """What one untrusted file may cost.
+    """What one untrusted file may cost; sizes are in bytes.
 
     Args:
-        memory: Bytes of address space of the process that parses it.
+        memory: Address space of the process that parses it.
         seconds: Wall time of one file, or of one member of an archive.
         file_bytes: A larger file is not opened.
         archive_bytes: What all members of an archive may hold together once unpacked.
         archive_ratio: How many times larger an archive may become, if it becomes larger than
             ``archive_free``.
-        archive_free: Bytes that an archive may unpack to at any ratio.
+        archive_free: What an archive may unpack to at any ratio.
         archive_members: Files in an archive.
     """
 

@@ -1,4 +1,4 @@
-"""Bytes -> text: by its mark, as UTF-8, or by what the bytes look like."""
+"""Bytes -> text: decoded by their mark, as UTF-8, or by what they look like, and cleaned."""
 
 import codecs
 import re
@@ -15,7 +15,9 @@ _MARKS = (
 _CHARACTER = re.compile(  # a character above ASCII in well-formed UTF-8
     rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
 )
-_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
+_CODED_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\xad\ufffe\uffff]")
 _RUN = re.compile(r"[^\W\d_a-zA-Z]{4}")
 _SIGN_IN_WORD = re.compile(r"[^\W\d_][¡-©«-´¶-¹»-¿×÷][^\W\d_]")
 _WESTERN = frozenset("§°€–—‘’“”„•…©®™£¥¢«»·¿¡ªº½¼¾²³¹×±÷¶†‡‚‹›¨´¸¯¬µ\xa0\xad")
@@ -29,37 +31,54 @@ _COMMON = [  # what texts are found in; the rest differs from these in a few let
 ]
 
 
-def decode(data: bytes, declared: str | None = None) -> str:
-    """The text of a file, without its byte order mark.
+def printable(text: str) -> str:
+    """Clean extracted text of soft hyphens, control characters and halves of characters."""
+    return _SURROGATE.sub("\ufffd", _CONTROL.sub("", _line_feeds(text)))
 
-    Args:
-        data: The whole file.
-        declared: The encoding that the file names for itself, if it does.
+
+def whole_text(text: str) -> str:
+    """Take the text that a file gives as it is, with line feeds.
+
+    Raises:
+        CorpusError: It holds NUL bytes or lone surrogates, or nothing but blanks.
+    """
+    if "\x00" in text:
+        raise CorpusError("It holds NUL bytes, so it is no text.", "Convert it to UTF-8.")
+    if _SURROGATE.search(text):
+        raise CorpusError("It holds lone surrogates, which are no characters.", "Correct them.")
+    if not text.strip():
+        raise CorpusError("It is empty.", "Remove it or fill it.")
+    return _line_feeds(text)
+
+
+def _line_feeds(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def decode(data: bytes, declared: str | None = None) -> str:
+    """Decode a whole file, without its byte order mark; ``declared`` is what it calls its encoding.
 
     Raises:
         CorpusError: The bytes are no text of one encoding, or which one cannot be told.
     """
     for mark, marked in _MARKS:
         if data.startswith(mark):
-            return _strictly(data, marked)
+            try:
+                return data.decode(marked)
+            except UnicodeDecodeError as error:
+                encoding = marked.removesuffix("-sig").upper()
+                raise CorpusError(
+                    f"It is marked as {encoding} but is not (byte {error.start}).",
+                    "Convert it to UTF-8.",
+                ) from error
     if b"\x00" in data:
         return _without_mark(data)
     for name in ("utf-8", declared):
         if name and (text := _if_it_fits(data, name)) is not None:
             return text
-    if _SURROGATE.search(data) and _if_it_fits(data, "utf-8", "surrogatepass") is not None:
+    if _CODED_SURROGATE.search(data) and _if_it_fits(data, "utf-8", "surrogatepass") is not None:
         raise CorpusError("It holds lone surrogates, which are no characters.", "Correct them.")
     return _guessed(data)
-
-
-def _strictly(data: bytes, name: str) -> str:
-    try:
-        return data.decode(name)
-    except UnicodeDecodeError as error:
-        encoding = name.removesuffix("-sig").upper()
-        raise CorpusError(
-            f"It is marked as {encoding} but is not (byte {error.start}).", "Convert it to UTF-8."
-        ) from error
 
 
 def _if_it_fits(data: bytes, name: str, errors: str = "strict") -> str | None:

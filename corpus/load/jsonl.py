@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from lexloop.core.errors import CorpusError
-from lexloop.corpus.load.cleaning import whole_text
-from lexloop.corpus.load.document import Document, Skipped
-from lexloop.corpus.load.encoding import decode
+from lexloop.corpus.load.document import Document, Skipped, title_of
+from lexloop.corpus.load.encoding import decode, whole_text
 from lexloop.corpus.load.metadata import read_fields
-from lexloop.corpus.load.titles import title_of
 
 _MOST_REPORTED = 50
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -19,7 +17,7 @@ _LONGEST_NAME = 500
 
 
 def read_jsonl(data: bytes, name: str) -> Iterator[Document | Skipped]:
-    """A document per line; a line that cannot be read is reported with its number and field."""
+    """Read a document from each line; what cannot be read is reported with its line and field."""
     if data.startswith(_UTF_16):
         data = decode(data).encode()
     seen: dict[str, int] = {}
@@ -43,7 +41,10 @@ def read_jsonl(data: bytes, name: str) -> Iterator[Document | Skipped]:
     if bad > _MOST_REPORTED:
         yield Skipped(name, f"{bad - _MOST_REPORTED} more lines cannot be read.")
     if blank:
-        yield Skipped(name, _blank_lines(blank))
+        shown = ", ".join(map(str, blank[:5]))
+        rest = f" and {len(blank) - 5} more" if len(blank) > 5 else ""
+        many = f"{len(blank)} lines hold no text: {shown}{rest}."
+        yield Skipped(name, many if len(blank) > 1 else f"Line {shown} holds no text.")
     if not seen and not bad:
         raise CorpusError("It holds no line with a document.", "Remove it or fill it.")
 
@@ -61,6 +62,16 @@ def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
         start = end + 1
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise CorpusError("A field stands in it twice.", "Keep one of them.")
+    return found
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_once)
+
+
 def _row(line: bytes) -> dict[str, Any]:
     try:
         row = _DECODER.decode(line.decode())
@@ -71,16 +82,6 @@ def _row(line: bytes) -> dict[str, Any]:
     if not isinstance(row, dict):
         raise CorpusError("It is no JSON object.", "Write one object a line.")
     return row
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise CorpusError("A field stands in it twice.", "Keep one of them.")
-    return found
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_once)
 
 
 def _key(row: dict[str, Any], number: int) -> str:
@@ -106,13 +107,4 @@ def _document(row: dict[str, Any], key: str, name: str) -> Document:
     except CorpusError as error:
         raise CorpusError(f"text: {error.what}", error.hint) from error
     metadata = read_fields(row)
-    title = metadata.title or title_of(text, key)
-    return Document(f"{name}/{key}", title, text, metadata)
-
-
-def _blank_lines(lines: list[int]) -> str:
-    if len(lines) == 1:
-        return f"Line {lines[0]} holds no text."
-    shown = ", ".join(map(str, lines[:5]))
-    rest = f" and {len(lines) - 5} more" if len(lines) > 5 else ""
-    return f"{len(lines)} lines hold no text: {shown}{rest}."
+    return Document(f"{name}/{key}", metadata.title or title_of(text, key), text, metadata)

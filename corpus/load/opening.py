@@ -8,30 +8,23 @@ from pathlib import Path
 from lexloop.core.errors import CorpusError
 from lexloop.corpus.load.document import Limits
 
-_BLOCK = 1 << 20
-
 
 def hash_file(path: Path, limits: Limits) -> tuple[int, str]:
-    """A file's size in bytes and the SHA-256 of its content.
+    """Give a file's size in bytes and the SHA-256 of its content.
 
     Raises:
         CorpusError: It is no regular file, too large, or cannot be read.
     """
-    digest = hashlib.sha256()
     try:
-        handle = _open(path, limits)
-        with os.fdopen(handle, "rb", buffering=0) as file:
-            size = 0
-            while block := file.read(_BLOCK):
-                size += len(block)
-                digest.update(block)
+        with os.fdopen(_open(path, limits), "rb", buffering=0) as file:
+            digest = hashlib.file_digest(file, "sha256")
+            return file.tell(), digest.hexdigest()
     except (OSError, ValueError) as error:
         raise _unreadable(error) from error
-    return size, digest.hexdigest()
 
 
 def read_file(path: Path, sha256: str, limits: Limits) -> bytes:
-    """A file's content, if it still is what was hashed.
+    """Read a file's content, if it still is what was hashed.
 
     Raises:
         CorpusError: It is no regular file, too large, cannot be read, or has changed.

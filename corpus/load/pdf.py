@@ -8,15 +8,14 @@ from typing import Any
 
 from lexloop.core.errors import CorpusError
 from lexloop.corpus.load.boxes import encode_runs
-from lexloop.corpus.load.cleaning import printable
-from lexloop.corpus.load.document import Document, Skipped
+from lexloop.corpus.load.document import Document, Skipped, title_of
+from lexloop.corpus.load.encoding import printable
 from lexloop.corpus.load.pdf_furniture import without_furniture
 from lexloop.corpus.load.pdf_lines import lines_of, setting_of
 from lexloop.corpus.load.pdf_page import read_sheet
 from lexloop.corpus.load.pdf_paragraphs import paragraphs_of
 from lexloop.corpus.load.pdf_segment import Segment, Sheet
 from lexloop.corpus.load.pdf_text import Text, words_of
-from lexloop.corpus.load.titles import title_of
 
 _END = b"%%EOF"
 _TAIL = 4096

@@ -10,7 +10,7 @@ from itertools import compress, repeat
 from operator import le
 from typing import Any, NamedTuple
 
-from lexloop.corpus.load.cleaning import printable
+from lexloop.corpus.load.encoding import printable
 from lexloop.corpus.load.hyphens import HYPHEN
 from lexloop.corpus.load.pdf_segment import Segment
 

@@ -8,9 +8,7 @@ from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.load.folder import load_documents, read_sidecars
-from lexloop.corpus.load.front_matter import split_front_matter
-from lexloop.corpus.load.metadata import host_of
-from lexloop.corpus.load.plain import read_plain
+from lexloop.corpus.load.plain import read_plain, split_front_matter
 
 Load = Callable[..., tuple[list[Document], dict[str, str]]]
 FRONT = "---\ntitle: Act\ntags: [staff]\nin_force_from: 2023-01-01\nlayout: x\n---\nThe law.\n"
@@ -210,17 +208,3 @@ def test_superseded_versions_end(tmp_path: Path) -> None:
     days = {one.name: one.metadata.in_force_to for one in documents}
     assert days == {"new.md": None, "old.md": date(2024, 2, 29), "other.md": None}
     assert [(item.name, "gone.md" in item.reason) for item in skipped] == [("other.md", True)]
-
-
-@pytest.mark.parametrize(
-    ("url", "host"),
-    [
-        ("https://www.NYC.gov:443/rules?x=1", "www.nyc.gov"),
-        ("www.nyc.gov/rules", "www.nyc.gov"),
-        ("//nyc.gov", "nyc.gov"),
-        ("https://user@nyc.gov/", "nyc.gov"),
-        ("", ""),
-    ],
-)
-def test_the_host_is_that_of_the_address(url: str, host: str) -> None:
-    assert host_of(url) == host
