@@ -13,7 +13,7 @@ from lexloop.corpus.load.formats import SUFFIXES, read_bytes
 from lexloop.corpus.load.sidecar import Sidecars, is_sidecar, normal
 
 _ENCRYPTED = 0x1
-_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError)
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError)
 
 
 def read_zip(
@@ -26,7 +26,7 @@ def read_zip(
     """
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
-    except _DAMAGED as error:
+    except DAMAGED as error:
         raise CorpusError(f"It is a damaged archive ({error}).", "Pack it anew.") from error
     with archive:
         members = [info for info in archive.infolist() if not info.is_dir()]
@@ -54,12 +54,9 @@ def read_zip(
 
 
 def check_size(members: Sequence[zipfile.ZipInfo], packed: int, limits: Limits) -> None:
-    """Refuse an archive that unpacks to too much; the sizes it states are enforced on reading.
+    """Refuse an archive of so many packed bytes that would unpack to too much.
 
-    Args:
-        members: The archive's list.
-        packed: The archive's own bytes.
-        limits: What it may unpack to.
+    The sizes that its list of members states are enforced on reading.
 
     Raises:
         CorpusError: It has too many members, or becomes too large or too many times larger.
@@ -90,11 +87,7 @@ def _named(info: zipfile.ZipInfo, archive: str) -> str:
 
 
 def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-    """A member's bytes.
-
-    Raises:
-        CorpusError: The member leads out of the archive, is no plain file, or cannot be unpacked.
-    """
+    """A member's bytes, if it stays in the archive, is a plain file and can be unpacked."""
     parts = info.filename.replace("\\", "/").split("/")
     if ".." in parts:
         raise CorpusError("Its name leads out of the archive (..).", "Pack it anew.")
@@ -108,7 +101,7 @@ def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
         raise CorpusError("It is an archive within an archive.", "Unpack it.")
     try:
         return archive.read(info)
-    except _DAMAGED as error:
+    except DAMAGED as error:
         raise CorpusError(f"It cannot be unpacked ({error}).", "Pack it anew.") from error
 
 

@@ -70,10 +70,7 @@ class Skipped:
 
 
 class Part(NamedTuple):
-    """The reader of an archive turns to another member: what fails from here on is this one.
-
-    ``name`` is the member's below the archive's, ``number`` its place in the archive, from 0.
-    """
+    """The reader of an archive turns to a member, from 0: what fails from here on is this one."""
 
     name: str
     number: int
@@ -107,10 +104,8 @@ class Limits:
         seconds: Wall time of one file, or of one member of an archive.
         file_bytes: A larger file is not opened.
         archive_bytes: What all members of an archive may hold together once unpacked.
-        archive_ratio: How many times larger an archive may become, if it becomes larger than
-            ``archive_free``.
+        archive_ratio: How many times larger an archive may become, beyond ``archive_free``.
         archive_free: What an archive may unpack to at any ratio.
-        archive_members: Files in an archive.
     """
 
     memory: int = 1 << 30

@@ -12,7 +12,7 @@ from lexloop.corpus.load.document import Document, Limits, Skipped, SourceFile
 from lexloop.corpus.load.formats import SUFFIXES
 from lexloop.corpus.load.metadata import end_superseded
 from lexloop.corpus.load.opening import hash_file, read_file
-from lexloop.corpus.load.reading import Progress, read_files, silent
+from lexloop.corpus.load.reading import read_files
 from lexloop.corpus.load.sidecar import SIDECAR, Sidecars, is_sidecar, normal
 
 _LEADS_OUT = "It is a link out of the corpus."
@@ -35,34 +35,28 @@ def source_files(folder: Path) -> list[Path]:
 
 
 def load_documents(
-    folder: Path,
-    progress: Progress = silent,
-    workers: int | None = None,
-    limits: Limits | None = None,
+    folder: Path, limits: Limits | None = None
 ) -> tuple[list[Document], list[Skipped]]:
     """Read every document below a folder, and tell what was skipped.
 
-    Superseded versions end when their successors begin. For the arguments see ``read_files``.
+    Superseded versions end when their successors begin.
 
     Raises:
         CorpusError: No file of the folder could be read.
     """
-    limits = limits or Limits()
     paths, skipped = list_sources(folder)
     files, unreadable = hash_sources(folder, paths, limits)
     sidecars, bad_rows = read_sidecars(folder, limits)
     skipped += unreadable + bad_rows
     documents: list[Document] = []
-    with closing(read_files(files, sidecars, progress, workers, limits)) as loaded:
+    with closing(read_files(files, sidecars, limits=limits)) as loaded:
         for one in loaded:
             documents += one.documents
             skipped += one.skipped
     if not documents:
         reasons = "; ".join(f"{item.name}: {item.reason}" for item in skipped)
-        raise CorpusError(
-            f"No document in {folder} could be read ({reasons}).",
-            "Check the files' permissions and that they are what their suffixes say.",
-        )
+        hint = "Check the files' permissions and that they are what their suffixes say."
+        raise CorpusError(f"No document in {folder} could be read ({reasons}).", hint)
     ended, unknown = end_superseded({one.name: one.metadata for one in documents})
     return [replace(one, metadata=ended[one.name]) for one in documents], skipped + unknown
 
@@ -78,12 +72,10 @@ def list_sources(folder: Path) -> tuple[list[Path], list[Skipped]]:
     hint = f"Give a folder that holds documents ({', '.join(SUFFIXES)})."
     try:
         os.listdir(folder)
-    except FileNotFoundError as error:
-        raise CorpusError(f"The corpus {folder} does not exist.", hint) from error
-    except NotADirectoryError as error:
-        raise CorpusError(f"The corpus {folder} is not a folder.", hint) from error
     except (OSError, ValueError) as error:
-        raise CorpusError(f"The corpus {folder} cannot be listed: {error}.", hint) from error
+        why = {FileNotFoundError: "does not exist", NotADirectoryError: "is not a folder"}
+        what = why.get(type(error), f"cannot be listed: {error}")
+        raise CorpusError(f"The corpus {folder} {what}.", hint) from error
     files, leading_out, barred = _walk(
         folder, lambda name: PurePosixPath(name).suffix.lower() in SUFFIXES
     )
@@ -99,10 +91,8 @@ def list_sources(folder: Path) -> tuple[list[Path], list[Skipped]]:
         )
     if not files:
         reasons = "".join(f" {item.name}: {item.reason}" for item in skipped)
-        raise CorpusError(
-            f"The corpus {folder} holds no file that can be read ({', '.join(SUFFIXES)}).{reasons}",
-            hint,
-        )
+        what = f"holds no file that can be read ({', '.join(SUFFIXES)}).{reasons}"
+        raise CorpusError(f"The corpus {folder} {what}", hint)
     return files, skipped
 
 
@@ -115,11 +105,9 @@ def hash_sources(
     for path in paths:
         name = _name(path, folder)
         try:
-            size, sha256 = hash_file(path, limits or Limits())
+            files.append(SourceFile(name, path, *hash_file(path, limits or Limits())))
         except CorpusError as error:
             skipped.append(Skipped(name, error.what))
-        else:
-            files.append(SourceFile(name, path, size, sha256))
     return files, skipped
 
 
@@ -130,20 +118,17 @@ def read_sidecars(folder: Path, limits: Limits | None = None) -> tuple[Sidecars,
     that cannot be read holds back its document, since nobody knows who may see them.
     """
     sidecars = Sidecars()
-    skipped: list[Skipped] = []
     inside, leading_out, _ = _walk(folder, is_sidecar)
-    for path in leading_out:
-        skipped.append(sidecars.bar(_name(path, folder), _LEADS_OUT))
+    skipped = [sidecars.bar(_name(path, folder), _LEADS_OUT) for path in leading_out]
     names = {normal(_name(path, folder)) for path in _walk(folder, bool)[0]} if inside else ()
     for path in sorted(inside, key=lambda path: len(path.parts)):
         name = _name(path, folder)
         try:
             _, sha256 = hash_file(path, limits or Limits())
             data = read_file(path, sha256, limits or Limits())
+            skipped += sidecars.add(data, name, names.__contains__)
         except CorpusError as error:
             skipped.append(sidecars.bar(name, error.what))
-        else:
-            skipped += sidecars.add(data, name, names.__contains__)
     return sidecars, skipped
 
 

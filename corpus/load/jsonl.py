@@ -1,5 +1,7 @@
 """.jsonl: one document a line, with its metadata beside its text."""
 
+import codecs
+import io
 import json
 import re
 from collections.abc import Iterator
@@ -11,19 +13,19 @@ from lexloop.corpus.load.encoding import decode, whole_text
 from lexloop.corpus.load.metadata import read_fields
 
 _MOST_REPORTED = 50
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _NO_NAME = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _LONGEST_NAME = 500
 
 
 def read_jsonl(data: bytes, name: str) -> Iterator[Document | Skipped]:
     """Read a document from each line; what cannot be read is reported with its line and field."""
-    if data.startswith(_UTF_16):
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         data = decode(data).encode()
     seen: dict[str, int] = {}
     blank: list[int] = []
     bad = 0
-    for number, line in _lines(data):
+    lines = enumerate(map(bytes.strip, io.BytesIO(data.removeprefix(codecs.BOM_UTF8))), 1)
+    for number, line in ((number, line) for number, line in lines if line):
         try:
             row = _row(line)
             key = _key(row, number)
@@ -47,19 +49,6 @@ def read_jsonl(data: bytes, name: str) -> Iterator[Document | Skipped]:
         yield Skipped(name, many if len(blank) > 1 else f"Line {shown} holds no text.")
     if not seen and not bad:
         raise CorpusError("It holds no line with a document.", "Remove it or fill it.")
-
-
-def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Each line that is not blank, with its number from 1, one at a time."""
-    start = 3 if data.startswith(b"\xef\xbb\xbf") else 0
-    number = 0
-    while start < len(data):
-        number += 1
-        end = data.find(b"\n", start)
-        end = len(data) if end < 0 else end
-        if line := data[start:end].strip():
-            yield number, line
-        start = end + 1
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

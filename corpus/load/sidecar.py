@@ -150,24 +150,20 @@ def _table(data: bytes) -> Iterator[tuple[int, list[str], list[str]]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
         columns = [field_name(column) for column in next(reader, [])]
-        _check_columns(columns)
+        if "file" not in columns:
+            raise CorpusError("It has no column `file`.", "Name the file of each row in `file`.")
+        for column in filter(None, columns):
+            if column not in (*FIELDS, "file"):
+                known = f"Use file, {', '.join(FIELDS)}."
+                raise CorpusError(f"Its column {column!r} is unknown.", known)
+            if columns.count(column) > 1:
+                raise CorpusError(f"It has two columns {column!r}.", "Keep one of them.")
         for values in reader:
             if any(value.strip() for value in values):
                 yield reader.line_num, columns, values
     except csv.Error as error:
         what = f"Line {reader.line_num}: it is no CSV ({error})."
         raise CorpusError(what, "Save it as CSV.") from error
-
-
-def _check_columns(columns: list[str]) -> None:
-    if "file" not in columns:
-        raise CorpusError("It has no column `file`.", "Name the file of each row in `file`.")
-    for column in columns:
-        if column and column not in (*FIELDS, "file"):
-            known = f"Use file, {', '.join(FIELDS)}."
-            raise CorpusError(f"Its column {column!r} is unknown.", known)
-        if column and columns.count(column) > 1:
-            raise CorpusError(f"It has two columns {column!r}.", "Keep one of them.")
 
 
 def _file(value: str) -> str:

@@ -3,13 +3,12 @@
 import io
 import re
 import zipfile
-import zlib
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from lexloop.core.errors import CorpusError
-from lexloop.corpus.load.archive import check_size
+from lexloop.corpus.load.archive import DAMAGED, check_size
 from lexloop.corpus.load.document import Document, Limits, title_of
 from lexloop.corpus.load.encoding import printable
 from lexloop.corpus.load.lines import Lines, numeral, whole_number
@@ -19,23 +18,13 @@ _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallba
 _LEFT_OUT = frozenset((f"{_W}del", f"{_W}moveFrom", f"{_W}sdtPr", _FALLBACK))
 _SIGNS = {f"{_W}tab": "\t", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}
 _DECLARATIONS = (b"<!DOCTYPE", b"<!ENTITY")
-_DAMAGED = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    KeyError,
-    NotImplementedError,
-    OSError,
-    RuntimeError,
-    ValueError,
-)
 _KINDS = {
     "bullet": "bullet",
+    "none": "",
     "lowerLetter": "a",
     "upperLetter": "A",
     "lowerRoman": "i",
     "upperRoman": "I",
-    "none": "",
 }
 _PLACE = re.compile(r"%(\d)")
 _LEVELS = 9
@@ -52,12 +41,13 @@ def read_docx(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
     from docx.opc.exceptions import OpcError
     from lxml.etree import XMLSyntaxError
 
+    damaged = (OpcError, XMLSyntaxError, AttributeError, KeyError, RuntimeError, *DAMAGED)
     try:
         _check_parts(data, limits)
         word = open_docx(io.BytesIO(data))
     except CorpusError:
         raise
-    except (OpcError, XMLSyntaxError, AttributeError, *_DAMAGED) as error:
+    except damaged as error:
         raise CorpusError(f"It is a damaged Word document ({error}).", "Save it anew.") from error
     lines = Lines()
     _Reader(word, lines).blocks(word.element.body)
@@ -109,14 +99,10 @@ class _Reader:
     def _table(self, table: Any) -> None:
         """Rows of cells; a cell merged over several rows is repeated on each."""
         above: dict[int, Any] = {}
-        for row in table.iter(f"{_W}tr"):
-            if next(row.iterancestors(f"{_W}tbl")) is not table:
-                continue  # of a table within a cell, read with the cell
+        for row in _own(table, "tr"):
             self._lines.row()
             column = 0
-            for cell in row.iter(f"{_W}tc"):
-                if next(cell.iterancestors(f"{_W}tr")) is not row:
-                    continue
+            for cell in _own(row, "tc"):
                 merge = cell.find(f"{_W}tcPr/{_W}vMerge")
                 goes_on = merge is not None and _value(merge) != "restart"
                 above[column] = above.get(column, cell) if goes_on else cell
@@ -124,6 +110,13 @@ class _Reader:
                 self.blocks(above[column])
                 column += int(_value(cell.find(f"{_W}tcPr/{_W}gridSpan"), "1"))
             self._lines.end_row()
+
+
+def _own(element: Any, tag: str) -> Iterator[Any]:
+    """A table's rows, or a row's cells, without those of a table within a cell."""
+    for found in element.iter(f"{_W}{tag}"):
+        if next(found.iterancestors(element.tag)) is element:
+            yield found
 
 
 def _add_runs(element: Any, lines: Lines) -> None:
@@ -221,7 +214,7 @@ class _Numbers:
                 list_id = _value(held.find(f"{_W}numId"))
                 depth = held.find(f"{_W}ilvl")
                 known = self._style_levels.get((list_id, style), 0)
-                return list_id, known if depth is None else whole_number(_value(depth), 0)
+                return list_id, _number(depth, known)
             if holder is not paragraph:
                 style = _value(holder.find(f"{_W}basedOn"))
             if style in seen or style not in self._of_style:
@@ -240,22 +233,24 @@ class _Numbers:
                     self._style_levels[list_id, style] = depth
         for override in listed.findall(f"{_W}lvlOverride"):
             depth = whole_number(override.get(f"{_W}ilvl"), 0)
-            start = override.find(f"{_W}startOverride")
-            if start is not None:
-                self._restarts.setdefault(list_id, {})[depth] = whole_number(_value(start), 0)
+            if (start := override.find(f"{_W}startOverride")) is not None:
+                self._restarts.setdefault(list_id, {})[depth] = _number(start, 0)
             if (changed := override.find(f"{_W}lvl")) is not None:
                 levels[depth] = _level(changed)
         self._lists[list_id] = (abstract_id, levels)
 
 
 def _level(element: Any) -> _Level:
-    start = element.find(f"{_W}start")
     return _Level(
         _KINDS.get(_value(element.find(f"{_W}numFmt"), "decimal"), "1"),
         _value(element.find(f"{_W}lvlText"))[:_LONGEST],
-        whole_number(_value(start), 0) if start is not None else 1,
+        _number(element.find(f"{_W}start"), 1),
         element.find(f"{_W}isLgl") is not None,
     )
+
+
+def _number(element: Any, otherwise: int) -> int:
+    return otherwise if element is None else whole_number(_value(element), 0)
 
 
 def _value(element: Any, otherwise: str = "") -> str:
