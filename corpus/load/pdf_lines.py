@@ -84,10 +84,6 @@ class Setting:
     bold_heads: bool
     steps: dict[float, float]
 
-    def step(self, size: float) -> float:
-        """How far below each other the lines of a paragraph lie."""
-        return self.steps.get(size) or 1.2 * size
-
     def heads(self, segment: Segment) -> bool:
         """Tell whether a line looks as headings do: larger than the text, or bold."""
         if len(segment.text) > _LONGEST_HEADING or not any(map(str.isalpha, segment.text)):

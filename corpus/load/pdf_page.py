@@ -6,7 +6,7 @@ import re
 from array import array
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import compress, pairwise, repeat
 from operator import le
@@ -92,6 +92,11 @@ class Segment:
         shared = min(self.top, other.top) - max(self.bottom, other.bottom)
         return shared > _SAME_LINE * min(self.height, other.height)
 
+    def marks(self, other: "Segment") -> bool:
+        """Tell whether it is the number of the item whose words stand behind a gap."""
+        near = other.left - self.right < _FURTHEST_ITEM * self.size
+        return near and LIST_MARK.fullmatch(self.text) is not None
+
     def parted(self, at: int) -> tuple["Segment", "Segment"]:
         """Part it before the word that begins at an index of the text."""
         return (
@@ -126,8 +131,8 @@ class Sheet:
 
     height: float
     segments: list[Segment]
-    rules: list[float] = field(default_factory=list)
-    shows: bool = True
+    rules: list[float]
+    shows: bool
 
 
 def rows_of(segments: Iterable[Segment]) -> list[list[Segment]]:
@@ -152,7 +157,7 @@ def read_sheet(page: Any, content: Any, number: int) -> Sheet:
         before: Segment | None = None
         for words in _parts(characters, line):
             segment = characters.segment(words, number, len(segments))
-            if before is not None and _marks_item(before, segment):
+            if before is not None and before.marks(segment):
                 segments[-1] = segment = before.followed_by(segment)
             else:
                 segments.append(segment)
@@ -163,9 +168,9 @@ def read_sheet(page: Any, content: Any, number: int) -> Sheet:
 
 @cache
 def _functions() -> tuple[Any, Any, Any]:
-    """PDFium's functions for a character, its loose box and its tight one, called with addresses.
+    """PDFium's functions for a character, its loose box and its tight one.
 
-    A call for each character must cost little.
+    They are called with addresses: a call for each character must cost little.
     """
     from pypdfium2 import raw
 
@@ -276,18 +281,13 @@ class _Characters:
 
 def _lines(characters: _Characters) -> Iterator[list[Word]]:
     """Words that stand on one line and follow each other in the file."""
-    left, right, bottoms, tops = (
-        characters.left,
-        characters.right,
-        characters.bottom,
-        characters.top,
-    )
+    left, right = characters.left, characters.right
     line: list[Word] = []
     low = high = reached = 0.0
     broken = False
     for found in _WORD.finditer(characters.text):
         start, end = found.span()
-        bottom, top = bottoms[start], tops[start]
+        bottom, top = characters.bottom[start], characters.top[start]
         if line:
             height = min(high - low, top - bottom)
             shared = min(high, top) - max(low, bottom)
@@ -313,12 +313,6 @@ def _parts(characters: _Characters, line: list[Word]) -> Iterator[list[Word]]:
     least = min(_WIDEST_GAP * height, max(_GAP * height, _TIMES_USUAL * usual))
     borders = [0, *(number for number, gap in enumerate(gaps, 1) if gap > least), len(line)]
     yield from (line[begin:end] for begin, end in pairwise(borders))
-
-
-def _marks_item(marker: Segment, text: Segment) -> bool:
-    """Whether a segment is the number of the item whose words stand behind a gap."""
-    near = text.left - marker.right < _FURTHEST_ITEM * marker.size
-    return near and LIST_MARK.fullmatch(marker.text) is not None
 
 
 def _rules(page: Any) -> Iterator[float]:

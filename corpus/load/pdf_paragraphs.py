@@ -24,6 +24,7 @@ _FLUSH, _LONG = 0.6, 0.6
 """Lines that end within so many points of each other, and fill so much of the column."""
 _SPACED, _CLEARLY_SPACED, _FURTHEST = 1.13, 1.3, 2.2
 """Steps between lines, as multiples of that within a paragraph."""
+_USUAL_STEP = 1.2
 _MOST_LEVELS = 6
 
 
@@ -139,7 +140,8 @@ def _goes_on(lines: Sequence[Line], line: Line, setting: Setting) -> bool:
     text = last.text
     spacing = 1.0  # in steps within a paragraph, and in a new column
     if lines[-1].column is line.column:
-        spacing = (last.bottom - following.bottom) / setting.step(last.size)
+        step = setting.steps.get(last.size) or _USUAL_STEP * last.size
+        spacing = (last.bottom - following.bottom) / step
     sizes = sorted((last.size, following.size))
     if sizes[0] < _SAME_SIZE * sizes[1] or not 0 <= spacing <= _FURTHEST:
         return False
