@@ -99,14 +99,26 @@ def _without_mark(data: bytes) -> str:
 
 
 def _guessed(data: bytes) -> str:
-    """One of the encodings from before Unicode, where the bytes leave no doubt."""
+    """One of the encodings from before Unicode, where the bytes leave no doubt.
+
+    A text that may be Western is, unless charset-normalizer makes a better language of it by
+    another encoding: most of them differ in two or three letters only, which a short text does not
+    tell apart.
+    """
+    from charset_normalizer import from_bytes
+
     rest = _CHARACTER.sub(b"", data)
     if rest != data and _looks_western(_if_it_fits(rest, _WINDOWS_WESTERN)):
-        raise CorpusError(
-            "It mixes UTF-8 with another encoding.", "Save it in one encoding, best UTF-8."
-        )
+        hint = "Save it in one encoding, best UTF-8."
+        raise CorpusError("It mixes UTF-8 with another encoding.", hint)
     western = _if_it_fits(data, _WINDOWS_WESTERN)
-    text = _likeliest(data, western if _looks_western(western) else None)
+    text = western if _looks_western(western) else None
+    found = list(from_bytes(data[:_SAMPLE], cp_isolation=_COMMON))
+    rival = next((m.coherence for m in found if m.encoding == _WINDOWS_WESTERN), 1.0)
+    other = next((match for match in found if match.encoding != _WINDOWS_WESTERN), None)
+    if other is not None and other.coherence >= _COHERENCE:
+        likelier = text is None or rival < other.coherence
+        text = _if_it_fits(data, other.encoding) if likelier else text
     if text is None:
         raise CorpusError("Which encoding it is in cannot be told.", "Convert it to UTF-8.")
     return text
@@ -121,21 +133,3 @@ def _looks_western(text: str | None) -> bool:
     above = [char for char in text if char > "\x7f"]
     known = all(char.isalpha() or char in _WESTERN for char in above)
     return known and len(above) <= 0.2 * len(text) + 4
-
-
-def _likeliest(data: bytes, western: str | None) -> str | None:
-    """What charset-normalizer makes of the bytes, where they read as a language that way.
-
-    A text that may be Western is, unless another encoding makes a better language of it: most of
-    them differ in two or three letters only, which a short text does not tell apart.
-    """
-    from charset_normalizer import from_bytes
-
-    found = list(from_bytes(data[:_SAMPLE], cp_isolation=_COMMON))
-    rival = [match.coherence for match in found if match.encoding == _WINDOWS_WESTERN]
-    others = [match for match in found if match.encoding != _WINDOWS_WESTERN]
-    if not others or others[0].coherence < _COHERENCE:
-        return western
-    if western is not None and not (rival and rival[0] < others[0].coherence):
-        return western
-    return _if_it_fits(data, others[0].encoding)

@@ -8,10 +8,9 @@ from pathlib import Path, PurePosixPath
 
 from lexloop.core.errors import CorpusError
 from lexloop.corpus.index.manifest import is_index
-from lexloop.corpus.load.document import Document, Limits, Skipped, SourceFile
+from lexloop.corpus.load.document import Document, Limits, Skipped, SourceFile, hash_file, read_file
 from lexloop.corpus.load.formats import SUFFIXES
 from lexloop.corpus.load.metadata import end_superseded
-from lexloop.corpus.load.opening import hash_file, read_file
 from lexloop.corpus.load.reading import read_files
 from lexloop.corpus.load.sidecar import SIDECAR, Sidecars, is_sidecar, normal
 

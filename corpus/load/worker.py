@@ -17,9 +17,8 @@ from typing import Any, BinaryIO
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
-from lexloop.corpus.load.document import Document, Limits, Part, Skipped, SourceFile
+from lexloop.corpus.load.document import Document, Limits, Part, Skipped, SourceFile, read_file
 from lexloop.corpus.load.formats import read_bytes
-from lexloop.corpus.load.opening import read_file
 
 Frame = dict[str, Any]
 """``{"document": ...}``, ``{"skipped": ...}``, ``{"part": ...}``, ``{"failed": reason}``, or
