@@ -34,7 +34,6 @@ class _Outer:
 
     Args:
         sheet: Its page, from 0.
-        segment: What stands there.
         side: ``top`` or ``bottom``.
         slot: How far from the edge it stands.
         row: How many lines lie between it and the edge.
@@ -92,20 +91,13 @@ def _outer(number: int, sheet: Sheet) -> Iterator[_Outer]:
             if away > _BAND * sheet.height:
                 break
             following = ordered[place + 1 : place + 2]
-            apart = all(_is_apart(first, other[0]) for other in following)
-            small = (side, place) == ("top", 0) and any(_is_larger(row, o) for o in following)
+            gaps = [max(first.bottom - o[0].top, o[0].bottom - first.top) for o in following]
+            apart = all(gap > _APART * first.height for gap in gaps)
+            largest = max(s.size for s in row)
+            small = any(largest <= _SMALLER * min(s.size for s in o) for o in following)
+            small_head = (side, place) == ("top", 0) and small and apart
             for s in row:
-                at = int(away / _SLOT)
-                yield _Outer(number, s, side, at, place, apart, small and apart, s.text)
-
-
-def _is_apart(segment: Segment, other: Segment) -> bool:
-    between = max(segment.bottom - other.top, other.bottom - segment.top)
-    return between > _APART * segment.height
-
-
-def _is_larger(row: Sequence[Segment], other: Sequence[Segment]) -> bool:
-    return max(s.size for s in row) <= _SMALLER * min(s.size for s in other)
+                yield _Outer(number, s, side, int(away / _SLOT), place, apart, small_head, s.text)
 
 
 def _shift(found: Sequence[_Outer]) -> int:

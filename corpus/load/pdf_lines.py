@@ -130,9 +130,7 @@ def lines_of(
 ) -> Iterator[Page]:
     """Give the lines and rows of each page, as they are read.
 
-    Args:
-        pages: The segments of each page, without its running heads and feet.
-        rules: How high drawn lines stand, for each page.
+    The pages come without running heads and feet; ``rules`` say how high lines are drawn on each.
     """
     found = [_columns(page, _MOST_COLUMNS) for page in pages]
     _widen([column for page in found for column in page])
@@ -253,22 +251,18 @@ def _are_columns(segments: Sequence[Segment], gutter: float, crossing: int) -> b
     fewest = min(map(len, sides))
     if fewest < _FEWEST_LINES or crossing > 2 * fewest:
         return False
-    whole = _width(segments)
-    for side in sides:
-        short = median(len(s.text) for s in side) < _SHORTEST_LINE
-        if short or _width(side) < _LEAST_WIDTH * whole:
+    measured = [(side, _width(side)) for side in sides]
+    least = _LEAST_WIDTH * _width(segments)
+    for side, width in measured:
+        if width < least or median(len(s.text) for s in side) < _SHORTEST_LINE:
             return False
     drawn = sorted((s.order, number) for number, side in enumerate(sides) for s in side)
     switches = sum(a[1] != b[1] for a, b in pairwise(drawn))
-    return switches <= max(1, _FEW_SWITCHES * fewest) or all(map(_is_filled, sides))
+    if switches <= max(1, _FEW_SWITCHES * fewest):
+        return True
+    full = [[s.right - s.left >= _FULL * width for s in side] for side, width in measured]
+    return fewest >= _FEWEST_FULL and all(sum(f) >= _MOSTLY * len(f) for f in full)
 
 
 def _width(segments: Sequence[Segment]) -> float:
     return max(s.right for s in segments) - min(s.left for s in segments)
-
-
-def _is_filled(side: Sequence[Segment]) -> bool:
-    """Whether most lines reach from margin to margin."""
-    least = _FULL * _width(side)
-    full = sum(s.right - s.left >= least for s in side)
-    return len(side) >= _FEWEST_FULL and full >= _MOSTLY * len(side)

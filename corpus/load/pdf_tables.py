@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from itertools import pairwise
 
 from lexloop.corpus.load.pdf_page import LIST_MARK, Segment
@@ -30,9 +31,8 @@ Cells = list[list[Segment]]
 def find_tables(segments: Sequence[Segment], rules: Sequence[float]) -> Iterator[Segment | Cells]:
     """Give the lines of a column in order; those of a table as rows of cells.
 
-    Args:
-        segments: From top to bottom, and from left to right.
-        rules: How high drawn lines stand on the page.
+    The segments come from top to bottom, and from left to right on one line; ``rules`` say how
+    high drawn lines stand on the page.
     """
     rows: list[_Row] = []
     for segment in segments:
@@ -47,20 +47,12 @@ def find_tables(segments: Sequence[Segment], rules: Sequence[float]) -> Iterator
             number += 1
             continue
         first = _upwards(rows, begin, number, spans, rules)
-        yield from map(_one_line, rows[begin:first])
+        yield from (reduce(Segment.followed_by, row) for row in rows[begin:first])
         for group in _logical(rows[first:end], spans, rules):
             held = [(segment, _place(segment, spans)) for row in group for segment in row]
             yield [[s for s, place in held if place == i] for i in range(len(spans))]
         begin = number = end
-    yield from map(_one_line, rows[begin:])
-
-
-def _one_line(row: _Row) -> Segment:
-    """A row that is none of a table, as one line."""
-    line = row[0]
-    for segment in row[1:]:
-        line = line.followed_by(segment)
-    return line
+    yield from (reduce(Segment.followed_by, row) for row in rows[begin:])
 
 
 def _extent(rows: list[_Row], begin: int, rules: Sequence[float]) -> tuple[list[_Span], int]:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
@@ -75,24 +75,17 @@ def main() -> None:
         os.dup2(2, 1)
         try:
             for line in sys.stdin.buffer:
-                _answer(json.loads(line), out)
+                for frame in _answer(json.loads(line)):
+                    out.write(encode(frame))
+                    if "part" in frame or "end" in frame:
+                        out.flush()
         except MemoryError:
             os._exit(OUT_OF_MEMORY)
 
 
-def _answer(asked: Frame, out: BinaryIO) -> None:
+def _answer(asked: Frame) -> Iterator[Frame]:
     limits = Limits(**asked["limits"])
-    for frame in _frames(asked, limits):
-        out.write(encode(frame))
-        if "part" in frame:
-            out.flush()
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    out.write(encode({"end": peak < _WORN * limits.memory}))
-    out.flush()
 
-
-def _frames(asked: Frame, limits: Limits) -> Iterator[Frame]:
     def set_alarm() -> None:  # ends this process even where nobody is left to do it
         signal.setitimer(signal.ITIMER_REAL, limits.seconds + _GRACE)
 
@@ -105,6 +98,9 @@ def _frames(asked: Frame, limits: Limits) -> Iterator[Frame]:
             yield to_frame(found)
     except CorpusError as error:
         yield {"failed": error.what}
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    yield {"end": peak < _WORN * limits.memory}
 
 
 if __name__ == "__main__":
