@@ -46,19 +46,14 @@ def chunk_by_sentences(
             units.append((start, end))
             costs.append(cost)
         else:
-            pieces = _pieces(text, (start, end), fits)
+            # a long sentence in pieces, together with the blanks around it
+            inner = next_ink(text, start), start + len(text[start:end].rstrip())
+            borders = [begin for begin, _ in cut_to_fit(text, inner, fits)]
+            pieces = list(pairwise([start, *borders[1:], end]))
             units += pieces
             costs += [count_tokens(text[slice(*piece)]) for piece in pieces]
     apart = [bool(start) and not text[start - 1].isspace() for start, _ in units]
     return to_chunks(document, _pack(units, costs, apart, tokens, overlap))
-
-
-def _pieces(text: str, span: Span, fits: Callable[[str], bool]) -> list[Span]:
-    """A long sentence in pieces that fit, together with the blanks around it."""
-    start, end = span
-    begin, stop = next_ink(text, start), start + len(text[start:end].rstrip())
-    borders = [start for start, _ in cut_to_fit(text, (begin, stop), fits)]
-    return list(pairwise([start, *borders[1:], end]))
 
 
 def _pack(

@@ -72,8 +72,10 @@ def list_sources(folder: Path) -> tuple[list[Path], list[Skipped]]:
     try:
         os.listdir(folder)
     except (OSError, ValueError) as error:
-        why = {FileNotFoundError: "does not exist", NotADirectoryError: "is not a folder"}
-        what = why.get(type(error), f"cannot be listed: {error}")
+        what = f"cannot be listed: {error}"
+        if isinstance(error, (FileNotFoundError, NotADirectoryError)):
+            is_file = isinstance(error, NotADirectoryError)
+            what = "is not a folder" if is_file else "does not exist"
         raise CorpusError(f"The corpus {folder} {what}.", hint) from error
     files, leading_out, barred = _walk(
         folder, lambda name: PurePosixPath(name).suffix.lower() in SUFFIXES

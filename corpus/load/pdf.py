@@ -77,11 +77,6 @@ def _opened(data: bytes) -> Any:
 
 
 def _sheet(pdf: Any, number: int) -> Sheet:
-    """What a page shows.
-
-    Raises:
-        CorpusError: The page is damaged.
-    """
     import pypdfium2
 
     try:
@@ -177,11 +172,6 @@ def keeps_hyphen(left: str, right: str, words: frozenset[str]) -> bool:
 
     The document's other words decide: it goes if they hold the word without it, and stays if they
     only hold the word with it. If they hold neither, it goes in front of a small letter.
-
-    Args:
-        left: What stands in front of the hyphen.
-        right: What the next line begins with.
-        words: What the document writes elsewhere, in small letters.
     """
     if f"{left}{right}".lower() in words:
         return False

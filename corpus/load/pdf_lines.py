@@ -219,7 +219,8 @@ def _gutter(segments: Sequence[Segment]) -> float | None:
             and _are_columns(segments, first + (begin + end) / 2, most)
         ]
         if found:
-            return first + sum(max(found, key=lambda span: span[1] - span[0])) / 2
+            begin, end = max(found, key=lambda span: span[1] - span[0])
+            return first + (begin + end) / 2
     return None
 
 

@@ -99,36 +99,36 @@ class _Pool:
         An archive whose member ends the worker is read on from the next member. Nothing of a part
         that fails is kept.
         """
-        parts: list[tuple[Part, list[Document | Skipped]]] = []
-        start = 0
-        while True:
-            parts.append((Part(file.name, -1), []))
-            try:
-                self._read_parts(request(file, start, self._limits), parts)
-                return [one for _, found in parts for one in found]
-            except CorpusError as error:
-                part = parts[-1][0]
-                parts[-1] = part, [Skipped(part.name, error.what)]
-            if part.number < 0:  # the file as a whole
-                return [one for _, found in parts for one in found]
-            start = part.number + 1
+        found: list[Document | Skipped] = []
+        start: int | None = 0
+        while start is not None:
+            start = self._read_from(start, file, found)
+        return found
 
-    def _read_parts(self, asked: Frame, parts: list[tuple[Part, list[Document | Skipped]]]) -> None:
-        """Add what a worker reads to the last part, or to those that it turns to."""
-        worker, fit = self._take(), False
+    def _read_from(
+        self, start: int, file: SourceFile, found: list[Document | Skipped]
+    ) -> int | None:
+        """Read from a part on; give the part to go on with, None where there is none."""
+        part, begun = Part(file.name, -1), len(found)
+        worker, fit = None, False
         try:
-            for frame in worker.ask(asked):
-                if "failed" in frame:
-                    part = parts[-1][0]
-                    parts[-1] = part, [Skipped(part.name, frame["failed"])]
-                elif "end" in frame:
+            worker = self._take()
+            for frame in worker.ask(request(file, start, self._limits)):
+                if "end" in frame:
                     fit = frame["end"]
-                elif isinstance(found := from_frame(frame), Part):
-                    parts.append((found, []))
+                elif "failed" in frame:
+                    found[begun:] = [Skipped(part.name, frame["failed"])]
+                elif isinstance(one := from_frame(frame), Part):
+                    part, begun = one, len(found)
                 else:
-                    parts[-1][1].append(found)
+                    found.append(one)
+        except CorpusError as error:
+            found[begun:] = [Skipped(part.name, error.what)]
+            return part.number + 1 if part.number >= 0 else None
         finally:
-            self._give(worker, fit)
+            if worker is not None:
+                self._give(worker, fit)
+        return None
 
     def _take(self) -> "WorkerProcess":
         with self._lock:
