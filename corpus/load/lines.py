@@ -76,14 +76,12 @@ class Lines:
             self._line.append(" ")
             return
         text = " ".join(printable("".join(self._line)).split())
-        if text and self._mark:
-            text, self._mark = self._mark + text, ""
-        if text and self._heading:
-            self._headings.append((self._length, self._heading))
-        if text:
-            self._put(text)
-            self._heading = 0
         self._line.clear()
+        if text:
+            if self._heading:
+                self._headings.append((self._length, self._heading))
+            self._put(self._mark + text)
+            self._mark, self._heading = "", 0
 
     def row(self) -> None:
         """Begin a row; a table within a cell goes on in the row it lies in."""

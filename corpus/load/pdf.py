@@ -59,21 +59,19 @@ def read_pdf(data: bytes, name: str) -> Iterator[Document | Skipped]:
 def _opened(data: bytes) -> Any:
     import pypdfium2
 
-    cut_short = CorpusError("It is cut short: its end is missing.", "Fetch it again.")
     is_whole = _END in data[-_TAIL:]
     try:
         pdf = pypdfium2.PdfDocument(data)
+        if is_whole:
+            return pdf
+        pdf.close()
     except pypdfium2.PdfiumError as error:
         if error.err_code == _ENCRYPTED:
             what, hint = "It is encrypted and needs a password.", "Save it without one."
             raise CorpusError(what, hint) from error
-        if not is_whole:
-            raise cut_short from error
-        raise CorpusError(f"It is a damaged PDF ({error}).", "Save it anew.") from error
-    if not is_whole:
-        pdf.close()
-        raise cut_short
-    return pdf
+        if is_whole:
+            raise CorpusError(f"It is a damaged PDF ({error}).", "Save it anew.") from error
+    raise CorpusError("It is cut short: its end is missing.", "Fetch it again.")
 
 
 def _sheet(pdf: Any, number: int) -> Sheet:

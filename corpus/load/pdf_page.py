@@ -122,11 +122,8 @@ class Segment:
 class Sheet:
     """A page as it shows.
 
-    Args:
-        height: In points.
-        segments: In the order in which the file draws them.
-        rules: How high the lines and edges of boxes that it draws stand.
-        shows: Whether it shows anything at all.
+    Its segments are in the order in which the file draws them; ``rules`` say how high the lines and
+    edges of boxes stand that it draws, and ``shows`` whether it shows anything at all.
     """
 
     height: float

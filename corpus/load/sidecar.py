@@ -34,14 +34,10 @@ class Sidecars:
     barred: dict[str, str] = field(default_factory=dict)
 
     def add(self, data: bytes, name: str, exists: Callable[[str], bool]) -> list[Skipped]:
-        """Take in one sidecar; give what of it cannot be read.
+        """Take in one CSV file; give what of it cannot be read.
 
-        Rows of a sidecar deeper in the tree win over those taken in before, field by field.
-
-        Args:
-            data: The CSV file.
-            name: Its name; the files in it are named from its folder on.
-            exists: Whether the corpus has a file of a name.
+        Its rows name files from its own folder on, of which ``exists`` tells whether the corpus has
+        them. Rows of a sidecar deeper in the tree win over those taken in before, field by field.
         """
         folder = name[: -len(SIDECAR)]
         troubles: list[Skipped] = []
@@ -119,12 +115,8 @@ class Sidecars:
             for name in _names(target):
                 if name in by_normal:
                     said[by_normal[name]].append((target, entry))
-        return {
-            name: hashlib.sha256(
-                json.dumps([entries, self.bars(name)], sort_keys=True).encode()
-            ).hexdigest()
-            for name, entries in said.items()
-        }
+        marks = {name: json.dumps([s, self.bars(name)], sort_keys=True) for name, s in said.items()}
+        return {name: hashlib.sha256(mark.encode()).hexdigest() for name, mark in marks.items()}
 
 
 def is_sidecar(name: str) -> bool:

@@ -29,9 +29,8 @@ class Slips:
     Args:
         has: Whether the documents hold a word.
         is_usual: Whether a word in small letters is one of the language.
-        words: Gives the words of the documents in small letters, each as often as it occurs; asked
-            once, when a word is unknown.
-        terms: Gives the terms that the documents define; asked once as well.
+        words: Gives the words of the documents in small letters, each as often as it occurs.
+        terms: Gives the terms that the documents define; asked once, when a word is unknown.
     """
 
     def __init__(
