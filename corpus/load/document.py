@@ -5,10 +5,12 @@ import os
 import re
 import stat
 from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
@@ -127,12 +129,9 @@ def hash_file(path: Path, limits: Limits) -> tuple[int, str]:
     Raises:
         CorpusError: It is no regular file, too large, or cannot be read.
     """
-    try:
-        with os.fdopen(_open(path, limits), "rb", buffering=0) as file:
-            digest = hashlib.file_digest(file, "sha256")
-            return file.tell(), digest.hexdigest()
-    except (OSError, ValueError) as error:
-        raise _unreadable(error) from error
+    with _opened(path, limits) as file:
+        digest = hashlib.file_digest(file, "sha256")
+        return file.tell(), digest.hexdigest()
 
 
 def read_file(path: Path, sha256: str, limits: Limits) -> bytes:
@@ -141,32 +140,32 @@ def read_file(path: Path, sha256: str, limits: Limits) -> bytes:
     Raises:
         CorpusError: It is no regular file, too large, cannot be read, or has changed.
     """
-    try:
-        with os.fdopen(_open(path, limits), "rb") as file:
-            data = file.read()
-    except (OSError, ValueError) as error:
-        raise _unreadable(error) from error
+    with _opened(path, limits) as file:
+        data = file.read()
     if hashlib.sha256(data).hexdigest() != sha256:
         raise CorpusError("It changed while it was being read.", "Run the command again.")
     return data
 
 
-def _open(path: Path, limits: Limits) -> int:
+@contextmanager
+def _opened(path: Path, limits: Limits) -> Iterator[BinaryIO]:
     """Open without waiting: a pipe without a writer would block for good."""
-    found = path.stat()
+    try:
+        size = _size_of(path.stat())
+        if size > limits.file_bytes:
+            most = f"{limits.file_bytes >> 20} MiB" if limits.file_bytes >> 20 else "allowed"
+            raise CorpusError(f"It is larger than {most}.", "Split the file.")
+        with open(path, "rb", opener=lambda p, flags: os.open(p, flags | os.O_NONBLOCK)) as file:
+            _size_of(os.fstat(file.fileno()))
+            yield file
+    except FileNotFoundError as error:
+        what = f"It vanished or leads nowhere: {error}."
+        raise CorpusError(what, "Run the command again.") from error
+    except (OSError, ValueError) as error:
+        raise CorpusError(f"It cannot be read: {error}.", "Check its permissions.") from error
+
+
+def _size_of(found: os.stat_result) -> int:
     if not stat.S_ISREG(found.st_mode):
         raise CorpusError("It is no regular file.", "Replace it by a file.")
-    if found.st_size > limits.file_bytes:
-        size = f"{limits.file_bytes >> 20} MiB" if limits.file_bytes >> 20 else "allowed"
-        raise CorpusError(f"It is larger than {size}.", "Split the file.")
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise CorpusError("It is no regular file.", "Replace it by a file.")
-    return handle
-
-
-def _unreadable(error: OSError | ValueError) -> CorpusError:
-    if isinstance(error, FileNotFoundError):
-        return CorpusError(f"It vanished or leads nowhere: {error}.", "Run the command again.")
-    return CorpusError(f"It cannot be read: {error}.", "Check its permissions.")
+    return found.st_size

@@ -72,10 +72,8 @@ def list_sources(folder: Path) -> tuple[list[Path], list[Skipped]]:
     try:
         os.listdir(folder)
     except (OSError, ValueError) as error:
-        what = f"cannot be listed: {error}"
-        if isinstance(error, (FileNotFoundError, NotADirectoryError)):
-            is_file = isinstance(error, NotADirectoryError)
-            what = "is not a folder" if is_file else "does not exist"
+        missing = {"FileNotFoundError": "does not exist", "NotADirectoryError": "is not a folder"}
+        what = missing.get(type(error).__name__, f"cannot be listed: {error}")
         raise CorpusError(f"The corpus {folder} {what}.", hint) from error
     files, leading_out, barred = _walk(
         folder, lambda name: PurePosixPath(name).suffix.lower() in SUFFIXES
@@ -86,10 +84,8 @@ def list_sources(folder: Path) -> tuple[list[Path], list[Skipped]]:
         for error in barred
     ]
     if not files and is_index(folder):
-        raise CorpusError(
-            f"{folder} is an index and no folder of documents.",
-            f"Ask it with --corpus {folder}, or give the folder that it was made from.",
-        )
+        instead = f"Ask it with --corpus {folder}, or give the folder that it was made from."
+        raise CorpusError(f"{folder} is an index and no folder of documents.", instead)
     if not files:
         reasons = "".join(f" {item.name}: {item.reason}" for item in skipped)
         what = f"holds no file that can be read ({', '.join(SUFFIXES)}).{reasons}"

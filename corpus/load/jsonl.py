@@ -3,17 +3,15 @@
 import codecs
 import io
 import json
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from lexloop.core.errors import CorpusError
 from lexloop.corpus.load.document import Document, Skipped, title_of
 from lexloop.corpus.load.encoding import decode, whole_text
-from lexloop.corpus.load.metadata import read_fields
+from lexloop.corpus.load.metadata import NO_TEXT, read_fields
 
 _MOST_REPORTED = 50
-_NO_NAME = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _LONGEST_NAME = 500
 
 
@@ -82,7 +80,7 @@ def _key(row: dict[str, Any], number: int) -> str:
         key = str(value).strip()
         if not isinstance(value, (str, int)) or not key or len(key) > _LONGEST_NAME:
             raise CorpusError(f"{field} is {str(value)[:50]!r}.", "Give a short text or number.")
-        if _NO_NAME.search(key):
+        if NO_TEXT.search(key):
             raise CorpusError(f"{field} is {key!r}, which is no text.", "Give a short text.")
         return key
     return f"line {number}"

@@ -14,7 +14,7 @@ from lexloop.core.metadata import Metadata
 from lexloop.corpus.load.document import Skipped
 
 FIELDS = tuple(field.name for field in fields(Metadata))
-_NO_TEXT = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+NO_TEXT = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _MEANT_AS_TAGS = frozenset({"tag", "access", "access_tag", "access_tags", "allowed_tags"})
 _SECOND_DAY = date.min + timedelta(days=1)
 
@@ -44,7 +44,7 @@ def read_fields(given: Mapping[str, Any]) -> Metadata:
         record[field] = value
     metadata = Metadata.from_record(record)
     for name, value in metadata.as_record().items():
-        if _NO_TEXT.search(value if isinstance(value, str) else "".join(value)):
+        if NO_TEXT.search(value if isinstance(value, str) else "".join(value)):
             raise CorpusError(f"{name} is {value!r}, which is no text.", "Write it on one line.")
     tags = record.get("tags")
     if tags not in (None, "", [], ()) and not metadata.tags:
