@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
@@ -148,7 +149,7 @@ def read_file(path: Path, sha256: str, limits: Limits) -> bytes:
 
 
 @contextmanager
-def _opened(path: Path, limits: Limits) -> Iterator[BinaryIO]:
+def _opened(path: Path, limits: Limits) -> Iterator[BufferedReader]:
     """Open without waiting: a pipe without a writer would block for good."""
     try:
         size = _size_of(path.stat())
