@@ -1,5 +1,7 @@
 """From the chunking settings to a chunker; the only place that chooses."""
 
+from functools import partial
+
 from lexloop.core.settings_groups import (
     ByCharacters,
     ByMeaning,
@@ -9,12 +11,13 @@ from lexloop.core.settings_groups import (
 )
 from lexloop.core.settings_names import RECORDED
 from lexloop.core.types import Chunk
-from lexloop.corpus.chunk.auto import chunk_as_recognised
-from lexloop.corpus.chunk.characters import chunk_by_characters
 from lexloop.corpus.chunk.pattern import chunk_by_pattern, compile_pattern
-from lexloop.corpus.chunk.provisions import chunk_document
-from lexloop.corpus.chunk.semantic import chunk_by_meaning
-from lexloop.corpus.chunk.sentence import chunk_by_sentences
+from lexloop.corpus.chunk.provisions import chunk_document, is_divided
+from lexloop.corpus.chunk.sentences import (
+    chunk_by_characters,
+    chunk_by_meaning,
+    chunk_by_sentences,
+)
 from lexloop.corpus.chunk.spans import Chunker
 from lexloop.corpus.load.document import Document
 from lexloop.models.embedding import Embedder
@@ -23,7 +26,7 @@ _NAMES = {now: name for name, now in RECORDED.items()}
 
 
 def chunker_name(chunking: Chunking) -> str:
-    """The chunker and the settings it reads; what an index records and compares."""
+    """Name the chunker and the settings it reads; what an index records and compares."""
     read = [
         f"{_NAMES[f'chunking.{field}']}={value!r}" for field, value in chunking if field != "method"
     ]
@@ -31,7 +34,7 @@ def chunker_name(chunking: Chunking) -> str:
 
 
 def chunker_for(chunking: Chunking, embedder: Embedder) -> Chunker:
-    """The chunker that the settings name.
+    """Make the chunker that the settings name.
 
     Args:
         chunking: Which one, and its parameters.
@@ -42,17 +45,22 @@ def chunker_for(chunking: Chunking, embedder: Embedder) -> Chunker:
     """
     if isinstance(chunking, ByProvisions):
         return chunk_document
+    if isinstance(chunking, ByMeaning):
+        share, buffer = chunking.dissimilarity, chunking.buffer
+        return partial(chunk_by_meaning, dissimilarity=share, buffer=buffer, embedder=embedder)
     if isinstance(chunking, ByPattern):
         compile_pattern(chunking.pattern)  # refused before the first document is read
+        return partial(chunk_by_pattern, pattern=chunking.pattern)
+    if isinstance(chunking, ByCharacters):
+        return partial(chunk_by_characters, chars=chunking.chars, overlap=chunking.chars_overlap)
+    by_sentences = partial(
+        chunk_by_sentences,
+        tokens=chunking.tokens,
+        overlap=chunking.overlap,
+        count_tokens=embedder.count_tokens,
+    )
 
-    def chunk(document: Document) -> list[Chunk]:
-        if isinstance(chunking, ByMeaning):
-            return chunk_by_meaning(document, chunking.dissimilarity, chunking.buffer, embedder)
-        if isinstance(chunking, ByPattern):
-            return chunk_by_pattern(document, chunking.pattern)
-        if isinstance(chunking, ByCharacters):
-            return chunk_by_characters(document, chunking.chars, chunking.chars_overlap)
-        cut = chunk_by_sentences if chunking.method == "sentence" else chunk_as_recognised
-        return cut(document, chunking.tokens, chunking.overlap, embedder.count_tokens)
+    def as_recognised(document: Document) -> list[Chunk]:
+        return chunk_document(document) if is_divided(document) else by_sentences(document)
 
-    return chunk
+    return by_sentences if chunking.method == "sentence" else as_recognised

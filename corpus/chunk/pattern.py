@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 from lexloop.core.errors import SettingsError
 from lexloop.core.types import Chunk
 from lexloop.corpus.chunk.spans import between, next_ink, to_chunks
@@ -21,7 +19,7 @@ _BASE_S, _S_PER_MB = 1.0, 4.0
 """Each match is found in linear time, but one that looks far ahead and then takes little may be
 found again and again; such a pattern is refused when it has used that much of the processor."""
 _CLOCK_EVERY = 64
-_PROBES = (b"", b"a", b"a 1\n\n\xc2\xa7 2.")
+_PROBES = ("", "a", "a 1\n\n§ 2.")
 _HINT = (
     r"Give what opens a chunk in RE2 syntax, such as `\n§` or `^Article \d+$`: it must match at "
     "least one character, and knows no look-around and no back-reference."
@@ -34,19 +32,13 @@ def chunk_by_pattern(document: Document, pattern: str) -> list[Chunk]:
     ``^`` and ``$`` match at every line. Blanks that a match begins with go to the chunk before,
     so that ``\n§`` and ``^§`` cut alike. Without a match the document is one chunk.
 
-    Args:
-        document: The source.
-        pattern: In RE2's syntax.
-
     Raises:
         SettingsError: The pattern is invalid or too large, matches nothing at all somewhere, or
             takes more than linear time on this text.
     """
     text = document.text
-    # a lone surrogate has no UTF-8; a question mark keeps its place
-    encoded = text.encode("utf-8", "replace")
     starts = [next_ink(text, 0)]
-    for offset in _offsets(encoded, list(_matches(encoded, pattern))):
+    for offset in _matches(text, pattern):
         if offset > starts[-1] and (start := next_ink(text, offset)) > starts[-1]:
             starts.append(start)
     if starts[-1] == len(text):
@@ -56,7 +48,7 @@ def chunk_by_pattern(document: Document, pattern: str) -> list[Chunk]:
 
 @lru_cache(maxsize=8)
 def compile_pattern(pattern: str) -> Any:
-    """The compiled pattern, for bytes in UTF-8.
+    """Compile a pattern in RE2's syntax.
 
     Raises:
         SettingsError: The pattern is invalid or too large, or matches nothing at all.
@@ -66,7 +58,7 @@ def compile_pattern(pattern: str) -> Any:
     options = re2.Options()
     options.log_errors = False
     try:
-        compiled = re2.compile(f"(?m){pattern}".encode(), options)
+        compiled = re2.compile(f"(?m){pattern}", options)
     except (re2.error, UnicodeEncodeError) as error:
         raise SettingsError(f"chunking.pattern is {pattern!r}: {error}.", _HINT) from error
     size = max(compiled.programsize, compiled.reverseprogramsize)
@@ -81,11 +73,13 @@ def compile_pattern(pattern: str) -> Any:
     return compiled
 
 
-def _matches(encoded: bytes, pattern: str) -> Iterator[int]:
-    """Where matches begin, in bytes, ascending."""
+def _matches(text: str, pattern: str) -> Iterator[int]:
+    """Where matches begin, ascending."""
     began = time.thread_time()
+    # a lone surrogate has no UTF-8; a question mark keeps its place
+    encoded = text.encode("utf-8", "replace")
     allowed = _BASE_S + _S_PER_MB * len(encoded) / 1e6
-    for number, match in enumerate(compile_pattern(pattern).finditer(encoded)):
+    for number, match in enumerate(compile_pattern(pattern).finditer(encoded.decode())):
         if match.start() == match.end():
             raise _matches_nothing(pattern)
         if number % _CLOCK_EVERY == 0 and time.thread_time() - began > allowed:
@@ -95,15 +89,6 @@ def _matches(encoded: bytes, pattern: str) -> Iterator[int]:
                 "Keep it from looking far ahead, for instance with [^\\n]* in place of .*.",
             )
         yield match.start()
-
-
-def _offsets(encoded: bytes, positions: list[int]) -> list[int]:
-    """Positions in bytes as offsets in code points."""
-    if encoded.isascii():
-        return positions
-    begins = np.cumsum((np.frombuffer(encoded, dtype=np.uint8) & 0xC0) != 0x80)
-    offsets: list[int] = (begins[np.array(positions, dtype=np.int64)] - 1).tolist()
-    return offsets
 
 
 def _matches_nothing(pattern: str) -> SettingsError:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from lexloop.core.types import Chunk
-from lexloop.corpus.chunk.spans import Span, attach_blanks, next_ink, to_chunks
+from lexloop.corpus.chunk.spans import Span, next_ink, to_chunks
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.structure.tree import Kind, Tree
 from lexloop.corpus.text.sentences import sentence_spans
@@ -12,8 +12,24 @@ WHOLE_CHARS, MAX_CHARS = 300, 1500
 """A provision up to the first is one chunk, and so are neighbouring scraps of text; a paragraph is
 one up to the second, and is cut between its points, or its sentences, beyond it."""
 _SCRAP_CHARS = 150
+_FEWEST_PROVISIONS = 2
+"""A single heading is as a rule the document's title."""
+_CHARS_PER_PROVISION = 20_000
+"""About eight pages; headings farther apart divide a book into its parts, not a law into its
+provisions."""
 _CONTAINERS: frozenset[Kind] = frozenset(("part", "annex", "provision", "table"))
 _LOOSE: frozenset[Kind] = frozenset(("text", "row", "columns", "closing"))
+
+
+def is_divided(document: Document) -> bool:
+    """Tell whether a document is a numbered statute or is otherwise divided into sections.
+
+    It is when it has at least two provisions (a line such as "§ 5", "Article 12 Fees" or
+    "RULE 3.2", a Markdown heading, or a heading that the format marks), and at least one for
+    every 20,000 characters.
+    """
+    provisions = sum(unit.kind in ("provision", "annex") for unit in document.tree.units)
+    return provisions >= max(_FEWEST_PROVISIONS, len(document.text) / _CHARS_PER_PROVISION)
 
 
 def chunk_document(document: Document) -> list[Chunk]:
@@ -24,73 +40,72 @@ def chunk_document(document: Document) -> list[Chunk]:
     every character; a blank document has none.
     """
     text, tree = document.text, document.tree
-    starts = sorted({0, *(next_ink(text, start) for start, _ in _pieces(tree, text))})
+    starts = sorted({0, *(next_ink(text, start) for start in _starts(tree, text))})
     spans = list(zip(starts, [*starts[1:], len(text)], strict=True))
-    return to_chunks(document, attach_blanks(text, spans))
+    return to_chunks(document, _attach_blanks(text, spans))
 
 
-def _pieces(tree: Tree, text: str) -> Iterator[Span]:
-    """The spans of the chunks; what lies between two belongs to the later one if it heads it."""
+def _attach_blanks(text: str, spans: list[Span]) -> list[Span]:
+    """Join each blank span to the one before it, or after it at the beginning."""
+    joined: list[Span] = []
+    for start, end in spans:
+        blank = not text[start:end].strip()
+        if joined and (blank or not text[slice(*joined[-1])].strip()):
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return [span for span in joined if text[slice(*span)].strip()]
+
+
+def _starts(tree: Tree, text: str) -> Iterator[int]:
+    """Where chunks begin; what lies before a unit belongs to it if it heads it."""
     left = list(reversed(tree.children(-1)))
     heading: int | None = None
-    scrap: Span | None = None
+    scrap: int | None = None
+    while left:
+        place = left.pop()
+        unit, children = tree.units[place], tree.children(place)
+        size = unit.end - unit.start
+        limit = WHOLE_CHARS if unit.kind in _CONTAINERS else MAX_CHARS
+        begin = unit.start if heading is None else heading
+        heading = None
+        if size > limit and children and unit.kind in _CONTAINERS:
+            scrap = None
+            if text[unit.body : tree.own_end(place)].strip():
+                yield begin
+            else:
+                heading = begin
+            left += reversed(children)
+        elif scrap is None or unit.kind not in _LOOSE or unit.end - scrap > WHOLE_CHARS:
+            scrap = begin if unit.kind in _LOOSE and size < _SCRAP_CHARS else None
+            yield from _within(tree, place, begin, text) if size > limit else [begin]
+
+
+def _within(tree: Tree, place: int, begin: int, text: str) -> Iterator[int]:
+    """Where the pieces of a long unit begin: its points together up to the limit, or sentences."""
+    start = last = begin
+    for end in _ends(tree, place, text):
+        if end <= begin:
+            continue
+        if last > start and end - start > MAX_CHARS:
+            yield start
+            start = last
+        last = end
+    yield start
+
+
+def _ends(tree: Tree, top: int, text: str) -> Iterator[int]:
+    """Where a long unit may be cut: after its points, and within a long point after a sentence."""
+    left = [top]
     while left:
         place = left.pop()
         unit = tree.units[place]
-        size = unit.end - unit.start
-        limit = WHOLE_CHARS if unit.kind in _CONTAINERS else MAX_CHARS
-        children = tree.children(place)
-        if size > limit and children and unit.kind in _CONTAINERS:
-            scrap = None
-            heading = unit.start if heading is None else heading
-            if text[unit.body : tree.own_end(place)].strip():
-                yield heading, tree.own_end(place)
-                heading = None
-            left += reversed(children)
-            continue
-        begin = unit.start if heading is None else heading
-        heading = None
-        joins = scrap is not None and unit.kind in _LOOSE and unit.end - scrap[0] <= WHOLE_CHARS
-        if joins and scrap is not None:
-            scrap = (scrap[0], unit.end)
-            continue
-        scrap = (begin, unit.end) if unit.kind in _LOOSE and size < _SCRAP_CHARS else None
-        yield from _within(tree, place, begin, text) if size > limit else [(begin, unit.end)]
-
-
-def _within(tree: Tree, place: int, begin: int, text: str) -> Iterator[Span]:
-    """A long unit in pieces: its points together up to the limit, else its sentences."""
-    ends = [end for end in _ends(tree, place, text) if end > begin]
-    start, last = begin, begin
-    for end in ends:
-        if last > start and end - start > MAX_CHARS:
-            yield start, last
-            start = last
-        last = end
-    yield start, tree.units[place].end
-
-
-def _ends(tree: Tree, place: int, text: str) -> Iterator[int]:
-    """Where a long unit may be cut: after its points, and within a long point after a sentence."""
-    own_end = tree.own_end(place)
-    leads = tree.leads(place, text)
-    yield from _sentence_ends(text, tree.units[place].start, own_end, keep_last=leads)
-    left = list(reversed(tree.children(place)))
-    while left:
-        child = left.pop()
-        unit = tree.units[child]
-        if unit.end - unit.start <= MAX_CHARS:
+        if place != top and unit.end - unit.start <= MAX_CHARS:
             yield unit.end
-        else:
-            leads = tree.leads(child, text)
-            yield from _sentence_ends(text, unit.start, tree.own_end(child), keep_last=leads)
-            left += reversed(tree.children(child))
-
-
-def _sentence_ends(text: str, start: int, end: int, keep_last: bool) -> Iterator[int]:
-    """The ends of sentences; a lead-in is not cut from the first of its points."""
-    if end - start <= MAX_CHARS and keep_last:
-        return
-    spans = sentence_spans(text[start:end])
-    for _, stop in spans[:-1] if keep_last else spans:
-        yield start + stop
+            continue
+        own_end, leads = tree.own_end(place), tree.leads(place, text)
+        if not leads or own_end - unit.start > MAX_CHARS:
+            spans = sentence_spans(text[unit.start : own_end])
+            # a lead-in is not cut from the first of its points
+            yield from (unit.start + stop for _, stop in (spans[:-1] if leads else spans))
+        left += reversed(tree.children(place))

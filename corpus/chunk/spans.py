@@ -12,18 +12,16 @@ Span = tuple[int, int]
 """Start and end, half-open, in code points of the document's text."""
 Chunker = Callable[[Document], list[Chunk]]
 
-LEAD_CHARS = 400
+_LEAD_CHARS = 400
 """The most of a lead-in that is repeated for the chunks below it."""
 
 _INK = re.compile(r"\S")
 
 
 def to_chunks(document: Document, spans: Iterable[Span]) -> list[Chunk]:
-    """Chunks of the spans, each with the label and the headings of what it lies in.
+    """Make a chunk of each span, with the label and the headings of what it lies in.
 
-    Args:
-        document: The source.
-        spans: None of them blank, in order; their starts name the chunks, so no two are equal.
+    The spans are in order and none is blank; their starts name the chunks, so no two are equal.
     """
     text, tree = document.text, document.tree
     version = document.metadata.version
@@ -64,55 +62,31 @@ def _behind_headings(tree: Tree, text: str, first: int, last: int) -> int:
 
 
 def _context(tree: Tree, text: str, first: int) -> str:
-    """The words that place a chunk: the headings above it, and the lead-in that it completes.
-
-    Args:
-        tree: The document's tree.
-        text: The whole text.
-        first: Where the chunk's first word begins; what stands behind it is in the chunk.
-    """
+    """The words that place a chunk: the headings above it, and the lead-in that it completes."""
     place = tree.at(first)
     words: list[str] = []
     while place >= 0:
         unit = tree.units[place]
         if unit.start < first:
             if tree.leads(place, text) and tree.own_end(place) <= first:
-                words.append(" ".join(text[unit.body : tree.own_end(place)].split())[:LEAD_CHARS])
+                words.append(" ".join(text[unit.body : tree.own_end(place)].split())[:_LEAD_CHARS])
             if unit.heading:
                 words.append(unit.heading)
         place = unit.parent
     return "\n".join(reversed(words))
 
 
-def attach_blanks(text: str, spans: list[Span]) -> list[Span]:
-    """Adjoining spans, each blank one joined to the one before it, or after it at the beginning.
-
-    Returns:
-        Spans that cover what ``spans`` cover; none when all of that is blank.
-    """
-    joined: list[Span] = []
-    for start, end in spans:
-        blank = not text[start:end].strip()
-        if joined and (blank or not text[slice(*joined[-1])].strip()):
-            joined[-1] = (joined[-1][0], end)
-        else:
-            joined.append((start, end))
-    return [span for span in joined if text[slice(*span)].strip()]
-
-
 def between(text: str, starts: Iterable[int]) -> list[Span]:
-    """Spans from each start to the next; the first reaches back to 0, the last to the end.
+    """Give the spans from each start to the next; the first reaches back to 0, the last to the end.
 
-    Args:
-        text: The whole text.
-        starts: Offsets of characters that are not blank, ascending, the first word's among them.
+    The starts are those of words, ascending, the first word's among them.
     """
     borders = [0, *list(starts)[1:], len(text)]
     return list(pairwise(borders)) if text.strip() else []
 
 
 def next_ink(text: str, offset: int) -> int:
-    """The offset of the first character that is not blank, from ``offset`` on; else the end."""
+    """Find the first character that is not blank, from ``offset`` on; else the end."""
     found = _INK.search(text, offset)
     return found.start() if found else len(text)
 
@@ -120,13 +94,8 @@ def next_ink(text: str, offset: int) -> int:
 def cut_to_fit(text: str, span: Span, fits: Callable[[str], bool]) -> Iterator[Span]:
     """Halve a span between words, and within a word where one fills a half, until it fits.
 
-    Args:
-        text: The whole text.
-        span: Begins and ends with a character that is not blank.
-        fits: Whether a piece is short enough; a single character is taken as it is.
-
-    Yields:
-        Spans in order that leave out only blanks.
+    The span begins and ends with a character that is not blank; what is yielded leaves out only
+    blanks. A single character always fits.
     """
     start, end = span
     if end - start <= 1 or fits(text[start:end]):

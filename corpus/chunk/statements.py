@@ -11,13 +11,10 @@ from lexloop.corpus.structure.statements import Statement, statements, unnumbere
 
 
 def statements_in(document: Document, chunks: Sequence[Chunk]) -> list[list[Statement]]:
-    """For each chunk its statements in order; one that a chunk cuts is in it as far as it goes.
+    """Give for each chunk its statements in order; of one that a chunk cuts, what lies in it.
 
-    A list is in the chunk in which it begins.
-
-    Args:
-        document: The source.
-        chunks: Of this document, in ascending order of their starts and of their ends.
+    A list is in the chunk in which it begins. The chunks are in ascending order of their starts
+    and of their ends.
     """
     found = list(statements(document.tree, document.text))
     reach = list(accumulate((statement.end for statement in found), max))

@@ -17,7 +17,7 @@ from lexloop.corpus.index.texts import TextStore
 from lexloop.corpus.index.tokens import TokenIndex
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.document import Skipped
-from lexloop.corpus.load.versions import end_superseded
+from lexloop.corpus.load.metadata import end_superseded
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.structure.tree import Tree
 from lexloop.models.embedding import Embedder

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from lexloop.core.errors import CorpusError
 from lexloop.corpus.index.manifest import Source
-from lexloop.corpus.load.document import Limits, Loaded, Skipped, SourceFile
+from lexloop.corpus.load.document import Limits, Loaded, Skipped, SourceFile, hash_file, read_file
 from lexloop.corpus.load.folder import hash_sources, list_sources, read_sidecars
-from lexloop.corpus.load.opening import hash_file, read_file
 from lexloop.corpus.load.reading import Progress, read_files
 from lexloop.corpus.load.sidecar import SIDECAR, Sidecars
 

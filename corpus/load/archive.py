@@ -4,45 +4,29 @@ import io
 import stat
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from lexloop.core.errors import CorpusError
 from lexloop.corpus.load.document import Document, Limits, Part, Skipped
+from lexloop.corpus.load.formats import SUFFIXES, read_bytes
 from lexloop.corpus.load.sidecar import Sidecars, is_sidecar, normal
-from lexloop.corpus.load.unpacking import check_size
 
-Reader = Callable[[bytes, str], Iterator[Document | Skipped | Part]]
 _ENCRYPTED = 0x1
-_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError)
-_DRIVE = 2
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError)
 
 
 def read_zip(
-    data: bytes,
-    name: str,
-    limits: Limits,
-    read: Reader,
-    *,
-    suffixes: tuple[str, ...],
-    start: int = 0,
+    data: bytes, name: str, limits: Limits, start: int = 0
 ) -> Iterator[Document | Skipped | Part]:
-    """The documents of every member that is of a known format; others are passed over.
-
-    Args:
-        data: The archive.
-        name: Its name in the corpus.
-        limits: What it may unpack to.
-        read: Reads one member.
-        suffixes: The formats that are read.
-        start: The first member to read, where the ones before were read already.
+    """Read every member that is of a known format, from one on; others are passed over.
 
     Raises:
         CorpusError: It is damaged or unpacks to too much.
     """
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
-    except _DAMAGED as error:
+    except DAMAGED as error:
         raise CorpusError(f"It is a damaged archive ({error}).", "Pack it anew.") from error
     with archive:
         members = [info for info in archive.infolist() if not info.is_dir()]
@@ -52,9 +36,9 @@ def read_zip(
             yield from troubles
         seen: set[str] = set()
         for number, info in enumerate(members):
-            if not _wanted(info.filename, suffixes):
+            if not _is_source(info.filename):
                 continue
-            within = f"{name}/{_shown(info.filename)}"
+            within = _named(info, name)
             doubled = within in seen
             seen.add(within)
             if number < start:
@@ -63,33 +47,51 @@ def read_zip(
             try:
                 if doubled:
                     raise CorpusError("The archive holds it twice.", "Keep one of them.")
-                for found in read(_content(archive, info), within):
+                for found in read_bytes(_content(archive, info), within, limits):
                     yield sidecars.applied(found) if isinstance(found, Document) else found
             except CorpusError as error:
                 yield Skipped(within, error.what)
 
 
-def _wanted(name: str, suffixes: tuple[str, ...]) -> bool:
+def check_size(members: Sequence[zipfile.ZipInfo], packed: int, limits: Limits) -> None:
+    """Refuse an archive of so many packed bytes that would unpack to too much.
+
+    The sizes that its list of members states are enforced on reading.
+
+    Raises:
+        CorpusError: It has too many members, or becomes too large or too many times larger.
+    """
+    unpacked = sum(info.file_size for info in members)
+    what, hint = "", "Split the archive."
+    if len(members) > limits.archive_members:
+        what = f"It has {len(members)} members, more than {limits.archive_members}."
+    elif unpacked > limits.archive_bytes:
+        what = f"It unpacks to {unpacked} bytes, more than {limits.archive_bytes}."
+    elif unpacked > limits.archive_free and unpacked > limits.archive_ratio * packed:
+        what = f"It unpacks to {unpacked // max(1, packed)} times its size, as a bomb does."
+        hint = "Give the files unpacked."
+    if what:
+        raise CorpusError(what, hint)
+
+
+def _is_source(name: str) -> bool:
     path = PurePosixPath(name)
     hidden = any(part.startswith((".", "__MACOSX")) and part != ".." for part in path.parts)
-    return path.suffix.lower() in suffixes and not hidden
+    return path.suffix.lower() in SUFFIXES and not hidden
 
 
-def _shown(name: str) -> str:
-    """A member's name as text of one line."""
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in name)
+def _named(info: zipfile.ZipInfo, archive: str) -> str:
+    """A member's name below the archive's, as text of one line."""
+    shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in info.filename)
+    return f"{archive}/{shown}"
 
 
 def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-    """A member's bytes.
-
-    Raises:
-        CorpusError: The member leads out of the archive, is no plain file, or cannot be unpacked.
-    """
+    """A member's bytes, if it stays in the archive, is a plain file and can be unpacked."""
     parts = info.filename.replace("\\", "/").split("/")
     if ".." in parts:
         raise CorpusError("Its name leads out of the archive (..).", "Pack it anew.")
-    if parts[0] == "" or parts[0][1:_DRIVE] == ":":
+    if parts[0] == "" or parts[0][1:2] == ":":
         raise CorpusError("Its name is absolute.", "Pack it anew.")
     if stat.S_ISLNK(info.external_attr >> 16):
         raise CorpusError("It is a link.", "Pack the file itself.")
@@ -99,7 +101,7 @@ def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
         raise CorpusError("It is an archive within an archive.", "Unpack it.")
     try:
         return archive.read(info)
-    except _DAMAGED as error:
+    except DAMAGED as error:
         raise CorpusError(f"It cannot be unpacked ({error}).", "Pack it anew.") from error
 
 
@@ -109,14 +111,12 @@ def _sidecars(
     """What the archive's own sidecars say of its members."""
     sidecars = Sidecars()
     troubles: list[Skipped] = []
-    names = {normal(f"{name}/{_shown(info.filename)}") for info in members}
+    names = {normal(_named(info, name)) for info in members}
     found = [info for info in members if is_sidecar(PurePosixPath(info.filename).name)]
     for info in sorted(found, key=lambda info: info.filename.count("/")):
-        own = f"{name}/{_shown(info.filename)}"
+        own = _named(info, name)
         try:
-            data = _content(archive, info)
+            troubles += sidecars.add(_content(archive, info), own, names.__contains__)
         except CorpusError as error:
             troubles.append(sidecars.bar(own, error.what))
-        else:
-            troubles += sidecars.add(data, own, names.__contains__)
     return sidecars, troubles

@@ -1,11 +1,19 @@
-"""What loading gives: documents, and what could not be read."""
+"""What loading takes and gives: files nobody vouches for, documents, and what is not readable."""
 
+import hashlib
+import os
+import re
+import stat
 from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
 
 if TYPE_CHECKING:
@@ -43,8 +51,17 @@ class Document:
         return parse(cast(Any, self))  # a checker that reads this file twice sees two classes
 
     def page_at(self, offset: int) -> int | None:
-        """The page, from 1, on which an offset lies; None where there are no pages."""
+        """Give the page, from 1, on which an offset lies; None where there are no pages."""
         return bisect_right(self.pages, offset) or None if self.pages else None
+
+
+def title_of(text: str, stem: str) -> str:
+    """Take the first heading or short first line for a title; else the file's name in words."""
+    for line in text[:10_000].splitlines()[:10]:
+        heading = re.sub(r"^#+\s*", "", line).strip()
+        if heading and len(heading) <= 120 and (line.startswith("#") or heading[-1] not in ".;,"):
+            return heading
+    return re.sub(r"[_\-]+", " ", stem).strip()
 
 
 @dataclass(frozen=True)
@@ -60,12 +77,7 @@ class Skipped:
 
 
 class Part(NamedTuple):
-    """The reader of an archive turns to another member: what fails from here on is this one.
-
-    Args:
-        name: The member, below the archive's name.
-        number: Its place in the archive, from 0.
-    """
+    """The reader of an archive turns to a member, from 0: what fails from here on is this one."""
 
     name: str
     number: int
@@ -73,14 +85,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class SourceFile:
-    """One file of a corpus as it was when it was hashed.
-
-    Args:
-        name: Its path below the corpus folder, as text.
-        path: Where it lies.
-        size: Bytes.
-        sha256: Of its bytes, in hexadecimal digits.
-    """
+    """One file of a corpus as it was when it was hashed; named by its path below the corpus."""
 
     name: str
     path: Path
@@ -99,17 +104,15 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Limits:
-    """What one untrusted file may cost.
+    """What one untrusted file may cost; sizes are in bytes.
 
     Args:
-        memory: Bytes of address space of the process that parses it.
+        memory: Address space of the process that parses it.
         seconds: Wall time of one file, or of one member of an archive.
         file_bytes: A larger file is not opened.
         archive_bytes: What all members of an archive may hold together once unpacked.
-        archive_ratio: How many times larger an archive may become, if it becomes larger than
-            ``archive_free``.
-        archive_free: Bytes that an archive may unpack to at any ratio.
-        archive_members: Files in an archive.
+        archive_ratio: How many times larger an archive may become, beyond ``archive_free``.
+        archive_free: What an archive may unpack to at any ratio.
     """
 
     memory: int = 1 << 30
@@ -119,3 +122,51 @@ class Limits:
     archive_ratio: int = 200
     archive_free: int = 16 << 20
     archive_members: int = 100_000
+
+
+def hash_file(path: Path, limits: Limits) -> tuple[int, str]:
+    """Give a file's size in bytes and the SHA-256 of its content.
+
+    Raises:
+        CorpusError: It is no regular file, too large, or cannot be read.
+    """
+    with _opened(path, limits) as file:
+        digest = hashlib.file_digest(file, "sha256")
+        return file.tell(), digest.hexdigest()
+
+
+def read_file(path: Path, sha256: str, limits: Limits) -> bytes:
+    """Read a file's content, if it still is what was hashed.
+
+    Raises:
+        CorpusError: It is no regular file, too large, cannot be read, or has changed.
+    """
+    with _opened(path, limits) as file:
+        data = file.read()
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise CorpusError("It changed while it was being read.", "Run the command again.")
+    return data
+
+
+@contextmanager
+def _opened(path: Path, limits: Limits) -> Iterator[BufferedReader]:
+    """Open without waiting: a pipe without a writer would block for good."""
+    try:
+        size = _size_of(path.stat())
+        if size > limits.file_bytes:
+            most = f"{limits.file_bytes >> 20} MiB" if limits.file_bytes >> 20 else "allowed"
+            raise CorpusError(f"It is larger than {most}.", "Split the file.")
+        with open(path, "rb", opener=lambda p, flags: os.open(p, flags | os.O_NONBLOCK)) as file:
+            _size_of(os.fstat(file.fileno()))
+            yield file
+    except FileNotFoundError as error:
+        what = f"It vanished or leads nowhere: {error}."
+        raise CorpusError(what, "Run the command again.") from error
+    except (OSError, ValueError) as error:
+        raise CorpusError(f"It cannot be read: {error}.", "Check its permissions.") from error
+
+
+def _size_of(found: os.stat_result) -> int:
+    if not stat.S_ISREG(found.st_mode):
+        raise CorpusError("It is no regular file.", "Replace it by a file.")
+    return found.st_size

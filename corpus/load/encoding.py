@@ -1,4 +1,4 @@
-"""Bytes -> text: by its mark, as UTF-8, or by what the bytes look like."""
+"""Bytes -> text: decoded by their mark, as UTF-8, or by what they look like, and cleaned."""
 
 import codecs
 import re
@@ -15,7 +15,9 @@ _MARKS = (
 _CHARACTER = re.compile(  # a character above ASCII in well-formed UTF-8
     rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
 )
-_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
+_CODED_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x84\x86-\x9f\xad\ufffe\uffff]")
 _RUN = re.compile(r"[^\W\d_a-zA-Z]{4}")
 _SIGN_IN_WORD = re.compile(r"[^\W\d_][¡-©«-´¶-¹»-¿×÷][^\W\d_]")
 _WESTERN = frozenset("§°€–—‘’“”„•…©®™£¥¢«»·¿¡ªº½¼¾²³¹×±÷¶†‡‚‹›¨´¸¯¬µ\xa0\xad")
@@ -29,37 +31,54 @@ _COMMON = [  # what texts are found in; the rest differs from these in a few let
 ]
 
 
-def decode(data: bytes, declared: str | None = None) -> str:
-    """The text of a file, without its byte order mark.
+def printable(text: str) -> str:
+    """Clean extracted text of soft hyphens, control characters and halves of characters."""
+    return _SURROGATE.sub("\ufffd", _CONTROL.sub("", _line_feeds(text)))
 
-    Args:
-        data: The whole file.
-        declared: The encoding that the file names for itself, if it does.
+
+def whole_text(text: str) -> str:
+    """Take the text that a file gives as it is, with line feeds.
+
+    Raises:
+        CorpusError: It holds NUL bytes or lone surrogates, or nothing but blanks.
+    """
+    if "\x00" in text:
+        raise CorpusError("It holds NUL bytes, so it is no text.", "Convert it to UTF-8.")
+    if _SURROGATE.search(text):
+        raise CorpusError("It holds lone surrogates, which are no characters.", "Correct them.")
+    if not text.strip():
+        raise CorpusError("It is empty.", "Remove it or fill it.")
+    return _line_feeds(text)
+
+
+def _line_feeds(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def decode(data: bytes, declared: str | None = None) -> str:
+    """Decode a whole file, without its byte order mark; ``declared`` is what it calls its encoding.
 
     Raises:
         CorpusError: The bytes are no text of one encoding, or which one cannot be told.
     """
     for mark, marked in _MARKS:
         if data.startswith(mark):
-            return _strictly(data, marked)
+            try:
+                return data.decode(marked)
+            except UnicodeDecodeError as error:
+                encoding = marked.removesuffix("-sig").upper()
+                raise CorpusError(
+                    f"It is marked as {encoding} but is not (byte {error.start}).",
+                    "Convert it to UTF-8.",
+                ) from error
     if b"\x00" in data:
         return _without_mark(data)
     for name in ("utf-8", declared):
         if name and (text := _if_it_fits(data, name)) is not None:
             return text
-    if _SURROGATE.search(data) and _if_it_fits(data, "utf-8", "surrogatepass") is not None:
+    if _CODED_SURROGATE.search(data) and _if_it_fits(data, "utf-8", "surrogatepass") is not None:
         raise CorpusError("It holds lone surrogates, which are no characters.", "Correct them.")
     return _guessed(data)
-
-
-def _strictly(data: bytes, name: str) -> str:
-    try:
-        return data.decode(name)
-    except UnicodeDecodeError as error:
-        encoding = name.removesuffix("-sig").upper()
-        raise CorpusError(
-            f"It is marked as {encoding} but is not (byte {error.start}).", "Convert it to UTF-8."
-        ) from error
 
 
 def _if_it_fits(data: bytes, name: str, errors: str = "strict") -> str | None:
@@ -80,14 +99,26 @@ def _without_mark(data: bytes) -> str:
 
 
 def _guessed(data: bytes) -> str:
-    """One of the encodings from before Unicode, where the bytes leave no doubt."""
+    """One of the encodings from before Unicode, where the bytes leave no doubt.
+
+    A text that may be Western is, unless charset-normalizer makes a better language of it by
+    another encoding: most of them differ in two or three letters only, which a short text does not
+    tell apart.
+    """
+    from charset_normalizer import from_bytes
+
     rest = _CHARACTER.sub(b"", data)
     if rest != data and _looks_western(_if_it_fits(rest, _WINDOWS_WESTERN)):
-        raise CorpusError(
-            "It mixes UTF-8 with another encoding.", "Save it in one encoding, best UTF-8."
-        )
+        hint = "Save it in one encoding, best UTF-8."
+        raise CorpusError("It mixes UTF-8 with another encoding.", hint)
     western = _if_it_fits(data, _WINDOWS_WESTERN)
-    text = _likeliest(data, western if _looks_western(western) else None)
+    text = western if _looks_western(western) else None
+    found = list(from_bytes(data[:_SAMPLE], cp_isolation=_COMMON))
+    rival = next((m.coherence for m in found if m.encoding == _WINDOWS_WESTERN), 1.0)
+    other = next((match for match in found if match.encoding != _WINDOWS_WESTERN), None)
+    if other is not None and other.coherence >= _COHERENCE:
+        likelier = text is None or rival < other.coherence
+        text = _if_it_fits(data, other.encoding) if likelier else text
     if text is None:
         raise CorpusError("Which encoding it is in cannot be told.", "Convert it to UTF-8.")
     return text
@@ -102,21 +133,3 @@ def _looks_western(text: str | None) -> bool:
     above = [char for char in text if char > "\x7f"]
     known = all(char.isalpha() or char in _WESTERN for char in above)
     return known and len(above) <= 0.2 * len(text) + 4
-
-
-def _likeliest(data: bytes, western: str | None) -> str | None:
-    """What charset-normalizer makes of the bytes, where they read as a language that way.
-
-    A text that may be Western is, unless another encoding makes a better language of it: most of
-    them differ in two or three letters only, which a short text does not tell apart.
-    """
-    from charset_normalizer import from_bytes
-
-    found = list(from_bytes(data[:_SAMPLE], cp_isolation=_COMMON))
-    rival = [match.coherence for match in found if match.encoding == _WINDOWS_WESTERN]
-    others = [match for match in found if match.encoding != _WINDOWS_WESTERN]
-    if not others or others[0].coherence < _COHERENCE:
-        return western
-    if western is not None and not (rival and rival[0] < others[0].coherence):
-        return western
-    return _if_it_fits(data, others[0].encoding)

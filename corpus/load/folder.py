@@ -5,24 +5,22 @@ from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
 from lexloop.core.errors import CorpusError
 from lexloop.corpus.index.manifest import is_index
-from lexloop.corpus.load.document import Document, Limits, Skipped, SourceFile
+from lexloop.corpus.load.document import Document, Limits, Skipped, SourceFile, hash_file, read_file
 from lexloop.corpus.load.formats import SUFFIXES
-from lexloop.corpus.load.opening import hash_file, read_file
-from lexloop.corpus.load.reading import Progress, read_files, silent
+from lexloop.corpus.load.metadata import end_superseded
+from lexloop.corpus.load.reading import read_files
 from lexloop.corpus.load.sidecar import SIDECAR, Sidecars, is_sidecar, normal
-from lexloop.corpus.load.versions import end_superseded
 
 _LEADS_OUT = "It is a link out of the corpus."
 
 
 def source_files(folder: Path) -> list[Path]:
-    """What an index of ``folder`` depends on: its source files and its sidecars, in order.
+    """List what an index of a folder depends on: its source files and its sidecars, in order.
 
-    Where it is one file, that are the file and the sidecar beside it.
+    Of one file, that are the file and the sidecar beside it.
 
     Raises:
         CorpusError: The folder is missing, is no folder, cannot be listed, or holds no source.
@@ -32,44 +30,38 @@ def source_files(folder: Path) -> list[Path]:
         beside = folder.parent / SIDECAR
         return [folder, *([beside] if os.path.lexists(beside) else [])]
     files, _ = list_sources(folder)
-    return sorted(files + _walk(folder, is_sidecar).inside)
+    return sorted(files + _walk(folder, is_sidecar)[0])
 
 
 def load_documents(
-    folder: Path,
-    progress: Progress = silent,
-    workers: int | None = None,
-    limits: Limits | None = None,
+    folder: Path, limits: Limits | None = None
 ) -> tuple[list[Document], list[Skipped]]:
-    """Every readable document below ``folder``, and what was skipped.
+    """Read every document below a folder, and tell what was skipped.
 
-    Superseded versions end when their successors begin. For the arguments see ``read_files``.
+    Superseded versions end when their successors begin.
 
     Raises:
         CorpusError: No file of the folder could be read.
     """
-    limits = limits or Limits()
     paths, skipped = list_sources(folder)
     files, unreadable = hash_sources(folder, paths, limits)
     sidecars, bad_rows = read_sidecars(folder, limits)
     skipped += unreadable + bad_rows
     documents: list[Document] = []
-    with closing(read_files(files, sidecars, progress, workers, limits)) as loaded:
+    with closing(read_files(files, sidecars, limits=limits)) as loaded:
         for one in loaded:
             documents += one.documents
             skipped += one.skipped
     if not documents:
         reasons = "; ".join(f"{item.name}: {item.reason}" for item in skipped)
-        raise CorpusError(
-            f"No document in {folder} could be read ({reasons}).",
-            "Check the files' permissions and that they are what their suffixes say.",
-        )
+        hint = "Check the files' permissions and that they are what their suffixes say."
+        raise CorpusError(f"No document in {folder} could be read ({reasons}).", hint)
     ended, unknown = end_superseded({one.name: one.metadata for one in documents})
     return [replace(one, metadata=ended[one.name]) for one in documents], skipped + unknown
 
 
 def list_sources(folder: Path) -> tuple[list[Path], list[Skipped]]:
-    """The source files below ``folder`` in a stable order, and what cannot be listed.
+    """List the source files below a folder in a stable order, and what cannot be listed.
 
     Hidden files and folders are left out; links that lead out of the folder are reported.
 
@@ -79,95 +71,80 @@ def list_sources(folder: Path) -> tuple[list[Path], list[Skipped]]:
     hint = f"Give a folder that holds documents ({', '.join(SUFFIXES)})."
     try:
         os.listdir(folder)
-    except FileNotFoundError as error:
-        raise CorpusError(f"The corpus {folder} does not exist.", hint) from error
-    except NotADirectoryError as error:
-        raise CorpusError(f"The corpus {folder} is not a folder.", hint) from error
     except (OSError, ValueError) as error:
-        raise CorpusError(f"The corpus {folder} cannot be listed: {error}.", hint) from error
-    files, leading_out, barred = _walk(folder, _is_source)
+        missing = {"FileNotFoundError": "does not exist", "NotADirectoryError": "is not a folder"}
+        what = missing.get(type(error).__name__, f"cannot be listed: {error}")
+        raise CorpusError(f"The corpus {folder} {what}.", hint) from error
+    files, leading_out, barred = _walk(
+        folder, lambda name: PurePosixPath(name).suffix.lower() in SUFFIXES
+    )
     skipped = [Skipped(_name(path, folder), _LEADS_OUT) for path in leading_out]
     skipped += [
         Skipped(_name(Path(error.filename), folder), f"The folder cannot be listed: {error}.")
         for error in barred
     ]
     if not files and is_index(folder):
-        raise CorpusError(
-            f"{folder} is an index and no folder of documents.",
-            f"Ask it with --corpus {folder}, or give the folder that it was made from.",
-        )
+        instead = f"Ask it with --corpus {folder}, or give the folder that it was made from."
+        raise CorpusError(f"{folder} is an index and no folder of documents.", instead)
     if not files:
         reasons = "".join(f" {item.name}: {item.reason}" for item in skipped)
-        raise CorpusError(
-            f"The corpus {folder} holds no file that can be read ({', '.join(SUFFIXES)}).{reasons}",
-            hint,
-        )
+        what = f"holds no file that can be read ({', '.join(SUFFIXES)}).{reasons}"
+        raise CorpusError(f"The corpus {folder} {what}", hint)
     return files, skipped
 
 
 def hash_sources(
     folder: Path, paths: Iterable[Path], limits: Limits | None = None
 ) -> tuple[list[SourceFile], list[Skipped]]:
-    """The name, size and SHA-256 of each file, and those that cannot be read."""
+    """Hash each file, and tell which cannot be read."""
     files: list[SourceFile] = []
     skipped: list[Skipped] = []
     for path in paths:
         name = _name(path, folder)
         try:
-            size, sha256 = hash_file(path, limits or Limits())
+            files.append(SourceFile(name, path, *hash_file(path, limits or Limits())))
         except CorpusError as error:
             skipped.append(Skipped(name, error.what))
-        else:
-            files.append(SourceFile(name, path, size, sha256))
     return files, skipped
 
 
 def read_sidecars(folder: Path, limits: Limits | None = None) -> tuple[Sidecars, list[Skipped]]:
-    """What every ``metadata.csv`` below ``folder`` says, and what of them cannot be read.
+    """Read every ``metadata.csv`` below a folder, and tell what of them cannot be read.
 
     A sidecar that cannot be read at all holds back every document below its folder, and a row
     that cannot be read holds back its document, since nobody knows who may see them.
     """
     sidecars = Sidecars()
-    skipped: list[Skipped] = []
     inside, leading_out, _ = _walk(folder, is_sidecar)
-    for path in leading_out:
-        skipped.append(sidecars.bar(_name(path, folder), _LEADS_OUT))
-    names = {normal(_name(path, folder)) for path in _walk(folder, bool).inside} if inside else ()
+    skipped = [sidecars.bar(_name(path, folder), _LEADS_OUT) for path in leading_out]
+    names = {normal(_name(path, folder)) for path in _walk(folder, bool)[0]} if inside else ()
     for path in sorted(inside, key=lambda path: len(path.parts)):
         name = _name(path, folder)
         try:
             _, sha256 = hash_file(path, limits or Limits())
             data = read_file(path, sha256, limits or Limits())
+            skipped += sidecars.add(data, name, names.__contains__)
         except CorpusError as error:
             skipped.append(sidecars.bar(name, error.what))
-        else:
-            skipped += sidecars.add(data, name, names.__contains__)
     return sidecars, skipped
 
 
-class _Walked(NamedTuple):
-    """Files of a folder: those inside, links that lead out, and folders that cannot be listed."""
+def _walk(
+    folder: Path, wanted: Callable[[str], bool]
+) -> tuple[list[Path], list[Path], list[OSError]]:
+    """Files of wanted names in a stable order, links that lead out, and folders that are barred.
 
-    inside: list[Path]
-    leading_out: list[Path]
-    barred: list[OSError]
-
-
-def _walk(folder: Path, wanted: Callable[[str], bool]) -> _Walked:
-    """The files whose name is wanted, in a stable order; hidden ones are left out."""
+    Hidden files and folders are left out.
+    """
     top = folder.resolve()
-    found = _Walked([], [], [])
-    for parent, folders, names in os.walk(folder, onerror=found.barred.append):
+    inside: list[Path] = []
+    leading_out: list[Path] = []
+    barred: list[OSError] = []
+    for parent, folders, names in os.walk(folder, onerror=barred.append):
         folders[:] = [name for name in folders if not name.startswith(".")]
         for path in (Path(parent, n) for n in names if not n.startswith(".") and wanted(n)):
-            inside = path.resolve().is_relative_to(top)
-            (found.inside if inside else found.leading_out).append(path)
-    return _Walked(sorted(found.inside), sorted(found.leading_out), found.barred)
-
-
-def _is_source(name: str) -> bool:
-    return PurePosixPath(name).suffix.lower() in SUFFIXES
+            (inside if path.resolve().is_relative_to(top) else leading_out).append(path)
+    return sorted(inside), sorted(leading_out), barred
 
 
 def _name(path: Path, folder: Path) -> str:

@@ -7,12 +7,9 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from lexloop.core.errors import CorpusError
-from lexloop.corpus.load.cleaning import printable
-from lexloop.corpus.load.document import Document
-from lexloop.corpus.load.encoding import decode
-from lexloop.corpus.load.lines import Lines
-from lexloop.corpus.load.numerals import numeral
-from lexloop.corpus.load.titles import title_of
+from lexloop.corpus.load.document import Document, title_of
+from lexloop.corpus.load.encoding import decode, printable
+from lexloop.corpus.load.lines import Lines, numeral, whole_number
 
 _UNSEEN = frozenset(
     "script style nav noscript template head svg iframe object canvas math select button".split()
@@ -24,6 +21,7 @@ _BLOCKS = frozenset(
 )
 _HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
 _CELLS = frozenset(("td", "th"))
+_TABLE_TAGS = frozenset("table tbody thead tfoot tr td th colgroup".split())
 _NAMED_HEADING = re.compile(
     r"(?:^|[-_\s])(?:h(?:ea(?:d|ding|der))?\d?|s?ti|title|caption)(?:[-_\s\d]|$)"
     r"|GroupTitle|BlockTitle|(?:Part|Chapter|Schedule)(?:Title|No|Number)\b",
@@ -39,7 +37,7 @@ _HEAD, _MOST_ROWS = 4096, 400
 
 
 def read_html(data: bytes, name: str) -> Iterator[Document]:
-    """The one document of a page; scripts, styles and navigation are left out.
+    """Read the one document of a page; scripts, styles and navigation are left out.
 
     Raises:
         CorpusError: It is no text of one encoding, or shows no text.
@@ -59,19 +57,14 @@ def read_html(data: bytes, name: str) -> Iterator[Document]:
     if not text.strip():
         raise CorpusError("It shows no text.", "Remove it, or save the page as it is shown.")
     title = printable(" ".join(soup.title.get_text().split())) if soup.title else ""
-    yield Document(
-        name,
-        title or title_of(text, PurePosixPath(name).stem),
-        text,
-        headings=headings,
-    )
+    yield Document(name, title or title_of(text, PurePosixPath(name).stem), text, headings=headings)
 
 
 def _read(soup: Any, lines: Lines) -> None:
     """Walk the page without recursion, since pages nest as deep as they like."""
-    from bs4.element import NavigableString, PreformattedString, Tag
+    from bs4.element import NavigableString, PreformattedString
 
-    left: list[Any] = [(soup, False)]
+    left: list[tuple[Any, bool]] = [(soup, False)]
     layouts: set[int] = set()
     pre = 0
     while left:
@@ -79,35 +72,50 @@ def _read(soup: Any, lines: Lines) -> None:
         if isinstance(node, NavigableString):
             if not isinstance(node, PreformattedString):  # comments and declarations
                 lines.add(str(node), as_is=pre > 0)
-        elif isinstance(node, Tag):
-            pre += {"pre": -1 if closing else 1}.get(node.name, 0)
-            laid_out = node.name in _TABLE_TAGS and id(_table_of(node)) in layouts
-            if closing:
-                _close("div" if laid_out else node.name, lines)
-            elif not _unseen(node):
-                if node.name == "table" and _is_layout(node):
-                    layouts.add(id(node))
-                    laid_out = True
-                children = node.contents
-                if laid_out and node.name == "tr":
-                    children = _marked_row(node, lines)
-                _open("div" if laid_out else node.name, lines)
-                _begin(node, lines)
-                left.append((node, True))
-                left.extend((child, False) for child in reversed(children))
-            elif node.name == "pre":
-                pre -= 1
+            continue
+        if not closing and (node.name in _UNSEEN or node.has_attr("hidden")):
+            continue
+        if node.name == "pre":
+            pre += -1 if closing else 1
+        if node.name == "table" and not closing and _is_layout(node):
+            layouts.add(id(node))
+        laid_out = node.name in _TABLE_TAGS and id(_table_of(node)) in layouts
+        tag = "div" if laid_out else node.name
+        if closing:
+            _close(tag, lines)
+            continue
+        children = _marked_row(node, lines) if laid_out and node.name == "tr" else node.contents
+        _open(node, tag, lines)
+        left.append((node, True))
+        left.extend((child, False) for child in reversed(children))
 
 
-def _begin(node: Any, lines: Lines) -> None:
-    """What a tag adds beside its text: the level of a heading, the number of an item."""
-    if node.name in ("p", "div", "span", "caption") and _headed(node):
+def _open(node: Any, tag: str, lines: Lines) -> None:
+    """Begin what a tag begins; some add the level of a heading or the number of an item."""
+    if tag in _CELLS:
+        lines.cell()
+    elif tag == "tr":
+        lines.row()
+    elif tag in _BLOCKS or tag == "br":
+        lines.end()
+    if tag in _HEADINGS:
+        lines.heading(int(tag[1]))
+    elif node.name in ("p", "div", "span", "caption") and _is_named_heading(node):
         lines.heading(_CLASS_LEVEL)
     elif node.name == "li" and (mark := _item_mark(node)):
         lines.mark(mark)
 
 
-def _headed(node: Any) -> bool:
+def _close(tag: str, lines: Lines) -> None:
+    if tag == "tr":
+        lines.end_row()
+    elif tag in _BLOCKS:
+        lines.end()
+        if tag in _HEADINGS:
+            lines.heading(0)
+
+
+def _is_named_heading(node: Any) -> bool:
     """Whether a paragraph's class says that it is a heading."""
     named = " ".join(node.get("class") or [])
     if not named or not _NAMED_HEADING.search(named) or node.find(_BLOCKS & {"p", "div", "table"}):
@@ -126,72 +134,36 @@ def _item_mark(item: Any) -> str:
     if listed.name != "ol":
         return "•"
     before = sum(1 for brother in item.previous_siblings if getattr(brother, "name", "") == "li")
-    first = _whole_number(listed.get("start"), 1)
-    value = _whole_number(item.get("value"), first + before)
+    first = whole_number(listed.get("start"), 1)
+    value = whole_number(item.get("value"), first + before)
     kind = next((k for k, name in _ITEM_STYLES.items() if name in style), listed.get("type", "1"))
     return numeral(value, kind) + "."
-
-
-def _whole_number(written: Any, otherwise: int) -> int:
-    text = str(written or "").strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else otherwise
-
-
-_TABLE_TAGS = frozenset("table tbody thead tfoot tr td th colgroup".split())
 
 
 def _table_of(node: Any) -> Any:
     return node if node.name == "table" else node.find_parent("table")
 
 
-def _rows_of(table: Any) -> list[Any]:
-    return [row for row in table.find_all("tr", limit=_MOST_ROWS) if _table_of(row) is table]
-
-
-def _cells_of(row: Any) -> list[Any]:
-    return list(row.find_all(_CELLS, recursive=False))
+def _filled_cells(row: Any) -> list[tuple[Any, str]]:
+    """The cells of a row that hold text, with it."""
+    cells = row.find_all(_CELLS, recursive=False)
+    texts = [(cell, cell.get_text(" ", strip=True)) for cell in cells]
+    return [(cell, text) for cell, text in texts if text]
 
 
 def _is_layout(table: Any) -> bool:
     """Whether a table only sets numbers beside paragraphs, as the Official Journal does."""
-    rows = _rows_of(table)
-    if not rows or len(rows) == _MOST_ROWS:
+    found = table.find_all("tr", limit=_MOST_ROWS)
+    rows = [[text for _, text in _filled_cells(row)] for row in found if _table_of(row) is table]
+    if len(rows) == _MOST_ROWS or not any(len(row) == 2 for row in rows):
         return False
-    texts = [[c.get_text(" ", strip=True) for c in _cells_of(row)] for row in rows]
-    filled = [[text for text in row if text] for row in texts]
-    return all(len(row) <= 2 and (not row or _MARK.fullmatch(row[0])) for row in filled) and any(
-        len(row) == 2 for row in filled
-    )
+    return all(len(row) <= 2 and (not row or _MARK.fullmatch(row[0])) for row in rows)
 
 
 def _marked_row(row: Any, lines: Lines) -> list[Any]:
     """The cells of a layout row without the one that holds the number, which goes in front."""
-    filled = [cell for cell in _cells_of(row) if cell.get_text(strip=True)]
-    if not filled or not _MARK.fullmatch(filled[0].get_text(" ", strip=True)):
+    filled = _filled_cells(row)
+    if not filled or not _MARK.fullmatch(filled[0][1]):
         return list(row.contents)
-    lines.mark(filled[0].get_text(" ", strip=True))
-    return filled[1:]
-
-
-def _unseen(node: Any) -> bool:
-    return node.name in _UNSEEN or node.has_attr("hidden")
-
-
-def _open(tag: str, lines: Lines) -> None:
-    if tag in _CELLS:
-        lines.cell()
-    elif tag == "tr":
-        lines.row()
-    elif tag in _BLOCKS or tag == "br":
-        lines.end()
-    if tag in _HEADINGS:
-        lines.heading(int(tag[1]))
-
-
-def _close(tag: str, lines: Lines) -> None:
-    if tag == "tr":
-        lines.end_row()
-    elif tag in _BLOCKS:
-        lines.end()
-        if tag in _HEADINGS:
-            lines.heading(0)
+    lines.mark(filled[0][1])
+    return [cell for cell, _ in filled[1:]]

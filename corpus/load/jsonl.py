@@ -1,31 +1,29 @@
 """.jsonl: one document a line, with its metadata beside its text."""
 
+import codecs
+import io
 import json
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from lexloop.core.errors import CorpusError
-from lexloop.corpus.load.cleaning import whole_text
-from lexloop.corpus.load.document import Document, Skipped
-from lexloop.corpus.load.encoding import decode
-from lexloop.corpus.load.metadata import read_fields
-from lexloop.corpus.load.titles import title_of
+from lexloop.corpus.load.document import Document, Skipped, title_of
+from lexloop.corpus.load.encoding import decode, whole_text
+from lexloop.corpus.load.metadata import NO_TEXT, read_fields
 
 _MOST_REPORTED = 50
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-_NO_NAME = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _LONGEST_NAME = 500
 
 
 def read_jsonl(data: bytes, name: str) -> Iterator[Document | Skipped]:
-    """A document per line; a line that cannot be read is reported with its number and field."""
-    if data.startswith(_UTF_16):
+    """Read a document from each line; what cannot be read is reported with its line and field."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         data = decode(data).encode()
     seen: dict[str, int] = {}
     blank: list[int] = []
     bad = 0
-    for number, line in _lines(data):
+    lines = enumerate(map(bytes.strip, io.BytesIO(data.removeprefix(codecs.BOM_UTF8))), 1)
+    for number, line in ((number, line) for number, line in lines if line):
         try:
             row = _row(line)
             key = _key(row, number)
@@ -43,22 +41,22 @@ def read_jsonl(data: bytes, name: str) -> Iterator[Document | Skipped]:
     if bad > _MOST_REPORTED:
         yield Skipped(name, f"{bad - _MOST_REPORTED} more lines cannot be read.")
     if blank:
-        yield Skipped(name, _blank_lines(blank))
+        shown = ", ".join(map(str, blank[:5]))
+        rest = f" and {len(blank) - 5} more" if len(blank) > 5 else ""
+        many = f"{len(blank)} lines hold no text: {shown}{rest}."
+        yield Skipped(name, many if len(blank) > 1 else f"Line {shown} holds no text.")
     if not seen and not bad:
         raise CorpusError("It holds no line with a document.", "Remove it or fill it.")
 
 
-def _lines(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Each line that is not blank, with its number from 1, one at a time."""
-    start = 3 if data.startswith(b"\xef\xbb\xbf") else 0
-    number = 0
-    while start < len(data):
-        number += 1
-        end = data.find(b"\n", start)
-        end = len(data) if end < 0 else end
-        if line := data[start:end].strip():
-            yield number, line
-        start = end + 1
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise CorpusError("A field stands in it twice.", "Keep one of them.")
+    return found
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_once)
 
 
 def _row(line: bytes) -> dict[str, Any]:
@@ -73,16 +71,6 @@ def _row(line: bytes) -> dict[str, Any]:
     return row
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise CorpusError("A field stands in it twice.", "Keep one of them.")
-    return found
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_once)
-
-
 def _key(row: dict[str, Any], number: int) -> str:
     """What names the row: its ``name``, its ``id``, or its line."""
     for field in ("name", "id"):
@@ -92,7 +80,7 @@ def _key(row: dict[str, Any], number: int) -> str:
         key = str(value).strip()
         if not isinstance(value, (str, int)) or not key or len(key) > _LONGEST_NAME:
             raise CorpusError(f"{field} is {str(value)[:50]!r}.", "Give a short text or number.")
-        if _NO_NAME.search(key):
+        if NO_TEXT.search(key):
             raise CorpusError(f"{field} is {key!r}, which is no text.", "Give a short text.")
         return key
     return f"line {number}"
@@ -106,13 +94,4 @@ def _document(row: dict[str, Any], key: str, name: str) -> Document:
     except CorpusError as error:
         raise CorpusError(f"text: {error.what}", error.hint) from error
     metadata = read_fields(row)
-    title = metadata.title or title_of(text, key)
-    return Document(f"{name}/{key}", title, text, metadata)
-
-
-def _blank_lines(lines: list[int]) -> str:
-    if len(lines) == 1:
-        return f"Line {lines[0]} holds no text."
-    shown = ", ".join(map(str, lines[:5]))
-    rest = f" and {len(lines) - 5} more" if len(lines) > 5 else ""
-    return f"{len(lines)} lines hold no text: {shown}{rest}."
+    return Document(f"{name}/{key}", metadata.title or title_of(text, key), text, metadata)

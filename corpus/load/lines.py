@@ -1,6 +1,37 @@
-"""Lines of text put together from the pieces of a marked-up page."""
+"""Lines of text put together from the pieces of a marked-up page, and the numbers of its lists."""
 
-from lexloop.corpus.load.cleaning import printable
+from lexloop.corpus.load.encoding import printable
+
+_ROMAN = (
+    *((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l")),
+    *((40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i")),
+)
+
+
+def numeral(value: int, kind: str) -> str:
+    """Write a number in the style that HTML calls ``1``, ``a``, ``A``, ``i`` or ``I``.
+
+    What has no numeral in the style, such as 0 in letters, is written in digits.
+    """
+    if kind in ("a", "A") and 0 < value <= 26 * 27:
+        letters = ""
+        while value:
+            value, last = divmod(value - 1, 26)
+            letters = chr(97 + last) + letters
+        return letters.upper() if kind == "A" else letters
+    if kind in ("i", "I") and 0 < value < 4000:
+        roman = ""
+        for worth, sign in _ROMAN:
+            count, value = divmod(value, worth)
+            roman += sign * count
+        return roman.upper() if kind == "I" else roman
+    return str(value)
+
+
+def whole_number(written: object, otherwise: int) -> int:
+    """Read a number as files give it; for what is none, or has seven digits, ``otherwise``."""
+    text = str(written or "").strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else otherwise
 
 
 class Lines:
@@ -45,14 +76,12 @@ class Lines:
             self._line.append(" ")
             return
         text = " ".join(printable("".join(self._line)).split())
-        if text and self._mark:
-            text, self._mark = self._mark + text, ""
-        if text and self._heading:
-            self._headings.append((self._length, self._heading))
-        if text:
-            self._put(text)
-            self._heading = 0
         self._line.clear()
+        if text:
+            if self._heading:
+                self._headings.append((self._length, self._heading))
+            self._put(self._mark + text)
+            self._mark, self._heading = "", 0
 
     def row(self) -> None:
         """Begin a row; a table within a cell goes on in the row it lies in."""

@@ -3,26 +3,30 @@
 import re
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from datetime import date, timedelta
 from functools import lru_cache
+from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
+from lexloop.corpus.load.document import Skipped
 
 FIELDS = tuple(field.name for field in fields(Metadata))
-_NO_TEXT = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+NO_TEXT = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _MEANT_AS_TAGS = frozenset({"tag", "access", "access_tag", "access_tags", "allowed_tags"})
+_SECOND_DAY = date.min + timedelta(days=1)
 
 
 @lru_cache(maxsize=1024)
 def field_name(name: str) -> str:
-    """A field as the metadata calls it: small letters, underscores between the words."""
+    """Spell a field as the metadata does: small letters, underscores between the words."""
     return name.strip().lower().replace("-", "_").replace(" ", "_")
 
 
 def read_fields(given: Mapping[str, Any]) -> Metadata:
-    """The metadata fields among ``given``, checked; others are left out.
+    """Check the metadata fields among ``given``; others are left out.
 
     Raises:
         CorpusError: A field cannot be read, or access tags are given in a way that leaves open
@@ -38,10 +42,10 @@ def read_fields(given: Mapping[str, Any]) -> Metadata:
         if field in record:
             raise CorpusError(f"{field} is given twice.", "Keep one of them.")
         record[field] = value
-    if not record:
-        return Metadata()
     metadata = Metadata.from_record(record)
-    _check_texts(metadata)
+    for name, value in metadata.as_record().items():
+        if NO_TEXT.search(value if isinstance(value, str) else "".join(value)):
+            raise CorpusError(f"{name} is {value!r}, which is no text.", "Write it on one line.")
     tags = record.get("tags")
     if tags not in (None, "", [], ()) and not metadata.tags:
         raise CorpusError(f"tags are {tags!r}, which names none.", "Write the tags or leave none.")
@@ -49,28 +53,62 @@ def read_fields(given: Mapping[str, Any]) -> Metadata:
     return metadata
 
 
-def _check_texts(metadata: Metadata) -> None:
-    for name, value in metadata.as_record().items():
-        if _NO_TEXT.search(value if isinstance(value, str) else "".join(value)):
-            raise CorpusError(f"{name} is {value!r}, which is no text.", "Write it on one line.")
-
-
 def host_of(url: str) -> str:
-    """The host name of a web address; empty where it has none.
+    """Take the host name from a web address; empty where it has none.
 
     Raises:
         CorpusError: It is no web address.
     """
-    if not url:
-        return ""
     try:
         return urlsplit(url if "//" in url else f"//{url}").hostname or ""
     except ValueError as error:
         raise CorpusError(f"url is {url!r}: {error}.", "Write it as in a browser.") from error
 
 
-def complete(metadata: Metadata) -> Metadata:
-    """With the host of the address, where no host is given."""
-    if metadata.host or not metadata.url:
-        return metadata
-    return replace(metadata, host=host_of(metadata.url))
+def end_superseded(
+    documents: Mapping[str, Metadata],
+) -> tuple[dict[str, Metadata], list[Skipped]]:
+    """End each superseded document on the day before the one that replaces it begins.
+
+    A document that says itself when it ends keeps its day; of several that replace one, the
+    first counts. Give the metadata as they were loaded, never what this function gave for an
+    earlier set: a version whose replacement is removed holds again.
+
+    Returns:
+        The same names with the days filled in, and each ``supersedes`` that cannot be followed,
+        under the name of the document that says it, which is in force whatever it supersedes.
+    """
+    ended = dict(documents)
+    troubles: list[Skipped] = []
+    for name, metadata in documents.items():
+        if not metadata.supersedes:
+            continue
+        # by its name beside the one that says it, or by its whole name
+        beside = (PurePosixPath(name).parent / metadata.supersedes).as_posix()
+        older = next((one for one in (beside, metadata.supersedes) if one in documents), None)
+        why = _trouble(name, metadata, older, documents)
+        if why is not None:
+            troubles.append(Skipped(name, why, indexed=True))
+        elif older is not None and documents[older].in_force_to is None:
+            assert metadata.in_force_from is not None
+            last = max(metadata.in_force_from, _SECOND_DAY) - timedelta(days=1)
+            known = ended[older].in_force_to
+            ended[older] = replace(ended[older], in_force_to=min(known or last, last))
+    return ended, troubles
+
+
+def _trouble(
+    name: str, metadata: Metadata, older: str | None, documents: Mapping[str, Metadata]
+) -> str | None:
+    """Why a document cannot end an older one."""
+    said = f"It supersedes {metadata.supersedes!r}"
+    if older is None:
+        return f"{said}, which is not among the documents; it is in force itself."
+    if older == name:
+        return f"{said}, which is itself."
+    if metadata.in_force_from is None:
+        return f"{said} but does not say from when (in_force_from)."
+    began, end = documents[older].in_force_from, documents[older].in_force_to
+    if end is None and began is not None and metadata.in_force_from <= began:
+        return f"{said} from {metadata.in_force_from}, but that begins on {began}."
+    return None

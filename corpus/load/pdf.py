@@ -3,20 +3,18 @@
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from itertools import groupby
 from pathlib import PurePosixPath
 from typing import Any
 
 from lexloop.core.errors import CorpusError
-from lexloop.corpus.load.boxes import encode_runs
-from lexloop.corpus.load.cleaning import printable
-from lexloop.corpus.load.document import Document, Skipped
+from lexloop.corpus.load.boxes import Run, encode_runs
+from lexloop.corpus.load.document import Document, Skipped, title_of
+from lexloop.corpus.load.encoding import printable
 from lexloop.corpus.load.pdf_furniture import without_furniture
 from lexloop.corpus.load.pdf_lines import lines_of, setting_of
-from lexloop.corpus.load.pdf_page import read_sheet
-from lexloop.corpus.load.pdf_paragraphs import paragraphs_of
-from lexloop.corpus.load.pdf_segment import Segment, Sheet
-from lexloop.corpus.load.pdf_text import Text, words_of
-from lexloop.corpus.load.titles import title_of
+from lexloop.corpus.load.pdf_page import HYPHEN, Segment, Sheet, read_sheet
+from lexloop.corpus.load.pdf_paragraphs import Paragraph, paragraphs_of
 
 _END = b"%%EOF"
 _TAIL = 4096
@@ -25,10 +23,13 @@ _ENCRYPTED = 4
 _NO_TITLE = re.compile(
     r"(?:Microsoft \w+ - .*|.*\.(?:docx?|pdf|rtf|txt|indd|qxd)|untitled\W*)$", re.IGNORECASE
 )
+_WORD = re.compile(r"\w+(?:-\w+)*")
+_LAST_WORD, _FIRST_WORD = re.compile(r"\w*$"), re.compile(r"\w*")
+_BREAKS = (HYPHEN, "-", "\u2010")
 
 
 def read_pdf(data: bytes, name: str) -> Iterator[Document | Skipped]:
-    """The document, and its pages that show something but hold no text.
+    """Read the document, and tell which pages show something but hold no text.
 
     Raises:
         CorpusError: It is encrypted, damaged or cut short, or no page holds text.
@@ -43,45 +44,37 @@ def read_pdf(data: bytes, name: str) -> Iterator[Document | Skipped]:
     images = [n for n, sheet in enumerate(sheets, 1) if sheet.shows and not pages[n - 1]]
     if images:
         yield Skipped(name, _without_text(images, name))
-    text = _text(pages, [sheet.rules for sheet in sheets])
-    whole = text.whole
+    text = _Text(_words_of(pages))
+    lines = list(lines_of(pages, [sheet.rules for sheet in sheets]))
+    for paragraph in paragraphs_of(lines, setting_of(lines)):
+        text.add(paragraph)
+    whole = "".join(text.parts)
     if not title or _NO_TITLE.match(title):
         title = title_of(whole, PurePosixPath(name).stem)
-    yield Document(
-        name,
-        title,
-        whole,
-        pages=text.pages(len(sheets)),
-        headings=tuple(text.headings),
-        boxes=encode_runs(text.runs),
-    )
+    begun, headings = text.pages(len(sheets)), tuple(text.headings)
+    boxes = encode_runs(text.runs)
+    yield Document(name, title, whole, pages=begun, headings=headings, boxes=boxes)
 
 
 def _opened(data: bytes) -> Any:
     import pypdfium2
 
+    is_whole = _END in data[-_TAIL:]
     try:
         pdf = pypdfium2.PdfDocument(data)
+        if is_whole:
+            return pdf
+        pdf.close()
     except pypdfium2.PdfiumError as error:
         if error.err_code == _ENCRYPTED:
             what, hint = "It is encrypted and needs a password.", "Save it without one."
-        elif _END not in data[-_TAIL:]:
-            what, hint = "It is cut short: its end is missing.", "Fetch it again."
-        else:
-            what, hint = f"It is a damaged PDF ({error}).", "Save it anew."
-        raise CorpusError(what, hint) from error
-    if _END not in data[-_TAIL:]:
-        pdf.close()
-        raise CorpusError("It is cut short: its end is missing.", "Fetch it again.")
-    return pdf
+            raise CorpusError(what, hint) from error
+        if is_whole:
+            raise CorpusError(f"It is a damaged PDF ({error}).", "Save it anew.") from error
+    raise CorpusError("It is cut short: its end is missing.", "Fetch it again.")
 
 
 def _sheet(pdf: Any, number: int) -> Sheet:
-    """What a page shows.
-
-    Raises:
-        CorpusError: The page is damaged.
-    """
     import pypdfium2
 
     try:
@@ -92,24 +85,92 @@ def _sheet(pdf: Any, number: int) -> Sheet:
         raise CorpusError(f"Page {number + 1} is damaged ({error}).", "Save it anew.") from error
 
 
-def _text(pages: Sequence[Sequence[Segment]], rules: Sequence[Sequence[float]]) -> Text:
-    """The pages' text, paragraph by paragraph."""
-    text = Text(words_of(pages))
-    lines = list(lines_of(pages, rules))
-    for paragraph in paragraphs_of(lines, setting_of(lines)):
-        text.add(paragraph)
-    return text
-
-
 def _without_text(pages: list[int], name: str) -> str:
     if len(pages) == 1:
         return f"Page {pages[0]} of {name} holds no text (an image?)."
-    runs: list[list[int]] = []
-    for page in pages:
-        if runs and page == runs[-1][1] + 1:
-            runs[-1][1] = page
-        else:
-            runs.append([page, page])
-    shown = [str(first) if first == last else f"{first}-{last}" for first, last in runs[:20]]
+    runs = [
+        [page for _, page in run] for _, run in groupby(enumerate(pages), lambda p: p[1] - p[0])
+    ]
+    shown = [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs[:20]]
     rest = f" and {len(runs) - 20} more places" if len(runs) > 20 else ""
     return f"Pages {', '.join(shown)}{rest} of {name} hold no text (images?)."
+
+
+def _words_of(pages: Sequence[Sequence[Segment]]) -> frozenset[str]:
+    """What the pages write, in small letters, if a line of theirs ends in a hyphen."""
+    texts = [segment.text for page in pages for segment in page]
+    if not any(text[-1] in _BREAKS for text in texts):
+        return frozenset()
+    return frozenset(word for text in texts for word in _WORD.findall(text.lower()))
+
+
+class _Text:
+    """A document's text, written paragraph by paragraph.
+
+    What the document writes elsewhere, in small letters, settles hyphens at the ends of lines.
+    """
+
+    def __init__(self, words: frozenset[str]) -> None:
+        self._words = words
+        self._length = 0
+        self._pages: dict[int, int] = {}
+        self.parts: list[str] = []
+        self.headings: list[tuple[int, int]] = []
+        self.runs: list[Run] = []
+
+    def add(self, paragraph: Paragraph) -> None:
+        """Write a paragraph as one line."""
+        if paragraph.level:
+            self.headings.append((self._length, paragraph.level))
+        # a bar at both ends keeps empty cells there from being taken for none
+        barred = paragraph.row and not (paragraph.cells[0] and paragraph.cells[-1])
+        self._write("| " if barred else "")
+        for number, cell in enumerate(paragraph.cells):
+            self._write(" | " if number else "")
+            self._add_lines(cell)
+        self._write(" |\n" if barred else "\n")
+
+    def pages(self, count: int) -> tuple[int, ...]:
+        """Tell where each page begins; a page without text where the next one does."""
+        starts, following = [], self._length
+        for page in reversed(range(count)):
+            following = min(self._pages.get(page, following), following)
+            starts.append(following)
+        return (0, *starts[-2::-1]) if starts else ()
+
+    def _add_lines(self, lines: Sequence[Segment]) -> None:
+        """Lines that are one text, and where each stands."""
+        glue = ""
+        for number, segment in enumerate(lines):
+            self._write(glue)
+            text, glue = segment.text, " "
+            if text[-1] in _BREAKS and text[-2:-1].isalnum() and number + 1 < len(lines):
+                left, right = (
+                    _LAST_WORD.search(text[:-1]),
+                    _FIRST_WORD.match(lines[number + 1].text),
+                )
+                assert left is not None
+                assert right is not None
+                kept = keeps_hyphen(left[0], right[0], self._words)
+                text, glue = text[:-1] + ("-" if kept else ""), ""
+            self._pages.setdefault(segment.page, self._length)
+            if text:
+                edges = segment.edges[: len(text) + 1]
+                run = Run(self._length, segment.page + 1, segment.bottom, segment.top, edges)
+                self.runs.append(run)
+                self._write(text.replace(HYPHEN, "-"))
+
+    def _write(self, text: str) -> None:
+        self.parts.append(text)
+        self._length += len(text)
+
+
+def keeps_hyphen(left: str, right: str, words: frozenset[str]) -> bool:
+    """Tell whether a word that a line end broke is written with a hyphen.
+
+    The document's other words decide: it goes if they hold the word without it, and stays if they
+    only hold the word with it. If they hold neither, it goes in front of a small letter.
+    """
+    if f"{left}{right}".lower() in words:
+        return False
+    return f"{left}-{right}".lower() in words or not right[:1].islower()

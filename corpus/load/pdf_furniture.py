@@ -3,10 +3,10 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 
-from lexloop.corpus.load.pdf_segment import Segment, Sheet
+from lexloop.corpus.load.pdf_page import Segment, Sheet, rows_of
 from lexloop.corpus.structure.markers import word_marker
 
 _BAND = 0.16
@@ -27,79 +27,63 @@ _BARE = re.compile(
     re.IGNORECASE,
 )
 
-Place = tuple[str, int]
-"""A side of the page, and how far from it."""
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Outer:
     """A segment near an edge of its page.
 
     Args:
         sheet: Its page, from 0.
-        segment: What stands there.
-        place: Where.
-        key: Its text without the number of the page.
+        side: ``top`` or ``bottom``.
+        slot: How far from the edge it stands.
         row: How many lines lie between it and the edge.
         apart: Whether white space parts it from the text.
         small_head: Whether it stands first on the page, apart from larger text.
+        key: Its text without the number of the page.
     """
 
     sheet: int
     segment: Segment
-    place: Place
-    key: str
+    side: str
+    slot: int
     row: int
     apart: bool
     small_head: bool
+    key: str
+
+    @property
+    def look(self) -> tuple[float, bool]:
+        """The size and weight of its font."""
+        return self.segment.size, self.segment.bold
 
 
 def without_furniture(sheets: Sequence[Sheet]) -> list[list[Segment]]:
-    """The segments of each page without running heads and feet and page numbers.
+    """Give the segments of each page without running heads and feet and page numbers.
 
     A document that would lose all its text keeps it.
     """
     found = [outer for n, sheet in enumerate(sheets) for outer in _outer(n, sheet)]
     shift = _shift(found)
-    found = [_without_number(outer, shift) for outer in found]
-    places: dict[Place, list[_Outer]] = defaultdict(list)
+    places: dict[tuple[str, int], list[_Outer]] = defaultdict(list)
     for outer in found:
+        outer.key = _without_number(outer.key, str(outer.sheet + shift))
         for near in (0, 1):  # a place at the border of two is in both
-            places[outer.place[0], outer.place[1] + near].append(outer)
+            places[outer.side, outer.slot + near].append(outer)
     dropped = {
         id(outer.segment) for lines in places.values() for outer in _furniture(lines, sheets)
     }
     for outer in found:
-        if outer.small_head or _is_page_number(outer, shift):
+        numbered = "#" in outer.key or shift > 0
+        if outer.small_head or (numbered and outer.apart and _BARE.fullmatch(outer.key)):
             dropped.add(id(outer.segment))
     dropped = _outermost(found, dropped)
     kept = [[s for s in sheet.segments if id(s) not in dropped] for sheet in sheets]
     return kept if any(kept) else [sheet.segments for sheet in sheets]
 
 
-def _outermost(found: Sequence[_Outer], dropped: set[int]) -> set[int]:
-    """What lies beyond all the text of its page."""
-    furniture: set[int] = set()
-    inner: tuple[int, str] | None = None
-    for (sheet, side, _), row in groupby(found, lambda o: (o.sheet, o.place[0], o.row)):
-        held = list(row)
-        ids = {id(outer.segment) for outer in held}
-        # what stands beside a page's number is no text either
-        if (sheet, side) != inner and (ids <= dropped or (ids & dropped and held[0].apart)):
-            furniture |= ids
-        else:
-            inner = sheet, side
-    return furniture
-
-
 def _outer(number: int, sheet: Sheet) -> Iterator[_Outer]:
     """The outermost lines of a page, as far as they lie in the bands at its edges."""
-    rows: list[list[Segment]] = []
-    for segment in sorted(sheet.segments, key=lambda s: -s.top):
-        if rows and rows[-1][0].level_with(segment):
-            rows[-1].append(segment)
-        else:
-            rows.append([segment])
+    rows = rows_of(sorted(sheet.segments, key=lambda s: -s.top))
     for side, ordered in (("top", rows), ("bottom", rows[::-1])):
         for place, row in enumerate(ordered[:_OUTERMOST]):
             first = row[0]
@@ -107,20 +91,13 @@ def _outer(number: int, sheet: Sheet) -> Iterator[_Outer]:
             if away > _BAND * sheet.height:
                 break
             following = ordered[place + 1 : place + 2]
-            apart = all(_apart(first, other[0]) for other in following)
-            small = (side, place) == ("top", 0) and any(_is_larger(row, o) for o in following)
-            for segment in row:
-                where = (side, int(away / _SLOT))
-                yield _Outer(number, segment, where, segment.text, place, apart, small and apart)
-
-
-def _apart(segment: Segment, other: Segment) -> bool:
-    between = max(segment.bottom - other.top, other.bottom - segment.top)
-    return between > _APART * (segment.top - segment.bottom)
-
-
-def _is_larger(row: Sequence[Segment], other: Sequence[Segment]) -> bool:
-    return max(s.size for s in row) <= _SMALLER * min(s.size for s in other)
+            gaps = [max(first.bottom - o[0].top, o[0].bottom - first.top) for o in following]
+            apart = all(gap > _APART * first.height for gap in gaps)
+            largest = max(s.size for s in row)
+            small = any(largest <= _SMALLER * min(s.size for s in o) for o in following)
+            small_head = (side, place) == ("top", 0) and small and apart
+            for s in row:
+                yield _Outer(number, s, side, int(away / _SLOT), place, apart, small_head, s.text)
 
 
 def _shift(found: Sequence[_Outer]) -> int:
@@ -135,25 +112,20 @@ def _shift(found: Sequence[_Outer]) -> int:
     return shift if pages >= _RECUR or (pages == len({o.sheet for o in found}) > 1) else 1
 
 
-def _without_number(outer: _Outer, shift: int) -> _Outer:
-    """The key with a mark where the page's number stands; "Article 5" is no page's number."""
-    marker = word_marker(outer.key)
+def _without_number(text: str, page: str) -> str:
+    """A mark where the page's number stands; "Article 5" is no page's number."""
+    marker = word_marker(text)
     begin = marker.end if marker else 0
-    page = str(outer.sheet + shift)
-
-    def masked(match: re.Match[str]) -> str:
-        return "#" if match[0].lstrip("0") == page else match[0]
-
-    key = outer.key[:begin] + _NUMBER.sub(masked, outer.key[begin:])
-    return replace(outer, key=key)
+    return text[:begin] + _NUMBER.sub(
+        lambda found: "#" if found[0].lstrip("0") == page else found[0], text[begin:]
+    )
 
 
 def _furniture(lines: Sequence[_Outer], sheets: Sequence[Sheet]) -> Iterator[_Outer]:
     """What of the lines at one place is furniture."""
     keys = Counter(key for key, _ in {(outer.key, outer.sheet) for outer in lines})
     least = _RECUR if len(sheets) > _FEW_PAGES else 2
-    many = [outer for outer in lines if keys[outer.key] >= least]
-    recurring = [o for o in many if keys[o.key] >= _RECUR or o.apart]
+    recurring = [o for o in lines if keys[o.key] >= (least if o.apart else _RECUR)]
     held = {outer.sheet for outer in lines}
     share = len({outer.sheet for outer in recurring}) / len(held)
     if share >= _MOST_OF_PLACE:
@@ -173,16 +145,21 @@ def _may_run(outer: _Outer, lines: Sequence[_Outer]) -> bool:
 
     Heads that name the page's provisions change from page to page, but never in size or weight.
     """
-    other = [o for o in lines if (o.segment.size, o.segment.bold) == _look(outer)]
+    alike = sum(other.look == outer.look for other in lines)
     opens = word_marker(outer.key) is not None and len({o.key for o in lines}) == len(lines)
-    return len(other) >= _NEARLY_ALL * len(lines) and not opens
+    return alike >= _NEARLY_ALL * len(lines) and not opens
 
 
-def _look(outer: _Outer) -> tuple[float, bool]:
-    return outer.segment.size, outer.segment.bold
-
-
-def _is_page_number(outer: _Outer, shift: int) -> bool:
-    """Whether a line at the edge is nothing but the page's number."""
-    arabic = "#" in outer.key
-    return (arabic or shift > 0) and outer.apart and _BARE.fullmatch(outer.key) is not None
+def _outermost(found: Sequence[_Outer], dropped: set[int]) -> set[int]:
+    """What lies beyond all the text of its page."""
+    furniture: set[int] = set()
+    inner: tuple[int, str] | None = None
+    for (sheet, side, _), row in groupby(found, lambda o: (o.sheet, o.side, o.row)):
+        held = list(row)
+        ids = {id(outer.segment) for outer in held}
+        # what stands beside a page's number is no text either
+        if (sheet, side) != inner and (ids <= dropped or (ids & dropped and held[0].apart)):
+            furniture |= ids
+        else:
+            inner = sheet, side
+    return furniture

@@ -3,59 +3,71 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import accumulate, chain, groupby, pairwise
 from statistics import median
 
-from lexloop.corpus.load.pdf_columns import Column, columns
-from lexloop.corpus.load.pdf_segment import Segment
+from lexloop.corpus.load.pdf_page import Segment, rows_of
 from lexloop.corpus.load.pdf_tables import Cells, find_tables
 
+_NARROWEST_GUTTER = 6.0
+_FEWEST_LINES = 3
+_LEAST_WIDTH = 0.15
+"""Of the page's text; what is narrower is the numbers in front of items."""
+_SHORTEST_LINE = 12
+_FEW_SWITCHES = 0.25
+_FULL, _MOSTLY, _FEWEST_FULL = 0.8, 0.6, 8
+_MOST_COLUMNS = 4
 _FEW_LINES = 8
 _SAME_MARGIN = 12.0
-_SMALLER = 0.95
-_LARGER = 1.08
+_FEWEST_FLUSH, _FLUSH = 4, 0.2
+_OF_LINES = 25
+"""Of so many lines one may reach beyond the margin where they are not set flush."""
+_SMALLER, _LARGER = 0.95, 1.08
 _MOST_BOLD = 0.3
 _LEAST_STEP, _MOST_STEP = 0.8, 3.0
 _OFTEN, _NEARLY_FULL = 0.1, 0.15
 _LONGEST_HEADING = 250
-_FEWEST_FLUSH, _FLUSH = 4, 0.2
-_OF_LINES = 25
-"""Of so many lines one may reach beyond the margin where they are not set flush."""
+
+
+@dataclass(slots=True)
+class Column:
+    """Lines below each other, and the margins between which they are set.
+
+    ``segments`` stand from top to bottom; those on one line from left to right.
+    """
+
+    segments: list[Segment]
+    left: float
+    right: float
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line between the margins of its column.
-
-    Args:
-        segment: What stands on it.
-        left: Left margin.
-        right: Right margin.
-        column: Counts the columns of the document.
-    """
+    """A line between the margins of its column."""
 
     segment: Segment
-    left: float
-    right: float
-    column: int
+    column: Column
 
     @property
     def indent(self) -> float:
         """How far from the left margin it begins."""
-        return self.segment.left - self.left
+        return self.segment.left - self.column.left
+
+    @property
+    def room(self) -> float:
+        """How far from the right margin it ends."""
+        return self.column.right - self.segment.right
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table.
-
-    Args:
-        cells: The lines of each cell.
-        opens: Whether the table begins with it.
-    """
+    """A row of a table; ``opens`` says that the table begins with it."""
 
     cells: Cells
     opens: bool
+
+
+Page = list[Line | Row]
 
 
 @dataclass(frozen=True)
@@ -72,45 +84,39 @@ class Setting:
     bold_heads: bool
     steps: dict[float, float]
 
-    def step(self, size: float) -> float:
-        """How far below each other the lines of a paragraph lie."""
-        return self.steps.get(size) or 1.2 * size
-
     def heads(self, segment: Segment) -> bool:
-        """Whether a line looks as headings do: larger than the text, or bold."""
+        """Tell whether a line looks as headings do: larger than the text, or bold."""
         if len(segment.text) > _LONGEST_HEADING or not any(map(str.isalpha, segment.text)):
             return False
         bold = segment.bold and self.bold_heads and segment.size >= _SMALLER * self.size
         return bold or segment.size >= _LARGER * self.size
 
     def is_small(self, segment: Segment) -> bool:
-        """Whether a line is set smaller than the text, as footnotes are."""
+        """Tell whether a line is set smaller than the text, as footnotes are."""
         return segment.size < _SMALLER * self.size
 
 
-def setting_of(pages: Sequence[Sequence[Line | Row]]) -> Setting:
-    """How the text of pages is set, counted over all of it."""
+def setting_of(pages: Sequence[Page]) -> Setting:
+    """Tell how the text of pages is set, counted over all of it."""
     sizes: Counter[float] = Counter()
     bold = 0
-    for page in pages:
-        for item in page:
-            segments = [item.segment] if isinstance(item, Line) else chain(*item.cells)
-            for segment in segments:
-                sizes[segment.size] += len(segment.text)
-                bold += len(segment.text) if segment.bold else 0
+    for item in chain.from_iterable(pages):
+        for segment in [item.segment] if isinstance(item, Line) else chain(*item.cells):
+            sizes[segment.size] += len(segment.text)
+            bold += len(segment.text) if segment.bold else 0
     size = sizes.most_common(1)[0][0] if sizes else 0.0
     return Setting(size, bold <= _MOST_BOLD * sizes.total(), _steps(pages))
 
 
-def _steps(pages: Sequence[Sequence[Line | Row]]) -> dict[float, float]:
+def _steps(pages: Sequence[Page]) -> dict[float, float]:
     """The narrowest step that is common below full lines, for each size of font."""
     counts: dict[float, Counter[float]] = {}
     for upper, lower in chain.from_iterable(map(pairwise, pages)):
-        if isinstance(upper, Row) or isinstance(lower, Row) or upper.column != lower.column:
+        if isinstance(upper, Row) or isinstance(lower, Row) or upper.column is not lower.column:
             continue
-        size = upper.segment.size
+        size, column = upper.segment.size, upper.column
         step = upper.segment.bottom - lower.segment.bottom
-        full = upper.segment.right >= upper.right - _NEARLY_FULL * (upper.right - upper.left)
+        full = upper.segment.right >= column.right - _NEARLY_FULL * (column.right - column.left)
         if full and size == lower.segment.size and _LEAST_STEP < step / size < _MOST_STEP:
             counts.setdefault(size, Counter())[round(step * 2) / 2] += 1
     return {
@@ -121,49 +127,35 @@ def _steps(pages: Sequence[Sequence[Line | Row]]) -> dict[float, float]:
 
 def lines_of(
     pages: Sequence[Sequence[Segment]], rules: Sequence[Sequence[float]]
-) -> Iterator[list[Line | Row]]:
-    """The lines and rows of each page, as they are read.
+) -> Iterator[Page]:
+    """Give the lines and rows of each page, as they are read.
 
-    Args:
-        pages: The segments of each page, without its running heads and feet.
-        rules: How high drawn lines stand, for each page.
+    The pages come without running heads and feet; ``rules`` say how high lines are drawn on each.
     """
-    found = [columns(page) for page in pages]
-    widest = _right_margins([column for page in found for column in page])
-    number = 0
+    found = [_columns(page, _MOST_COLUMNS) for page in pages]
+    _widen([column for page in found for column in page])
     for page, drawn in zip(found, rules, strict=True):
-        lines: list[Line | Row] = []
+        lines: Page = []
         for column in page:
             opens = True
             for item in find_tables(column.segments, drawn):
-                if isinstance(item, Segment):
-                    lines.append(Line(item, column.left, widest[number], number))
-                else:
-                    lines.append(Row(item, opens))
+                lines.append(Line(item, column) if isinstance(item, Segment) else Row(item, opens))
                 opens = isinstance(item, Segment)
-            number += 1
         yield lines
 
 
-def _right_margins(found: Sequence[Column]) -> list[float]:
-    """The right margin of each column; a short one has that of the others that begin where it does.
+def _widen(columns: Sequence[Column]) -> None:
+    """Give each column its right margin; a short one that of the others that begin where it does.
 
     Its own lines may all be shorter than the column is wide.
     """
-    edges = [_right_margin(column) for column in found]
-    margins = []
-    for column, own in zip(found, edges, strict=True):
-        right = own
+    long = [column for column in columns if len(column.segments) >= _FEW_LINES]
+    for column in columns:
+        column.right = _right_margin(column)
+    for column in columns:
         if len(column.segments) < _FEW_LINES:
-            beside = [
-                edge
-                for edge, other in zip(edges, found, strict=True)
-                if len(other.segments) >= _FEW_LINES
-                and abs(other.left - column.left) < _SAME_MARGIN
-            ]
-            right = max(right, median(beside)) if beside else right
-        margins.append(right)
-    return margins
+            beside = [o.right for o in long if abs(o.left - column.left) < _SAME_MARGIN]
+            column.right = max(column.right, median(beside or [column.right]))
 
 
 def _right_margin(column: Column) -> float:
@@ -176,3 +168,102 @@ def _right_margin(column: Column) -> float:
     least = max(_FEWEST_FLUSH, _FLUSH * len(edges))
     flush = [edge for edge in counts if counts[edge] + counts[edge + 1] >= least]
     return max(flush) + 1.0 if flush else edges[-1 - len(edges) // _OF_LINES]
+
+
+def _columns(segments: Sequence[Segment], most: int) -> list[Column]:
+    """The columns of a page, or of a part of one, in the order in which they are read.
+
+    What crosses a gutter divides the page: the columns above it come before those below.
+    """
+    gutter = _gutter(segments) if most > 1 else None
+    if gutter is None:
+        return [_column(segments)] if segments else []
+    found: list[Column] = []
+    downwards = sorted(segments, key=lambda s: -s.middle)
+    for crosses, band in groupby(downwards, lambda s: s.left < gutter < s.right):
+        held = list(band)
+        if crosses:
+            found.append(_column(held))
+            continue
+        found += _columns([s for s in held if s.right <= gutter], most - 1)
+        found += _columns([s for s in held if s.left >= gutter], most - 1)
+    joined: list[Column] = []  # without the borders between bands that only one column has
+    for column in found:
+        if joined and (joined[-1].left, joined[-1].right) == (column.left, column.right):
+            joined[-1].segments += column.segments
+        else:
+            joined.append(column)
+    return joined
+
+
+def _column(segments: Sequence[Segment]) -> Column:
+    rows = rows_of(sorted(segments, key=lambda s: (-s.middle, s.left)))
+    ordered = [segment for row in rows for segment in sorted(row, key=lambda s: s.left)]
+    return Column(ordered, min(s.left for s in segments), max(s.right for s in segments))
+
+
+def _gutter(segments: Sequence[Segment]) -> float | None:
+    """The middle of the white space between two columns; None where there is but one."""
+    if len(segments) < 2 * _FEWEST_LINES:
+        return None
+    first = min(s.left for s in segments)
+    width = int(max(s.right for s in segments) - first) + 2
+    if not 0 < width < 100_000:
+        return None
+    crossing = _coverage(segments, first, width)
+    for most in sorted(set(crossing[width // 6 : -width // 6]))[:3]:
+        found = [
+            (begin, end)
+            for begin, end in _stretches(crossing, most)
+            if end - begin >= _NARROWEST_GUTTER
+            and _are_columns(segments, first + (begin + end) / 2, most)
+        ]
+        if found:
+            begin, end = max(found, key=lambda span: span[1] - span[0])
+            return first + (begin + end) / 2
+    return None
+
+
+def _coverage(segments: Sequence[Segment], first: float, width: int) -> list[int]:
+    """How many segments lie over each point of the page's width."""
+    steps = [0] * (width + 1)
+    for segment in segments:
+        steps[max(0, int(segment.left - first))] += 1
+        steps[min(width, int(segment.right - first) + 1)] -= 1
+    return list(accumulate(steps[:-1]))
+
+
+def _stretches(crossing: Sequence[int], most: int) -> Iterator[tuple[int, int]]:
+    """Where at most so many segments lie, as spans that touch neither margin."""
+    end = 0
+    for few, counts in groupby(crossing, lambda count: count <= most):
+        begin, end = end, end + len(list(counts))
+        if few and begin > 0 and end < len(crossing):
+            yield begin, end
+
+
+def _are_columns(segments: Sequence[Segment], gutter: float, crossing: int) -> bool:
+    """Whether the two sides are columns of text, and not cells of a table or items' numbers.
+
+    Files draw a column from its top to its bottom, and a table row by row. Where a file draws
+    lines across both columns, these are told by the lines that reach their margins.
+    """
+    sides = [s for s in segments if s.right <= gutter], [s for s in segments if s.left >= gutter]
+    fewest = min(map(len, sides))
+    if fewest < _FEWEST_LINES or crossing > 2 * fewest:
+        return False
+    measured = [(side, _width(side)) for side in sides]
+    least = _LEAST_WIDTH * _width(segments)
+    for side, width in measured:
+        if width < least or median(len(s.text) for s in side) < _SHORTEST_LINE:
+            return False
+    drawn = sorted((s.order, number) for number, side in enumerate(sides) for s in side)
+    switches = sum(a[1] != b[1] for a, b in pairwise(drawn))
+    if switches <= max(1, _FEW_SWITCHES * fewest):
+        return True
+    full = [[s.right - s.left >= _FULL * width for s in side] for side, width in measured]
+    return fewest >= _FEWEST_FULL and all(sum(f) >= _MOSTLY * len(f) for f in full)
+
+
+def _width(segments: Sequence[Segment]) -> float:
+    return max(s.right for s in segments) - min(s.left for s in segments)

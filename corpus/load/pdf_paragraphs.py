@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from lexloop.corpus.load.hyphens import HYPHEN
-from lexloop.corpus.load.pdf_lines import Line, Row, Setting
-from lexloop.corpus.load.pdf_segment import Segment
+from lexloop.corpus.load.pdf_lines import Line, Page, Row, Setting
+from lexloop.corpus.load.pdf_page import HYPHEN, Segment
 from lexloop.corpus.structure.markers import list_markers, word_marker
 
 _ENDED = re.compile(r"[.:;!?][\"”’)\]]*$")
@@ -25,6 +24,7 @@ _FLUSH, _LONG = 0.6, 0.6
 """Lines that end within so many points of each other, and fill so much of the column."""
 _SPACED, _CLEARLY_SPACED, _FURTHEST = 1.13, 1.3, 2.2
 """Steps between lines, as multiples of that within a paragraph."""
+_USUAL_STEP = 1.2
 _MOST_LEVELS = 6
 
 
@@ -45,46 +45,42 @@ class Paragraph:
     level: int = 0
 
 
-@dataclass
 class _Flow:
-    """Paragraphs in the making.
+    """Paragraphs in the making."""
 
-    Args:
-        setting: How the text is set.
-    """
-
-    setting: Setting
-    done: list[Paragraph] = field(default_factory=list)
-    lines: list[Line] = field(default_factory=list)
-    notes: list[Paragraph] = field(default_factory=list)
-    heads: list[str] = field(default_factory=list)
+    def __init__(self, setting: Setting) -> None:
+        self.done: list[Paragraph] = []
+        self.notes: list[Paragraph] = []
+        self._setting = setting
+        self._lines: list[Line] = []
+        self._heads: list[str] = []
 
     def add_row(self, row: Row) -> None:
         """Add a row; the heads that a table repeats on another page are left out."""
         texts = [" ".join(segment.text for segment in cell) for cell in row.cells]
         goes_on = row.opens and bool(self.done) and self.done[-1].row and not self.notes
-        if goes_on and texts == self.heads:
+        if goes_on and texts == self._heads:
             return
         if row.opens and not goes_on:
-            self.heads = texts
+            self._heads = texts
         self.settle_notes()
-        self.lines = []
+        self._lines = []
         self.done.append(Paragraph(row.cells, row=True))
 
     def add(self, line: Line) -> None:
         """Add a line to the open paragraph, or open another with it."""
-        if self.lines and goes_on(self.lines, line, self.setting):
+        segment = line.segment
+        if self._lines and _goes_on(self._lines, line, self._setting):
             # a page's notes stand in front of what goes on behind them
             self.done[-1:-1] = self.notes
             self.notes = []
-            self.done[-1].cells[0].append(line.segment)
-            self.lines.append(line)
+            self.done[-1].cells[0].append(segment)
+            self._lines.append(line)
             return
         self.settle_notes()
-        heads = self.setting.heads(line.segment)
-        look = (line.segment.size, line.segment.bold) if heads else None
-        self.done.append(Paragraph([[line.segment]], look))
-        self.lines = [line]
+        look = (segment.size, segment.bold) if self._setting.heads(segment) else None
+        self.done.append(Paragraph([[segment]], look))
+        self._lines = [line]
 
     def settle_notes(self) -> None:
         """Put the notes of the page that has ended behind its last paragraph."""
@@ -92,13 +88,8 @@ class _Flow:
         self.notes = []
 
 
-def paragraphs_of(pages: Iterable[Sequence[Line | Row]], setting: Setting) -> list[Paragraph]:
-    """The paragraphs of a document; one may go on over columns and pages.
-
-    Args:
-        pages: The lines and rows of each page, as they are read.
-        setting: How the text is set.
-    """
+def paragraphs_of(pages: Iterable[Page], setting: Setting) -> list[Paragraph]:
+    """Make the paragraphs of a document of its lines; one may go on over columns and pages."""
     flow = _Flow(setting)
     for page in pages:
         notes = _notes(page, setting)
@@ -106,10 +97,8 @@ def paragraphs_of(pages: Iterable[Sequence[Line | Row]], setting: Setting) -> li
         for place, item in enumerate(page):
             if isinstance(item, Row):
                 flow.add_row(item)
-            elif place in notes:
-                inner.add(item)
             else:
-                flow.add(item)
+                (inner if place in notes else flow).add(item)
         for paragraph in inner.done:
             paragraph.look = None
         flow.notes += inner.done
@@ -121,50 +110,48 @@ def paragraphs_of(pages: Iterable[Sequence[Line | Row]], setting: Setting) -> li
     return flow.done
 
 
-def _notes(page: Sequence[Line | Row], setting: Setting) -> set[int]:
+def _notes(page: Page, setting: Setting) -> set[int]:
     """The places of footnotes: small lines at the foot of a column, below its text."""
     found: set[int] = set()
     foot: list[int] = []
-    column, small = -1, False
-    for place in reversed(range(len(page))):
-        item = page[place]
+    column, small, body = None, False, False
+    for place, item in reversed(list(enumerate(page))):
         if isinstance(item, Row):
             small = False
             continue
-        if item.column != column:
+        if item.column is not column:
             column, small, foot = item.column, True, []
-        small = small and setting.is_small(item.segment)
+        is_small = setting.is_small(item.segment)
+        small, body = small and is_small, body or not is_small
         if small:
             foot.append(place)
             if _NOTE.match(item.segment.text):
                 found.update(foot)
                 foot = []
-    body = any(isinstance(item, Line) and not setting.is_small(item.segment) for item in page)
     return found if body else set()
 
 
-def goes_on(lines: Sequence[Line], line: Line, setting: Setting) -> bool:
-    """Whether a line continues a paragraph.
+def _goes_on(lines: Sequence[Line], line: Line, setting: Setting) -> bool:
+    """Whether a line continues the paragraph that the lines so far are.
 
     A line that the margin broke in the middle of a sentence goes on whatever the next begins with.
-
-    Args:
-        lines: The paragraph's so far.
-        line: What comes next.
-        setting: How the text is set.
     """
     last, following = lines[-1].segment, line.segment
     text = last.text
-    spacing = _spacing(lines[-1], line, setting)
+    spacing = 1.0  # in steps within a paragraph, and in a new column
+    if lines[-1].column is line.column:
+        step = setting.steps.get(last.size) or _USUAL_STEP * last.size
+        spacing = (last.bottom - following.bottom) / step
     sizes = sorted((last.size, following.size))
     if sizes[0] < _SAME_SIZE * sizes[1] or not 0 <= spacing <= _FURTHEST:
         return False
-    forced = is_forced(lines[-1], following) or _is_flush(lines, line)
+    forced = _is_forced(lines[-1], following) or _is_flush(lines, line)
     if text[-1] in (HYPHEN, "-") and text[-2:-1].isalnum():
         return text[-1] == HYPHEN or forced
     small = following.text[0].islower()
-    if setting.heads(last) or setting.heads(following):
-        alike = setting.heads(last) and setting.heads(following) and last.bold == following.bold
+    heads = setting.heads(last), setting.heads(following)
+    if any(heads):
+        alike = all(heads) and last.bold == following.bold
         split = not _ends(text) and spacing <= _CLEARLY_SPACED and (forced or small)
         return split and (small or (alike and not _is_marked(following.text)))
     if forced:
@@ -176,11 +163,11 @@ def goes_on(lines: Sequence[Line], line: Line, setting: Setting) -> bool:
 def _sentence_goes_on(lines: Sequence[Line], line: Line, spacing: float) -> bool:
     """Whether a paragraph goes on behind a line that the margin broke."""
     text, following = lines[-1].segment.text, line.segment.text
-    listed, marked = bool(list_markers(following)), _is_marked(following)
+    marked = _is_marked(following)
     turned = _turned(lines, line, marked)
     if _ends(text):
         # behind a full line "Article 16" is more often a reference than a heading without space
-        return not (listed or turned or spacing > _SPACED)
+        return not (list_markers(following) or turned or spacing > _SPACED)
     opens = marked or not following[0].islower()
     if _PAUSED.search(text):
         apart = turned or spacing > _SPACED or _counts_on(lines[0].segment.text, following)
@@ -204,25 +191,11 @@ def _counts_on(item: str, text: str) -> bool:
     return not after.isdisjoint((marker.style, marker.value) for marker in list_markers(text))
 
 
-def _spacing(upper: Line, lower: Line, setting: Setting) -> float:
-    """How far a line lies below the one before, in steps within a paragraph; 1 in a new column."""
-    if upper.column != lower.column:
-        return 1.0
-    step = upper.segment.bottom - lower.segment.bottom
-    return step / setting.step(upper.segment.size)
-
-
-def is_forced(line: Line, following: Segment) -> bool:
-    """Whether the margin broke a line: the next word would not have fitted on it.
-
-    Args:
-        line: It, with its margins.
-        following: What comes next.
-    """
-    segment = line.segment
-    if line.right - line.left < _NARROWEST * segment.size:
+def _is_forced(line: Line, following: Segment) -> bool:
+    """Whether the margin broke a line: the next word would not have fitted on it."""
+    segment, room = line.segment, line.room
+    if line.column.right - line.column.left < _NARROWEST * segment.size:
         return False
-    room = line.right - segment.right
     if abs(line.indent - room) < segment.size:  # it is centred
         room += line.indent
     word = following.text.find(" ")
@@ -232,12 +205,11 @@ def is_forced(line: Line, following: Segment) -> bool:
 
 def _is_flush(lines: Sequence[Line], line: Line) -> bool:
     """Whether a line ends where its neighbours do: they are set between margins of their own."""
-    last = lines[-1]
-    right = last.segment.right
+    last, column = lines[-1].segment, lines[-1].column
     beside = [line.segment.right, *(upper.segment.right for upper in lines[-2:-1])]
-    long = right - last.segment.left >= _LONG * (last.right - last.left)
-    wide = right - last.segment.left >= _NARROWEST * last.segment.size
-    return long and wide and any(abs(right - edge) <= _FLUSH for edge in beside)
+    width = last.right - last.left
+    long = width >= _LONG * (column.right - column.left) and width >= _NARROWEST * last.size
+    return long and any(abs(last.right - edge) <= _FLUSH for edge in beside)
 
 
 def _turned(lines: Sequence[Line], line: Line, marked: bool) -> bool:
@@ -254,12 +226,11 @@ def _turned(lines: Sequence[Line], line: Line, marked: bool) -> bool:
 
 def _hang(line: Line) -> float | None:
     """How far the words behind an item's number are indented; None where a line has no number."""
-    segment = line.segment
+    segment, left = line.segment, line.column.left
     if segment.hang > segment.left:
-        return segment.hang - line.left
+        return segment.hang - left
     markers = list_markers(segment.text)
     if not markers:
         return None
-    end = markers[0].end
-    end += len(segment.text[end:]) - len(segment.text[end:].lstrip())
-    return segment.edges[end] - line.left
+    behind = segment.text[markers[0].end :]
+    return segment.edges[len(segment.text) - len(behind.lstrip())] - left

@@ -1,19 +1,24 @@
-""".txt and .md: the text as it is, without its front matter."""
+""".txt and .md: the text as it is, and the YAML block at its head that speaks of the document."""
 
+import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
+from typing import Any
 
 from lexloop.core.errors import CorpusError
-from lexloop.corpus.load.cleaning import whole_text
-from lexloop.corpus.load.document import Document
-from lexloop.corpus.load.encoding import decode
-from lexloop.corpus.load.front_matter import split_front_matter
+from lexloop.corpus.load.document import Document, title_of
+from lexloop.corpus.load.encoding import decode, whole_text
 from lexloop.corpus.load.metadata import read_fields
-from lexloop.corpus.load.titles import title_of
+
+_OPENING = re.compile(r"\s*^---[ \t]*\n", re.MULTILINE)
+_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
+_FIELD = re.compile(r"\s*[\"']?[A-Za-z][\w -]*+[\"']?\s*+:")
+_MOST = 1 << 16
+_DEEPEST = 32
 
 
 def read_plain(data: bytes, name: str) -> Iterator[Document]:
-    """The one document of a text file.
+    """Read the one document of a text file.
 
     Raises:
         CorpusError: It is no text of one encoding, or empty, or its front matter cannot be read.
@@ -27,3 +32,72 @@ def read_plain(data: bytes, name: str) -> Iterator[Document]:
         raise CorpusError("It holds front matter but no text.", "Remove it or fill it.")
     title = metadata.title or title_of(text, PurePosixPath(name).stem)
     yield Document(name, title, text, metadata)
+
+
+def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
+    """Give the fields of the block, and the text without it; no fields where there is no block.
+
+    Two rules around prose are no block, since prose is no mapping.
+
+    Raises:
+        CorpusError: A block is begun but has no end, is no YAML, or names a field twice.
+    """
+    opening = _OPENING.match(text)
+    if opening is None:
+        return {}, text
+    looks_so = _FIELD.match(text, opening.end()) is not None
+    closing = _CLOSING.search(text, opening.end(), opening.end() + _MOST)
+    if closing is not None:
+        fields = _fields(text[opening.end() : closing.start()], looks_so)
+        return ({}, text) if fields is None else (fields, text[closing.end() :])
+    if looks_so:
+        what = f"Its front matter has no end within {_MOST >> 10} KiB."
+        raise CorpusError(what, "Close it by ---.")
+    return {}, text
+
+
+def _fields(block: str, looks_so: bool) -> dict[str, Any] | None:
+    """The mapping; None where the block is no mapping but prose."""
+    import yaml
+
+    try:
+        _refuse_tricks(block)
+        found = yaml.safe_load(block)
+        repr(found)  # raises where a number has more digits than Python writes
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        if not looks_so:
+            return None
+        said = " ".join(str(getattr(error, "problem", None) or error).split())
+        mark = getattr(error, "problem_mark", None)
+        place = f", line {mark.line + 2}" if mark else ""
+        what = f"Its front matter is no YAML ({said}{place})."
+        raise CorpusError(what, "Write `field: value` lines.") from error
+    if found is None:
+        return {}
+    return {str(key): value for key, value in found.items()} if isinstance(found, dict) else None
+
+
+def _refuse_tricks(block: str) -> None:
+    """YAML readers keep the last of two equal keys, and references can grow without bound.
+
+    Raises:
+        CorpusError: A key of the block stands there twice, or a value refers to another.
+        YAMLError: Its values lie in each other so deep that reading them takes quadratic time.
+    """
+    import yaml
+
+    depth = 0
+    for event in yaml.parse(block, Loader=yaml.SafeLoader):
+        if isinstance(event, yaml.AliasEvent):
+            raise CorpusError("Its front matter refers to itself.", "Write the values out.")
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _DEEPEST:
+            raise yaml.YAMLError(f"more than {_DEEPEST} values lie in each other")
+    node = yaml.compose(block, Loader=yaml.SafeLoader)
+    pairs = node.value if isinstance(node, yaml.MappingNode) else []
+    seen: set[str] = set()
+    for key in (key.value for key, _ in pairs if isinstance(key, yaml.ScalarNode)):
+        if key in seen:
+            raise CorpusError(f"Its front matter gives {key!r} twice.", "Keep one of them.")
+        seen.add(key)

@@ -14,7 +14,7 @@ from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
 from lexloop.corpus.load.document import Document, Skipped
 from lexloop.corpus.load.encoding import decode
-from lexloop.corpus.load.metadata import FIELDS, complete, field_name, read_fields
+from lexloop.corpus.load.metadata import FIELDS, field_name, host_of, read_fields
 
 SIDECAR = "metadata.csv"
 _MOST_REPORTED = 50
@@ -34,14 +34,10 @@ class Sidecars:
     barred: dict[str, str] = field(default_factory=dict)
 
     def add(self, data: bytes, name: str, exists: Callable[[str], bool]) -> list[Skipped]:
-        """Take in one sidecar; give what of it cannot be read.
+        """Take in one CSV file; give what of it cannot be read.
 
-        Rows of a sidecar deeper in the tree win over those taken in before, field by field.
-
-        Args:
-            data: The CSV file.
-            name: Its name; the files in it are named from its folder on.
-            exists: Whether a file of that name, in the corpus, is there.
+        Its rows name files from its own folder on, of which ``exists`` tells whether the corpus has
+        them. Rows of a sidecar deeper in the tree win over those taken in before, field by field.
         """
         folder = name[: -len(SIDECAR)]
         troubles: list[Skipped] = []
@@ -76,9 +72,8 @@ class Sidecars:
         target = normal(folder + _file(cells.pop("file", "")))
         try:
             if len(values) != len(columns):
-                raise CorpusError(
-                    f"It has {len(values)} cells under {len(columns)} columns.", "Correct it."
-                )
+                what = f"It has {len(values)} cells under {len(columns)} columns."
+                raise CorpusError(what, "Correct it.")
             if target in given:
                 raise CorpusError(f"file {target!r} has two rows.", "Keep one of them.")
             given.add(target)
@@ -92,12 +87,10 @@ class Sidecars:
             raise CorpusError(f"file: there is no {target!r}.", "Correct the name.")
 
     def applied(self, document: Document) -> Document | Skipped:
-        """The document with what the sidecars say of it, or why it must not be shown."""
-        names = list(_names(normal(document.name)))
-        why = next((self.barred[name] for name in ("", *names) if name in self.barred), None)
-        if why is not None:
+        """Add to a document what the sidecars say of it, or tell why it must not be shown."""
+        if (why := self.bars(document.name)) is not None:
             return Skipped(document.name, why)
-        said = [self.rows[name] for name in names if name in self.rows]
+        said = [self.rows[n] for n in _names(normal(document.name)) if n in self.rows]
         if not said:
             return document
         record = document.metadata.as_record()
@@ -110,34 +103,32 @@ class Sidecars:
         return replace(document, title=metadata.title or document.title, metadata=metadata)
 
     def bars(self, name: str) -> str | None:
-        """Why a whole file must not be shown; None where it may."""
+        """Tell why a file or document must not be shown; None where it may."""
         names = ("", *_names(normal(name)))
         return next((self.barred[name] for name in names if name in self.barred), None)
 
     def marks(self, names: Iterable[str]) -> dict[str, str]:
-        """For each file a mark that changes when anything changes that is said of it."""
+        """Give for each file a mark that changes when anything changes that is said of it."""
         said: dict[str, list[Any]] = {name: [] for name in names}
         by_normal = {normal(name): name for name in said}
         for target, entry in sorted([*self.rows.items(), *self.barred.items()], key=itemgetter(0)):
             for name in _names(target):
                 if name in by_normal:
                     said[by_normal[name]].append((target, entry))
-        return {
-            name: hashlib.sha256(
-                json.dumps([entries, self.bars(name)], sort_keys=True).encode()
-            ).hexdigest()
-            for name, entries in said.items()
-        }
+        marks = {name: json.dumps([s, self.bars(name)], sort_keys=True) for name, s in said.items()}
+        return {name: hashlib.sha256(mark.encode()).hexdigest() for name, mark in marks.items()}
 
 
 def is_sidecar(name: str) -> bool:
-    """Whether a file's name, without its folder, is that of a sidecar, in letters of any size."""
+    """Tell whether a file's name, without its folder, is a sidecar's, in letters of any size."""
     return name.lower() == SIDECAR
 
 
 def finished(document: Document) -> Document:
-    """With what follows from the metadata: the host of its address."""
-    return replace(document, metadata=complete(document.metadata))
+    """Add what follows from the metadata: the host of its address, where none is given."""
+    metadata = document.metadata
+    host = metadata.host or host_of(metadata.url)
+    return replace(document, metadata=replace(metadata, host=host))
 
 
 def _table(data: bytes) -> Iterator[tuple[int, list[str], list[str]]]:
@@ -147,31 +138,24 @@ def _table(data: bytes) -> Iterator[tuple[int, list[str], list[str]]]:
         CorpusError: It is no CSV, or its columns do not say what they are.
     """
     text = decode(data)
-    head = text.split("\n", 1)[0]
-    separator = max(",;\t", key=head.count)
+    separator = max(",;\t", key=text.split("\n", 1)[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
         columns = [field_name(column) for column in next(reader, [])]
-        _check_columns(columns)
+        if "file" not in columns:
+            raise CorpusError("It has no column `file`.", "Name the file of each row in `file`.")
+        for column in filter(None, columns):
+            if column not in (*FIELDS, "file"):
+                known = f"Use file, {', '.join(FIELDS)}."
+                raise CorpusError(f"Its column {column!r} is unknown.", known)
+            if columns.count(column) > 1:
+                raise CorpusError(f"It has two columns {column!r}.", "Keep one of them.")
         for values in reader:
             if any(value.strip() for value in values):
                 yield reader.line_num, columns, values
     except csv.Error as error:
-        raise CorpusError(
-            f"Line {reader.line_num}: it is no CSV ({error}).", "Save it as CSV."
-        ) from error
-
-
-def _check_columns(columns: list[str]) -> None:
-    if "file" not in columns:
-        raise CorpusError("It has no column `file`.", "Name the file of each row in `file`.")
-    for column in columns:
-        if column and column not in (*FIELDS, "file"):
-            raise CorpusError(
-                f"Its column {column!r} is unknown.", f"Use file, {', '.join(FIELDS)}."
-            )
-        if column and columns.count(column) > 1:
-            raise CorpusError(f"It has two columns {column!r}.", "Keep one of them.")
+        what = f"Line {reader.line_num}: it is no CSV ({error})."
+        raise CorpusError(what, "Save it as CSV.") from error
 
 
 def _file(value: str) -> str:
@@ -187,7 +171,7 @@ def _file(value: str) -> str:
 
 
 def normal(name: str) -> str:
-    """Names are compared as composed characters, since file systems and tables differ in that."""
+    """Compose the characters of a name, in which file systems and tables differ."""
     return unicodedata.normalize("NFC", name)
 
 

@@ -1,29 +1,67 @@
 """The process that parses untrusted files: ``python -P -m lexloop.corpus.load.worker BYTES``.
 
-Reads requests from standard input and answers on standard output, as frames.py says. A file that
-crashes the parser, or takes too much, ends this process and no other.
+Reads requests from standard input and answers on standard output, one JSON object a line and never
+a pickle. A file that crashes the parser, or takes too much, ends this process and no other.
 """
 
+import base64
 import json
 import os
 import resource
 import signal
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any
 
 from lexloop.core.errors import CorpusError
-from lexloop.corpus.load.document import Limits, Part
+from lexloop.core.metadata import Metadata
+from lexloop.corpus.load.document import Document, Limits, Part, Skipped, SourceFile, read_file
 from lexloop.corpus.load.formats import read_bytes
-from lexloop.corpus.load.frames import Frame, encode, to_frame
-from lexloop.corpus.load.opening import read_file
 
+Frame = dict[str, Any]
+"""``{"document": ...}``, ``{"skipped": ...}``, ``{"part": ...}``, ``{"failed": reason}``, or
+``{"end": whether the worker is fit for another file}``."""
 OUT_OF_MEMORY = 71
 """Exit code of a worker that ran into its memory limit."""
 _GRACE = 5.0
 _WORN = 0.25
 """The share of its memory a worker may once have used and still be given another file."""
+
+
+def request(file: SourceFile, start: int, limits: Limits) -> Frame:
+    """Ask for a file, from one of its parts on."""
+    about = {"path": str(file.path), "name": file.name, "sha256": file.sha256}
+    return {**about, "start": start, "limits": asdict(limits)}
+
+
+def to_frame(found: Document | Skipped | Part) -> Frame:
+    """Put what a reader found as JSON can hold it."""
+    if isinstance(found, Part):
+        return {"part": found}
+    if isinstance(found, Skipped):
+        return {"skipped": [found.name, found.reason]}
+    boxes = base64.b64encode(found.boxes).decode()
+    about = [found.metadata.as_record(), found.pages, found.headings, boxes]
+    return {"document": [found.name, found.title, found.text, *about]}
+
+
+def from_frame(frame: Frame) -> Document | Skipped | Part:
+    """Reverse ``to_frame``."""
+    if "part" in frame:
+        return Part(*frame["part"])
+    if "skipped" in frame:
+        return Skipped(*frame["skipped"])
+    name, title, text, record, pages, headings, boxes = frame["document"]
+    metadata = Metadata.from_record(record) if record else Metadata()
+    marked = tuple((offset, level) for offset, level in headings)
+    return Document(name, title, text, metadata, tuple(pages), marked, base64.b64decode(boxes))
+
+
+def encode(frame: Frame) -> bytes:
+    """Write a frame as one line of ASCII."""
+    return json.dumps(frame, separators=(",", ":")).encode() + b"\n"
 
 
 def main() -> None:
@@ -37,38 +75,32 @@ def main() -> None:
         os.dup2(2, 1)
         try:
             for line in sys.stdin.buffer:
-                _answer(json.loads(line), out)
+                for frame in _answer(json.loads(line)):
+                    out.write(encode(frame))
+                    if "part" in frame or "end" in frame:
+                        out.flush()
         except MemoryError:
             os._exit(OUT_OF_MEMORY)
 
 
-def _answer(request: Frame, out: BinaryIO) -> None:
-    limits = Limits(**request["limits"])
-    for frame in _frames(request, limits):
-        out.write(encode(frame))
-        if "part" in frame:
-            out.flush()
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    out.write(encode({"end": peak < _WORN * limits.memory}))
-    out.flush()
+def _answer(asked: Frame) -> Iterator[Frame]:
+    limits = Limits(**asked["limits"])
 
+    def set_alarm() -> None:  # ends this process even where nobody is left to do it
+        signal.setitimer(signal.ITIMER_REAL, limits.seconds + _GRACE)
 
-def _set_alarm(limits: Limits) -> None:
-    """End this process even where nobody is left to do it."""
-    signal.setitimer(signal.ITIMER_REAL, limits.seconds + _GRACE)
-
-
-def _frames(request: Frame, limits: Limits) -> Iterator[Frame]:
-    _set_alarm(limits)
+    set_alarm()
     try:
-        data = read_file(Path(request["path"]), request["sha256"], limits)
-        for found in read_bytes(data, request["name"], limits, request["start"]):
+        data = read_file(Path(asked["path"]), asked["sha256"], limits)
+        for found in read_bytes(data, asked["name"], limits, asked["start"]):
             if isinstance(found, Part):
-                _set_alarm(limits)
+                set_alarm()
             yield to_frame(found)
     except CorpusError as error:
         yield {"failed": error.what}
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    yield {"end": peak < _WORN * limits.memory}
 
 
 if __name__ == "__main__":

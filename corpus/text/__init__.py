@@ -1,1 +1,1 @@
-"""Texts taken apart: sentences, statements, search terms."""
+"""Texts taken apart: sentences, search terms, slips of the finger, and languages."""

@@ -7,7 +7,8 @@ from letters is wrong too often. A word such as ``wird`` or ``alla`` is no guess
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
+from operator import itemgetter
 
 _WORD = re.compile(r"(?<![\w./@])[^\W\d_]++(?![\d_@])(?:['’](?=[^\W\d_]))?")
 _LEAST_LETTERS = 3
@@ -86,19 +87,16 @@ _SETS = {name: frozenset(listed.split()) for name, listed in _SMALL_WORDS.items(
 
 
 def languages_of(texts: Iterable[str]) -> list[str]:
-    """The languages of documents, and the scripts but the Latin one; the most used first.
-
-    Args:
-        texts: Running text.
-    """
+    """Tell the languages of texts, and their scripts but the Latin one; the most used first."""
     counts = Counter(word for text in texts for word in _words(text))
-    total = sum(counts.values())
+    total, most = counts.total(), 0
     known: list[str] = []
-    left, most = dict(counts), 0
-    while found := _most_used(left):
-        name, count = found
+    left = dict(counts)
+    while left:
+        sums = {name: sum(n for w, n in left.items() if w in s) for name, s in _SETS.items()}
+        name, count = max(sums.items(), key=itemgetter(1))
         most = most or count
-        if count < max(_SHARE * most, _DENSE * total * _SHARE) or most < _DENSE * total:
+        if count < max(1, _SHARE * most, _DENSE * total * _SHARE) or most < _DENSE * total:
             break
         known.append(name)
         left = {word: n for word, n in left.items() if word not in _SETS[name]}
@@ -111,19 +109,15 @@ def languages_of(texts: Iterable[str]) -> list[str]:
 
 
 def other_language(question: str, languages: Collection[str], knows: Callable[[str], bool]) -> str:
-    """The language of a question where it is none of the documents'; nothing where it is one.
+    """Tell the language of a question where it is none of the documents'; nothing where it is one.
 
     What cannot be told from its own words is not guessed: two languages that speak equally for a
-    question are both named.
-
-    Args:
-        question: What is asked.
-        languages: Those of the documents, as ``languages_of`` gives them.
-        knows: Whether the documents have a word.
+    question are both named. ``languages`` are as ``languages_of`` gives them, and ``knows`` says
+    whether the documents have a word.
     """
     words = _words(question)
     scripts = Counter(_script(letter) for word in words for letter in word if letter.isalpha())
-    script, letters = max(scripts.items(), key=lambda item: item[1], default=("Latin", 0))
+    script, letters = max(scripts.items(), key=itemgetter(1), default=("Latin", 0))
     if not languages:
         return ""
     if script != "Latin":
@@ -132,11 +126,8 @@ def other_language(question: str, languages: Collection[str], knows: Callable[[s
     home = frozenset[str]().union(*(_SETS.get(name, ()) for name in languages))
     large = [word for word in words if not any(word in small for small in _SETS.values())]
     mostly_known = 2 * sum(map(knows, large)) > len(large)
-    found = {
-        name: _evidence(words, _SETS[name], home, mostly_known)
-        for name in _SETS
-        if name not in languages
-    }
+    others = {name: small for name, small in _SETS.items() if name not in languages}
+    found = {name: _evidence(words, small, home, mostly_known) for name, small in others.items()}
     best = max(found.values(), default=0)
     return " or ".join(name for name, n in found.items() if n == best) if best else ""
 
@@ -150,12 +141,6 @@ def _evidence(
     against = [word for word in words if word in home and word not in small]
     enough = len(speaking) > 1 and (not mostly_known or 3 * len(speaking) >= len(words))
     return len(speaking) if enough and len(own) > len(against) else 0
-
-
-def _most_used(counts: Mapping[str, int]) -> tuple[str, int] | None:
-    sums = {name: sum(n for w, n in counts.items() if w in s) for name, s in _SETS.items()}
-    name = max(sums, key=sums.__getitem__)
-    return (name, sums[name]) if sums[name] else None
 
 
 def _words(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Sentence spans of legal text: abbreviations, section numbers and list items are respected."""
+"""Spans of legal text: those of its sentences, and that of a quote."""
 
 import re
 
@@ -18,10 +18,11 @@ _REACH = 80  # longer than any abbreviation or indent; keeps the cost linear in 
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Half-open spans of the sentences and list items of ``text``, blanks trimmed.
+    """Find the half-open spans of the sentences and list items of a text, blanks trimmed.
 
-    A new line ends a sentence unless the line was merely wrapped; a colon or semicolon ends one
-    only before a new line, so that a clause and its list items become units of their own.
+    Abbreviations, section numbers and the marks of items end none. A new line ends a sentence
+    unless the line was merely wrapped; a colon or semicolon ends one only before a new line, so
+    that a clause and its list items become units of their own.
     """
     spans: list[tuple[int, int]] = []
     start = 0
@@ -62,3 +63,13 @@ def _append(spans: list[tuple[int, int]], text: str, start: int, end: int) -> No
     if stripped:
         begin = start + len(piece) - len(piece.lstrip())
         spans.append((begin, begin + len(stripped)))
+
+
+def find_quote(quote: str, text: str) -> tuple[int, int] | None:
+    """Find the first place at which ``quote`` stands; None where it stands nowhere, or is nothing.
+
+    Blanks and line breaks between the words do not count; it may begin and end within a word.
+    """
+    words = map(re.escape, quote.split())
+    found = re.search(r"\s+".join(words), text) if quote.strip() else None
+    return found.span() if found else None

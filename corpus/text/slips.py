@@ -15,7 +15,7 @@ _LEAST, _MIDDLE, _LONG = 4, 6, 8
 _MOST_READ = 16
 """Unknown words of a text that are looked up: whoever writes more of them does not slip."""
 _MOST_WORDS = 6
-_KEPT = 1 << 12
+_CACHED = 1 << 12
 
 
 class Slips:
@@ -29,9 +29,8 @@ class Slips:
     Args:
         has: Whether the documents hold a word.
         is_usual: Whether a word in small letters is one of the language.
-        words: Gives the words of the documents in small letters, each as often as it occurs; asked
-            once, when a word is unknown.
-        terms: Gives the terms that the documents define; asked once as well.
+        words: Gives the words of the documents in small letters, each as often as it occurs.
+        terms: Gives the terms that the documents define; asked once, when a word is unknown.
     """
 
     def __init__(
@@ -43,56 +42,54 @@ class Slips:
     ) -> None:
         self._has, self._is_usual = has, is_usual
         self._words, self._given_terms = words, terms
-        self._nearest = lru_cache(maxsize=_KEPT)(self._look_up)
+        self._nearest = lru_cache(maxsize=_CACHED)(self._look_up)
 
     def read(self, text: str) -> tuple[str, list[Reading]]:
-        """The text with its slips mended, and what was read as what, in order."""
+        """Mend the slips of a text, and tell what was read as what, in order."""
         found = list(_LETTERS.finditer(text))
         places = {match.start(): n for n, match in enumerate(found)}
         around = [match.group().lower() for match in found]
         shouted = text.isupper()
         readings: dict[str, Reading] = {}
         unknown: set[str] = set()
-        pieces: list[str] = []
-        end = 0
-        for match in _WORD.finditer(text):
-            written = match.group()
-            word = written.lower()
+
+        def mended(match: re.Match[str]) -> str:
+            written, word = match[0], match[0].lower()
             if word not in unknown and (len(unknown) == _MOST_READ or not _may_slip(word)):
-                continue
+                return written
             if self._has(word):
-                continue
+                return written
             unknown.add(word)
             read = self._in_term(around, places[match.start()])
             if not read and (shouted or not written.isupper()) and not self._is_usual(word):
                 begins = not text[: match.start()].strip(" \t\n\"'“‘(") or shouted
                 read = self._nearest(word, written[0].isupper() and not begins)
-            if read:
-                shown = _as_written(read, written)
-                readings.setdefault(written, {"written": written, "read": shown})
-                pieces += [text[end : match.start()], shown]
-                end = match.end()
-        return "".join([*pieces, text[end:]]), list(readings.values())
+            if not read:
+                return written
+            shown = read[0].upper() + read[1:] if written[0].isupper() else read
+            shown = read.upper() if written.isupper() else shown
+            readings.setdefault(written, {"written": written, "read": shown})
+            return shown
+
+        return _WORD.sub(mended, text), list(readings.values())
 
     def _in_term(self, around: Sequence[str], place: int) -> str:
         """The word that makes a defined term of a word and those around it; nothing if none."""
-        word = around[place]
         for size in range(_MOST_WORDS, 1, -1):
             for first in range(max(0, place - size + 1), min(place, len(around) - size) + 1):
-                window = around[first : first + size]
-                hole = place - first
-                key = (*window[:hole], "", *window[hole + 1 :])
-                near = self._best(word, self._holes.get(key, ()))
-                if near:
+                key = (*around[first:place], "", *around[place + 1 : first + size])
+                if near := self._best(around[place], self._holes.get(key, ())):
                     return near
         return ""
 
     def _look_up(self, word: str, is_name: bool) -> str:
+        """The word of the documents that is meant; of a name one of a defined term."""
         stubs = [word[: -len(end)] for end in _ENDINGS if word.endswith(end)]
         derived = any(len(stub) >= _LEAST - 1 and self._is_usual(stub) for stub in stubs)
         sizes = range(len(word) - 1, len(word) + 2)
-        known = (self._by_size.get(size, []) for size in sizes)
-        among = [w for words in known for w in words if not is_name or w in self._term_words]
+        among = [known for size in sizes for known in self._by_size.get(size, ())]
+        if is_name:
+            among = [known for known in among if known in self._term_words]
         return self._best(word, among, derived)
 
     def _best(self, word: str, among: Collection[str], derived: bool = False) -> str:
@@ -138,7 +135,7 @@ class Slips:
 
 
 def small_words(text: str) -> list[str]:
-    """The words of a text in small letters, without numbers."""
+    """Give the words of a text in small letters, without numbers."""
     return _LETTERS.findall(text.lower())
 
 
@@ -152,16 +149,12 @@ def _is_slip(word: str, found: str, is_term: bool, derived: bool) -> bool:
 
     Two letters swapped, one doubled or not, one missing or one too many are slips in a word long
     enough; a wrong one is where the other word is a term, or deep inside a long word: ``indemnity``
-    is not meant to be ``indemnify``, nor ``renter`` ``render``.
-
-    Args:
-        word: What is written.
-        found: A word of the documents.
-        is_term: Whether it is one of a term that they define.
-        derived: Whether what is written has an ending of the language behind a word of it.
+    is not meant to be ``indemnify``, nor ``renter`` ``render``. A word is ``derived`` if it has an
+    ending of the language behind a word of it.
     """
-    pairs = enumerate(zip(word, found, strict=False))
-    at = next((n for n, (one, other) in pairs if one != other), min(len(word), len(found)))
+    from rapidfuzz.distance import Prefix
+
+    at = Prefix.similarity(word, found)
     if len(word) == len(found):
         return not derived and _is_altered(word, found, at, is_term)
     longer = max(word, found, key=len)
@@ -182,9 +175,3 @@ def _is_altered(word: str, found: str, at: int, is_term: bool) -> bool:
         return True
     deep = len(word) >= _LONG and at < len(word) - 3
     return at > 0 and (deep or (is_term and len(word) >= _MIDDLE))
-
-
-def _as_written(read: str, written: str) -> str:
-    if written.isupper():
-        return read.upper()
-    return read[0].upper() + read[1:] if written[0].isupper() else read

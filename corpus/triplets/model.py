@@ -4,7 +4,7 @@ from pydantic import BaseModel
 
 from lexloop import prompts
 from lexloop.core.types import Chunk, Triplet
-from lexloop.corpus.text.quotes import find_quote
+from lexloop.corpus.text.sentences import find_quote
 from lexloop.corpus.triplets.phrases import noun_phrase, readable
 from lexloop.corpus.triplets.predicates import Statement, typed
 from lexloop.models.request import Chat, ChatRequest, parsed

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from lexloop.core.errors import ModelUnavailable
 from lexloop.core.score import Unresolved
 from lexloop.core.types import Chunk
-from lexloop.corpus.text.quotes import find_quote
+from lexloop.corpus.text.sentences import find_quote
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.gold import OUT_OF_SCOPE, Said, Span
 from lexloop.evaluation.testset.draft import Draft

@@ -16,9 +16,8 @@ from lexloop.corpus.index.everything import UNKNOWN, Everything
 from lexloop.corpus.index.manifest import Source
 from lexloop.corpus.index.reader import open_everything
 from lexloop.corpus.index.tools import Tools
-from lexloop.corpus.load.document import Document, Limits, Loaded, Skipped, SourceFile
+from lexloop.corpus.load.document import Document, Limits, Loaded, Skipped, SourceFile, read_file
 from lexloop.corpus.load.formats import read_bytes
-from lexloop.corpus.load.opening import read_file
 from lexloop.corpus.load.sidecar import Sidecars, finished
 from lexloop.corpus.opening import tools_for
 from lexloop.models.embedding import Halves, Progress, Vectors

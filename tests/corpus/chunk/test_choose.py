@@ -9,9 +9,8 @@ from lexloop.core.settings_groups import (
     BySentences,
     Chunking,
 )
-from lexloop.corpus.chunk.auto import is_divided
 from lexloop.corpus.chunk.choose import chunker_for, chunker_name
-from lexloop.corpus.chunk.provisions import chunk_document
+from lexloop.corpus.chunk.provisions import chunk_document, is_divided
 from lexloop.corpus.load.document import Document
 from lexloop.models.minilm import load_minilm
 

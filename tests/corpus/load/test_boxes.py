@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from typeset import Placed, Sheet, Style, lines, place, typeset
 
 from lexloop.core.errors import CorpusError
-from lexloop.corpus.load.boxes import Box, Boxes, Run, boxes_of, encode_runs
+from lexloop.corpus.load.boxes import Box, Run, boxes_of, encode_runs
 from lexloop.corpus.load.document import Document
-from lexloop.corpus.load.frames import encode, from_frame, to_frame
 from lexloop.corpus.load.pdf import read_pdf
+from lexloop.corpus.load.worker import encode, from_frame, to_frame
 
 INSET = 0.4
 LAW = "\n".join(
@@ -133,10 +133,10 @@ def test_each_character_has_the_box_that_it_was_given(
     for page, bottom, edges in given:
         kept.append(Run(start, page, bottom, bottom + 10, sorted(edges)))
         start += len(edges)
-    boxes = Boxes(encode_runs(kept))
+    document = Document("", "", "", boxes=encode_runs(kept))
     for run in kept:
         for number, (left, right) in enumerate(zip(run.edges, run.edges[1:], strict=False)):
-            (box,) = boxes.of(run.start + number, run.start + number + 1)
+            (box,) = boxes_of(document, run.start + number, run.start + number + 1)
             expected = (run.bottom, run.bottom + 10, left, right)
             assert box.page == run.page
             assert (box.y0, box.y1, box.x0, box.x1) == pytest.approx(expected, abs=0.11)
@@ -147,5 +147,5 @@ def test_a_damaged_map_is_told(length: float) -> None:
     packed = encode_runs([Run(0, 1, 10, 20, [float(n) for n in range(300)])])
     for damaged in (packed[: int(len(packed) * length)], b"\x00" + packed):
         with pytest.raises(CorpusError, match="map of boxes is damaged"):
-            Boxes(damaged)
-    assert Boxes(b"").of(0, 100) == []
+            boxes_of(Document("", "", "", boxes=damaged), 0, 1)
+    assert boxes_of(Document("", "", ""), 0, 100) == []

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.errors import CorpusError
-from lexloop.corpus.load.cleaning import printable
 from lexloop.corpus.load.document import Document
+from lexloop.corpus.load.encoding import printable
 from lexloop.corpus.load.html import read_html
 
 PAGE = """<!DOCTYPE html><html><head><title> Local  Law </title><style>p {}</style>

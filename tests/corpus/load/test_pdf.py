@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from lexloop.core.errors import CorpusError
 from lexloop.corpus.load.document import Document, Skipped
-from lexloop.corpus.load.hyphens import keeps_hyphen
-from lexloop.corpus.load.pdf import read_pdf
+from lexloop.corpus.load.pdf import keeps_hyphen, read_pdf
 
 MakePdf = Callable[..., bytes]
 

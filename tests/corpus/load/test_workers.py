@@ -11,10 +11,9 @@ import pytest
 
 from lexloop.corpus.load.document import Limits, Loaded, SourceFile
 from lexloop.corpus.load.folder import hash_sources, list_sources
-from lexloop.corpus.load.frames import encode, request
-from lexloop.corpus.load.process import WorkerProcess
-from lexloop.corpus.load.reading import read_files
+from lexloop.corpus.load.reading import WorkerProcess, read_files
 from lexloop.corpus.load.sidecar import Sidecars
+from lexloop.corpus.load.worker import encode, request
 
 Load = Callable[..., tuple[list[object], dict[str, str]]]
 
@@ -77,7 +76,7 @@ def test_a_text_beyond_the_memory_is_reported(tmp_path: Path) -> None:
 def test_a_worker_is_used_again_and_replaced_when_it_crashes(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("The law.")
     (file,) = sources(tmp_path)
-    question = request(str(file.path), file.name, file.sha256, 0, Limits())
+    question = request(file, 0, Limits())
     worker = WorkerProcess(Limits())
     try:
         for _ in range(2):

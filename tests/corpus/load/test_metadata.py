@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.metadata import Metadata
-from lexloop.corpus.load.versions import end_superseded
+from lexloop.corpus.load.metadata import end_superseded, host_of
 
 OLD = Metadata(in_force_from=date(2020, 1, 1))
 
@@ -73,3 +73,17 @@ def test_ending_versions_twice_is_ending_them_once(documents: dict[str, Metadata
     assert once.keys() == documents.keys()
     for metadata in once.values():
         Metadata.from_record(metadata.as_record())  # no version ends before it begins
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://www.NYC.gov:443/rules?x=1", "www.nyc.gov"),
+        ("www.nyc.gov/rules", "www.nyc.gov"),
+        ("//nyc.gov", "nyc.gov"),
+        ("https://user@nyc.gov/", "nyc.gov"),
+        ("", ""),
+    ],
+)
+def test_the_host_is_that_of_the_address(url: str, host: str) -> None:
+    assert host_of(url) == host
