@@ -182,7 +182,7 @@ def _probes(folder: Path, made: Path, options: argparse.Namespace) -> tuple[Path
 def _gold(folder: Path, made: Path, options: argparse.Namespace) -> tuple[Path, list[Question]]:
     """The documents of a folder, the sample's in the one below, and its gold questions."""
     minilm = load_minilm()
-    judge = CorrectnessJudge.load(minilm.embed)
+    judge = CorrectnessJudge(minilm.embed)
     corpus = folder / "ll144"
     if not corpus.is_dir():
         corpus = made / folder.name

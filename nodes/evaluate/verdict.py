@@ -53,19 +53,12 @@ def _ids(passages: Sequence[Passage]) -> frozenset[str]:
 
 
 class Standing(NamedTuple):
-    """What attempts are compared by.
+    """What attempts are compared by."""
 
-    Args:
-        passed: Whether the verdict passed it.
-        verified: Whether its citations verify; an abstention has none that could fail.
-        abstained: Whether it is an abstention.
-        score: What was judged of it; nothing of an abstention.
-    """
-
-    passed: bool
-    verified: bool
-    abstained: bool
-    score: float
+    passed: bool  # whether the verdict passed it
+    verified: bool  # whether its citations verify; an abstention has none that could fail
+    abstained: bool  # whether it is an abstention
+    score: float  # what was judged of it; nothing of an abstention
 
     def beats(self, earlier: "Standing") -> bool:
         """Whether it takes the place of an earlier attempt.

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.nodes.evaluate.alterations import altered
+from lexloop.nodes.evaluate.disagreements import altered
 
 SOURCE = "The operator must notify the harbour master within ten days at least once a year."
 EVIDENCE = f"{SOURCE} The master may close a berth. A skipper shall pay. Owners have duties."

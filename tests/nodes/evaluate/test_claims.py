@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.nodes.evaluate.claims import claims_of
+from lexloop.nodes.evaluate.support import claims_of
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from lexloop.core.types import ABSTENTION
-from lexloop.nodes.evaluate.declining import declines, share_declining
+from lexloop.nodes.evaluate.agreement_signs import declines, share_declining
 
 
 @pytest.mark.parametrize(

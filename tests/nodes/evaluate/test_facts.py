@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.nodes.evaluate.facts import dates, facts, number_of, states
+from lexloop.nodes.evaluate.evidence import dates, facts, number_of, states
 
 
 @pytest.mark.parametrize(

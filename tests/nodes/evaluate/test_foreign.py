@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from lexloop.nodes.evaluate.foreign import foreign_matter
+from lexloop.nodes.evaluate.checks import foreign_matter
 
 
 @pytest.mark.parametrize(

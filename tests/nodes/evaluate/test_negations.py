@@ -3,7 +3,7 @@
 import pytest
 
 from lexloop.corpus.text.tokens import tokenize
-from lexloop.nodes.evaluate.negations import contradicts, denied, negated, turned
+from lexloop.nodes.evaluate.disagreements import contradicts, denied, negated, turned
 
 PAYS = "The owner must pay the fee."
 

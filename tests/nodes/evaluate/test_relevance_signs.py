@@ -5,8 +5,8 @@ import pytest
 
 from lexloop.corpus.index.view import View
 from lexloop.models.embedding import Vectors
+from lexloop.nodes.evaluate.embedded import context_signs, read_answer_signs
 from lexloop.nodes.evaluate.evidence import Evidence
-from lexloop.nodes.evaluate.relevance_signs import read_answer_signs, read_context_signs
 from lexloop.nodes.relevance import Asked
 
 
@@ -34,7 +34,8 @@ def test_answer_signs(small: View) -> None:
 
 def test_context_signs(small: View) -> None:
     evidence = Evidence(["A berth.", "A fee."], rows((1, 0), (0, -1)))
-    signs = read_context_signs(ASKED, evidence, small)
+    signs = context_signs(ASKED, evidence, small)
+    assert signs is not None
     assert signs.closest == pytest.approx(1.0)
     assert signs.few == pytest.approx(0.5)  # cosines 1 and 0, clipped mean of both
     assert signs.parts == pytest.approx(0.5)

@@ -9,8 +9,13 @@ from laws import examples
 from statute import LAW, RULE
 
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.evaluate.claim_signs import ClaimSigns, read_claim_signs
-from lexloop.nodes.evaluate.support import ClaimSupport, Evidence, evidence_of, sunk
+from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
+from lexloop.nodes.evaluate.support import (
+    ClaimSigns,
+    ClaimSupport,
+    read_claim_signs,
+    sunk,
+)
 from lexloop.nodes.weights import load_weights
 
 PAYS = "A boat owner must pay the mooring fee within 10 business days of arrival."
@@ -24,7 +29,7 @@ def statute() -> Evidence:
 
 @pytest.fixture(scope="module")
 def support() -> ClaimSupport:
-    return ClaimSupport.load(load_minilm().embed)
+    return ClaimSupport(load_minilm().embed)
 
 
 def probability(support: ClaimSupport, statute: Evidence, claim: str) -> float:
@@ -99,7 +104,7 @@ def test_no_evidence_supports_nothing(support: ClaimSupport) -> None:
 def test_any_claim_has_a_probability(claim: str) -> None:
     # hypothesis wants no function-scoped fixture; the model is loaded once anyway
     embed = load_minilm().embed
-    (found,) = ClaimSupport.load(embed).of([claim], evidence_of([PAYS], embed))
+    (found,) = ClaimSupport(embed).of([claim], evidence_of([PAYS], embed))
     assert 0.0 <= found.probability <= 1.0
 
 

@@ -9,7 +9,7 @@ import pytest
 from fake_openai import FakeOpenAI, Reply, Request, refusal
 
 from lexloop.core.errors import ModelReplyError, ModelUnavailable
-from lexloop.nodes.evaluate.judges.chat_eval import ROUNDS, SPEAKERS, chat_eval
+from lexloop.nodes.evaluate.judges import ROUNDS, SPEAKERS, chat_eval
 
 Converse = Callable[..., Any]
 

@@ -9,7 +9,7 @@ from fake_openai import FakeOpenAI, Reply
 
 from lexloop.core.errors import ModelReplyError
 from lexloop.core.types import ABSTENTION
-from lexloop.nodes.evaluate.judges.claims import context_recall, faithfulness
+from lexloop.nodes.evaluate.judges import context_recall, faithfulness
 
 Converse = Callable[..., Any]
 CONTEXTS = ["The fee is $50.", "Fees are paid in May."]

@@ -8,7 +8,7 @@ import pytest
 from fake_openai import FakeOpenAI, Reply, Request
 
 from lexloop.core.errors import ModelReplyError
-from lexloop.nodes.evaluate.judges.fair_eval import fair_eval
+from lexloop.nodes.evaluate.judges import fair_eval
 
 Converse = Callable[..., Any]
 

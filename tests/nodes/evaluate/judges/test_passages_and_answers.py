@@ -8,10 +8,15 @@ import pytest
 from fake_openai import FakeOpenAI, Reply
 
 from lexloop.core.errors import ModelReplyError
-from lexloop.nodes.evaluate.judges.context import context_precision
-from lexloop.nodes.evaluate.judges.correctness import RUBRICS, Rubric, correctness
-from lexloop.nodes.evaluate.judges.relevancy import questions_of
-from lexloop.nodes.evaluate.judges.tenths import groundedness_tenths, similarity_tenths
+from lexloop.nodes.evaluate.judges import (
+    RUBRICS,
+    Rubric,
+    context_precision,
+    correctness,
+    groundedness_tenths,
+    questions_of,
+    similarity_tenths,
+)
 
 Converse = Callable[..., Any]
 CONTEXTS = ["The fee is $50.", "Fees are paid in May."]

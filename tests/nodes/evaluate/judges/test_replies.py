@@ -5,11 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from lexloop.nodes.evaluate.judges.chat_eval import turn_on
-from lexloop.nodes.evaluate.judges.claims import Claims
-from lexloop.nodes.evaluate.judges.fair_eval import evidence_on
-from lexloop.nodes.evaluate.judges.relevancy import Questions
-from lexloop.nodes.evaluate.judges.replies import Grade, TenthsGrade, number, verdicts_on
+from lexloop.nodes.evaluate.judges import (
+    Claims,
+    Grade,
+    Questions,
+    TenthsGrade,
+    evidence_on,
+    number,
+    turn_on,
+    verdicts_on,
+)
 from lexloop.prompts import Data
 
 
