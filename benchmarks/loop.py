@@ -38,7 +38,7 @@ from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.resources import Resources
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import Context
-from lexloop.nodes.engineer_prompt.rules import advised
+from lexloop.nodes.engineer_prompt.node import advised
 from lexloop.nodes.evaluate.correctness import CorrectnessJudge
 from lexloop.nodes.evaluate.verdict import best_attempt
 

@@ -22,7 +22,7 @@ from lexloop.finetune.classifier_report import CLASS_COUNTS, Classes, Predict, o
 from lexloop.finetune.extra import need_extra
 from lexloop.models.local_model import CARD
 from lexloop.models.minilm import genuine_folder
-from lexloop.nodes.classify.transformer import TransformerClassifier
+from lexloop.nodes.classify.transformers import TransformerClassifier
 
 MINILM = "minilm"
 _LONGEST = 256

@@ -59,11 +59,11 @@ def choose(settings: Settings, collection: Collection, chat: ChatModel | None) -
 @lru_cache(maxsize=2)
 def _classifier(kind: str, name: str) -> ComplexityClassifier:
     if kind == "transformer":
-        from lexloop.nodes.classify.transformer import TransformerClassifier
+        from lexloop.nodes.classify.transformers import TransformerClassifier
 
         return TransformerClassifier.load(name)
     if kind == "zero_shot":
-        from lexloop.nodes.classify.zero_shot import ZeroShotClassifier
+        from lexloop.nodes.classify.transformers import ZeroShotClassifier
 
         return ZeroShotClassifier.load(name)
     from lexloop.nodes.classify.linear import LinearClassifier
@@ -89,7 +89,7 @@ def _rewriter(settings: Settings, view: View, chat: ChatModel | None) -> Rewrite
 
 
 def _reranker(settings: Settings, view: View) -> Reranker:
-    from lexloop.nodes.rerank.features import FeatureReranker, NoReranker
+    from lexloop.nodes.rerank.rerankers import FeatureReranker, NoReranker
 
     if settings.variant in ("fixed", "llm_only") or settings.reranker == "none":
         return NoReranker()
@@ -100,7 +100,7 @@ def _reranker(settings: Settings, view: View) -> Reranker:
 
 @lru_cache(maxsize=2)
 def _cross_encoder(name: str) -> Reranker:
-    from lexloop.nodes.rerank.cross_encoder import CrossEncoderReranker
+    from lexloop.nodes.rerank.rerankers import CrossEncoderReranker
 
     return CrossEncoderReranker(name)
 
@@ -127,8 +127,7 @@ def _generator(settings: Settings, view: View, chat: ChatModel | None) -> Genera
 
 
 def _guard(settings: Settings, collection: Collection, view: View, chat: ChatModel | None) -> Guard:
-    from lexloop.nodes.generate.guard import PromptGuard, QuestionGuard
-    from lexloop.nodes.generate.refusal import Refusal
+    from lexloop.nodes.generate.guard import PromptGuard, QuestionGuard, Refusal
 
     if chat_for("generator", settings.generator, chat):
         return PromptGuard(view.embed, settings.max_prompt_similarity)
@@ -155,6 +154,6 @@ def _engineer(settings: Settings, chat: ChatModel | None) -> PromptEngineer:
         from lexloop.nodes.engineer_prompt.model import ModelPromptEngineer
 
         return ModelPromptEngineer(model)
-    from lexloop.nodes.engineer_prompt.rules import RuleEngineer
+    from lexloop.nodes.engineer_prompt.node import RuleEngineer
 
     return RuleEngineer(guides=chat_for("generator", settings.generator, chat) is not None)

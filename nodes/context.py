@@ -1,9 +1,11 @@
 """What the nodes get from outside: all that can be exchanged, and what it gives back."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from lexloop.core.hits import Hit
+from lexloop.core.metadata import Metadata
 from lexloop.core.settings import Settings
 from lexloop.core.types import (
     ABSTENTION,
@@ -16,13 +18,84 @@ from lexloop.core.types import (
     Passage,
     Plan,
     Pointed,
+    PointedUnit,
     Reading,
     Triplet,
     Turn,
 )
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
+from lexloop.corpus.structure.tree import Tree
 from lexloop.models.chat import ChatModel
-from lexloop.nodes.backend import Backend
+from lexloop.models.embedding import Vectors
+
+__all__ = ["Backend", "Hit"]
+
+
+class Backend(Protocol):
+    """Searches in batches and fuses nothing; on this machine or on a server.
+
+    It is made for one asker. What every implementation keeps to, one that asks Elasticsearch
+    included:
+
+    - The asker's filters hold before the cut: each list has the best ``limit`` of what they admit.
+      Whoever filters what came back instead returns too little, or the wrong documents. What they
+      do not admit is not there for ``chunks`` and ``metadata`` either.
+    - Scores are the signal's own: BM25 as it was summed, and the cosine in [-1, 1]. A server that
+      shifts or scales them (Elasticsearch returns (1 + cosine) / 2) is undone here, since linear
+      fusion adds the two. They are finite built-in floats.
+    - A batch is one call: one list per query, in the order of the queries, empty where nothing
+      was found, and one request to a server however many queries there are.
+    - A list is best first and has every chunk once, by its best window. Equal scores may come in
+      any order; those that would straddle the cut come in the same order every time.
+    - Ids name the same chunk in both signals and in ``chunks``, and a document has the same name
+      in hits and in ``metadata``.
+    """
+
+    def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
+        """For each query at most ``limit`` chunks by BM25, best first.
+
+        Chunks that score 0 or less are left out: they do not match.
+        """
+        ...
+
+    def search_vector(self, queries: list[str], limit: int) -> list[list[Hit]]:
+        """For each query at most ``limit`` chunks by cosine, best first."""
+        ...
+
+    def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
+        """The best cosine of each token of a question in each chunk, shape (tokens, chunks).
+
+        MaxSim is the mean over the tokens. None where no token vectors are kept.
+        """
+        ...
+
+    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
+        """The chunks with these ids, in this order; asked only for what is handed on.
+
+        A chunk that was removed since it was found may be missing.
+        """
+        ...
+
+    def defining(self, terms: Sequence[str]) -> list[str]:
+        """The ids of the chunks in which these terms are defined; at most 12."""
+        ...
+
+    def metadata(self, documents: Collection[str]) -> dict[str, Metadata]:
+        """What is known of these documents, by name; asked only where a fusion reads it."""
+        ...
+
+    def pointed(self, question: str) -> Pointed:
+        """What a question points to by its number; nothing where no structure is kept."""
+        ...
+
+    def tree_of(self, document: str) -> Tree | None:
+        """A document's tree; None where there is no such document."""
+        ...
+
+    def chunks_over(self, unit: PointedUnit) -> Iterator[str]:
+        """The ids of the chunks that hold a unit's words, in order."""
+        ...
+
 
 TextOf = Callable[[str], str | None]
 """From the name of a document to its text; None where an asker may not see it."""

@@ -83,9 +83,7 @@ def _with_quoted(passages: list[Passage], quoted: list[Chunk]) -> list[Passage]:
 def with_told(draft: Draft, told: list[Told]) -> Draft:
     """The draft, then what code says of the structure; that alone in place of an abstention.
 
-    Args:
-        draft: What the generator wrote.
-        told: The lines that code adds; their sources are numbered after all markers of the draft.
+    The sources of what is told are numbered after all markers of the draft.
     """
     if not told:
         return draft

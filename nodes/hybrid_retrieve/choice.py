@@ -4,14 +4,18 @@ from collections.abc import Mapping
 
 from lexloop.core.settings import Settings
 from lexloop.core.types import Degradation
-from lexloop.nodes.hybrid_retrieve.document import (
+from lexloop.nodes.hybrid_retrieve.fusion import (
+    Found,
+    Scores,
     best_by_document,
+    best_of,
+    linear,
     linear_in_documents,
+    reciprocal_rank,
+    standardised,
+    with_host,
     within_best,
 )
-from lexloop.nodes.hybrid_retrieve.found import Found, Scores
-from lexloop.nodes.hybrid_retrieve.fusion import best_of, linear, reciprocal_rank, standardised
-from lexloop.nodes.hybrid_retrieve.host import with_host
 
 SUB_QUERY_WEIGHT = 0.9
 """In linear fusion a sub-query's best chunk counts a little less than the whole question's."""

@@ -1,14 +1,62 @@
-"""Ranked lists -> one score per chunk.
+"""Ranked lists -> one score per chunk, and at document level the best documents first."""
 
-Nothing here depends on the order in which queries, signals or equal scores arrive: sums over lists
-are exact, maxima are taken over queries, and equal scores share a rank.
-"""
-
+import heapq
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Self
 
-from lexloop.nodes.hybrid_retrieve.found import Scores
+from lexloop.core.hits import Hit
+from lexloop.core.metadata import Metadata
+
+Scores = dict[str, float]
+"""Scores by the id of a chunk or the name of a document; a search's result comes best first."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The unfused results of a batch of queries.
+
+    Args:
+        lexical: BM25 of the chunks found, one mapping per query.
+        vector: Cosine of the chunks found, one mapping per query, the same queries.
+        documents: The document of every chunk found.
+        supporting: Which of the chunks found are no operative text.
+        late: MaxSim of the chunks found, one mapping per query; empty where none was asked for or
+            no token vectors are kept.
+    """
+
+    lexical: list[Scores]
+    vector: list[Scores]
+    documents: dict[str, str]
+    supporting: frozenset[str] = frozenset()
+    late: list[Scores] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, lexical: Sequence[Sequence[Hit]], vector: Sequence[Sequence[Hit]]) -> Self:
+        """From what a backend returns for the same queries."""
+        return cls(
+            lexical=[{hit.chunk_id: hit.score for hit in hits} for hits in lexical],
+            vector=[{hit.chunk_id: hit.score for hit in hits} for hits in vector],
+            documents={hit.chunk_id: hit.document for hits in (*lexical, *vector) for hit in hits},
+            supporting=frozenset(
+                hit.chunk_id for hits in (*lexical, *vector) for hit in hits if hit.supporting
+            ),
+        )
+
+    def signals(self, chunk_id: str) -> dict[str, float]:
+        """A chunk's own score per signal, the best over the queries; absent where not found."""
+        signals: dict[str, float] = {}
+        for name, rankings in (
+            ("lexical", self.lexical),
+            ("dense", self.vector),
+            ("late", self.late),
+        ):
+            scores = [ranking[chunk_id] for ranking in rankings if chunk_id in ranking]
+            if scores:
+                signals[name] = max(scores)
+        return signals
+
 
 Normalisation = Literal["max", "minmax", "none"]
 
@@ -130,3 +178,93 @@ def best_of(scores: Iterable[Scores], weights: Iterable[float]) -> Scores:
             if weight * score > best.get(chunk_id, -math.inf):
                 best[chunk_id] = weight * score
     return best
+
+
+def best_by_document(scores: Scores, documents: Mapping[str, str]) -> Scores:
+    """Each document's best chunk score; best first where the chunks are.
+
+    Args:
+        scores: By chunk.
+        documents: The document of every chunk.
+    """
+    best: Scores = {}
+    for chunk_id, score in scores.items():
+        name = documents[chunk_id]
+        if score > best.get(name, -math.inf):
+            best[name] = score
+    return best
+
+
+def linear_in_documents(
+    lexical: Scores,
+    vector: Scores,
+    documents: Mapping[str, str],
+    bm25_boost: float,
+    normalisation: Normalisation = "max",
+) -> Scores:
+    """A chunk's cosine + bm25_boost x its document's BM25, for one query.
+
+    A document's best chunk has by this the score that equation 1 of Sultania et al. gives the
+    document (max chunk cosine + bm25_boost x BM25), but for the host term, which no query changes.
+    The chunks are those that either signal found; cosine and boost are as in ``linear``.
+
+    Args:
+        lexical: BM25 of the chunks found.
+        vector: Cosine of the chunks found.
+        documents: The document of every chunk found.
+        bm25_boost: At least 0; with 0 lexical search brings up nothing.
+        normalisation: See ``scaled``; it comes before the documents' best is taken.
+    """
+    if bm25_boost <= 0.0:
+        return dict(vector)
+    matched = scaled(lexical, normalisation)
+    bm25 = best_by_document(matched, documents)
+    last = min(vector.values(), default=0.0)
+    cosines = {**dict.fromkeys(matched, last), **vector}
+    return {
+        chunk_id: cosine + bm25_boost * bm25.get(documents[chunk_id], 0.0)
+        for chunk_id, cosine in cosines.items()
+    }
+
+
+def within_best(fused: Scores, documents: Mapping[str, str], ranked: Scores, count: int) -> Scores:
+    """The chunks of the ``count`` best documents; of equal documents the first by name.
+
+    Args:
+        fused: Scores by chunk.
+        documents: The document of every chunk.
+        ranked: Scores by document.
+        count: How many documents are kept (3 in the paper).
+    """
+    kept = set(heapq.nsmallest(count, ranked, key=lambda name: (-ranked[name], name)))
+    return {chunk_id: score for chunk_id, score in fused.items() if documents[chunk_id] in kept}
+
+
+def host_score(metadata: Metadata, host_scores: Mapping[str, float]) -> float:
+    """How far a document is trusted: by its publisher, or by its kind, or not at all (0).
+
+    Args:
+        metadata: The document's; a publisher in the map goes before the kind of source.
+        host_scores: From 0 to 1, by host or by kind.
+    """
+    for name in (metadata.host, metadata.kind):
+        if name and name in host_scores:
+            return host_scores[name]
+    return 0.0
+
+
+def with_host(
+    fused: Scores, documents: Mapping[str, str], hosts: Mapping[str, float], host_boost: float
+) -> Scores:
+    """Every chunk's score + host_boost x the host score of its document.
+
+    Args:
+        fused: Scores by chunk, over all queries: authority is no matter of the query.
+        documents: The document of every chunk.
+        hosts: Host score by document; one that is missing has none.
+        host_boost: At least 0.
+    """
+    return {
+        chunk_id: score + host_boost * hosts.get(documents[chunk_id], 0.0)
+        for chunk_id, score in fused.items()
+    }

@@ -11,7 +11,7 @@ from lexloop.core.checksums import SUMS
 from lexloop.core.errors import CorpusError, DataError, InputError, SettingsError, TrainingError
 from lexloop.finetune.classifier_data import Labelled
 from lexloop.finetune.classifier_transformer import Tuning, predicting, tuned
-from lexloop.nodes.classify.transformer import TransformerClassifier
+from lexloop.nodes.classify.transformers import TransformerClassifier
 
 WORDS = "what is a boat and who pays the fee why".split()
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]

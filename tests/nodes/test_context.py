@@ -2,7 +2,7 @@
 
 import pytest
 
-from lexloop.nodes.leaning import in_context, without_context
+from lexloop.nodes.question import in_context, without_context
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.nodes.definition import asked_definition, defines
+from lexloop.nodes.relevance import asked_definition, defines
 
 
 @pytest.mark.parametrize(

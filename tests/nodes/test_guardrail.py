@@ -8,8 +8,13 @@ from hypothesis import strategies as st
 from lexloop import prompts
 from lexloop.core.types import ABSTENTION
 from lexloop.corpus.index.view import View
-from lexloop.nodes.generate.guard import PromptGuard
-from lexloop.nodes.guardrail import prompt_similarity, recited_share, recites, without
+from lexloop.nodes.generate.guard import (
+    PromptGuard,
+    prompt_similarity,
+    recited_share,
+    recites,
+    without,
+)
 
 RULES = "one two three four five six seven eight nine ten"
 INSTRUCTIONS = prompts.load("generate", {"passages", "triplets", "guidance", "question"}).system

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.nodes.leaning import standing_alone
-from lexloop.nodes.question import question_parts
+from lexloop.nodes.question import question_parts, standing_alone
 
 TWO = """\
 What must be published, and for how long? | for how long must it be published?

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.nodes.classify.features import (
+from lexloop.nodes.classify.linear import (
     BUCKETS,
     FAMILIES,
     MAX_CHARS,
@@ -29,7 +29,7 @@ def test_bucket_is_the_low_half_of_the_published_crc_32() -> None:
 
 
 def test_buckets_do_not_depend_on_the_hash_seed_of_a_process() -> None:
-    code = "from lexloop.nodes.classify.features import bucket; print(bucket('bias audit'))"
+    code = "from lexloop.nodes.classify.linear import bucket; print(bucket('bias audit'))"
     command = [sys.executable, "-c", code]
     printed = {
         subprocess.run(

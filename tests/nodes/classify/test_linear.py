@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.errors import DataError
-from lexloop.nodes.classify.features import BUCKETS, N_PAIRED, bucket
-from lexloop.nodes.classify.linear import FILE_NAME, LinearClassifier
+from lexloop.nodes.classify.linear import BUCKETS, FILE_NAME, N_PAIRED, LinearClassifier, bucket
 
 SHIPPED = Path(str(files("lexloop.data"))) / "classifier"
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)

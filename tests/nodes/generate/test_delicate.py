@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.nodes.generate.delicate import plainer
+from lexloop.nodes.generate.guard import plainer
 
 KNOWN = frozenset(
     "must a tool that scores for jobs have an audit may employer keep record of conviction the sex "

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.nodes.generate.expected import Kind, counted, expected_kind, holds
+from lexloop.nodes.generate.answerable import Kind, counted, expected_kind, holds
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.nodes.generate.reading import read
+from lexloop.nodes.generate.citations import read
 from lexloop.nodes.markers import cited_sentences
 
 SHOWN = {1, 2, 3}

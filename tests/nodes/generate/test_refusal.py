@@ -12,8 +12,7 @@ from lexloop.core.errors import DataError
 from lexloop.core.types import Candidate
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.generate import refusal
-from lexloop.nodes.generate.refusal import Refusal, order_signs, subject_signs
+from lexloop.nodes.generate.guard import Refusal, order_signs, shipped, subject_signs
 
 DATA = Path(__file__).parents[3] / "data"
 KEPT_BACK = [
@@ -87,8 +86,8 @@ def test_broken_weights_are_said(
     (tmp_path / "refusal").mkdir()
     (tmp_path / "refusal" / "weights.json").write_text(stored)
     monkeypatch.setattr(resources, "files", lambda _: tmp_path)
-    refusal.shipped.cache_clear()
+    shipped.cache_clear()
     with pytest.raises(DataError, match="cannot be read"):
-        refusal.shipped()
+        shipped()
     monkeypatch.undo()
-    refusal.shipped.cache_clear()
+    shipped.cache_clear()

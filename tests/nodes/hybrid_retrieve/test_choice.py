@@ -14,9 +14,7 @@ from rankings import DOCUMENTS, found, ties_shuffled
 from lexloop.core.hits import Hit
 from lexloop.core.settings import Settings
 from lexloop.nodes.hybrid_retrieve.choice import SUB_QUERY_WEIGHT, fuse, reads_host, unread
-from lexloop.nodes.hybrid_retrieve.document import best_by_document
-from lexloop.nodes.hybrid_retrieve.found import Found, Scores
-from lexloop.nodes.hybrid_retrieve.fusion import scaled
+from lexloop.nodes.hybrid_retrieve.fusion import Found, Scores, best_by_document, scaled
 
 HOSTS = {"act": 1.0, "rule": 0.75, "case": 0.5}
 EXAMPLE = Found.of(

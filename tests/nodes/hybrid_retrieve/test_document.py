@@ -2,7 +2,7 @@
 
 import pytest
 
-from lexloop.nodes.hybrid_retrieve.document import (
+from lexloop.nodes.hybrid_retrieve.fusion import (
     best_by_document,
     linear_in_documents,
     within_best,

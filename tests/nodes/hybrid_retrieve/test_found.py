@@ -1,7 +1,7 @@
 """Hits as mappings."""
 
 from lexloop.core.hits import Hit
-from lexloop.nodes.hybrid_retrieve.found import Found
+from lexloop.nodes.hybrid_retrieve.fusion import Found
 
 
 def test_hits_by_query_and_signal() -> None:

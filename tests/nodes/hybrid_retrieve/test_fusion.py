@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankings import BM25, LEXICAL, VECTOR, best_first, ties_shuffled
 
-from lexloop.nodes.hybrid_retrieve.found import Scores
 from lexloop.nodes.hybrid_retrieve.fusion import (
+    Scores,
     best_of,
     linear,
     reciprocal_rank,

@@ -4,7 +4,7 @@ import pytest
 
 from lexloop.core.metadata import Metadata
 from lexloop.core.settings import Settings
-from lexloop.nodes.hybrid_retrieve.host import host_score, with_host
+from lexloop.nodes.hybrid_retrieve.fusion import host_score, with_host
 
 SCORES = {"statute": 1.0, "guidance": 0.25, "law.example": 0.75}
 

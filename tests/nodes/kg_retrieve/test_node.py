@@ -9,8 +9,7 @@ from lexloop.core.metadata import Metadata
 from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate, Chunk, Plan
 from lexloop.nodes.context import GraphSource
-from lexloop.nodes.kg_retrieve.node import kg_retrieve
-from lexloop.nodes.kg_retrieve.walk import CANDIDATES, TRIPLETS
+from lexloop.nodes.kg_retrieve.node import CANDIDATES, TRIPLETS, kg_retrieve
 
 TEXTS = [
     'The term "mooring fee" means the sum due for a berth.',

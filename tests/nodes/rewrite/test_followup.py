@@ -5,7 +5,7 @@ import time
 import pytest
 
 from lexloop.core.types import Turn
-from lexloop.nodes.rewrite.followup import leans_on_history, resolved, topic_of
+from lexloop.nodes.rewrite.rules import leans_on_history, resolved, topic_of
 
 
 def user(*contents: str) -> list[Turn]:
