@@ -159,7 +159,7 @@ def _others(work: Work, training: Labelled | None, report: Report) -> Iterator[t
     if work.zero_shot is not None:
         from lexloop.nodes.classify.transformers import ZeroShotClassifier
 
-        found = ZeroShotClassifier.load(work.zero_shot)
+        found = ZeroShotClassifier(work.zero_shot)
         yield f"{Path(work.zero_shot).name}, zero-shot", ours(found)
 
 

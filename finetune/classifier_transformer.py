@@ -75,7 +75,7 @@ def tuned(
         report: Told how many steps of how many are done.
 
     Returns:
-        A folder that ``TransformerClassifier.load`` reads: safetensors, ``card.json`` and
+        A folder that ``TransformerClassifier`` reads: safetensors, ``card.json`` and
         the SHA-256 of every file.
 
     Raises:
@@ -121,7 +121,7 @@ def predicting(folder: Path) -> Predict:
         DataError: Its files are not those that were trained.
     """
     models = {
-        n: ours(TransformerClassifier.load(str(folder / f"transformer-{n}"))) for n in CLASS_COUNTS
+        n: ours(TransformerClassifier(str(folder / f"transformer-{n}"))) for n in CLASS_COUNTS
     }
     return lambda texts, classes: models[classes](texts, classes)
 

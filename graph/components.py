@@ -61,11 +61,11 @@ def _classifier(kind: str, name: str) -> ComplexityClassifier:
     if kind == "transformer":
         from lexloop.nodes.classify.transformers import TransformerClassifier
 
-        return TransformerClassifier.load(name)
+        return TransformerClassifier(name)
     if kind == "zero_shot":
         from lexloop.nodes.classify.transformers import ZeroShotClassifier
 
-        return ZeroShotClassifier.load(name)
+        return ZeroShotClassifier(name)
     from lexloop.nodes.classify.linear import LinearClassifier
 
     shipped = Path(str(resources.files("lexloop.data"))) / "classifier"

@@ -19,16 +19,13 @@ from lexloop.core.types import (
     Plan,
     Pointed,
     PointedUnit,
-    Reading,
     Triplet,
     Turn,
 )
-from lexloop.corpus.knowledge.graph import KnowledgeGraph
+from lexloop.corpus.index.view import View
 from lexloop.corpus.structure.tree import Tree
 from lexloop.models.chat import ChatModel
 from lexloop.models.embedding import Vectors
-
-__all__ = ["Backend", "Hit"]
 
 
 class Backend(Protocol):
@@ -43,8 +40,8 @@ class Backend(Protocol):
     - Scores are the signal's own: BM25 as it was summed, and the cosine in [-1, 1]. A server that
       shifts or scales them (Elasticsearch returns (1 + cosine) / 2) is undone here, since linear
       fusion adds the two. They are finite built-in floats.
-    - A batch is one call: one list per query, in the order of the queries, empty where nothing
-      was found, and one request to a server however many queries there are.
+    - A batch is one call, and one request to a server: one list per query, in the order of the
+      queries, empty where nothing was found.
     - A list is best first and has every chunk once, by its best window. Equal scores may come in
       any order; those that would straddle the cut come in the same order every time.
     - Ids name the same chunk in both signals and in ``chunks``, and a document has the same name
@@ -52,49 +49,34 @@ class Backend(Protocol):
     """
 
     def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
-        """For each query at most ``limit`` chunks by BM25, best first.
-
-        Chunks that score 0 or less are left out: they do not match.
-        """
-        ...
+        """For each query the best chunks by BM25, best first; those that score 0 are left out."""
 
     def search_vector(self, queries: list[str], limit: int) -> list[list[Hit]]:
         """For each query at most ``limit`` chunks by cosine, best first."""
-        ...
 
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
         """The best cosine of each token of a question in each chunk, shape (tokens, chunks).
 
         MaxSim is the mean over the tokens. None where no token vectors are kept.
         """
-        ...
 
     def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
-        """The chunks with these ids, in this order; asked only for what is handed on.
-
-        A chunk that was removed since it was found may be missing.
-        """
-        ...
+        """The chunks with these ids, in this order; one removed meanwhile may be missing."""
 
     def defining(self, terms: Sequence[str]) -> list[str]:
         """The ids of the chunks in which these terms are defined; at most 12."""
-        ...
 
     def metadata(self, documents: Collection[str]) -> dict[str, Metadata]:
         """What is known of these documents, by name; asked only where a fusion reads it."""
-        ...
 
     def pointed(self, question: str) -> Pointed:
         """What a question points to by its number; nothing where no structure is kept."""
-        ...
 
     def tree_of(self, document: str) -> Tree | None:
         """A document's tree; None where there is no such document."""
-        ...
 
     def chunks_over(self, unit: PointedUnit) -> Iterator[str]:
         """The ids of the chunks that hold a unit's words, in order."""
-        ...
 
 
 TextOf = Callable[[str], str | None]
@@ -106,68 +88,28 @@ class ComplexityClassifier(Protocol):
 
     def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
         """One probability per class, summing to 1."""
-        ...
 
 
 @dataclass(frozen=True)
 class Rewriting:
-    """What retrieval is given: ``queries`` holds at most Q sub-queries, without duplicates.
-
-    ``topical`` is a follow-up as it was asked with the words of its topic, by which passages are
-    ranked beside; nothing where there is none.
-    """
+    """What retrieval is given."""
 
     standalone: str
-    queries: list[str]
+    queries: list[str]  # at most Q sub-queries, without duplicates
     keywords: list[str]
+    # a follow-up as it was asked with the words of its topic, by which passages are ranked beside
     topical: str = ""
 
 
 class Rewriter(Protocol):
-    """Makes a question fit for retrieval.
+    """Makes a question fit for retrieval."""
 
-    ``translates`` says whether it puts a question into the language of the documents.
-    """
-
-    translates: bool
+    translates: bool  # whether it puts a question into the language of the documents
 
     async def rewrite(
         self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
     ) -> Rewriting:
         """Resolve follow-ups, split into at most ``plan['Q']`` queries, name the keywords."""
-        ...
-
-
-class Wording(Protocol):
-    """What the documents say."""
-
-    def place_of(self, quote: str) -> tuple[str, str]:
-        """The heading and the label of the provision that a quote is from; "" where it has none."""
-        ...
-
-    def read(self, text: str) -> tuple[str, list[Reading]]:
-        """The text, slips of the finger read as words of the documents, and which as which."""
-        ...
-
-    def languages(self) -> list[str]:
-        """The languages of the documents; none where they are not known."""
-        ...
-
-    def other_language(self, question: str) -> str:
-        """The language of a question where it is none of the documents'; nothing where it is."""
-        ...
-
-
-class GraphSource(Protocol):
-    """What the walk needs of the documents that an asker may see."""
-
-    def graph(self) -> KnowledgeGraph:
-        """The graph that their triplets alone make."""
-        ...
-
-    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
-        """The chunks with these ids, in the order asked for."""
-        ...
 
 
 class Reranker(Protocol):
@@ -175,28 +117,22 @@ class Reranker(Protocol):
 
     def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
         """The candidates, best first, each with its ``rerank`` signal and that as its score."""
-        ...
 
 
 @dataclass(frozen=True)
 class Draft:
-    """An answer with its citations; an abstention has none.
-
-    ``told`` are the lines of the answer that code read off a document's structure: quotes of
-    whole provisions, and what is not there. Only code fills it in. ``quoted`` are the chunks of
-    what is quoted whole: they are passages of the answer, were they among those given or not.
-    ``answers`` is how likely it is that the draft answers the question, None where nobody says;
-    ``unanswered`` are the parts of the question that it does not answer;
-    ``near`` is what an abstention has nearest to an answer.
-    """
+    """An answer with its citations; an abstention has none."""
 
     answer: str
     citations: list[Citation] = field(default_factory=list)
+    # the lines that code read off a document's structure: quotes of whole provisions, and what is
+    # not there; only code fills it in
     told: list[str] = field(default_factory=list)
+    # the chunks of what is quoted whole: passages of the answer, were they among those given or not
     quoted: list[Chunk] = field(default_factory=list)
-    answers: float | None = None
-    unanswered: list[str] = field(default_factory=list)
-    near: list[Citation] = field(default_factory=list)
+    answers: float | None = None  # how likely it answers the question; None where nobody says
+    unanswered: list[str] = field(default_factory=list)  # the parts of the question
+    near: list[Citation] = field(default_factory=list)  # what comes nearest to an answer
 
     @property
     def abstained(self) -> bool:
@@ -205,12 +141,9 @@ class Draft:
 
 
 class Generator(Protocol):
-    """Writes an answer from numbered passages.
+    """Writes an answer from numbered passages."""
 
-    ``instructions`` is the system prompt it works under; empty where there is none.
-    """
-
-    instructions: str
+    instructions: str  # the system prompt that it works under; empty where there is none
 
     async def generate(
         self,
@@ -224,7 +157,6 @@ class Generator(Protocol):
 
         ``pointed`` is what the question points to; its passages come first.
         """
-        ...
 
 
 class Guard(Protocol):
@@ -232,29 +164,23 @@ class Guard(Protocol):
 
     def refuses(self, asked: str, standalone: str, found: Sequence[Candidate]) -> bool:
         """Whether no documents answer such a question, near as what was ``found`` may be."""
-        ...
 
     def plainer(self, question: str) -> str:
         """The question in the plainest words that it can be put in."""
-        ...
 
     def withholds(self, answer: str, instructions: str, question: str) -> bool:
         """Whether ``answer``, the question left out, is too similar to ``instructions``."""
-        ...
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """Three scores in [0, 1] (the triad of LQ-RAG); None where one could not be resolved.
-
-    ``answers`` is how likely it is that the answer answers the question; None where nobody says.
-    """
+    """Three scores in [0, 1] (the triad of LQ-RAG); None where one could not be resolved."""
 
     answer_relevance: float | None
     context_relevance: float | None
     groundedness: float | None
     reasons: list[str] = field(default_factory=list)
-    answers: float | None = None
+    answers: float | None = None  # how likely the answer answers; None where nobody says
 
 
 class Judge(Protocol):
@@ -271,43 +197,34 @@ class Judge(Protocol):
 
         ``answers`` is how likely its writer holds it to answer the question, where it says so.
         """
-        ...
 
 
 class PromptEngineer(Protocol):
     """Rewords a question after an attempt that did not pass (LQ-RAG algorithm 3)."""
 
     async def advise(self, asked: str, attempts: list[Attempt]) -> Advice:
-        """Advice for the next attempt.
+        """Advice for the next attempt; the last of those so far has the verdict to react to.
 
-        Args:
-            asked: The question as the user meant it, standing alone.
-            attempts: What was tried so far, the last one with the verdict to react to.
+        ``asked`` is the question as the user meant it, standing alone.
         """
-        ...
 
     def has_more(self, asked: str, attempts: list[Attempt]) -> bool:
         """Whether there is anything left that may help; where not, the question ends."""
-        ...
 
 
 @dataclass(frozen=True)
 class Context:
     """The context of a run, as its settings choose it; a node reads it off its runtime.
 
-    ``snapshot`` tells the state of the corpus from an earlier or a later one.
-
-    ``wording``, ``backend``, ``graph_source``, ``judge`` and ``text_of`` are None where the
-    settings leave the step out. Where the settings allow it, ``fallback`` stands in for a failing
-    chat model and ``unembedded`` for a failing embedder.
+    What is None is left out by the settings.
     """
 
     settings: Settings
     classifier: ComplexityClassifier
     rewriter: Rewriter
-    wording: Wording | None
+    wording: View | None
     backend: Backend | None
-    graph_source: GraphSource | None
+    graph_source: View | None
     reranker: Reranker
     generator: Generator
     guard: Guard
@@ -315,7 +232,7 @@ class Context:
     text_of: TextOf | None
     engineer: PromptEngineer
     chat: ChatModel | None = None
-    fallback: "Context | None" = None
-    unembedded: "Context | None" = None
+    fallback: "Context | None" = None  # stands in for a failing chat model, where settings allow it
+    unembedded: "Context | None" = None  # stands in for a failing embedder
     degraded: list[Degradation] = field(default_factory=list)
-    snapshot: str = ""
+    snapshot: str = ""  # tells the state of the corpus from an earlier or a later one

@@ -1,4 +1,12 @@
-"""The embedded classifier: two linear models over hashed features, and their calibration."""
+"""The embedded classifier: two linear models over hashed features, and their calibration.
+
+The *wording* model reads word and character n-grams, the *frame* model the sentence frame and the
+surface measures. Each gives one score per class; a multinomial logistic model over these six
+turns them into probabilities. `lexloop finetune classifier` trains it.
+
+N-grams are known by a CRC-32 bucket alone, so the shipped file holds no text, and the bucket of an
+n-gram is the same in every process and on every platform.
+"""
 
 import io
 import re
@@ -38,30 +46,52 @@ _FRAME_WORDS = _QUESTION_WORDS | frozenset(
     """)
 )
 
+FILE_NAME = "linear.npz"
+FORMAT = 1
+MEASURE_SHARE = 0.1
+_CLIP = 3.0
+_SHAPES: dict[str, tuple[int, ...]] = {
+    "format": (1,),
+    "idf": (len(FAMILIES), BUCKETS),
+    "gram_weights": (len(FAMILIES), BUCKETS, 3),
+    "measure_mean": (N_PAIRED,),
+    "measure_scale": (N_PAIRED,),
+    "measure_weights": (N_PAIRED, 3),
+    "bias": (2, 3),
+    "calibration_3": (7, 3),
+    "calibration_2": (7, 2),
+}
+# What numpy's reader lets through for files that are cut off, damaged or something else.
+_UNREADABLE = (
+    OSError,
+    EOFError,
+    KeyError,
+    ValueError,
+    TypeError,
+    MemoryError,
+    NotImplementedError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+_RETRAIN = (
+    "Reinstall lexloop, or train the classifier again with "
+    "`lexloop finetune classifier --data DIR --out FOLDER`."
+)
+Floats = NDArray[np.floating]
 Bag = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
 def bucket(gram: str) -> int:
-    """Place an n-gram in one of ``BUCKETS`` buckets, the same everywhere.
-
-    Args:
-        gram: The n-gram; lone surrogates are allowed.
-
-    Returns:
-        The low 16 bits of the CRC-32 of its UTF-8 bytes.
-    """
+    """Place an n-gram, of which lone surrogates are allowed, in one of ``BUCKETS`` buckets."""
     return zlib.crc32(gram.encode("utf-8", "surrogatepass")) % BUCKETS
 
 
 def bags(text: str) -> dict[str, Bag]:
-    """Count the hashed n-grams of a question, by family.
+    """Count the hashed n-grams of a question's first ``MAX_CHARS`` characters, by family.
 
     ``word``: words and punctuation marks, 1-2, with the ends of the text marked. ``char``:
     characters within a word and its edges, 2-5. ``frame``: 1-5 over the sentence frame, in which
     runs of content words are one placeholder, so that it carries over to other topics.
-
-    Args:
-        text: The question; only its first ``MAX_CHARS`` characters are read.
 
     Returns:
         For each of ``FAMILIES``, the buckets in ascending order, shape (n,), and their damped
@@ -79,11 +109,8 @@ def bags(text: str) -> dict[str, Bag]:
 def measures(text: str) -> NDArray[np.float64]:
     """Measure length, coordination, question words, punctuation and case of a question.
 
-    Args:
-        text: The question; only its first ``MAX_CHARS`` characters are read.
-
-    Returns:
-        ``N_MEASURES`` numbers, shape (30,): counts, shares in [0, 1] and 0/1 marks.
+    Only its first ``MAX_CHARS`` characters are read. Shape (30,): counts, shares in [0, 1] and 0/1
+    marks.
     """
     text = text[:MAX_CHARS]
     cased = _TOKEN.findall(text)
@@ -115,11 +142,7 @@ def measures(text: str) -> NDArray[np.float64]:
 def paired(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Append the product of every two measures, so that a linear model can weigh them together.
 
-    Args:
-        values: Measures, shape (30,).
-
-    Returns:
-        The measures, then their products, shape (465,).
+    Shape (30,) becomes (465,).
     """
     left, right = np.triu_indices(len(values), k=1)
     return np.concatenate([values, values[left] * values[right]])
@@ -155,75 +178,22 @@ def _frame(tokens: list[str]) -> list[str]:
     return [*frame, _END]
 
 
-FILE_NAME = "linear.npz"
-FORMAT = 1
-MEASURE_SHARE = 0.1
-_CLIP = 3.0
-_SHAPES: dict[str, tuple[int, ...]] = {
-    "format": (1,),
-    "idf": (len(FAMILIES), BUCKETS),
-    "gram_weights": (len(FAMILIES), BUCKETS, 3),
-    "measure_mean": (N_PAIRED,),
-    "measure_scale": (N_PAIRED,),
-    "measure_weights": (N_PAIRED, 3),
-    "bias": (2, 3),
-    "calibration_3": (7, 3),
-    "calibration_2": (7, 2),
-}
-# What numpy's reader lets through for files that are cut off, damaged or something else.
-_UNREADABLE = (
-    OSError,
-    EOFError,
-    KeyError,
-    ValueError,
-    TypeError,
-    MemoryError,
-    NotImplementedError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
-_RETRAIN = (
-    "Reinstall lexloop, or train the classifier again with "
-    "`lexloop finetune classifier --data DIR --out FOLDER`."
-)
-
-Floats = NDArray[np.floating]
-
-
 @dataclass(frozen=True)
 class LinearClassifier:
-    """Complexity of a question from its wording and its sentence frame.
+    """Complexity of a question from its wording and its sentence frame."""
 
-    Attributes:
-        idf: Inverse document frequency of each bucket, 0 where training met none; shape
-            (3 families, buckets).
-        gram_weights: Weights of each bucket for the three classes; shape (3, buckets, 3).
-        measure_mean: Mean of each paired measure in training; shape (465,).
-        measure_scale: Their standard deviation, 1 for a constant; shape (465,).
-        measure_weights: Weights of the standardised measures; shape (465, 3).
-        bias: Intercepts of the wording and of the frame model; shape (2, 3).
-        calibration_3: Coefficients of the six scores, intercepts last; shape (7, 3).
-        calibration_2: The same for the two-class task; shape (7, 2).
-    """
-
-    idf: Floats
-    gram_weights: Floats
-    measure_mean: Floats
-    measure_scale: Floats
-    measure_weights: Floats
-    bias: Floats
-    calibration_3: Floats
-    calibration_2: Floats
+    idf: Floats  # of each bucket, 0 where training met none; shape (3 families, buckets)
+    gram_weights: Floats  # of each bucket for the three classes; shape (3, buckets, 3)
+    measure_mean: Floats  # of each paired measure in training; shape (465,)
+    measure_scale: Floats  # their standard deviation, 1 for a constant; shape (465,)
+    measure_weights: Floats  # of the standardised measures; shape (465, 3)
+    bias: Floats  # the intercepts of the wording and of the frame model; shape (2, 3)
+    calibration_3: Floats  # coefficients of the six scores, intercepts last; shape (7, 3)
+    calibration_2: Floats  # the same for the two-class task; shape (7, 2)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Read a trained classifier.
-
-        Args:
-            folder: The folder that holds ``linear.npz``.
-
-        Returns:
-            The classifier.
+        """Read a trained classifier from the folder that holds ``linear.npz``.
 
         Raises:
             DataError: The file is missing, unreadable, of another format or shape, or holds
@@ -245,14 +215,7 @@ class LinearClassifier:
         return cls(**{name: array.astype(np.float32) for name, array in arrays.items()})
 
     def save(self, folder: Path) -> Path:
-        """Write the classifier in half precision, whole or not at all.
-
-        Args:
-            folder: Made when missing.
-
-        Returns:
-            The path of the file written.
-        """
+        """Write the classifier in half precision, whole or not at all; returns the file's path."""
         folder.mkdir(parents=True, exist_ok=True)
         arrays = {name: getattr(self, name) for name in _SHAPES if name != "format"}
         narrow = {name: array.astype(_stored_type(name)) for name, array in arrays.items()}
@@ -263,14 +226,9 @@ class LinearClassifier:
         return path
 
     def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
-        """Say how likely each number of pieces of context is.
+        """Say how likely each number of pieces of context is, fewest first.
 
-        Args:
-            question: Any text; only its first 4,000 characters are read.
-            classes: 3 for one, two, three or more pieces; 2 for one, more than one.
-
-        Returns:
-            ``classes`` probabilities that sum to 1, fewest pieces first.
+        Three classes are one, two, three or more pieces; two are one, more than one.
         """
         calibration = self.calibration_3 if classes == 3 else self.calibration_2
         logits = np.append(self.scores(question), 1.0) @ calibration.astype(np.float64)
@@ -278,14 +236,7 @@ class LinearClassifier:
         return [float(share) for share in exponentials / exponentials.sum()]
 
     def scores(self, question: str) -> NDArray[np.float64]:
-        """Give the uncalibrated scores: wording for each class, then frame for each class.
-
-        Args:
-            question: Any text.
-
-        Returns:
-            Signed distances, shape (6,).
-        """
+        """Uncalibrated scores, shape (6,): wording for each class, then frame for each class."""
         grams = {}
         for family, (buckets, counts) in bags(question).items():
             row = FAMILIES.index(family)
@@ -305,9 +256,6 @@ def standardise(values: NDArray[np.float64], mean: Floats, scale: Floats) -> NDA
         values: Paired measures, shape (..., 465).
         mean: Shape (465,).
         scale: Shape (465,), never 0.
-
-    Returns:
-        Values within three standard deviations, times ``MEASURE_SHARE``; the shape of ``values``.
     """
     return np.clip((values - mean) / scale, -_CLIP, _CLIP) * MEASURE_SHARE
 

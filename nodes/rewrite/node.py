@@ -4,7 +4,8 @@ from langgraph.runtime import Runtime
 
 from lexloop.core.state import State, Update
 from lexloop.core.types import Turn
-from lexloop.nodes.context import Context, Wording
+from lexloop.corpus.index.view import View
+from lexloop.nodes.context import Context
 from lexloop.nodes.markers import MARKER
 
 _TURNS, _TURN_CHARS = 24, 4000
@@ -55,7 +56,7 @@ def _untranslated(language: str, languages: list[str]) -> str:
     )
 
 
-def _read(history: list[Turn], wording: Wording) -> list[Turn]:
+def _read(history: list[Turn], wording: View) -> list[Turn]:
     """The turns, slips mended in what was asked; the last answer that quotes with the place."""
     quoting = [t for t in history if t["role"] == "assistant" and MARKER.search(t["content"])]
     turns: list[Turn] = []

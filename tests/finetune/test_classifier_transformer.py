@@ -158,7 +158,7 @@ def test_a_folder_whose_files_were_changed(base: str, tmp_path: Path) -> None:
         file.seek(-1, 2)
         file.write(b"\1")
     with pytest.raises(DataError, match="has SHA-256"):
-        TransformerClassifier.load(str(folder))
+        TransformerClassifier(str(folder))
 
 
 def test_nowhere_to_write(base: str, tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from lexloop.core.filters import Filters
 from lexloop.core.metadata import Metadata
 from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate, Chunk, Plan
-from lexloop.nodes.context import GraphSource
 from lexloop.nodes.kg_retrieve.node import CANDIDATES, TRIPLETS, kg_retrieve
 
 TEXTS = [
@@ -26,7 +25,7 @@ def harbour(texts: list[str]) -> GraphCollection:
 
 
 def retrieved(
-    source: GraphSource | None,
+    source: GraphCollection | None,
     keywords: list[str],
     candidates: list[str],
     *,
