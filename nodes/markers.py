@@ -20,19 +20,14 @@ _VERDICT = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class CitedSentence:
-    """A sentence of an answer and the passages that it rests on.
+    """A sentence of an answer and the passages that it rests on."""
 
-    Args:
-        text: Its words: markers and emphasis are out, and the number of a list item is a dash.
-        numbers: The passages that its markers name, in order.
-        led: How many list items or sentences it leads in, where it is a line before a list, a
-            heading, or a bare yes or no; 0 for any other.
-        support: The passages that those cite, which it needs no markers of its own for.
-    """
-
-    text: str
-    numbers: tuple[int, ...]
+    text: str  # its words: markers and emphasis are out, and the number of a list item is a dash
+    numbers: tuple[int, ...]  # the passages that its markers name, in order
+    # how many list items or sentences it leads in, where it is a line before a list, a heading, or
+    # a bare yes or no; 0 for any other
     led: int = 0
+    # the passages that those cite, which it needs no markers of its own for
     support: tuple[int, ...] = ()
 
     @property

@@ -83,10 +83,6 @@ def standing_alone(part: str, first: str) -> str:
 
     What is left out of it is taken from the first, and a pronoun stands for the one thing that the
     first names; where that is not certain the first part is put before it.
-
-    Args:
-        part: The later part.
-        first: The part that it may lean on.
     """
     bare = _JOINT.sub("", part).strip()
     if _LEFT_OUT.match(bare):
@@ -262,9 +258,7 @@ def asking_sentences(question: str) -> list[str]:
 def without_preamble(sentence: str, least: int = 2) -> str:
     """The sentence without who asks, what for, and how politely.
 
-    Args:
-        sentence: The sentence.
-        least: How many words of three letters must be left for a preamble to go.
+    ``least`` is how many words of three letters must be left for a preamble to go.
     """
     text = sentence.strip()
     for pattern in _PREAMBLES * 2:

@@ -1,4 +1,8 @@
-"""How much a statement has to do with what a question asks."""
+"""How much a statement has to do with what a question asks.
+
+The reranker, the extractive generator and the embedded judge share this one measure, so that a
+passage chosen for a statement is the passage that statement is quoted from.
+"""
 
 import math
 import re
@@ -119,21 +123,13 @@ class Sources(Protocol):
 
 @dataclass(frozen=True)
 class Asked:
-    """A question taken apart.
+    """A question taken apart."""
 
-    Args:
-        question: As it was asked, standing alone.
-        parts: Each thing that is asked.
-        vectors: Unit vectors of the whole question, its core, then each part.
-        terms: The search terms of each part.
-        definitions: Per part the term whose definition it asks for, if it does.
-    """
-
-    question: str
-    parts: list[str]
-    vectors: Vectors
-    terms: list[frozenset[str]]
-    definitions: list[str | None]
+    question: str  # as it was asked, standing alone
+    parts: list[str]  # each thing that is asked
+    vectors: Vectors  # unit vectors of the whole question, its core, then each part
+    terms: list[frozenset[str]]  # the search terms of each part
+    definitions: list[str | None]  # per part the term whose definition it asks for, if it does
 
     @property
     def all_terms(self) -> frozenset[str]:
@@ -176,11 +172,7 @@ def relevance(
 ) -> NDArray[np.float32]:
     """The relevance of statements to each part of a question, shape (parts, len(found)).
 
-    Args:
-        asked: The question.
-        found: The statements.
-        vectors: Their unit vectors, shape (len(found), dimension).
-        sources: Where rarity is known.
+    ``vectors`` are the statements' unit vectors, shape (len(found), dimension).
     """
     texts = [statement.text for statement in found]
     listed = np.array([statement.points > 0 for statement in found], dtype=np.bool_)

@@ -20,10 +20,6 @@ from lexloop.nodes.context import Context
 def classify(state: State, runtime: Runtime[Context]) -> Update:
     """Open the turn: check the question, plan its retrieval, and reset what the last turn left.
 
-    Args:
-        state: ``question``, or ``messages`` whose last one is the user's.
-        runtime: Its context has the classifier, the settings, and what was missing from the start.
-
     Raises:
         QuestionError: There is no question, or it cannot be used.
         SettingsError: The thread was answered for somebody who may see more.

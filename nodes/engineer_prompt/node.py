@@ -28,8 +28,7 @@ _GUIDANCE = {
 class RuleEngineer:
     """Advises without a model.
 
-    Args:
-        guides: Whether whoever writes the answers heeds guidance, as a model does.
+    ``guides`` says whether whoever writes the answers heeds guidance, as a model does.
     """
 
     def __init__(self, guides: bool = True) -> None:

@@ -43,9 +43,6 @@ class ContextSigns:
 class EmbeddedJudge:
     """Judges without a model.
 
-    Args:
-        sources: The collection the passages come from.
-
     Raises:
         DataError: The shipped weights cannot be read.
     """

@@ -30,11 +30,7 @@ class JudgeReply(BaseModel):
 
 
 class ModelJudge:
-    """Has a chat model score the answer.
-
-    Args:
-        chat: The model.
-    """
+    """Has a chat model score the answer."""
 
     def __init__(self, chat: Chat) -> None:
         self._chat = chat

@@ -26,12 +26,7 @@ async def evaluate(state: State, runtime: Runtime[Context]) -> Update:
     """Judge the draft; write the answer when it passes or no retry is left.
 
     Where the retry found what an earlier attempt was written from, there is no draft to judge.
-
-    Args:
-        state: Holds the draft of this attempt.
-        runtime: Its context has the judge, without whom the first attempt is taken unjudged; the
-            texts in which citations are looked up; the settings, with the thresholds and the
-            number of retries; and the prompt engineer, who may have nothing left to try.
+    Without a judge the first attempt is taken unjudged; the engineer may have nothing left to try.
     """
     context = runtime.context
     untranslated = state.get("untranslated", "")
@@ -55,11 +50,7 @@ def unfinished(
 ) -> Update | None:
     """End a question that cannot go on with the best attempt so far; None where there is none.
 
-    Args:
-        state: What the question's steps wrote.
-        text_of: As in ``evaluate``.
-        error: Why it cannot go on.
-        drafted: Whether the state holds a draft that was not judged; it counts as an attempt.
+    ``drafted`` says whether the state holds a draft that was not judged; it counts as an attempt.
     """
     attempts = state.get("attempts", [])
     if drafted and not repeats(state):

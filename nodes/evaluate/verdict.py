@@ -130,9 +130,7 @@ def warning_for(best: Attempt, judged: bool) -> str:
 def warning_for_unfinished(best: Attempt, what: str) -> str:
     """What a reader must know of a question that ended early, of an abstention as well.
 
-    Args:
-        best: The attempt that is the answer.
-        what: What failed.
+    ``what`` says what failed.
     """
     return f"{what} This is the best attempt so far. {_reasons(best)}".strip()
 

@@ -55,12 +55,7 @@ _POINTS_BACK = re.compile(
 
 
 class ExtractiveGenerator:
-    """Answers in the documents' own words, or abstains when they do not answer.
-
-    Args:
-        sources: The collection the passages come from.
-        lengths: How long an answer may be.
-    """
+    """Answers in the documents' own words, or abstains when they do not answer."""
 
     instructions = ""
 

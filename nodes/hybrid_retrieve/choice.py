@@ -10,7 +10,6 @@ from lexloop.nodes.hybrid_retrieve.fusion import (
     best_by_document,
     best_of,
     linear,
-    linear_in_documents,
     reciprocal_rank,
     standardised,
     with_host,
@@ -27,16 +26,11 @@ def reads_host(settings: Settings) -> bool:
 
 
 def fuse(found: Found, settings: Settings, hosts: Mapping[str, float]) -> Scores:
-    """One score per chunk, over all queries and signals.
+    """One score per chunk, over all queries and signals; the first query is the whole question.
 
     At document level, linear fusion follows equation 1 of Sultania et al.; the reciprocal ranks
     of a document are those of its best chunk among the documents of each list, and its chunks keep
-    their own reciprocal ranks.
-
-    Args:
-        found: What the queries found; the first of them is the whole question.
-        settings: Choose the fusion, its level and its weights.
-        hosts: Host score by document; read where ``reads_host`` says so.
+    their own reciprocal ranks. ``hosts`` are host scores by document, read where ``reads_host``.
     """
     if settings.fusion == "linear":
         fused = _linear(found, settings, hosts)
@@ -55,12 +49,9 @@ def fuse(found: Found, settings: Settings, hosts: Mapping[str, float]) -> Scores
 
 def _linear(found: Found, settings: Settings, hosts: Mapping[str, float]) -> Scores:
     boost, normalisation = settings.bm25_boost, settings.normalisation
+    documents = None if settings.fusion_level == "chunk" else found.documents
     pairs = zip(found.lexical, found.vector, strict=True)
-    if settings.fusion_level == "chunk":
-        scores = (linear(a, b, boost, normalisation) for a, b in pairs)
-    else:
-        documents = found.documents
-        scores = (linear_in_documents(a, b, documents, boost, normalisation) for a, b in pairs)
+    scores = (linear(a, b, boost, normalisation, documents) for a, b in pairs)
     fused = best_of(scores, _weights(found))
     if not reads_host(settings):
         return fused

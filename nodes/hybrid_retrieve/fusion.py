@@ -1,4 +1,8 @@
-"""Ranked lists -> one score per chunk, and at document level the best documents first."""
+"""Ranked lists -> one score per chunk.
+
+Nothing here depends on the order in which queries, signals or equal scores arrive: sums over lists
+are exact, maxima are taken over queries, and equal scores share a rank.
+"""
 
 import heapq
 import math
@@ -11,54 +15,42 @@ from lexloop.core.metadata import Metadata
 
 Scores = dict[str, float]
 """Scores by the id of a chunk or the name of a document; a search's result comes best first."""
+Normalisation = Literal["max", "minmax", "none"]
+LATE, COSINE, BM25 = 1.0, 0.6, 0.9
+"""What each signal weighs in the standardised sum, by what nine sets of questions say together.
+From 0.5 to 1.2 of BM25 they differ little but for ObliQA, whose questions use its words."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """The unfused results of a batch of queries.
+    """What both searches found, unfused: one mapping from chunks to scores for each query."""
 
-    Args:
-        lexical: BM25 of the chunks found, one mapping per query.
-        vector: Cosine of the chunks found, one mapping per query, the same queries.
-        documents: The document of every chunk found.
-        supporting: Which of the chunks found are no operative text.
-        late: MaxSim of the chunks found, one mapping per query; empty where none was asked for or
-            no token vectors are kept.
-    """
-
-    lexical: list[Scores]
-    vector: list[Scores]
-    documents: dict[str, str]
-    supporting: frozenset[str] = frozenset()
+    lexical: list[Scores]  # BM25
+    vector: list[Scores]  # cosine, of the same queries
+    documents: dict[str, str]  # the document of every chunk found
+    supporting: frozenset[str] = frozenset()  # which of the chunks found are no operative text
+    # MaxSim; empty where none was asked for or no token vectors are kept
     late: list[Scores] = field(default_factory=list)
 
     @classmethod
     def of(cls, lexical: Sequence[Sequence[Hit]], vector: Sequence[Sequence[Hit]]) -> Self:
         """From what a backend returns for the same queries."""
+        every = [hit for hits in (*lexical, *vector) for hit in hits]
         return cls(
             lexical=[{hit.chunk_id: hit.score for hit in hits} for hits in lexical],
             vector=[{hit.chunk_id: hit.score for hit in hits} for hits in vector],
-            documents={hit.chunk_id: hit.document for hits in (*lexical, *vector) for hit in hits},
-            supporting=frozenset(
-                hit.chunk_id for hits in (*lexical, *vector) for hit in hits if hit.supporting
-            ),
+            documents={hit.chunk_id: hit.document for hit in every},
+            supporting=frozenset(hit.chunk_id for hit in every if hit.supporting),
         )
 
     def signals(self, chunk_id: str) -> dict[str, float]:
         """A chunk's own score per signal, the best over the queries; absent where not found."""
-        signals: dict[str, float] = {}
-        for name, rankings in (
-            ("lexical", self.lexical),
-            ("dense", self.vector),
-            ("late", self.late),
-        ):
-            scores = [ranking[chunk_id] for ranking in rankings if chunk_id in ranking]
-            if scores:
-                signals[name] = max(scores)
-        return signals
-
-
-Normalisation = Literal["max", "minmax", "none"]
+        by_name = {"lexical": self.lexical, "dense": self.vector, "late": self.late}
+        return {
+            name: max(ranking[chunk_id] for ranking in rankings if chunk_id in ranking)
+            for name, rankings in by_name.items()
+            if any(chunk_id in ranking for ranking in rankings)
+        }
 
 
 def reciprocal_rank(
@@ -91,7 +83,11 @@ def _ranks(ranking: Scores) -> Iterator[tuple[str, int]]:
 
 
 def linear(
-    lexical: Scores, vector: Scores, bm25_boost: float, normalisation: Normalisation = "max"
+    lexical: Scores,
+    vector: Scores,
+    bm25_boost: float,
+    normalisation: Normalisation = "max",
+    documents: Mapping[str, str] | None = None,
 ) -> Scores:
     """Cosine + bm25_boost x BM25 of one query: Sultania et al., equation 1, chunk by chunk.
 
@@ -103,19 +99,21 @@ def linear(
         lexical: BM25 of the chunks found.
         vector: Cosine of the chunks found.
         bm25_boost: At least 0.
-        normalisation: See ``scaled``.
+        normalisation: See ``scaled``; it comes before the documents' best is taken.
+        documents: Where given, a chunk gets the BM25 of its document, which is that of its best
+            chunk: by this the document's best chunk has the score of the document in equation 1,
+            but for the host term, which no query changes.
     """
-    fused = dict(vector)
+    if bm25_boost <= 0.0:
+        return dict(vector)
+    matched = scaled(lexical, normalisation)
     last = min(vector.values(), default=0.0)
-    if bm25_boost > 0.0:
-        for chunk_id, share in scaled(lexical, normalisation).items():
-            fused[chunk_id] = fused.get(chunk_id, last) + bm25_boost * share
-    return fused
-
-
-LATE, COSINE, BM25 = 1.0, 0.6, 0.9
-"""What each signal weighs in the standardised sum, by what nine sets of questions say together.
-From 0.5 to 1.2 of BM25 they differ little but for ObliQA, whose questions use its words."""
+    cosines = {**dict.fromkeys(matched, last), **vector}
+    owners = documents or {name: name for name in cosines}
+    bm25 = best_by_document(matched, owners)
+    return {
+        name: cosine + bm25_boost * bm25.get(owners[name], 0.0) for name, cosine in cosines.items()
+    }
 
 
 def standardised(lexical: Scores, vector: Scores, late: Scores) -> Scores:
@@ -123,12 +121,7 @@ def standardised(lexical: Scores, vector: Scores, late: Scores) -> Scores:
 
     Ranks forget by how much one chunk beats the next, and raw scores lie on scales of their own.
     A chunk that BM25 did not find scores 0 there; one that the vectors did not find has the cosine
-    at which their list ends.
-
-    Args:
-        lexical: BM25 of the chunks found.
-        vector: Cosine of the chunks found.
-        late: MaxSim of the chunks that either found; empty where no token vectors are kept.
+    at which their list ends. MaxSim is empty where no token vectors are kept.
     """
     found = [*dict.fromkeys([*vector, *lexical])]
     last = min(vector.values(), default=0.0)
@@ -151,14 +144,11 @@ def standardised(lexical: Scores, vector: Scores, late: Scores) -> Scores:
 def scaled(lexical: Scores, normalisation: Normalisation) -> Scores:
     """BM25 of one query on the scale that linear fusion adds.
 
-    Scores of 0 or less are left out first: where a term stands in most chunks of a tiny corpus
-    its weight is negative, and the chunks that hold it would be punished for it.
-
-    Args:
-        lexical: BM25 of the chunks found.
-        normalisation: ``max`` divides by the query's best score, so that one boost fits corpora
-            of any size; ``minmax`` puts the worst hit at 0 and the best at 1, and equal hits all
-            at 1; ``none`` keeps the raw score, as the paper does.
+    ``max`` divides by the query's best score, so that one boost fits corpora of any size;
+    ``minmax`` puts the worst hit at 0 and the best at 1, and equal hits all at 1; ``none`` keeps
+    the raw score, as the paper does. Scores of 0 or less are left out first: where a term stands
+    in most chunks of a tiny corpus its weight is negative, and the chunks that hold it would be
+    punished for it.
     """
     matched = {chunk_id: score for chunk_id, score in lexical.items() if score > 0.0}
     if not matched or normalisation == "none":
@@ -181,12 +171,7 @@ def best_of(scores: Iterable[Scores], weights: Iterable[float]) -> Scores:
 
 
 def best_by_document(scores: Scores, documents: Mapping[str, str]) -> Scores:
-    """Each document's best chunk score; best first where the chunks are.
-
-    Args:
-        scores: By chunk.
-        documents: The document of every chunk.
-    """
+    """Each document's best chunk score; best first where the chunks are."""
     best: Scores = {}
     for chunk_id, score in scores.items():
         name = documents[chunk_id]
@@ -195,57 +180,16 @@ def best_by_document(scores: Scores, documents: Mapping[str, str]) -> Scores:
     return best
 
 
-def linear_in_documents(
-    lexical: Scores,
-    vector: Scores,
-    documents: Mapping[str, str],
-    bm25_boost: float,
-    normalisation: Normalisation = "max",
-) -> Scores:
-    """A chunk's cosine + bm25_boost x its document's BM25, for one query.
-
-    A document's best chunk has by this the score that equation 1 of Sultania et al. gives the
-    document (max chunk cosine + bm25_boost x BM25), but for the host term, which no query changes.
-    The chunks are those that either signal found; cosine and boost are as in ``linear``.
-
-    Args:
-        lexical: BM25 of the chunks found.
-        vector: Cosine of the chunks found.
-        documents: The document of every chunk found.
-        bm25_boost: At least 0; with 0 lexical search brings up nothing.
-        normalisation: See ``scaled``; it comes before the documents' best is taken.
-    """
-    if bm25_boost <= 0.0:
-        return dict(vector)
-    matched = scaled(lexical, normalisation)
-    bm25 = best_by_document(matched, documents)
-    last = min(vector.values(), default=0.0)
-    cosines = {**dict.fromkeys(matched, last), **vector}
-    return {
-        chunk_id: cosine + bm25_boost * bm25.get(documents[chunk_id], 0.0)
-        for chunk_id, cosine in cosines.items()
-    }
-
-
 def within_best(fused: Scores, documents: Mapping[str, str], ranked: Scores, count: int) -> Scores:
-    """The chunks of the ``count`` best documents; of equal documents the first by name.
-
-    Args:
-        fused: Scores by chunk.
-        documents: The document of every chunk.
-        ranked: Scores by document.
-        count: How many documents are kept (3 in the paper).
-    """
+    """The chunks of the ``count`` documents that rank best (3 in the paper), of equals by name."""
     kept = set(heapq.nsmallest(count, ranked, key=lambda name: (-ranked[name], name)))
     return {chunk_id: score for chunk_id, score in fused.items() if documents[chunk_id] in kept}
 
 
 def host_score(metadata: Metadata, host_scores: Mapping[str, float]) -> float:
-    """How far a document is trusted: by its publisher, or by its kind, or not at all (0).
+    """How far a document is trusted, from 0 to 1: the host score of Sultania et al., equation 1.
 
-    Args:
-        metadata: The document's; a publisher in the map goes before the kind of source.
-        host_scores: From 0 to 1, by host or by kind.
+    A publisher in the map goes before the kind of source; without either it is 0.
     """
     for name in (metadata.host, metadata.kind):
         if name and name in host_scores:
@@ -256,13 +200,9 @@ def host_score(metadata: Metadata, host_scores: Mapping[str, float]) -> float:
 def with_host(
     fused: Scores, documents: Mapping[str, str], hosts: Mapping[str, float], host_boost: float
 ) -> Scores:
-    """Every chunk's score + host_boost x the host score of its document.
+    """Every chunk's score + host_boost x the host score of its document, 0 where it has none.
 
-    Args:
-        fused: Scores by chunk, over all queries: authority is no matter of the query.
-        documents: The document of every chunk.
-        hosts: Host score by document; one that is missing has none.
-        host_boost: At least 0.
+    It is added over all queries: authority is no matter of the query.
     """
     return {
         chunk_id: score + host_boost * hosts.get(documents[chunk_id], 0.0)

@@ -32,14 +32,9 @@ def related(
 ) -> tuple[Scored, Scored]:
     """The relations around a question, and the statements whose chunks it may need.
 
-    Paths lead from the entities of the keywords and of the chunks to what is said of them; from the
-    provisions that the chunks state one looks up what these refer to, and what refers to them.
-
-    Args:
-        graph: The graph to walk.
-        keywords: The first K of the question's.
-        chunk_ids: The best chunks found otherwise, best first.
-        path_length: S, the most triplets in one path.
+    Paths of up to ``path_length`` (S) triplets lead from the entities of the keywords and of the
+    chunks, best first, to what is said of them; from the provisions that the chunks state one looks
+    up what these refer to, and what refers to them.
 
     Returns:
         The relations, best first; and the statements, by turns of what was looked up and of the

@@ -21,12 +21,8 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
 
     Those that the question points to are all taken and come first, in the order of the text; then
     those that define a term whose meaning it asks, best first. Those that a retry goes to from the
-    passages before are all taken as well; one that broadens takes twice as many.
-
-    Args:
-        state: The candidates of search and graph, and the plan.
-        runtime: Its context has the reranker, and the settings: where they let the scores set k,
-            the plan's k becomes the number taken.
+    passages before are all taken as well; one that broadens takes twice as many. Where the settings
+    let the scores set k, the plan's k becomes the number taken.
     """
     reranker, settings = runtime.context.reranker, runtime.context.settings
     advice = state.get("advice")
@@ -123,7 +119,7 @@ benchmarks/adapting.py shows what other values are worth."""
 def worth_taking(
     scores: Sequence[float], least_share: float, most: int, temperature: float = TEMPERATURE
 ) -> int:
-    """The number of leading candidates that each hold enough of the ranking's weight.
+    """The number of leading candidates that each hold enough of the ranking's weight; 0 of none.
 
     A candidate weighs exp((score - best) / (temperature x best)), and its share is its part of all
     weights: about its chance to be the one that answers. One that stands out leaves the others
@@ -134,11 +130,8 @@ def worth_taking(
     Args:
         scores: In the order in which candidates are taken, the best one first.
         least_share: A candidate with less ends the list; in (0, 1].
-        most: The most that are taken.
+        most: The most that are taken; one at least is.
         temperature: Above 0; the higher, the less a lead counts.
-
-    Returns:
-        At least 1 where there is a candidate, and at most ``most``.
     """
     if not scores:
         return 0

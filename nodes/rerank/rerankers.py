@@ -24,21 +24,13 @@ _SEARCHED = {"lexical", "dense"}
 
 
 class FeatureReranker:
-    """Scores candidates by cosine, coverage and definitions of their statements, and by MaxSim.
-
-    Args:
-        sources: The collection the candidates come from.
-    """
+    """Scores candidates by cosine, coverage and definitions of their statements, and by MaxSim."""
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
 
     def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
-        """The candidates by the best of their statements for any part of the question.
-
-        Raises:
-            DeadlineExceeded: The question has run out of time.
-        """
+        """The candidates by the best of their statements for any part of the question."""
         if not candidates:
             return []
         fused, said = _fused(candidates), self._best_said(question, candidates)
@@ -106,6 +98,8 @@ _AT_ONCE = 4
 class CrossEncoderReranker:
     """Scores each (question, chunk) pair with a sentence-transformers cross-encoder.
 
+    It is BAAI/bge-reranker-large in HyPA-RAG section 8.4.
+
     Args:
         name: A local folder or a hub id.
 
@@ -128,11 +122,7 @@ class CrossEncoderReranker:
             ) from error
 
     def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
-        """The candidates by the model's score, best first.
-
-        Raises:
-            DeadlineExceeded: The question has run out of time.
-        """
+        """The candidates by the model's score, best first."""
         pairs = [(question, candidate["text"]) for candidate in candidates]
         scores: list[float] = []
         for start in range(0, len(pairs), _AT_ONCE):

@@ -23,9 +23,7 @@ class RewriteReply(BaseModel):
 class ModelRewriter:
     """Rewrites with a chat model; the limits Q and K are kept by code.
 
-    Args:
-        chat: The model.
-        documents: Know the language that a question is translated into.
+    ``documents`` know the language that a question is translated into.
     """
 
     translates = True

@@ -18,11 +18,6 @@ async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
     Slips are mended first, so that all that follows is made of words that the documents have; words
     of another language are no slips. On a retry the engineered question replaces the one asked, and
     its advice is followed.
-
-    Args:
-        state: Holds the question, the history and the plan.
-        runtime: Its context has the rewriter, and the wording of the documents, by which slips are
-            mended and what the last answer is about is known.
     """
     rewriter, wording = runtime.context.rewriter, runtime.context.wording
     advice = state.get("advice")

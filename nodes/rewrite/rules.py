@@ -167,18 +167,13 @@ def topic_of(history: list[Turn]) -> str | None:
 
 @dataclass
 class _Thread:
-    """Where a conversation stands.
+    """Where a conversation stands."""
 
-    Args:
-        topic: What the user last spoke of on their own; None where they named nothing.
-        subject: What a pronoun stands for; None where that is not sure.
-        about: The heading of the provision that the last answer on the topic comes from.
-        at: The provision last named by its number, by the user or as the source of an answer.
-    """
-
+    # what the user last spoke of on their own; None where they named nothing
     topic: str | None = None
-    subject: str | None = None
-    about: str = ""
+    subject: str | None = None  # what a pronoun stands for; None where that is not sure
+    about: str = ""  # the heading of the provision that the last answer on the topic comes from
+    # the provision last named by its number, by the user or as the source of an answer
     at: str = ""
 
 
@@ -213,10 +208,6 @@ def resolved(question: str, history: list[Turn]) -> tuple[str, str]:
     "What is it?" after "I would like to know about bias audits" becomes "What are bias audits?".
     Where nothing is sure to take a pronoun's place, the heading of the provision that the last
     answer comes from stands behind the question: the topic in the words of the documents.
-
-    Args:
-        question: What is asked.
-        history: The turns before; the last answer with the place it comes from.
 
     Returns:
         The question standing alone; and what was asked together with the words of its topic, where

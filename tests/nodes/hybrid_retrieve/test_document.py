@@ -4,7 +4,7 @@ import pytest
 
 from lexloop.nodes.hybrid_retrieve.fusion import (
     best_by_document,
-    linear_in_documents,
+    linear,
     within_best,
 )
 
@@ -21,13 +21,13 @@ def test_a_document_is_as_good_as_its_best_chunk() -> None:
 def test_a_chunk_has_its_own_cosine_and_its_documents_bm25() -> None:
     lexical = {"a1": 6.0, "g1": 3.0}
     vector = {"g2": 0.7, "g1": 0.5, "a1": 0.4, "c1": 0.2}
-    assert linear_in_documents(lexical, vector, DOCUMENTS, 0.3, "none") == {
+    assert linear(lexical, vector, 0.3, "none", DOCUMENTS) == {
         "g1": pytest.approx(0.5 + 0.9),
         "g2": pytest.approx(0.7 + 0.9),
         "a1": pytest.approx(0.4 + 1.8),
         "c1": pytest.approx(0.2),
     }
-    assert linear_in_documents(lexical, vector, DOCUMENTS, 0.3, "max") == {
+    assert linear(lexical, vector, 0.3, "max", DOCUMENTS) == {
         "g1": pytest.approx(0.5 + 0.15),
         "g2": pytest.approx(0.7 + 0.15),
         "a1": pytest.approx(0.4 + 0.3),
@@ -36,19 +36,19 @@ def test_a_chunk_has_its_own_cosine_and_its_documents_bm25() -> None:
 
 
 def test_a_chunk_that_only_words_found_has_the_last_cosine() -> None:
-    fused = linear_in_documents({"a1": 4.0, "a2": 2.0}, {"a2": 0.25}, DOCUMENTS, 0.5, "none")
+    fused = linear({"a1": 4.0, "a2": 2.0}, {"a2": 0.25}, 0.5, "none", DOCUMENTS)
     assert fused == {"a1": 2.25, "a2": 2.25}
-    assert linear_in_documents({"a1": 4.0}, {}, DOCUMENTS, 0.5, "none") == {"a1": 2.0}
+    assert linear({"a1": 4.0}, {}, 0.5, "none", DOCUMENTS) == {"a1": 2.0}
 
 
 def test_negative_bm25_is_no_match_of_the_document() -> None:
     vector = {"g1": 0.5}
-    assert linear_in_documents({"g1": -3.0, "a1": -1.0}, vector, DOCUMENTS, 0.4) == vector
+    assert linear({"g1": -3.0, "a1": -1.0}, vector, 0.4, documents=DOCUMENTS) == vector
 
 
 def test_without_a_boost_words_bring_up_nothing() -> None:
-    assert linear_in_documents({"a1": 4.0}, {"g1": 0.5}, DOCUMENTS, 0.0) == {"g1": 0.5}
-    assert linear_in_documents({}, {}, DOCUMENTS, 0.4) == {}
+    assert linear({"a1": 4.0}, {"g1": 0.5}, 0.0, documents=DOCUMENTS) == {"g1": 0.5}
+    assert linear({}, {}, 0.4, documents=DOCUMENTS) == {}
 
 
 def test_the_best_documents_stay_and_equal_ones_go_by_name() -> None:
