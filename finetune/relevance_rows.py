@@ -139,7 +139,7 @@ class _Reader:
     def context(self, run: _Run, found: _Run, kind: str, right: bool) -> Iterator[Row]:
         """The question with the passages found in another run."""
         asked = understand(run.standalone, self._whole)
-        signs = context_signs(asked, evidence_in(found.passages, self._whole), self._whole)
+        signs = context_signs(asked, evidence_in(found.passages, self._whole))
         if signs:
             yield Row("context", kind, right, run.gold.question, astuple(signs))
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from lexloop.corpus.text.sentences import sentence_spans
 from lexloop.corpus.text.tokens import tokenize
@@ -268,7 +269,8 @@ def without_preamble(sentence: str, least: int = 2) -> str:
     return text
 
 
-def question_parts(question: str) -> list[str]:
+@lru_cache(maxsize=256)
+def question_parts(question: str) -> tuple[str, ...]:
     """Each thing that is asked, in order: conjoined questions apart, comparisons as their sides.
 
     What is asked again counts once, and what comes after ``MOST_PARTS`` is left to the question as
@@ -279,7 +281,7 @@ def question_parts(question: str) -> list[str]:
         found.setdefault(part.rstrip(" ?.").lower(), part)
         if len(found) == MOST_PARTS:
             break
-    return [*found.values()]
+    return tuple(found.values())
 
 
 def _parts(question: str) -> Iterator[str]:

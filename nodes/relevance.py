@@ -6,9 +6,10 @@ passage chosen for a statement is the passage that statement is quoted from.
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Protocol
 
 import numpy as np
@@ -45,8 +46,24 @@ _ATTRIBUTE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _MAX_WORDS = 6
+CLOSENESS, PART, COVERAGE, DEFINITION, NEWS, CENTRE = 0.7, 0.15, 0.15, 0.1, 0.05, 0.4
+LIST, EXCEPTION = 0.12, 0.1
+"""Weights of the measure, set on the development questions of LL144 and on the gold questions of
+the sample corpus; `lexloop eval` shows what they reach."""
+VAGUE_TERMS = 2
+_ENOUGH_NEWS = 8
+_DENIES = re.compile(
+    r"\b(?:not|never|no longer|except\w*|exempt\w*|spite|unless|without)\b|n['’]t\b", re.IGNORECASE
+)
+_EXCEPTS = re.compile(
+    r"\b(?:(?:shall|does|do|is|are|need) not (?:\w+ )?(?:apply|(?:be )?required|necessary|needed)"
+    r"|not be required|except\w*|exempt\w*|notwithstanding|derogat\w+)\b",
+    re.IGNORECASE,
+)
+_TABLE_ROW = re.compile(r"\|.*\|")
 
 
+@lru_cache(maxsize=256)
 def asked_definition(part: str) -> str | None:
     """The term whose definition a question asks for, if it surely does.
 
@@ -79,23 +96,6 @@ def _definition_of(term: str) -> re.Pattern[str]:
     )
 
 
-CLOSENESS, PART, COVERAGE, DEFINITION, NEWS, CENTRE = 0.7, 0.15, 0.15, 0.1, 0.05, 0.4
-LIST, EXCEPTION = 0.12, 0.1
-"""Weights of the measure, set on the development questions of LL144 and on the gold questions of
-the sample corpus; `lexloop eval` shows what they reach."""
-VAGUE_TERMS = 2
-_ENOUGH_NEWS = 8
-_DENIES = re.compile(
-    r"\b(?:not|never|no longer|except\w*|exempt\w*|spite|unless|without)\b|n['’]t\b", re.IGNORECASE
-)
-_EXCEPTS = re.compile(
-    r"\b(?:(?:shall|does|do|is|are|need) not (?:\w+ )?(?:apply|(?:be )?required|necessary|needed)"
-    r"|not be required|except\w*|exempt\w*|notwithstanding|derogat\w+)\b",
-    re.IGNORECASE,
-)
-_TABLE_ROW = re.compile(r"\|.*\|")
-
-
 class Sources(Protocol):
     """What judging relevance needs of the documents that an asker may see."""
 
@@ -126,15 +126,15 @@ class Asked:
     """A question taken apart."""
 
     question: str  # as it was asked, standing alone
-    parts: list[str]  # each thing that is asked
+    parts: Sequence[str]  # each thing that is asked
     vectors: Vectors  # unit vectors of the whole question, its core, then each part
-    terms: list[frozenset[str]]  # the search terms of each part
+    terms: list[dict[str, float]]  # the search terms of each part, each with its rarity
     definitions: list[str | None]  # per part the term whose definition it asks for, if it does
 
-    @property
-    def all_terms(self) -> frozenset[str]:
-        """The search terms of all parts."""
-        return frozenset().union(*self.terms)
+    @cached_property
+    def all_terms(self) -> dict[str, float]:
+        """The search terms of all parts, each with its rarity."""
+        return dict(chain.from_iterable(part.items() for part in self.terms))
 
     @property
     def vague(self) -> bool:
@@ -149,16 +149,16 @@ def understand(question: str, sources: Sources) -> Asked:
         question=question,
         parts=parts,
         vectors=sources.embed([question, " ".join(parts), *parts]),
-        terms=[term_set(part) for part in parts],
+        terms=[{term: sources.rarity(term) for term in term_set(part)} for part in parts],
         definitions=[asked_definition(part) for part in parts],
     )
 
 
-def coverage(wanted: frozenset[str], held: frozenset[str], sources: Sources) -> float:
-    """The share of the wanted terms, weighted by rarity, that ``held`` has; 1 for none wanted."""
+def coverage(wanted: Mapping[str, float], held: Set[str]) -> float:
+    """The share of terms, weighted by their rarity, that ``held`` has; 1 where none are wanted."""
     # exact sums: the order of a set differs from process to process, and an answer must not
-    total = math.fsum(sources.rarity(term) for term in wanted)
-    return math.fsum(sources.rarity(term) for term in wanted & held) / total if total else 1.0
+    total = math.fsum(wanted.values())
+    return math.fsum(wanted[term] for term in wanted.keys() & held) / total if total else 1.0
 
 
 @lru_cache(maxsize=1 << 13)
@@ -181,7 +181,7 @@ def relevance(
     cosines = asked.vectors @ vectors.T
     closeness = cosines[:2].max(axis=0)
     held = [_terms(statement.lead, statement.own) for statement in found]
-    known = asked.all_terms
+    known = asked.all_terms.keys()
     news = np.array([min(len(terms - known), _ENOUGH_NEWS) / _ENOUGH_NEWS for terms in held])
     news = np.maximum(news, listed)  # the points of a list are not in its text
     rows = np.array([bool(_TABLE_ROW.search(text)) for text in texts])
@@ -190,7 +190,7 @@ def relevance(
         shared = shared + CENTRE * (vectors @ sources.centre())
     scores = np.empty((len(asked.parts), len(texts)), dtype=np.float32)
     for row, (terms, wanted) in enumerate(zip(asked.terms, asked.definitions, strict=True)):
-        covered = np.array([coverage(terms, has, sources) for has in held])
+        covered = np.array([coverage(terms, has) for has in held])
         defining = np.array([defines(wanted, text) for text in texts]) if wanted else 0.0
         scores[row] = (
             CLOSENESS * closeness

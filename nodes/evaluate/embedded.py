@@ -72,7 +72,7 @@ class EmbeddedJudge:
         if answers is None:
             about = answer_signs(asked, answer, evidence, self._sources)
             answers = self._of_answer.probability(astuple(about)) if about else 0.0
-        found = context_signs(asked, evidence, self._sources)
+        found = context_signs(asked, evidence)
         support = self._support.of(claims, evidence)
         return Judgement(
             answer_relevance=answers,
@@ -100,12 +100,10 @@ def answer_signs(
     whole, *made = sources.embed([plain, *new])
     known.update(zip(new, made, strict=True))
     sentences = np.stack([known[claim] for claim in claims])
-    return read_answer_signs(asked, plain, whole, sentences, sources)
+    return read_answer_signs(asked, plain, whole, sentences)
 
 
-def read_answer_signs(
-    asked: Asked, answer: str, whole: Vectors, sentences: Vectors, sources: Sources
-) -> AnswerSigns:
+def read_answer_signs(asked: Asked, answer: str, whole: Vectors, sentences: Vectors) -> AnswerSigns:
     """The signs of an answer without markers.
 
     Args:
@@ -113,7 +111,6 @@ def read_answer_signs(
         answer: The answer.
         whole: Its unit vector, shape (dimension,).
         sentences: Those of its sentences, shape (sentences, dimension); at least one.
-        sources: Where rarity is known.
     """
     cosines = asked.vectors @ sentences.T
     held = frozenset(tokenize(answer))
@@ -121,28 +118,25 @@ def read_answer_signs(
         whole=clipped(float((asked.vectors[:2] @ whole).max())),
         sentence=clipped(float(cosines[:2].max())),
         parts=clipped(float(cosines[2:].max(axis=1).mean())),
-        covered=coverage(asked.all_terms, held, sources),
-        least=min(coverage(part, held, sources) for part in asked.terms),
+        covered=coverage(asked.all_terms, held),
+        least=min(coverage(part, held) for part in asked.terms),
     )
 
 
-def context_signs(asked: Asked, evidence: Evidence, sources: Sources) -> ContextSigns | None:
+def context_signs(asked: Asked, evidence: Evidence) -> ContextSigns | None:
     """The signs that context relevance is judged by; none where no passage says anything."""
     if not evidence.sentences:
         return None
     cosines = asked.vectors @ evidence.vectors.T
     nearest = np.sort(cosines[:2].max(axis=0))[::-1]
     best = cosines[2:].max(axis=1)
-    wanted = asked.all_terms
     return ContextSigns(
         closest=clipped(float(nearest[0])),
         few=clipped(float(nearest[:_FEW].mean())),
         parts=clipped(float(best.mean())),
         least=clipped(float(best.min())),
-        covered=coverage(wanted, evidence.all_terms, sources),
-        statement=min(
-            max(coverage(part, held, sources) for held in evidence.terms) for part in asked.terms
-        ),
+        covered=coverage(asked.all_terms, evidence.all_terms),
+        statement=min(max(coverage(part, held) for held in evidence.terms) for part in asked.terms),
     )
 
 

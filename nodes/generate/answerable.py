@@ -159,7 +159,7 @@ def read_signs(asked: Asked, scored: Scored, sources: Sources) -> Signs:
     return Signs(
         closest=float((asked.vectors[:2] @ scored.vectors.T).max()),
         score=float(np.mean(scored.best[top])),
-        covered=min(max(coverage(part, has, sources) for has in held) for part in asked.terms),
+        covered=min(max(coverage(part, has) for has in held) for part in asked.terms),
         lead=_lead(scored),
         unknown=min(len(unknown), 3) / 3,
         foreign=float(any(_foreign(part, sources) for part in asked.parts)),

@@ -215,8 +215,7 @@ def list_asked(item: Evidence, asked: Asked, sources: View) -> list[PointedUnit]
     headings = (tree.units[p].heading for p in (place, *tree.above(place)))
     led = " ".join([said.lead, *headings])
     before, with_own = frozenset(tokenize(led)), frozenset(tokenize(f"{led} {said.own}"))
-    wanted = asked.all_terms
-    gain = coverage(wanted, with_own, sources) - coverage(wanted, before, sources)
+    gain = coverage(asked.all_terms, with_own) - coverage(asked.all_terms, before)
     return _units(document, tree, place) if gain < (_OF_SEVERAL if several else _POINT) else []
 
 

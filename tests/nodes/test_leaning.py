@@ -79,13 +79,13 @@ def test_two_parts(line: str) -> None:
 
 @pytest.mark.parametrize("question", ONE.splitlines())
 def test_one_part(question: str) -> None:
-    assert question_parts(question) == [question]
+    assert [*question_parts(question)] == [question]
 
 
 def test_three_parts() -> None:
     asked = "What information must be given to the tenant, by whom and when?"
     whole = "What information must be given to the tenant"
-    assert question_parts(asked) == [whole, f"{whole}, by whom", f"{whole}, when?"]
+    assert [*question_parts(asked)] == [whole, f"{whole}, by whom", f"{whole}, when?"]
 
 
 @pytest.mark.parametrize(
@@ -101,12 +101,12 @@ def test_three_parts() -> None:
     ],
 )
 def test_the_sides_of_a_comparison(question: str, sides: list[str]) -> None:
-    assert question_parts(question) == [question, *sides]
+    assert [*question_parts(question)] == [question, *sides]
 
 
 def test_what_is_asked_twice_counts_once() -> None:
     parts = question_parts("What is a berth, and how does it differ from a quay?")
-    assert parts == ["What is a berth", "how does a berth differ from a quay?", "What is a quay?"]
+    assert [*parts] == ["What is a berth", "how does a berth differ from a quay?", "What is a quay?"]
 
 
 @given(st.text(max_size=80), st.text(max_size=80))

@@ -76,7 +76,7 @@ def test_how_much_must_be_left_is_the_callers_choice() -> None:
     ],
 )
 def test_parts(question: str, parts: list[str]) -> None:
-    assert question_parts(question) == parts
+    assert [*question_parts(question)] == parts
 
 
 @pytest.mark.parametrize(
