@@ -187,11 +187,7 @@ class Judge(Protocol):
     """Scores an answer against its question and its passages."""
 
     async def judge(
-        self,
-        question: str,
-        passages: list[Passage],
-        answer: str,
-        answers: float | None = None,
+        self, question: str, passages: list[Passage], answer: str, answers: float | None = None
     ) -> Judgement:
         """Judge ``answer`` (with its [n] markers) to ``question``, written from ``passages``.
 

@@ -5,12 +5,7 @@ import uuid
 from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.runtime import Runtime
 
-from lexloop.core.conversation import (
-    checked_question,
-    history_turns,
-    message_text,
-    tags_of_thread,
-)
+from lexloop.core.conversation import checked_question, history_turns, message_text, tags_of_thread
 from lexloop.core.errors import QuestionError
 from lexloop.core.state import State, Update
 from lexloop.nodes.classify.plan import chosen_class, plan_for

@@ -54,11 +54,7 @@ class EmbeddedJudge:
         self._of_context = load_weights("relevance", "context", ContextSigns)
 
     async def judge(
-        self,
-        question: str,
-        passages: list[Passage],
-        answer: str,
-        answers: float | None = None,
+        self, question: str, passages: list[Passage], answer: str, answers: float | None = None
     ) -> Judgement:
         """The triad of LQ-RAG, section III: each score in [0, 1].
 

@@ -42,9 +42,7 @@ def _in_tenths(value: float) -> float:
 FivePoint = Annotated[float, Field(strict=True, ge=1.0, le=5.0, allow_inf_nan=False)]
 TenPoint = Annotated[float, Field(strict=True, ge=1.0, le=10.0, allow_inf_nan=False)]
 Tenths = Annotated[
-    float,
-    Field(strict=True, ge=0.0, le=1.0, allow_inf_nan=False),
-    AfterValidator(_in_tenths),
+    float, Field(strict=True, ge=0.0, le=1.0, allow_inf_nan=False), AfterValidator(_in_tenths)
 ]
 Words = Annotated[str, Field(min_length=1, pattern=r"\S")]
 
@@ -283,9 +281,7 @@ def evidence_on(answers: int) -> type[Evidence]:
         return pieces
 
     pieces = Annotated[
-        list[Piece],
-        Field(min_length=PIECES, max_length=PIECES),
-        AfterValidator(complete),
+        list[Piece], Field(min_length=PIECES, max_length=PIECES), AfterValidator(complete)
     ]
     return create_model(f"EvidenceOn{answers}", __base__=Evidence, evidence=(pieces, ...))
 

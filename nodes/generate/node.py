@@ -5,14 +5,7 @@ from dataclasses import replace
 from langgraph.runtime import Runtime
 
 from lexloop.core.state import State, Update
-from lexloop.core.types import (
-    ABSTENTION,
-    QUOTED,
-    Chunk,
-    Citation,
-    Passage,
-    Told,
-)
+from lexloop.core.types import ABSTENTION, QUOTED, Chunk, Citation, Passage, Told
 from lexloop.nodes.context import Context, Draft, Generator, Guard
 from lexloop.nodes.markers import MARKER, marker_numbers
 
@@ -56,11 +49,7 @@ async def _drafted(state: State, generator: Generator, guard: Guard) -> Draft:
     draft = Draft(ABSTENTION)
     for wording in dict.fromkeys([question, guard.plainer(question)]):
         draft = await generator.generate(
-            wording,
-            state["passages"],
-            state["triplets"],
-            state.get("advice"),
-            state.get("pointed"),
+            wording, state["passages"], state["triplets"], state.get("advice"), state.get("pointed")
         )
         if not draft.abstained:
             break

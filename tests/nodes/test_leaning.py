@@ -106,7 +106,11 @@ def test_the_sides_of_a_comparison(question: str, sides: list[str]) -> None:
 
 def test_what_is_asked_twice_counts_once() -> None:
     parts = question_parts("What is a berth, and how does it differ from a quay?")
-    assert [*parts] == ["What is a berth", "how does a berth differ from a quay?", "What is a quay?"]
+    assert [*parts] == [
+        "What is a berth",
+        "how does a berth differ from a quay?",
+        "What is a quay?",
+    ]
 
 
 @given(st.text(max_size=80), st.text(max_size=80))
