@@ -218,7 +218,11 @@ class LinearClassifier:
         """Write the classifier in half precision, whole or not at all; returns the file's path."""
         folder.mkdir(parents=True, exist_ok=True)
         arrays = {name: getattr(self, name) for name in _SHAPES if name != "format"}
-        narrow = {name: array.astype(_stored_type(name)) for name, array in arrays.items()}
+        # half precision costs no score on the n-grams; the few other numbers stay exact
+        narrow = {
+            name: array.astype(np.float16 if name in {"idf", "gram_weights"} else np.float32)
+            for name, array in arrays.items()
+        }
         content = io.BytesIO()
         np.savez_compressed(content, format=np.array([FORMAT]), **narrow)
         path = folder / FILE_NAME
@@ -258,11 +262,6 @@ def standardise(values: NDArray[np.float64], mean: Floats, scale: Floats) -> NDA
         scale: Shape (465,), never 0.
     """
     return np.clip((values - mean) / scale, -_CLIP, _CLIP) * MEASURE_SHARE
-
-
-def _stored_type(name: str) -> type[np.floating]:
-    # Half precision costs no score on the n-grams; the few other numbers stay exact.
-    return np.float16 if name in {"idf", "gram_weights"} else np.float32
 
 
 def _check(path: Path, arrays: dict[str, NDArray[np.generic]]) -> None:

@@ -36,15 +36,14 @@ def disagreements(claim: str, evidence: Evidence) -> list[str]:
     if same:
         found += _other_facts(stated, evidence, same)
         turns = [turned(claim, evidence.sentences[i], wanted) for i in same]
-        found += [_denial(min(filter(None, turns)))] if all(turns) else []
-        found += altered(claim, [evidence.sentences[i] for i in same], evidence.text)
-    elif near and (term := contradicts(claim, near, wanted)):
-        found.append(_denial(term))
+        denied_in_one = min(filter(None, turns)) if all(turns) else None
+        alterations = altered(claim, [evidence.sentences[i] for i in same], evidence.text)
+    else:
+        denied_in_one, alterations = contradicts(claim, near, wanted) if near else None, []
+    if denied_in_one:
+        found.append(f"one denies “{denied_in_one}”, the other does not")
+    found += alterations
     return list(dict.fromkeys(found))
-
-
-def _denial(term: str) -> str:
-    return f"one denies “{term}”, the other does not"
 
 
 def _about(wanted: frozenset[str], evidence: Evidence, least: float) -> list[int]:
@@ -235,22 +234,18 @@ def altered(claim: str, sentences: Sequence[str], evidence: str) -> list[str]:
     there is, which tells who the parties are. None where the claim is no copy.
     """
     ours = _words(claim)
-    laid = [(theirs, _laid(theirs, ours)) for theirs in map(_words, sentences)]
-    shares = [_share(one, min(len(theirs), len(ours))) for theirs, one in laid]
+    theirs = [_words(sentence) for sentence in sentences]
+    laid = [SequenceMatcher(None, one, ours, autojunk=False) for one in theirs]
+    # how much of the shorter text stands in the longer one, in its order
+    shares = [
+        sum(block.size for block in one.get_matching_blocks()) / max(1, min(len(said), len(ours)))
+        for said, one in zip(theirs, laid, strict=True)
+    ]
     if max(shares, default=0.0) < _LIKE:
         return []
     parties = _parties(evidence)
-    nearest = (one for one, share in zip(laid, shares, strict=True) if share == max(shares))
-    return min((_otherwise(theirs, ours, one, parties) for theirs, one in nearest), key=len)
-
-
-def _laid(theirs: list[str], ours: list[str]) -> SequenceMatcher[str]:
-    return SequenceMatcher(None, theirs, ours, autojunk=False)
-
-
-def _share(laid: SequenceMatcher[str], length: int) -> float:
-    """How much of the shorter text stands in the longer one, in its order."""
-    return sum(block.size for block in laid.get_matching_blocks()) / max(1, length)
+    nearest = [i for i, share in enumerate(shares) if share == max(shares)]
+    return min((_otherwise(theirs[i], ours, laid[i], parties) for i in nearest), key=len)
 
 
 def _otherwise(
@@ -291,13 +286,12 @@ def _bound(was: list[str], now: list[str]) -> Iterator[str]:
 
 def _unit(was: list[str], now: list[str]) -> Iterator[str]:
     for group in _UNITS:
-        mine, theirs = ({_singular(word) for word in words} & group for words in (now, was))
+        mine, theirs = (
+            {_IRREGULAR.get(w) or w.removesuffix("s") for w in words} & group
+            for words in (now, was)
+        )
         if mine and theirs and not mine & theirs:
             yield f"it says {min(mine)}, where there is {min(theirs)}"
-
-
-def _singular(word: str) -> str:
-    return _IRREGULAR.get(word) or (word[:-1] if word.endswith("s") else word)
 
 
 def _party(was: list[str], now: list[str], parties: Set[str]) -> Iterator[str]:

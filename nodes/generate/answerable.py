@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from lexloop.corpus.text.tokens import term_set, tokenize
-from lexloop.nodes.generate.selection import Evidence, Scored, is_definition
+from lexloop.nodes.generate.selection import Scored, is_definition
 from lexloop.nodes.relevance import Asked, Sources, coverage, defines
 from lexloop.nodes.weights import load_weights
 
@@ -151,22 +151,23 @@ AGAINST = ("unknown", "foreign", "undefined", "lacking")
 
 def read_signs(asked: Asked, scored: Scored, sources: Sources) -> Signs:
     """Read the signs off the scored evidence."""
-    texts = [item.text for item in scored.evidence]
+    evidence = scored.evidence
+    texts = [item.text for item in evidence]
     held = [term_set(text) for text in texts]
     order = np.argsort(-scored.best, kind="stable")
-    top = [int(i) for i in order[:3]]
+    ranked = [passage["score"] for passage in scored.passages[: _BEHIND + 1]]
     unknown = [term for term in asked.all_terms if not sources.knows(term)]
     return Signs(
         closest=float((asked.vectors[:2] @ scored.vectors.T).max()),
-        score=float(np.mean(scored.best[top])),
+        score=float(np.mean(scored.best[order[:3]])),
         covered=min(max(coverage(part, has) for has in held) for part in asked.terms),
-        lead=_lead(scored),
+        lead=min(1.0, max(0.0, ranked[0] - ranked[-1])),
         unknown=min(len(unknown), 3) / 3,
         foreign=float(any(_foreign(part, sources) for part in asked.parts)),
         undefined=float(
             any(
-                t and not any(_defined(t, item) for item in scored.evidence)
-                for t in asked.definitions
+                term and not any(defines(term, i.text) or is_definition(i, term) for i in evidence)
+                for term in asked.definitions
             )
         ),
         lacking=float(
@@ -177,15 +178,6 @@ def read_signs(asked: Asked, scored: Scored, sources: Sources) -> Signs:
             )
         ),
     )
-
-
-def _lead(scored: Scored) -> float:
-    ranked = [passage["score"] for passage in scored.passages[: _BEHIND + 1]]
-    return min(1.0, max(0.0, ranked[0] - ranked[-1]))
-
-
-def _defined(term: str, item: Evidence) -> bool:
-    return defines(term, item.text) or is_definition(item, term)
 
 
 def _foreign(part: str, sources: Sources) -> bool:

@@ -8,7 +8,6 @@ from lexloop.core.types import (
     ABSTENTION,
     MOST_POINTED,
     Advice,
-    Chunk,
     Citation,
     Passage,
     Pointed,
@@ -113,7 +112,10 @@ class ExtractiveGenerator:
         sure = answers >= SURE or (any(asked.definitions) and not signs.undefined)
         chosen = select(asked, scored, self._lengths, sure=sure)
         if there < MIN_THERE:
-            return Draft(ABSTENTION, near=self._near(chosen) if there >= MIN_NEAR else [])
+            # what comes nearest to an answer, one citation a provision
+            nearest = [*chosen.best, *chosen.more][: _NEAR if there >= MIN_NEAR else 0]
+            near = [self._cited(item, [item.said], n) for n, item in enumerate(nearest, 1)]
+            return Draft(ABSTENTION, near=near)
         draft = self._draft(asked, chosen, sure)
         return replace(draft, answers=answers, unanswered=self._unanswered(asked, passages))
 
@@ -128,11 +130,6 @@ class ExtractiveGenerator:
             for part, held in zip(alone, scored, strict=True)
             if held and is_there(read_signs(part, held, self._sources)) < MIN_THERE
         ]
-
-    def _near(self, chosen: Chosen) -> list[Citation]:
-        """What comes nearest to an answer, one citation a provision."""
-        items = [*chosen.best, *chosen.more][:_NEAR]
-        return [self._cited(item, [item.said], n) for n, item in enumerate(items, 1)]
 
     def _draft(self, asked: Asked, chosen: Chosen, sure: bool) -> Draft:
         """The evidence as an answer; what is asked of a list as a whole is answered by all of it.
@@ -155,16 +152,20 @@ class ExtractiveGenerator:
                 listed, cited = quote_all(units, self._sources, room, len(citations))
                 room = max(1, room - sum(len(line.split()) for line in listed))
                 lines += listed
-                told += [line for line in listed if _is_codes(line)]
+                # the heading of a list, and what of it is left out
+                told += [x for x in listed if x.startswith(LEFT_OUT) or not _LAST_MARKER.search(x)]
                 citations += cited
                 continue
             n = len(citations) + 1
             said = standing_alone(item, self._sources)
             text = " ".join(statement.text for statement in said)
             text = text[:1].upper() + text[1:]
-            lines.append(_marked(text, n))
+            # a marker after each sentence, so that none stands uncited
+            lines.append(" ".join(f"{text[a:b]} [{n}]" for a, b in sentence_spans(text)))
             citations.append(self._cited(item, said, n))
-        return Draft("\n".join(lines), citations, told, self._holding(quoted))
+        holding = (chunk_id for unit in quoted for chunk_id in self._sources.chunks_over(unit))
+        chunks = self._sources.chunks(list(dict.fromkeys(islice(holding, MOST_POINTED))))
+        return Draft("\n".join(lines), citations, told, chunks)
 
     def _cited(self, item: Evidence, said: list[Statement], n: int) -> Citation:
         start, document = said[0].start, item.passage["document"]
@@ -172,21 +173,6 @@ class ExtractiveGenerator:
             return cite(item.passage, said, n)
         label = item.said.label if said[0].label == item.said.label else item.passage["section"]
         return {**self._sources.cited(document, start, said[-1].end, label), "n": n}
-
-    def _holding(self, units: list[PointedUnit]) -> list[Chunk]:
-        """The chunks that units are quoted from."""
-        found = (chunk_id for unit in units for chunk_id in self._sources.chunks_over(unit))
-        return self._sources.chunks(list(dict.fromkeys(islice(found, MOST_POINTED))))
-
-
-def _is_codes(line: str) -> bool:
-    """Whether a line of a quoted list is none of its own: its heading, or what is left out."""
-    return line.startswith(LEFT_OUT) or _LAST_MARKER.search(line) is None
-
-
-def _marked(text: str, n: int) -> str:
-    """A text with a marker after each sentence, so that none stands uncited."""
-    return " ".join(f"{text[a:b]} [{n}]" for a, b in sentence_spans(text))
 
 
 def _within(item: Evidence, citation: Citation) -> bool:

@@ -17,7 +17,12 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
     told = pointed["told"] if pointed else []
     units = pointed["units"] if pointed else []
     only = pointed is not None and pointed["only"]
-    if (only and told and not units) or (not only and _is_refused(state, guard, bool(units))):
+    # one in a language that nobody reads here, or one that is refused
+    unread = bool(state.get("untranslated")) and not units
+    if (only and told and not units) or (
+        not only
+        and (unread or guard.refuses(state["asked"], state["standalone"], state["passages"]))
+    ):
         draft = Draft(ABSTENTION)
     else:
         draft = await _drafted(state, generator, guard)
@@ -34,13 +39,6 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         "draft_unanswered": draft.unanswered,
         "draft_near": draft.near,
     }
-
-
-def _is_refused(state: State, guard: Guard, is_pointed: bool) -> bool:
-    """Whether the question is in a language that nobody reads here, or one that is refused."""
-    if state.get("untranslated") and not is_pointed:
-        return True
-    return guard.refuses(state["asked"], state["standalone"], state["passages"])
 
 
 async def _drafted(state: State, generator: Generator, guard: Guard) -> Draft:

@@ -52,7 +52,10 @@ def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
     found = _found(
         backend, list(dict.fromkeys([state["standalone"], *state["queries"]])), settings, limit
     )
-    hosts = _host_scores(backend, found, settings) if reads_host(settings) else {}
+    hosts: Scores = {}
+    if reads_host(settings):
+        metadata = backend.metadata(set(found.documents.values()))
+        hosts = {name: host_score(of, settings.host_scores) for name, of in metadata.items()}
     pointed = backend.pointed(state["standalone"])
     best = _best(backend, found, fuse(found, settings, hosts), hosts, limit)
     parts = question_parts(state["standalone"])
@@ -81,12 +84,6 @@ def _found(backend: Backend, queries: list[str], settings: Settings, limit: int)
         if close is not None:
             late.append(dict(zip(ids, close.mean(axis=0).tolist(), strict=True)))
     return replace(found, late=late)
-
-
-def _host_scores(backend: Backend, found: Found, settings: Settings) -> Scores:
-    """The host score of every document found."""
-    metadata = backend.metadata(set(found.documents.values()))
-    return {name: host_score(known, settings.host_scores) for name, known in metadata.items()}
 
 
 def _best(

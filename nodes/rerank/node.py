@@ -27,7 +27,9 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
     reranker, settings = runtime.context.reranker, runtime.context.settings
     advice = state.get("advice")
     strategy = advice["strategy"] if advice else None
-    pool = _pool(state, operative=strategy == "operative")
+    pool = merge(state["candidates"], state.get("graph_candidates", []))
+    if strategy == "operative":
+        pool = [one for one in pool if not one.get("supporting")]
     scored = {c["id"]: c for c in _reranked(state, reranker, pool)}
     pointed = [scored.pop(c["id"]) for c in pool if POINTED in c["signals"]]
     defining = [c for c in scored.values() if DEFINING in c["signals"]]
@@ -58,12 +60,6 @@ def _reranked(state: State, reranker: Reranker, pool: list[Candidate]) -> list[C
         {**c, "score": c["score"] + _TOPICAL * beside[c["id"]]} for c in ranked
     ]
     return sorted(both, key=lambda c: (-c["score"], c["id"]))
-
-
-def _pool(state: State, operative: bool) -> list[Candidate]:
-    """The candidates of search and graph; without recitals and the like where so wanted."""
-    found = merge(state["candidates"], state.get("graph_candidates", []))
-    return [one for one in found if not (operative and one.get("supporting"))]
 
 
 def operative_first(ranked: list[Candidate], k: int) -> list[Candidate]:

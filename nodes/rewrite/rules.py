@@ -156,15 +156,6 @@ def _named(text: str) -> list[str]:
     return [word for word in words(text) if word not in _EMPTY]
 
 
-def topic_of(history: list[Turn]) -> str | None:
-    """What the user last spoke of on their own.
-
-    It is their latest turn that names something and does not lean on the turns before it, without
-    preamble; where all lean, the first that names something.
-    """
-    return _followed(history).topic
-
-
 @dataclass
 class _Thread:
     """Where a conversation stands."""
@@ -178,7 +169,11 @@ class _Thread:
 
 
 def _followed(history: list[Turn]) -> _Thread:
-    """Go through the latest turns in their order, each once."""
+    """Go through the latest turns in their order, each once.
+
+    The topic is the latest turn of the user that names something and does not lean on the turns
+    before it, without preamble; where all lean, the first that names something.
+    """
     thread, named = _Thread(), ""
     for turn in history[-_TURNS:]:
         said = turn["content"][:_TOPIC_CHARS]
