@@ -172,6 +172,14 @@ class Guard(Protocol):
         """Whether ``answer``, the question left out, is too similar to ``instructions``."""
 
 
+TRIAD: tuple[Literal["context_relevance", "answer_relevance", "groundedness"], ...] = (
+    "context_relevance",
+    "answer_relevance",
+    "groundedness",
+)
+"""The scores of LQ-RAG, section III."""
+
+
 @dataclass(frozen=True)
 class Judgement:
     """Three scores in [0, 1] (the triad of LQ-RAG); None where one could not be resolved."""

@@ -205,12 +205,12 @@ class LinearClassifier:
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in _SHAPES}
+            _check(arrays)
         except FileNotFoundError as error:
             raise DataError(f"The classifier file {path} does not exist.", _RETRAIN) from error
         except _UNREADABLE as error:
             what = f"The classifier file {path} cannot be read: {error}"
             raise DataError(what, _RETRAIN) from error
-        _check(path, arrays)
         del arrays["format"]
         return cls(**{name: array.astype(np.float32) for name, array in arrays.items()})
 
@@ -264,18 +264,14 @@ def standardise(values: NDArray[np.float64], mean: Floats, scale: Floats) -> NDA
     return np.clip((values - mean) / scale, -_CLIP, _CLIP) * MEASURE_SHARE
 
 
-def _check(path: Path, arrays: dict[str, NDArray[np.generic]]) -> None:
+def _check(arrays: dict[str, NDArray[np.generic]]) -> None:
     for name, shape in _SHAPES.items():
         array = arrays[name]
         if array.shape != shape:
-            raise DataError(
-                f"{path} holds {name} of shape {array.shape}; {shape} is needed.", _RETRAIN
-            )
+            raise ValueError(f"it holds {name} of shape {array.shape}; {shape} is needed.")
         if array.dtype.kind not in "fi" or not np.isfinite(array.astype(np.float64)).all():
-            raise DataError(f"{path} holds values of {name} that are no finite numbers.", _RETRAIN)
-    if int(arrays["format"].astype(np.int64)[0]) != FORMAT:
-        raise DataError(
-            f"{path} has format {arrays['format'][0]}; this version reads {FORMAT}.", _RETRAIN
-        )
+            raise ValueError(f"it holds values of {name} that are no finite numbers.")
+    if (found := int(arrays["format"].astype(np.int64)[0])) != FORMAT:
+        raise ValueError(f"it has format {found}; this version reads {FORMAT}.")
     if (arrays["measure_scale"].astype(np.float64) <= 0).any():
-        raise DataError(f"{path} holds a measure_scale of 0 or less.", _RETRAIN)
+        raise ValueError("it holds a measure_scale of 0 or less.")

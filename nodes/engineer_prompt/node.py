@@ -6,7 +6,7 @@ from langgraph.runtime import Runtime
 
 from lexloop.core.state import State, Update
 from lexloop.core.types import Advice, Attempt, Evaluation, Strategy
-from lexloop.nodes.context import Context
+from lexloop.nodes.context import TRIAD, Context
 from lexloop.nodes.question import asking_sentences, leans, without_preamble
 
 
@@ -84,9 +84,5 @@ def weakest(evaluation: Evaluation) -> str:
     """The score that failed worst; unverified citations are a failure of groundedness."""
     if not evaluation["citations_verified"]:
         return "groundedness"
-    scores = {
-        "context_relevance": evaluation["context_relevance"],
-        "answer_relevance": evaluation["answer_relevance"],
-        "groundedness": evaluation["groundedness"],
-    }
-    return min(scores, key=lambda name: -1.0 if scores[name] is None else float(scores[name] or 0))
+    scores = {name: evaluation[name] for name in TRIAD}
+    return min(TRIAD, key=lambda name: -1.0 if scores[name] is None else float(scores[name] or 0))

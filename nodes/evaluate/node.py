@@ -54,8 +54,8 @@ def unfinished(
     """
     attempts = state.get("attempts", [])
     if drafted and not repeats(state):
-        unjudged = Judgement(None, None, None, ["It was not judged."])
-        attempts = _with_draft(state, _record(unjudged, _problems(state, text_of), passed=False))
+        problems = _problems(state, text_of)
+        attempts = _with_draft(state, _record(_unscored("It was not judged."), problems, False))
     if not attempts:
         return None
     best = best_attempt(attempts)
@@ -84,18 +84,16 @@ def _with_draft(state: State, evaluation: Evaluation) -> list[Attempt]:
 async def _evaluation(state: State, context: Context) -> Evaluation:
     problems = _problems(state, context.text_of)
     if state["draft_abstained"]:
-        silent = Judgement(None, None, None, ["The generator abstained."])
-        return _record(silent, problems, passed=False)
+        return _record(_unscored("The generator abstained."), problems, passed=False)
     if context.judge is None:
-        unjudged = Judgement(None, None, None, ["No evaluator is set."])
-        return _record(unjudged, problems, passed=False)
+        return _record(_unscored("No evaluator is set."), problems, passed=False)
     said = without_told(state["draft"], state.get("draft_told", []))
     pointed = state.get("pointed")
     if not said and pointed and pointed["units"] and not pointed["only"]:
         # whether the provision answers what is asked of it is to be judged
         said = "\n".join(f"{c['quote']} [{c['n']}]" for c in state["draft_citations"])
     if not said:
-        read = Judgement(None, None, None, ["It was read off the structure of the documents."])
+        read = _unscored("It was read off the structure of the documents.")
         return _record(read, problems, passed=not problems)
     # every attempt answers the question asked, however it was reworded since
     asked = state["attempts"][0]["question"] if state["attempts"] else state["standalone"]
@@ -128,6 +126,10 @@ def _problems(state: State, text_of: TextOf | None) -> list[str]:
         return ["The answer comes from the model alone: no document backs it."]
     told = state.get("draft_told", [])
     return citation_problems(state["draft"], state["draft_citations"], text_of, told)
+
+
+def _unscored(reason: str) -> Judgement:
+    return Judgement(None, None, None, [reason])
 
 
 def _record(judgement: Judgement, problems: list[str], passed: bool) -> Evaluation:

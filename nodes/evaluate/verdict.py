@@ -6,7 +6,7 @@ from typing import NamedTuple
 from lexloop.core.settings import Settings
 from lexloop.core.state import State
 from lexloop.core.types import QUOTED, Attempt, Evaluation, Finding, Passage
-from lexloop.nodes.context import Judgement
+from lexloop.nodes.context import TRIAD, Judgement
 
 
 def passes(judgement: Judgement, settings: Settings) -> bool:
@@ -103,11 +103,7 @@ def lowest_score(evaluation: Evaluation) -> float:
     """
     if "answers" in evaluation:
         return evaluation["answers"]
-    scores = (
-        evaluation["answer_relevance"],
-        evaluation["context_relevance"],
-        evaluation["groundedness"],
-    )
+    scores = (evaluation[name] for name in TRIAD)
     return min((-1.0 if score is None else score) for score in scores)
 
 
