@@ -50,33 +50,42 @@ class Backend(Protocol):
 
     def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
         """For each query the best chunks by BM25, best first; those that score 0 are left out."""
+        ...
 
     def search_vector(self, queries: list[str], limit: int) -> list[list[Hit]]:
         """For each query at most ``limit`` chunks by cosine, best first."""
+        ...
 
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
         """The best cosine of each token of a question in each chunk, shape (tokens, chunks).
 
         MaxSim is the mean over the tokens. None where no token vectors are kept.
         """
+        ...
 
     def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
         """The chunks with these ids, in this order; one removed meanwhile may be missing."""
+        ...
 
     def defining(self, terms: Sequence[str]) -> list[str]:
         """The ids of the chunks in which these terms are defined; at most 12."""
+        ...
 
     def metadata(self, documents: Collection[str]) -> dict[str, Metadata]:
         """What is known of these documents, by name; asked only where a fusion reads it."""
+        ...
 
     def pointed(self, question: str) -> Pointed:
         """What a question points to by its number; nothing where no structure is kept."""
+        ...
 
     def tree_of(self, document: str) -> Tree | None:
         """A document's tree; None where there is no such document."""
+        ...
 
     def chunks_over(self, unit: PointedUnit) -> Iterator[str]:
         """The ids of the chunks that hold a unit's words, in order."""
+        ...
 
 
 TextOf = Callable[[str], str | None]
@@ -88,6 +97,7 @@ class ComplexityClassifier(Protocol):
 
     def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
         """One probability per class, summing to 1."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -110,6 +120,7 @@ class Rewriter(Protocol):
         self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
     ) -> Rewriting:
         """Resolve follow-ups, split into at most ``plan['Q']`` queries, name the keywords."""
+        ...
 
 
 class Reranker(Protocol):
@@ -117,6 +128,7 @@ class Reranker(Protocol):
 
     def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
         """The candidates, best first, each with its ``rerank`` signal and that as its score."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -157,6 +169,7 @@ class Generator(Protocol):
 
         ``pointed`` is what the question points to; its passages come first.
         """
+        ...
 
 
 class Guard(Protocol):
@@ -164,12 +177,15 @@ class Guard(Protocol):
 
     def refuses(self, asked: str, standalone: str, found: Sequence[Candidate]) -> bool:
         """Whether no documents answer such a question, near as what was ``found`` may be."""
+        ...
 
     def plainer(self, question: str) -> str:
         """The question in the plainest words that it can be put in."""
+        ...
 
     def withholds(self, answer: str, instructions: str, question: str) -> bool:
         """Whether ``answer``, the question left out, is too similar to ``instructions``."""
+        ...
 
 
 TRIAD: tuple[Literal["context_relevance", "answer_relevance", "groundedness"], ...] = (
@@ -201,6 +217,7 @@ class Judge(Protocol):
 
         ``answers`` is how likely its writer holds it to answer the question, where it says so.
         """
+        ...
 
 
 class PromptEngineer(Protocol):
@@ -211,9 +228,11 @@ class PromptEngineer(Protocol):
 
         ``asked`` is the question as the user meant it, standing alone.
         """
+        ...
 
     def has_more(self, asked: str, attempts: list[Attempt]) -> bool:
         """Whether there is anything left that may help; where not, the question ends."""
+        ...
 
 
 @dataclass(frozen=True)

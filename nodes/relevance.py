@@ -101,24 +101,30 @@ class Sources(Protocol):
 
     def embed(self, texts: list[str]) -> Vectors:
         """Unit vectors of shape (len(texts), dimension)."""
+        ...
 
     def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
         """The statements of a chunk and their vectors."""
+        ...
 
     def rarity(self, term: str) -> float:
         """Inverse document frequency of a search term."""
+        ...
 
     def knows(self, term: str) -> bool:
         """Whether the documents hold a search term."""
+        ...
 
     def centre(self) -> Vectors:
         """The direction of what the documents are about, shape (dimension,)."""
+        ...
 
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
         """The best cosine of each token of a question in each chunk, shape (tokens, chunks).
 
         MaxSim is the mean over the tokens. None where no token vectors are kept.
         """
+        ...
 
 
 @dataclass(frozen=True)
