@@ -49,9 +49,8 @@ def cited_sentences(answer: str) -> list[CitedSentence]:
     found: list[CitedSentence] = []
     labels: list[bool] = []
     for start, end in itertools.pairwise([*edges, len(answer)]):
-        markers = MARKER.findall(answer[start:end])
-        numbers = dict.fromkeys(n for marker in markers for n in marker_numbers(marker))
-        found.append(CitedSentence(" ".join(bare[start:end].split()), tuple(numbers)))
+        numbers = tuple(dict.fromkeys(numbers_in(answer[start:end])))
+        found.append(CitedSentence(" ".join(bare[start:end].split()), numbers))
         labels.append(_LABEL.fullmatch(answer[start:end]) is not None)
     return _with_support(found, labels)
 
@@ -107,6 +106,11 @@ def _leads_in(text: str, following: CitedSentence) -> bool:
 
 def _is_item(text: str) -> bool:
     return text.startswith("|") or LIST_ITEM.match(text) is not None
+
+
+def numbers_in(text: str) -> list[int]:
+    """The passage numbers of every marker in a text, in order."""
+    return [n for marker in MARKER.findall(text) for n in marker_numbers(marker)]
 
 
 def marker_numbers(marker: str) -> list[int]:

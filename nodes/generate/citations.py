@@ -14,7 +14,7 @@ from lexloop.core.types import ABSTENTION, Citation, Passage
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.nodes.context import Draft
-from lexloop.nodes.markers import MARKER, cited_sentences, marker_numbers
+from lexloop.nodes.markers import MARKER, cited_sentences, marker_numbers, numbers_in
 
 _NUMBER = r"\d{1,3}(?!\d)"
 _NAME = (
@@ -56,12 +56,7 @@ def read(answer: str, shown: Set[int]) -> str:
     answer = _without_sources(_marked(answer, shown))
     if not footnotes:
         return answer
-    named = {
-        label: [
-            n for marker in MARKER.findall(_marked(note, shown)) for n in marker_numbers(marker)
-        ]
-        for label, note in footnotes.items()
-    }
+    named = {label: numbers_in(_marked(note, shown)) for label, note in footnotes.items()}
 
     def resolved(marker: re.Match[str]) -> str:
         numbers = marker_numbers(marker[1])
@@ -105,7 +100,7 @@ def _without_footnotes(answer: str) -> tuple[str, dict[int, str]]:
     A line [1]: ... is one where the rest of the answer refers to it.
     """
     rest = _DEFINITION.sub("", answer)
-    used = {n for marker in MARKER.findall(rest) for n in marker_numbers(marker)}
+    used = {*numbers_in(rest)}
     notes = {
         int(note[2]): note[3]
         for note in _DEFINITION.finditer(answer)
@@ -203,15 +198,13 @@ def _in_order_of_use(
 
     What a marker names beyond the passages is numbered after them all.
     """
-    used = [n for marker in MARKER.findall(answer) for n in marker_numbers(marker)]
+    used = numbers_in(answer)
     known = dict.fromkeys(n for n in used if n in by_number)
     unknown = dict.fromkeys(n for n in used if n not in by_number)
     new = {old: place for place, old in enumerate([*known, *unknown], 1)}
 
-    def renumbered(marker: re.Match[str]) -> str:
-        return "".join(f"[{new[n]}]" for n in dict.fromkeys(marker_numbers(marker[1])))
-
-    return MARKER.sub(renumbered, answer), {new[old]: by_number[old] for old in known}
+    answer = MARKER.sub(lambda m: _markers([new[n] for n in marker_numbers(m[1])]), answer)
+    return answer, {new[old]: by_number[old] for old in known}
 
 
 def abstains(answer: str) -> bool:

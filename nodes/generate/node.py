@@ -7,7 +7,7 @@ from langgraph.runtime import Runtime
 from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, QUOTED, Chunk, Citation, Passage, Told
 from lexloop.nodes.context import Context, Draft, Generator, Guard
-from lexloop.nodes.markers import MARKER, marker_numbers
+from lexloop.nodes.markers import numbers_in
 
 
 async def generate(state: State, runtime: Runtime[Context]) -> Update:
@@ -76,7 +76,7 @@ def with_told(draft: Draft, told: list[Told]) -> Draft:
         return draft
     citations = [] if draft.abstained else [*draft.citations]
     said = "" if draft.abstained else draft.answer
-    number = max((n for m in MARKER.findall(said) for n in marker_numbers(m)), default=0)
+    number = max(numbers_in(said), default=0)
     lines: list[str] = []
     for line in told:
         numbered: list[Citation] = [
