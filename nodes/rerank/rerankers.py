@@ -19,7 +19,7 @@ FUSED, GRAPH, TOKENS = 0.6, 0.05, 8.0
 of it the statement overrules the search, which costs a tenth of recall@3 on short provisions.
 Cosines of tokens lie close together: what tells candidates apart is a tenth between the best and
 the worst of them."""
-
+_AT_ONCE = 4
 _SEARCHED = {"lexical", "dense"}
 
 
@@ -90,9 +90,6 @@ class NoReranker:
     def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
         """The candidates as they came."""
         return candidates
-
-
-_AT_ONCE = 4
 
 
 class CrossEncoderReranker:
