@@ -13,7 +13,7 @@ from lexloop.core.settings_groups import ByScores
 from lexloop.finetune.classifier_data import Labelled
 from lexloop.finetune.depth import classes_of, depth, out_of_fold
 from lexloop.nodes.classify.plan import TABLES, chosen_class
-from lexloop.nodes.rerank.cutoff import worth_taking
+from lexloop.nodes.rerank.node import worth_taking
 
 MOST = 20
 """The most passages a rule may take, and the highest fixed k."""

@@ -19,8 +19,8 @@ from lexloop.corpus.opening import tools_for
 from lexloop.models.embedding import Embedder
 from lexloop.nodes.context import Context
 from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
-from lexloop.nodes.rerank.features import FeatureReranker
 from lexloop.nodes.rerank.node import rerank
+from lexloop.nodes.rerank.rerankers import FeatureReranker
 
 Row = dict[str, Any]
 TOP = 10

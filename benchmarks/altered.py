@@ -18,8 +18,8 @@ from pathlib import Path
 
 from lexloop.evaluation.gold import read_gold
 from lexloop.models.trained import load_shipped
-from lexloop.nodes.evaluate.claims import claims_of
-from lexloop.nodes.evaluate.support import ClaimSupport, Embed, evidence_of
+from lexloop.nodes.evaluate.evidence import Embed, evidence_of
+from lexloop.nodes.evaluate.support import ClaimSupport, claims_of
 
 _SECTION = re.compile(r"\n(?=§|# )")
 _ANY_NUMBER = re.compile(r"(?<![\w.-])\d{1,4}(?![\w.-])")
@@ -71,7 +71,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="write the figures here")
     options = parser.parse_args()
     embed = load_shipped().embed
-    support = ClaimSupport.load(embed)
+    support = ClaimSupport(embed)
     chance = random.Random(options.seed)
     judged: dict[str, list[float]] = {name: [] for name in (*ALTERATIONS, "party")}
     for text in sections(options.docs):

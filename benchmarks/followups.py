@@ -32,7 +32,7 @@ from lexloop.core.types import Turn
 from lexloop.corpus.text.tokens import STOP_WORDS, words
 from lexloop.evaluation.metrics.intervals import Estimate, estimate
 from lexloop.models.embedders import load_embedder
-from lexloop.nodes.rewrite.followup import resolved
+from lexloop.nodes.rewrite.rules import resolved
 
 _ASKED = 500
 

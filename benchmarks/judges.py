@@ -31,7 +31,8 @@ from lexloop.finetune.groundedness import Labelled, read_wice
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.correctness import CorrectnessJudge
-from lexloop.nodes.evaluate.support import ClaimSupport, evidence_of
+from lexloop.nodes.evaluate.evidence import evidence_of
+from lexloop.nodes.evaluate.support import ClaimSupport
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -87,7 +88,7 @@ class _Remembering:
 
 def _claims(rows: Sequence[Labelled]) -> list[float]:
     embed = _Remembering().embed
-    judge = ClaimSupport.load(embed)
+    judge = ClaimSupport(embed)
     return [
         judge.of([row.claim], evidence_of(row.evidence_sentences, embed))[0].probability
         for row in rows
@@ -101,7 +102,7 @@ def _fitted_claims(rows: Sequence[Labelled]) -> list[float]:
 
 
 def _answers(rows: Sequence[Row]) -> list[Score]:
-    return CorrectnessJudge.load(load_minilm().embed).scores([row.texts for row in rows])
+    return CorrectnessJudge(load_minilm().embed).scores([row.texts for row in rows])
 
 
 def _fitted_answers(rows: Sequence[Row], anchors: Sequence[Row]) -> list[Score]:

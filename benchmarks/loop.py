@@ -38,7 +38,7 @@ from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.resources import Resources
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import Context
-from lexloop.nodes.engineer_prompt.rules import advised
+from lexloop.nodes.engineer_prompt.node import advised
 from lexloop.nodes.evaluate.correctness import CorrectnessJudge
 from lexloop.nodes.evaluate.verdict import best_attempt
 
@@ -182,7 +182,7 @@ def _probes(folder: Path, made: Path, options: argparse.Namespace) -> tuple[Path
 def _gold(folder: Path, made: Path, options: argparse.Namespace) -> tuple[Path, list[Question]]:
     """The documents of a folder, the sample's in the one below, and its gold questions."""
     minilm = load_minilm()
-    judge = CorrectnessJudge.load(minilm.embed)
+    judge = CorrectnessJudge(minilm.embed)
     corpus = folder / "ll144"
     if not corpus.is_dir():
         corpus = made / folder.name

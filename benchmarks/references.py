@@ -36,7 +36,7 @@ from lexloop.evaluation.metrics.intervals import estimate
 from lexloop.graph.build import build_graph
 from lexloop.graph.components import choose
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.kg_retrieve.walk import CANDIDATES
+from lexloop.nodes.kg_retrieve.node import CANDIDATES
 from lexloop.nodes.rerank.node import merge
 
 _PROBES = Path(__file__).with_suffix(".jsonl")

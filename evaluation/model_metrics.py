@@ -12,11 +12,17 @@ from lexloop.evaluation.metrics import hypa
 from lexloop.models.embedding import Vectors
 from lexloop.models.request import Chat
 from lexloop.nodes.context import Judgement
-from lexloop.nodes.evaluate.judges.claims import context_recall, faithfulness
-from lexloop.nodes.evaluate.judges.context import context_precision
-from lexloop.nodes.evaluate.judges.correctness import RUBRICS, Rubric, correctness
-from lexloop.nodes.evaluate.judges.relevancy import questions_of
-from lexloop.nodes.evaluate.judges.tenths import groundedness_tenths, similarity_tenths
+from lexloop.nodes.evaluate.judges import (
+    RUBRICS,
+    Rubric,
+    context_precision,
+    context_recall,
+    correctness,
+    faithfulness,
+    groundedness_tenths,
+    questions_of,
+    similarity_tenths,
+)
 from lexloop.nodes.evaluate.model import ModelJudge
 
 Embed = Callable[[list[str]], Vectors]

@@ -157,9 +157,9 @@ def _others(work: Work, training: Labelled | None, report: Report) -> Iterator[t
                 tuned(training, BOTH, classes, tuning, out=work.out, report=report)
         yield f"{Path(work.base).name}, fine-tuned", predicting(work.out)
     if work.zero_shot is not None:
-        from lexloop.nodes.classify.zero_shot import ZeroShotClassifier
+        from lexloop.nodes.classify.transformers import ZeroShotClassifier
 
-        found = ZeroShotClassifier.load(work.zero_shot)
+        found = ZeroShotClassifier(work.zero_shot)
         yield f"{Path(work.zero_shot).name}, zero-shot", ours(found)
 
 

@@ -7,15 +7,16 @@ from numpy.typing import NDArray
 
 from lexloop.core.errors import CorpusError
 from lexloop.finetune.classifier_data import Labelled, Text, folds, merged, near_duplicates
-from lexloop.nodes.classify.features import (
+from lexloop.nodes.classify.linear import (
     BUCKETS,
     FAMILIES,
     N_PAIRED,
+    LinearClassifier,
     bags,
     measures,
     paired,
+    standardise,
 )
-from lexloop.nodes.classify.linear import LinearClassifier, standardise
 
 SVM_C = 0.5
 CALIBRATION_FOLDS = 5

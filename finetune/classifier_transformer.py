@@ -22,7 +22,7 @@ from lexloop.finetune.classifier_report import CLASS_COUNTS, Classes, Predict, o
 from lexloop.finetune.extra import need_extra
 from lexloop.models.local_model import CARD
 from lexloop.models.minilm import genuine_folder
-from lexloop.nodes.classify.transformer import TransformerClassifier
+from lexloop.nodes.classify.transformers import TransformerClassifier
 
 MINILM = "minilm"
 _LONGEST = 256
@@ -75,7 +75,7 @@ def tuned(
         report: Told how many steps of how many are done.
 
     Returns:
-        A folder that ``TransformerClassifier.load`` reads: safetensors, ``card.json`` and
+        A folder that ``TransformerClassifier`` reads: safetensors, ``card.json`` and
         the SHA-256 of every file.
 
     Raises:
@@ -121,7 +121,7 @@ def predicting(folder: Path) -> Predict:
         DataError: Its files are not those that were trained.
     """
     models = {
-        n: ours(TransformerClassifier.load(str(folder / f"transformer-{n}"))) for n in CLASS_COUNTS
+        n: ours(TransformerClassifier(str(folder / f"transformer-{n}"))) for n in CLASS_COUNTS
     }
     return lambda texts, classes: models[classes](texts, classes)
 

@@ -27,7 +27,7 @@ from lexloop.nodes.evaluate.correctness import (
     GOOD,
     HIGHEST,
     LOWEST,
-    Weights,
+    GradeWeights,
     on_scale,
     signs_of,
 )
@@ -70,7 +70,7 @@ def read_all(rows: Sequence[Row]) -> Floats:
     return np.array([astuple(sign) for sign in signs], dtype=np.float64)
 
 
-def fit(rows: Sequence[Row], signs: Floats) -> Weights:
+def fit(rows: Sequence[Row], signs: Floats) -> GradeWeights:
     """The weights.
 
     Args:
@@ -92,7 +92,7 @@ def fit(rows: Sequence[Row], signs: Floats) -> Weights:
     values = _values(intercept, weights, signs[recorded])
     share = float(np.average(targets[recorded] >= (GOOD - LOWEST) / (HIGHEST - LOWEST)))
     good = float(np.clip(np.quantile(values, 1.0 - share), LOWEST + 0.01, HIGHEST - 0.01))
-    return Weights(intercept, tuple(weights.tolist()), good)
+    return GradeWeights(intercept, tuple(weights.tolist()), good)
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def _values(intercept: float, weights: Floats, signs: Floats) -> Floats:
     return values
 
 
-def scores(weights: Weights, signs: Floats) -> Floats:
+def scores(weights: GradeWeights, signs: Floats) -> Floats:
     """What the judge gives rows with these signs."""
     values = _values(weights.intercept, np.array(weights.weights), signs)
     return np.array([on_scale(float(value), weights.good) for value in values])
@@ -174,7 +174,7 @@ def cross_validated(rows: Sequence[Row], signs: Floats, seeds: int = _SEEDS) -> 
     return total / seeds
 
 
-def as_json(weights: Weights) -> dict[str, Any]:
+def as_json(weights: GradeWeights) -> dict[str, Any]:
     """The weights in the form that the judge reads, to four decimals."""
     numbers = [round(float(value), 4) + 0.0 for value in weights.weights]
     return {

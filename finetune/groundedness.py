@@ -23,10 +23,9 @@ from lexloop.core.files import write_text
 from lexloop.evaluation.jsonl import read_jsonl
 from lexloop.finetune.logistic import Floats, balanced, evened, logistic, out_of_fold, stored
 from lexloop.models.embedding import Embedder, Vectors
-from lexloop.nodes.evaluate.claim_signs import ClaimSigns, read_claim_signs
 from lexloop.nodes.evaluate.disagreements import disagreements
 from lexloop.nodes.evaluate.evidence import evidence_of
-from lexloop.nodes.evaluate.support import sunk
+from lexloop.nodes.evaluate.support import ClaimSigns, read_claim_signs, sunk
 from lexloop.nodes.weights import Weights
 
 STRENGTH = 1.0

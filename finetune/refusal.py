@@ -27,7 +27,7 @@ from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
 from lexloop.models.embedding import Vectors
 from lexloop.models.trained import load_shipped
-from lexloop.nodes.generate.refusal import order_signs, subject_signs
+from lexloop.nodes.generate.guard import order_signs, subject_signs
 
 FOLDS, STRENGTH, MOST = 10, 3.0, 800
 REFUSED = {"orders": 0.008, "elsewhere": 0.013}

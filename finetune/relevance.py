@@ -30,7 +30,7 @@ from lexloop.finetune.logistic import (
     stored,
 )
 from lexloop.finetune.relevance_rows import Part, Row, read_rows
-from lexloop.nodes.evaluate.relevance_signs import AnswerSigns, ContextSigns
+from lexloop.nodes.evaluate.embedded import AnswerSigns, ContextSigns
 
 _SIGNS: dict[Part, type[Any]] = {"answer": AnswerSigns, "context": ContextSigns}
 _STRENGTH = 1.0

@@ -23,9 +23,8 @@ from lexloop.evaluation.gold import GoldQuestion, read_gold
 from lexloop.graph.build import build_graph
 from lexloop.graph.components import choose
 from lexloop.models.trained import load_shipped
-from lexloop.nodes.evaluate.claims import claims_of
 from lexloop.nodes.evaluate.embedded import answer_signs, context_signs, evidence_in
-from lexloop.nodes.evaluate.support import ClaimSupport
+from lexloop.nodes.evaluate.support import ClaimSupport, claims_of
 from lexloop.nodes.relevance import understand
 
 Part = Literal["answer", "context", "groundedness"]
@@ -102,7 +101,7 @@ class _Reader:
 
     def __init__(self, view: View) -> None:
         self._whole = view
-        self._support = ClaimSupport.load(view.embed)
+        self._support = ClaimSupport(view.embed)
 
     def of(self, run: _Run, others: dict[str, _Run]) -> Iterator[Row]:
         """All pairs of one question that its documents answer.
@@ -140,7 +139,7 @@ class _Reader:
     def context(self, run: _Run, found: _Run, kind: str, right: bool) -> Iterator[Row]:
         """The question with the passages found in another run."""
         asked = understand(run.standalone, self._whole)
-        signs = context_signs(asked, evidence_in(found.passages, self._whole), self._whole)
+        signs = context_signs(asked, evidence_in(found.passages, self._whole))
         if signs:
             yield Row("context", kind, right, run.gold.question, astuple(signs))
 

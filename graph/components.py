@@ -63,13 +63,13 @@ def choose(settings: Settings, collection: Collection, chat: ChatModel | None) -
 @lru_cache(maxsize=2)
 def _classifier(kind: str, name: str) -> ComplexityClassifier:
     if kind == "transformer":
-        from lexloop.nodes.classify.transformer import TransformerClassifier
+        from lexloop.nodes.classify.transformers import TransformerClassifier
 
-        return TransformerClassifier.load(name)
+        return TransformerClassifier(name)
     if kind == "zero_shot":
-        from lexloop.nodes.classify.zero_shot import ZeroShotClassifier
+        from lexloop.nodes.classify.transformers import ZeroShotClassifier
 
-        return ZeroShotClassifier.load(name)
+        return ZeroShotClassifier(name)
     from lexloop.nodes.classify.linear import LinearClassifier
 
     shipped = Path(str(resources.files("lexloop.data"))) / "classifier"
@@ -99,7 +99,7 @@ def _rewriter(settings: Settings, view: View, chat: ChatModel | None) -> Rewrite
 
 
 def _reranker(settings: Settings, view: View) -> Reranker:
-    from lexloop.nodes.rerank.features import FeatureReranker, NoReranker
+    from lexloop.nodes.rerank.rerankers import FeatureReranker, NoReranker
 
     kind, name = _parts(settings.retrieval.reranker)
     if settings.retrieval.source == "none" or kind == "none":
@@ -111,7 +111,7 @@ def _reranker(settings: Settings, view: View) -> Reranker:
 
 @lru_cache(maxsize=2)
 def _cross_encoder(name: str) -> Reranker:
-    from lexloop.nodes.rerank.cross_encoder import CrossEncoderReranker
+    from lexloop.nodes.rerank.rerankers import CrossEncoderReranker
 
     return CrossEncoderReranker(name)
 
@@ -138,8 +138,7 @@ def _generator(settings: Settings, view: View, chat: ChatModel | None) -> Genera
 
 
 def _guard(settings: Settings, collection: Collection, view: View, chat: ChatModel | None) -> Guard:
-    from lexloop.nodes.generate.guard import PromptGuard, QuestionGuard
-    from lexloop.nodes.generate.refusal import Refusal
+    from lexloop.nodes.generate.guard import PromptGuard, QuestionGuard, Refusal
 
     if chat_for("generator", settings.answer.generator, chat):
         return PromptGuard(view.embed, settings.answer.max_prompt_similarity)
@@ -166,6 +165,6 @@ def _engineer(settings: Settings, chat: ChatModel | None) -> PromptEngineer:
         from lexloop.nodes.engineer_prompt.model import ModelPromptEngineer
 
         return ModelPromptEngineer(model)
-    from lexloop.nodes.engineer_prompt.rules import RuleEngineer
+    from lexloop.nodes.engineer_prompt.node import RuleEngineer
 
     return RuleEngineer(guides=chat_for("generator", settings.answer.generator, chat) is not None)

@@ -12,7 +12,7 @@ from langchain_core.runnables import RunnableConfig
 from lexloop.models.audience import passes_on
 from lexloop.models.chat import Token
 from lexloop.models.request import ChatRequest
-from lexloop.nodes.guardrail import recites
+from lexloop.nodes.generate.guard import recites
 
 Writer = Callable[[Any], None]
 _SENTENCE_ENDS = ".!?\n"

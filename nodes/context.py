@@ -1,9 +1,11 @@
 """What the nodes get from outside: all that can be exchanged, and what it gives back."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from lexloop.core.hits import Hit
+from lexloop.core.metadata import Metadata
 from lexloop.core.settings import Settings
 from lexloop.core.types import (
     ABSTENTION,
@@ -16,13 +18,75 @@ from lexloop.core.types import (
     Passage,
     Plan,
     Pointed,
-    Reading,
+    PointedUnit,
     Triplet,
     Turn,
 )
-from lexloop.corpus.knowledge.graph import KnowledgeGraph
+from lexloop.corpus.index.view import View
+from lexloop.corpus.structure.tree import Tree
 from lexloop.models.chat import ChatModel
-from lexloop.nodes.backend import Backend
+from lexloop.models.embedding import Vectors
+
+
+class Backend(Protocol):
+    """Searches in batches and fuses nothing; on this machine or on a server.
+
+    It is made for one asker. What every implementation keeps to, one that asks Elasticsearch
+    included:
+
+    - The asker's filters hold before the cut: each list has the best ``limit`` of what they admit.
+      Whoever filters what came back instead returns too little, or the wrong documents. What they
+      do not admit is not there for ``chunks`` and ``metadata`` either.
+    - Scores are the signal's own: BM25 as it was summed, and the cosine in [-1, 1]. A server that
+      shifts or scales them (Elasticsearch returns (1 + cosine) / 2) is undone here, since linear
+      fusion adds the two. They are finite built-in floats.
+    - A batch is one call, and one request to a server: one list per query, in the order of the
+      queries, empty where nothing was found.
+    - A list is best first and has every chunk once, by its best window. Equal scores may come in
+      any order; those that would straddle the cut come in the same order every time.
+    - Ids name the same chunk in both signals and in ``chunks``, and a document has the same name
+      in hits and in ``metadata``.
+    """
+
+    def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
+        """For each query the best chunks by BM25, best first; those that score 0 are left out."""
+        ...
+
+    def search_vector(self, queries: list[str], limit: int) -> list[list[Hit]]:
+        """For each query at most ``limit`` chunks by cosine, best first."""
+        ...
+
+    def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
+        """The best cosine of each token of a question in each chunk, shape (tokens, chunks).
+
+        MaxSim is the mean over the tokens. None where no token vectors are kept.
+        """
+        ...
+
+    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
+        """The chunks with these ids, in this order; one removed meanwhile may be missing."""
+        ...
+
+    def defining(self, terms: Sequence[str]) -> list[str]:
+        """The ids of the chunks in which these terms are defined; at most 12."""
+        ...
+
+    def metadata(self, documents: Collection[str]) -> dict[str, Metadata]:
+        """What is known of these documents, by name; asked only where a fusion reads it."""
+        ...
+
+    def pointed(self, question: str) -> Pointed:
+        """What a question points to by its number; nothing where no structure is kept."""
+        ...
+
+    def tree_of(self, document: str) -> Tree | None:
+        """A document's tree; None where there is no such document."""
+        ...
+
+    def chunks_over(self, unit: PointedUnit) -> Iterator[str]:
+        """The ids of the chunks that hold a unit's words, in order."""
+        ...
+
 
 TextOf = Callable[[str], str | None]
 """From the name of a document to its text; None where an asker may not see it."""
@@ -38,62 +102,24 @@ class ComplexityClassifier(Protocol):
 
 @dataclass(frozen=True)
 class Rewriting:
-    """What retrieval is given: ``queries`` holds at most Q sub-queries, without duplicates.
-
-    ``topical`` is a follow-up as it was asked with the words of its topic, by which passages are
-    ranked beside; nothing where there is none.
-    """
+    """What retrieval is given."""
 
     standalone: str
-    queries: list[str]
+    queries: list[str]  # at most Q sub-queries, without duplicates
     keywords: list[str]
+    # a follow-up as it was asked with the words of its topic, by which passages are ranked beside
     topical: str = ""
 
 
 class Rewriter(Protocol):
-    """Makes a question fit for retrieval.
+    """Makes a question fit for retrieval."""
 
-    ``translates`` says whether it puts a question into the language of the documents.
-    """
-
-    translates: bool
+    translates: bool  # whether it puts a question into the language of the documents
 
     async def rewrite(
         self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
     ) -> Rewriting:
         """Resolve follow-ups, split into at most ``plan['Q']`` queries, name the keywords."""
-        ...
-
-
-class Wording(Protocol):
-    """What the documents say."""
-
-    def place_of(self, quote: str) -> tuple[str, str]:
-        """The heading and the label of the provision that a quote is from; "" where it has none."""
-        ...
-
-    def read(self, text: str) -> tuple[str, list[Reading]]:
-        """The text, slips of the finger read as words of the documents, and which as which."""
-        ...
-
-    def languages(self) -> list[str]:
-        """The languages of the documents; none where they are not known."""
-        ...
-
-    def other_language(self, question: str) -> str:
-        """The language of a question where it is none of the documents'; nothing where it is."""
-        ...
-
-
-class GraphSource(Protocol):
-    """What the walk needs of the documents that an asker may see."""
-
-    def graph(self) -> KnowledgeGraph:
-        """The graph that their triplets alone make."""
-        ...
-
-    def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
-        """The chunks with these ids, in the order asked for."""
         ...
 
 
@@ -107,23 +133,18 @@ class Reranker(Protocol):
 
 @dataclass(frozen=True)
 class Draft:
-    """An answer with its citations; an abstention has none.
-
-    ``told`` are the lines of the answer that code read off a document's structure: quotes of
-    whole provisions, and what is not there. Only code fills it in. ``quoted`` are the chunks of
-    what is quoted whole: they are passages of the answer, were they among those given or not.
-    ``answers`` is how likely it is that the draft answers the question, None where nobody says;
-    ``unanswered`` are the parts of the question that it does not answer;
-    ``near`` is what an abstention has nearest to an answer.
-    """
+    """An answer with its citations; an abstention has none."""
 
     answer: str
     citations: list[Citation] = field(default_factory=list)
+    # the lines that code read off a document's structure: quotes of whole provisions, and what is
+    # not there; only code fills it in
     told: list[str] = field(default_factory=list)
+    # the chunks of what is quoted whole: passages of the answer, were they among those given or not
     quoted: list[Chunk] = field(default_factory=list)
-    answers: float | None = None
-    unanswered: list[str] = field(default_factory=list)
-    near: list[Citation] = field(default_factory=list)
+    answers: float | None = None  # how likely it answers the question; None where nobody says
+    unanswered: list[str] = field(default_factory=list)  # the parts of the question
+    near: list[Citation] = field(default_factory=list)  # what comes nearest to an answer
 
     @property
     def abstained(self) -> bool:
@@ -132,12 +153,9 @@ class Draft:
 
 
 class Generator(Protocol):
-    """Writes an answer from numbered passages.
+    """Writes an answer from numbered passages."""
 
-    ``instructions`` is the system prompt it works under; empty where there is none.
-    """
-
-    instructions: str
+    instructions: str  # the system prompt that it works under; empty where there is none
 
     async def generate(
         self,
@@ -170,29 +188,30 @@ class Guard(Protocol):
         ...
 
 
+TRIAD: tuple[Literal["context_relevance", "answer_relevance", "groundedness"], ...] = (
+    "context_relevance",
+    "answer_relevance",
+    "groundedness",
+)
+"""The scores of LQ-RAG, section III."""
+
+
 @dataclass(frozen=True)
 class Judgement:
-    """Three scores in [0, 1] (the triad of LQ-RAG); None where one could not be resolved.
-
-    ``answers`` is how likely it is that the answer answers the question; None where nobody says.
-    """
+    """Three scores in [0, 1] (the triad of LQ-RAG); None where one could not be resolved."""
 
     answer_relevance: float | None
     context_relevance: float | None
     groundedness: float | None
     reasons: list[str] = field(default_factory=list)
-    answers: float | None = None
+    answers: float | None = None  # how likely the answer answers; None where nobody says
 
 
 class Judge(Protocol):
     """Scores an answer against its question and its passages."""
 
     async def judge(
-        self,
-        question: str,
-        passages: list[Passage],
-        answer: str,
-        answers: float | None = None,
+        self, question: str, passages: list[Passage], answer: str, answers: float | None = None
     ) -> Judgement:
         """Judge ``answer`` (with its [n] markers) to ``question``, written from ``passages``.
 
@@ -205,11 +224,9 @@ class PromptEngineer(Protocol):
     """Rewords a question after an attempt that did not pass (LQ-RAG algorithm 3)."""
 
     async def advise(self, asked: str, attempts: list[Attempt]) -> Advice:
-        """Advice for the next attempt.
+        """Advice for the next attempt; the last of those so far has the verdict to react to.
 
-        Args:
-            asked: The question as the user meant it, standing alone.
-            attempts: What was tried so far, the last one with the verdict to react to.
+        ``asked`` is the question as the user meant it, standing alone.
         """
         ...
 
@@ -222,19 +239,15 @@ class PromptEngineer(Protocol):
 class Context:
     """The context of a run, as its settings choose it; a node reads it off its runtime.
 
-    ``snapshot`` tells the state of the corpus from an earlier or a later one.
-
-    ``wording``, ``backend``, ``graph_source``, ``judge`` and ``text_of`` are None where the
-    settings leave the step out. Where the settings allow it, ``fallback`` stands in for a failing
-    chat model and ``unembedded`` for a failing embedder.
+    What is None is left out by the settings.
     """
 
     settings: Settings
     classifier: ComplexityClassifier
     rewriter: Rewriter
-    wording: Wording | None
+    wording: View | None
     backend: Backend | None
-    graph_source: GraphSource | None
+    graph_source: View | None
     reranker: Reranker
     generator: Generator
     guard: Guard
@@ -242,7 +255,7 @@ class Context:
     text_of: TextOf | None
     engineer: PromptEngineer
     chat: ChatModel | None = None
-    fallback: "Context | None" = None
-    unembedded: "Context | None" = None
+    fallback: "Context | None" = None  # stands in for a failing chat model, where settings allow it
+    unembedded: "Context | None" = None  # stands in for a failing embedder
     degraded: list[Degradation] = field(default_factory=list)
-    snapshot: str = ""
+    snapshot: str = ""  # tells the state of the corpus from an earlier or a later one

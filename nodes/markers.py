@@ -20,19 +20,14 @@ _VERDICT = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class CitedSentence:
-    """A sentence of an answer and the passages that it rests on.
+    """A sentence of an answer and the passages that it rests on."""
 
-    Args:
-        text: Its words: markers and emphasis are out, and the number of a list item is a dash.
-        numbers: The passages that its markers name, in order.
-        led: How many list items or sentences it leads in, where it is a line before a list, a
-            heading, or a bare yes or no; 0 for any other.
-        support: The passages that those cite, which it needs no markers of its own for.
-    """
-
-    text: str
-    numbers: tuple[int, ...]
+    text: str  # its words: markers and emphasis are out, and the number of a list item is a dash
+    numbers: tuple[int, ...]  # the passages that its markers name, in order
+    # how many list items or sentences it leads in, where it is a line before a list, a heading, or
+    # a bare yes or no; 0 for any other
     led: int = 0
+    # the passages that those cite, which it needs no markers of its own for
     support: tuple[int, ...] = ()
 
     @property
@@ -54,9 +49,8 @@ def cited_sentences(answer: str) -> list[CitedSentence]:
     found: list[CitedSentence] = []
     labels: list[bool] = []
     for start, end in itertools.pairwise([*edges, len(answer)]):
-        markers = MARKER.findall(answer[start:end])
-        numbers = dict.fromkeys(n for marker in markers for n in marker_numbers(marker))
-        found.append(CitedSentence(" ".join(bare[start:end].split()), tuple(numbers)))
+        numbers = tuple(dict.fromkeys(numbers_in(answer[start:end])))
+        found.append(CitedSentence(" ".join(bare[start:end].split()), numbers))
         labels.append(_LABEL.fullmatch(answer[start:end]) is not None)
     return _with_support(found, labels)
 
@@ -112,6 +106,11 @@ def _leads_in(text: str, following: CitedSentence) -> bool:
 
 def _is_item(text: str) -> bool:
     return text.startswith("|") or LIST_ITEM.match(text) is not None
+
+
+def numbers_in(text: str) -> list[int]:
+    """The passage numbers of every marker in a text, in order."""
+    return [n for marker in MARKER.findall(text) for n in marker_numbers(marker)]
 
 
 def marker_numbers(marker: str) -> list[int]:

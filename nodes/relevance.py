@@ -6,9 +6,10 @@ passage chosen for a statement is the passage that statement is quoted from.
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Protocol
 
 import numpy as np
@@ -17,10 +18,34 @@ from numpy.typing import NDArray
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.text.tokens import term_set, tokenize
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.definition import asked_definition, defines
-from lexloop.nodes.leaning import without_context
-from lexloop.nodes.question import asks_for_several, question_parts
+from lexloop.nodes.question import asks_for_several, question_parts, without_context
 
+_ASKED = re.compile(
+    r"(?:definitions? of|meanings? of|what (?:is|are)|what do(?:es)?|what constitutes"
+    r"|how (?:is|are)|\bdefine)\s++"
+    r"(?:(?:the )?(?:terms?|phrase|word|definition of|meaning of)\s++)?(?:an? |the )?"
+    r"(?P<open>['\"‘“])?(?P<term>[\w\-,/ ]{3,60}?)['\"’”]?"
+    r"(?=(?<!\s)\s+(?:mean|refer|is\b|in the|according|that\b|defined|under\b|for\b|signif|here\b"
+    r"|and\s+(?:wh\w+|how|is|are|do|does|can|could|must|should|may|the|its|their|in)\b)"
+    r"|[?,.;:]|$)",
+    re.IGNORECASE,
+)
+_SURELY = re.compile(r"defin|meaning|\bmeans?\b|refers? to|constitutes|\bthe term", re.IGNORECASE)
+_PLAIN = re.compile(
+    r"what (?:is an? |are (?!the )|is (?=[\w\-]+ ))[\w\- ]{3,40}\??$", re.IGNORECASE
+)
+_ATTRIBUTE = re.compile(
+    r"""\b(?:requirements?|purposes?|calculations?|difference\w*|relationship|deadlines?|penalt\w+
+    |dates?|changes?|criteria|roles?|consequences?|conditions?|options?|steps?|rules?|exceptions?
+    |exclusions?|obligations?|duties|duty|notices?|similarit\w+|information|process|procedures?
+    |types?|examples?|factors?|limits?|fines?|fees?|amounts?|reasons?|objective|goal|points?|main
+    |minimum|maximum|specific|impact|importance|benefits?|implications?|time\w*|responsibilit\w+
+    |it|they|them|this|that|needed|required|included|published|used|process|alternatives?|ways?
+    |methods?|name|address|number|cost|price|age|average|their|its|our|your|my|his|her|left|next
+|happen\w*|wrong|new|additional|other|add)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_MAX_WORDS = 6
 CLOSENESS, PART, COVERAGE, DEFINITION, NEWS, CENTRE = 0.7, 0.15, 0.15, 0.1, 0.05, 0.4
 LIST, EXCEPTION = 0.12, 0.1
 """Weights of the measure, set on the development questions of LL144 and on the gold questions of
@@ -36,6 +61,39 @@ _EXCEPTS = re.compile(
     re.IGNORECASE,
 )
 _TABLE_ROW = re.compile(r"\|.*\|")
+
+
+@lru_cache(maxsize=256)
+def asked_definition(part: str) -> str | None:
+    """The term whose definition a question asks for, if it surely does.
+
+    "What is a bias audit?" asks for one; "What are the requirements?" does not.
+    """
+    found = _ASKED.search(part)
+    if found is None:
+        return None
+    term = found["term"].strip()
+    if len(term.split()) > _MAX_WORDS or (_ATTRIBUTE.search(term) and not found["open"]):
+        return None
+    surely = found["open"] is not None or _SURELY.search(part) or _PLAIN.match(part.strip())
+    return term if surely else None
+
+
+def defines(term: str, text: str) -> bool:
+    """Whether ``text`` says what ``term`` means, or what it includes."""
+    return _definition_of(term.lower()).search(text) is not None
+
+
+@lru_cache(maxsize=256)
+def _definition_of(term: str) -> re.Pattern[str]:
+    stem = re.escape(re.sub(r"(?:ing|ed|(?<!s)s)$", "", term) if len(term) > 5 else term)
+    return re.compile(
+        rf"(?:^|[\"“‘'.:;]|\bterm )\s*(?:an? |the )?[\"“‘']?{stem}\w{{0,3}}[\"”’']?,?"
+        r"(?:\s+(?:or|\()[^.]{0,60}?)?\s+"
+        r"(?:means?|refers? to|is|are|does not include|do not include|includes?|shall mean"
+        r"|can be|may take|stands? for)\b",
+        re.IGNORECASE,
+    )
 
 
 class Sources(Protocol):
@@ -71,26 +129,18 @@ class Sources(Protocol):
 
 @dataclass(frozen=True)
 class Asked:
-    """A question taken apart.
+    """A question taken apart."""
 
-    Args:
-        question: As it was asked, standing alone.
-        parts: Each thing that is asked.
-        vectors: Unit vectors of the whole question, its core, then each part.
-        terms: The search terms of each part.
-        definitions: Per part the term whose definition it asks for, if it does.
-    """
+    question: str  # as it was asked, standing alone
+    parts: Sequence[str]  # each thing that is asked
+    vectors: Vectors  # unit vectors of the whole question, its core, then each part
+    terms: list[dict[str, float]]  # the search terms of each part, each with its rarity
+    definitions: list[str | None]  # per part the term whose definition it asks for, if it does
 
-    question: str
-    parts: list[str]
-    vectors: Vectors
-    terms: list[frozenset[str]]
-    definitions: list[str | None]
-
-    @property
-    def all_terms(self) -> frozenset[str]:
-        """The search terms of all parts."""
-        return frozenset().union(*self.terms)
+    @cached_property
+    def all_terms(self) -> dict[str, float]:
+        """The search terms of all parts, each with its rarity."""
+        return dict(chain.from_iterable(part.items() for part in self.terms))
 
     @property
     def vague(self) -> bool:
@@ -105,16 +155,16 @@ def understand(question: str, sources: Sources) -> Asked:
         question=question,
         parts=parts,
         vectors=sources.embed([question, " ".join(parts), *parts]),
-        terms=[term_set(part) for part in parts],
+        terms=[{term: sources.rarity(term) for term in term_set(part)} for part in parts],
         definitions=[asked_definition(part) for part in parts],
     )
 
 
-def coverage(wanted: frozenset[str], held: frozenset[str], sources: Sources) -> float:
-    """The share of the wanted terms, weighted by rarity, that ``held`` has; 1 for none wanted."""
+def coverage(wanted: Mapping[str, float], held: Set[str]) -> float:
+    """The share of terms, weighted by their rarity, that ``held`` has; 1 where none are wanted."""
     # exact sums: the order of a set differs from process to process, and an answer must not
-    total = math.fsum(sources.rarity(term) for term in wanted)
-    return math.fsum(sources.rarity(term) for term in wanted & held) / total if total else 1.0
+    total = math.fsum(wanted.values())
+    return math.fsum(wanted[term] for term in wanted.keys() & held) / total if total else 1.0
 
 
 @lru_cache(maxsize=1 << 13)
@@ -128,11 +178,7 @@ def relevance(
 ) -> NDArray[np.float32]:
     """The relevance of statements to each part of a question, shape (parts, len(found)).
 
-    Args:
-        asked: The question.
-        found: The statements.
-        vectors: Their unit vectors, shape (len(found), dimension).
-        sources: Where rarity is known.
+    ``vectors`` are the statements' unit vectors, shape (len(found), dimension).
     """
     texts = [statement.text for statement in found]
     listed = np.array([statement.points > 0 for statement in found], dtype=np.bool_)
@@ -141,7 +187,7 @@ def relevance(
     cosines = asked.vectors @ vectors.T
     closeness = cosines[:2].max(axis=0)
     held = [_terms(statement.lead, statement.own) for statement in found]
-    known = asked.all_terms
+    known = asked.all_terms.keys()
     news = np.array([min(len(terms - known), _ENOUGH_NEWS) / _ENOUGH_NEWS for terms in held])
     news = np.maximum(news, listed)  # the points of a list are not in its text
     rows = np.array([bool(_TABLE_ROW.search(text)) for text in texts])
@@ -150,7 +196,7 @@ def relevance(
         shared = shared + CENTRE * (vectors @ sources.centre())
     scores = np.empty((len(asked.parts), len(texts)), dtype=np.float32)
     for row, (terms, wanted) in enumerate(zip(asked.terms, asked.definitions, strict=True)):
-        covered = np.array([coverage(terms, has, sources) for has in held])
+        covered = np.array([coverage(terms, has) for has in held])
         defining = np.array([defines(wanted, text) for text in texts]) if wanted else 0.0
         scores[row] = (
             CLOSENESS * closeness

@@ -2,13 +2,15 @@
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from importlib import resources
-from typing import Any
+from typing import Any, TypeVar
 
 from lexloop.core.errors import DataError
+
+Read = TypeVar("Read")
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,23 @@ class Weights:
     intercept: float
     weights: tuple[float, ...]
 
+    @staticmethod
+    def of(stored: Any, signs: type[Any]) -> "Weights":
+        """The weights in the form of the files of ``data/judges``, for the fields of ``signs``.
+
+        Raises:
+            KeyError, TypeError, ValueError: They have another form, or are for other signs.
+        """
+        names = [field.name for field in fields(signs)]
+        if list(stored["weights"]) != names:
+            raise ValueError(f"the weights are for {list(stored['weights'])}, not for {names}")
+        found = Weights(
+            float(stored["intercept"]), tuple(float(stored["weights"][name]) for name in names)
+        )
+        if not all(map(math.isfinite, (found.intercept, *found.weights))):
+            raise ValueError("a weight is no finite number")
+        return found
+
     def probability(self, signs: Sequence[float]) -> float:
         """The logistic function of the weighted signs, in [0, 1]."""
         logit = self.intercept + sum(w * x for w, x in zip(self.weights, signs, strict=True))
@@ -31,29 +50,24 @@ class Weights:
 
 @lru_cache
 def load_weights(file: str, part: str, signs: type[Any]) -> Weights:
-    """Weights of ``data/judges``.
-
-    Args:
-        file: The name of the file without its ending.
-        part: Which of the regressions in it.
-        signs: The dataclass whose fields the weights must be named after.
+    """One of the regressions in a file of ``data/judges``, for the fields of ``signs``.
 
     Raises:
         DataError: The file is missing or broken, or its weights are for other signs.
     """
-    source = resources.files("lexloop.data") / "judges" / f"{file}.json"
-    names = [field.name for field in fields(signs)]
+    return read_shipped(f"judges/{file}.json", lambda kept: Weights.of(kept[part], signs))
+
+
+def read_shipped(name: str, read: Callable[[Any], Read]) -> Read:
+    """What ``read`` makes of a JSON file of the package's data.
+
+    Raises:
+        DataError: The file is missing, or has another form.
+    """
+    source = resources.files("lexloop.data") / name
     try:
-        stored = json.loads(source.read_text(encoding="utf-8"))[part]
-        if list(stored["weights"]) != names:
-            raise ValueError(f"the weights are for {list(stored['weights'])}, not for {names}")
-        found = Weights(
-            float(stored["intercept"]), tuple(float(stored["weights"][name]) for name in names)
-        )
-        if not all(map(math.isfinite, (found.intercept, *found.weights))):
-            raise ValueError("a weight is no finite number")
+        return read(json.loads(source.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
-            f"The judge's weights {source} cannot be read: {error}.", "Reinstall lexloop."
+            f"The weights {source} cannot be read: {error}.", "Reinstall lexloop."
         ) from error
-    return found

@@ -9,9 +9,8 @@ import numpy as np
 from lexloop.core.score import Score, Unresolved
 from lexloop.corpus.structure.statements import Statement
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.evaluate.embedded import answer_signs
+from lexloop.nodes.evaluate.embedded import AnswerSigns, answer_signs
 from lexloop.nodes.evaluate.evidence import Embed, Evidence
-from lexloop.nodes.evaluate.relevance_signs import AnswerSigns
 from lexloop.nodes.relevance import understand
 from lexloop.nodes.weights import load_weights
 

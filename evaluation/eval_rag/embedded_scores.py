@@ -18,9 +18,9 @@ from lexloop.evaluation.metrics import text as texts
 from lexloop.evaluation.metrics.bleu import bleu
 from lexloop.evaluation.metrics.similarity import cosine
 from lexloop.models.embedding import Embedder
-from lexloop.nodes.evaluate.claims import claims_of
 from lexloop.nodes.evaluate.correctness import CorrectnessJudge
-from lexloop.nodes.evaluate.support import ClaimSupport, evidence_of
+from lexloop.nodes.evaluate.evidence import evidence_of
+from lexloop.nodes.evaluate.support import ClaimSupport, claims_of
 from lexloop.nodes.markers import without_markers
 
 _AT_ONCE = 500
@@ -83,8 +83,8 @@ class EmbeddedScores:
 
     def __init__(self, embedder: Embedder) -> None:
         self._vectors = KnownVectors(embedder)
-        self._support = ClaimSupport.load(self._vectors.embed)
-        self._correctness = CorrectnessJudge.load(self._vectors.embed)
+        self._support = ClaimSupport(self._vectors.embed)
+        self._correctness = CorrectnessJudge(self._vectors.embed)
         self._relevance_to = AnswerRelevance(self._vectors.embed)
         # one document serves the answers of every system, and other questions too
         self._evidence = lru_cache(_DOCUMENTS)(

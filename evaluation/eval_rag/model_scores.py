@@ -9,8 +9,7 @@ from lexloop.evaluation.eval_rag.answers import Answer
 from lexloop.evaluation.eval_rag.index import Found
 from lexloop.evaluation.model_metrics import Embed, model_metrics
 from lexloop.models.request import Chat
-from lexloop.nodes.evaluate.judges.chat_eval import chat_eval
-from lexloop.nodes.evaluate.judges.fair_eval import fair_eval
+from lexloop.nodes.evaluate.judges import chat_eval, fair_eval
 from lexloop.nodes.markers import without_markers
 
 MOST_TOGETHER = 8

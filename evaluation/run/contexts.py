@@ -8,8 +8,8 @@ from lexloop.evaluation.gold import GoldQuestion
 from lexloop.evaluation.metrics import hypa
 from lexloop.evaluation.run.judges import Kit
 from lexloop.nodes.context import Judgement
-from lexloop.nodes.evaluate.claims import claims_of
-from lexloop.nodes.evaluate.support import Evidence, evidence_of
+from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
+from lexloop.nodes.evaluate.support import claims_of
 
 SUPPORTED = 0.5
 """A claim that is more probably supported than not counts as inferred."""

@@ -80,8 +80,8 @@ class Judges:
         self._counts: dict[tuple[str, str], int] = {}
         self._once = Once()
         self._embed: Embed = self._one_by_one(load_shipped()).embed
-        self._support = ClaimSupport.load(self._embed)
-        self._correctness = CorrectnessJudge.load(self._embed)
+        self._support = ClaimSupport(self._embed)
+        self._correctness = CorrectnessJudge(self._embed)
         self._asker = asker_for(Settings(**judge), connection) if judge else None
 
     def over(self, collection: Collection, access: Filters) -> Kit:

@@ -146,7 +146,7 @@ class Lab:
 
     @cached_property
     def _correctness(self) -> CorrectnessJudge:
-        return CorrectnessJudge.load(self._embedded.embed)
+        return CorrectnessJudge(self._embedded.embed)
 
 
 class _Remembering(Resources):

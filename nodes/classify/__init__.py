@@ -1,1 +1,4 @@
-"""How complex a question is, and so how much it may retrieve."""
+"""How complex a question is, and so how much it may retrieve.
+
+``linear`` ships; ``transformers`` are the paper's; ``plan`` has the tables from class to plan.
+"""

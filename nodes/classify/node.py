@@ -5,12 +5,7 @@ import uuid
 from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.runtime import Runtime
 
-from lexloop.core.conversation import (
-    checked_question,
-    history_turns,
-    message_text,
-    tags_of_thread,
-)
+from lexloop.core.conversation import checked_question, history_turns, message_text, tags_of_thread
 from lexloop.core.errors import QuestionError
 from lexloop.core.state import State, Update
 from lexloop.nodes.classify.plan import chosen_class, plan_for
@@ -19,10 +14,6 @@ from lexloop.nodes.context import Context
 
 def classify(state: State, runtime: Runtime[Context]) -> Update:
     """Open the turn: check the question, plan its retrieval, and reset what the last turn left.
-
-    Args:
-        state: ``question``, or ``messages`` whose last one is the user's.
-        runtime: Its context has the classifier, the settings, and what was missing from the start.
 
     Raises:
         QuestionError: There is no question, or it cannot be used.

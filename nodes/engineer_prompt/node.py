@@ -1,10 +1,13 @@
 """engineer_prompt: what to do differently, given which score was low."""
 
+from collections.abc import Iterator
+
 from langgraph.runtime import Runtime
 
 from lexloop.core.state import State, Update
-from lexloop.core.types import Attempt
-from lexloop.nodes.context import Context
+from lexloop.core.types import Advice, Attempt, Evaluation, Strategy
+from lexloop.nodes.context import TRIAD, Context
+from lexloop.nodes.question import asking_sentences, leans, without_preamble
 
 
 async def engineer_prompt(state: State, runtime: Runtime[Context]) -> Update:
@@ -13,3 +16,73 @@ async def engineer_prompt(state: State, runtime: Runtime[Context]) -> Update:
     advice = await runtime.context.engineer.advise(attempts[0]["question"], attempts)
     noted: Attempt = {**attempts[-1], "advice": advice}
     return {"advice": advice, "attempts": [*attempts[:-1], noted]}
+
+
+_GUIDANCE = {
+    "answer_relevance": "Answer the question itself, part by part, and leave out the rest.",
+    "context_relevance": "Use only passages that speak of what is asked.",
+    "groundedness": "Stay with the words of the passages; leave out what they do not say.",
+}
+
+
+class RuleEngineer:
+    """Advises without a model.
+
+    ``guides`` says whether whoever writes the answers heeds guidance, as a model does.
+    """
+
+    def __init__(self, guides: bool = True) -> None:
+        self._guides = guides
+
+    async def advise(self, asked: str, attempts: list[Attempt]) -> Advice:
+        """What suits the signs of the last attempt and was not yet tried for this question."""
+        left = self._left(asked, attempts)
+        advice = advised(left[0] if left else "broaden", asked)
+        if self._guides:
+            advice["guidance"] = _GUIDANCE[weakest(attempts[-1]["evaluation"])]
+        return advice
+
+    def has_more(self, asked: str, attempts: list[Attempt]) -> bool:
+        """Whether guidance may help, or another reading of the question was not yet tried.
+
+        Other passages alone mend as many answers as they harm (``benchmarks/loop.py --each``).
+        """
+        return self._guides or "reread" in self._left(asked, attempts)
+
+    def _left(self, asked: str, attempts: list[Attempt]) -> list[Strategy]:
+        tried = {a["advice"]["strategy"] for a in attempts if "advice" in a}
+        return [strategy for strategy in _suited(asked, attempts[-1]) if strategy not in tried]
+
+
+def advised(strategy: Strategy, asked: str) -> Advice:
+    """The advice to follow a strategy, without guidance."""
+    question = _without_story(asked) if strategy == "reread" else asked
+    return {"question": question, "queries": [], "guidance": "", "strategy": strategy}
+
+
+def _suited(asked: str, last: Attempt) -> Iterator[Strategy]:
+    """The strategies that may help after an attempt, the likeliest first."""
+    missed = last["abstained"] or weakest(last["evaluation"]) == "context_relevance"
+    if missed and _without_story(asked) != asked:
+        yield "reread"
+    yield "whole"
+    if any(passage.get("supporting") for passage in last["passages"]):
+        yield "operative"
+    yield "broaden"
+
+
+def _without_story(asked: str) -> str:
+    """Only the sentences that ask, without who asks and how politely.
+
+    The question itself where they need the story to be understood.
+    """
+    bare = [without_preamble(sentence) for sentence in asking_sentences(asked)]
+    return " ".join(bare) if bare and not leans(bare[0]) else asked
+
+
+def weakest(evaluation: Evaluation) -> str:
+    """The score that failed worst; unverified citations are a failure of groundedness."""
+    if not evaluation["citations_verified"]:
+        return "groundedness"
+    scores = {name: evaluation[name] for name in TRIAD}
+    return min(TRIAD, key=lambda name: -1.0 if scores[name] is None else float(scores[name] or 0))

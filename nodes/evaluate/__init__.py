@@ -1,1 +1,5 @@
-"""Three scores, the checks of citations, and the verdict."""
+"""Three scores, the checks of citations, and the verdict.
+
+The node's judges are ``embedded`` (with ``support`` of each claim) and ``model``; ``correctness``
+and ``judges`` score answers for the evaluation.
+"""

@@ -4,18 +4,70 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from lexloop.corpus.text.tokens import tokenize, words
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.evaluate.declining import share_declining
-from lexloop.nodes.evaluate.facts import facts, states
-from lexloop.nodes.evaluate.negations import denied
+from lexloop.nodes.evaluate.disagreements import denied
+from lexloop.nodes.evaluate.evidence import clipped, facts, share, states
 from lexloop.nodes.markers import MARKER, cited_sentences
+
+_NOT = r"(?:\bnot\b|n['’]t\b)"
+_ADVERB = r"(?:\w+ly )?"
+_SOURCE = (
+    r"(?:context|text|documents?|passages?|information|excerpts?|materials?|sources?|laws?|code"
+    r"|regulations?|rules?|(?:sub)?chapters?|sections?)"
+)
+_SAY = (
+    r"(?:mention|specify|provide|contain|include|say|state|cover|address|answer|discuss|give"
+    r"|list|define|detail|indicate)"
+)
+_SAID = (
+    r"(?:mentioned|specified|provided|stated|addressed|given|available|listed|found"
+    r"|known|answered)"
+)
+_TOLD = r"(?:information|mention|details?|indication|explanation|reference to)"
+_DECLINING = re.compile(
+    "|".join(
+        (
+            rf"\b{_SOURCE}\b.{{0,60}}?\b(?:does|do|did)\s?{_NOT} {_ADVERB}{_SAY}\b",
+            rf"\b{_SOURCE}\b.{{0,60}}?\b{_SAY}s? nothing\b",
+            rf"\b{_SOURCE}\b.{{0,60}}?\b(?:is|are) silent\b",
+            rf"\b(?:is|are|was|were)\s?{_NOT} {_ADVERB}{_SAID}\b",
+            rf"\b(?:no|insufficient|not enough|lacks?) (?:\w+ )?{_TOLD}\b",
+            r"\b(?:cannot|can not|can['’]t|unable to|(?:not able|not possible) to)"
+            rf" (?:be )?{_ADVERB}(?:answer|find|provide|determine|locate|tell)",
+            rf"\bI (?:do|did|could)\s?{_NOT} (?:know|find|have (?:\w+ )?(?:access|information"
+            r"|context|the context))\b",
+            r"\b(?:I|please|you) (?:\w+ )?(?:provide|need) (?:me with )?"
+            r"(?:more|additional|further) (?:\w+ )?(?:context|information|details)\b",
+        )
+    ),
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(r"\b(?:if|unless|when|where|whether)\b", re.IGNORECASE)
+_LONGEST_SENTENCE = 2000  # keeps the cost linear in hostile text
+
+
+def declines(sentence: str) -> bool:
+    """Whether a sentence says that something is not known, not given or cannot be answered.
+
+    What comes after "if" or "unless" is a condition of the law and not the writer's own excuse.
+    """
+    head = sentence[:_LONGEST_SENTENCE]
+    found = _DECLINING.search(head)
+    return found is not None and not _CONDITION.search(head[: found.start()])
+
+
+def share_declining(sentences: list[str]) -> float:
+    """The share of the sentences that decline: 1 for a refusal, 0 for an answer."""
+    if not sentences:
+        return 0.0
+    return sum(map(declines, sentences)) / len(sentences)
+
 
 Term = TypeVar("Term")
 _VERDICT = re.compile(r"(?<!\W)\W*(yes\b|no(?=\s*(?:[,.;:–—-]|$)))", re.IGNORECASE)
@@ -33,49 +85,33 @@ class Signs:
 
     Every sign but the last is in [0, 1], and each is worded so that more of it can only
     raise the score, or only lower it. "New" is what the question does not already say.
-
-    Args:
-        pair_recall: ROUGE-2 recall over stemmed content words (Lin 2004, section 3).
-        pair_precision: ROUGE-2 precision.
-        word_recall: ROUGE-1 recall.
-        new_recall: The share of the reference's new terms that the answer has.
-        new_precision: The share of the answer's new terms that the reference has.
-        claims_covered: The mean, over the reference's sentences, of the best share of its terms
-            in one sentence of the answer.
-        new_meaning: The cosine of the two texts, the direction of the question taken out of both.
-        on_question: The cosine of the answer with the question.
-        declined_rightly: The share of the answer that declines, where the reference declines.
-        numbers_missing: The share of the reference's new numbers and months that are not stated.
-        other_number: Whether one is missing and the sentence of the answer that says the same has
-            another one.
-        opposed: Whether one opens with yes and the other with no.
-        undecided: Whether the reference opens with yes or no and the answer does not.
-        negated: The share of the reference's sentences that the answer says with a term negated
-            that is not in the reference, or the reverse.
-        declined_wrongly: The share of the answer that declines, where the reference answers.
-        declined_partly: Whether any of it does, where the reference answers.
-        answered_wrongly: Whether the answer declines nothing, where the reference declines.
-        shorter: The logarithm of how much shorter the answer is; 0 for a longer one.
     """
 
-    pair_recall: float
-    pair_precision: float
-    word_recall: float
-    new_recall: float
-    new_precision: float
+    pair_recall: float  # ROUGE-2 recall over stemmed content words (Lin 2004, section 3)
+    pair_precision: float  # ROUGE-2 precision
+    word_recall: float  # ROUGE-1 recall
+    new_recall: float  # the share of the reference's new terms that the answer has
+    new_precision: float  # the share of the answer's new terms that the reference has
+    # the mean, over the reference's sentences, of the best share of its terms in one sentence of
+    # the answer
     claims_covered: float
+    # the cosine of the two texts, the direction of the question taken out of both
     new_meaning: float
-    on_question: float
-    declined_rightly: float
+    on_question: float  # the cosine of the answer with the question
+    declined_rightly: float  # the share of the answer that declines, where the reference declines
+    # the share of the reference's new numbers and months that are not stated
     numbers_missing: float
+    # whether one is missing and the sentence of the answer that says the same has another one
     other_number: float
-    opposed: float
-    undecided: float
+    opposed: float  # whether one opens with yes and the other with no
+    undecided: float  # whether the reference opens with yes or no and the answer does not
+    # the share of the reference's sentences that the answer says with a term negated that is not in
+    # the reference, or the reverse
     negated: float
-    declined_wrongly: float
-    declined_partly: float
-    answered_wrongly: float
-    shorter: float
+    declined_wrongly: float  # the share of the answer that declines, where the reference answers
+    declined_partly: float  # whether any of it does, where the reference answers
+    answered_wrongly: float  # whether the answer declines nothing, where the reference declines
+    shorter: float  # the logarithm of how much shorter the answer is; 0 for a longer one
 
 
 FOR = 9
@@ -103,27 +139,23 @@ class Text:
 def read_signs(
     question: Text, answer: Text, reference: Text, vector_of: dict[str, Vectors]
 ) -> Signs:
-    """Read the signs off three texts.
+    """Read the signs off three texts; ``vector_of`` has the unit vector of each as ``plain``.
 
-    Args:
-        question: What was asked.
-        answer: The answer to be judged; its [n] markers count for nothing.
-        reference: The answer known to be right.
-        vector_of: A unit vector of shape (dimension,) for each of the texts as ``plain``.
+    ``reference`` is the answer known to be right.
     """
     pairs = _overlap(_pairs(answer.order), _pairs(reference.order))
-    covered = [max(_share(w, s) for s in answer.by_sentence) for w in reference.by_sentence]
+    covered = [max(share(w, s) for s in answer.by_sentence) for w in reference.by_sentence]
     asked, said, wanted = (vector_of[text.plain] for text in (question, answer, reference))
     longer = math.log((answer.length + _SPARE_WORDS) / (reference.length + _SPARE_WORDS))
     return Signs(
         pair_recall=pairs[0],
         pair_precision=pairs[1],
         word_recall=_overlap(Counter(answer.order), Counter(reference.order))[0],
-        new_recall=_share(reference.terms - question.terms, answer.terms),
-        new_precision=_share(answer.terms - question.terms, reference.terms),
+        new_recall=share(reference.terms - question.terms, answer.terms),
+        new_precision=share(answer.terms - question.terms, reference.terms),
         claims_covered=sum(covered) / len(covered),
-        new_meaning=_unit(_cosine(_beside(said, asked), _beside(wanted, asked))),
-        on_question=_unit(said @ asked),
+        new_meaning=clipped(_cosine(_beside(said, asked), _beside(wanted, asked))),
+        on_question=clipped(float(said @ asked)),
         shorter=max(0.0, -longer),
         **_numbers(question, answer, reference),
         **_polarity(answer, reference),
@@ -142,11 +174,6 @@ def _overlap(said: Counter[Term], wanted: Counter[Term]) -> tuple[float, float]:
     return shared / max(1, wanted.total()), shared / max(1, said.total())
 
 
-def _share(wanted: frozenset[str], held: Iterable[str]) -> float:
-    """The share of ``wanted`` that ``held`` has; all, where nothing is wanted."""
-    return len(wanted & frozenset(held)) / len(wanted) if wanted else 1.0
-
-
 def _beside(vector: Vectors, direction: Vectors) -> Vectors:
     return np.asarray(vector - (vector @ direction) * direction, dtype=np.float32)
 
@@ -154,10 +181,6 @@ def _beside(vector: Vectors, direction: Vectors) -> Vectors:
 def _cosine(one: Vectors, other: Vectors) -> float:
     lengths = float(np.linalg.norm(one) * np.linalg.norm(other))
     return float(one @ other) / lengths if lengths > 1e-6 else 0.0
-
-
-def _unit(value: Any) -> float:
-    return min(1.0, max(0.0, float(value)))
 
 
 def _numbers(question: Text, answer: Text, reference: Text) -> dict[str, float]:
@@ -174,13 +197,13 @@ def _numbers(question: Text, answer: Text, reference: Text) -> dict[str, float]:
     }
 
 
-def _twins(answer: Text, reference: Text, share: float) -> list[tuple[str, str]]:
+def _twins(answer: Text, reference: Text, least: float) -> list[tuple[str, str]]:
     """The reference's sentences of whose terms one of the answer has that share, with that one."""
     found: list[tuple[str, str]] = []
     for sentence, wanted in zip(reference.sentences, reference.by_sentence, strict=True):
-        shares = [_share(wanted, said) for said in answer.by_sentence]
+        shares = [share(wanted, said) for said in answer.by_sentence]
         best = max(range(len(shares)), key=shares.__getitem__)
-        if wanted and shares[best] >= share:
+        if wanted and shares[best] >= least:
             found.append((sentence, answer.sentences[best]))
     return found
 

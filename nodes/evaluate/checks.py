@@ -1,17 +1,61 @@
 """What code verifies of an answer: its citations exist and its facts stand in what it cites."""
 
+import json
 import re
 from collections.abc import Collection
 from dataclasses import replace
+from functools import lru_cache
 
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.types import Citation
 from lexloop.corpus.structure.statements import unnumbered
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.nodes.context import TextOf
-from lexloop.nodes.evaluate.facts import facts, states
-from lexloop.nodes.evaluate.foreign import foreign_matter
+from lexloop.nodes.evaluate.evidence import facts, states
 from lexloop.nodes.markers import CitedSentence, cited_sentences
+
+_IMAGE = re.compile(r"!\[")
+_CODE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+_SCRIPTED = re.compile(r"\]\(\s*(?:javascript|vbscript|data):", re.IGNORECASE)
+_ATTRIBUTE = r"<[a-z][\w:-]*\s[^<>]*=[^<>]*>"
+_MARKERS = re.compile(r"\[[\s\d,]*\]")
+
+
+def foreign_matter(answer: str) -> list[str]:
+    """One sentence for each kind of data, code, images and markup that an answer holds.
+
+    A text in angle brackets is markup where HTML knows its name or it has attributes: forms have
+    places like <name of the owner> to fill in.
+    """
+    found = {
+        "data instead of sentences": _is_data(answer),
+        "an image": _IMAGE.search(answer) is not None,
+        "a block of code": _CODE.search(answer) is not None,
+        "HTML": _markup().search(answer) is not None,
+        "a link that runs a script": _SCRIPTED.search(answer) is not None,
+    }
+    return [f"The answer holds {kind}." for kind, held in found.items() if held]
+
+
+def _is_data(answer: str) -> bool:
+    """Whether it begins with a JSON object, or an array of more than numbers."""
+    text = answer.lstrip()
+    if text[:1] not in ("{", "["):
+        return False
+    try:
+        _, end = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        return False
+    return _MARKERS.fullmatch(text[:end]) is None
+
+
+@lru_cache(maxsize=1)
+def _markup() -> re.Pattern[str]:
+    from lxml.html import defs
+
+    names = "|".join(sorted(defs.tags))
+    return re.compile(rf"</?(?:{names})(?=[\s/>])|<!--|{_ATTRIBUTE}", re.IGNORECASE)
+
 
 # Of the claims that people called supported every one shares two words with its evidence, of
 # claims and the evidence of others one in a hundred (WiCE, development split).
@@ -43,9 +87,6 @@ def citation_problems(
         cites or leads in some that do, that each shares content with what each of its markers
         cites, that every cited span is in its document, and that every number, date, section
         reference and web address is in the cited text or the words that lead into it.
-
-    Raises:
-        DeadlineExceeded: The question has run out of time.
     """
     altered = [problem for citation in citations if (problem := _misquoted(citation, text_of))]
     said = without_told(answer, told)

@@ -4,19 +4,16 @@ The scale is HyPA-RAG's absolute correctness (section 5.2). The weights are fitt
 finetune/correctness.py to what the paper's judge gave recorded answers.
 """
 
-import json
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass, fields
-from importlib import resources
-from typing import Any, Self
+from dataclasses import astuple, dataclass
+from typing import Any
 
-from lexloop.core.errors import DataError
 from lexloop.core.score import Score, Unresolved
 from lexloop.corpus.text.tokens import words
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.evaluate.agreement_signs import Signs, Text, read_signs
 from lexloop.nodes.markers import without_markers
+from lexloop.nodes.weights import Weights, read_shipped
 
 Embed = Callable[[list[str]], Vectors]
 Triple = tuple[str, str, str]
@@ -27,48 +24,31 @@ _BLOCK = 64  # triples at a time: what is held in memory stays bounded
 
 
 @dataclass(frozen=True)
-class Weights:
+class GradeWeights(Weights):
     """A fractional logistic regression over the signs, and where its values reach 4.
 
-    Args:
-        intercept: Of the logit.
-        weights: One per sign, in the order of ``Signs``.
-        good: The value of the regression, on the scale of 1 to 5, above which as many answers lie
-            as the judge gave at least 4.
+    ``good`` is its value, on the scale of 1 to 5, above which as many answers lie as the judge gave
+    at least 4.
     """
 
-    intercept: float
-    weights: tuple[float, ...]
     good: float
-
-    @classmethod
-    def of(cls, stored: dict[str, Any]) -> Self:
-        """The weights in the form of data/judges/correctness.json.
-
-        Raises:
-            KeyError, TypeError, ValueError: It has another form, or other signs.
-        """
-        names = [field.name for field in fields(Signs)]
-        if set(stored["weights"]) != set(names):
-            raise ValueError(f"the signs differ: {sorted(set(stored['weights']) ^ set(names))}")
-        found = cls(
-            intercept=float(stored["intercept"]),
-            weights=tuple(float(stored["weights"][name]) for name in names),
-            good=float(stored["good"]),
-        )
-        if not all(map(math.isfinite, (found.intercept, *found.weights))):
-            raise ValueError("a weight is no finite number")
-        if not LOWEST < found.good < HIGHEST:
-            raise ValueError(f"good is {found.good}, not between 1 and 5")
-        return found
 
     def score(self, signs: Signs) -> float:
         """The score of an answer with these signs, from 1 to 5."""
-        logit = self.intercept + sum(
-            weight * sign for weight, sign in zip(self.weights, astuple(signs), strict=True)
-        )
-        share = 1.0 / (1.0 + math.exp(-min(60.0, max(-60.0, logit))))
+        share = self.probability(astuple(signs))
         return on_scale(LOWEST + (HIGHEST - LOWEST) * share, self.good)
+
+
+def read_weights(stored: Any) -> GradeWeights:
+    """The weights in the form of data/judges/correctness.json.
+
+    Raises:
+        KeyError, TypeError, ValueError: It has another form, or other signs.
+    """
+    fitted, good = Weights.of(stored, Signs), float(stored["good"])
+    if not LOWEST < good < HIGHEST:
+        raise ValueError(f"good is {good}, not between 1 and 5")
+    return GradeWeights(fitted.intercept, fitted.weights, good)
 
 
 def on_scale(value: float, good: float) -> float:
@@ -79,25 +59,18 @@ def on_scale(value: float, good: float) -> float:
 
 
 class CorrectnessJudge:
-    """Scores answers against references.
+    """Scores answers against references, with the shipped weights.
 
     Args:
-        weights: What each sign counts.
         embed: Unit vectors of shape (texts, dimension).
+
+    Raises:
+        DataError: The weights cannot be read.
     """
 
-    def __init__(self, weights: Weights, embed: Embed) -> None:
-        self._weights = weights
+    def __init__(self, embed: Embed) -> None:
+        self._weights = read_shipped("judges/correctness.json", read_weights)
         self._embed = embed
-
-    @classmethod
-    def load(cls, embed: Embed) -> Self:
-        """The judge with the shipped weights.
-
-        Raises:
-            DataError: They cannot be read.
-        """
-        return cls(shipped_weights(), embed)
 
     def score(self, question: str, answer: str, reference: str) -> Score:
         """From 1 (wrong) to 5 (right); unresolved without a reference. No answer at all is 1."""
@@ -132,19 +105,3 @@ def signs_of(triples: Sequence[Triple], embed: Embed) -> list[Signs]:
     plain = list(dict.fromkeys(text.plain for text in read.values()))
     vector_of = dict(zip(plain, embed(plain), strict=True)) if plain else {}
     return [read_signs(read[q], read[a], read[r], vector_of) for q, a, r in triples]
-
-
-def shipped_weights() -> Weights:
-    """The weights of data/judges/correctness.json.
-
-    Raises:
-        DataError: The file is missing, malformed or for other signs.
-    """
-    source = resources.files("lexloop.data") / "judges" / "correctness.json"
-    try:
-        return Weights.of(json.loads(source.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataError(
-            f"The weights of the correctness judge {source} cannot be read: {error}.",
-            "Reinstall lexloop.",
-        ) from error

@@ -1,13 +1,12 @@
 """Where a claim and its evidence cannot both be true: facts, quantities, places and negations."""
 
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
+from difflib import SequenceMatcher
+from functools import lru_cache
 
 from lexloop.corpus.text.tokens import tokenize, words
-from lexloop.nodes.evaluate.alterations import altered
-from lexloop.nodes.evaluate.evidence import Evidence
-from lexloop.nodes.evaluate.facts import dates, facts, number_of, states
-from lexloop.nodes.evaluate.negations import contradicts, turned
+from lexloop.nodes.evaluate.evidence import Evidence, dates, facts, number_of, states
 
 _CLOSE, _SAME, _NEARLY = 0.6, 0.9, 0.8
 """A sentence that holds this share of a claim's terms is about the same thing, or says the same
@@ -20,9 +19,7 @@ _REFERENCE = re.compile(r"\d[.\-]\d")
 def disagreements(claim: str, evidence: Evidence) -> list[str]:
     """What of a claim the evidence does not bear out, as reasons to read; none where it may hold.
 
-    Args:
-        claim: The claim.
-        evidence: At least one sentence.
+    The evidence has at least one sentence.
     """
     stated = facts(claim)
     missing = [fact for fact in sorted(stated - evidence.facts) if not states(evidence.text, fact)]
@@ -39,15 +36,14 @@ def disagreements(claim: str, evidence: Evidence) -> list[str]:
     if same:
         found += _other_facts(stated, evidence, same)
         turns = [turned(claim, evidence.sentences[i], wanted) for i in same]
-        found += [_denial(min(filter(None, turns)))] if all(turns) else []
-        found += altered(claim, [evidence.sentences[i] for i in same], evidence.text)
-    elif near and (term := contradicts(claim, near, wanted)):
-        found.append(_denial(term))
+        denied_in_one = min(filter(None, turns)) if all(turns) else None
+        alterations = altered(claim, [evidence.sentences[i] for i in same], evidence.text)
+    else:
+        denied_in_one, alterations = contradicts(claim, near, wanted) if near else None, []
+    if denied_in_one:
+        found.append(f"one denies “{denied_in_one}”, the other does not")
+    found += alterations
     return list(dict.fromkeys(found))
-
-
-def _denial(term: str) -> str:
-    return f"one denies “{term}”, the other does not"
 
 
 def _about(wanted: frozenset[str], evidence: Evidence, least: float) -> list[int]:
@@ -107,3 +103,206 @@ def _other_places(stated: Set[str], evidence: Evidence, about: list[int]) -> Ite
     for reference in named:
         if not states(around, reference) and reference.split("(")[0] not in facts(around):
             yield f"it does not stand in {reference}"
+
+
+_NEGATORS = frozenset("not no never none nor neither without cannot nobody nothing nowhere".split())
+_SOFT = re.compile(
+    r"\b(?:un(?:lawful|able|less|like)\w*|prohibit\w*|forbid\w*|forbidden|illegal\w*|bann?(?:ed|s)?"
+    r"|fail\w*|refus\w*|reject\w*|den(?:y|ies|ied)|exempt\w*|except\w*|exclud\w*|lack\w*|avoid\w*"
+    r"|absen\w+|prevent\w*|declin\w*|insufficien\w+|left out|leav\w+ out|rather|instead|only|few"
+    r"|hardly|little|free)\b",
+    re.IGNORECASE,
+)
+"""Words that may say what a negation says, in claim or evidence: with one, nothing is flagged."""
+_BOUNDS_AND_IDIOMS = re.compile(
+    r"\b(?:no|not)\s+(?:\w+\s+)?(?:more|later|longer|greater|less|fewer|earlier|sooner|higher|lower)"
+    r"\s+than\b|\b(?:no|not)\s+(?:longer|doubt|matter)\b|\bno\.\s*\d|\bnot\s+(?:to\s+exceed|exceed|in\s+excess)\w*"
+    r"|\bnot\s+(?:only|just|merely|limited|necessarily)\b|\b(?:whether|or|if)\s+not\b",
+    re.IGNORECASE,
+)
+_BOUND = re.compile(
+    r"\b(?P<deny>(?:no|not)\s+)?(?P<than>more|later|longer|greater|less|fewer|earlier|sooner|higher"
+    r"|lower)\s+than\b",
+    re.IGNORECASE,
+)
+_VERDICT = re.compile(r"^\s*(?:no|yes)[.,]\s", re.IGNORECASE)
+_REACH = 5
+
+
+def denied(text: str) -> frozenset[str]:
+    """The search terms that a negation in ``text`` stands before.
+
+    Bounds ("not more than"), idioms ("not only") and a "No." before the rest deny nothing.
+    """
+    found: set[str] = set()
+    following = words(_BOUNDS_AND_IDIOMS.sub(" ", _VERDICT.sub("", text)))
+    for place, word in enumerate(following):
+        if word in _NEGATORS or re.search(r"n['’]t$", word):
+            near = (tokenize(other) for other in following[place + 1 : place + 1 + _REACH])
+            found |= set(next(filter(None, near), ()))
+    return frozenset(found)
+
+
+def negated(text: str) -> bool:
+    """Whether ``text`` denies anything, be it by a word that only implies it."""
+    return bool(denied(text)) or _SOFT.search(text) is not None
+
+
+def contradicts(claim: str, sentences: list[str], wanted: Set[str]) -> str | None:
+    """The term over which a claim and the sentences that hold nearly the most of it disagree.
+
+    ``wanted`` are the claim's search terms.
+    """
+    ours, theirs = denied(claim), [denied(sentence) for sentence in sentences]
+    if ours:
+        if any(
+            negated(s) and (not d or d & wanted) for s, d in zip(sentences, theirs, strict=True)
+        ):
+            return None
+        return min(ours, default=None)
+    if _SOFT.search(claim):
+        return None
+    over = [d & wanted for d in theirs]
+    return min(frozenset.intersection(*over), default=None) if over else None
+
+
+def turned(claim: str, sentence: str, wanted: Set[str]) -> str | None:
+    """The term that only one of a claim and a sentence in nearly the same words denies.
+
+    ``wanted`` are the claim's search terms.
+    """
+    if {word.lower() for word in _SOFT.findall(claim)} - {
+        word.lower() for word in _SOFT.findall(sentence)
+    }:
+        return None
+    ours, theirs = _bounds(claim), _bounds(sentence)
+    for deny, than in sorted(ours - theirs):
+        if (not deny, than) in theirs:
+            return f"{than} than"
+    held = frozenset(tokenize(sentence))
+    return min((denied(claim) & held) ^ (denied(sentence) & wanted), default=None)
+
+
+def _bounds(text: str) -> set[tuple[bool, str]]:
+    return {(bool(bound["deny"]), bound["than"].lower()) for bound in _BOUND.finditer(text)}
+
+
+_LIKE = 0.7
+"""How much of both must be the same, in the same order, for one to be a copy of the other."""
+_LONGEST = 4
+_MODALS = {
+    "must": r"must|shall|(?:is|are|be) (?:required|obliged|obligated) to|ha(?:s|ve) to|needs? to",
+    "may": r"may|can|(?:is|are) (?:permitted|allowed|free|entitled) to",
+    "should": r"should|ought to|(?:is|are) (?:encouraged|advised) to",
+}
+_BOUNDS = {
+    "at_least": r"(?:at least|a minimum of|not? (?:fewer|less|earlier|sooner) than)",
+    "at_most": r"(?:at most|not? (?:more|greater|longer|later) than|up to|a maximum of"
+    r"|within|not to exceed|not exceeding|not in excess of)",
+    "above": r"(?:(?:more|greater|longer|later) than|exceeding|in excess of|over|above|after"
+    r"|following)",
+    "below": r"(?:(?:less|fewer|shorter|earlier) than|under|below|before|prior to)",
+}
+_UPWARD = {"at_least": True, "above": True, "at_most": False, "below": False}
+_PHRASES = re.compile(
+    "|".join(rf"\b(?P<{name}>{pattern})\b" for name, pattern in {**_BOUNDS, **_MODALS}.items()),
+    re.IGNORECASE,
+)
+_UNITS = [
+    frozenset(group.split())
+    for group in (
+        "second minute hour day week month quarter year decade",
+        "business calendar working",
+        "percent dollar euro pound cent",
+        "inch foot yard mile meter metre kilometer kilometre centimeter centimetre acre hectare",
+        "ounce gram kilogram ton tonne gallon liter litre",
+    )
+]
+_IRREGULAR = {"feet": "foot", "inches": "inch", "centuries": "century"}
+_WORD = re.compile(r"[a-z_]+(?:-[a-z]+)*|\d[\d.,]*")
+_SUBJECT = re.compile(
+    r"([a-z]+(?:-[a-z]+)*) (?:must|shall|may|can|should|will|has|have|is|are)\b", re.IGNORECASE
+)
+_AGENT = re.compile(r"(?:[^aeiou]er|or|ee|ant|ist|ian)s?$")
+
+
+def altered(claim: str, sentences: Sequence[str], evidence: str) -> list[str]:
+    """What a claim says otherwise than the sentence that it is nearest to word by word.
+
+    The claim is laid beside the sentences that say nearly the same; what was put in the place of
+    something else is looked at, and nothing of what was left out or added. ``evidence`` is all
+    there is, which tells who the parties are. None where the claim is no copy.
+    """
+    ours = _words(claim)
+    theirs = [_words(sentence) for sentence in sentences]
+    laid = [SequenceMatcher(None, one, ours, autojunk=False) for one in theirs]
+    # how much of the shorter text stands in the longer one, in its order
+    shares = [
+        sum(block.size for block in one.get_matching_blocks()) / max(1, min(len(said), len(ours)))
+        for said, one in zip(theirs, laid, strict=True)
+    ]
+    if max(shares, default=0.0) < _LIKE:
+        return []
+    parties = _parties(evidence)
+    nearest = [i for i, share in enumerate(shares) if share == max(shares)]
+    return min((_otherwise(theirs[i], ours, laid[i], parties) for i in nearest), key=len)
+
+
+def _otherwise(
+    theirs: list[str], ours: list[str], laid: SequenceMatcher[str], parties: Set[str]
+) -> list[str]:
+    found: list[str] = []
+    for kind, first, end, start, stop in laid.get_opcodes():
+        if kind == "replace" and max(end - first, stop - start) <= _LONGEST:
+            was, now = theirs[first:end], ours[start:stop]
+            found += _modal(was, now, [*theirs[end : end + 1], *ours[stop : stop + 1]])
+            found += _bound(was, now)
+            found += _unit(was, now)
+            found += _party(was, now, parties)
+    return found
+
+
+def _words(text: str) -> list[str]:
+    """Words in small letters, what means one thing in several words as one."""
+    whole = _PHRASES.sub(lambda match: str(match.lastgroup), " ".join(text.split()))
+    return _WORD.findall(whole.lower())
+
+
+def _modal(was: list[str], now: list[str], after: list[str]) -> Iterator[str]:
+    """Before "not" must and may say the same."""
+    if "not" in (*was, *now, *after):
+        return
+    mine, theirs = set(now) & _MODALS.keys(), set(was) & _MODALS.keys()
+    if mine and theirs and mine != theirs:
+        yield f"it says “{min(mine)}”, where there is “{min(theirs)}”"
+
+
+def _bound(was: list[str], now: list[str]) -> Iterator[str]:
+    mine = {_UPWARD[word] for word in now if word in _UPWARD}
+    theirs = {_UPWARD[word] for word in was if word in _UPWARD}
+    if mine and theirs and not mine & theirs:
+        yield "it says the other bound"
+
+
+def _unit(was: list[str], now: list[str]) -> Iterator[str]:
+    for group in _UNITS:
+        mine, theirs = (
+            {_IRREGULAR.get(w) or w.removesuffix("s") for w in words} & group
+            for words in (now, was)
+        )
+        if mine and theirs and not mine & theirs:
+            yield f"it says {min(mine)}, where there is {min(theirs)}"
+
+
+def _party(was: list[str], now: list[str], parties: Set[str]) -> Iterator[str]:
+    mine, theirs = (frozenset(tokenize(" ".join(words))) & parties for words in (now, was))
+    if mine - theirs and theirs - mine:
+        yield f"it says “{' '.join(now)}”, where there is “{' '.join(was)}”"
+
+
+@lru_cache(maxsize=64)
+def _parties(evidence: str) -> frozenset[str]:
+    """The search terms of those who do something: what stands before a modal, and agents."""
+    found = _SUBJECT.findall(evidence)
+    found += [word for word in evidence.split() if _AGENT.search(word.strip(".,;:()").lower())]
+    return frozenset(term for word in found for term in tokenize(word))

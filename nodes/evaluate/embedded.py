@@ -1,33 +1,47 @@
 """The embedded judge: the triad as calibrated probabilities, without a model."""
 
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
 from lexloop.core.types import Passage
+from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.context import Judgement
-from lexloop.nodes.evaluate.claims import claims_of
-from lexloop.nodes.evaluate.evidence import Evidence
-from lexloop.nodes.evaluate.relevance_signs import (
-    AnswerSigns,
-    ContextSigns,
-    read_answer_signs,
-    read_context_signs,
-)
-from lexloop.nodes.evaluate.support import ClaimSupport, Support
+from lexloop.nodes.evaluate.evidence import Evidence, clipped
+from lexloop.nodes.evaluate.support import ClaimSupport, Support, claims_of
 from lexloop.nodes.markers import without_markers
-from lexloop.nodes.relevance import Asked, Sources, understand
+from lexloop.nodes.relevance import Asked, Sources, coverage, understand
 from lexloop.nodes.weights import load_weights
 
-_SUPPORTED = 0.5
+_FEW, _SUPPORTED = 3, 0.5
+
+
+@dataclass(frozen=True)
+class AnswerSigns:
+    """What speaks for an answer to a question; each in [0, 1]."""
+
+    whole: float  # the cosine of the whole answer with the question or its core
+    sentence: float  # the highest cosine of one of its sentences with the question or its core
+    parts: float  # the mean over the question's parts of the closest sentence's cosine
+    covered: float  # the share of the question's terms that the answer has, weighted by rarity
+    least: float  # the same of the part of the question of which the answer has the least
+
+
+@dataclass(frozen=True)
+class ContextSigns:
+    """What speaks for passages bearing on a question; each in [0, 1]."""
+
+    closest: float  # the highest cosine of a statement with the question or its core
+    few: float  # the mean cosine of the three closest statements
+    parts: float  # the mean over the question's parts of the closest statement's cosine
+    least: float  # the cosine of the part whose closest statement is the farthest
+    covered: float  # the share of the question's terms in the passages, weighted by rarity
+    statement: float  # for the worst-covered part, the best share of its terms in one statement
 
 
 class EmbeddedJudge:
     """Judges without a model.
-
-    Args:
-        sources: The collection the passages come from.
 
     Raises:
         DataError: The shipped weights cannot be read.
@@ -35,16 +49,12 @@ class EmbeddedJudge:
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
-        self._support = ClaimSupport.load(sources.embed)
+        self._support = ClaimSupport(sources.embed)
         self._of_answer = load_weights("relevance", "answer", AnswerSigns)
         self._of_context = load_weights("relevance", "context", ContextSigns)
 
     async def judge(
-        self,
-        question: str,
-        passages: list[Passage],
-        answer: str,
-        answers: float | None = None,
+        self, question: str, passages: list[Passage], answer: str, answers: float | None = None
     ) -> Judgement:
         """The triad of LQ-RAG, section III: each score in [0, 1].
 
@@ -58,7 +68,7 @@ class EmbeddedJudge:
         if answers is None:
             about = answer_signs(asked, answer, evidence, self._sources)
             answers = self._of_answer.probability(astuple(about)) if about else 0.0
-        found = context_signs(asked, evidence, self._sources)
+        found = context_signs(asked, evidence)
         support = self._support.of(claims, evidence)
         return Judgement(
             answer_relevance=answers,
@@ -86,12 +96,44 @@ def answer_signs(
     whole, *made = sources.embed([plain, *new])
     known.update(zip(new, made, strict=True))
     sentences = np.stack([known[claim] for claim in claims])
-    return read_answer_signs(asked, plain, whole, sentences, sources)
+    return read_answer_signs(asked, plain, whole, sentences)
 
 
-def context_signs(asked: Asked, evidence: Evidence, sources: Sources) -> ContextSigns | None:
+def read_answer_signs(asked: Asked, answer: str, whole: Vectors, sentences: Vectors) -> AnswerSigns:
+    """The signs of an answer without markers.
+
+    Args:
+        asked: The question.
+        answer: The answer.
+        whole: Its unit vector, shape (dimension,).
+        sentences: Those of its sentences, shape (sentences, dimension); at least one.
+    """
+    cosines = asked.vectors @ sentences.T
+    held = frozenset(tokenize(answer))
+    return AnswerSigns(
+        whole=clipped(float((asked.vectors[:2] @ whole).max())),
+        sentence=clipped(float(cosines[:2].max())),
+        parts=clipped(float(cosines[2:].max(axis=1).mean())),
+        covered=coverage(asked.all_terms, held),
+        least=min(coverage(part, held) for part in asked.terms),
+    )
+
+
+def context_signs(asked: Asked, evidence: Evidence) -> ContextSigns | None:
     """The signs that context relevance is judged by; none where no passage says anything."""
-    return read_context_signs(asked, evidence, sources) if evidence.sentences else None
+    if not evidence.sentences:
+        return None
+    cosines = asked.vectors @ evidence.vectors.T
+    nearest = np.sort(cosines[:2].max(axis=0))[::-1]
+    best = cosines[2:].max(axis=1)
+    return ContextSigns(
+        closest=clipped(float(nearest[0])),
+        few=clipped(float(nearest[:_FEW].mean())),
+        parts=clipped(float(best.mean())),
+        least=clipped(float(best.min())),
+        covered=coverage(asked.all_terms, evidence.all_terms),
+        statement=min(max(coverage(part, held) for held in evidence.terms) for part in asked.terms),
+    )
 
 
 def evidence_in(passages: list[Passage], sources: Sources) -> Evidence:

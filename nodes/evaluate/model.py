@@ -30,31 +30,21 @@ class JudgeReply(BaseModel):
 
 
 class ModelJudge:
-    """Has a chat model score the answer.
-
-    Args:
-        chat: The model.
-    """
+    """Has a chat model score the answer."""
 
     def __init__(self, chat: Chat) -> None:
         self._chat = chat
         self._prompt = prompts.load("evaluate", {"question", "passages", "answer"})
 
     async def judge(
-        self,
-        question: str,
-        passages: list[Passage],
-        answer: str,
-        answers: float | None = None,
+        self, question: str, passages: list[Passage], answer: str, answers: float | None = None
     ) -> Judgement:
         """The three scores; all None, so that nothing can pass, where the reply has none.
 
         The model judges for itself: what ``answers`` says is not shown to it.
         """
         system, user = self._prompt.render(
-            question=question,
-            passages=prompts.numbered(passages),
-            answer=answer,
+            question=question, passages=prompts.numbered(passages), answer=answer
         )
         request = ChatRequest("evaluate", system, user, JudgeReply)
         try:

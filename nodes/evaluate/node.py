@@ -26,12 +26,7 @@ async def evaluate(state: State, runtime: Runtime[Context]) -> Update:
     """Judge the draft; write the answer when it passes or no retry is left.
 
     Where the retry found what an earlier attempt was written from, there is no draft to judge.
-
-    Args:
-        state: Holds the draft of this attempt.
-        runtime: Its context has the judge, without whom the first attempt is taken unjudged; the
-            texts in which citations are looked up; the settings, with the thresholds and the
-            number of retries; and the prompt engineer, who may have nothing left to try.
+    Without a judge the first attempt is taken unjudged; the engineer may have nothing left to try.
     """
     context = runtime.context
     untranslated = state.get("untranslated", "")
@@ -55,16 +50,12 @@ def unfinished(
 ) -> Update | None:
     """End a question that cannot go on with the best attempt so far; None where there is none.
 
-    Args:
-        state: What the question's steps wrote.
-        text_of: As in ``evaluate``.
-        error: Why it cannot go on.
-        drafted: Whether the state holds a draft that was not judged; it counts as an attempt.
+    ``drafted`` says whether the state holds a draft that was not judged; it counts as an attempt.
     """
     attempts = state.get("attempts", [])
     if drafted and not repeats(state):
-        unjudged = Judgement(None, None, None, ["It was not judged."])
-        attempts = _with_draft(state, _record(unjudged, _problems(state, text_of), passed=False))
+        problems = _problems(state, text_of)
+        attempts = _with_draft(state, _record(_unscored("It was not judged."), problems, False))
     if not attempts:
         return None
     best = best_attempt(attempts)
@@ -93,18 +84,16 @@ def _with_draft(state: State, evaluation: Evaluation) -> list[Attempt]:
 async def _evaluation(state: State, context: Context) -> Evaluation:
     problems = _problems(state, context.text_of)
     if state["draft_abstained"]:
-        silent = Judgement(None, None, None, ["The generator abstained."])
-        return _record(silent, problems, passed=False)
+        return _record(_unscored("The generator abstained."), problems, passed=False)
     if context.judge is None:
-        unjudged = Judgement(None, None, None, ["No evaluator is set."])
-        return _record(unjudged, problems, passed=False)
+        return _record(_unscored("No evaluator is set."), problems, passed=False)
     said = without_told(state["draft"], state.get("draft_told", []))
     pointed = state.get("pointed")
     if not said and pointed and pointed["units"] and not pointed["only"]:
         # whether the provision answers what is asked of it is to be judged
         said = "\n".join(f"{c['quote']} [{c['n']}]" for c in state["draft_citations"])
     if not said:
-        read = Judgement(None, None, None, ["It was read off the structure of the documents."])
+        read = _unscored("It was read off the structure of the documents.")
         return _record(read, problems, passed=not problems)
     # every attempt answers the question asked, however it was reworded since
     asked = state["attempts"][0]["question"] if state["attempts"] else state["standalone"]
@@ -137,6 +126,10 @@ def _problems(state: State, text_of: TextOf | None) -> list[str]:
         return ["The answer comes from the model alone: no document backs it."]
     told = state.get("draft_told", [])
     return citation_problems(state["draft"], state["draft_citations"], text_of, told)
+
+
+def _unscored(reason: str) -> Judgement:
+    return Judgement(None, None, None, [reason])
 
 
 def _record(judgement: Judgement, problems: list[str], passed: bool) -> Evaluation:

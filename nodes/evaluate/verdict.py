@@ -6,7 +6,7 @@ from typing import NamedTuple
 from lexloop.core.settings import Settings
 from lexloop.core.state import State
 from lexloop.core.types import QUOTED, Attempt, Evaluation, Finding, Passage
-from lexloop.nodes.context import Judgement
+from lexloop.nodes.context import TRIAD, Judgement
 
 
 def passes(judgement: Judgement, settings: Settings) -> bool:
@@ -53,19 +53,12 @@ def _ids(passages: Sequence[Passage]) -> frozenset[str]:
 
 
 class Standing(NamedTuple):
-    """What attempts are compared by.
+    """What attempts are compared by."""
 
-    Args:
-        passed: Whether the verdict passed it.
-        verified: Whether its citations verify; an abstention has none that could fail.
-        abstained: Whether it is an abstention.
-        score: What was judged of it; nothing of an abstention.
-    """
-
-    passed: bool
-    verified: bool
-    abstained: bool
-    score: float
+    passed: bool  # whether the verdict passed it
+    verified: bool  # whether its citations verify; an abstention has none that could fail
+    abstained: bool  # whether it is an abstention
+    score: float  # what was judged of it; nothing of an abstention
 
     def beats(self, earlier: "Standing") -> bool:
         """Whether it takes the place of an earlier attempt.
@@ -110,11 +103,7 @@ def lowest_score(evaluation: Evaluation) -> float:
     """
     if "answers" in evaluation:
         return evaluation["answers"]
-    scores = (
-        evaluation["answer_relevance"],
-        evaluation["context_relevance"],
-        evaluation["groundedness"],
-    )
+    scores = (evaluation[name] for name in TRIAD)
     return min((-1.0 if score is None else score) for score in scores)
 
 
@@ -137,9 +126,7 @@ def warning_for(best: Attempt, judged: bool) -> str:
 def warning_for_unfinished(best: Attempt, what: str) -> str:
     """What a reader must know of a question that ended early, of an abstention as well.
 
-    Args:
-        best: The attempt that is the answer.
-        what: What failed.
+    ``what`` says what failed.
     """
     return f"{what} This is the best attempt so far. {_reasons(best)}".strip()
 

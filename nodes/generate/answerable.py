@@ -2,15 +2,123 @@
 
 import re
 from dataclasses import astuple, dataclass
+from typing import Literal
 
 import numpy as np
 
 from lexloop.corpus.text.tokens import term_set, tokenize
-from lexloop.nodes.definition import defines
-from lexloop.nodes.generate.expected import counted, expected_kind, holds
-from lexloop.nodes.generate.selection import Evidence, Scored, is_definition
-from lexloop.nodes.relevance import Asked, Sources, coverage
+from lexloop.nodes.generate.selection import Scored, is_definition
+from lexloop.nodes.relevance import Asked, Sources, coverage, defines
 from lexloop.nodes.weights import load_weights
+
+Kind = Literal[
+    "duration", "money", "percentage", "date", "measure", "age", "number", "contact", "name"
+]
+
+_NUMBER_WORDS = (
+    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|sixty"
+    "|ninety|half"
+)
+_MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
+_UNITS = "days?|weeks?|months?|years?|hours?|minutes?"
+_DURATION = (
+    rf"\b(?:\d+|{_NUMBER_WORDS}|an?)\s+(?:(?:business|calendar|working)\s+)?(?:{_UNITS})\b"
+    r"|\b(?:annual|annually|yearly|daily|monthly|weekly|immediately|promptly)\b"
+)
+_DATE = rf"\b(?:{_MONTHS})\s+\d|\b\d{{1,2}}\s+(?:{_MONTHS})\b|\b(?:19|20)\d\d\b"
+
+_ASKS: list[tuple[Kind, str]] = [
+    (
+        "duration",
+        rf"\bhow long\b|\bhow (?:many|much) (?:\w+ )?(?:{_UNITS}|time)\b|\bhow often\b"
+        r"|\bhow (?:soon|quickly|early|late|far in advance)\b|\bwithin what\b|\bdeadline\b"
+        r"|\btime ?(?:frame|limit|period)\b",
+    ),
+    (
+        "money",
+        r"\bhow much (?:money|does|do|is|are|would|will|must|can)\b"
+        r"|\b(?:what|which)\b.{0,30}\b(?:fees?|costs?|price|salary|budget|fine)\b",
+    ),
+    (
+        "percentage",
+        r"\b(?:what|which) (?:percent|percentage|proportion|share|interest)\b|\btax rate\b",
+    ),
+    (
+        "measure",
+        r"\bhow (?:large|big|small|high|tall|wide|deep|far|heavy|fast|loud|close|thick)\b"
+        r"(?!.*\b(?:fees?|fines?|penalt\w+|costs?|prices?|rents?|tax\w*|damages|compensation)\b)"
+        r"|\b(?:what|which) (?:\w+ )?(?:size|height|width|distance|weight|temperature|speed)\b",
+    ),
+    ("age", r"\b(?:what|which|minimum|maximum) age\b|\bhow old\b"),
+    (
+        "date",
+        r"^when (?:did|was|were)\b|^when\b.*\b(?:take effect|come into|begin|start|expire|end)\b"
+        r"|\b(?:what|which|on what) (?:date|year|day|month)\b|\beffective date\b",
+    ),
+    ("number", r"\bhow many\b|\baverage\b|\bwhat number\b"),
+    (
+        "contact",
+        r"\b(?:phone|telephone|e-?mail) (?:number|address)\b|\bmailing address\b"
+        r"|\bwhat is the (?:address|url|website address|phone|e-?mail)\b",
+    ),
+    (
+        "name",
+        r"\b(?:name|names) of\b|\bnamed\b"
+        r"|\bwho (?:developed|wrote|invented|founded|drafted|signed|created|built|made|leads"
+        r"|heads)\b",
+    ),
+]
+_ANYBODY = frozenset(tokenize("people persons individuals times"))
+"""What texts have many words for."""
+_HOW_MANY = re.compile(
+    r"\bhow many (?P<what>(?:[\w-]+ ){0,3}?[\w-]+)"
+    r"(?=[?,.]| (?:of|in|on|at|for|does|do|did|may|must|can|will|should|shall|is|are|was|were|has"
+    r"|have|had|to|a|an|the|we|you|i|it|they|count\w*)\b)",
+    re.IGNORECASE,
+)
+_ASKED: list[tuple[Kind, re.Pattern[str]]] = [
+    (kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _ASKS
+]
+_HELD: dict[Kind, re.Pattern[str]] = {
+    "duration": re.compile(_DURATION, re.IGNORECASE),
+    "money": re.compile(r"[$€£¥]\s?\d|\d[,.]*\s?(?:dollars|USD|EUR|GBP|AED|euros?|pounds)\b", re.I),
+    "percentage": re.compile(r"\d\s?%|\bper ?cent\b", re.IGNORECASE),
+    "date": re.compile(f"{_DATE}|{_DURATION}", re.IGNORECASE),
+    "measure": re.compile(
+        r"\d\s?°|\d\s?(?:[mck]?m|mm|km/h|mph|kg|g|cm|metres?|meters?|feet|foot|inch(?:es)?|miles?"
+        r"|kilomet\w+|centimet\w+|points?|pixels?|dB|litres?|tons?|tonnes?)\b",
+        re.IGNORECASE,
+    ),
+    "age": re.compile(
+        rf"\b(?:\d+|{_NUMBER_WORDS})\b.{{0,12}}\b(?:years?|age)\b|\bage(?:d)?\b.{{0,20}}\d",
+        re.IGNORECASE,
+    ),
+    "number": re.compile(rf"\d|\b(?:{_NUMBER_WORDS})\b", re.IGNORECASE),
+    "contact": re.compile(
+        r"@\w|https?://|www\.|\b\d{3}[\-. ]\d{3,4}\b"
+        r"|\b\d+ [A-Z]\w+ (?:Street|Avenue|Road|Place|Square|St|Ave)\b"
+    ),
+    "name": re.compile(r"\b(?:[A-Z][\w'’\-]{1,40} ){1,3}[A-Z][\w'’\-]"),
+}
+
+
+def expected_kind(question: str) -> Kind | None:
+    """The kind of fact that a question asks for, where its words say so."""
+    return next((kind for kind, pattern in _ASKED if pattern.search(question.strip())), None)
+
+
+def counted(question: str) -> frozenset[str]:
+    """The search terms of what a question asks the number of; nothing where it asks for none."""
+    asked = _HOW_MANY.search(question)
+    return frozenset(tokenize(asked["what"])[-1:]) - _ANYBODY if asked else frozenset()
+
+
+def holds(kind: Kind, text: str, what: frozenset[str] = frozenset()) -> bool:
+    """Whether ``text`` holds a fact of this kind, and names ``what`` where it is a number."""
+    return _HELD[kind].search(text) is not None and (
+        kind != "number" or what <= frozenset(tokenize(text))
+    )
+
 
 _PROPER = re.compile(r"(?<=[a-z,'’)\]] )[A-Z][\w\-]*[\w]")
 _REFERENCE = re.compile(
@@ -24,26 +132,16 @@ _BEHIND = 3
 
 @dataclass(frozen=True)
 class Signs:
-    """What speaks for an answer being there, then what speaks against it; each in [0, 1] or nearly.
+    """What speaks for an answer being there, then what speaks against it; about in [0, 1]."""
 
-    Args:
-        closest: The highest cosine of a statement with the question.
-        score: The mean relevance of the three best statements.
-        covered: For the worst-covered part, the best share of its terms in one statement.
-        lead: By how much the first passage is ranked before the fourth, up to 1.
-        unknown: How many of the question's terms the documents do not know, up to 3, over 3.
-        foreign: Whether a name or section number in the question is unknown to the documents.
-        undefined: Whether a definition is asked for that no statement gives.
-        lacking: Whether the kind of fact asked for (a duration, a sum ...) is in no good statement.
-    """
-
-    closest: float
-    score: float
-    covered: float
-    lead: float
-    unknown: float
-    foreign: float
-    undefined: float
+    closest: float  # the highest cosine of a statement with the question
+    score: float  # the mean relevance of the three best statements
+    covered: float  # for the worst-covered part, the best share of its terms in one statement
+    lead: float  # by how much the first passage is ranked before the fourth, up to 1
+    unknown: float  # how many of the question's terms the documents do not know, up to 3, over 3
+    foreign: float  # whether a name or section number in the question is unknown to the documents
+    undefined: float  # whether a definition is asked for that no statement gives
+    # whether the kind of fact asked for (a duration, a sum ...) is in no good statement
     lacking: float
 
 
@@ -53,22 +151,23 @@ AGAINST = ("unknown", "foreign", "undefined", "lacking")
 
 def read_signs(asked: Asked, scored: Scored, sources: Sources) -> Signs:
     """Read the signs off the scored evidence."""
-    texts = [item.text for item in scored.evidence]
+    evidence = scored.evidence
+    texts = [item.text for item in evidence]
     held = [term_set(text) for text in texts]
     order = np.argsort(-scored.best, kind="stable")
-    top = [int(i) for i in order[:3]]
+    ranked = [passage["score"] for passage in scored.passages[: _BEHIND + 1]]
     unknown = [term for term in asked.all_terms if not sources.knows(term)]
     return Signs(
         closest=float((asked.vectors[:2] @ scored.vectors.T).max()),
-        score=float(np.mean(scored.best[top])),
-        covered=min(max(coverage(part, has, sources) for has in held) for part in asked.terms),
-        lead=_lead(scored),
+        score=float(np.mean(scored.best[order[:3]])),
+        covered=min(max(coverage(part, has) for has in held) for part in asked.terms),
+        lead=min(1.0, max(0.0, ranked[0] - ranked[-1])),
         unknown=min(len(unknown), 3) / 3,
         foreign=float(any(_foreign(part, sources) for part in asked.parts)),
         undefined=float(
             any(
-                t and not any(_defined(t, item) for item in scored.evidence)
-                for t in asked.definitions
+                term and not any(defines(term, i.text) or is_definition(i, term) for i in evidence)
+                for term in asked.definitions
             )
         ),
         lacking=float(
@@ -79,15 +178,6 @@ def read_signs(asked: Asked, scored: Scored, sources: Sources) -> Signs:
             )
         ),
     )
-
-
-def _lead(scored: Scored) -> float:
-    ranked = [passage["score"] for passage in scored.passages[: _BEHIND + 1]]
-    return min(1.0, max(0.0, ranked[0] - ranked[-1]))
-
-
-def _defined(term: str, item: Evidence) -> bool:
-    return defines(term, item.text) or is_definition(item, term)
 
 
 def _foreign(part: str, sources: Sources) -> bool:

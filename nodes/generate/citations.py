@@ -1,20 +1,161 @@
-"""From a model's answer with [n] markers to citations with exact spans.
+"""From a model's answer, however it cites, to [n] markers and citations with exact spans.
 
-The model only says which passage it used. Which words of that passage support a sentence is found
-here, by the words they share, so that a citation points at what a reader should check.
+Models cite as they were trained to: 【1】, [^1] with a footnote, [Passage 1], "According to passage
+1", or with a list of sources at the end. They only say which passage they used. Which words of it
+support a sentence is found here, by the words they share, so that a citation points at what a
+reader should check.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.types import ABSTENTION, Citation, Passage
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.text.tokens import tokenize
-from lexloop.nodes.cite import cite
 from lexloop.nodes.context import Draft
-from lexloop.nodes.generate.reading import read
-from lexloop.nodes.markers import MARKER, cited_sentences, marker_numbers
+from lexloop.nodes.markers import MARKER, cited_sentences, marker_numbers, numbers_in
+
+_NUMBER = r"\d{1,3}(?!\d)"
+_NAME = (
+    r"(?:passages?|sources?|documents?|docs?\.?|references?|refs?\.?|citations?|excerpts?|n\s*="
+    r"|[#^])[\s:]*"
+)
+_JOIN = r"(?:\s*[,;&–—-]\s*(?:and\s+)?|\s+(?:and|to|&)\s+)"
+_NUMBERS = rf"{_NUMBER}(?:{_JOIN}(?:{_NAME})?{_NUMBER})*"
+_TAIL = r"(?:\s*[,:;†][^\[\]【】［］()\n]{0,80})?"
+_NAMED = rf'{_NAME}(?:{_NAME})?"?({_NUMBERS})"?{_TAIL}'
+_FORMS = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"<sup>\s*\[?({_NUMBERS})\]?\s*</sup>",
+        rf"\\?[\[【［]{{1,2}}\s*{_NAMED}\s*\\?[\]】］]{{1,2}}",
+        rf"\\?[\[【［]{{1,2}}\s*({_NUMBERS})(?:†[^\]】\n]{{0,80}})?\s*\\?[\]】］]{{1,2}}",
+        rf"(\[\s*{_NUMBERS}\s*\])\((?:https?:|#)[^\s()]*\)",
+    )
+]
+_ROUND = re.compile(rf"\(\s*(?=passages?\b|sources?\b){_NAMED}\s*\)", re.IGNORECASE)
+_SPOKEN = re.compile(
+    rf"\b(?P<article>the\s+)?(?P<word>passages?)\s+({_NUMBERS})(?![\w(]|[.-]\d)", re.IGNORECASE
+)
+_DEFINITION = re.compile(r"^[ \t]*\[(\^?)(\d{1,3})\]:(.*)$", re.MULTILINE)
+_SOURCES = re.compile(
+    r"[\s#*_]*(?:sources?|references?|citations?|footnotes?)[*_]*:?[*_]*\s*(?:\[\d.*)?",
+    re.IGNORECASE,
+)
+_SOURCE = re.compile(r"\s*(?:[-*•]\s+|\d{1,3}[.)]\s+)?\[\d")
+
+
+def read(answer: str, shown: Set[int]) -> str:
+    """The answer with each citation as [n] and without a list of its sources.
+
+    ``shown`` are the numbers of the passages that the model was shown: words in running text or in
+    round brackets are taken for a citation where they name these alone.
+    """
+    answer, footnotes = _without_footnotes(answer)
+    answer = _without_sources(_marked(answer, shown))
+    if not footnotes:
+        return answer
+    named = {label: numbers_in(_marked(note, shown)) for label, note in footnotes.items()}
+
+    def resolved(marker: re.Match[str]) -> str:
+        numbers = marker_numbers(marker[1])
+        return _markers([n for number in numbers for n in named.get(number) or [number]])
+
+    return MARKER.sub(resolved, answer)
+
+
+def _marked(text: str, shown: Set[int]) -> str:
+    """The text with every form of citation as [n]."""
+    for form in _FORMS:
+        text = form.sub(lambda m: m[0] if MARKER.fullmatch(m[0]) else _markers(_listed(m[1])), text)
+    text = _ROUND.sub(lambda m: _markers(ns) if shown >= {*(ns := _listed(m[1]))} else m[0], text)
+    return _SPOKEN.sub(lambda m: _spoken(m, shown), text)
+
+
+def _spoken(match: re.Match[str], shown: Set[int]) -> str:
+    numbers = _listed(match[3])
+    if not shown >= {*numbers}:
+        return match[0]
+    before = match.string[max(0, match.start() - 3) : match.start()].rstrip()
+    opens = match["word"][0].isupper() and before[-1:] in ("", *".!?:-*•")
+    article = match["article"] or ("The " if opens else "the ")
+    return f"{article}{match['word'].lower()} {_markers(numbers)}"
+
+
+def _listed(numbers: str) -> list[int]:
+    """The numbers of a list, whether signs or words stand between them."""
+    dashed = re.sub(r"\bto\b|[–—]", "-", numbers.lower())
+    bare = re.sub(r"[^\d,-]", "", re.sub(r"\band\b|[&;]", ",", dashed))
+    return marker_numbers(re.sub(r",+", ",", bare))
+
+
+def _markers(numbers: list[int]) -> str:
+    return "".join(f"[{n}]" for n in dict.fromkeys(numbers))
+
+
+def _without_footnotes(answer: str) -> tuple[str, dict[int, str]]:
+    """The answer without its footnotes, and what they say by their numbers.
+
+    A line [1]: ... is one where the rest of the answer refers to it.
+    """
+    rest = _DEFINITION.sub("", answer)
+    used = {*numbers_in(rest)}
+    notes = {
+        int(note[2]): note[3]
+        for note in _DEFINITION.finditer(answer)
+        if note[1] or int(note[2]) in used
+    }
+    kept = _DEFINITION.sub(lambda note: "" if int(note[2]) in notes else note[0], answer)
+    return kept.strip(), notes
+
+
+def _without_sources(answer: str) -> str:
+    """The answer without the list of sources that it ends with."""
+    lines = answer.rstrip().split("\n")
+    for last in range(len(lines) - 1, 0, -1):
+        if _SOURCES.fullmatch(lines[last]):
+            return "\n".join(lines[:last]).rstrip()
+        if lines[last].strip() and not _SOURCE.match(lines[last]):
+            break
+    return answer
+
+
+def cite(passage: Passage, said: Sequence[Statement], n: int) -> Citation:
+    """The citation of statements that follow each other in a passage, as far as it holds them.
+
+    Where they are of several provisions or of none, the label of the passage serves.
+    """
+    first, last = said[0], said[-1]
+    # a list may begin before the passage and end after it
+    start, end = max(first.start, passage["start"]), min(last.end, passage["end"])
+    cut = passage["text"][start - passage["start"] : end - passage["start"]]
+    start, quote = start + len(cut) - len(cut.lstrip()), cut.strip()
+    labels = {statement.label for statement in said}
+    citation: Citation = {
+        "n": n,
+        "document": passage["document"],
+        "section": (first.label if len(labels) == 1 else "") or passage["section"],
+        "page": _page(passage, start),
+        "start": start,
+        "end": start + len(quote),
+        "quote": quote,
+    }
+    if first.lead:
+        citation["lead"] = first.lead
+    if first.leads:
+        citation["lead_spans"] = [list(span) for span in first.leads]
+    if "version" in passage:
+        citation["version"] = passage["version"]
+    return citation
+
+
+def _page(passage: Passage, offset: int) -> int | None:
+    """The page an offset lies on; a passage may run over several."""
+    first = passage["page"]
+    breaks = passage.get("page_breaks", [])
+    return None if first is None else first + sum(at <= offset for at in breaks)
+
 
 _WIDEST_WINDOW = 3
 _NUMBER_WEIGHT = 3.0
@@ -26,20 +167,11 @@ StatementsOf = Callable[[str], Sequence[Statement]]
 
 
 def cited(answer: str, passages: list[Passage], statements_of: StatementsOf) -> Draft:
-    """The draft for a model's answer.
+    """The draft for a model's answer; ``statements_of`` goes from a passage's id to its statements.
 
-    Its citations are read in whatever form it wrote them, and the passages are numbered anew in the
-    order in which it uses them. Each marker of each sentence becomes one citation of the statements
-    that support the sentence best. A marker that names no passage stays in the answer and gets no
-    citation.
-
-    Args:
-        answer: What the model wrote.
-        passages: The passages it was shown.
-        statements_of: From a passage's id to its statements.
-
-    Raises:
-        DeadlineExceeded: The question has run out of time.
+    The passages are numbered anew in the order in which the answer uses them. Each marker of each
+    sentence becomes one citation of the statements that support the sentence best. A marker that
+    names no passage stays in the answer and gets no citation.
     """
     by_number = {passage["n"]: passage for passage in passages}
     answer = read(answer.strip(), by_number.keys())
@@ -66,15 +198,13 @@ def _in_order_of_use(
 
     What a marker names beyond the passages is numbered after them all.
     """
-    used = [n for marker in MARKER.findall(answer) for n in marker_numbers(marker)]
+    used = numbers_in(answer)
     known = dict.fromkeys(n for n in used if n in by_number)
     unknown = dict.fromkeys(n for n in used if n not in by_number)
     new = {old: place for place, old in enumerate([*known, *unknown], 1)}
 
-    def renumbered(marker: re.Match[str]) -> str:
-        return "".join(f"[{new[n]}]" for n in dict.fromkeys(marker_numbers(marker[1])))
-
-    return MARKER.sub(renumbered, answer), {new[old]: by_number[old] for old in known}
+    answer = MARKER.sub(lambda m: _markers([new[n] for n in marker_numbers(m[1])]), answer)
+    return answer, {new[old]: by_number[old] for old in known}
 
 
 def abstains(answer: str) -> bool:
@@ -87,16 +217,10 @@ def abstains(answer: str) -> bool:
 
 
 def citation_for(sentence: str, passage: Passage, found: Sequence[Statement], n: int) -> Citation:
-    """The citation of the statements of ``passage`` that share most with a sentence.
+    """The citation of the statements of ``passage`` that share most with a sentence of an answer.
 
     Numbers and section references weigh more than words. A second or third statement is taken in
     where it brings more than it costs; a passage that shares nothing is cited as a whole.
-
-    Args:
-        sentence: Of an answer.
-        passage: What it cites.
-        found: The passage's statements.
-        n: The number of the source.
     """
     best = _best_run(tokenize(sentence), found)
     if not best:

@@ -8,25 +8,25 @@ from lexloop.core.types import (
     ABSTENTION,
     MOST_POINTED,
     Advice,
-    Chunk,
     Citation,
     Passage,
     Pointed,
     PointedUnit,
     Triplet,
 )
-from lexloop.corpus.structure.statements import Statement
+from lexloop.corpus.index.view import View
+from lexloop.corpus.structure.statements import Statement, sentence_before
 from lexloop.corpus.structure.telling import groups
+from lexloop.corpus.structure.tree import Tree
 from lexloop.corpus.text.sentences import sentence_spans
-from lexloop.nodes.cite import cite
+from lexloop.corpus.text.tokens import tokenize
 from lexloop.nodes.context import Draft
-from lexloop.nodes.definition import asked_definition
 from lexloop.nodes.generate.answerable import is_found, is_there, read_signs
-from lexloop.nodes.generate.lists import Documents, list_asked, standing_alone
+from lexloop.nodes.generate.citations import cite
 from lexloop.nodes.generate.quoting import LEFT_OUT, quote_all
 from lexloop.nodes.generate.selection import Chosen, Evidence, Lengths, gather, select
-from lexloop.nodes.question import question_parts
-from lexloop.nodes.relevance import Asked, understand
+from lexloop.nodes.question import asks_for_several, question_parts
+from lexloop.nodes.relevance import Asked, asked_definition, coverage, understand
 
 MIN_THERE, MIN_NEAR, SURE = 0.4, 0.1, 0.75
 """From which probability on that the documents answer there is an answer, and what comes near one
@@ -35,19 +35,30 @@ _NEAR = 2
 _LAST_MARKER = re.compile(r" \[(\d+)\]$")
 _SHORT = 300
 """A provision of so few words is quoted whole, whatever is asked of it."""
+_POINT, _OF_SEVERAL = 0.1, 0.3
+"""What of a question, weighted by rarity, one point must hold beyond the words that lead into its
+list for the question to ask for that point: where one thing is asked, and where several are."""
+_ITSELF = (
+    r"(?!\s+(?:(?-i:[A-Z])|(?:act|article|chapter|clause|law|paragraph|part|policy|rule|section"
+    r"|subpart|title)s?\b))"
+)
+"""What follows "this" where a text speaks of itself: "This Regulation", "In this section"."""
+_POINTS_BACK = re.compile(
+    r"(?:however|nevertheless|moreover|furthermore|otherwise|therefore|thereafter|accordingly"
+    r"|similarly|likewise|in addition|for (?:this|that|these|those|such) \w+"
+    rf"|(?:in|to|under|by|on) (?:(?:such|that|those)\b|(?:this|these)\b{_ITSELF})"
+    rf"|(?:this|these)\b{_ITSELF}|that|those|such|it|they|he|she"
+    r"|the (?:latter|former|same))\b",
+    re.IGNORECASE,
+)
 
 
 class ExtractiveGenerator:
-    """Answers in the documents' own words, or abstains when they do not answer.
-
-    Args:
-        sources: The collection the passages come from.
-        lengths: How long an answer may be.
-    """
+    """Answers in the documents' own words, or abstains when they do not answer."""
 
     instructions = ""
 
-    def __init__(self, sources: Documents, lengths: Lengths | None = None) -> None:
+    def __init__(self, sources: View, lengths: Lengths | None = None) -> None:
         self._sources, self._lengths = sources, lengths or Lengths()
 
     async def generate(
@@ -101,7 +112,10 @@ class ExtractiveGenerator:
         sure = answers >= SURE or (any(asked.definitions) and not signs.undefined)
         chosen = select(asked, scored, self._lengths, sure=sure)
         if there < MIN_THERE:
-            return Draft(ABSTENTION, near=self._near(chosen) if there >= MIN_NEAR else [])
+            # what comes nearest to an answer, one citation a provision
+            nearest = [*chosen.best, *chosen.more][: _NEAR if there >= MIN_NEAR else 0]
+            near = [self._cited(item, [item.said], n) for n, item in enumerate(nearest, 1)]
+            return Draft(ABSTENTION, near=near)
         draft = self._draft(asked, chosen, sure)
         return replace(draft, answers=answers, unanswered=self._unanswered(asked, passages))
 
@@ -116,11 +130,6 @@ class ExtractiveGenerator:
             for part, held in zip(alone, scored, strict=True)
             if held and is_there(read_signs(part, held, self._sources)) < MIN_THERE
         ]
-
-    def _near(self, chosen: Chosen) -> list[Citation]:
-        """What comes nearest to an answer, one citation a provision."""
-        items = [*chosen.best, *chosen.more][:_NEAR]
-        return [self._cited(item, [item.said], n) for n, item in enumerate(items, 1)]
 
     def _draft(self, asked: Asked, chosen: Chosen, sure: bool) -> Draft:
         """The evidence as an answer; what is asked of a list as a whole is answered by all of it.
@@ -143,16 +152,20 @@ class ExtractiveGenerator:
                 listed, cited = quote_all(units, self._sources, room, len(citations))
                 room = max(1, room - sum(len(line.split()) for line in listed))
                 lines += listed
-                told += [line for line in listed if _is_codes(line)]
+                # the heading of a list, and what of it is left out
+                told += [x for x in listed if x.startswith(LEFT_OUT) or not _LAST_MARKER.search(x)]
                 citations += cited
                 continue
             n = len(citations) + 1
             said = standing_alone(item, self._sources)
             text = " ".join(statement.text for statement in said)
             text = text[:1].upper() + text[1:]
-            lines.append(_marked(text, n))
+            # a marker after each sentence, so that none stands uncited
+            lines.append(" ".join(f"{text[a:b]} [{n}]" for a, b in sentence_spans(text)))
             citations.append(self._cited(item, said, n))
-        return Draft("\n".join(lines), citations, told, self._holding(quoted))
+        holding = (chunk_id for unit in quoted for chunk_id in self._sources.chunks_over(unit))
+        chunks = self._sources.chunks(list(dict.fromkeys(islice(holding, MOST_POINTED))))
+        return Draft("\n".join(lines), citations, told, chunks)
 
     def _cited(self, item: Evidence, said: list[Statement], n: int) -> Citation:
         start, document = said[0].start, item.passage["document"]
@@ -161,22 +174,63 @@ class ExtractiveGenerator:
         label = item.said.label if said[0].label == item.said.label else item.passage["section"]
         return {**self._sources.cited(document, start, said[-1].end, label), "n": n}
 
-    def _holding(self, units: list[PointedUnit]) -> list[Chunk]:
-        """The chunks that units are quoted from."""
-        found = (chunk_id for unit in units for chunk_id in self._sources.chunks_over(unit))
-        return self._sources.chunks(list(dict.fromkeys(islice(found, MOST_POINTED))))
-
-
-def _is_codes(line: str) -> bool:
-    """Whether a line of a quoted list is none of its own: its heading, or what is left out."""
-    return line.startswith(LEFT_OUT) or _LAST_MARKER.search(line) is None
-
-
-def _marked(text: str, n: int) -> str:
-    """A text with a marker after each sentence, so that none stands uncited."""
-    return " ".join(f"{text[a:b]} [{n}]" for a, b in sentence_spans(text))
-
 
 def _within(item: Evidence, citation: Citation) -> bool:
     inside = citation["start"] <= item.said.start and item.said.end <= citation["end"]
     return inside and item.passage["document"] == citation["document"]
+
+
+def list_asked(item: Evidence, asked: Asked, sources: View) -> list[PointedUnit]:
+    """The units whose list a question asks for as a whole; none where it asks for none.
+
+    It does where the words that lead into the list, with the headings above them, hold of the
+    question nearly all that a point of it holds.
+    """
+    said, document = item.said, item.passage["document"]
+    tree = sources.tree_of(document)
+    if tree is None or (place := tree.at(said.start)) < 0 or tree.units[place].kind == "row":
+        return []
+    several = any(asks_for_several(part) for part in asked.parts)
+    whole = said.points > 0 or (bool(tree.items(place)) and several)
+    if not whole and said.leads:
+        place = tree.at(said.leads[-1][0])
+    elif not whole:
+        return []
+    if whole or (tree.units[place].kind == "definition" and any(asked.definitions)):
+        return _units(document, tree, place)
+    headings = (tree.units[p].heading for p in (place, *tree.above(place)))
+    led = " ".join([said.lead, *headings])
+    before, with_own = frozenset(tokenize(led)), frozenset(tokenize(f"{led} {said.own}"))
+    gain = coverage(asked.all_terms, with_own) - coverage(asked.all_terms, before)
+    return _units(document, tree, place) if gain < (_OF_SEVERAL if several else _POINT) else []
+
+
+def _units(document: str, tree: Tree, place: int) -> list[PointedUnit]:
+    """A paragraph with its list; of a provision that leads into one, the list's items alone."""
+    divides = tree.units[place].kind in ("provision", "annex", "part")
+    found: list[PointedUnit] = []
+    for one in tree.items(place) if divides else [place]:
+        unit = tree.units[one]
+        found.append(
+            {
+                "document": document,
+                "place": one,
+                "label": unit.label,
+                "start": unit.start,
+                "end": unit.end,
+            }
+        )
+    return found
+
+
+def standing_alone(item: Evidence, sources: View) -> list[Statement]:
+    """The statement, with the one before it where it begins with a word that points back to it."""
+    said, document = item.said, item.passage["document"]
+    if said.leads or not _POINTS_BACK.match(said.own):
+        return [said]
+    found, _ = sources.statements(item.passage["id"])
+    before = [other for other in found if other.end <= said.start and not other.points][-1:]
+    tree, text = sources.tree_of(document), sources.text_of(document)
+    if not before and tree is not None and text is not None and (place := tree.at(said.start)) >= 0:
+        before = list(filter(None, [sentence_before(tree, text, place)]))
+    return [*before, said]

@@ -1,15 +1,57 @@
 """What is not answered, and which answers are withheld."""
 
+import math
+import re
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
 
 from lexloop.core.types import ABSTENTION, Candidate
-from lexloop.corpus.text.tokens import tokenize
+from lexloop.corpus.index.view import View
+from lexloop.corpus.text.tokens import tokenize, words
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.generate.delicate import plainer
-from lexloop.nodes.generate.refusal import Refusal
-from lexloop.nodes.guardrail import prompt_similarity, without
 from lexloop.nodes.markers import without_markers
+from lexloop.nodes.weights import read_shipped
+
+_RUN = 6
+_RECITED = 0.5
+_STEMS = r"""
+    abduct abus accomplice adulter arson assassin assault behead bestial blackmail bomb brib brothel
+    bullied bully burglar cannabis cocaine coerc copulat corpse corrupt counterfeit crime criminal
+    defraud dildo drug embezzl erotic escort exhibitionis explosiv extort felon fetish fondl forge
+    fornicat fraud gang genital gore groom gun hack harass heroin hijack homicid hooker hostage
+    incest indecen intercourse kidnap kill kinky knife larcen launder lewd loot manslaughter
+    masturbat methamphetamine misdemean molest mugger murder naked narcotic nude nudit obscen orgasm
+    orgy paedophil pedophil penis perjur pervert pimp poison porn prostitut ransom robb scam seduc
+    sext sexual sexy shoplift shoot slaughter smuggl sodom stabb stalk steal stole strangl stripper
+    striptease suicid swindl terroris theft thief thiev thug tortur traffick trespass undress
+    upskirt vagina vandal victim violen voyeur weapon whor
+""".split()
+_DELICATE = re.compile(
+    rf"\b(?:(?:{'|'.join(_STEMS)})\w*|rap(?:e|ed|es|ing|ists?)|sex)\b", re.IGNORECASE
+)
+_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_LEFT_ALONE = re.compile(r"(?: (?:and|or|of|for|by|to|with|from))* ?(?=[.,;?!]|$)", re.IGNORECASE)
+MANNERS = 0.3
+"""The weight of each sign of how a question is put, beside a unit vector."""
+_MANNERS = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\?\s*$",
+        r"\b(?:you|your|yours|yourself)\b",
+        r"[\[\]{}<>|#=_]",
+        r"[a-z]\d[a-z]",
+        r"^\W*(?:what|which|who|whom|whose|when|where|how|why|may|must|can|could|does|do|did|is|are"
+        r"|am|was|were|should|shall|will|would|has|have|if|in|under)\b",
+    )
+]
+NEAR = 0.5
+"""A question that is as near as this to the documents is on their subject, whatever it is."""
+_DIMENSION = 384
+Head = tuple[float, Vectors]
+"""The intercept and the weights of a linear model over signs."""
 
 
 class PromptGuard:
@@ -41,46 +83,161 @@ class PromptGuard:
         return question
 
 
-class Readable(Protocol):
-    """What looking at a question needs of the documents."""
-
-    def embed(self, texts: list[str]) -> Vectors:
-        """Unit vectors of shape (len(texts), dimension)."""
-        ...
-
-    def knows(self, term: str) -> bool:
-        """Whether the documents hold a search term."""
-        ...
-
-    def languages(self) -> list[str]:
-        """The languages of the documents; none where they are not known."""
-        ...
-
-
 class QuestionGuard(PromptGuard):
-    """Looks at the question as well.
+    """Looks at the question as well; ``refusal`` knows which English ones no documents answer."""
 
-    Args:
-        documents: Those that are asked.
-        threshold: As in ``PromptGuard``.
-        refusal: Knows which questions, put in English, no documents answer.
-    """
-
-    def __init__(self, documents: Readable, threshold: float, refusal: Refusal) -> None:
-        super().__init__(documents.embed, threshold)
-        self._documents, self._refusal = documents, refusal
+    def __init__(self, view: View, threshold: float, refusal: "Refusal") -> None:
+        super().__init__(view.embed, threshold)
+        self._view, self._refusal = view, refusal
 
     def refuses(self, asked: str, standalone: str, found: Sequence[Candidate]) -> bool:
         """Whether the question is an order to the assistant, obscene, or on another subject.
 
         One all of whose words the documents have is on theirs.
         """
-        if "English" not in self._documents.languages():
+        if "English" not in self._view.languages():
             return False
-        known = all(map(self._documents.knows, tokenize(standalone)))
+        known = all(map(self._view.knows, tokenize(standalone)))
         return self._refusal(asked, standalone, [] if known else found)
 
     def plainer(self, question: str) -> str:
         """A question that names crimes or sex, without the words that the documents lack."""
-        knows = self._documents.knows
-        return plainer(question, lambda word: all(map(knows, tokenize(word))))
+        return plainer(question, lambda word: all(map(self._view.knows, tokenize(word))))
+
+
+def prompt_similarity(
+    said: str, instructions: str, said_vector: Vectors, instructions_vector: Vectors
+) -> float:
+    """How similar an answer is to the system prompt, in [0, 1].
+
+    The higher counts of the cosine of the whole texts, given as unit vectors, and the share of the
+    answer's word runs that stand in the prompt. ``said`` is the answer without markers and
+    without the question: an answer that repeats what was asked repeats no instructions.
+    """
+    cosine = float(np.dot(said_vector, instructions_vector))
+    return max(0.0, min(1.0, max(cosine, recited_share(said, instructions))))
+
+
+def without(question: str, text: str) -> str:
+    """``text`` with every repetition of the question taken out, however it is broken into lines."""
+    if not question.strip():
+        return text
+    asked, said = " ".join(question.lower().split()), " ".join(text.split())
+    lowered = said.lower()
+    if len(lowered) != len(said):  # one letter, the Turkish İ, is two in lower case
+        said = lowered
+    left, begin = [], 0
+    while (end := lowered.find(asked, begin)) >= 0:
+        left.append(said[begin:end])
+        begin = end + len(asked)
+    return " ".join([*left, said[begin:]]).strip()
+
+
+def recited_share(text: str, system: str, before: str = "") -> float:
+    """The share of the word runs that end in ``text`` and stand in ``system``; 0 without any.
+
+    ``before`` is what was said before it: however short ``text`` is, a run may begin there.
+    """
+    said = _runs([*words(before)[1 - _RUN :], *words(text)])
+    return len(said & _instructed(system)) / len(said) if said else 0.0
+
+
+def recites(text: str, system: str, before: str = "") -> bool:
+    """Whether a piece of an answer is largely taken from the instructions."""
+    return recited_share(text, system, before) >= _RECITED
+
+
+@lru_cache(maxsize=8)
+def _instructed(system: str) -> set[tuple[str, ...]]:
+    return _runs(words(system))
+
+
+def _runs(spoken: Sequence[str]) -> set[tuple[str, ...]]:
+    return {tuple(spoken[i : i + _RUN]) for i in range(len(spoken) - _RUN + 1)}
+
+
+def plainer(question: str, knows: Callable[[str], bool]) -> str:
+    """A question that names crimes or sex, without the words for them that the documents lack.
+
+    Documents that answer a question often have no such word, and it is not to be refused for it.
+    ``knows`` says whether the documents have a word; small words, which all texts have, it knows.
+    """
+    if not _DELICATE.search(question):
+        return question
+    left = _WORD.sub(lambda found: found.group() if knows(found.group()) else "", question)
+    return " ".join(_LEFT_ALONE.sub("", " ".join(left.split())).split())
+
+
+class Refusal:
+    """Refuses questions that are none for the documents: orders to the assistant, other subjects.
+
+    Two linear models read the question's MiniLM vector. The first tells orders to the assistant and
+    obscenities from questions, whatever the documents are about. The second tells what laws and
+    policies are asked about from the rest of the world; since any subject may have rules, what it
+    says is weighed against how close the documents come. `lexloop.finetune.refusal` fits both.
+
+    Args:
+        embed: Gives MiniLM's unit vectors of texts.
+        comparable: Whether the vectors of the documents are MiniLM's as well.
+
+    Raises:
+        DataError: The shipped weights cannot be read.
+    """
+
+    def __init__(self, embed: Callable[[list[str]], Vectors], comparable: bool) -> None:
+        self._embed, self._comparable = embed, comparable
+        self._orders, self._elsewhere = shipped()
+
+    def __call__(self, asked: str, standalone: str, found: Sequence[Candidate]) -> bool:
+        """Whether a question is refused.
+
+        Args:
+            asked: What was written.
+            standalone: The same, understood without the conversation.
+            found: What the documents have that is near it, each with its signals.
+        """
+        written, understood = self._embed([asked, standalone])
+        if _speaks_against(self._orders, order_signs(asked, written)):
+            return True
+        cosines = [c["signals"]["dense"] for c in found if "dense" in c["signals"]]
+        if not self._comparable or max(cosines, default=NEAR) >= NEAR:
+            return False
+        return _speaks_against(self._elsewhere, subject_signs(understood, max(cosines)))
+
+
+def order_signs(asked: str, vector: Vectors) -> Vectors:
+    """The signs of an order: the vector, then how it is put."""
+    manners = [MANNERS * (pattern.search(asked) is not None) for pattern in _MANNERS]
+    return np.concatenate([vector, np.array(manners, dtype=np.float32)])
+
+
+def subject_signs(vector: Vectors, closeness: float) -> Vectors:
+    """The signs of another subject: the vector, then the highest cosine with the documents."""
+    return np.concatenate([vector, np.array([closeness], dtype=np.float32)])
+
+
+@lru_cache(maxsize=1)
+def shipped() -> tuple[Head, Head]:
+    """The shipped models: of orders, and of other subjects.
+
+    Raises:
+        DataError: They are missing or broken.
+    """
+    return read_shipped("refusal/weights.json", _heads)
+
+
+def _heads(stored: Any) -> tuple[Head, Head]:
+    orders = _head(stored["orders"], _DIMENSION + len(_MANNERS))
+    return orders, _head(stored["elsewhere"], _DIMENSION + 1)
+
+
+def _head(stored: Any, size: int) -> Head:
+    weights, intercept = np.array(stored["weights"], dtype=np.float32), float(stored["intercept"])
+    if weights.shape != (size,) or not (np.isfinite(weights).all() and math.isfinite(intercept)):
+        raise ValueError(f"there are not {size} finite weights")
+    return intercept, weights
+
+
+def _speaks_against(head: Head, signs: Vectors) -> bool:
+    intercept, weights = head
+    return intercept + float(weights @ signs) > 0

@@ -10,12 +10,7 @@ from lexloop.nodes.relevance import Sources
 
 
 class ModelGenerator:
-    """Has a chat model write the answer from the passages; code makes the citations.
-
-    Args:
-        chat: The model.
-        sources: The collection the passages come from.
-    """
+    """Has a chat model write the answer from the passages; code makes the citations."""
 
     def __init__(self, chat: Chat, sources: Sources) -> None:
         self._chat, self._sources = chat, sources
@@ -44,11 +39,7 @@ class ModelGenerator:
 
 
 class ModelAlone:
-    """Has a chat model answer from what it knows: the ablation without retrieval.
-
-    Args:
-        chat: The model.
-    """
+    """Has a chat model answer from what it knows: the ablation without retrieval."""
 
     def __init__(self, chat: Chat) -> None:
         self._chat = chat

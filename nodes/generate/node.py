@@ -5,16 +5,9 @@ from dataclasses import replace
 from langgraph.runtime import Runtime
 
 from lexloop.core.state import State, Update
-from lexloop.core.types import (
-    ABSTENTION,
-    QUOTED,
-    Chunk,
-    Citation,
-    Passage,
-    Told,
-)
+from lexloop.core.types import ABSTENTION, QUOTED, Chunk, Citation, Passage, Told
 from lexloop.nodes.context import Context, Draft, Generator, Guard
-from lexloop.nodes.markers import MARKER, marker_numbers
+from lexloop.nodes.markers import numbers_in
 
 
 async def generate(state: State, runtime: Runtime[Context]) -> Update:
@@ -24,7 +17,12 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
     told = pointed["told"] if pointed else []
     units = pointed["units"] if pointed else []
     only = pointed is not None and pointed["only"]
-    if (only and told and not units) or (not only and _is_refused(state, guard, bool(units))):
+    # one in a language that nobody reads here, or one that is refused
+    unread = bool(state.get("untranslated")) and not units
+    if (only and told and not units) or (
+        not only
+        and (unread or guard.refuses(state["asked"], state["standalone"], state["passages"]))
+    ):
         draft = Draft(ABSTENTION)
     else:
         draft = await _drafted(state, generator, guard)
@@ -43,24 +41,13 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
     }
 
 
-def _is_refused(state: State, guard: Guard, is_pointed: bool) -> bool:
-    """Whether the question is in a language that nobody reads here, or one that is refused."""
-    if state.get("untranslated") and not is_pointed:
-        return True
-    return guard.refuses(state["asked"], state["standalone"], state["passages"])
-
-
 async def _drafted(state: State, generator: Generator, guard: Guard) -> Draft:
     """The draft; where it is the abstention, that of the question in plainer words."""
     question = state["standalone"]
     draft = Draft(ABSTENTION)
     for wording in dict.fromkeys([question, guard.plainer(question)]):
         draft = await generator.generate(
-            wording,
-            state["passages"],
-            state["triplets"],
-            state.get("advice"),
-            state.get("pointed"),
+            wording, state["passages"], state["triplets"], state.get("advice"), state.get("pointed")
         )
         if not draft.abstained:
             break
@@ -83,15 +70,13 @@ def _with_quoted(passages: list[Passage], quoted: list[Chunk]) -> list[Passage]:
 def with_told(draft: Draft, told: list[Told]) -> Draft:
     """The draft, then what code says of the structure; that alone in place of an abstention.
 
-    Args:
-        draft: What the generator wrote.
-        told: The lines that code adds; their sources are numbered after all markers of the draft.
+    The sources of what is told are numbered after all markers of the draft.
     """
     if not told:
         return draft
     citations = [] if draft.abstained else [*draft.citations]
     said = "" if draft.abstained else draft.answer
-    number = max((n for m in MARKER.findall(said) for n in marker_numbers(m)), default=0)
+    number = max(numbers_in(said), default=0)
     lines: list[str] = []
     for line in told:
         numbered: list[Citation] = [

@@ -40,19 +40,13 @@ class Piece(NamedTuple):
 
 @dataclass
 class Quoted:
-    """A provision as lines of an answer.
+    """A provision as lines of an answer."""
 
-    Args:
-        lines: Each with its marker; that of a heading has none.
-        sources: What the markers stand for, in the order of their numbers.
-        words: How many words are quoted.
-        whole: Whether nothing is left out.
-    """
-
-    lines: list[str]
+    lines: list[str]  # each with its marker; that of a heading has none
+    # what the markers stand for, in the order of their numbers
     sources: list[Source] = field(default_factory=list)
-    words: int = 0
-    whole: bool = True
+    words: int = 0  # how many words are quoted
+    whole: bool = True  # whether nothing is left out
 
 
 def quote(
@@ -103,11 +97,8 @@ def quote_all(
 ) -> tuple[list[str], list[Citation]]:
     """Units quoted one after the other, with their citations.
 
-    Args:
-        units: What is quoted.
-        library: Where their documents are; of several it is said in which they stand.
-        limit: How many words are quoted at most; units that are left out are named.
-        after: The number of the last source before them.
+    At most ``limit`` words are quoted, and units that are left out are named; of several documents
+    it is said in which they stand. ``after`` is the number of the last source before them.
     """
     several = len(library.titles) > 1
     lines: list[str] = []

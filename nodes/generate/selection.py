@@ -12,9 +12,8 @@ from lexloop.corpus.structure.places import keys_of_term
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.text.tokens import term_set
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.definition import defines
 from lexloop.nodes.question import asks_for_duties
-from lexloop.nodes.relevance import Asked, Sources, relevance
+from lexloop.nodes.relevance import Asked, Sources, defines, relevance
 
 NEARLY_BEST = 0.9
 """A further statement must score this share of the best one's."""
@@ -123,30 +122,19 @@ def is_definition(item: Evidence, term: str) -> bool:
 
 @dataclass(frozen=True)
 class Chosen:
-    """What makes the answer.
+    """What makes the answer."""
 
-    Args:
-        best: The best evidence for each part of the question.
-        more: Statements that are nearly as good.
-    """
-
-    best: list[Evidence]
-    more: list[Evidence]
+    best: list[Evidence]  # the best evidence for each part of the question
+    more: list[Evidence]  # statements that are nearly as good
 
 
 @dataclass(frozen=True)
 class Lengths:
-    """How long an answer may be.
+    """How long an answer may be; the first statement is always quoted."""
 
-    Args:
-        statements: How many are quoted beside the best for each part of the question.
-        words: How many they may have together; the first is always quoted.
-        whole: How many words of provisions and lists are quoted whole.
-    """
-
-    statements: int = 4
-    words: int = 300
-    whole: int = 800
+    statements: int = 4  # how many are quoted beside the best for each part of the question
+    words: int = 300  # how many they may have together
+    whole: int = 800  # how many words of provisions and lists are quoted whole
 
 
 def select(asked: Asked, scored: Scored, lengths: Lengths, sure: bool = True) -> Chosen:

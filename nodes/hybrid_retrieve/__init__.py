@@ -1,1 +1,1 @@
-"""Lexical and dense search, fused."""
+"""Lexical and dense search, fused: ``fusion`` has the formulas, ``choice`` follows the settings."""

@@ -4,13 +4,107 @@ Nothing here depends on the order in which queries, signals or equal scores arri
 are exact, maxima are taken over queries, and equal scores share a rank.
 """
 
+import heapq
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Self
 
-from lexloop.nodes.hybrid_retrieve.found import Scores
+from lexloop.core.hits import Hit
+from lexloop.core.metadata import Metadata
+from lexloop.core.settings_groups import Fusion, Linear, ReciprocalRank
 
+Scores = dict[str, float]
+"""Scores by the id of a chunk or the name of a document; a search's result comes best first."""
 Normalisation = Literal["max", "minmax", "none"]
+LATE, COSINE, BM25 = 1.0, 0.6, 0.9
+"""What each signal weighs in the standardised sum, by what nine sets of questions say together.
+From 0.5 to 1.2 of BM25 they differ little but for ObliQA, whose questions use its words."""
+
+
+SUB_QUERY_WEIGHT = 0.9
+"""In linear fusion a sub-query's best chunk counts a little less than the whole question's."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What both searches found, unfused: one mapping from chunks to scores for each query."""
+
+    lexical: list[Scores]  # BM25
+    vector: list[Scores]  # cosine, of the same queries
+    documents: dict[str, str]  # the document of every chunk found
+    supporting: frozenset[str] = frozenset()  # which of the chunks found are no operative text
+    # MaxSim; empty where none was asked for or no token vectors are kept
+    late: list[Scores] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, lexical: Sequence[Sequence[Hit]], vector: Sequence[Sequence[Hit]]) -> Self:
+        """From what a backend returns for the same queries."""
+        every = [hit for hits in (*lexical, *vector) for hit in hits]
+        return cls(
+            lexical=[{hit.chunk_id: hit.score for hit in hits} for hits in lexical],
+            vector=[{hit.chunk_id: hit.score for hit in hits} for hits in vector],
+            documents={hit.chunk_id: hit.document for hit in every},
+            supporting=frozenset(hit.chunk_id for hit in every if hit.supporting),
+        )
+
+    def signals(self, chunk_id: str) -> dict[str, float]:
+        """A chunk's own score per signal, the best over the queries; absent where not found."""
+        by_name = {"lexical": self.lexical, "dense": self.vector, "late": self.late}
+        return {
+            name: max(ranking[chunk_id] for ranking in rankings if chunk_id in ranking)
+            for name, rankings in by_name.items()
+            if any(chunk_id in ranking for ranking in rankings)
+        }
+
+
+def fuse(found: Found, fusion: Fusion, hosts: Mapping[str, float]) -> Scores:
+    """One score per chunk, over all queries and signals; the first query is the whole question.
+
+    At document level, linear fusion follows equation 1 of Sultania et al.; the reciprocal ranks
+    of a document are those of its best chunk among the documents of each list, and its chunks keep
+    their own reciprocal ranks. ``hosts`` are host scores by document, for linear fusion.
+    """
+    if isinstance(fusion, Linear):
+        fused = _linear(found, fusion, hosts)
+    elif isinstance(fusion, ReciprocalRank):
+        fused = _by_rank(found.lexical, found.vector, fusion)
+    else:
+        late = found.late or [{} for _ in found.vector]
+        sums = map(standardised, found.lexical, found.vector, late)
+        fused = best_of(sums, _weights(found))
+    if fusion.documents is None:
+        return fused
+    return within_best(fused, found.documents, _documents(found, fused, fusion), fusion.documents)
+
+
+def _linear(found: Found, fusion: Linear, hosts: Mapping[str, float]) -> Scores:
+    boost, normalisation = fusion.bm25_boost, fusion.normalisation
+    pairs = zip(found.lexical, found.vector, strict=True)
+    documents = None if fusion.documents is None else found.documents
+    scores = (linear(a, b, boost, normalisation, documents) for a, b in pairs)
+    fused = best_of(scores, _weights(found))
+    return with_host(fused, found.documents, hosts, fusion.host_boost) if hosts else fused
+
+
+def _weights(found: Found) -> list[float]:
+    """What each query's scores count."""
+    return [SUB_QUERY_WEIGHT if place else 1.0 for place in range(len(found.vector))]
+
+
+def _by_rank(lexical: list[Scores], vector: list[Scores], fusion: ReciprocalRank) -> Scores:
+    of_lexical, of_vector = 2 * fusion.lexical_weight, 2 * (1.0 - fusion.lexical_weight)
+    weights = [of_lexical] * len(lexical) + [of_vector] * len(vector)
+    return reciprocal_rank([*lexical, *vector], fusion.k, weights)
+
+
+def _documents(found: Found, fused: Scores, fusion: Fusion) -> Scores:
+    """The scores by which documents are chosen."""
+    if not isinstance(fusion, ReciprocalRank):
+        return best_by_document(fused, found.documents)
+    lexical = [best_by_document(ranking, found.documents) for ranking in found.lexical]
+    vector = [best_by_document(ranking, found.documents) for ranking in found.vector]
+    return _by_rank(lexical, vector, fusion)
 
 
 def reciprocal_rank(
@@ -43,7 +137,11 @@ def _ranks(ranking: Scores) -> Iterator[tuple[str, int]]:
 
 
 def linear(
-    lexical: Scores, vector: Scores, bm25_boost: float, normalisation: Normalisation = "max"
+    lexical: Scores,
+    vector: Scores,
+    bm25_boost: float,
+    normalisation: Normalisation = "max",
+    documents: Mapping[str, str] | None = None,
 ) -> Scores:
     """Cosine + bm25_boost x BM25 of one query: Sultania et al., equation 1, chunk by chunk.
 
@@ -55,19 +153,21 @@ def linear(
         lexical: BM25 of the chunks found.
         vector: Cosine of the chunks found.
         bm25_boost: At least 0.
-        normalisation: See ``scaled``.
+        normalisation: See ``scaled``; it comes before the documents' best is taken.
+        documents: Where given, a chunk gets the BM25 of its document, which is that of its best
+            chunk: by this the document's best chunk has the score of the document in equation 1,
+            but for the host term, which no query changes.
     """
-    fused = dict(vector)
+    if bm25_boost <= 0.0:
+        return dict(vector)
+    matched = scaled(lexical, normalisation)
     last = min(vector.values(), default=0.0)
-    if bm25_boost > 0.0:
-        for chunk_id, share in scaled(lexical, normalisation).items():
-            fused[chunk_id] = fused.get(chunk_id, last) + bm25_boost * share
-    return fused
-
-
-LATE, COSINE, BM25 = 1.0, 0.6, 0.9
-"""What each signal weighs in the standardised sum, by what nine sets of questions say together.
-From 0.5 to 1.2 of BM25 they differ little but for ObliQA, whose questions use its words."""
+    cosines = {**dict.fromkeys(matched, last), **vector}
+    owners = documents or {name: name for name in cosines}
+    bm25 = best_by_document(matched, owners)
+    return {
+        name: cosine + bm25_boost * bm25.get(owners[name], 0.0) for name, cosine in cosines.items()
+    }
 
 
 def standardised(lexical: Scores, vector: Scores, late: Scores) -> Scores:
@@ -75,12 +175,7 @@ def standardised(lexical: Scores, vector: Scores, late: Scores) -> Scores:
 
     Ranks forget by how much one chunk beats the next, and raw scores lie on scales of their own.
     A chunk that BM25 did not find scores 0 there; one that the vectors did not find has the cosine
-    at which their list ends.
-
-    Args:
-        lexical: BM25 of the chunks found.
-        vector: Cosine of the chunks found.
-        late: MaxSim of the chunks that either found; empty where no token vectors are kept.
+    at which their list ends. MaxSim is empty where no token vectors are kept.
     """
     found = [*dict.fromkeys([*vector, *lexical])]
     last = min(vector.values(), default=0.0)
@@ -103,14 +198,11 @@ def standardised(lexical: Scores, vector: Scores, late: Scores) -> Scores:
 def scaled(lexical: Scores, normalisation: Normalisation) -> Scores:
     """BM25 of one query on the scale that linear fusion adds.
 
-    Scores of 0 or less are left out first: where a term stands in most chunks of a tiny corpus
-    its weight is negative, and the chunks that hold it would be punished for it.
-
-    Args:
-        lexical: BM25 of the chunks found.
-        normalisation: ``max`` divides by the query's best score, so that one boost fits corpora
-            of any size; ``minmax`` puts the worst hit at 0 and the best at 1, and equal hits all
-            at 1; ``none`` keeps the raw score, as the paper does.
+    ``max`` divides by the query's best score, so that one boost fits corpora of any size;
+    ``minmax`` puts the worst hit at 0 and the best at 1, and equal hits all at 1; ``none`` keeps
+    the raw score, as the paper does. Scores of 0 or less are left out first: where a term stands
+    in most chunks of a tiny corpus its weight is negative, and the chunks that hold it would be
+    punished for it.
     """
     matched = {chunk_id: score for chunk_id, score in lexical.items() if score > 0.0}
     if not matched or normalisation == "none":
@@ -130,3 +222,43 @@ def best_of(scores: Iterable[Scores], weights: Iterable[float]) -> Scores:
             if weight * score > best.get(chunk_id, -math.inf):
                 best[chunk_id] = weight * score
     return best
+
+
+def best_by_document(scores: Scores, documents: Mapping[str, str]) -> Scores:
+    """Each document's best chunk score; best first where the chunks are."""
+    best: Scores = {}
+    for chunk_id, score in scores.items():
+        name = documents[chunk_id]
+        if score > best.get(name, -math.inf):
+            best[name] = score
+    return best
+
+
+def within_best(fused: Scores, documents: Mapping[str, str], ranked: Scores, count: int) -> Scores:
+    """The chunks of the ``count`` documents that rank best (3 in the paper), of equals by name."""
+    kept = set(heapq.nsmallest(count, ranked, key=lambda name: (-ranked[name], name)))
+    return {chunk_id: score for chunk_id, score in fused.items() if documents[chunk_id] in kept}
+
+
+def host_score(metadata: Metadata, host_scores: Mapping[str, float]) -> float:
+    """How far a document is trusted, from 0 to 1: the host score of Sultania et al., equation 1.
+
+    A publisher in the map goes before the kind of source; without either it is 0.
+    """
+    for name in (metadata.host, metadata.kind):
+        if name and name in host_scores:
+            return host_scores[name]
+    return 0.0
+
+
+def with_host(
+    fused: Scores, documents: Mapping[str, str], hosts: Mapping[str, float], host_boost: float
+) -> Scores:
+    """Every chunk's score + host_boost x the host score of its document, 0 where it has none.
+
+    It is added over all queries: authority is no matter of the query.
+    """
+    return {
+        chunk_id: score + host_boost * hosts.get(documents[chunk_id], 0.0)
+        for chunk_id, score in fused.items()
+    }

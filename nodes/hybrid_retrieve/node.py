@@ -1,12 +1,14 @@
 """hybrid_retrieve: lexical and vector search over every query, fused into candidates."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from math import ceil
 
 from langgraph.runtime import Runtime
 
 from lexloop.core.settings import Settings
-from lexloop.core.settings_groups import Fusion, Linear, Standardised
+from lexloop.core.settings_groups import Linear, Standardised
 from lexloop.core.state import State, Update
 from lexloop.core.types import (
     DEFINING,
@@ -14,17 +16,14 @@ from lexloop.core.types import (
     MOST_POINTED,
     POINTED,
     Candidate,
+    Passage,
     Pointed,
     PointedUnit,
 )
-from lexloop.nodes.backend import Backend
-from lexloop.nodes.context import Context
-from lexloop.nodes.definition import asked_definition
-from lexloop.nodes.hybrid_retrieve.around import whole
-from lexloop.nodes.hybrid_retrieve.choice import fuse
-from lexloop.nodes.hybrid_retrieve.found import Found, Scores
-from lexloop.nodes.hybrid_retrieve.host import host_score
+from lexloop.nodes.context import Backend, Context
+from lexloop.nodes.hybrid_retrieve.fusion import Found, Scores, fuse, host_score
 from lexloop.nodes.question import question_parts
+from lexloop.nodes.relevance import asked_definition
 
 _DEPTH = 4
 """How many hits of each signal are fused for every candidate that goes on."""
@@ -51,13 +50,17 @@ def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
     found = _found(
         backend, list(dict.fromkeys([state["standalone"], *state["queries"]])), settings, limit
     )
-    hosts = _host_scores(backend, found, settings.fusion)
+    hosts: Scores = {}
+    if isinstance(settings.fusion, Linear) and settings.fusion.host_boost:
+        scores = settings.fusion.host_scores
+        metadata = backend.metadata(set(found.documents.values()))
+        hosts = {name: host_score(of, scores) for name, of in metadata.items()}
     pointed = backend.pointed(state["standalone"])
     best = _best(backend, found, fuse(found, settings.fusion, hosts), hosts, limit)
     parts = question_parts(state["standalone"])
     terms = [term for part in parts if (term := asked_definition(part))]
     if strategy == "whole":
-        best = _followed(backend, whole(state["passages"], backend), best)
+        best = _followed(backend, provisions_around(state["passages"], backend), best)
     best = _first(backend, backend.defining(terms), DEFINING, best)
     best = _first(backend, _chunks_of(pointed, best), POINTED, best)
     return {"candidates": best, "pointed": pointed}
@@ -76,14 +79,6 @@ def _found(backend: Backend, queries: list[str], settings: Settings, limit: int)
         if close is not None:
             late.append(dict(zip(ids, close.mean(axis=0).tolist(), strict=True)))
     return replace(found, late=late)
-
-
-def _host_scores(backend: Backend, found: Found, fusion: Fusion) -> Scores:
-    """The host score of every document found, where it counts."""
-    if not isinstance(fusion, Linear) or not fusion.host_boost:
-        return {}
-    metadata = backend.metadata(set(found.documents.values()))
-    return {name: host_score(known, fusion.host_scores) for name, known in metadata.items()}
 
 
 def _best(
@@ -148,3 +143,29 @@ def _followed(backend: Backend, chunk_ids: list[str], found: list[Candidate]) ->
 def _overlaps(candidate: Candidate, unit: PointedUnit) -> bool:
     beside = candidate["end"] <= unit["start"] or unit["end"] <= candidate["start"]
     return candidate["document"] == unit["document"] and not beside
+
+
+def provisions_around(passages: Sequence[Passage], backend: Backend) -> list[str]:
+    """The ids of the chunks of the provisions that passages lie in, those of the best first."""
+    units = (unit for passage in passages if (unit := _provision(passage, backend)))
+    found = dict.fromkeys(name for unit in units for name in backend.chunks_over(unit))
+    return list(islice(found, MOST_POINTED))
+
+
+def _provision(passage: Passage, backend: Backend) -> PointedUnit | None:
+    document = passage["document"]
+    tree = backend.tree_of(document)
+    place = tree.at(passage["start"]) if tree else -1
+    if tree is None or place < 0:
+        return None
+    for above in (place, *tree.above(place)):
+        unit = tree.units[above]
+        if unit.kind == "provision":
+            return {
+                "document": document,
+                "place": above,
+                "label": unit.label,
+                "start": unit.start,
+                "end": unit.end,
+            }
+    return None

@@ -1,1 +1,1 @@
-"""A walk over the knowledge graph."""
+"""Triplets and candidates from a walk over the knowledge graph."""

@@ -1,6 +1,7 @@
 """rerank: candidates of search and graph -> the k passages that the answer may use."""
 
 import math
+from collections.abc import Sequence
 
 from langgraph.runtime import Runtime
 
@@ -8,7 +9,6 @@ from lexloop.core.settings_groups import ByScores
 from lexloop.core.state import State, Update
 from lexloop.core.types import DEFINING, FOLLOWED, POINTED, Candidate
 from lexloop.nodes.context import Context, Reranker
-from lexloop.nodes.rerank.cutoff import worth_taking
 
 _SUPPORT_OF = 5
 _TOPICAL = 0.5
@@ -24,17 +24,15 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
 
     Those that the question points to are all taken and come first, in the order of the text; then
     those that define a term whose meaning it asks, best first. Those that a retry goes to from the
-    passages before are all taken as well; one that broadens takes twice as many.
-
-    Args:
-        state: The candidates of search and graph, and the plan.
-        runtime: Its context has the reranker, and the settings: where they let the scores set k,
-            the plan's k becomes the number taken.
+    passages before are all taken as well; one that broadens takes twice as many. Where the settings
+    let the scores set k, the plan's k becomes the number taken.
     """
     reranker, settings = runtime.context.reranker, runtime.context.settings
     advice = state.get("advice")
     strategy = advice["strategy"] if advice else None
-    pool = _pool(state, operative=strategy == "operative")
+    pool = merge(state["candidates"], state.get("graph_candidates", []))
+    if strategy == "operative":
+        pool = [one for one in pool if not one.get("supporting")]
     scored = {c["id"]: c for c in _reranked(state, reranker, pool)}
     pointed = [scored.pop(c["id"]) for c in pool if POINTED in c["signals"]]
     defining = [c for c in scored.values() if DEFINING in c["signals"]]
@@ -65,12 +63,6 @@ def _reranked(state: State, reranker: Reranker, pool: list[Candidate]) -> list[C
         {**c, "score": c["score"] + _TOPICAL * beside[c["id"]]} for c in ranked
     ]
     return sorted(both, key=lambda c: (-c["score"], c["id"]))
-
-
-def _pool(state: State, operative: bool) -> list[Candidate]:
-    """The candidates of search and graph; without recitals and the like where so wanted."""
-    found = merge(state["candidates"], state.get("graph_candidates", []))
-    return [one for one in found if not (operative and one.get("supporting"))]
 
 
 def operative_first(ranked: list[Candidate], k: int) -> list[Candidate]:
@@ -116,3 +108,35 @@ def copies_last(candidates: list[Candidate], enough: int) -> list[Candidate]:
             seen.append(words)
             enough -= not candidate.get("supporting")
     return kept + copies
+
+
+TEMPERATURE = 0.08
+"""How far, as a share of the best score, a candidate may fall behind to weigh a factor of e less;
+benchmarks/adapting.py shows what other values are worth."""
+
+
+def worth_taking(
+    scores: Sequence[float], least_share: float, most: int, temperature: float = TEMPERATURE
+) -> int:
+    """The number of leading candidates that each hold enough of the ranking's weight; 0 of none.
+
+    A candidate weighs exp((score - best) / (temperature x best)), and its share is its part of all
+    weights: about its chance to be the one that answers. One that stands out leaves the others
+    little, so that few are taken; the less the scores tell them apart, the more are taken, until
+    there are so many that each of them alone would add little to what is found. Multiplying all
+    scores by a number changes nothing, so the rule fits any reranker or fusion.
+
+    Args:
+        scores: In the order in which candidates are taken, the best one first.
+        least_share: A candidate with less ends the list; in (0, 1].
+        most: The most that are taken; one at least is.
+        temperature: Above 0; the higher, the less a lead counts.
+    """
+    if not scores:
+        return 0
+    best = max(scores)
+    scale = temperature * abs(best) or 1.0
+    weights = [math.exp((score - best) / scale) for score in scores]
+    least = least_share * math.fsum(weights)
+    taken = next((n for n, weight in enumerate(weights) if weight < least), len(weights))
+    return min(max(taken, 1), most)

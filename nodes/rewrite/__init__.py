@@ -1,1 +1,1 @@
-"""A standalone question, its sub-queries and its keywords."""
+"""A question that stands alone, its sub-queries and keywords, by ``rules`` or by a ``model``."""

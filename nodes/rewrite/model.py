@@ -4,8 +4,9 @@ from pydantic import BaseModel
 
 from lexloop import prompts
 from lexloop.core.types import Advice, Plan, Turn
+from lexloop.corpus.index.view import View
 from lexloop.models.request import Chat, ChatRequest, parsed
-from lexloop.nodes.context import Rewriting, Wording
+from lexloop.nodes.context import Rewriting
 from lexloop.nodes.rewrite.rules import distinct
 
 _HISTORY_TURNS = 12
@@ -22,14 +23,12 @@ class RewriteReply(BaseModel):
 class ModelRewriter:
     """Rewrites with a chat model; the limits Q and K are kept by code.
 
-    Args:
-        chat: The model.
-        documents: Know the language that a question is translated into.
+    ``documents`` know the language that a question is translated into.
     """
 
     translates = True
 
-    def __init__(self, chat: Chat, documents: Wording) -> None:
+    def __init__(self, chat: Chat, documents: View) -> None:
         self._chat = chat
         self._documents = documents
         self._prompt = prompts.load(

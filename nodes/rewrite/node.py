@@ -4,7 +4,8 @@ from langgraph.runtime import Runtime
 
 from lexloop.core.state import State, Update
 from lexloop.core.types import Turn
-from lexloop.nodes.context import Context, Wording
+from lexloop.corpus.index.view import View
+from lexloop.nodes.context import Context
 from lexloop.nodes.markers import MARKER
 
 _TURNS, _TURN_CHARS = 24, 4000
@@ -17,11 +18,6 @@ async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
     Slips are mended first, so that all that follows is made of words that the documents have; words
     of another language are no slips. On a retry the engineered question replaces the one asked, and
     its advice is followed.
-
-    Args:
-        state: Holds the question, the history and the plan.
-        runtime: Its context has the rewriter, and the wording of the documents, by which slips are
-            mended and what the last answer is about is known.
     """
     rewriter, wording = runtime.context.rewriter, runtime.context.wording
     advice = state.get("advice")
@@ -55,7 +51,7 @@ def _untranslated(language: str, languages: list[str]) -> str:
     )
 
 
-def _read(history: list[Turn], wording: Wording) -> list[Turn]:
+def _read(history: list[Turn], wording: View) -> list[Turn]:
     """The turns, slips mended in what was asked; the last answer that quotes with the place."""
     quoting = [t for t in history if t["role"] == "assistant" and MARKER.search(t["content"])]
     turns: list[Turn] = []

@@ -1,12 +1,13 @@
 """The embedded rewriter: rules for follow-ups, decomposition and expansion."""
 
 import re
+from dataclasses import dataclass
 
 from lexloop.core.types import Advice, Plan, Turn
+from lexloop.corpus.structure.pointing import only_points, placed, provision_in
 from lexloop.corpus.text.tokens import STOP_WORDS, words
 from lexloop.nodes.context import Rewriting
-from lexloop.nodes.question import asking_sentences, question_parts, without_preamble
-from lexloop.nodes.rewrite.followup import resolved
+from lexloop.nodes.question import asking_sentences, in_context, question_parts, without_preamble
 
 _QUOTED = re.compile(r"['\"‘“]([^'\"’”]{3,60})['\"’”](?!\w)")
 _SECTION = re.compile(
@@ -83,3 +84,190 @@ def keywords(question: str) -> list[str]:
             runs[-1].append(token)
     phrases = sorted((" ".join(run) for run in runs if run), key=lambda p: -len(p.split()))
     return distinct([*found, *(p for p in phrases if len(p) > 2)])
+
+
+_EMPTY = STOP_WORDS | frozenset(
+    """definition define defined meaning mean means purpose objective goal called name used apply
+    applied included include includes included required requirement requirements rule rules thing
+    one ones example examples happen happens say says does work works returned brought made done
+    explain details detail information else example difference main important hello hi hey
+    thanks thank please ok okay good morning afternoon evening must may might shall within much
+    many long""".split()
+)
+_POINTER = re.compile(
+    r"\b(?:this|that|these|those|such|there|then|the (?:former|latter)|another|others?|else|still"
+    r"|afterwards?|instead|otherwise|again|as well|the same|either|both|ones?)\b",
+    re.IGNORECASE,
+)
+_BARE = re.compile(
+    r"(?:what(?! (?:is|are) (?:an? )?(?!the\b|\w+ed\b)\w+\W*$)|which|why|the|\w+\W*$)",
+    re.IGNORECASE,
+)
+"""With one word of its own, "Which courts?" leans; "Who can sue?", "What is rent?" do not."""
+_POSSESSIVE = re.compile(r"\b(?:its|their|his|her)\s+(?!own\b)(\w+)", re.IGNORECASE)
+_PERSONAL = re.compile(r"\b(?:it|they|them|he|him|she)\b(?!\s+own\b)", re.IGNORECASE)
+_OWN = re.compile(r"\b(?:its|their|his|her|theirs|ours)\b", re.IGNORECASE)
+_SUBJECTS = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"what (?:is|are) (?P<subject>.+)$",
+        r"what (?:do|does|did|can|may|must) (?P<subject>.+) do$",
+        r"(?:(?:by )?(?:when|where|why|how) )?(?:can|may|must|shall|should|will) "
+        r"(?P<subject>(?:an?|the|any) .+?) be .+$",
+        r"who (?:(?:can|may|must|shall|should|will|has to|have to) )?\w+ (?P<subject>.+)$",
+    )
+]
+_TOPIC_CHARS = 4000
+"""What is read of a turn to find its topic; a history is not limited as a question is."""
+_TURNS, _CONTEXT_CHARS = 24, 300
+"""How many turns are gone through, and how much of a topic a question is given: a user reads it."""
+_OPENING = re.compile(r"(?:and|but|so|then|what about|how about|what if|also|or)\b", re.IGNORECASE)
+_OTHERWISE = re.compile(r"\b(?:if|unless|when|where|who|whom|how|not)\b|n['’]t\b", re.IGNORECASE)
+"""Names nothing, but asks for something else: "And if not?", "For how long?"."""
+_ADDED = re.compile(
+    r"(?:(?:and |but )?(?:what|how) about|(?:and|but|or|also)(?= (?:to|for|of|by|with|in|on|against"
+    r"|an?|the|my|our|your|his|her|their) ))\s+(?:(?:to|for|of|by|with|in|on|against)\s+)?"
+    r"(?P<subject>[^?,;.!]+?)[\s?.!]*$",
+    re.IGNORECASE,
+)
+"""A turn that brings another subject to what was asked: "And the Board?"."""
+_SHORT, _LONG = 4, 8
+"""How many words of its own a question has at most that leans by a word such as "that", and one
+that leans by a pronoun with nothing before it that it could stand for."""
+
+
+def leans_on_history(question: str) -> bool:
+    """Whether a question points outside itself or names nothing of its own."""
+    if only_points(question):
+        return False
+    content = _named(question)
+    if not content or (len(content) == 1 and _BARE.match(question)):
+        return True
+    if _OPENING.match(question):
+        return len(content) <= _LONG
+    if (pronoun := _PERSONAL.search(question) or _OWN.search(question)) is not None:
+        before = _named(question[: pronoun.start()])
+        return len(content) <= (_LONG if len(before) < 3 else _SHORT)
+    return _POINTER.search(question) is not None and len(content) <= _SHORT
+
+
+def _named(text: str) -> list[str]:
+    """The words of a text that name something."""
+    return [word for word in words(text) if word not in _EMPTY]
+
+
+@dataclass
+class _Thread:
+    """Where a conversation stands."""
+
+    # what the user last spoke of on their own; None where they named nothing
+    topic: str | None = None
+    subject: str | None = None  # what a pronoun stands for; None where that is not sure
+    about: str = ""  # the heading of the provision that the last answer on the topic comes from
+    # the provision last named by its number, by the user or as the source of an answer
+    at: str = ""
+
+
+def _followed(history: list[Turn]) -> _Thread:
+    """Go through the latest turns in their order, each once.
+
+    The topic is the latest turn of the user that names something and does not lean on the turns
+    before it, without preamble; where all lean, the first that names something.
+    """
+    thread, named = _Thread(), ""
+    for turn in history[-_TURNS:]:
+        said = turn["content"][:_TOPIC_CHARS]
+        if turn["role"] == "assistant":
+            thread.about = turn.get("about") or thread.about
+            thread.at = named or provision_in(turn.get("at", "")) or thread.at
+            continue
+        named = provision_in(said)
+        thread.at = named or thread.at
+        if (topic := _topic(said)) is None:
+            continue
+        if thread.topic is None or not leans_on_history(said):
+            thread = _Thread(topic, _subject(topic), at=thread.at)
+        elif (added := _ADDED.match(said)) and _is_noun_phrase(added["subject"]):
+            thread.subject = added["subject"]
+    return thread
+
+
+def _topic(said: str) -> str | None:
+    topic = without_preamble(said, least=1).strip(" .?!")
+    return topic if _named(topic) else None
+
+
+def resolved(question: str, history: list[Turn]) -> tuple[str, str]:
+    """The question with what it leans on written out; unchanged where it stands alone.
+
+    "What is it?" after "I would like to know about bias audits" becomes "What are bias audits?".
+    Where nothing is sure to take a pronoun's place, the heading of the provision that the last
+    answer comes from stands behind the question: the topic in the words of the documents.
+
+    Returns:
+        The question standing alone; and what was asked together with the words of its topic, where
+        the first leaves some of them out, else "".
+    """
+    thread = _followed(history)
+    question = placed(question, thread.at)
+    if thread.topic is None or not leans_on_history(question):
+        return question, ""
+    standing, named = _standing(question, thread.topic, thread), _named(thread.topic)
+    if set(named) <= set(words(standing)):
+        return standing, ""
+    return standing, f"{question} {' '.join(named)[:_CONTEXT_CHARS]}"
+
+
+def _standing(question: str, topic: str, thread: _Thread) -> str:
+    """A question that leans, standing alone."""
+    if not _named(question) and (asked := _as_question(topic)):
+        other = _OTHERWISE.search(question)
+        if other is None or other.group().lower() in words(topic):
+            return asked
+    named = _substituted(question, thread.subject) if thread.subject else question
+    if named != question:
+        return named
+    return in_context(question, (thread.about or thread.subject or topic)[:_CONTEXT_CHARS])
+
+
+def _substituted(question: str, subject: str) -> str:
+    """The question with its first pronoun written out; unchanged where it has none."""
+    if plural := re.match(r"(?P<wh>what|who|where|how) is it\b", question, re.IGNORECASE):
+        verb = "are" if re.search(r"[^s]s$", subject.partition(" of ")[0]) else "is"
+        return f"{plural['wh']} {verb} {subject}{question[plural.end() :]}"
+    named = _POSSESSIVE.sub(lambda its: f"the {its[1]} of {subject}", question, count=1)
+    return named if named != question else _PERSONAL.sub(lambda _: subject, question, count=1)
+
+
+def _subject(topic: str) -> str | None:
+    """The words of a topic that can take a pronoun's place; None where none are sure to."""
+    for pattern in _SUBJECTS:
+        if (found := pattern.match(topic)) and _is_noun_phrase(found["subject"]):
+            return found["subject"]
+    return topic if _is_noun_phrase(topic) else None
+
+
+def _as_question(topic: str) -> str | None:
+    """A topic that is itself what was asked, as a question.
+
+    "the definition of 'test data'" or "where a penalty can be recovered", when the follow-up adds
+    nothing of its own.
+    """
+    if re.match(r"(?:what|where|when|who|which|how|why|whether)\b", topic, re.IGNORECASE):
+        return f"{topic[0].upper()}{topic[1:]}?"
+    attribute = re.match(r"the (?P<noun>\w+) (?:of|for|to|under)\b", topic, re.IGNORECASE)
+    if attribute is None:
+        return None
+    verb = "are" if re.search(r"[^s]s$", attribute["noun"]) else "is"
+    return f"What {verb} {topic}?"
+
+
+def _is_noun_phrase(topic: str) -> bool:
+    """Whether a topic can take a pronoun's place: short, and neither a clause nor a question."""
+    clause = re.search(
+        r"\b(?:is|are|was|were|can|could|may|must|should|will|has|have|does|do|^to|what|where|when"
+        r"|how|who|which|whether|if)\b",
+        topic,
+        re.IGNORECASE,
+    )
+    return not clause and len(topic.split()) <= 8 and len(topic) <= _CONTEXT_CHARS

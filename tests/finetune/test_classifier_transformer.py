@@ -11,7 +11,7 @@ from lexloop.core.checksums import SUMS
 from lexloop.core.errors import CorpusError, DataError, InputError, SettingsError, TrainingError
 from lexloop.finetune.classifier_data import Labelled
 from lexloop.finetune.classifier_transformer import Tuning, predicting, tuned
-from lexloop.nodes.classify.transformer import TransformerClassifier
+from lexloop.nodes.classify.transformers import TransformerClassifier
 
 WORDS = "what is a boat and who pays the fee why".split()
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
@@ -158,7 +158,7 @@ def test_a_folder_whose_files_were_changed(base: str, tmp_path: Path) -> None:
         file.seek(-1, 2)
         file.write(b"\1")
     with pytest.raises(DataError, match="has SHA-256"):
-        TransformerClassifier.load(str(folder))
+        TransformerClassifier(str(folder))
 
 
 def test_nowhere_to_write(base: str, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from lexloop.finetune.correctness import (
 )
 from lexloop.finetune.correctness_rows import RECORDED, WEIGHTS, Row, altered, read_recorded
 from lexloop.nodes.evaluate.agreement_signs import Signs
-from lexloop.nodes.evaluate.correctness import Weights
+from lexloop.nodes.evaluate.correctness import read_weights
 
 NONE = Signs(*[0.0] * len(fields(Signs)))
 PAID = GoldQuestion(
@@ -92,7 +92,7 @@ def test_out_of_fold_scores_follow_the_labels() -> None:
 
 def test_weights_survive_the_file() -> None:
     weights = fit(*rows())
-    again = Weights.of(json.loads(json.dumps(as_json(weights))))
+    again = read_weights(json.loads(json.dumps(as_json(weights))))
     assert again.weights == pytest.approx(weights.weights, abs=1e-4)
     assert "-0.0," not in json.dumps(as_json(weights))
 

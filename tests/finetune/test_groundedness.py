@@ -17,7 +17,7 @@ from lexloop.finetune.groundedness import (
 )
 from lexloop.finetune.logistic import balanced, balanced_at, evened, logistic, out_of_fold, stored
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.evaluate.claim_signs import ClaimSigns
+from lexloop.nodes.evaluate.support import ClaimSigns
 
 BOATS = ["ferry", "barge", "yacht", "raft", "canoe", "kayak", "dinghy", "cutter"]
 

@@ -11,7 +11,7 @@ from statute import LAW, RULE
 from lexloop.core.errors import InputError
 from lexloop.finetune.relevance import fit, scored, table
 from lexloop.finetune.relevance_rows import Row, cited_in, read_rows
-from lexloop.nodes.evaluate.relevance_signs import AnswerSigns, ContextSigns
+from lexloop.nodes.evaluate.embedded import AnswerSigns, ContextSigns
 
 GOLD = [
     {

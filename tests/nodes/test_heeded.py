@@ -11,7 +11,7 @@ from lexloop.core.errors import DeadlineExceeded
 from lexloop.corpus.index.view import View
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate.citations import cited
-from lexloop.nodes.rerank.features import FeatureReranker
+from lexloop.nodes.rerank.rerankers import FeatureReranker
 
 PASSAGE = passage(1, "The fee is $50.")
 ANSWER = "The fee is $50 [1]."

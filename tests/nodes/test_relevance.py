@@ -1,10 +1,12 @@
-"""The one measure of relevance, on the small statute."""
+"""Relevance: coverage, questions understood, definitions, and the measure by hand."""
 
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lexloop.corpus.index.view import View
 from lexloop.corpus.structure.statements import Statement
@@ -17,10 +19,62 @@ from lexloop.nodes.relevance import (
     LIST,
     NEWS,
     PART,
+    asked_definition,
     coverage,
+    defines,
     relevance,
     understand,
 )
+
+
+@pytest.mark.parametrize(
+    ("question", "term"),
+    [
+        ("What is a bias audit?", "bias audit"),
+        ("What are hull inspections?", "hull inspections"),
+        ("What is a mooring fee?", None),  # a fee is more often an amount than a term
+        ('What does "net tonnage" mean?', "net tonnage"),
+        ("Define the term berth", "berth"),
+        ("What is the definition of harbour master?", "harbour master"),
+        ("How is a hull inspection defined?", "hull inspection"),
+        ("What is the meaning of 'independent auditor' in the rule?", "independent auditor"),
+        ("What are the requirements?", None),
+        ("What is the penalty for a late fee?", None),
+        ("Who pays the fee?", None),
+        ("What is it?", None),
+        ("What is a berth and who must keep it?", "berth"),
+        ("What is a boat and tender?", "boat and tender"),
+        ("What is a berth here?", "berth"),
+        ("What are the moorings?", None),  # of those that were spoken of
+        ("", None),
+    ],
+)
+def test_the_term_asked_for(question: str, term: str | None) -> None:
+    assert asked_definition(question) == term
+
+
+@pytest.mark.parametrize(
+    ("term", "text", "given"),
+    [
+        ("mooring fee", '"Mooring fee" means the sum that an owner pays.', True),
+        ("mooring fees", "A mooring fee is the sum that an owner pays.", True),
+        ("mooring fee", "The term “mooring fee” refers to a sum.", True),
+        ("mooring fee", "The owner pays the mooring fee.", False),
+        ("fee", "The mooring fee is due.", False),
+        ("berth", "A boat lies in its berth.", False),
+        ("c++ (x)", "C++ (x) means nothing.", True),
+        ("berth", "", False),
+    ],
+)
+def test_texts_that_define(term: str, text: str, given: bool) -> None:
+    assert defines(term, text) is given
+
+
+@given(st.text(max_size=120), st.text(min_size=1, max_size=40))
+def test_any_text_can_be_asked(text: str, term: str) -> None:
+    found = asked_definition(text)
+    assert found is None or found in text
+    assert defines(term, text) in (True, False)
 
 
 def said(*texts: str, points: int = 0) -> list[Statement]:
@@ -33,24 +87,27 @@ def test_coverage_weighs_terms_by_rarity(small: View) -> None:
     rare, common = math.log(1 + 6 / 1.5), math.log(1 + 6 / 6.5)
     assert small.rarity("notic") == pytest.approx(rare)
     assert small.rarity("harbour") == pytest.approx(common)
-    wanted = frozenset({"notic", "harbour"})
-    covered = coverage(wanted, frozenset({"notic", "x"}), small)
+    asked = understand("notices harbour", small)
+    covered = coverage(asked.all_terms, frozenset({"notic", "x"}))
     assert covered == pytest.approx(rare / (rare + common))
 
 
-def test_coverage_of_nothing_and_by_nothing(small: View) -> None:
-    assert coverage(frozenset(), frozenset({"fee"}), small) == 1.0
-    assert coverage(frozenset({"fee"}), frozenset(), small) == 0.0
-    assert coverage(frozenset({"fee"}), frozenset({"fee"}), small) == 1.0
+def test_coverage_of_nothing_and_by_nothing() -> None:
+    assert coverage({}, frozenset({"fee"})) == 1.0
+    assert coverage({"fee": 2.5}, frozenset()) == 0.0
+    assert coverage({"fee": 2.5}, frozenset({"fee"})) == 1.0
 
 
 def test_a_question_is_understood_in_parts(small: View) -> None:
     asked = understand("What is a hull inspection and who must do it?", small)
-    assert asked.parts == ["What is a hull inspection", "who must do a hull inspection?"]
+    assert [*asked.parts] == ["What is a hull inspection", "who must do a hull inspection?"]
     assert asked.vectors.shape == (4, 384)
     assert asked.definitions == ["hull inspection", None]
-    assert asked.terms == [frozenset({"hull", "inspect"}), frozenset({"must", "hull", "inspect"})]
-    assert asked.all_terms == frozenset({"must", "hull", "inspect"})
+    assert [part.keys() for part in asked.terms] == [
+        frozenset({"hull", "inspect"}),
+        frozenset({"must", "hull", "inspect"}),
+    ]
+    assert asked.all_terms.keys() == frozenset({"must", "hull", "inspect"})
     assert not asked.vague
     assert understand("What is it?", small).vague
 
@@ -62,7 +119,7 @@ def test_relevance_by_hand(small: View) -> None:
     vectors = small.embed(texts)
     cosines = small.embed([question]) @ vectors.T
     every = frozenset({"sum", "boat", "owner", "pay", "berth"})
-    assert asked.all_terms == every
+    assert asked.all_terms.keys() == every
     # the first statement holds all five terms and one more; the second none and two more
     expected = np.array(
         [
@@ -97,7 +154,7 @@ def test_a_list_gains_where_several_things_are_asked_for(small: View) -> None:
         plain = relevance(asked, said(*texts), vectors, small)
         listed = [*said(texts[0], points=3), *said(texts[1])]
         # whatever its points say counts as news: at most as much as eight terms
-        held = frozenset({"hull", "inspect", "must", "includ"}) - asked.all_terms
+        held = frozenset({"hull", "inspect", "must", "includ"}) - asked.all_terms.keys()
         gained = gain + NEWS * (1 - len(held) / 8)
         found = relevance(asked, listed, vectors, small)
         assert found - plain == pytest.approx(np.array([[gained, 0.0]]), abs=1e-6)
@@ -130,7 +187,7 @@ def test_a_part_that_denies_nothing_gains_nothing(
     small: View, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = understand("What is the fee, and who need not pay the fee?", small)
-    assert asked.parts == ["What is the fee", "who need not pay the fee?"]
+    assert [*asked.parts] == ["What is the fee", "who need not pay the fee?"]
     texts = ["A raft is exempt from the fee."]
     vectors = small.embed(texts)
     found = relevance(asked, said(*texts), vectors, small)
@@ -172,6 +229,6 @@ def test_what_a_follow_up_goes_back_to_places_it_and_is_no_part_of_what_is_asked
 ) -> None:
     question = "And for yachts, regarding Hull inspections?"
     asked = understand(question, small)
-    assert asked.parts == ["And for yachts?"]
-    assert asked.terms == [frozenset({"yacht"})]
+    assert [*asked.parts] == ["And for yachts?"]
+    assert [part.keys() for part in asked.terms] == [frozenset({"yacht"})]
     assert np.array_equal(asked.vectors[0], small.embed([question])[0])

@@ -5,11 +5,17 @@ import re
 import pytest
 from pydantic import BaseModel
 
-from lexloop.nodes.evaluate.judges.chat_eval import Turn
-from lexloop.nodes.evaluate.judges.claims import Claims
-from lexloop.nodes.evaluate.judges.fair_eval import Evidence, Piece
-from lexloop.nodes.evaluate.judges.relevancy import Questions
-from lexloop.nodes.evaluate.judges.replies import Grade, TenthsGrade, Verdict, Verdicts
+from lexloop.nodes.evaluate.judges import (
+    Claims,
+    Evidence,
+    Grade,
+    Piece,
+    Questions,
+    TenthsGrade,
+    Turn,
+    Verdict,
+    Verdicts,
+)
 from lexloop.prompts import load
 
 GRADED = {"question", "reference", "answer"}

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from lexloop.core.errors import SettingsError
-from lexloop.nodes.classify.transformer import TransformerClassifier
-from lexloop.nodes.classify.zero_shot import ZeroShotClassifier
+from lexloop.nodes.classify.transformers import TransformerClassifier, ZeroShotClassifier
 
 QUESTION = "what must an employer do and who checks it ?"
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *QUESTION.split(), "simple", "complex"]
@@ -52,20 +51,20 @@ def nli(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_loading_draws_no_bar(three: str, nli: str, capfd: pytest.CaptureFixture[str]) -> None:
     capfd.readouterr()
-    TransformerClassifier.load(three)
-    ZeroShotClassifier.load(nli)
+    TransformerClassifier(three)
+    ZeroShotClassifier(nli)
     assert "Loading" not in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("question", [QUESTION, "", "Приклад", QUESTION * 500])
 def test_transformer_gives_one_share_a_label(three: str, question: str) -> None:
-    classifier = TransformerClassifier.load(three)
+    classifier = TransformerClassifier(three)
     shares = classifier.probabilities(question, 3)
     assert len(shares) == 3
     assert all(type(share) is float and 0.0 <= share <= 1.0 for share in shares)
     assert sum(shares) == pytest.approx(1.0)
     assert shares == classifier.probabilities(question, 3)
-    assert shares == TransformerClassifier.load(three).probabilities(question, 3)
+    assert shares == TransformerClassifier(three).probabilities(question, 3)
 
 
 def test_transformer_shares_are_the_softmax_of_its_logits(three: str) -> None:
@@ -75,14 +74,14 @@ def test_transformer_shares_are_the_softmax_of_its_logits(three: str) -> None:
     model = AutoModelForSequenceClassification.from_pretrained(three).eval()
     inputs = AutoTokenizer.from_pretrained(three)(QUESTION, return_tensors="pt")
     expected = torch.softmax(model(**inputs).logits[0], dim=-1).tolist()
-    shares = TransformerClassifier.load(three).probabilities(QUESTION, 3)
+    shares = TransformerClassifier(three).probabilities(QUESTION, 3)
     assert shares == pytest.approx(expected, abs=1e-6)
     assert max(expected) - min(expected) > 0.01
 
 
 def test_transformer_refuses_another_number_of_classes(three: str) -> None:
     with pytest.raises(SettingsError, match="has 3 labels, not 2"):
-        TransformerClassifier.load(three).probabilities(QUESTION, 2)
+        TransformerClassifier(three).probabilities(QUESTION, 2)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -98,40 +97,40 @@ def test_zero_shot_gives_the_shares_in_the_order_of_the_classes(nli: str, classe
         for d in descriptions
     ]
     expected = torch.softmax(torch.stack(entailed), dim=0).tolist()
-    shares = ZeroShotClassifier.load(nli).probabilities(QUESTION, classes)
+    shares = ZeroShotClassifier(nli).probabilities(QUESTION, classes)
     assert shares == pytest.approx(expected, abs=1e-5)
     assert all(type(share) is float for share in shares)
 
 
 @pytest.mark.parametrize("question", ["", " \n", QUESTION * 500, "条例"])
 def test_zero_shot_on_unusual_text(nli: str, question: str) -> None:
-    assert sum(ZeroShotClassifier.load(nli).probabilities(question, 3)) == pytest.approx(1.0)
+    assert sum(ZeroShotClassifier(nli).probabilities(question, 3)) == pytest.approx(1.0)
 
 
 def test_zero_shot_needs_an_entailment_label(three: str) -> None:
     with pytest.raises(SettingsError, match="no entailment"):
-        ZeroShotClassifier.load(three)
+        ZeroShotClassifier(three)
 
 
 def test_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="nowhere"):
-        TransformerClassifier.load(str(tmp_path / "nowhere"))
+        TransformerClassifier(str(tmp_path / "nowhere"))
 
 
 def test_pickled_weights_are_refused(tmp_path: Path) -> None:
     name = build(tmp_path, ["one", "two", "more"], safe=False)
     with pytest.raises(SettingsError, match="cannot be loaded"):
-        TransformerClassifier.load(name)
+        TransformerClassifier(name)
 
 
 def test_damaged_weights_are_refused(tmp_path: Path) -> None:
     name = build(tmp_path, ["one", "two", "more"])
     (tmp_path / "model.safetensors").write_bytes(b"\x08\0\0\0\0\0\0\0no json")
     with pytest.raises(SettingsError, match="cannot be loaded"):
-        TransformerClassifier.load(name)
+        TransformerClassifier(name)
 
 
 def test_a_model_without_a_trained_head_is_refused(tmp_path: Path) -> None:
     name = build(tmp_path, ["one", "two", "more"], head=False)
     with pytest.raises(SettingsError, match=r"lacks trained weights: classifier\.bias"):
-        TransformerClassifier.load(name)
+        TransformerClassifier(name)

@@ -9,8 +9,7 @@ from running import runtime
 from lexloop.core.state import State
 from lexloop.core.types import Advice, Attempt, Evaluation, Passage
 from lexloop.models.background import finished
-from lexloop.nodes.engineer_prompt.node import engineer_prompt
-from lexloop.nodes.engineer_prompt.rules import RuleEngineer, weakest
+from lexloop.nodes.engineer_prompt.node import RuleEngineer, engineer_prompt, weakest
 
 ASKED = "As a boat owner, what is a berth and who must pay for a berth?"
 SIMPLE = "what is a berth and who must pay for a berth?"

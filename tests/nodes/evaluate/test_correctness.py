@@ -13,7 +13,7 @@ from lexloop.core.score import Unresolved
 from lexloop.core.types import ABSTENTION
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.agreement_signs import Signs
-from lexloop.nodes.evaluate.correctness import CorrectnessJudge, Weights, on_scale, shipped_weights
+from lexloop.nodes.evaluate.correctness import CorrectnessJudge, on_scale, read_weights
 
 NAMES = [field.name for field in fields(Signs)]
 NONE = Signs(*[0.0] * len(NAMES))
@@ -24,7 +24,7 @@ SILENCE = "The text does not say how long records must be kept."
 
 @pytest.fixture(scope="module")
 def judge() -> CorrectnessJudge:
-    return CorrectnessJudge.load(load_minilm().embed)
+    return CorrectnessJudge(load_minilm().embed)
 
 
 def stored(**changes: Any) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def test_the_scale_by_hand() -> None:
 
 def test_a_score_by_hand() -> None:
     weights = dict.fromkeys(NAMES, 0.0) | {"pair_recall": 2.0, "opposed": -4.0}
-    regression = Weights.of(stored(intercept=-1.0, weights=weights, good=4.0))
+    regression = read_weights(stored(intercept=-1.0, weights=weights, good=4.0))
     # logit -1 + 2 * 0.5 = 0: half of the way from 1 to 5
     assert regression.score(replace(NONE, pair_recall=0.5)) == pytest.approx(3.0)
     spoilt = regression.score(replace(NONE, pair_recall=0.5, opposed=1.0))
@@ -53,7 +53,7 @@ def test_a_score_by_hand() -> None:
 
 @pytest.mark.parametrize("intercept", [-1e9, 1e9])
 def test_no_logit_leaves_the_scale(intercept: float) -> None:
-    assert 1.0 <= Weights.of(stored(intercept=intercept)).score(NONE) <= 5.0
+    assert 1.0 <= read_weights(stored(intercept=intercept)).score(NONE) <= 5.0
 
 
 @pytest.mark.parametrize(
@@ -70,13 +70,12 @@ def test_no_logit_leaves_the_scale(intercept: float) -> None:
 )
 def test_weights_of_another_form_are_refused(broken: dict[str, Any]) -> None:
     with pytest.raises((ValueError, TypeError)):
-        Weights.of(stored(**broken))
+        read_weights(stored(**broken))
 
 
 def test_no_shipped_weight_counts_against_its_direction() -> None:
     source = resources.files("lexloop.data") / "judges" / "correctness.json"
     shipped = json.loads(source.read_text(encoding="utf-8"))
-    assert Weights.of(shipped) == shipped_weights()
     signs = list(shipped["weights"].values())
     assert min(signs[:9]) >= 0.0 >= max(signs[9:])
 

@@ -12,7 +12,7 @@ from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, Attempt, Citation, Passage, Pointed, PointedUnit
 from lexloop.models.background import finished
 from lexloop.nodes.context import Judge, Judgement
-from lexloop.nodes.engineer_prompt.rules import RuleEngineer
+from lexloop.nodes.engineer_prompt.node import RuleEngineer
 from lexloop.nodes.evaluate.node import evaluate, unfinished
 
 TEXT = "The fee is $50."

@@ -1,4 +1,4 @@
-"""Whether evidence supports a claim, on the small statute."""
+"""Claims and their support, by hand and with the shipped weights."""
 
 from dataclasses import fields
 
@@ -9,9 +9,40 @@ from laws import examples
 from statute import LAW, RULE
 
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.evaluate.claim_signs import ClaimSigns, read_claim_signs
-from lexloop.nodes.evaluate.support import ClaimSupport, Evidence, evidence_of, sunk
+from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
+from lexloop.nodes.evaluate.support import (
+    ClaimSigns,
+    ClaimSupport,
+    claims_of,
+    read_claim_signs,
+    sunk,
+)
 from lexloop.nodes.weights import load_weights
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The fee is due. [1] It is $5. [2]", ["The fee is due.", "It is $5."]),
+        ("- A berth holds one boat.", ["A berth holds one boat."]),
+        (
+            "The owner pays the mooring fee; the master keeps the harbour register.",
+            ["The owner pays the mooring fee", "the master keeps the harbour register."],
+        ),
+        ("The owner pays the fee; it is due.", ["The owner pays the fee; it is due."]),
+        ("[1]", []),
+        ("...", []),
+        ("", []),
+    ],
+)
+def test_claims(text: str, expected: list[str]) -> None:
+    assert claims_of(text) == expected
+
+
+@given(st.text(max_size=200))
+def test_no_claim_is_empty(text: str) -> None:
+    assert all(claim.strip() for claim in claims_of(text))
+
 
 PAYS = "A boat owner must pay the mooring fee within 10 business days of arrival."
 LONGER = "Everybody agrees that a boat owner must pay the mooring fee within 10 business days."
@@ -24,7 +55,7 @@ def statute() -> Evidence:
 
 @pytest.fixture(scope="module")
 def support() -> ClaimSupport:
-    return ClaimSupport.load(load_minilm().embed)
+    return ClaimSupport(load_minilm().embed)
 
 
 def probability(support: ClaimSupport, statute: Evidence, claim: str) -> float:
@@ -99,7 +130,7 @@ def test_no_evidence_supports_nothing(support: ClaimSupport) -> None:
 def test_any_claim_has_a_probability(claim: str) -> None:
     # hypothesis wants no function-scoped fixture; the model is loaded once anyway
     embed = load_minilm().embed
-    (found,) = ClaimSupport.load(embed).of([claim], evidence_of([PAYS], embed))
+    (found,) = ClaimSupport(embed).of([claim], evidence_of([PAYS], embed))
     assert 0.0 <= found.probability <= 1.0
 
 

@@ -20,11 +20,11 @@ from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for
 from lexloop.models.background import finished
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.cite import cite
 from lexloop.nodes.context import Draft
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate import extractive
 from lexloop.nodes.generate.answerable import is_found, read_signs
+from lexloop.nodes.generate.citations import cite
 from lexloop.nodes.generate.extractive import ExtractiveGenerator
 from lexloop.nodes.generate.guard import PromptGuard
 from lexloop.nodes.generate.node import generate

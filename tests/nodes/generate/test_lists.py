@@ -20,8 +20,7 @@ from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import Draft
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate import extractive
-from lexloop.nodes.generate.extractive import ExtractiveGenerator
-from lexloop.nodes.generate.lists import list_asked, standing_alone
+from lexloop.nodes.generate.extractive import ExtractiveGenerator, list_asked, standing_alone
 from lexloop.nodes.generate.selection import Evidence, Lengths
 from lexloop.nodes.relevance import understand
 

@@ -10,7 +10,7 @@ from lexloop.corpus.index.view import View
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.hybrid_retrieve.around import whole
+from lexloop.nodes.hybrid_retrieve.node import provisions_around
 
 LAW = """\
 Article 1
@@ -55,7 +55,7 @@ def texts(view: View, ids: list[str]) -> str:
 
 
 def test_the_whole_provision_and_nothing_beside_it(view: View) -> None:
-    said = texts(view, whole([at(view, "be rung before")], view))
+    said = texts(view, provisions_around([at(view, "be rung before")], view))
     assert "carry a bell" in said
     assert "be rung before" in said
     assert "master" not in said
@@ -63,14 +63,14 @@ def test_the_whole_provision_and_nothing_beside_it(view: View) -> None:
 
 
 def test_the_best_passages_provision_comes_first(view: View) -> None:
-    said = texts(view, whole([at(view, "shall wait"), at(view, "carry a bell")], view))
+    said = texts(view, provisions_around([at(view, "shall wait"), at(view, "carry a bell")], view))
     assert said.index("under tow") < said.index("be rung before")
     assert "master" not in said
 
 
 def test_what_is_not_there_is_not_found(view: View) -> None:
     gone: Passage = {**at(view, "under tow"), "document": "gone.txt"}
-    assert whole([gone], view) == whole([], view) == []
+    assert provisions_around([gone], view) == provisions_around([], view) == []
 
 
 def test_of_very_much_the_first() -> None:
@@ -80,4 +80,4 @@ def test_of_very_much_the_first() -> None:
     law = Document("bells.txt", "Bells", f"Article 1\nBells\n{lines}")
     made = build_collection([law], tools).seen_by(Filters())
     first = [chunk["id"] for chunk in made.every_chunk()]
-    assert whole([at(made, "bell number 7,")], made) == first[:MOST_POINTED]
+    assert provisions_around([at(made, "bell number 7,")], made) == first[:MOST_POINTED]

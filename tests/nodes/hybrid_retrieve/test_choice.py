@@ -12,10 +12,14 @@ from rankings import DOCUMENTS, found, ties_shuffled
 
 from lexloop.core.hits import Hit
 from lexloop.core.settings_groups import Fusion, Linear, ReciprocalRank, Standardised
-from lexloop.nodes.hybrid_retrieve.choice import SUB_QUERY_WEIGHT, fuse
-from lexloop.nodes.hybrid_retrieve.document import best_by_document
-from lexloop.nodes.hybrid_retrieve.found import Found, Scores
-from lexloop.nodes.hybrid_retrieve.fusion import scaled
+from lexloop.nodes.hybrid_retrieve.fusion import (
+    SUB_QUERY_WEIGHT,
+    Found,
+    Scores,
+    best_by_document,
+    fuse,
+    scaled,
+)
 
 HOSTS = {"act": 1.0, "rule": 0.75, "case": 0.5}
 EXAMPLE = Found.of(

@@ -1,4 +1,4 @@
-"""Fusion of chunks by hand, and the laws it keeps."""
+"""Fusion by hand: of ranks and scores, at document level, with host scores."""
 
 import math
 from random import Random
@@ -8,14 +8,54 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankings import BM25, LEXICAL, VECTOR, best_first, ties_shuffled
 
-from lexloop.nodes.hybrid_retrieve.found import Scores
+from lexloop.core.hits import Hit
+from lexloop.core.metadata import Metadata
+from lexloop.core.settings_groups import Linear
 from lexloop.nodes.hybrid_retrieve.fusion import (
+    Found,
+    Scores,
+    best_by_document,
     best_of,
+    host_score,
     linear,
     reciprocal_rank,
     scaled,
     standardised,
+    with_host,
+    within_best,
 )
+
+
+def test_hits_by_query_and_signal() -> None:
+    found = Found.of(
+        [[Hit("a#0", "a", 8.0)], [Hit("a#0", "a", 9.0), Hit("b#0", "b", 1.0)]],
+        [[Hit("a#0", "a", 0.5)], [Hit("c#0", "c", -0.25)]],
+    )
+    assert found.lexical == [{"a#0": 8.0}, {"a#0": 9.0, "b#0": 1.0}]
+    assert found.vector == [{"a#0": 0.5}, {"c#0": -0.25}]
+    assert found.documents == {"a#0": "a", "b#0": "b", "c#0": "c"}
+
+
+def test_a_chunk_carries_the_best_score_of_each_signal_that_found_it() -> None:
+    found = Found([{"a": 8.0}, {"a": 9.0, "b": 1.0}], [{"a": 0.5}, {"c": -0.25}], {})
+    assert found.signals("a") == {"lexical": 9.0, "dense": 0.5}
+    assert found.signals("b") == {"lexical": 1.0}
+    assert found.signals("c") == {"dense": -0.25}
+    assert found.signals("d") == {}
+    near = Found([{"a": 8.0}, {}], [{}, {"a": 0.5}], {}, late=[{"a": 0.25}, {"a": 0.75}])
+    assert near.signals("a") == {"lexical": 8.0, "dense": 0.5, "late": 0.75}
+
+
+def test_nothing_was_found() -> None:
+    assert Found.of([], []) == Found([], [], {})
+
+
+def test_what_any_search_says_is_no_operative_text_is_known() -> None:
+    found = Found.of(
+        [[Hit("a#0", "a", 8.0, True)], [Hit("b#0", "b", 1.0)]], [[Hit("c#0", "c", 0.5, True)]]
+    )
+    assert found.supporting == {"a#0", "c#0"}
+
 
 NORMALISATIONS = ("max", "minmax", "none")
 
@@ -247,3 +287,94 @@ def test_the_order_of_the_sub_queries_does_not_matter(fused: list[Scores], chanc
     chance.shuffle(fused)
     assert best_of(fused, [0.9] * len(fused)) == before
     assert all(math.isfinite(score) for score in before.values())
+
+
+DOCUMENTS = {"g1": "guide", "g2": "guide", "a1": "act", "a2": "act", "c1": "case"}
+
+
+def test_a_document_is_as_good_as_its_best_chunk() -> None:
+    best = best_by_document({"g2": 3.0, "a1": 2.0, "g1": 1.0}, DOCUMENTS)
+    assert list(best.items()) == [("guide", 3.0), ("act", 2.0)]
+    assert best_by_document({"g1": -2.0, "g2": -1.0}, DOCUMENTS) == {"guide": -1.0}
+    assert best_by_document({}, DOCUMENTS) == {}
+
+
+def test_a_chunk_has_its_own_cosine_and_its_documents_bm25() -> None:
+    lexical = {"a1": 6.0, "g1": 3.0}
+    vector = {"g2": 0.7, "g1": 0.5, "a1": 0.4, "c1": 0.2}
+    assert linear(lexical, vector, 0.3, "none", DOCUMENTS) == {
+        "g1": pytest.approx(0.5 + 0.9),
+        "g2": pytest.approx(0.7 + 0.9),
+        "a1": pytest.approx(0.4 + 1.8),
+        "c1": pytest.approx(0.2),
+    }
+    assert linear(lexical, vector, 0.3, "max", DOCUMENTS) == {
+        "g1": pytest.approx(0.5 + 0.15),
+        "g2": pytest.approx(0.7 + 0.15),
+        "a1": pytest.approx(0.4 + 0.3),
+        "c1": pytest.approx(0.2),
+    }
+
+
+def test_a_chunk_that_only_words_found_has_the_last_cosine() -> None:
+    fused = linear({"a1": 4.0, "a2": 2.0}, {"a2": 0.25}, 0.5, "none", DOCUMENTS)
+    assert fused == {"a1": 2.25, "a2": 2.25}
+    assert linear({"a1": 4.0}, {}, 0.5, "none", DOCUMENTS) == {"a1": 2.0}
+
+
+def test_negative_bm25_is_no_match_of_the_document() -> None:
+    vector = {"g1": 0.5}
+    assert linear({"g1": -3.0, "a1": -1.0}, vector, 0.4, documents=DOCUMENTS) == vector
+
+
+def test_without_a_boost_words_bring_up_nothing() -> None:
+    assert linear({"a1": 4.0}, {"g1": 0.5}, 0.0, documents=DOCUMENTS) == {"g1": 0.5}
+    assert linear({}, {}, 0.4, documents=DOCUMENTS) == {}
+
+
+def test_the_best_documents_stay_and_equal_ones_go_by_name() -> None:
+    fused = {"g1": 1.0, "g2": 0.5, "a1": 1.0, "c1": 2.0}
+    ranked = {"guide": 1.0, "act": 1.0, "case": 2.0}
+    assert within_best(fused, DOCUMENTS, ranked, 1) == {"c1": 2.0}
+    assert within_best(fused, DOCUMENTS, ranked, 2) == {"c1": 2.0, "a1": 1.0}
+    assert within_best(fused, DOCUMENTS, ranked, 9) == fused
+    assert within_best({}, DOCUMENTS, {}, 3) == {}
+
+
+SCORES = {"statute": 1.0, "guidance": 0.25, "law.example": 0.75}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "score"),
+    [
+        (Metadata(), 0.0),
+        (Metadata(kind="statute"), 1.0),
+        (Metadata(kind="case"), 0.0),
+        (Metadata(host="law.example"), 0.75),
+        (Metadata(host="law.example", kind="statute"), 0.75),
+        (Metadata(host="blog.example", kind="guidance"), 0.25),
+        (Metadata(host="blog.example"), 0.0),
+    ],
+)
+def test_the_publisher_goes_before_the_kind(metadata: Metadata, score: float) -> None:
+    assert host_score(metadata, SCORES) == score
+
+
+def test_a_nameless_entry_is_nobodys_score() -> None:
+    assert host_score(Metadata(), {"": 1.0}) == 0.0
+    assert host_score(Metadata(kind="statute"), {"": 0.5, "statute": 1.0}) == 1.0
+
+
+def test_statutes_stand_above_rules_and_guidance() -> None:
+    scores = Linear().host_scores
+    order = [host_score(Metadata(kind=kind), scores) for kind in ("statute", "rule", "guidance")]
+    assert order == sorted(order, reverse=True)
+    assert len(set(order)) == 3
+
+
+def test_the_host_term_by_hand() -> None:
+    documents = {"a1": "act", "g1": "guide", "n1": "note"}
+    fused = with_host(
+        {"a1": 0.5, "g1": 0.5, "n1": 0.5}, documents, {"act": 1.0, "guide": 0.25}, 0.2
+    )
+    assert fused == {"a1": pytest.approx(0.7), "g1": pytest.approx(0.55), "n1": 0.5}

@@ -20,8 +20,8 @@ from lexloop.core.types import FOLLOWED, Candidate, Chunk
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.view import View
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.backend import Backend
-from lexloop.nodes.hybrid_retrieve.choice import SUB_QUERY_WEIGHT
+from lexloop.nodes.context import Backend
+from lexloop.nodes.hybrid_retrieve.fusion import SUB_QUERY_WEIGHT
 from lexloop.nodes.hybrid_retrieve.node import hybrid_retrieve
 
 QUESTION = "What is the penalty for mooring without an inspection?"

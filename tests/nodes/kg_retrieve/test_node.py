@@ -8,9 +8,7 @@ from lexloop.core.filters import Filters
 from lexloop.core.metadata import Metadata
 from lexloop.core.state import State, Update
 from lexloop.core.types import Candidate, Chunk, Plan
-from lexloop.nodes.context import GraphSource
-from lexloop.nodes.kg_retrieve.node import kg_retrieve
-from lexloop.nodes.kg_retrieve.walk import CANDIDATES, TRIPLETS
+from lexloop.nodes.kg_retrieve.node import CANDIDATES, TRIPLETS, kg_retrieve
 
 TEXTS = [
     'The term "mooring fee" means the sum due for a berth.',
@@ -27,7 +25,7 @@ def harbour(texts: list[str]) -> GraphCollection:
 
 
 def retrieved(
-    source: GraphSource | None,
+    source: GraphCollection | None,
     keywords: list[str],
     candidates: list[str],
     *,

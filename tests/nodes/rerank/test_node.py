@@ -15,8 +15,8 @@ from lexloop.core.types import Candidate, Chunk
 from lexloop.corpus.index.view import View
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.rerank.features import FeatureReranker, NoReranker
 from lexloop.nodes.rerank.node import copies_last, merge, operative_first, rerank
+from lexloop.nodes.rerank.rerankers import FeatureReranker, NoReranker
 
 Ranked = Callable[..., Update]
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from lexloop.core.types import Turn
-from lexloop.nodes.rewrite.followup import leans_on_history, resolved, topic_of
+from lexloop.nodes.rewrite.rules import _followed, leans_on_history, resolved
 
 
 def user(*contents: str) -> list[Turn]:
@@ -58,17 +58,17 @@ def test_without_history_nothing_can_be_resolved() -> None:
 
 def test_the_assistant_names_no_topic() -> None:
     history: list[Turn] = [{"role": "assistant", "content": "The mooring fee is $1,500."}]
-    assert topic_of(history) is None
+    assert _followed(history).topic is None
     assert standalone_question("What is it?", history) == "What is it?"
 
 
 def test_the_latest_turn_that_names_something_is_the_topic() -> None:
     history = user("I would like to know about bias audits", "Tell me about berths", "What is it?")
-    assert topic_of(history) == "berths"
+    assert _followed(history).topic == "berths"
 
 
 def test_a_turn_of_blanks_or_signs_is_no_topic() -> None:
-    assert topic_of(user("bias audits", "", " \n", "?!", "🙂")) == "bias audits"
+    assert _followed(user("bias audits", "", " \n", "?!", "🙂")).topic == "bias audits"
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,16 @@
-"""The embedded reranker: the most relevant statement of a candidate, and late interaction."""
+"""The rerankers: features of statements, a cross-encoder, and none."""
 
 import math
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from lexloop.core.deadline import heed_deadline
+from lexloop.core.errors import DataError
 from lexloop.core.types import Candidate
 from lexloop.corpus.structure.statements import Statement
+from lexloop.models.bars import without_bars
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.relevance import Sources, relevance, understand
 
@@ -16,26 +19,18 @@ FUSED, GRAPH, TOKENS = 0.6, 0.05, 8.0
 of it the statement overrules the search, which costs a tenth of recall@3 on short provisions.
 Cosines of tokens lie close together: what tells candidates apart is a tenth between the best and
 the worst of them."""
-
+_AT_ONCE = 4
 _SEARCHED = {"lexical", "dense"}
 
 
 class FeatureReranker:
-    """Scores candidates by cosine, coverage and definitions of their statements, and by MaxSim.
-
-    Args:
-        sources: The collection the candidates come from.
-    """
+    """Scores candidates by cosine, coverage and definitions of their statements, and by MaxSim."""
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
 
     def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
-        """The candidates by the best of their statements for any part of the question.
-
-        Raises:
-            DeadlineExceeded: The question has run out of time.
-        """
+        """The candidates by the best of their statements for any part of the question."""
         if not candidates:
             return []
         fused, said = _fused(candidates), self._best_said(question, candidates)
@@ -95,3 +90,44 @@ class NoReranker:
     def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
         """The candidates as they came."""
         return candidates
+
+
+class CrossEncoderReranker:
+    """Scores each (question, chunk) pair with a sentence-transformers cross-encoder.
+
+    It is BAAI/bge-reranker-large in HyPA-RAG section 8.4.
+
+    Args:
+        name: A local folder or a hub id.
+
+    Raises:
+        DataError: The model cannot be loaded.
+    """
+
+    def __init__(self, name: str) -> None:
+        from safetensors import SafetensorError
+        from sentence_transformers import CrossEncoder
+
+        try:
+            with without_bars():
+                self._model: Any = CrossEncoder(name, model_kwargs={"use_safetensors": True})
+        except (OSError, ValueError, SafetensorError) as error:
+            raise DataError(
+                f"The reranker {name!r} cannot be loaded: {error}.",
+                "Name a local folder or a hub id that this machine can reach, "
+                "or set reranker='embedded'.",
+            ) from error
+
+    def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
+        """The candidates by the model's score, best first."""
+        pairs = [(question, candidate["text"]) for candidate in candidates]
+        scores: list[float] = []
+        for start in range(0, len(pairs), _AT_ONCE):
+            heed_deadline("while passages were reranked")
+            part = pairs[start : start + _AT_ONCE]
+            scores += self._model.predict(part, show_progress_bar=False).tolist()
+        ranked: list[Candidate] = [
+            {**c, "score": s, "signals": {**c["signals"], "rerank": s}}
+            for c, s in zip(candidates, scores, strict=True)
+        ]
+        return sorted(ranked, key=lambda candidate: (-candidate["score"], candidate["id"]))

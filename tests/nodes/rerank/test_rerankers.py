@@ -9,7 +9,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from lexloop.core.deadline import Deadline, within
 from lexloop.core.errors import DataError, DeadlineExceeded
 from lexloop.core.types import Candidate
-from lexloop.nodes.rerank.cross_encoder import CrossEncoderReranker
+from lexloop.nodes.rerank.rerankers import CrossEncoderReranker
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "fee", "berth", "owner", "must", "pay", "the", "a"]
 

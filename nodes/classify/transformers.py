@@ -1,7 +1,7 @@
-"""A fine-tuned sequence-classification transformer (HyPA-RAG's DistilBERT, section 4)."""
+"""Classifiers that are transformers: a fine-tuned one (DistilBERT in HyPA-RAG) and zero-shot."""
 
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from lexloop.core.checksums import SUMS, check_sums
 from lexloop.core.errors import SettingsError
@@ -18,40 +18,20 @@ class TransformerClassifier:
     """Complexity of a question from a fine-tuned transformer whose label ids are the classes.
 
     Args:
-        name: Folder or hub id it was loaded from, for messages.
-        tokenizer: A transformers tokenizer.
-        model: A transformers sequence-classification model.
+        name: A local folder, or a hub id that transformers may download or has in its cache.
+
+    Raises:
+        SettingsError: Nothing loadable is there; see ``load_sequence_classifier``.
     """
 
-    def __init__(self, name: str, tokenizer: Any, model: Any) -> None:
+    def __init__(self, name: str) -> None:
         self._name = name
-        self._tokenizer = tokenizer
-        self._model = model
-
-    @classmethod
-    def load(cls, name: str) -> Self:
-        """Load a model.
-
-        Args:
-            name: A local folder, or a hub id that transformers may download or has in its cache.
-
-        Returns:
-            The classifier.
-
-        Raises:
-            SettingsError: Nothing loadable is there; see ``load_sequence_classifier``.
-        """
-        return cls(name, *load_sequence_classifier(name))
+        self._tokenizer, self._model = load_sequence_classifier(name)
 
     def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
-        """Say how likely each number of pieces of context is.
+        """Say how likely each number of pieces of context is, fewest first.
 
-        Args:
-            question: Any text; what exceeds the model's window is cut off.
-            classes: 3 for one, two, three or more pieces; 2 for one, more than one.
-
-        Returns:
-            ``classes`` probabilities that sum to 1, fewest pieces first.
+        What exceeds the model's window of the question is cut off.
 
         Raises:
             SettingsError: The model was trained for another number of classes.
@@ -74,11 +54,7 @@ class TransformerClassifier:
 def load_sequence_classifier(name: str) -> tuple[Any, Any]:
     """Load tokenizer and weights, from safetensors alone and without code of the repository's.
 
-    Args:
-        name: A local folder or a hub id.
-
-    Returns:
-        The tokenizer, with its window set to the model's, and the model in evaluation mode.
+    The tokenizer has its window set to the model's, and the model is in evaluation mode.
 
     Raises:
         SettingsError: The folder or id has no such model, its weights are not safetensors or are
@@ -106,3 +82,46 @@ def load_sequence_classifier(name: str) -> tuple[Any, Any]:
     # RoBERTa counts its positions from two.
     tokenizer.model_max_length = min(tokenizer.model_max_length, positions - 2, _LONGEST)
     return tokenizer, model.eval()
+
+
+DESCRIPTIONS = ("simple question", "complex question", "overview question")
+
+
+class ZeroShotClassifier:
+    """Complexity of a question by the description of it that an NLI model finds entailed.
+
+    HyPA-RAG, section 4.
+
+    Args:
+        name: A local folder or a hub id, for example ``facebook/bart-large-mnli``.
+
+    Raises:
+        SettingsError: Nothing loadable is there, or no label of the model is an entailment.
+    """
+
+    def __init__(self, name: str) -> None:
+        from transformers import pipeline
+
+        tokenizer, model = load_sequence_classifier(name)
+        labels = [str(label) for label in model.config.label2id]
+        if not any(label.lower().startswith("entail") for label in labels):
+            raise SettingsError(
+                f"The classifier {name} has the labels {', '.join(labels)} and no entailment.",
+                "Set classifier_model to a model trained for natural-language inference.",
+            )
+        self._pipeline: Any = pipeline(
+            "zero-shot-classification", model=model, tokenizer=tokenizer, device="cpu"
+        )
+
+    def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
+        """Say how likely each description of the question is, in the order of ``DESCRIPTIONS``.
+
+        What exceeds the model's window is cut off. Blank text, which entails nothing, gives every
+        class the same share.
+        """
+        described = DESCRIPTIONS[:classes]
+        if not question.strip():
+            return [1.0 / classes] * classes
+        found = self._pipeline(question, list(described))
+        share_of = dict(zip(found["labels"], found["scores"], strict=True))
+        return [float(share_of[label]) for label in described]

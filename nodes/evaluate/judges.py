@@ -1,0 +1,325 @@
+"""Judges by a chat model: each is one prompt, one reply form and one score.
+
+A number given as text, a truth value given as a number, a verdict too many or a score outside its
+scale is no reply: the model is asked once more, and then there is no score, but a ``ModelError``.
+"""
+
+import functools
+from collections.abc import Iterable, Sequence
+from statistics import fmean
+from typing import Annotated, Literal, TypeVar, get_args
+
+from pydantic import AfterValidator, BaseModel, Field, StrictBool, StrictInt, create_model
+
+from lexloop import prompts
+from lexloop.core.types import ABSTENTION
+from lexloop.models.request import Chat, ChatRequest, parsed
+from lexloop.nodes.markers import without_markers
+from lexloop.prompts import Data
+
+_TOLERANCE = 1e-9
+_MOST_CLAIMS = 40
+_QUESTIONS = 3
+"""N of HyPA-RAG's formula; the paper leaves it open, and Ragas, which it uses, takes three."""
+Rubric = Literal["general", "criteria", "examples"]
+"""HyPA-RAG A.7, methods 1 to 3: a general scale; a criterion per grade; with an example per grade,
+a checklist and edge cases."""
+RUBRICS: tuple[Rubric, ...] = get_args(Rubric)
+PIECES = 3
+"""Pieces of evidence per order, as FairEval's k."""
+SPEAKERS = 4
+"""A member of the public, a critic, a lawyer and an ethicist: the panel in the prompts."""
+ROUNDS = 2
+
+
+def _in_tenths(value: float) -> float:
+    nearest = round(value, 1)
+    if abs(value - nearest) > _TOLERANCE:
+        raise ValueError("give a whole number of tenths")
+    return nearest
+
+
+FivePoint = Annotated[float, Field(strict=True, ge=1.0, le=5.0, allow_inf_nan=False)]
+TenPoint = Annotated[float, Field(strict=True, ge=1.0, le=10.0, allow_inf_nan=False)]
+Tenths = Annotated[
+    float, Field(strict=True, ge=0.0, le=1.0, allow_inf_nan=False), AfterValidator(_in_tenths)
+]
+Words = Annotated[str, Field(min_length=1, pattern=r"\S")]
+
+
+class Grade(BaseModel):
+    """A grade from 1 to 5, after its reasoning."""
+
+    reasoning: str = ""
+    score: FivePoint
+
+
+class TenthsGrade(BaseModel):
+    """A grade from 0 to 1 in tenths, after its reasoning."""
+
+    reasoning: str = ""
+    score: Tenths
+
+
+class Verdict(BaseModel):
+    """Yes or no on item ``n``, after its reasoning."""
+
+    n: StrictInt
+    reasoning: str = ""
+    verdict: StrictBool
+
+
+class Verdicts(BaseModel):
+    """One verdict on each numbered item, in the order of the numbers."""
+
+    verdicts: list[Verdict]
+
+
+class Claims(BaseModel):
+    """What a text claims, each understood by itself."""
+
+    claims: Annotated[list[Words], Field(max_length=_MOST_CLAIMS)]
+
+
+class Questions(BaseModel):
+    """The questions that an answer would fit."""
+
+    questions: Annotated[list[Words], Field(min_length=_QUESTIONS, max_length=_QUESTIONS)]
+
+
+class Piece(BaseModel):
+    """One piece of evidence: reasoning, then a score for each answer."""
+
+    reasoning: str = ""
+    scores: list[TenPoint]
+
+
+class Evidence(BaseModel):
+    """Several pieces of evidence in one reply."""
+
+    evidence: list[Piece]
+
+
+class Turn(BaseModel):
+    """What one agent of a panel says, and its score for each answer."""
+
+    remark: Words
+    scores: list[TenPoint]
+
+
+Reply = TypeVar("Reply", bound=BaseModel)
+
+
+async def _ask(chat: Chat, name: str, schema: type[Reply], **values: prompts.Value) -> Reply:
+    """The model's reply to a prompt in which ``values`` are put."""
+    system, user = prompts.load(name, values).render(**values)
+    return parsed(await chat.ask(ChatRequest(name, system, user, schema)), schema)
+
+
+def number(kind: str, texts: Iterable[str]) -> list[Data]:
+    """Texts by others as data, numbered from 1: what verdicts and scores refer to."""
+    return [Data(kind, text, n) for n, text in enumerate(texts, start=1)]
+
+
+async def faithfulness(chat: Chat, question: str, answer: str, contexts: list[str]) -> list[bool]:
+    """For each claim of an answer, whether the passages bear it out (HyPA-RAG, section 5.2).
+
+    Two calls, not one: what is claimed is settled before any passage is seen, so the denominator
+    does not move with what was retrieved.
+
+    Args:
+        chat: The model.
+        question: Only to understand the answer by.
+        answer: May hold [n] markers, which are left out.
+        contexts: The passages' texts.
+
+    Returns:
+        One truth value per claim; none for an abstention, or an answer that claims nothing.
+    """
+    return await _borne_out(chat, question, without_markers(answer), contexts)
+
+
+async def context_recall(
+    chat: Chat, question: str, reference: str, contexts: list[str]
+) -> list[bool]:
+    """For each claim of the reference, whether the passages bear it out; see ``faithfulness``."""
+    return await _borne_out(chat, question, reference, contexts)
+
+
+async def _borne_out(chat: Chat, question: str, text: str, contexts: list[str]) -> list[bool]:
+    """Without passages no claim is borne out, and nobody is asked."""
+    if not text.strip() or text.strip() == ABSTENTION:
+        return []
+    found = await _ask(
+        chat, "split_claims", Claims, question=question, text=text, limit=_MOST_CLAIMS
+    )
+    claims = [claim.strip() for claim in found.claims]
+    if not claims or not contexts:
+        return [False] * len(claims)
+    reply = await _ask(
+        chat,
+        "attribute_claims",
+        verdicts_on(len(claims)),
+        passages=number("passage", contexts),
+        claims=number("claim", claims),
+        count=len(claims),
+    )
+    return [verdict.verdict for verdict in reply.verdicts]
+
+
+async def context_precision(
+    chat: Chat, question: str, reference: str, contexts: list[str]
+) -> list[bool]:
+    """The relevance indicators v_k of HyPA-RAG, section 5.2, one per passage in rank order.
+
+    A passage is relevant when the ``reference``, the right answer, rests on it.
+    """
+    if not contexts:
+        return []
+    reply = await _ask(
+        chat,
+        "context_precision",
+        verdicts_on(len(contexts)),
+        question=question,
+        reference=reference,
+        passages=number("passage", contexts),
+        count=len(contexts),
+    )
+    return [verdict.verdict for verdict in reply.verdicts]
+
+
+@functools.cache
+def verdicts_on(count: int) -> type[Verdicts]:
+    """The verdicts on items 1 to ``count``: on each one, and on no other."""
+
+    def complete(verdicts: list[Verdict]) -> list[Verdict]:
+        ordered = sorted(verdicts, key=lambda verdict: verdict.n)
+        if [verdict.n for verdict in ordered] != list(range(1, count + 1)):
+            raise ValueError(f"give exactly one verdict for each n from 1 to {count}")
+        return ordered
+
+    field = Annotated[list[Verdict], AfterValidator(complete)]
+    return create_model(f"VerdictsOn{count}", __base__=Verdicts, verdicts=(field, ...))
+
+
+async def correctness(
+    chat: Chat, question: str, answer: str, reference: str, rubric: Rubric
+) -> float:
+    """How correct an answer is beside the right one, from 1 to 5; its [n] markers are left out."""
+    said = without_markers(answer)
+    name = f"correctness_{rubric}"
+    reply = await _ask(chat, name, Grade, question=question, reference=reference, answer=said)
+    return reply.score
+
+
+async def questions_of(chat: Chat, answer: str) -> list[str]:
+    """Questions made from an answer alone, to be compared with the one that was asked.
+
+    The model never sees the original question, which it could only repeat (HyPA-RAG, section 5.2).
+    """
+    said = without_markers(answer)
+    reply = await _ask(chat, "questions_of_answer", Questions, answer=said, count=_QUESTIONS)
+    return [question.strip() for question in reply.questions]
+
+
+async def groundedness_tenths(chat: Chat, answer: str, contexts: list[str]) -> float:
+    """How far an answer rests on its passages, from 0 to 1 in tenths (Adobe, appendix B)."""
+    said, passages = without_markers(answer), number("passage", contexts)
+    reply = await _ask(chat, "groundedness_tenths", TenthsGrade, passages=passages, answer=said)
+    return reply.score
+
+
+async def similarity_tenths(chat: Chat, question: str, answer: str, reference: str) -> float:
+    """How much an answer is like the reference, point by point and as a whole, in tenths."""
+    said, name = without_markers(answer), "similarity_tenths"
+    reply = await _ask(chat, name, TenthsGrade, question=question, reference=reference, answer=said)
+    return reply.score
+
+
+async def fair_eval(
+    chat: Chat, question: str, answers: Sequence[str], document: str | None = None
+) -> list[float]:
+    """Scores from 1 to 10, one per answer, with or without a document (Eval-RAG, section 2).
+
+    Every answer stands once in every place: two answers are judged in both orders, which evens
+    out what a model gives for the place alone. A score is the mean over orders and pieces. The
+    pieces come in one structured reply, each reasoned afresh before its scores: calls of their own
+    would have to be sampled to differ, while judges run at temperature 0 and are kept by content.
+
+    Args:
+        chat: The model.
+        question: What was asked.
+        answers: One or more, by different systems.
+        document: The law to go by; None leaves the model to its own knowledge.
+    """
+    given: list[list[float]] = [[] for _ in answers]
+    name, shown = _prompt_for("fair_eval", document)
+    for first in range(len(answers)):
+        order = [*range(first, len(answers)), *range(first)]
+        numbered = number("answer", [answers[i] for i in order])
+        schema = evidence_on(len(answers))
+        reply = await _ask(
+            chat, name, schema, question=question, answers=numbered, pieces=PIECES, **shown
+        )
+        for place, answer in enumerate(order):
+            given[answer] += [piece.scores[place] for piece in reply.evidence]
+    return [fmean(scores) for scores in given]
+
+
+def _prompt_for(name: str, document: str | None) -> tuple[str, dict[str, str]]:
+    """The prompt's name with or without a document, and what to render it with besides."""
+    return (name, {}) if document is None else (f"{name}_document", {"document": document})
+
+
+@functools.cache
+def evidence_on(answers: int) -> type[Evidence]:
+    """Just so many pieces of evidence, each with just one score per answer."""
+
+    def complete(pieces: list[Piece]) -> list[Piece]:
+        if any(len(piece.scores) != answers for piece in pieces):
+            raise ValueError(f"give exactly {answers} scores in each, one per answer")
+        return pieces
+
+    pieces = Annotated[
+        list[Piece], Field(min_length=PIECES, max_length=PIECES), AfterValidator(complete)
+    ]
+    return create_model(f"EvidenceOn{answers}", __base__=Evidence, evidence=(pieces, ...))
+
+
+async def chat_eval(
+    chat: Chat, question: str, answers: Sequence[str], document: str | None = None
+) -> list[float]:
+    """Scores from 1 to 10, one per answer, by agents with roles who discuss them in turns.
+
+    Each agent speaks once a round and hears every remark made before, but no scores, which would
+    pull its own towards them. A score is the mean of the agents' scores in the last round. The
+    arguments are those of ``fair_eval``.
+    """
+    if not answers:
+        return []
+    said: list[Data] = []
+    turns: list[Turn] = []
+    name, shown = _prompt_for("chat_eval", document)
+    numbered, schema = number("answer", answers), turn_on(len(answers))
+    for speaker in [*range(1, SPEAKERS + 1)] * ROUNDS:
+        turn = await _ask(
+            chat,
+            name,
+            schema,
+            speaker=speaker,
+            question=question,
+            answers=numbered,
+            remarks=said,
+            **shown,
+        )
+        said = [*said, Data("remark", turn.remark, speaker)]
+        turns.append(turn)
+    scores = [turn.scores for turn in turns[-SPEAKERS:]]
+    return [fmean(of_one) for of_one in zip(*scores, strict=True)]
+
+
+@functools.cache
+def turn_on(answers: int) -> type[Turn]:
+    """A turn with just one score per answer."""
+    scores = Annotated[list[TenPoint], Field(min_length=answers, max_length=answers)]
+    return create_model(f"TurnOn{answers}", __base__=Turn, scores=(scores, ...))
