@@ -4,9 +4,9 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from lexloop.corpus.structure.references import COMPOUND, cited
 from lexloop.corpus.text.tokens import STOP_WORDS
 from lexloop.corpus.triplets.phrases import alternatives, entity_key
-from lexloop.corpus.triplets.references import COMPOUND, cited
 
 NAME_WORDS = 5
 """The longest name, in words, that is recognised inside other phrases."""

@@ -3,13 +3,11 @@
 import re
 from collections.abc import Sequence
 
-from lexloop.corpus.structure.definitions import is_about_definitions
 from lexloop.corpus.structure.headings import Heading, Outline
 from lexloop.corpus.structure.labels import Labels
-from lexloop.corpus.structure.lines import Line
+from lexloop.corpus.structure.lines import Line, caption, cells, is_ruler
 from lexloop.corpus.structure.lists import Fit, Open
-from lexloop.corpus.structure.markers import Marker, value_of
-from lexloop.corpus.structure.tables import caption, cells, is_ruler
+from lexloop.corpus.structure.markers import Marker, is_about_definitions, value_of
 from lexloop.corpus.structure.tree import LEADS, Kind, Tree, Unit
 
 _FLAT: frozenset[Kind] = frozenset(("text", "table", "row", "columns", "note"))

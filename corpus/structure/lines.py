@@ -22,7 +22,11 @@ _UNFINISHED = re.compile(
 )
 _FIELDS = re.compile(r"\S(?:\t+|\s{3,})(?=\S)")
 _MARKDOWN = re.compile(r"(?P<marks>#{1,6})\s+(?=[^\s#])")
-_RULER = re.compile(r"[\s|:+=_*-]+$")
+_RULER = re.compile(r"[\s|:+=_-]+$")
+_GAP = re.compile(r"\t+|\s{3,}")
+_CAPTION = re.compile(
+    r"(?:Table|TABLE)\s+(?P<number>[\dA-Z][\w.\-–]{0,14})(?=[\s:–—]|$)[\s:–—]*(?P<heading>.*)$"
+)
 _LONGEST_ROW, _LONGEST_HEADING = 2000, 250
 
 
@@ -81,7 +85,7 @@ def logical_lines(document: Document) -> list[Line]:
         if start >= end:
             continue
         line = text[start:end]
-        if _RULER.match(line) and not rows[number]:
+        if not rows[number] and is_ruler(line.replace("*", "-")):
             continue
         # in a format that marks headings itself, "# ..." is a comment and no heading
         bare = not document.pages and len(line) <= _LONGEST_HEADING
@@ -195,3 +199,24 @@ def _rows(text: str, physical: Sequence[tuple[int, int]]) -> list[bool]:
         near = [fields[i] for i in (number - 1, number + 1) if 0 <= i < len(fields)]
         found.append(bars or (fields[number] > 0 and fields[number] in near))
     return found
+
+
+def cells(row: str) -> list[str]:
+    """The cells of a row, blanks around them left out."""
+    parts = row.strip().strip("|").split("|") if "|" in row else _GAP.split(row.strip())
+    return [part.strip() for part in parts]
+
+
+def is_ruler(row: str) -> bool:
+    """Whether a row only draws a line, as Markdown's second row does."""
+    return _RULER.match(row) is not None
+
+
+def caption(line: str) -> tuple[str, str] | None:
+    """Number and heading of a line such as ``Table 2 Fines``; None where it is no caption."""
+    found = _CAPTION.match(line)
+    return (
+        (found["number"].rstrip("."), found["heading"].strip())
+        if found and len(line) <= 250
+        else None
+    )

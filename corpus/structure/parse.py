@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 
 from lexloop.corpus.load.document import Document
-from lexloop.corpus.structure.definitions import defined_term, is_about_definitions
 from lexloop.corpus.structure.growing import Growing
 from lexloop.corpus.structure.headings import Heading, Outline, find_outline
 from lexloop.corpus.structure.labels import Labels
@@ -13,6 +12,8 @@ from lexloop.corpus.structure.lists import best_fit
 from lexloop.corpus.structure.markers import (
     Marker,
     bare_number,
+    defined_term,
+    is_about_definitions,
     list_markers,
     run_in_heading,
     title_heading,

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from lexloop.corpus.load.document import Document
+from lexloop.corpus.structure.lines import cells
 from lexloop.corpus.structure.markers import list_markers
 from lexloop.corpus.structure.parse import parse
-from lexloop.corpus.structure.tables import cells
 from lexloop.corpus.structure.tree import ITEMS, Kind, Tree
 from lexloop.corpus.text.sentences import sentence_spans
 
