@@ -32,6 +32,8 @@ _BINDS = re.compile(
     r"\b(?:shall|must|may|cannot|means?|applies|takes? effect|comes? into|(?:is|are) repealed)\b"
     r".*[.;]$"
 )
+_NAMED = re.compile(r"\b(section|clause|regulation|article|rule)s?\s+\d", re.IGNORECASE)
+_READ = 1_000_000
 _SEPARATORS = " .:—–-\t\u2003"
 _LONGEST_HEADING = 250
 _FEWEST_BARE = 3
@@ -69,6 +71,7 @@ class Outline:
         provisions: The keyword of the provisions; empty where numbers alone name them.
         contents: The lines of the tables of contents.
         numbered: Whether numbers alone name provisions, as in contracts and UK acts.
+        own_word: What the text calls its provisions, by its references.
     """
 
     headings: dict[int, Heading]
@@ -76,9 +79,10 @@ class Outline:
     provisions: str
     contents: range
     numbered: bool
+    own_word: str
 
 
-def find_outline(lines: Sequence[Line]) -> Outline:
+def find_outline(lines: Sequence[Line], text: str) -> Outline:
     """Find the lines that open parts, provisions and annexes."""
     contents = _contents(lines)
     bare = _bare_provisions(lines, contents)
@@ -98,7 +102,9 @@ def find_outline(lines: Sequence[Line]) -> Outline:
     provisions = next((word for word in reversed(order) if word in PROVISION_WORDS), "")
     ranks = {word: rank for rank, word in enumerate(order)}
     numbered = not provisions and (bool(bare) or _numbered(lines, contents))
-    return Outline(headings, ranks, provisions, contents, numbered)
+    called = Counter(match.lower() for match in _NAMED.findall(text[:_READ])).most_common(1)
+    own_word = called[0][0] if called else "section"
+    return Outline(headings, ranks, provisions, contents, numbered, own_word)
 
 
 def _heading(line: Line, before: Line | None, following: Sequence[Line]) -> Heading | None:
