@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.structure.references import cited, steps_of
-from lexloop.corpus.triplets.aliases import find_aliases
 from lexloop.corpus.triplets.clauses import Clause, clauses
-from lexloop.corpus.triplets.definitions import Definition, find_definition, named_so
+from lexloop.corpus.triplets.definitions import Definition, find_aliases, find_definition, named_so
 from lexloop.corpus.triplets.exceptions import (
     find_disapplied,
     find_exemption,
@@ -19,13 +18,16 @@ from lexloop.corpus.triplets.exceptions import (
     rules_before,
     scope_statements,
 )
-from lexloop.corpus.triplets.frames import Frame, frame_of
-from lexloop.corpus.triplets.measures import find_amounts, find_deadlines
+from lexloop.corpus.triplets.frames import Frame, Unit, frame_of, units
+from lexloop.corpus.triplets.measures import (
+    amount_subject,
+    deadline_subject,
+    find_amounts,
+    find_deadlines,
+)
 from lexloop.corpus.triplets.phrases import noun_phrase, readable
 from lexloop.corpus.triplets.predicates import Statement
 from lexloop.corpus.triplets.references import References, Target
-from lexloop.corpus.triplets.subjects import amount_subject, deadline_subject
-from lexloop.corpus.triplets.units import Unit, units
 
 _NO_DUTY = re.compile(
     r"(?:apply|mean|constitute|be\s+(?:deemed|construed|treated|regarded|considered|read|liable"
