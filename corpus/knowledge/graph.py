@@ -16,21 +16,19 @@ from numpy.typing import NDArray
 
 from lexloop.core.errors import DataError
 from lexloop.core.types import Triplet
-from lexloop.corpus.knowledge.incidence import Incidence
-from lexloop.corpus.knowledge.lookups import Leads, LookUps
-from lexloop.corpus.knowledge.matching import EntityIndex
-from lexloop.corpus.knowledge.neighbourhood import (
+from lexloop.corpus.knowledge.entities import EntityIndex
+from lexloop.corpus.knowledge.incidence import Incidence, Ints, Occurrences, pack, unpack
+from lexloop.corpus.knowledge.reading import TripletSource, read_triplets
+from lexloop.corpus.knowledge.resolve import Aliases, resolve
+from lexloop.corpus.knowledge.walk import (
+    Leads,
+    LookUps,
     Relation,
+    Walk,
     relation,
     triplets_around,
     written_form,
 )
-from lexloop.corpus.knowledge.occurrences import Ints, Occurrences
-from lexloop.corpus.knowledge.packing import pack, unpack
-from lexloop.corpus.knowledge.reading import read_triplets
-from lexloop.corpus.knowledge.resolve import Aliases, resolve
-from lexloop.corpus.knowledge.source import TripletList, TripletSource
-from lexloop.corpus.knowledge.walk import Walk
 from lexloop.corpus.triplets.phrases import entity_key
 
 _SPELLINGS, _LOOKED_AT, _STATED = 50, 16, 8
@@ -63,7 +61,7 @@ class KnowledgeGraph:
         found: Where names occur in the triplets.
         source: Keeps the triplets.
         incidence: Which entities the visible triplets join.
-        visible: Which triplets may be seen; None for all.
+        visible: Which triplets may be seen, shape (triplets,).
     """
 
     def __init__(
@@ -71,23 +69,17 @@ class KnowledgeGraph:
         found: Occurrences,
         source: TripletSource,
         incidence: Incidence,
-        visible: NDArray[np.bool_] | None = None,
+        visible: NDArray[np.bool_],
     ) -> None:
-        self._found = found
-        self._source = source
-        self._incidence = incidence
-        self._visible = visible
+        self._found, self._source = found, source
+        self._incidence, self._visible = incidence, visible
 
     @classmethod
     def build(cls, source: TripletSource) -> "KnowledgeGraph":
         """Read all triplets of ``source``; repeated ones count once."""
         found = read_triplets(source)
-        return cls(found, source, resolve(found, np.ones(len(found.numbers), dtype=np.bool_)))
-
-    @classmethod
-    def from_triplets(cls, triplets: Iterable[Triplet]) -> "KnowledgeGraph":
-        """The graph of triplets that are kept in memory."""
-        return cls.build(TripletList(triplets))
+        visible = np.ones(len(found.numbers), dtype=np.bool_)
+        return cls(found, source, resolve(found, visible), visible)
 
     @classmethod
     def load(cls, folder: Folder, source: TripletSource) -> "KnowledgeGraph":
@@ -103,16 +95,16 @@ class KnowledgeGraph:
                 "are.",
                 "Build the index again with `lexloop index`.",
             )
-        return cls(found, source, incidence)
+        return cls(found, source, incidence, np.ones(len(found.numbers), dtype=np.bool_))
 
     def save(self, folder: Folder) -> dict[str, str]:
-        """Write the files ``packing.FILES`` into ``folder``; the SHA-256 of each.
+        """Write the files ``incidence.FILES`` into ``folder``; the SHA-256 of each.
 
         Raises:
             OSError: They cannot be written.
             ValueError: The graph is a view.
         """
-        if self._visible is not None:
+        if not self._visible.all():
             raise ValueError("a view of a graph cannot be saved")
         return pack(folder, self._found, self._incidence)
 
@@ -125,14 +117,12 @@ class KnowledgeGraph:
         shown = np.array([admits(name) for name in self._found.documents], dtype=np.bool_)
         if shown.all():
             return self
-        visible = shown[self._found.owners]
-        if self._visible is not None:
-            visible &= self._visible
+        visible = shown[self._found.owners] & self._visible
         return KnowledgeGraph(self._found, self._source, resolve(self._found, visible), visible)
 
     def __len__(self) -> int:
         """How many triplets may be seen; repeated ones count once."""
-        return len(self._found.numbers) if self._visible is None else int(self._visible.sum())
+        return int(self._visible.sum())
 
     @property
     def entities(self) -> list[str]:
@@ -153,8 +143,7 @@ class KnowledgeGraph:
 
     @cached_property
     def _aliases(self) -> Aliases:
-        everything = np.ones(len(self._found.numbers), dtype=np.bool_)
-        return Aliases(self._found, everything if self._visible is None else self._visible)
+        return Aliases(self._found, self._visible)
 
     def entities_of(self, chunk_ids: Iterable[str]) -> list[str]:
         """The entities of the chunks' triplets, in the order of the chunks."""

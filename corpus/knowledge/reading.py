@@ -3,10 +3,11 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from lexloop.core.types import Triplet
 from lexloop.corpus.knowledge.entities import (
     NAME_WORDS,
     cites,
@@ -15,8 +16,7 @@ from lexloop.corpus.knowledge.entities import (
     reference_name,
     speakable,
 )
-from lexloop.corpus.knowledge.incidence import offsets_of
-from lexloop.corpus.knowledge.occurrences import (
+from lexloop.corpus.knowledge.incidence import (
     CITED,
     EXCEPTS,
     MENTIONED,
@@ -27,8 +27,8 @@ from lexloop.corpus.knowledge.occurrences import (
     SECTION,
     Ints,
     Occurrences,
+    offsets_of,
 )
-from lexloop.corpus.knowledge.source import TripletSource
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.corpus.triplets.phrases import entity_key, key_words, written_out
 
@@ -40,7 +40,23 @@ _ROLES = {"refers_to": REFERS, "exception_to": EXCEPTS, "penalises": PENALISES}
 _AT_ONCE = 4096
 
 
-class Row(NamedTuple):
+class TripletSource(Protocol):
+    """Triplets by number, from 0 in the order in which they are kept."""
+
+    def __len__(self) -> int:
+        """How many triplets there are."""
+        ...
+
+    def fetch(self, numbers: Sequence[int]) -> list[Triplet]:
+        """The triplets with these numbers, in the order asked for."""
+        ...
+
+    def numbers_of(self, chunk_ids: Sequence[str]) -> list[list[int]]:
+        """For each chunk the numbers of its triplets; none for a chunk that is not known."""
+        ...
+
+
+class _Row(NamedTuple):
     """A triplet in the order of the graph: by document, place, words, and at last its source."""
 
     document: str
@@ -63,13 +79,13 @@ def read_triplets(source: TripletSource) -> Occurrences:
     return reader.occurrences([row.number for row in rows])
 
 
-def _rows(source: TripletSource) -> list[Row]:
-    found: list[Row] = []
+def _rows(source: TripletSource) -> list[_Row]:
+    found: list[_Row] = []
     for first in range(0, len(source), _AT_ONCE):
         numbers = range(first, min(first + _AT_ONCE, len(source)))
         for number, t in zip(numbers, source.fetch(numbers), strict=True):
             found.append(
-                Row(t["document"], t["start"], t["end"], t["subject"], t["predicate"],
+                _Row(t["document"], t["start"], t["end"], t["subject"], t["predicate"],
                     t["object"], t["chunk_id"], t["section"], number)
             )  # fmt: skip
     found.sort()
@@ -87,7 +103,7 @@ class _Table(dict[str, int]):
 class _Reader:
     """Collects the places of triplets read one after the other."""
 
-    def __init__(self, rows: Sequence[Row]) -> None:
+    def __init__(self, rows: Sequence[_Row]) -> None:
         self._names = _Table()
         self._references, self._labels = _Table(), _Table()
         self._documents = {name: i for i, name in enumerate(sorted({row.document for row in rows}))}
@@ -103,7 +119,7 @@ class _Reader:
         self._sought, self._lengths = self._sought_names(rows)
         self._mentions = lru_cache(maxsize=1 << 15)(self._found_in)
 
-    def read(self, row: Row) -> None:
+    def read(self, row: _Row) -> None:
         """Note the places of one triplet, those of the object first."""
         naming = NAMED if row.predicate in _NOT_NAMING else NAMING
         subject, target = self._said(row)
@@ -165,7 +181,7 @@ class _Reader:
             term_ids=term_ids,
         )
 
-    def _said(self, row: Row) -> tuple[str, str]:
+    def _said(self, row: _Row) -> tuple[str, str]:
         """Subject and object with the short forms of their document written out."""
         known = self._long_forms.get(row.document)
         if known is None or row.predicate == "alias_of":
@@ -195,7 +211,7 @@ class _Reader:
                     yield self._names[name], self._documents[document], apart
 
     def _sought_names(
-        self, rows: Iterable[Row]
+        self, rows: Iterable[_Row]
     ) -> tuple[dict[str, int], dict[str, dict[str, list[int]]]]:
         """Names to recognise in phrases, and how many words those have that open with two words."""
         sought: dict[str, int] = {}
@@ -237,7 +253,7 @@ def _is_acronym(short: str) -> bool:
     return sum(letter.isupper() for letter in short) > 1
 
 
-def _long_forms(rows: Iterable[Row]) -> dict[str, dict[str, str]]:
+def _long_forms(rows: Iterable[_Row]) -> dict[str, dict[str, str]]:
     """By document the acronyms that stand for one thing in it, and for what."""
     found: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     for row in rows:

@@ -13,14 +13,15 @@ from lexloop.corpus.knowledge.entities import (
     outer_number,
     section_label,
 )
-from lexloop.corpus.knowledge.incidence import Incidence, connect
-from lexloop.corpus.knowledge.occurrences import (
+from lexloop.corpus.knowledge.incidence import (
     CITED,
     MENTIONED,
     NAMING,
     SECTION,
+    Incidence,
     Ints,
     Occurrences,
+    connect,
 )
 
 Mask = NDArray[np.bool_]
@@ -39,7 +40,7 @@ def resolve(found: Occurrences, visible: Mask) -> Incidence:
         found: All triplets.
         visible: Which of them may be seen, shape (triplets,).
     """
-    triplet = found.triplet_of_place()
+    triplet = np.repeat(np.arange(len(visible), dtype=np.int32), np.diff(found.place_offsets))
     seen = np.flatnonzero(visible[triplet])
     triplet, place, kind = triplet[seen], found.places[seen], found.kinds[seen]
     owner = found.owners[triplet]
