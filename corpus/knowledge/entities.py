@@ -114,7 +114,6 @@ class EntityIndex:
     """An inverted index over entity names.
 
     Args:
-        found: Names and their terms.
         entities: Which of the names are entities, ascending.
         acronyms: What an acronym stands for, by number; a keyword may use either.
     """
@@ -150,10 +149,6 @@ class EntityIndex:
         A keyword and an entity are compared by the idf of the words they share, over the geometric
         mean of the idf of all their words, so rare words count and long names do not win by
         length. An entity that meets several keywords gains from each.
-
-        Args:
-            keywords: Words or short phrases.
-            limit: How many entities at most.
 
         Returns:
             Entity -> weight in (0, 1], best first.

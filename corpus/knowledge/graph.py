@@ -56,12 +56,6 @@ class KnowledgeGraph:
     Edge direction is not kept: a walk goes from "employer" to its duties and from a duty to whoever
     has it. The order in which triplets are kept does not matter. The triplets themselves stay in
     their source.
-
-    Args:
-        found: Where names occur in the triplets.
-        source: Keeps the triplets.
-        incidence: Which entities the visible triplets join.
-        visible: Which triplets may be seen, shape (triplets,).
     """
 
     def __init__(
@@ -109,11 +103,7 @@ class KnowledgeGraph:
         return pack(folder, self._found, self._incidence)
 
     def view(self, admits: Callable[[str], bool]) -> "KnowledgeGraph":
-        """The graph that the triplets of the admitted documents alone would make.
-
-        Args:
-            admits: Whether a document, by its name, may be seen.
-        """
+        """The graph that the triplets of the admitted documents alone would make."""
         shown = np.array([admits(name) for name in self._found.documents], dtype=np.bool_)
         if shown.all():
             return self
@@ -166,18 +156,13 @@ class KnowledgeGraph:
         return triplets
 
     def walk(self, seeds: Mapping[str, float], path_length: int, limit: int) -> list[Path]:
-        """The best simple paths of 1 to ``path_length`` triplets that start at a seed.
+        """The ``limit`` best simple paths of 1 to ``path_length`` triplets that start at a seed.
 
-        A path starts with its seed's weight; every step multiplies it by the rarity of the entity
-        it leaves and by how well its triplet meets another seed, and every step after the first
-        by a decay. The definition of the entity left keeps the whole score. At a hub only its
-        definitions, the triplets with the rarest other entities, and those that join two seeds
-        are followed.
-
-        Args:
-            seeds: Entities and their weights in (0, 1]; unknown ones are ignored.
-            path_length: S, the most triplets in one path.
-            limit: How many paths at most.
+        A path starts with its seed's weight, in (0, 1]; every step multiplies it by the rarity of
+        the entity it leaves and by how well its triplet meets another seed, and every step after
+        the first by a decay. The definition of the entity left keeps the whole score. At a hub only
+        its definitions, the triplets with the rarest other entities, and those that join two seeds
+        are followed. Seeds that are not known are ignored.
 
         Returns:
             Paths with distinct sequences of triplets, best first.
@@ -201,17 +186,12 @@ class KnowledgeGraph:
     def look_up(
         self, chunk_ids: Iterable[str], seeds: Mapping[str, float], path_length: int, limit: int
     ) -> list[Found]:
-        """What a lawyer would look up next: the provisions that others lead to.
+        """What a lawyer would look up next: the provisions that others lead to, in few steps.
 
-        From the provisions that chunks state a step goes to those that they refer to, to their
-        exceptions and sanctions, and to the definitions of their terms; each with what it states.
-
-        Args:
-            chunk_ids: Chunks, best first.
-            seeds: Entities of the question with weights in (0, 1]; provisions that meet them come
-                first.
-            path_length: S, the most steps.
-            limit: How many at most.
+        From the provisions that chunks state, the best first, a step goes to those that they refer
+        to, to their exceptions and sanctions, and to the definitions of their terms; each with what
+        it states. Provisions that meet the seeds, the question's entities with weights in (0, 1],
+        come first.
         """
         if path_length < 1 or limit < 1:
             return []
@@ -264,13 +244,7 @@ class KnowledgeGraph:
         return written_form(name, triplets, lambda phrase: {*self._spelled(phrase)})
 
     def neighbourhood(self, entity: str, depth: int, limit: int) -> list[Relation]:
-        """The relations around an entity, the nearest and most telling first.
-
-        Args:
-            entity: Its name, as ``find`` gives it.
-            depth: How many entities a relation may be away.
-            limit: How many relations at most.
-        """
+        """The relations up to ``depth`` entities away, the nearest and most telling first."""
         number = self._number_of(entity)
         if number is None:
             return []

@@ -158,13 +158,13 @@ Pairs = tuple[Ints, Ints]
 
 
 def connect(pairs: Pairs, sections: Pairs, count: int, names: int, defined: Ints) -> Incidence:
-    """The incidence of pairs of a triplet and an entity.
+    """The incidence of so many triplets and so many names.
 
     Args:
         pairs: Which entities each triplet joins, in their order; a repeated pair counts once.
         sections: Which sections each triplet stands in, the innermost first.
-        count: How many triplets there are.
-        names: How many names there are.
+        count: Of the triplets.
+        names: How many there are.
         defined: The entity that each triplet defines, or -1.
     """
     triplets, entities = pairs

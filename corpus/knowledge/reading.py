@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -27,7 +28,6 @@ from lexloop.corpus.knowledge.incidence import (
     SECTION,
     Ints,
     Occurrences,
-    offsets_of,
 )
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.corpus.triplets.phrases import entity_key, key_words, written_out
@@ -210,10 +210,8 @@ class _Reader:
                     apart = self._names[f"{name} of {document}"]
                     yield self._names[name], self._documents[document], apart
 
-    def _sought_names(
-        self, rows: Iterable[_Row]
-    ) -> tuple[dict[str, int], dict[str, dict[str, list[int]]]]:
-        """Names to recognise in phrases, and how many words those have that open with two words."""
+    def _sought_names(self, rows: Iterable[_Row]) -> tuple[dict[str, int], dict[str, list[int]]]:
+        """Names to recognise in phrases, and how many words those have that open with a word."""
         sought: dict[str, int] = {}
         for row in rows:
             if row.predicate in _NOT_NAMING:
@@ -223,30 +221,22 @@ class _Reader:
             if row.predicate == "alias_of":
                 keys += [entity_key(row.subject), entity_key(row.object)]
             sought.update((key, self._names[key]) for key in keys if key)
-        lengths: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+        lengths: dict[str, set[int]] = defaultdict(set)
         for name in sought:
             words = name.split(" ")
             if len(words) <= NAME_WORDS:
-                lengths[words[0]][words[1] if len(words) > 1 else ""].add(len(words))
-        return sought, {
-            first: {second: sorted(found) for second, found in seconds.items()}
-            for first, seconds in lengths.items()
-        }
+                lengths[words[0]].add(len(words))
+        return sought, {first: sorted(found) for first, found in lengths.items()}
 
     def _found_in(self, phrase: str) -> tuple[int, ...]:
         words = key_words(phrase)
-        found: list[int] = []
-        for i, word in enumerate(words):
-            seconds = self._lengths.get(word)
-            if seconds is None:
-                continue
-            if "" in seconds:
-                found.append(self._sought[word])
-            for length in seconds.get(words[i + 1], ()) if i + 1 < len(words) else ():
-                name = self._sought.get(" ".join(words[i : i + length]))
-                if name is not None and i + length <= len(words):
-                    found.append(name)
-        return tuple(found)
+        runs = (
+            " ".join(words[i : i + length])
+            for i, word in enumerate(words)
+            for length in self._lengths.get(word, ())
+            if i + length <= len(words)
+        )
+        return tuple(self._sought[run] for run in runs if run in self._sought)
 
 
 def _is_acronym(short: str) -> bool:
@@ -267,25 +257,14 @@ def _long_forms(rows: Iterable[_Row]) -> dict[str, dict[str, str]]:
 
 def _terms(names: Sequence[str]) -> tuple[list[str], Ints, Ints]:
     """The search terms of names: all of them, where each name's begin, and which these are."""
-    words, terms = _Table(), _Table()
-    said = np.array([words[word] for name in names for word in name.split(" ")], dtype=np.int32)
-    lengths = [name.count(" ") + 1 for name in names]
-    of_word = [[terms[term] for term in tokenize(word)] for word in words]
-    in_order = sorted(terms)
-    rank = np.empty(len(terms), dtype=np.int32)
-    rank[[terms[term] for term in in_order]] = np.arange(len(terms), dtype=np.int32)
-    counts = _ints([len(found) for found in of_word])
-    starts = np.cumsum(counts) - counts
-    of_said = counts[said]
-    within = np.arange(of_said.sum()) - np.repeat(np.cumsum(of_said) - of_said, of_said)
-    flat = rank[_ints([term for found in of_word for term in found])]
-    held = flat[np.repeat(starts[said], of_said) + within]
-    owners = np.repeat(np.repeat(np.arange(len(names)), lengths), of_said)
-    # a name's terms without repetitions, sorted; numbers of pairs outgrow 32 bits
-    pairs = np.sort(owners * max(len(terms), 1) + held)
-    pairs = pairs[np.diff(pairs, prepend=-1) > 0]
-    owners, held = np.divmod(pairs, max(len(terms), 1))
-    return in_order, offsets_of(owners, len(names)), held.astype(np.int32)
+    words = {word for name in names for word in name.split(" ")}
+    of_word = {word: tokenize(word) for word in words}
+    terms = sorted({term for found in of_word.values() for term in found})
+    numbers = {term: number for number, term in enumerate(terms)}
+    known = {word: [numbers[term] for term in found] for word, found in of_word.items()}
+    held = [sorted({n for word in name.split(" ") for n in known[word]}) for name in names]
+    offsets = np.cumsum([0, *map(len, held)])
+    return terms, offsets.astype(np.int32), _ints([*chain.from_iterable(held)])
 
 
 def _ints(values: Sequence[object]) -> Ints:

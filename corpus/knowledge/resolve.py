@@ -34,11 +34,8 @@ def resolve(found: Occurrences, visible: Mask) -> Incidence:
 
     Acronyms are merged with what they stand for: by their own document's word, or by that of
     another when no two differ. References meet the section that they name, of the same document
-    first. Names that subjects have are recognised within other phrases.
-
-    Args:
-        found: All triplets.
-        visible: Which of them may be seen, shape (triplets,).
+    first. Names that subjects have are recognised within other phrases. The mask ``visible`` has
+    the shape (triplets,).
     """
     triplet = np.repeat(np.arange(len(visible), dtype=np.int32), np.diff(found.place_offsets))
     seen = np.flatnonzero(visible[triplet])

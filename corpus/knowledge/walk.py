@@ -53,10 +53,8 @@ class Walk:
     """A best-first search for the best simple paths.
 
     Args:
-        graph: Where to walk.
         seeds: Entities with their weights in (0, 1], by number.
         path_length: S, the most triplets in a path.
-        limit: How many paths to find.
     """
 
     def __init__(
@@ -201,8 +199,6 @@ class LookUps:
     """One search, from the provisions that retrieved chunks state.
 
     Args:
-        graph: Where to look.
-        leads: What leads on from its statements.
         seeds: Entities of the question's keywords with their weights in (0, 1], by number.
     """
 
@@ -314,10 +310,8 @@ def written_form(
 ) -> str:
     """The words of the documents that have a name; of several the commonest and shortest.
 
-    Args:
-        name: As the graph has it, in small letters and the singular.
-        triplets: Some that mention it.
-        meant: From a name to the names that it may stand for.
+    The name is as the graph has it, in small letters and the singular; the triplets are some that
+    mention it; ``meant`` leads from a name to the names that it may stand for.
     """
     forms: Counter[str] = Counter()
     for triplet in triplets:

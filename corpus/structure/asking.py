@@ -50,12 +50,7 @@ class Library(Protocol):
 
 
 def point(question: str, library: Library) -> Pointed:
-    """What a question points to; its chunks are left to whoever has them.
-
-    Args:
-        question: One that stands alone.
-        library: The documents.
-    """
+    """What a question that stands alone points to; its chunks are left to whoever has them."""
     if not (may_refer(question) or telling.may_be_structural(question)):
         return {"units": [], "chunks": [], "told": [], "only": False}
     pointing = read_pointing(plain_form(question), library.titles)
@@ -177,13 +172,9 @@ class _Asked:
         return missing if meant and alike else None
 
     def _is_called(self, document: str, place: int, pointer: Pointer, bare: bool = False) -> bool:
-        """Whether a document calls a provision what the question calls it.
+        """Whether a document calls the provision of a place what the question calls it.
 
-        Args:
-            document: Its name.
-            place: The place of the provision, or of what lies in it.
-            pointer: What the question says.
-            bare: Whether a provision that has but a number may be called anything.
+        With ``bare`` one that has but a number may be called anything.
         """
         tree = self.tree(document)
         path = (place, *tree.above(place))

@@ -82,11 +82,7 @@ class TreeBuilder:
     def heading(self, line: Line, heading: Heading, body: int, end: int) -> None:
         """Open a part, a provision or an annex, and close what it ends.
 
-        Args:
-            line: Its first line.
-            heading: What is known of it.
-            body: Where its text begins behind the heading.
-            end: Where its lines end.
+        Its text begins at ``body``, behind the heading; its lines end at ``end``.
         """
         rank = self._outline.ranks.get(heading.style, -1)
         kind: Kind = "provision"
@@ -116,7 +112,7 @@ class TreeBuilder:
         body: int | None,
         term: str | None,
     ) -> None:
-        """Open a numbered provision, paragraph or point.
+        """Open a numbered provision, paragraph or point that begins at a place of its line.
 
         Args:
             line: Its line.

@@ -47,7 +47,6 @@ class Heading:
     Args:
         style: The keyword, the style of its number, or nothing.
         number: As it is written; empty where there is none.
-        text: The heading itself.
         level: The level that the format gives it; 0 where it gives none.
         body: Where the text of the provision begins in the line, if it goes on behind the heading.
         title: How many of the following lines belong to the heading.

@@ -36,11 +36,9 @@ class Line:
 
     Args:
         start: Where it begins, in code points of the document's text.
-        end: Where it ends; half-open.
         text: What stands there, without the marks of Markdown in front; on one line.
         skipped: How many characters in front were left out of ``text``.
         level: The level of the heading that the format says it is, from 1; 0 where it is none.
-        row: Whether it is a row of a table.
     """
 
     start: int
@@ -163,14 +161,10 @@ def _width(edges: Sequence[int]) -> int:
 
 
 def _goes_on(first: Line, last: Line, line: str, edge: int, width: int) -> bool:
-    """Whether a line only continues those before it.
+    """Whether a line only continues those before it, of which the last ends at ``edge``.
 
-    Args:
-        first: The first of them.
-        last: The last of them.
-        line: The line.
-        edge: Where the last of them ends, in characters from its beginning.
-        width: The margin at which the text was wrapped; 0 where it was not.
+    Edge and width are in characters from the beginning of the line; the width is 0 where the text
+    was not wrapped.
     """
     opens = bool(list_markers(line)) or word_marker(line) is not None
     if width and edge + 1 + len(line.split(None, 1)[0]) > width - 2:

@@ -141,21 +141,13 @@ def bare_number(line: str) -> Marker | None:
 
 
 def run_in_heading(line: str, at: int) -> tuple[str, int] | None:
-    """A heading between a number and the first item below it: ``(c) Notice. (1) An ...``.
-
-    Returns:
-        The heading and where the item begins.
-    """
+    """A heading that runs into the first item below it, and where that begins: ``Notice. (1)``."""
     found = _RUN_IN.match(line, at)
     return (found["heading"].strip(), found.end()) if found else None
 
 
 def title_heading(line: str, at: int) -> tuple[str, int] | None:
-    """A heading in title case between a number and what is said below it: ``2. Grant of License.``.
-
-    Returns:
-        The heading and where the text begins behind it.
-    """
+    """A heading in title case, and where the text behind it begins: ``2. Grant of License.``."""
     found = _TITLE.match(line, at) if line[at : at + 1].isupper() else None
     return (found["heading"].strip(), found.end()) if found else None
 

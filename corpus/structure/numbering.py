@@ -66,12 +66,8 @@ def best_fit(
     """The likeliest way to read the number of a line.
 
     A number that goes on where an open list stands is preferred to one that opens a list, and
-    that to one that leaves a gap. ``(i)`` after ``(h)`` is both: what follows decides.
-
-    Args:
-        markers: The ways to read the number itself; at least one.
-        stack: The open units, outermost first.
-        roman_ahead: Whether ``(ii)`` comes before ``(j)`` below; None where neither comes.
+    that to one that leaves a gap. ``(i)`` after ``(h)`` is both: what follows decides, that is
+    whether ``(ii)`` comes before ``(j)`` below; None where neither comes.
     """
     base = next((i + 1 for i in range(len(stack) - 1, -1, -1) if stack[i].divides), 0)
     fits = [

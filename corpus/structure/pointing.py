@@ -36,18 +36,11 @@ _WORDED = re.compile(
 _UNBRACKETED = re.compile(r"(?<=[0-9]\))(?P<number>[a-z]|[ivx]{2,4})(?=[\s?.,;:]|$)")
 _LETTER = re.compile(r"\blit(?:era|\.)?\s*\(?(?P<number>[a-z])\b\)?", re.IGNORECASE)
 _CODE = re.compile(CODE)
-_CALLED = re.compile(r"§|\b(?:art|sec|ss?\b|rule|clause|cl\b|reg)", re.IGNORECASE)
-_CALLS = {
-    "§": "section",
-    "sec": "section",
-    "s": "section",
-    "ss": "section",
-    "art": "article",
-    "rul": "rule",
-    "cla": "clause",
-    "cl": "clause",
-    "reg": "regulation",
-}
+_CALLED = re.compile(
+    r"(?P<section>§|\b(?:sec|ss?\b))|\b(?:(?P<article>art)|(?P<rule>rule)|(?P<clause>clause|cl\b)"
+    r"|(?P<regulation>reg))",
+    re.IGNORECASE,
+)
 _SUBPARAGRAPH = re.compile(r"sub-?paragraphs?\s+\d", re.IGNORECASE)
 _UNDER = re.compile(r"\b(?:under|per|see)\s+$", re.IGNORECASE)
 _MARK = "\N{OBJECT REPLACEMENT CHARACTER}"
@@ -82,8 +75,6 @@ class Pointer:
     """A reference in a question.
 
     Args:
-        reference: What it names.
-        written: As the question has it.
         documents: Where it may lie by the act that the question names with it.
     """
 
@@ -105,7 +96,7 @@ class Pointer:
     def word(self) -> str:
         """What it calls the provision: ``section`` for "§ 5" and "sec. 5"; nothing for a number."""
         found = _CALLED.search(self.written)
-        return _CALLS[found.group().lower()[:3].rstrip(". ")] if found else ""
+        return (found.lastgroup or "") if found else ""
 
 
 @dataclass(frozen=True)
@@ -143,12 +134,7 @@ def may_refer(question: str) -> bool:
 
 
 def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing:
-    """Read off a question where it points.
-
-    Args:
-        question: What is asked, as ``plain_form`` gives it.
-        titles: The titles of the documents by their names.
-    """
+    """Where a question, in its ``plain_form``, points; the titles are by the documents' names."""
     references = find_references(question)
     loose = [] if references else loose_numbers(question)
     pointers: list[Pointer] = []
@@ -189,12 +175,7 @@ def provision_in(text: str) -> str:
 
 
 def placed(question: str, provision: str) -> str:
-    """The question, its "paragraph 2" made that of a provision.
-
-    Args:
-        question: What is asked.
-        provision: As its number is written; "" leaves the question as it is.
-    """
+    """The question, its "paragraph 2" made that of a provision; "" leaves it as it is."""
     references = find_references(question)
     if not provision or not references or any(r.steps[0].key or r.here for r in references):
         return question

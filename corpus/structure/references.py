@@ -91,8 +91,6 @@ class Reference:
     """A provision that a text points to.
 
     Args:
-        start: Where the reference begins in the text.
-        end: Where it ends.
         steps: From the outermost unit named to the innermost.
         last: For a range, the steps of its end; else nothing.
         here: What of the text's own place it starts from: ``article`` in "of this Article".
@@ -233,7 +231,6 @@ class Cited(NamedTuple):
         number: Its numbers from the outermost, joined by bars: ``5|1|a``.
         act: What it is said to be part of: "the Code"; empty for its own document.
         code: The code in front of it: "29 C.F.R.".
-        start: Where the reference begins in the text.
     """
 
     kind: str

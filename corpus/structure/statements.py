@@ -32,7 +32,6 @@ class Statement:
 
     Args:
         start: Where its own words begin, its number included.
-        end: Where they end.
         leads: The spans of the words that it completes, outermost first; of a row those of the
             columns' names.
         label: How a citation names it.
@@ -60,10 +59,6 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
     """The statements of a document in order, in time linear in its length.
 
     Headings and labels are none. A lead-in stands for its list, which comes before its points.
-
-    Args:
-        tree: The document's tree.
-        text: The whole text.
     """
     leads: list[tuple[Span, ...]] = []
     items: dict[int, set[int]] = {}
@@ -138,13 +133,7 @@ def statements_in_text(text: str) -> list[Statement]:
 
 
 def sentence_before(tree: Tree, text: str, place: int) -> Statement | None:
-    """The last sentence of what stands before a unit in the one it lies in; None where none does.
-
-    Args:
-        tree: The document's tree.
-        text: The whole text.
-        place: The unit's.
-    """
+    """The last sentence before a unit in what it lies in; None where there is none."""
     parent = tree.units[place].parent
     siblings = tree.children(parent)
     at = siblings.index(place)
@@ -187,10 +176,7 @@ def _own_sentences(tree: Tree, place: int, text: str) -> list[Span]:
 def _is_label(words: str, kind: Kind, alone: bool) -> bool:
     """Whether words name a topic and state nothing: "Bias audit.", "(a) General requirements.".
 
-    Args:
-        words: A sentence of a unit's own words.
-        kind: The unit's kind.
-        alone: Whether the unit has no other words, in this sentence or below.
+    They are a sentence of a unit; it may have no other words, in this sentence or below.
     """
     if kind == "row" or (alone and kind in ITEMS):
         return False

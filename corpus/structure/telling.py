@@ -88,13 +88,9 @@ def read_structural(rest: Sequence[str], telling: frozenset[str]) -> Structural 
 
 
 def told(asked: Structural, tree: Tree, document: str, within: int = -1) -> Iterator[Line]:
-    """The answer of one document; nothing where the question can mean something else of it.
+    """The answer of one document, or of the part ``within`` it.
 
-    Args:
-        asked: What is asked.
-        tree: The document's tree.
-        document: Its name.
-        within: The place of the part that is asked of; -1 for the document.
+    Nothing where the question can mean something else of it.
     """
     whole = tree.units[within].label if within >= 0 else document
     if not asked.word:
@@ -175,12 +171,9 @@ def counted(word: str, count: int) -> str:
 
 
 def outline(tree: Tree, place: int, parts_alone: bool = False) -> Iterator[Line]:
-    """What a part holds: its own heading, then those of its parts and provisions.
+    """What a part holds, or at -1 the document: its heading, then those of parts and provisions.
 
-    Args:
-        tree: The document's tree.
-        place: The part's place; -1 for the whole document.
-        parts_alone: Whether provisions in parts are but named by the first and the last of them.
+    With ``parts_alone`` provisions in parts are but named by the first and the last of them.
     """
     if place >= 0:
         yield Line(f"{entitled(tree.units[place])}:", (place,))
@@ -215,11 +208,7 @@ def _listed(tree: Tree, places: Sequence[int]) -> Iterator[Line]:
 def members(tree: Tree, word: str, within: int = -1) -> list[int]:
     """The places of the units that a word names: all articles, the sections of a chapter.
 
-    Args:
-        tree: The document's tree.
-        word: Such as ``article``.
-        within: The place of the part that they lie in; -1 for the document, which is not asked for
-            its paragraphs and points.
+    At -1 they are those of the whole document, which is not asked for its paragraphs and points.
     """
     if kinds := _ITEMS.get(word):
         inside = tree.children(within) if within >= 0 else ()
@@ -255,14 +244,7 @@ def _is_listed(tree: Tree, place: int) -> bool:
 
 
 def missing_line(tree: Tree, missing: Missing, document: str, written: str) -> Line:
-    """That a number is not there, and what is there instead.
-
-    Args:
-        tree: The document's tree.
-        missing: What is not there.
-        document: Its name.
-        written: How the question has it.
-    """
+    """That a number, as the question has it written, is not there, and what is there instead."""
     units = tree.units
     within = units[missing.within] if missing.within >= 0 else None
     first, last = units[missing.first], units[missing.last]

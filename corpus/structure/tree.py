@@ -44,10 +44,8 @@ class Unit:
     """One node of the tree.
 
     Args:
-        kind: What it is.
         number: As the document writes it, without brackets: ``5``, ``a``, ``III``, ``4.2``; the key
             of a row, the term of a definition.
-        heading: Its own heading, without the number.
         label: How a citation names it: ``Article 5(1)(a)``. Units without a number of their own
             have the label of what they lie in.
         start: Where it begins in the document's text, in code points.
@@ -71,7 +69,6 @@ class Missing:
     """A provision that is not there.
 
     Args:
-        wanted: The steps asked for.
         within: The place of the innermost unit on the way that is there; -1 where there is none.
         first: The place of the first of its siblings that are there; -1 where there are none.
         last: The place of the last of them.
@@ -155,9 +152,7 @@ class Tree:
     def find(self, reference: Reference, at: int = -1) -> list[int]:
         """The places that a reference names; nothing where one of them is not there.
 
-        Args:
-            reference: What is looked for.
-            at: The place of the unit whose text refers; -1 for a question.
+        ``at`` is the place of the unit whose text refers; -1 for a question.
         """
         first = self._from(reference.steps, at)
         last = self._from(reference.last, at) if reference.last else first

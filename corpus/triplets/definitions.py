@@ -85,8 +85,7 @@ def find_definition(body: str) -> Definition | None:
 def named_so(text: str) -> Iterator[tuple[str, str]]:
     """Terms that a text names what it has just said by: "the seller of the boat (the “Seller”)".
 
-    Returns:
-        Term and what it stands for; an acronym is no term.
+    An acronym is no term.
     """
     for match in islice(_NAMED_SO.finditer(text), _MOST_NAMED):
         if not find_aliases(match.group()):
@@ -100,13 +99,9 @@ def _relation(match: re.Match[str]) -> Predicate:
 
 
 def find_aliases(text: str) -> dict[str, str]:
-    """What each acronym of ``text`` stands for, where its letters are the words' initials.
+    """Acronym -> what it stands for where first introduced, by the initials of the words before it.
 
-    Args:
-        text: A passage, or a whole document so that an acronym introduced once serves everywhere.
-
-    Returns:
-        Acronym -> long form; the first introduction counts.
+    In a whole document an acronym that is introduced once serves everywhere.
     """
     aliases: dict[str, str] = {}
     for match in _INTRODUCED.finditer(text):

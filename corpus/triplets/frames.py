@@ -38,11 +38,8 @@ class Unit:
 
     Args:
         start: Where it begins, its number included.
-        end: Where it ends, or where its reading does.
-        body: What is read.
         lead: The unit whose clause this item continues: "An issuer must:" for "(a) keep ...".
         leads: Whether list items follow.
-        label: How a citation names it.
         place: Of the deepest unit of the tree that holds its first character; -1 where none does.
     """
 
@@ -56,12 +53,7 @@ class Unit:
 
 
 def units(tree: Tree, text: str) -> Iterator[Unit]:
-    """The units of a document in order, each lead-in once before its first item.
-
-    Args:
-        tree: The document's tree.
-        text: The whole text.
-    """
+    """The units of a document in order, each lead-in once before its first item."""
     opened: dict[Span, Unit] = {}
     for statement in statements(tree, text):
         if statement.points:
@@ -95,12 +87,9 @@ class Frame:
         item = re.sub(r"[;,.]?\s(?:and|or|and/or)$", "", readable(item, 4 * PHRASE_CHARS))
         if self.predicate == "exception_to":
             return Statement(readable(item), "exception_to", self.head)
-        text = f"{self.head}: {_SMALL_WORD.sub(_lower, item)}" if self.head else item
+        small = _SMALL_WORD.sub(lambda word: word.group().lower(), item)
+        text = f"{self.head}: {small}" if self.head else item
         return Statement(self.subject, self.predicate, readable(text))
-
-
-def _lower(match: re.Match[str]) -> str:
-    return match.group().lower()
 
 
 def frame_of(lead: Unit) -> Frame | None:

@@ -66,12 +66,7 @@ _SINGULAR = frozenset(
 
 
 def readable(text: str, limit: int = PHRASE_CHARS) -> str:
-    """``text`` on one line, without quotation marks and edge stops, cut at a word boundary.
-
-    Args:
-        text: A phrase or clause as it stands in the source.
-        limit: The longest result, in characters.
-    """
+    """``text`` on one line, without quotation marks and edge stops, cut at a word boundary."""
     text = _QUOTES.sub("", _INVISIBLE.sub("", text[: 8 * limit]))
     line = " ".join(text.split()).strip(_EDGES)
     if len(line) > limit:

@@ -41,13 +41,7 @@ class Target(NamedTuple):
 
 
 class References:
-    """Finds out what the statements of one document refer to.
-
-    Args:
-        tree: The document's tree.
-        text: Its text.
-        title: Its title.
-    """
+    """Finds out what the statements of one document refer to."""
 
     def __init__(self, tree: Tree, text: str, title: str) -> None:
         self._tree = tree
@@ -58,9 +52,7 @@ class References:
     def of(self, body: str, place: int) -> list[Target]:
         """The targets of a statement in its order, a range as all that it holds.
 
-        Args:
-            body: The statement.
-            place: Of the unit that it stands in; "paragraph 1" starts there.
+        "paragraph 1" starts at the place of the unit that it stands in.
         """
         acts = [
             m for m in islice(ACTS.finditer(body), _MOST) if m.group().lower() not in self._heading

@@ -10,9 +10,9 @@ from lexloop.corpus.structure.references import cited, steps_of
 from lexloop.corpus.triplets.clauses import Clause, clauses
 from lexloop.corpus.triplets.definitions import Definition, find_aliases, find_definition, named_so
 from lexloop.corpus.triplets.exceptions import (
-    find_disapplied,
+    DISAPPLIED,
     find_exemption,
-    find_penalties,
+    find_penalty,
     find_unlawful,
     override_statements,
     rules_before,
@@ -57,9 +57,7 @@ _LEAD_IN = re.compile(
 def extract_document(document: Document, chunks: Sequence[Chunk]) -> list[Triplet]:
     """The relations that the statements of a document state, and what its provisions are about.
 
-    Args:
-        document: The source.
-        chunks: Of this document, in ascending order of their starts.
+    The chunks are those of the document, in the order of their starts.
 
     Returns:
         Triplets in reading order, none twice in one chunk and provision. ``start`` and ``end`` are
@@ -196,17 +194,18 @@ class _Reader:
         def named(end: int) -> list[str]:
             return rules_before(body, end, own, this)
 
-        if unit.leads and (disapplied := find_disapplied(body)) >= 0:
-            self._excepted[unit.start] = named(disapplied)
+        if unit.leads and (disapplied := DISAPPLIED.search(body)):
+            self._excepted[unit.start] = named(disapplied.start())
         yield from scope_statements(body, named)
         yield from override_statements(body, own)
-        for penalty, conduct, end in find_penalties(body):
+        if punished := find_penalty(body):
+            penalty, conduct, end = punished
             self._sanctions[unit.start] = penalty
-            if conduct:
-                yield Statement(penalty, "penalises", conduct)
             here = [label for words, label in this.items() if words in body[:end].lower()]
-            for label in dict.fromkeys((*(t.name for t in own if t.end <= end), *here)):
-                yield Statement(penalty, "penalises", label)
+            provisions = [target.name for target in own if target.end <= end]
+            said = [conduct] if conduct else []
+            for what in (*said, *dict.fromkeys((*provisions, *here))):
+                yield Statement(penalty, "penalises", what)
 
 
 def _stands_alone(statement: Statement) -> bool:
@@ -244,11 +243,11 @@ def _rules(unit: Unit, found: Sequence[Clause]) -> Iterator[Statement]:
         if clause.predicate == "prohibits" and re.match(r"apply\b", action):
             continue
         yield Statement(noun_phrase(clause.subject), clause.predicate, action)
-        if exemption and clause.start < exemption.start:
+        if exemption and clause.start < exemption[1]:
             excepted = action
     if unlawful := find_unlawful(body):
         actor, action, _ = unlawful
         excepted = readable(action)
         yield Statement(noun_phrase(actor), "prohibits", excepted)
     if exemption and excepted:
-        yield Statement(exemption.condition, "exception_to", excepted)
+        yield Statement(exemption[0], "exception_to", excepted)
