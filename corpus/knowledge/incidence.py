@@ -41,7 +41,8 @@ class Occurrences:
     """Everything that could join triplets; names, documents and triplets in a stable order.
 
     Triplets are ordered by where they stand and what they say, repeated ones left out, so nothing
-    depends on the order in which the source keeps them.
+    depends on the order in which the source keeps them. ``*_offsets`` say where the run of each
+    triplet or name begins, shape (owners + 1,).
 
     Args:
         names: Every name, sorted; the others are indexes into these lists.
@@ -53,7 +54,6 @@ class Occurrences:
         owners: The document of each triplet, shape (triplets,).
         definitions: The name that each triplet defines, or -1, shape (triplets,).
         roles: What each triplet is between provisions, shape (triplets,).
-        place_offsets: Where each triplet's places begin, shape (triplets + 1,).
         places: A name, reference or label each, as its kind says, shape (places,).
         kinds: Shape (places,).
         aliases: Triplet, short form, long form, and 1 where the short form is an acronym, which
@@ -63,7 +63,6 @@ class Occurrences:
         label_names: The name of each section.
         variants: Section name, document, and the name that tells it from its namesakes in other
             documents; sorted, shape (variants, 3).
-        term_offsets: Where each name's terms begin, shape (names + 1,).
         term_ids: Terms of the names, each name's sorted.
     """
 
@@ -92,17 +91,14 @@ class Occurrences:
 class Incidence:
     """A bipartite graph of triplets and entities, both as numbers.
 
+    ``*_offsets`` say where the run of each triplet or name begins, shape (owners + 1,).
+
     Args:
-        joined_offsets: Where each triplet's entities begin, shape (triplets + 1,).
         joined: The entities of the triplets, those of the object first.
-        at_offsets: Where each entity's triplets begin, shape (names + 1,).
         at: The triplets of the entities, ascending.
-        near_offsets: Where the triplets to follow from each entity begin, shape (names + 1,).
         near: At most ``FAN_OUT`` triplets of each entity, the most telling first.
         defined: The entity that each triplet defines, or -1, shape (triplets,).
-        within_offsets: Where the sections that each triplet stands in begin, shape (triplets + 1,).
         within: The sections of the triplets, the innermost first.
-        held_offsets: Where the triplets that each section holds begin, shape (names + 1,).
         held: The triplets of the sections, ascending.
     """
 

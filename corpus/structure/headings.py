@@ -148,7 +148,8 @@ def _worded(line: Line, marker: Marker, following: Sequence[Line]) -> Heading:
             return Heading(word, _named(marker), "", line.level, begin)
         return Heading(word, _named(marker), rest.rstrip(". "), line.level)
     # a schedule may name the provision that it belongs to before its heading
-    source = word == "annex" and bool(following) and _is_reference(following[0])
+    named = word_marker(following[0].text) if word == "annex" and following else None
+    source = named is not None and named.style in PROVISION_WORDS and len(following[0].text) <= 30
     title = next(iter(following[int(source) :]), None)
     titled = title is not None and _titles(title)
     text = title.text.rstrip(". ") if title is not None and titled else ""
@@ -160,12 +161,6 @@ def _named(marker: Marker) -> str:
     if marker.style in ANNEX_WORDS:
         return f"{marker.style.capitalize()} {marker.number}".strip()
     return marker.number
-
-
-def _is_reference(line: Line) -> bool:
-    """Whether a line is a bare "Section 4"."""
-    marker = word_marker(line.text)
-    return marker is not None and marker.style in PROVISION_WORDS and len(line.text) <= 30
 
 
 def _titles(line: Line) -> bool:

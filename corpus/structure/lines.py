@@ -135,13 +135,10 @@ def _line(
 def _physical(text: str) -> Iterator[tuple[int, int]]:
     """The trimmed span of each line of the text, the blank ones empty."""
     start = 0
-    while start < len(text):
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
-        line = text[start:end]
+    for line in text.split("\n"):
         first = start + len(line) - len(line.lstrip())
         yield (first, start + len(line.rstrip())) if line.strip() else (start, start)
-        start = end + 1
+        start += len(line) + 1
 
 
 def _width(edges: Sequence[int]) -> int:
@@ -182,17 +179,14 @@ def _goes_on(first: Line, last: Line, line: str, edge: int, width: int) -> bool:
 
 def _rows(text: str, physical: Sequence[tuple[int, int]]) -> list[bool]:
     """Which lines are rows of a table: cells apart by bars, or by gaps as a neighbour's are."""
-    barred, fields = [], []
-    for start, end in physical:
-        line = text[start : min(end, start + _LONGEST_ROW)]
-        barred.append(line.startswith("|") or " | " in line)
-        gaps = len(_FIELDS.findall(line)) if end > start and not list_markers(line) else 0
-        fields.append(gaps)
-    found = []
-    for number, bars in enumerate(barred):
-        near = [fields[i] for i in (number - 1, number + 1) if 0 <= i < len(fields)]
-        found.append(bars or (fields[number] > 0 and fields[number] in near))
-    return found
+    lines = [text[start : min(end, start + _LONGEST_ROW)] for start, end in physical]
+    fields = [0 if list_markers(line) else len(_FIELDS.findall(line)) for line in lines]
+    return [
+        line.startswith("|") or " | " in line or (gaps > 0 and gaps in (before, after))
+        for line, before, gaps, after in zip(
+            lines, [0, *fields], fields, [*fields[1:], 0], strict=False
+        )
+    ]
 
 
 def cells(row: str) -> list[str]:

@@ -104,13 +104,11 @@ class _Parser:
         """Open a recital; whether the line begins one."""
         styles = {"(1)", "(A)", "(a)", "A.", *([] if self._outline.numbered else ["1."])}
         markers = [marker for marker in list_markers(line.text) if marker.style in styles]
-        markers = [m for m in markers if m.value != 1 or self._second_ahead(number, m.style)]
+        if any(marker.value == 1 for marker in markers):  # one alone counts nothing
+            ahead = self._lines[number + 1 : number + _AHEAD]
+            second = {m.style for e in ahead for m in list_markers(e.text) if m.value == 2}
+            markers = [marker for marker in markers if marker.value != 1 or marker.style in second]
         return bool(markers) and self._builder.recital(line, markers)
-
-    def _second_ahead(self, number: int, style: str) -> bool:
-        """Whether a line below has the second number of a style: one alone counts nothing."""
-        ahead = self._lines[number + 1 : number + _AHEAD]
-        return any(m.style == style and m.value == 2 for e in ahead for m in list_markers(e.text))
 
     def _listed_or_text(self, number: int, line: Line, at: int) -> None:
         """A list item, with those that begin on its line, a definition, or plain text."""

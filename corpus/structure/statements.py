@@ -78,7 +78,8 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
         else:
             lead = None
             leads.append(())
-        if lead is not None and not _defines_all(tree, place):
+        # nobody asks for all the definitions of a list at once
+        if lead is not None and any(tree.units[p].kind != "definition" for p in items[place]):
             spans = leads[-1][:-1]
             lead_words = " ".join(unnumbered(text[slice(*span)]) for span in spans)
             points = len(items[place])
@@ -100,11 +101,6 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
                 else unnumbered(text[start:end])
             )
             yield Statement(start, end, spans, unit.label, lead_words, own)
-
-
-def _defines_all(tree: Tree, place: int) -> bool:
-    """Whether a list is one of definitions: nobody asks for them all at once."""
-    return all(tree.units[child].kind == "definition" for child in tree.items(place))
 
 
 def _heading(tree: Tree, place: int) -> str:

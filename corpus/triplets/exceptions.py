@@ -85,7 +85,9 @@ def rules_before(
         return own
     last = max((target.end for target in targets if target.end <= end), default=-1)
     if last < begin or _VERB_BETWEEN.search(body, last, end):
-        return [rule] if (rule := _rule_named(body[:end])) else []
+        segment = re.split(r"[,;:]\s+", body[:end])[-1].strip()
+        segment = re.sub(r"(?<!\s)\s+(?:shall|will|also|only|does|do)$", "", segment)
+        return list(filter(None, [noun_phrase(plain_noun(segment))]))
     named = [t for t in targets if begin <= t.start and t.end <= end]
     return list(dict.fromkeys(target.name for target in named))
 
@@ -114,12 +116,6 @@ def scope_statements(body: str, named: Callable[[int], Sequence[str]]) -> Iterat
     if disapplied and when and not body.endswith(LEADS):
         for label in named(disapplied.start()):
             yield Statement(readable(body[when.end() :]), "exception_to", label)
-
-
-def _rule_named(before: str) -> str:
-    segment = re.split(r"[,;:]\s+", before)[-1].strip()
-    segment = re.sub(r"(?<!\s)\s+(?:shall|will|also|only|does|do)$", "", segment)
-    return noun_phrase(plain_noun(segment))
 
 
 def override_statements(body: str, targets: Sequence[Target]) -> Iterator[Statement]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lexloop.corpus.structure.statements import Span, statements, unnumbered
 from lexloop.corpus.structure.tree import Tree
-from lexloop.corpus.triplets.clauses import Clause, clauses
+from lexloop.corpus.triplets.clauses import clauses
 from lexloop.corpus.triplets.definitions import find_definition
 from lexloop.corpus.triplets.exceptions import find_unlawful
 from lexloop.corpus.triplets.phrases import PHRASE_CHARS, noun_phrase, readable
@@ -101,11 +101,9 @@ def frame_of(lead: Unit) -> Frame | None:
     if unlawful := find_unlawful(body):
         return _limited(body, unlawful[1]) or Frame(unlawful[0], "prohibits", _head(unlawful[1]))
     found = list(clauses(body))
-    return _of_clause(body, found[-1]) if found else _without_clause(lead, body)
-
-
-def _of_clause(body: str, clause: Clause) -> Frame | None:
-    tail = body[clause.action_start :]
+    if not found:
+        return _without_clause(lead, body)
+    clause, tail = found[-1], body[found[-1].action_start :]
     limited = _limited(tail, clause.action)
     if limited or _CONDITIONAL.search(_WHO.sub(" ", tail)):
         return limited

@@ -7,24 +7,10 @@ from collections.abc import Iterator, Sequence
 from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.structure.references import cited, steps_of
+from lexloop.corpus.triplets import exceptions, measures
 from lexloop.corpus.triplets.clauses import Clause, clauses
 from lexloop.corpus.triplets.definitions import Definition, find_aliases, find_definition, named_so
-from lexloop.corpus.triplets.exceptions import (
-    DISAPPLIED,
-    find_exemption,
-    find_penalty,
-    find_unlawful,
-    override_statements,
-    rules_before,
-    scope_statements,
-)
 from lexloop.corpus.triplets.frames import Frame, Unit, frame_of, units
-from lexloop.corpus.triplets.measures import (
-    amount_subject,
-    deadline_subject,
-    find_amounts,
-    find_deadlines,
-)
 from lexloop.corpus.triplets.phrases import noun_phrase, readable
 from lexloop.corpus.triplets.predicates import Statement
 from lexloop.corpus.triplets.references import References, Target
@@ -162,15 +148,21 @@ class _Reader:
             yield frame.statement(body)
         found = [] if definition else list(clauses(body))
         if definition:
-            yield from _definition(definition, body)
+            meaning = readable(body[definition.start :])
+            if definition.other:
+                yield Statement(definition.other, "alias_of", definition.term)
+            if len(meaning) > len("is"):
+                yield Statement(definition.term, definition.predicate, meaning)
         yield from _rules(unit, found)
         yield from self._limits(unit, targets)
         if not _MEASURED.search(body):
             return
-        for amount in find_amounts(body):
-            yield Statement(amount_subject(body, amount, found), "amount", amount.text)
-        for deadline in find_deadlines(body):
-            subject = deadline_subject(body, deadline, found, unit.lead is not None, unit.label)
+        for amount in measures.find_amounts(body):
+            yield Statement(measures.amount_subject(body, amount, found), "amount", amount.text)
+        for deadline in measures.find_deadlines(body):
+            subject = measures.deadline_subject(
+                body, deadline, found, unit.lead is not None, unit.label
+            )
             yield Statement(subject, "deadline", deadline.text)
 
     def _frame(self, lead: Unit | None) -> Frame | None:
@@ -192,13 +184,13 @@ class _Reader:
                 yield Statement(penalty, "penalises", target.name)
 
         def named(end: int) -> list[str]:
-            return rules_before(body, end, own, this)
+            return exceptions.rules_before(body, end, own, this)
 
-        if unit.leads and (disapplied := DISAPPLIED.search(body)):
+        if unit.leads and (disapplied := exceptions.DISAPPLIED.search(body)):
             self._excepted[unit.start] = named(disapplied.start())
-        yield from scope_statements(body, named)
-        yield from override_statements(body, own)
-        if punished := find_penalty(body):
+        yield from exceptions.scope_statements(body, named)
+        yield from exceptions.override_statements(body, own)
+        if punished := exceptions.find_penalty(body):
             penalty, conduct, end = punished
             self._sanctions[unit.start] = penalty
             here = [label for words, label in this.items() if words in body[:end].lower()]
@@ -217,18 +209,10 @@ def _stands_alone(statement: Statement) -> bool:
     return not _CLAUSE_START.match(statement.subject)
 
 
-def _definition(definition: Definition, body: str) -> Iterator[Statement]:
-    meaning = readable(body[definition.start :])
-    if definition.other:
-        yield Statement(definition.other, "alias_of", definition.term)
-    if len(meaning) > len("is"):
-        yield Statement(definition.term, definition.predicate, meaning)
-
-
 def _rules(unit: Unit, found: Sequence[Clause]) -> Iterator[Statement]:
     """Duties, prohibitions and permissions, and what is excepted from them."""
     body = unit.body
-    exemption = find_exemption(body)
+    exemption = exceptions.find_exemption(body)
     excepted = ""
     for clause in found:
         action = _OPEN_LIST.sub("", clause.action)
@@ -245,7 +229,7 @@ def _rules(unit: Unit, found: Sequence[Clause]) -> Iterator[Statement]:
         yield Statement(noun_phrase(clause.subject), clause.predicate, action)
         if exemption and clause.start < exemption[1]:
             excepted = action
-    if unlawful := find_unlawful(body):
+    if unlawful := exceptions.find_unlawful(body):
         actor, action, _ = unlawful
         excepted = readable(action)
         yield Statement(noun_phrase(actor), "prohibits", excepted)
