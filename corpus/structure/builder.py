@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from lexloop.corpus.structure.headings import Heading, Outline
 from lexloop.corpus.structure.lines import Line, caption, cells, is_ruler
 from lexloop.corpus.structure.markers import Marker, is_about_definitions, value_of
-from lexloop.corpus.structure.numbering import Fit, Open, heading_label, item_label
+from lexloop.corpus.structure.numbering import Fit, Open, heading_label, item_label, kept_by
 from lexloop.corpus.structure.tree import LEADS, Kind, Tree, Unit
 
 _FLAT: frozenset[Kind] = frozenset(("text", "table", "row", "columns", "note"))
@@ -90,7 +90,7 @@ class TreeBuilder:
             kind = "annex" if heading.style == "annex" else "part"
         if self._pending is not None:
             self._crossheading(self._pending)
-        self._close(self._kept_by(heading, rank, kind))
+        self._close(kept_by(heading, rank, kind, self.stack))
         label = heading_label(self._outline, heading, kind, self.stack)
         entry = Open(kind, label, heading.style, value_of(heading.number), heading.number)
         entry.heading, entry.start, entry.body = heading.text, line.start, body
@@ -307,25 +307,6 @@ class TreeBuilder:
         entry = Open("part", self._label, "crossheading", 0, "", line.text, line.start, line.end)
         entry.divides = True
         self._push(entry, line.end)
-
-    def _kept_by(self, heading: Heading, rank: int, kind: Kind) -> int:
-        """How many open units a heading leaves open."""
-        for depth, entry in enumerate(self.stack):
-            if not entry.divides and entry.kind != "provision":
-                return depth
-            if entry.style == "crossheading" and kind != "provision":
-                return depth
-            if rank >= 0 and entry.rank >= 0:
-                closes = entry.rank >= rank
-            elif heading.style.startswith("1") and entry.style.startswith("1"):
-                closes = not heading.number.startswith(entry.number + ".")
-            elif heading.level and entry.level:
-                closes = entry.level >= heading.level
-            else:
-                closes = entry.kind == "provision" and (rank >= 0 or not entry.divides)
-            if closes:
-                return depth
-        return len(self.stack)
 
     def _depth_of(self, *kinds: Kind) -> int:
         """How many units stay open when the outermost of these kinds is closed."""

@@ -1,14 +1,10 @@
 """What somebody names in a document: by reference, by number alone, by label or by heading."""
 
-import re
 from collections.abc import Sequence
 
 from lexloop.corpus.structure.lines import cells
-from lexloop.corpus.structure.references import Reference, find_references, loose_numbers
+from lexloop.corpus.structure.references import Reference, elsewhere, find_references, loose_numbers
 from lexloop.corpus.structure.tree import ITEMS, Missing, Tree
-
-_OF_ANOTHER = re.compile(r"\s+(?:of|to)\s+(?:the\s+)?[A-Z]\w*|\s+[A-Z]{2,}\b")
-"""What follows a reference to another act: "of the Charter", "TFEU"."""
 
 
 def named_places(tree: Tree, said: str) -> list[int]:
@@ -68,10 +64,9 @@ def mentions(tree: Tree, place: int, text: str) -> dict[str, list[int]]:
     for at in (place, *tree.below(place)):
         own = text[tree.units[at].body : tree.own_end(at)]
         for reference in find_references(own):
-            elsewhere = _OF_ANOTHER.match(own, reference.end)
-            end = elsewhere.end() if elsewhere else reference.end
-            said = " ".join(own[reference.start : end].split())
-            found.setdefault(said, [] if elsewhere else tree.find(reference, at))
+            act = elsewhere(own, reference)
+            said = " ".join(own[reference.start : act.end].split())
+            found.setdefault(said, [] if act.act else tree.find(reference, at))
     return found
 
 

@@ -1,4 +1,4 @@
-"""Which open list a number goes on with, and how a citation names what it opens."""
+"""Which open units a number or a heading goes on with, and how a citation names what it opens."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -122,6 +122,26 @@ def _decimal(marker: Marker, stack: Sequence[Open], base: int) -> Fit:
     if beside is not None:
         return Fit(marker, beside, _GAP)
     return Fit(marker, base, _FIRST if marker.value == 1 else _LATE)
+
+
+def kept_by(heading: Heading, rank: int, kind: Kind, stack: Sequence[Open]) -> int:
+    """How many open units a heading leaves open."""
+    for depth, entry in enumerate(stack):
+        if not entry.divides and entry.kind != "provision":
+            return depth
+        if entry.style == "crossheading" and kind != "provision":
+            return depth
+        if rank >= 0 and entry.rank >= 0:
+            closes = entry.rank >= rank
+        elif heading.style.startswith("1") and entry.style.startswith("1"):
+            closes = not heading.number.startswith(entry.number + ".")
+        elif heading.level and entry.level:
+            closes = entry.level >= heading.level
+        else:
+            closes = entry.kind == "provision" and (rank >= 0 or not entry.divides)
+        if closes:
+            return depth
+    return len(stack)
 
 
 def heading_label(outline: Outline, heading: Heading, kind: Kind, stack: Sequence[Open]) -> str:

@@ -68,7 +68,7 @@ _ACT = (
 _CAPITAL = rf"(?!(?i:{_WORDS})\s\W?\d)[A-Z][\w’']*"
 _NAME = rf"{_CAPITAL}(?:\s(?:(?:of|and|for|on)\s(?:the\s)?)?(?:{_CAPITAL}|code\b)){{0,7}}"
 ACTS = re.compile(rf"\b(?:{_ACT})")
-OF_ACT = re.compile(
+_OF_ACT = re.compile(
     rf",?\s(?:(?:of|to|in|under)\s(?:the\s)?(?P<act>{_ACT})|of\s(?:the\s)?(?P<name>{_NAME}|code\b)"
     r"|(?P<short>[A-Z]{3,6})\b)"
 )
@@ -217,10 +217,30 @@ def _further(key: str, before: tuple[Step, ...], more: re.Match[str]) -> tuple[S
     return (*kept, *rest[:keep], *subs)
 
 
-def code_before(text: str, start: int) -> re.Match[str] | None:
-    """The code that a reference begins with, or that stands in front of it."""
-    found = _CODE_NAME.search(text, max(0, start - _CODE_CHARS), start + _CODE_CHARS)
-    return found if found and found.start() <= start <= found.end() + 1 else None
+class Elsewhere(NamedTuple):
+    """What a reference is said to lie in, and the span of its words with it.
+
+    Args:
+        act: "Code", "Directive 95/46/EC"; empty where none follows.
+        code: The code in front of it: "29 C.F.R.".
+    """
+
+    act: str
+    code: str
+    start: int
+    end: int
+
+
+def elsewhere(text: str, reference: Reference) -> Elsewhere:
+    """The act and the code that a text gives with a reference."""
+    named = _OF_ACT.match(text, reference.end)
+    act = (named["act"] or named["name"] or named["short"]) if named else ""
+    end = named.end() if named else reference.end
+    start = reference.start
+    code = _CODE_NAME.search(text, max(0, start - _CODE_CHARS), start + _CODE_CHARS)
+    if code is None or not code.start() <= start <= code.end() + 1:
+        return Elsewhere(act, "", start, end)
+    return Elsewhere(act, code.group(), min(start, code.start()), end)
 
 
 class Cited(NamedTuple):
@@ -259,8 +279,5 @@ def every_cited(text: str) -> Iterator[Cited]:
             kind = kinds[-1] if kinds else "section"
         kind = "section" if kind == "§" else ABBREVIATED.get(kind, kind)
         number = "|".join(step.number.replace("–", "-") for step in reference.steps)
-        named = OF_ACT.match(text, reference.end)
-        act = (named["act"] or named["name"] or named["short"]) if named else ""
-        code = code_before(text, reference.start)
-        start = min(reference.start, code.start()) if code else reference.start
-        yield Cited(kind, number, act, code.group() if code else "", start)
+        act, code, start, _ = elsewhere(text, reference)
+        yield Cited(kind, number, act, code, start)

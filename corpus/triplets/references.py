@@ -9,10 +9,9 @@ from lexloop.corpus.structure.references import (
     ACTS,
     COMPOUND,
     KIND,
-    OF_ACT,
     Reference,
     Step,
-    code_before,
+    elsewhere,
     find_references,
 )
 from lexloop.corpus.structure.tree import Tree
@@ -65,10 +64,8 @@ class References:
         return sorted(found[:_MOST], key=lambda target: target.start)
 
     def _targets(self, body: str, reference: Reference, place: int) -> Iterator[Target]:
-        elsewhere = OF_ACT.match(body, reference.end)
-        name = elsewhere["act"] or elsewhere["name"] or elsewhere["short"] if elsewhere else ""
-        code = code_before(body, reference.start)
-        foreign = code is not None or bool(name and name.split()[0] not in self._own)
+        act, code, start, end = elsewhere(body, reference)
+        foreign = bool(code) or bool(act and act.split()[0] not in self._own)
         said = _line(body[reference.start : reference.end])
         if not foreign or COMPOUND.search(said):
             found = self._tree.find(reference, place)
@@ -80,9 +77,8 @@ class References:
         if not reference.steps[0].key or not (kind or code):
             return  # "paragraph 2" of nothing named
         whole = _named(said, reference.steps, kind.group() if kind else "")
-        start, end = reference.start, elsewhere.end() if elsewhere else reference.end
-        if code and code.start() < start:
-            start, whole = code.start(), f"{code.group()} {whole}"
+        if start < reference.start:
+            whole = f"{code} {whole}"
         yield Target(start, end, _line(whole + body[reference.end : end]), own=False)
 
     def this(self, place: int) -> dict[str, str]:
