@@ -43,8 +43,8 @@ class TreeBuilder:
         self._close(0)
         units: list[Unit] = []
         for e in self._opened:
-            named, body = (e.kind, e.number, e.heading, e.label), max(e.body, e.start)
-            units.append(Unit(*named, e.start, body, e.end, e.parent))
+            span = (e.start, max(e.body, e.start), e.end)
+            units.append(Unit(e.kind, e.number, e.heading, e.label, *span, e.parent))
         return Tree(tuple(units), tuple(self._problems))
 
     # what the parser asks

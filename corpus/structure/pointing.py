@@ -20,7 +20,7 @@ _POINTING = frozenset(
     us want we what what's whats which whole with word wording words would you""".split()
 )
 """What a question may say that asks what a provision says, and for nothing else."""
-_NUMERALS = dict(
+_NUMERALS: dict[str, int] = dict(
     zip(
         """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
         sixteen seventeen eighteen nineteen twenty""".split(),

@@ -99,7 +99,7 @@ def clauses(body: str) -> Iterator[Clause]:
             subject, negated = _subject(body, modal.start())
         if not subject:
             continue
-        kind = next(name for name in _PREDICATES if modal[name])
+        kind: Predicate = next(name for name in _PREDICATES if modal[name])
         if (negated and kind == "prohibits") or (modal["unable"] and _SPEAKER.match(subject)):
             continue
         predicate: Predicate = "prohibits" if negated else kind

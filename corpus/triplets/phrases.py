@@ -31,14 +31,15 @@ _UNSEEN = [*range(0x200B, 0x2010), *range(0x202A, 0x202F), 0x2060, 0xFEFF, 0xAD]
 _LETTERS = {**_DASHES, **_APOSTROPHES, **dict.fromkeys(_UNSEEN)}
 _ENDINGS = (("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"))
 _NOT_PLURAL = ("ss", "us", "is", "ous")
-_IRREGULAR = dict(
-    pair.split("/")
+_IRREGULAR = {
+    several: one
     for pair in """analyses/analysis appendices/appendix bonuses/bonus buses/bus children/child
         cookies/cookie criteria/criterion crises/crisis halves/half hypotheses/hypothesis
         indices/index knives/knife lives/life matrices/matrix men/man movies/movie people/person
         selves/self shelves/shelf statuses/status theses/thesis ties/tie viruses/virus wives/wife
         women/woman""".split()
-)
+    for several, _, one in [pair.partition("/")]
+}
 _SINGULAR = frozenset(
     """alias always atlas bias besides canvas diabetes economics electronics ethics forensics
     headquarters lens logistics mathematics means news overseas perhaps physics politics premises
