@@ -10,6 +10,7 @@ import json
 import os
 import random
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -17,9 +18,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
+
+from triplet_list import TripletList
+
 from lexloop.core.types import Triplet
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
-from lexloop.corpus.knowledge.source import TripletList
 
 _ACTORS = 300
 _TERMS = 4000

@@ -14,7 +14,7 @@ from lexloop.corpus.index.estimate import Estimate
 from lexloop.corpus.index.tools import Extractor
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import RULES, cache_folder
-from lexloop.corpus.triplets.kept import KeptExtractions
+from lexloop.corpus.triplets.model import ExtractionCache, extract_with_model, extraction_request
 from lexloop.corpus.triplets.rules import extract_document
 from lexloop.models.background import run
 from lexloop.models.chat import ChatModel, chat_for
@@ -114,13 +114,11 @@ class ModelExtractor:
             ModelError: The model gave no usable reply.
             BudgetError: The next call would cost more than is allowed.
         """
-        with closing(KeptExtractions(extractions_path())) as kept:
+        with closing(ExtractionCache(extractions_path())) as kept:
             found = [triplet for chunk in chunks for triplet in self._of(chunk, kept)]
         return [_placed(triplet, document) for triplet in found]
 
-    def _of(self, chunk: Chunk, kept: KeptExtractions) -> list[Triplet]:
-        from lexloop.corpus.triplets.model import extract_with_model
-
+    def _of(self, chunk: Chunk, kept: ExtractionCache) -> list[Triplet]:
         key = extraction_key(self._chat.name, chunk)
         if (found := kept.find(key, chunk)) is not None:
             return found
@@ -162,8 +160,6 @@ def expected_cost(
 
     Chunks whose extraction is kept cost nothing. The dollars are None where a price is missing.
     """
-    from lexloop.corpus.triplets.model import extraction_request
-
     asked = found.chunks if settings.index.triplets == "model" else ()
     new = _not_kept(asked, str(settings.model.name))
     tokens = [expected_tokens(extraction_request(chunk)) for chunk in new]
@@ -183,5 +179,5 @@ def expected_cost(
 def _not_kept(chunks: Sequence[Chunk], model: str) -> list[Chunk]:
     if not chunks or not extractions_path().exists():
         return list(chunks)
-    with closing(KeptExtractions(extractions_path())) as kept:
+    with closing(ExtractionCache(extractions_path())) as kept:
         return [c for c in chunks if kept.find(extraction_key(model, c), c) is None]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from lexloop.core.settings import Settings
     from lexloop.corpus.knowledge.graph import KnowledgeGraph
-    from lexloop.corpus.knowledge.neighbourhood import Relation
+    from lexloop.corpus.knowledge.walk import Relation
 
 _NEAR = 5
 _MOST, _MOST_ASKED = 30, 200

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
 from lexloop.apps.cli.terminal import one_line
-from lexloop.corpus.knowledge.neighbourhood import Relation
+from lexloop.corpus.knowledge.walk import Relation
 from lexloop.corpus.triplets.predicates import reading
 
 if TYPE_CHECKING:

@@ -96,7 +96,7 @@ def _provision(source: Source, place: int) -> dict[str, Any]:
         "text": text[units[place].start : units[place].end].strip(),
         "refers_to": [
             {"said": said, "labels": [units[at].label for at in there]}
-            for said, there in mentions(tree, place, text)
+            for said, there in mentions(tree, place, text).items()
         ],
     }
 

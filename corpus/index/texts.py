@@ -95,7 +95,7 @@ class TextStore:
         )
         self._connection.executemany(
             "INSERT INTO provisions VALUES (?, ?, ?)",
-            ((key, ordinal, place) for key, place in tree.found_by.keys.items()),
+            ((key, ordinal, place) for key, place in tree.keys.items()),
         )
 
     def same_document(self, file: str, document: Document) -> int | None:

@@ -20,10 +20,9 @@ from lexloop.corpus.index.everything import UNKNOWN, Everything
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.document import Skipped
 from lexloop.corpus.structure.asking import point
-from lexloop.corpus.structure.places import key_of, keys_of_term
 from lexloop.corpus.structure.references import Reference
 from lexloop.corpus.structure.statements import Statement
-from lexloop.corpus.structure.tree import Tree
+from lexloop.corpus.structure.tree import Tree, key_of, keys_of_term
 from lexloop.corpus.text.languages import languages_of, other_language
 from lexloop.corpus.text.slips import Slips, small_words
 from lexloop.corpus.text.tokens import tokenize

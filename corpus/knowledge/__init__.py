@@ -1,1 +1,5 @@
-"""The knowledge graph: entities, how keywords find them, and walks between them."""
+"""The graph of entities and the triplets that join them.
+
+``graph`` is what others use: ``KnowledgeGraph`` is built from triplets, stored, narrowed to what
+an asker may see, matched with keywords and searched.
+"""

@@ -1,12 +1,19 @@
-"""Which phrases name entities, and which cite a section."""
+"""Which phrases name entities, which cite a section, and which entities keywords mean."""
 
+import itertools
+import math
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from lexloop.corpus.text.tokens import STOP_WORDS
+import numpy as np
+from numpy.typing import NDArray
+
+from lexloop.corpus.knowledge.incidence import Ints, Occurrences, offsets_of, runs_of
+from lexloop.corpus.structure.references import COMPOUND, cited
+from lexloop.corpus.text.tokens import STOP_WORDS, tokenize
 from lexloop.corpus.triplets.phrases import alternatives, entity_key
-from lexloop.corpus.triplets.references import COMPOUND, cited
 
 NAME_WORDS = 5
 """The longest name, in words, that is recognised inside other phrases."""
@@ -25,6 +32,9 @@ _KINDS = ("§", "sec", "art", "rule", "regul", "clau", "chap", "titl", "annex", 
           "recit", "table", ".s.c", ".f.r", "usc", "cfr")  # fmt: skip
 """Of these, one stands in every reference; looking for them first saves most of the time."""
 _LAST = re.compile(r"(?:\s?\([^()]{1,60}\)|,\s(?:row|point|paragraph)\s[^,]{1,200})$")
+_POSTINGS = 200
+"""How many entities of one word are weighed, the shortest first; bounds the cost of a match."""
+_VARIANTS = 200
 
 
 class SectionLabel(NamedTuple):
@@ -98,3 +108,95 @@ def reference_name(phrase: str) -> str:
         return entity_key(phrase)
     of = f" of {found.act}" if found.act else ""
     return entity_key(f"{found.code} {found.kind} {found.number.partition('|')[0]}{of}")
+
+
+class EntityIndex:
+    """An inverted index over entity names.
+
+    Args:
+        entities: Which of the names are entities, ascending.
+        acronyms: What an acronym stands for, by number; a keyword may use either.
+    """
+
+    def __init__(
+        self, found: Occurrences, entities: Ints, acronyms: Mapping[int, Iterable[int]]
+    ) -> None:
+        names = found.names
+        self._names = names
+        self._long_forms = {
+            names[short]: sorted(names[long_form] for long_form in meant)
+            for short, meant in acronyms.items()
+        }
+        self._numbers = {term: number for number, term in enumerate(found.terms)}
+        self._offsets, self._terms = found.term_offsets, found.term_ids
+        self._total = len(entities)
+        lengths = np.diff(found.term_offsets)
+        # the shortest names first, and names of one length in their order
+        ranked = entities[np.argsort(lengths[entities], kind="stable")]
+        terms = self._terms[runs_of(self._offsets, ranked)]
+        order = np.argsort(terms, kind="stable")
+        self._posted = np.repeat(ranked, lengths[ranked])[order]
+        self._ends = offsets_of(terms[order], len(found.terms))
+        frequency = np.diff(self._ends)
+        self._idf = np.log(1 + (self._total - frequency + 0.5) / (frequency + 0.5))
+        self._norm = np.zeros(len(names))
+        owners = np.repeat(entities, lengths[entities])
+        np.add.at(self._norm, owners, self._idf[self._terms[runs_of(self._offsets, entities)]])
+
+    def match(self, keywords: Sequence[str], limit: int) -> dict[str, float]:
+        """The entities that share words with the keywords.
+
+        A keyword and an entity are compared by the idf of the words they share, over the geometric
+        mean of the idf of all their words, so rare words count and long names do not win by
+        length. An entity that meets several keywords gains from each.
+
+        Returns:
+            Entity -> weight in (0, 1], best first.
+        """
+        found = [self._alike_to(keyword) for keyword in dict.fromkeys(keywords)]
+        if not found:
+            return {}
+        entities, places = np.unique(np.concatenate([e for e, _ in found]), return_inverse=True)
+        missed = np.ones(len(entities))
+        np.multiply.at(missed, places, 1 - np.concatenate([weights for _, weights in found]))
+        best = np.argsort(missed, kind="stable")[: max(limit, 0)]
+        ranked = zip(entities[best].tolist(), missed[best].tolist(), strict=True)
+        return {self._names[entity]: 1 - value for entity, value in ranked if value < 1}
+
+    def _alike_to(self, keyword: str) -> tuple[Ints, NDArray[np.float64]]:
+        """Entities like a keyword, ascending, by the best of the ways to write it out."""
+        found = [self._alike(terms) for terms in self._variants(keyword)]
+        if len(found) == 1:
+            return found[0]
+        entities, places = np.unique(np.concatenate([e for e, _ in found]), return_inverse=True)
+        best = np.zeros(len(entities))
+        np.maximum.at(best, places, np.concatenate([weights for _, weights in found]))
+        return entities, best
+
+    def _variants(self, keyword: str) -> list[set[str]]:
+        """The terms of a keyword, with each acronym written out in one of the ways it may be.
+
+        An acronym means the same wherever it stands in a keyword; the ways are at most
+        ``_VARIANTS``, since those of several acronyms multiply.
+        """
+        words = dict.fromkeys(entity_key(keyword).split())
+        plain = {term for word in words if word not in self._long_forms for term in tokenize(word)}
+        meant = [self._long_forms[word] for word in words if word in self._long_forms]
+        ways = itertools.islice(itertools.product(*meant), _VARIANTS)
+        return [plain.union(*map(tokenize, forms)) for forms in ways]
+
+    def _alike(self, terms: set[str]) -> tuple[Ints, NDArray[np.float64]]:
+        numbers = (self._numbers.get(term) for term in sorted(terms))
+        known = [n for n in numbers if n is not None and self._ends[n] < self._ends[n + 1]]
+        if not known:
+            return np.zeros(0, dtype=np.int32), np.zeros(0)
+        unknown = math.log(1 + 2 * self._total) * (len(terms) - len(known))
+        wanted = math.fsum(self._idf[known]) + unknown
+        posted = [self._posted[self._ends[n] : self._ends[n + 1]][:_POSTINGS] for n in known]
+        close = np.unique(np.concatenate(posted))
+        counts = self._offsets[close + 1] - self._offsets[close]
+        held = self._terms[runs_of(self._offsets, close)]
+        shared = np.where(np.isin(held, known), self._idf[held], 0.0)
+        weights = np.bincount(np.repeat(np.arange(len(close)), counts), shared)
+        norms = np.sqrt(wanted * self._norm[close])
+        return close, np.minimum(1.0, weights / norms)

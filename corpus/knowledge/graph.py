@@ -16,21 +16,19 @@ from numpy.typing import NDArray
 
 from lexloop.core.errors import DataError
 from lexloop.core.types import Triplet
-from lexloop.corpus.knowledge.incidence import Incidence
-from lexloop.corpus.knowledge.lookups import Leads, LookUps
-from lexloop.corpus.knowledge.matching import EntityIndex
-from lexloop.corpus.knowledge.neighbourhood import (
+from lexloop.corpus.knowledge.entities import EntityIndex
+from lexloop.corpus.knowledge.incidence import Incidence, Ints, Occurrences, pack, unpack
+from lexloop.corpus.knowledge.reading import TripletSource, read_triplets
+from lexloop.corpus.knowledge.resolve import Aliases, resolve
+from lexloop.corpus.knowledge.walk import (
+    Leads,
+    LookUps,
     Relation,
+    Walk,
     relation,
     triplets_around,
     written_form,
 )
-from lexloop.corpus.knowledge.occurrences import Ints, Occurrences
-from lexloop.corpus.knowledge.packing import pack, unpack
-from lexloop.corpus.knowledge.reading import read_triplets
-from lexloop.corpus.knowledge.resolve import Aliases, resolve
-from lexloop.corpus.knowledge.source import TripletList, TripletSource
-from lexloop.corpus.knowledge.walk import Walk
 from lexloop.corpus.triplets.phrases import entity_key
 
 _SPELLINGS, _LOOKED_AT, _STATED = 50, 16, 8
@@ -58,12 +56,6 @@ class KnowledgeGraph:
     Edge direction is not kept: a walk goes from "employer" to its duties and from a duty to whoever
     has it. The order in which triplets are kept does not matter. The triplets themselves stay in
     their source.
-
-    Args:
-        found: Where names occur in the triplets.
-        source: Keeps the triplets.
-        incidence: Which entities the visible triplets join.
-        visible: Which triplets may be seen; None for all.
     """
 
     def __init__(
@@ -71,23 +63,17 @@ class KnowledgeGraph:
         found: Occurrences,
         source: TripletSource,
         incidence: Incidence,
-        visible: NDArray[np.bool_] | None = None,
+        visible: NDArray[np.bool_],
     ) -> None:
-        self._found = found
-        self._source = source
-        self._incidence = incidence
-        self._visible = visible
+        self._found, self._source = found, source
+        self._incidence, self._visible = incidence, visible
 
     @classmethod
     def build(cls, source: TripletSource) -> "KnowledgeGraph":
         """Read all triplets of ``source``; repeated ones count once."""
         found = read_triplets(source)
-        return cls(found, source, resolve(found, np.ones(len(found.numbers), dtype=np.bool_)))
-
-    @classmethod
-    def from_triplets(cls, triplets: Iterable[Triplet]) -> "KnowledgeGraph":
-        """The graph of triplets that are kept in memory."""
-        return cls.build(TripletList(triplets))
+        visible = np.ones(len(found.numbers), dtype=np.bool_)
+        return cls(found, source, resolve(found, visible), visible)
 
     @classmethod
     def load(cls, folder: Folder, source: TripletSource) -> "KnowledgeGraph":
@@ -103,36 +89,30 @@ class KnowledgeGraph:
                 "are.",
                 "Build the index again with `lexloop index`.",
             )
-        return cls(found, source, incidence)
+        return cls(found, source, incidence, np.ones(len(found.numbers), dtype=np.bool_))
 
     def save(self, folder: Folder) -> dict[str, str]:
-        """Write the files ``packing.FILES`` into ``folder``; the SHA-256 of each.
+        """Write the files ``incidence.FILES`` into ``folder``; the SHA-256 of each.
 
         Raises:
             OSError: They cannot be written.
             ValueError: The graph is a view.
         """
-        if self._visible is not None:
+        if not self._visible.all():
             raise ValueError("a view of a graph cannot be saved")
         return pack(folder, self._found, self._incidence)
 
     def view(self, admits: Callable[[str], bool]) -> "KnowledgeGraph":
-        """The graph that the triplets of the admitted documents alone would make.
-
-        Args:
-            admits: Whether a document, by its name, may be seen.
-        """
+        """The graph that the triplets of the admitted documents alone would make."""
         shown = np.array([admits(name) for name in self._found.documents], dtype=np.bool_)
         if shown.all():
             return self
-        visible = shown[self._found.owners]
-        if self._visible is not None:
-            visible &= self._visible
+        visible = shown[self._found.owners] & self._visible
         return KnowledgeGraph(self._found, self._source, resolve(self._found, visible), visible)
 
     def __len__(self) -> int:
         """How many triplets may be seen; repeated ones count once."""
-        return len(self._found.numbers) if self._visible is None else int(self._visible.sum())
+        return int(self._visible.sum())
 
     @property
     def entities(self) -> list[str]:
@@ -153,8 +133,7 @@ class KnowledgeGraph:
 
     @cached_property
     def _aliases(self) -> Aliases:
-        everything = np.ones(len(self._found.numbers), dtype=np.bool_)
-        return Aliases(self._found, everything if self._visible is None else self._visible)
+        return Aliases(self._found, self._visible)
 
     def entities_of(self, chunk_ids: Iterable[str]) -> list[str]:
         """The entities of the chunks' triplets, in the order of the chunks."""
@@ -177,18 +156,13 @@ class KnowledgeGraph:
         return triplets
 
     def walk(self, seeds: Mapping[str, float], path_length: int, limit: int) -> list[Path]:
-        """The best simple paths of 1 to ``path_length`` triplets that start at a seed.
+        """The ``limit`` best simple paths of 1 to ``path_length`` triplets that start at a seed.
 
-        A path starts with its seed's weight; every step multiplies it by the rarity of the entity
-        it leaves and by how well its triplet meets another seed, and every step after the first
-        by a decay. The definition of the entity left keeps the whole score. At a hub only its
-        definitions, the triplets with the rarest other entities, and those that join two seeds
-        are followed.
-
-        Args:
-            seeds: Entities and their weights in (0, 1]; unknown ones are ignored.
-            path_length: S, the most triplets in one path.
-            limit: How many paths at most.
+        A path starts with its seed's weight, in (0, 1]; every step multiplies it by the rarity of
+        the entity it leaves and by how well its triplet meets another seed, and every step after
+        the first by a decay. The definition of the entity left keeps the whole score. At a hub only
+        its definitions, the triplets with the rarest other entities, and those that join two seeds
+        are followed. Seeds that are not known are ignored.
 
         Returns:
             Paths with distinct sequences of triplets, best first.
@@ -212,17 +186,12 @@ class KnowledgeGraph:
     def look_up(
         self, chunk_ids: Iterable[str], seeds: Mapping[str, float], path_length: int, limit: int
     ) -> list[Found]:
-        """What a lawyer would look up next: the provisions that others lead to.
+        """What a lawyer would look up next: the provisions that others lead to, in few steps.
 
-        From the provisions that chunks state a step goes to those that they refer to, to their
-        exceptions and sanctions, and to the definitions of their terms; each with what it states.
-
-        Args:
-            chunk_ids: Chunks, best first.
-            seeds: Entities of the question with weights in (0, 1]; provisions that meet them come
-                first.
-            path_length: S, the most steps.
-            limit: How many at most.
+        From the provisions that chunks state, the best first, a step goes to those that they refer
+        to, to their exceptions and sanctions, and to the definitions of their terms; each with what
+        it states. Provisions that meet the seeds, the question's entities with weights in (0, 1],
+        come first.
         """
         if path_length < 1 or limit < 1:
             return []
@@ -275,13 +244,7 @@ class KnowledgeGraph:
         return written_form(name, triplets, lambda phrase: {*self._spelled(phrase)})
 
     def neighbourhood(self, entity: str, depth: int, limit: int) -> list[Relation]:
-        """The relations around an entity, the nearest and most telling first.
-
-        Args:
-            entity: Its name, as ``find`` gives it.
-            depth: How many entities a relation may be away.
-            limit: How many relations at most.
-        """
+        """The relations up to ``depth`` entities away, the nearest and most telling first."""
         number = self._number_of(entity)
         if number is None:
             return []

@@ -3,10 +3,12 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from itertools import chain
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from lexloop.core.types import Triplet
 from lexloop.corpus.knowledge.entities import (
     NAME_WORDS,
     cites,
@@ -15,8 +17,7 @@ from lexloop.corpus.knowledge.entities import (
     reference_name,
     speakable,
 )
-from lexloop.corpus.knowledge.incidence import offsets_of
-from lexloop.corpus.knowledge.occurrences import (
+from lexloop.corpus.knowledge.incidence import (
     CITED,
     EXCEPTS,
     MENTIONED,
@@ -28,7 +29,6 @@ from lexloop.corpus.knowledge.occurrences import (
     Ints,
     Occurrences,
 )
-from lexloop.corpus.knowledge.source import TripletSource
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.corpus.triplets.phrases import entity_key, key_words, written_out
 
@@ -40,7 +40,23 @@ _ROLES = {"refers_to": REFERS, "exception_to": EXCEPTS, "penalises": PENALISES}
 _AT_ONCE = 4096
 
 
-class Row(NamedTuple):
+class TripletSource(Protocol):
+    """Triplets by number, from 0 in the order in which they are kept."""
+
+    def __len__(self) -> int:
+        """How many triplets there are."""
+        ...
+
+    def fetch(self, numbers: Sequence[int]) -> list[Triplet]:
+        """The triplets with these numbers, in the order asked for."""
+        ...
+
+    def numbers_of(self, chunk_ids: Sequence[str]) -> list[list[int]]:
+        """For each chunk the numbers of its triplets; none for a chunk that is not known."""
+        ...
+
+
+class _Row(NamedTuple):
     """A triplet in the order of the graph: by document, place, words, and at last its source."""
 
     document: str
@@ -63,13 +79,13 @@ def read_triplets(source: TripletSource) -> Occurrences:
     return reader.occurrences([row.number for row in rows])
 
 
-def _rows(source: TripletSource) -> list[Row]:
-    found: list[Row] = []
+def _rows(source: TripletSource) -> list[_Row]:
+    found: list[_Row] = []
     for first in range(0, len(source), _AT_ONCE):
         numbers = range(first, min(first + _AT_ONCE, len(source)))
         for number, t in zip(numbers, source.fetch(numbers), strict=True):
             found.append(
-                Row(t["document"], t["start"], t["end"], t["subject"], t["predicate"],
+                _Row(t["document"], t["start"], t["end"], t["subject"], t["predicate"],
                     t["object"], t["chunk_id"], t["section"], number)
             )  # fmt: skip
     found.sort()
@@ -87,7 +103,7 @@ class _Table(dict[str, int]):
 class _Reader:
     """Collects the places of triplets read one after the other."""
 
-    def __init__(self, rows: Sequence[Row]) -> None:
+    def __init__(self, rows: Sequence[_Row]) -> None:
         self._names = _Table()
         self._references, self._labels = _Table(), _Table()
         self._documents = {name: i for i, name in enumerate(sorted({row.document for row in rows}))}
@@ -103,7 +119,7 @@ class _Reader:
         self._sought, self._lengths = self._sought_names(rows)
         self._mentions = lru_cache(maxsize=1 << 15)(self._found_in)
 
-    def read(self, row: Row) -> None:
+    def read(self, row: _Row) -> None:
         """Note the places of one triplet, those of the object first."""
         naming = NAMED if row.predicate in _NOT_NAMING else NAMING
         subject, target = self._said(row)
@@ -165,7 +181,7 @@ class _Reader:
             term_ids=term_ids,
         )
 
-    def _said(self, row: Row) -> tuple[str, str]:
+    def _said(self, row: _Row) -> tuple[str, str]:
         """Subject and object with the short forms of their document written out."""
         known = self._long_forms.get(row.document)
         if known is None or row.predicate == "alias_of":
@@ -194,10 +210,8 @@ class _Reader:
                     apart = self._names[f"{name} of {document}"]
                     yield self._names[name], self._documents[document], apart
 
-    def _sought_names(
-        self, rows: Iterable[Row]
-    ) -> tuple[dict[str, int], dict[str, dict[str, list[int]]]]:
-        """Names to recognise in phrases, and how many words those have that open with two words."""
+    def _sought_names(self, rows: Iterable[_Row]) -> tuple[dict[str, int], dict[str, list[int]]]:
+        """Names to recognise in phrases, and how many words those have that open with a word."""
         sought: dict[str, int] = {}
         for row in rows:
             if row.predicate in _NOT_NAMING:
@@ -207,37 +221,29 @@ class _Reader:
             if row.predicate == "alias_of":
                 keys += [entity_key(row.subject), entity_key(row.object)]
             sought.update((key, self._names[key]) for key in keys if key)
-        lengths: dict[str, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+        lengths: dict[str, set[int]] = defaultdict(set)
         for name in sought:
             words = name.split(" ")
             if len(words) <= NAME_WORDS:
-                lengths[words[0]][words[1] if len(words) > 1 else ""].add(len(words))
-        return sought, {
-            first: {second: sorted(found) for second, found in seconds.items()}
-            for first, seconds in lengths.items()
-        }
+                lengths[words[0]].add(len(words))
+        return sought, {first: sorted(found) for first, found in lengths.items()}
 
     def _found_in(self, phrase: str) -> tuple[int, ...]:
         words = key_words(phrase)
-        found: list[int] = []
-        for i, word in enumerate(words):
-            seconds = self._lengths.get(word)
-            if seconds is None:
-                continue
-            if "" in seconds:
-                found.append(self._sought[word])
-            for length in seconds.get(words[i + 1], ()) if i + 1 < len(words) else ():
-                name = self._sought.get(" ".join(words[i : i + length]))
-                if name is not None and i + length <= len(words):
-                    found.append(name)
-        return tuple(found)
+        runs = (
+            " ".join(words[i : i + length])
+            for i, word in enumerate(words)
+            for length in self._lengths.get(word, ())
+            if i + length <= len(words)
+        )
+        return tuple(self._sought[run] for run in runs if run in self._sought)
 
 
 def _is_acronym(short: str) -> bool:
     return sum(letter.isupper() for letter in short) > 1
 
 
-def _long_forms(rows: Iterable[Row]) -> dict[str, dict[str, str]]:
+def _long_forms(rows: Iterable[_Row]) -> dict[str, dict[str, str]]:
     """By document the acronyms that stand for one thing in it, and for what."""
     found: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     for row in rows:
@@ -251,25 +257,14 @@ def _long_forms(rows: Iterable[Row]) -> dict[str, dict[str, str]]:
 
 def _terms(names: Sequence[str]) -> tuple[list[str], Ints, Ints]:
     """The search terms of names: all of them, where each name's begin, and which these are."""
-    words, terms = _Table(), _Table()
-    said = np.array([words[word] for name in names for word in name.split(" ")], dtype=np.int32)
-    lengths = [name.count(" ") + 1 for name in names]
-    of_word = [[terms[term] for term in tokenize(word)] for word in words]
-    in_order = sorted(terms)
-    rank = np.empty(len(terms), dtype=np.int32)
-    rank[[terms[term] for term in in_order]] = np.arange(len(terms), dtype=np.int32)
-    counts = _ints([len(found) for found in of_word])
-    starts = np.cumsum(counts) - counts
-    of_said = counts[said]
-    within = np.arange(of_said.sum()) - np.repeat(np.cumsum(of_said) - of_said, of_said)
-    flat = rank[_ints([term for found in of_word for term in found])]
-    held = flat[np.repeat(starts[said], of_said) + within]
-    owners = np.repeat(np.repeat(np.arange(len(names)), lengths), of_said)
-    # a name's terms without repetitions, sorted; numbers of pairs outgrow 32 bits
-    pairs = np.sort(owners * max(len(terms), 1) + held)
-    pairs = pairs[np.diff(pairs, prepend=-1) > 0]
-    owners, held = np.divmod(pairs, max(len(terms), 1))
-    return in_order, offsets_of(owners, len(names)), held.astype(np.int32)
+    words = {word for name in names for word in name.split(" ")}
+    of_word = {word: tokenize(word) for word in words}
+    terms = sorted({term for found in of_word.values() for term in found})
+    numbers = {term: number for number, term in enumerate(terms)}
+    known = {word: [numbers[term] for term in found] for word, found in of_word.items()}
+    held = [sorted({n for word in name.split(" ") for n in known[word]}) for name in names]
+    offsets = np.cumsum([0, *map(len, held)])
+    return terms, offsets.astype(np.int32), _ints([*chain.from_iterable(held)])
 
 
 def _ints(values: Sequence[object]) -> Ints:

@@ -1,26 +1,26 @@
 """Where names occur -> which entities each triplet joins, among the triplets that may be seen."""
 
 from collections import defaultdict
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.corpus.knowledge.entities import (
-    SectionLabel,
     cited_by,
     outer_number,
     section_label,
 )
-from lexloop.corpus.knowledge.incidence import Incidence, connect
-from lexloop.corpus.knowledge.occurrences import (
+from lexloop.corpus.knowledge.incidence import (
     CITED,
     MENTIONED,
     NAMING,
     SECTION,
+    Incidence,
     Ints,
     Occurrences,
+    connect,
 )
 
 Mask = NDArray[np.bool_]
@@ -33,13 +33,10 @@ def resolve(found: Occurrences, visible: Mask) -> Incidence:
 
     Acronyms are merged with what they stand for: by their own document's word, or by that of
     another when no two differ. References meet the section that they name, of the same document
-    first. Names that subjects have are recognised within other phrases.
-
-    Args:
-        found: All triplets.
-        visible: Which of them may be seen, shape (triplets,).
+    first. Names that subjects have are recognised within other phrases. The mask ``visible`` has
+    the shape (triplets,).
     """
-    triplet = found.triplet_of_place()
+    triplet = np.repeat(np.arange(len(visible), dtype=np.int32), np.diff(found.place_offsets))
     seen = np.flatnonzero(visible[triplet])
     triplet, place, kind = triplet[seen], found.places[seen], found.kinds[seen]
     owner = found.owners[triplet]
@@ -49,7 +46,10 @@ def resolve(found: Occurrences, visible: Mask) -> Incidence:
     entity[named] = aliases.resolved(place[named], owner[named])
     keep = kind != CITED
     loose = np.flatnonzero((kind == MENTIONED) & (entity == place))
-    keep[loose] = _speakable(found, entity, kind)[place[loose]]
+    subjects = np.zeros(len(found.names), dtype=np.bool_)
+    subjects[entity[kind == NAMING]] = True
+    # names that subjects have may be recognised within phrases
+    keep[loose] = (subjects & (found.speakable > 0))[place[loose]]
     sections = _Sections(found, place[kind == SECTION], owner[kind == SECTION])
     entity[kind == SECTION] = sections.nodes
     cited = np.flatnonzero(kind == CITED)
@@ -102,7 +102,8 @@ class Aliases:
 class _Sections:
     """The sections that visible triplets stand in.
 
-    ``nodes`` are the entities of the sections given.
+    ``nodes`` are the entities of the sections given; ``cited`` gives the sections that a reference
+    of a document resolves to, or the reference itself.
     """
 
     def __init__(self, found: Occurrences, labels: Ints, owners: Ints) -> None:
@@ -122,54 +123,34 @@ class _Sections:
         self._apart = {(name, document): node for name, document, node in apart}
         nodes = np.array([self._node(label, document) for label, document in held], dtype=np.int32)
         self.nodes: Ints = nodes[inverse]
-        self._known: dict[tuple[int, int], list[int]] = {}
-        self._meanings: dict[tuple[str, str, int | None], list[int]] = {}
+        # many references of a document ask for the same sections
+        self.cited, self._meant = cache(self._cited), cache(self._few)
 
     def _node(self, label: int, document: int) -> int:
         name = int(self._found.label_names[label])
         return self._apart.get((name, document), name)
 
-    def cited(self, reference: int, document: int) -> list[int]:
-        """The sections that a reference of a document resolves to, or the reference itself."""
-        pair = reference, document
-        if pair not in self._known:
-            said = cited_by(self._found.references[reference])
-            self._known[pair] = self._resolved(said, document) or [
-                int(self._found.reference_names[reference])
-            ]
-        return self._known[pair]
-
-    def _resolved(self, said: SectionLabel, document: int) -> list[int]:
+    def _cited(self, reference: int, document: int) -> list[int]:
+        said = cited_by(self._found.references[reference])
         number = said.number
         while number:
-            held = self._holding.get(number, {})
-            if meant := self._meant(number, said.kind, document if document in held else None):
+            own = document if document in self._holding.get(number, {}) else None
+            if meant := self._meant(number, said.kind, own):
                 return meant
             number = outer_number(number)
-        return []
+        return [int(self._found.reference_names[reference])]
 
-    def _meant(self, number: str, kind: str, document: int | None) -> list[int]:
+    def _few(self, number: str, kind: str, document: int | None) -> list[int]:
         """The few sections of this number, of one document or of all; none where they are many."""
-        asked = number, kind, document
-        if asked not in self._meanings:  # many references of a document ask for the same ones
-            held = self._holding.get(number, {})
-            found = (
-                (label, place)
-                for place in (sorted(held) if document is None else [document])
-                for label, of_kind in held[place]
-                if not kind or not of_kind or of_kind == kind
-            )
-            meant = list(islice(found, _SHARED_SECTIONS + 1))
-            few = len(meant) <= _SHARED_SECTIONS
-            self._meanings[asked] = [self._node(*place) for place in meant] if few else []
-        return self._meanings[asked]
-
-
-def _speakable(found: Occurrences, entity: Ints, kind: Ints) -> Mask:
-    """Which names subjects have, and may be recognised within phrases; shape (names,)."""
-    names = np.zeros(len(found.names), dtype=np.bool_)
-    names[entity[kind == NAMING]] = True
-    return names & (found.speakable > 0)
+        held = self._holding.get(number, {})
+        found = (
+            (label, place)
+            for place in (sorted(held) if document is None else [document])
+            for label, of_kind in held[place]
+            if not kind or not of_kind or of_kind == kind
+        )
+        meant = list(islice(found, _SHARED_SECTIONS + 1))
+        return [self._node(*at) for at in meant] if len(meant) <= _SHARED_SECTIONS else []
 
 
 def _tuples(one: Ints, other: Ints) -> list[tuple[int, int]]:

@@ -1,19 +1,44 @@
-"""Best-first search for the best simple paths of the knowledge graph."""
+"""Searches of the knowledge graph: best paths, what a lawyer looks up next, what lies around."""
 
 import heapq
-from collections import defaultdict
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from lexloop.corpus.knowledge.incidence import FAN_OUT, Incidence
+from lexloop.core.types import Triplet
+from lexloop.corpus.knowledge.entities import cites, named_by, provisions_of
+from lexloop.corpus.knowledge.incidence import (
+    EXCEPTS,
+    FAN_OUT,
+    PENALISES,
+    REFERS,
+    Incidence,
+    Occurrences,
+)
+from lexloop.corpus.triplets.phrases import DETERMINERS, alternatives, entity_key
 
+_DECAY = 0.6
 _SEED_REACH = 400
 """Triplets of one seed that are searched for other seeds."""
-_DECAY = 0.6
 _UNMATCHED = 0.5
 """What a step keeps of the score when its triplet meets no further seed."""
+_OUTWARD = {REFERS: 0.6, EXCEPTS: 0.6, PENALISES: 0.4}
+"""How much of its score a step keeps to what a provision refers to, is excepted from, punishes."""
+_INWARD = {EXCEPTS: 0.8, PENALISES: 0.7, REFERS: 0.3}
+"""And to what is an exception to it, punishes breaking it, or merely builds on it."""
+_DEFINED = 0.6
+_UNMET = 0.4
+"""What a step keeps to a provision that has nothing to do with the question's keywords."""
+_RANK = 0.2
+_REACH = 200
+"""Triplets of one provision or keyword that are looked at; a hub has more."""
+_WIDTH = 30
+"""Provisions that are left for others at each further step."""
+_REMEMBERED = 1 << 11
+_EDGES = " ,;:.“”‘’\"'"
 
 
 class Step(NamedTuple):
@@ -25,23 +50,19 @@ class Step(NamedTuple):
 
 
 class Walk:
-    """One search.
+    """A best-first search for the best simple paths.
 
     Args:
-        graph: Where to walk.
         seeds: Entities with their weights in (0, 1], by number.
         path_length: S, the most triplets in a path.
-        limit: How many paths to find.
     """
 
     def __init__(
         self, graph: Incidence, seeds: Mapping[int, float], path_length: int, limit: int
     ) -> None:
-        self._graph = graph
-        self._seeds = seeds
-        self._path_length = path_length
-        self._limit = limit
-        self._looked_up: dict[int, list[int]] = {}
+        self._graph, self._seeds = graph, seeds
+        self._path_length, self._limit = path_length, limit
+        self._near = lru_cache(maxsize=None)(graph.near_to)  # paths meet again
         self._met = self._meetings()
         self._bridges = self._bridging()
         self._queue: list[Step] = []
@@ -74,32 +95,16 @@ class Walk:
                 continue
             cost = path.cost
             if self._graph.defined[triplet] != leave:
-                cost *= rarity * (_UNMATCHED + (1 - _UNMATCHED) * self._meets(triplet, path.chain))
+                met = (self._seeds[s] for s in self._met.get(triplet, ()) if s not in path.chain)
+                cost *= rarity * (_UNMATCHED + (1 - _UNMATCHED) * max(met, default=0.0))
             if not self._hopeless(cost):
-                self._note(cost)
+                full = len(self._best) == 3 * self._limit
+                (heapq.heappushpop if full else heapq.heappush)(self._best, -cost)
                 heapq.heappush(self._queue, Step(cost, (*path.triplets, triplet), path.chain))
-
-    def _meets(self, triplet: int, chain: tuple[int, ...]) -> float:
-        """The weight of the best seed that a triplet joins and the path has not passed."""
-        seeds = self._met.get(triplet)
-        return max((self._seeds[s] for s in seeds if s not in chain), default=0.0) if seeds else 0.0
-
-    def _near(self, entity: int) -> list[int]:
-        """The triplets to follow; paths meet again, so each entity is looked up once."""
-        found = self._looked_up.get(entity)
-        if found is None:
-            found = self._looked_up[entity] = self._graph.near_to(entity)
-        return found
 
     def _hopeless(self, cost: float) -> bool:
         """Whether so many better paths are queued already that this one's turn cannot come."""
         return len(self._best) == 3 * self._limit and -cost < self._best[0]
-
-    def _note(self, cost: float) -> None:
-        if len(self._best) < 3 * self._limit:
-            heapq.heappush(self._best, -cost)
-        else:
-            heapq.heappushpop(self._best, -cost)
 
     def _meetings(self) -> dict[int, list[int]]:
         """The seeds that each triplet near a seed joins."""
@@ -116,7 +121,7 @@ class Walk:
         met: dict[int, list[int]] = defaultdict(list)
         for triplet, seed in zip(triplets[seeds].tolist(), entities[seeds].tolist(), strict=True):
             met[triplet].append(seed)
-        return met
+        return dict(met)
 
     def _bridging(self) -> dict[int, list[int]]:
         """For each seed the triplets that join it to the weightiest other seeds."""
@@ -130,3 +135,202 @@ class Walk:
             seed: [triplet for _, triplet in sorted(found)[:FAN_OUT]]
             for seed, found in bridges.items()
         }
+
+
+class LookUp(NamedTuple):
+    """A provision that is looked up.
+
+    Args:
+        triplet: What leads to it, by number.
+        section: The provision; the triplet itself stands in it, or refers to it.
+        score: In (0, 1].
+    """
+
+    triplet: int
+    section: int
+    score: float
+
+
+class Leads:
+    """What leads on from statements, whatever is asked; of statements met lately it is kept."""
+
+    def __init__(self, graph: Incidence, found: Occurrences) -> None:
+        self._graph, self._roles = graph, found.roles
+        self.of = lru_cache(maxsize=_REMEMBERED)(self._of)
+
+    def _of(self, triplets: tuple[int, ...]) -> list[LookUp]:
+        """What leads to each provision; the score is the share that a step to it keeps."""
+        best: dict[int, LookUp] = {}
+        for lead in self._every(triplets):
+            if lead.section not in best or lead.score > best[lead.section].score:
+                best[lead.section] = lead
+        return [*best.values()]
+
+    def _every(self, triplets: Sequence[int]) -> Iterator[LookUp]:
+        graph, roles = self._graph, self._roles
+        around: dict[int, None] = {}
+        for triplet in triplets:
+            sections = graph.sections_of(triplet)
+            around.update(dict.fromkeys(sections))
+            joined = graph.joined_by(triplet)
+            if share := _OUTWARD.get(int(roles[triplet])):
+                targets = (e for e in joined if e not in sections and len(graph.held_by(e)))
+                yield from (LookUp(triplet, target, share) for target in targets)
+            for term in joined:
+                yield from self._definitions(term)
+        for section in around:
+            standing = set(graph.held_by(section).tolist())
+            at = graph.triplets_at(section)
+            for triplet in at[np.isin(roles[at], list(_INWARD))][:_REACH].tolist():
+                if triplet not in standing:
+                    share = _INWARD[int(roles[triplet])]
+                    yield from (LookUp(triplet, s, share) for s in graph.sections_of(triplet)[:1])
+
+    def _definitions(self, term: int) -> Iterator[LookUp]:
+        rarity = float(self._graph.rarity[term])
+        for triplet in self._graph.near_to(term):
+            if self._graph.defined[triplet] != term:
+                return  # definitions come first
+            for own in self._graph.sections_of(triplet)[:1]:
+                yield LookUp(triplet, own, _DEFINED * rarity)
+
+
+class LookUps:
+    """One search, from the provisions that retrieved chunks state.
+
+    Args:
+        seeds: Entities of the question's keywords with their weights in (0, 1], by number.
+    """
+
+    def __init__(self, graph: Incidence, leads: Leads, seeds: Mapping[int, float]) -> None:
+        self._graph, self._leads = graph, leads
+        self._met: dict[int, float] = {}
+        for seed, weight in seeds.items():
+            known = weight * float(graph.rarity[seed])
+            for triplet in graph.triplets_at(seed)[:_REACH].tolist():
+                self._met[triplet] = max(known, self._met.get(triplet, 0.0))
+        self._meets = lru_cache(maxsize=None)(self._meeting)
+        self._best: dict[int, LookUp] = {}
+
+    def found(self, chunks: Sequence[Iterable[int]], length: int) -> list[LookUp]:
+        """The provisions up to ``length`` steps away, best first.
+
+        Args:
+            chunks: The triplets of each retrieved chunk, the best chunk first.
+            length: S of the plan.
+        """
+        seen = [[t for t in found if t >= 0 and self._graph.sections_of(t)] for found in chunks]
+        stated = [triplets for triplets in seen if triplets]
+        here = {s for triplets in stated for t in triplets for s in self._graph.sections_of(t)}
+        for rank, triplets in enumerate(stated):
+            self._leave(triplets, 1 / (1 + _RANK * rank))
+        for _ in range(length - 1):
+            ring = sorted(self._best.values(), key=_order)[:_WIDTH]
+            for reached in ring:
+                self._leave(self._held_by(reached.section), reached.score * _DECAY)
+        return sorted((up for s, up in self._best.items() if s not in here), key=_order)
+
+    def statements(self, section: int) -> list[int]:
+        """The triplets of a provision, those first that have most to do with the keywords."""
+        return sorted(self._held_by(section), key=lambda triplet: -self._met.get(triplet, 0.0))
+
+    def _leave(self, triplets: Sequence[int], score: float) -> None:
+        for triplet, section, share in self._leads.of(tuple(triplets)):
+            gained = score * share * (_UNMET + (1 - _UNMET) * self._meets(section))
+            known = self._best.get(section)
+            if known is None or gained > known.score:
+                self._best[section] = LookUp(triplet, section, gained)
+
+    def _meeting(self, section: int) -> float:
+        """How much a provision has to do with the question's keywords, in [0, 1]."""
+        return max((self._met.get(t, 0.0) for t in self._held_by(section)), default=0.0)
+
+    def _held_by(self, section: int) -> list[int]:
+        held: list[int] = self._graph.held_by(section)[:_REACH].tolist()
+        return held
+
+
+def _order(found: LookUp) -> tuple[float, int]:
+    return -found.score, found.section
+
+
+def triplets_around(graph: Incidence, entity: int, depth: int, limit: int) -> dict[int, int]:
+    """Triplets up to ``depth`` entities away, each with the entity it was reached through.
+
+    The nearest come first and, around one entity, the most telling. Those that a walk would not
+    follow are taken only where nothing further off is looked for.
+    """
+    found: dict[int, int] = {}
+    seen = {entity}
+    ring = [entity]
+    for _ in range(depth):
+        ends: dict[int, None] = {}
+        for leave in ring:
+            rest = graph.triplets_at(leave).tolist() if depth == 1 else []
+            for triplet in dict.fromkeys((*graph.near_to(leave), *rest)):
+                if len(found) >= limit:
+                    return found
+                if triplet not in found:
+                    found[triplet] = leave
+                    ends.update(dict.fromkeys(graph.joined_by(triplet)))
+        ring = [end for end in ends if end not in seen]
+        seen.update(ring)
+    return found
+
+
+class Relation(NamedTuple):
+    """A triplet near an entity.
+
+    ``subject`` and ``object`` are the entities it leads from and to; ``reached`` is the one through
+    which it was found, which may be neither: the section that states it, or one that is mentioned.
+    """
+
+    triplet: Triplet
+    subject: str
+    object: str
+    reached: str
+
+
+def relation(triplet: Triplet, joined: Sequence[str], reached: str) -> Relation:
+    """A triplet between two of the entities that it joins, which begin with those of its object."""
+    of_object = 1 if cites(triplet["object"]) else len(named_by(triplet["object"]))
+    target = joined[0] if of_object else triplet["object"]
+    named = [name for name in named_by(triplet["subject"]) if name in joined]
+    if named:
+        subject = named[0]
+    elif triplet["predicate"] == "alias_of" or len(joined) <= of_object:
+        subject = triplet["subject"]  # a short form is one with what it stands for
+    else:
+        subject = joined[of_object]
+    return Relation(triplet, subject, target, reached)
+
+
+def written_form(
+    name: str, triplets: Iterable[Triplet], meant: Callable[[str], Container[str]]
+) -> str:
+    """The words of the documents that have a name; of several the commonest and shortest.
+
+    The name is as the graph has it, in small letters and the singular; the triplets are some that
+    mention it; ``meant`` leads from a name to the names that it may stand for.
+    """
+    forms: Counter[str] = Counter()
+    for triplet in triplets:
+        phrases = (*provisions_of(triplet["section"]), triplet["subject"], triplet["object"])
+        for phrase in phrases:
+            whole = [part for part in (phrase, *alternatives(phrase)) if name in meant(part)]
+            forms.update(whole[:1] or _runs(name, phrase.split(), meant))
+    # one that is spelled out goes before a short form of it
+    return min(
+        forms, key=lambda form: (entity_key(form) != name, -forms[form], len(form), form),
+        default=name,
+    )  # fmt: skip
+
+
+def _runs(name: str, words: Sequence[str], meant: Callable[[str], Container[str]]) -> Iterator[str]:
+    """The first run of words that has a name."""
+    for size in range(1, min(name.count(" ") + 2, len(words)) + 1):
+        for first in range(len(words) - size + 1):
+            run = " ".join(words[first : first + size]).strip(_EDGES)
+            if words[first].lower() not in DETERMINERS and name in meant(run):
+                yield run
+                return

@@ -4,16 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from lexloop.core.types import Citation, Pointed, PointedUnit, Told
-from lexloop.corpus.structure.about import (
-    SAYING,
-    SMALL,
-    Structural,
-    may_be_structural,
-    read_structural,
-)
-from lexloop.corpus.structure.about import told as told_of_structure
-from lexloop.corpus.structure.naming import words_of
-from lexloop.corpus.structure.places import Missing, Places
+from lexloop.corpus.structure import telling
 from lexloop.corpus.structure.pointing import (
     Pointer,
     Pointing,
@@ -22,17 +13,8 @@ from lexloop.corpus.structure.pointing import (
     read_pointing,
 )
 from lexloop.corpus.structure.references import Reference, Step
-from lexloop.corpus.structure.telling import (
-    Line,
-    entitled,
-    groups,
-    heading_span,
-    members,
-    missing_line,
-    outline,
-    word_of,
-)
-from lexloop.corpus.structure.tree import Tree
+from lexloop.corpus.structure.telling import Line, Structural, entitled, word_of
+from lexloop.corpus.structure.tree import Missing, Tree
 
 MOST_DOCUMENTS = 4
 """Of how many documents one answer speaks; of more it asks which is meant."""
@@ -68,64 +50,45 @@ class Library(Protocol):
 
 
 def point(question: str, library: Library) -> Pointed:
-    """What a question points to; its chunks are left to whoever has them.
-
-    Args:
-        question: One that stands alone.
-        library: The documents.
-    """
-    if not (may_refer(question) or may_be_structural(question)):
+    """What a question that stands alone points to; its chunks are left to whoever has them."""
+    if not (may_refer(question) or telling.may_be_structural(question)):
         return {"units": [], "chunks": [], "told": [], "only": False}
-    titles = library.titles
-    pointing = read_pointing(plain_form(question), titles)
+    pointing = read_pointing(plain_form(question), library.titles)
     asked = _Asked(pointing, library)
-    structural = read_structural(pointing.rest, asked.telling)
+    structural = telling.read_structural(pointing.rest, pointing.telling)
     if structural is not None and not pointing.foreign:
         said, units = asked.of_structure(structural)
         if said or units:
             return {"units": units, "chunks": [], "told": said, "only": True}
-    units, said = asked.units(), asked.missing()
-    told = [*asked.crowd, *said]
-    if pointing.only and units and not told and all(asked.is_part(u) for u in units):
+    units = asked.units()
+    told = [*asked.crowd, *asked.missing()]
+    trees = [asked.tree(unit["document"]) for unit in units]
+    parts = (telling.groups(t, u["place"]) for t, u in zip(trees, units, strict=True))
+    if pointing.only and units and not told and all(parts):
         told = [line for unit in units for line in asked.outline(unit)]
         units = []
     return {"units": units, "chunks": [], "told": told, "only": pointing.only}
 
 
 class _Asked:
-    """One question and the documents it may be about.
-
-    Args:
-        pointing: How it points.
-        library: The documents.
-    """
+    """One question and the documents it may be about; ``crowd`` says where it may be any."""
 
     def __init__(self, pointing: Pointing, library: Library) -> None:
         self._pointing, self._library = pointing, library
-        self._titles = library.titles
-        self._several = len(self._titles) > 1
+        self._several = len(library.titles) > 1
         self.crowd: list[Told] = []
-        self._indexes: dict[str, Places] = {}
-        named = pointing.named or (self._titles if not self._several else ())
-        self.telling = frozenset(
-            word for name in named for word in words_of(name, self._titles[name])
-        )
         self._found = [(p, self._places(p)) for p in pointing.pointers]
 
     def units(self) -> list[PointedUnit]:
         """The units pointed to, in the order of the question, none within another."""
-        units = {
-            (document, place): self._unit(document, place)
-            for pointer, found in self._found
-            for document, place in self._of_few(pointer, found)
-        }
-        within = ((d, self._tree(d).above(p)) for d, p in units)
-        nested = {
-            key
-            for key, (d, above) in zip(units, within, strict=True)
-            if any((d, p) in units for p in above)
-        }
-        return [unit for key, unit in units.items() if key not in nested][:_MOST_UNITS]
+        every = [at for pointer, found in self._found for at in self._of_few(pointer, found)]
+        units = dict.fromkeys(every)
+        outermost = [
+            (document, place)
+            for document, place in units
+            if not any((document, above) in units for above in self.tree(document).above(place))
+        ]
+        return [self._unit(*at) for at in outermost[:_MOST_UNITS]]
 
     def missing(self) -> list[Told]:
         """What there is in place of the numbers that are in no document."""
@@ -137,7 +100,7 @@ class _Asked:
             # a document that has some of the way is the one meant
             nearest = [(d, m) for d, m in named if m.within >= 0] or named
             for document, lost in nearest[:MOST_DOCUMENTS]:
-                line = missing_line(self._tree(document), lost, document, pointer.written)
+                line = telling.missing_line(self.tree(document), lost, document, pointer.written)
                 told[line.text] = self._told(document, line)
         return list(told.values())
 
@@ -147,28 +110,24 @@ class _Asked:
         if not scopes and not self._pointing.pointers:
             listed = self._pointing.named or self._library.holding([], ())
             scopes = [(document, -1) for document in listed]
-        found = {s: members(self._tree(s[0]), asked.word, s[1]) for s in scopes}
+        found = {s: telling.members(self.tree(s[0]), asked.word, s[1]) for s in scopes}
         having = [scope for scope in scopes if found[scope] or not asked.word] or scopes
         if len(having) > MOST_DOCUMENTS:
             return [], []
-        if asked.word in SMALL and not asked.counted:
+        if asked.word in telling.SMALL and not asked.counted:
             return [], [self._unit(*scope) for scope in scopes if scope[1] >= 0]
-        if asked.end is not None and SAYING & set(self._pointing.rest):
+        if asked.end is not None and telling.SAYING & set(self._pointing.rest):
             ends = [self._unit(s[0], found[s][asked.end]) for s in having if found[s]]
             return [], ends
         return [
             self._told(document, line, named=place >= 0 and line.text.endswith((":", ".")))
             for document, place in having
-            for line in told_of_structure(asked, self._tree(document), document, place)
+            for line in telling.told(asked, self.tree(document), document, place)
         ], []
-
-    def is_part(self, unit: PointedUnit) -> bool:
-        """Whether a unit groups provisions."""
-        return groups(self._tree(unit["document"]), unit["place"])
 
     def outline(self, unit: PointedUnit) -> Iterator[Told]:
         """What a part holds."""
-        for line in outline(self._tree(unit["document"]), unit["place"]):
+        for line in telling.outline(self.tree(unit["document"]), unit["place"]):
             yield self._told(unit["document"], line, named=line.text.endswith(":"))
 
     def _places(self, pointer: Pointer) -> list[tuple[str, int]]:
@@ -185,20 +144,19 @@ class _Asked:
         return [document for document in holding if document in pointer.documents]
 
     def _lead(self, document: str, pointer: Pointer) -> list[int]:
-        places = self._index(document)
-        steps = pointer.reference.steps
-        found = places.find(pointer.reference) or places.ending(pointer.reference)
+        tree, steps = self.tree(document), pointer.reference.steps
+        found = tree.find(pointer.reference) or tree.ending(pointer.reference)
         if not found and (at := next((i for i, s in enumerate(steps) if s.key == "section"), 0)):
             # "Article 12 of Chapter III": the numbers of articles run on over chapters
             alone = (Step("provision", steps[at].number), *steps[at + 1 :])
-            found = places.find(Reference(0, 0, alone))
+            found = tree.find(Reference(0, 0, alone))
         if not found and pointer.unnumbered:
-            found = places.find(Reference(0, 0, steps[:-1]))
+            found = tree.find(Reference(0, 0, steps[:-1]))
         return [place for place in found if self._is_called(document, place, pointer, bare=True)]
 
     def _lacking(self, document: str, pointer: Pointer) -> Missing | None:
-        tree = self._tree(document)
-        missing = self._index(document).missing(pointer.reference)
+        tree = self.tree(document)
+        missing = tree.missing(pointer.reference)
         if missing is None or pointer.coded:
             return None
         place = missing.last if missing.last >= 0 else missing.within
@@ -209,25 +167,21 @@ class _Asked:
         # beside what else is asked, "section 230" may be of a law that is not here
         others = {name for _, found in self._found for name, _ in found}
         meant = not self._several or document in {*self._pointing.named, *others}
-        meant = meant or len(pointer.documents) < len(self._titles)
+        meant = meant or len(pointer.documents) < len(self._library.titles)
         alike = _style(tree.units[place].number) == _style(missing.wanted[0].number)
         return missing if meant and alike else None
 
     def _is_called(self, document: str, place: int, pointer: Pointer, bare: bool = False) -> bool:
-        """Whether a document calls a provision what the question calls it.
+        """Whether a document calls the provision of a place what the question calls it.
 
-        Args:
-            document: Its name.
-            place: The place of the provision, or of what lies in it.
-            pointer: What the question says.
-            bare: Whether a provision that has but a number may be called anything.
+        With ``bare`` one that has but a number may be called anything.
         """
-        tree = self._tree(document)
+        tree = self.tree(document)
         path = (place, *tree.above(place))
         root = next((p for p in path if tree.units[p].kind == "provision"), -1)
         if root < 0 or not pointer.word:
             return True
-        own = word_of(tree.units[root].label).replace("§", "section")
+        own = word_of(tree.units[root].label)
         if own == pointer.word or not bare:
             return own == pointer.word
         start = tree.units[root].start
@@ -245,22 +199,24 @@ class _Asked:
             count = f"{len(documents)} documents have {written}; name the one you mean:"
             self.crowd.append({"line": count, "citations": []})
             self.crowd += [
-                self._told(d, Line(f"{d}: {entitled(self._tree(d).units[p])}.", (p,)), named=False)
+                self._told(d, Line(f"{d}: {entitled(self.tree(d).units[p])}.", (p,)), named=False)
                 for d, p in listed
             ]
         return []
 
     def _told(self, document: str, line: Line, named: bool = False) -> Told:
-        tree, text = self._tree(document), self._library.text_of(document) or ""
+        tree, text = self.tree(document), self._library.text_of(document) or ""
         citations = [
-            self._library.cited(document, *heading_span(tree, place, text), tree.units[place].label)
+            self._library.cited(
+                document, *telling.heading_span(tree, place, text), tree.units[place].label
+            )
             for place in line.places
         ]
         said = f"In {document}: {line.text}" if named and self._several else line.text
         return {"line": " ".join(said.split()), "citations": citations}
 
     def _unit(self, document: str, place: int) -> PointedUnit:
-        unit = self._tree(document).units[place]
+        unit = self.tree(document).units[place]
         return {
             "document": document,
             "place": place,
@@ -269,12 +225,8 @@ class _Asked:
             "end": unit.end,
         }
 
-    def _index(self, document: str) -> Places:
-        if document not in self._indexes:
-            self._indexes[document] = self._tree(document).found_by
-        return self._indexes[document]
-
-    def _tree(self, document: str) -> Tree:
+    def tree(self, document: str) -> Tree:
+        """A document's tree; an empty one where there is no such document."""
         return self._library.tree_of(document) or Tree()
 
 

@@ -32,6 +32,8 @@ _BINDS = re.compile(
     r"\b(?:shall|must|may|cannot|means?|applies|takes? effect|comes? into|(?:is|are) repealed)\b"
     r".*[.;]$"
 )
+_NAMED = re.compile(r"\b(section|clause|regulation|article|rule)s?\s+\d", re.IGNORECASE)
+_READ = 1_000_000
 _SEPARATORS = " .:—–-\t\u2003"
 _LONGEST_HEADING = 250
 _FEWEST_BARE = 3
@@ -45,7 +47,6 @@ class Heading:
     Args:
         style: The keyword, the style of its number, or nothing.
         number: As it is written; empty where there is none.
-        text: The heading itself.
         level: The level that the format gives it; 0 where it gives none.
         body: Where the text of the provision begins in the line, if it goes on behind the heading.
         title: How many of the following lines belong to the heading.
@@ -69,6 +70,7 @@ class Outline:
         provisions: The keyword of the provisions; empty where numbers alone name them.
         contents: The lines of the tables of contents.
         numbered: Whether numbers alone name provisions, as in contracts and UK acts.
+        own_word: What the text calls its provisions, by its references.
     """
 
     headings: dict[int, Heading]
@@ -76,9 +78,10 @@ class Outline:
     provisions: str
     contents: range
     numbered: bool
+    own_word: str
 
 
-def find_outline(lines: Sequence[Line]) -> Outline:
+def find_outline(lines: Sequence[Line], text: str) -> Outline:
     """Find the lines that open parts, provisions and annexes."""
     contents = _contents(lines)
     bare = _bare_provisions(lines, contents)
@@ -98,7 +101,9 @@ def find_outline(lines: Sequence[Line]) -> Outline:
     provisions = next((word for word in reversed(order) if word in PROVISION_WORDS), "")
     ranks = {word: rank for rank, word in enumerate(order)}
     numbered = not provisions and (bool(bare) or _numbered(lines, contents))
-    return Outline(headings, ranks, provisions, contents, numbered)
+    called = Counter(match.lower() for match in _NAMED.findall(text[:_READ])).most_common(1)
+    own_word = called[0][0] if called else "section"
+    return Outline(headings, ranks, provisions, contents, numbered, own_word)
 
 
 def _heading(line: Line, before: Line | None, following: Sequence[Line]) -> Heading | None:
@@ -143,7 +148,8 @@ def _worded(line: Line, marker: Marker, following: Sequence[Line]) -> Heading:
             return Heading(word, _named(marker), "", line.level, begin)
         return Heading(word, _named(marker), rest.rstrip(". "), line.level)
     # a schedule may name the provision that it belongs to before its heading
-    source = word == "annex" and bool(following) and _is_reference(following[0])
+    named = word_marker(following[0].text) if word == "annex" and following else None
+    source = named is not None and named.style in PROVISION_WORDS and len(following[0].text) <= 30
     title = next(iter(following[int(source) :]), None)
     titled = title is not None and _titles(title)
     text = title.text.rstrip(". ") if title is not None and titled else ""
@@ -155,12 +161,6 @@ def _named(marker: Marker) -> str:
     if marker.style in ANNEX_WORDS:
         return f"{marker.style.capitalize()} {marker.number}".strip()
     return marker.number
-
-
-def _is_reference(line: Line) -> bool:
-    """Whether a line is a bare "Section 4"."""
-    marker = word_marker(line.text)
-    return marker is not None and marker.style in PROVISION_WORDS and len(line.text) <= 30
 
 
 def _titles(line: Line) -> bool:

@@ -22,7 +22,11 @@ _UNFINISHED = re.compile(
 )
 _FIELDS = re.compile(r"\S(?:\t+|\s{3,})(?=\S)")
 _MARKDOWN = re.compile(r"(?P<marks>#{1,6})\s+(?=[^\s#])")
-_RULER = re.compile(r"[\s|:+=_*-]+$")
+_RULER = re.compile(r"[\s|:+=_-]+$")
+_GAP = re.compile(r"\t+|\s{3,}")
+_CAPTION = re.compile(
+    r"(?:Table|TABLE)\s+(?P<number>[\dA-Z][\w.\-–]{0,14})(?=[\s:–—]|$)[\s:–—]*(?P<heading>.*)$"
+)
 _LONGEST_ROW, _LONGEST_HEADING = 2000, 250
 
 
@@ -32,11 +36,9 @@ class Line:
 
     Args:
         start: Where it begins, in code points of the document's text.
-        end: Where it ends; half-open.
         text: What stands there, without the marks of Markdown in front; on one line.
         skipped: How many characters in front were left out of ``text``.
         level: The level of the heading that the format says it is, from 1; 0 where it is none.
-        row: Whether it is a row of a table.
     """
 
     start: int
@@ -81,7 +83,7 @@ def logical_lines(document: Document) -> list[Line]:
         if start >= end:
             continue
         line = text[start:end]
-        if _RULER.match(line) and not rows[number]:
+        if not rows[number] and is_ruler(line.replace("*", "-")):
             continue
         # in a format that marks headings itself, "# ..." is a comment and no heading
         bare = not document.pages and len(line) <= _LONGEST_HEADING
@@ -133,13 +135,10 @@ def _line(
 def _physical(text: str) -> Iterator[tuple[int, int]]:
     """The trimmed span of each line of the text, the blank ones empty."""
     start = 0
-    while start < len(text):
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
-        line = text[start:end]
+    for line in text.split("\n"):
         first = start + len(line) - len(line.lstrip())
         yield (first, start + len(line.rstrip())) if line.strip() else (start, start)
-        start = end + 1
+        start += len(line) + 1
 
 
 def _width(edges: Sequence[int]) -> int:
@@ -159,14 +158,10 @@ def _width(edges: Sequence[int]) -> int:
 
 
 def _goes_on(first: Line, last: Line, line: str, edge: int, width: int) -> bool:
-    """Whether a line only continues those before it.
+    """Whether a line only continues those before it, of which the last ends at ``edge``.
 
-    Args:
-        first: The first of them.
-        last: The last of them.
-        line: The line.
-        edge: Where the last of them ends, in characters from its beginning.
-        width: The margin at which the text was wrapped; 0 where it was not.
+    Edge and width are in characters from the beginning of the line; the width is 0 where the text
+    was not wrapped.
     """
     opens = bool(list_markers(line)) or word_marker(line) is not None
     if width and edge + 1 + len(line.split(None, 1)[0]) > width - 2:
@@ -184,14 +179,32 @@ def _goes_on(first: Line, last: Line, line: str, edge: int, width: int) -> bool:
 
 def _rows(text: str, physical: Sequence[tuple[int, int]]) -> list[bool]:
     """Which lines are rows of a table: cells apart by bars, or by gaps as a neighbour's are."""
-    barred, fields = [], []
-    for start, end in physical:
-        line = text[start : min(end, start + _LONGEST_ROW)]
-        barred.append(line.startswith("|") or " | " in line)
-        gaps = len(_FIELDS.findall(line)) if end > start and not list_markers(line) else 0
-        fields.append(gaps)
-    found = []
-    for number, bars in enumerate(barred):
-        near = [fields[i] for i in (number - 1, number + 1) if 0 <= i < len(fields)]
-        found.append(bars or (fields[number] > 0 and fields[number] in near))
-    return found
+    lines = [text[start : min(end, start + _LONGEST_ROW)] for start, end in physical]
+    fields = [0 if list_markers(line) else len(_FIELDS.findall(line)) for line in lines]
+    return [
+        line.startswith("|") or " | " in line or (gaps > 0 and gaps in (before, after))
+        for line, before, gaps, after in zip(
+            lines, [0, *fields], fields, [*fields[1:], 0], strict=False
+        )
+    ]
+
+
+def cells(row: str) -> list[str]:
+    """The cells of a row, blanks around them left out."""
+    parts = row.strip().strip("|").split("|") if "|" in row else _GAP.split(row.strip())
+    return [part.strip() for part in parts]
+
+
+def is_ruler(row: str) -> bool:
+    """Whether a row only draws a line, as Markdown's second row does."""
+    return _RULER.match(row) is not None
+
+
+def caption(line: str) -> tuple[str, str] | None:
+    """Number and heading of a line such as ``Table 2 Fines``; None where it is no caption."""
+    found = _CAPTION.match(line)
+    return (
+        (found["number"].rstrip("."), found["heading"].strip())
+        if found and len(line) <= 250
+        else None
+    )

@@ -1,28 +1,10 @@
 """What somebody names in a document: by reference, by number alone, by label or by heading."""
 
-import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from lexloop.corpus.structure.places import Missing
-from lexloop.corpus.structure.references import Reference, find_references, loose_numbers
-from lexloop.corpus.structure.tables import cells
-from lexloop.corpus.structure.tree import ITEMS, Tree
-
-_OF_ANOTHER = re.compile(r"\s+(?:of|to)\s+(?:the\s+)?[A-Z]\w*|\s+[A-Z]{2,}\b")
-"""What follows a reference to another act: "of the Charter", "TFEU"."""
-
-
-class Mention(NamedTuple):
-    """A reference in a provision's text.
-
-    Args:
-        said: Its words.
-        places: The units that it names; nothing where the document has none such.
-    """
-
-    said: str
-    places: list[int]
+from lexloop.corpus.structure.lines import cells
+from lexloop.corpus.structure.references import Reference, elsewhere, find_references, loose_numbers
+from lexloop.corpus.structure.tree import ITEMS, Missing, Tree
 
 
 def named_places(tree: Tree, said: str) -> list[int]:
@@ -31,8 +13,7 @@ def named_places(tree: Tree, said: str) -> list[int]:
     own = {place: unit.label for place, unit in enumerate(tree.units) if owns_label(tree, place)}
     found = [place for place, label in own.items() if label.casefold() == wanted]
     if not found:
-        places, references = tree.found_by, asked_references(said)
-        every = [places.find(reference) for reference in references]
+        every = [tree.find(reference) for reference in asked_references(said)]
         labels = {tree.units[place].label for group in every for place in group}
         found = [place for place, label in own.items() if label in labels] if all(every) else []
     if not found:
@@ -45,9 +26,7 @@ def named_places(tree: Tree, said: str) -> list[int]:
 
 def missing_place(tree: Tree, said: str) -> Missing | None:
     """What is there in place of a provision that is not; None where the words name none."""
-    places = tree.found_by
-    every = (places.missing(reference) for reference in asked_references(said))
-    return next(filter(None, every), None)
+    return next(filter(None, map(tree.missing, asked_references(said))), None)
 
 
 def asked_references(said: str) -> Sequence[Reference]:
@@ -79,17 +58,16 @@ def lead_ins(tree: Tree, place: int, text: str) -> list[str]:
     return found[::-1]
 
 
-def mentions(tree: Tree, place: int, text: str) -> list[Mention]:
-    """What the text of a unit refers to, each words once, in order."""
-    places, found = tree.found_by, dict[str, list[int]]()
+def mentions(tree: Tree, place: int, text: str) -> dict[str, list[int]]:
+    """What the text of a unit refers to, in order: the words, and the places that they name."""
+    found: dict[str, list[int]] = {}
     for at in (place, *tree.below(place)):
         own = text[tree.units[at].body : tree.own_end(at)]
         for reference in find_references(own):
-            elsewhere = _OF_ANOTHER.match(own, reference.end)
-            end = elsewhere.end() if elsewhere else reference.end
-            said = " ".join(own[reference.start : end].split())
-            found.setdefault(said, [] if elsewhere else places.find(reference, at))
-    return [Mention(*item) for item in found.items()]
+            act = elsewhere(own, reference)
+            said = " ".join(own[reference.start : act.end].split())
+            found.setdefault(said, [] if act.act else tree.find(reference, at))
+    return found
 
 
 def owns_label(tree: Tree, place: int) -> bool:

@@ -1,7 +1,9 @@
-"""What a line of a legal text opens: the numbers, letters and words in front of it."""
+"""What a line of a legal text opens: its number, letter or keyword, and the term it defines."""
 
 import re
 from dataclasses import dataclass
+
+from lexloop.corpus.structure.references import ABBREVIATED
 
 _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
 _ROMAN = re.compile(r"m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})$")
@@ -39,7 +41,38 @@ _TITLE = re.compile(
 _OPENING = frozenset("§ABCDEPRST")
 """With one of these every keyword begins, and the section sign."""
 _LONGEST_MARK = 8
-ABBREVIATED = {"art.": "article", "sec.": "section", "reg.": "regulation", "annexe": "annex"}
+_BLANKS = re.compile(r"[\s—]+")
+
+_SAYS = (
+    r"(?:means?|includes?|refers?\s+to|has\s+the\s+(?:same\s+)?meanings?|have\s+the\s+(?:same\s+)?"
+    r"meanings?|shall\s+(?:mean|include|have\s+the)|is\s+defined|are\s+defined|is\s+to\s+be\s+read"
+    r"|is\s+to\s+be\s+construed|does\s+not\s+include|is\b|are\b)"
+)
+_QUOTED = re.compile(
+    r"(?:(?:an?|the|to|any|each)\s+)?(?:(?:terms?|expressions?|words?)\s+)?"
+    r"(?:“(?P<a>[^“”]{1,120})”|\"(?P<b>[^\"]{1,120})\"|[‘'](?P<c>[^‘]{1,120}?)[’'](?=[\s,(:]))",
+    re.IGNORECASE,
+)
+_REACH = 160
+_ALIKE = 12
+_FOLLOWS = re.compile(
+    rf"[^.;:]{{0,{_REACH}}}?\b{_SAYS}|\s*[:–—]|[^.;]{{0,60}}[:—]\s*$", re.IGNORECASE
+)
+_PLAIN_TERM = re.compile(
+    r"(?:The\s+terms?\s+)?(?P<term>[A-Z0-9][\w’'\-/()]*(?:,?\s+[\w’'\-/()]+){0,12}?)\s*"
+    r"(?:,[^.;:]{0,100},)?\s+(?:means?|includes?|refers?\s+to|has\s+the\s+(?:same\s+)?meaning"
+    r"|is\s+defined\s+as|shall\s+(?:mean|have\s+the)|does\s+not\s+include)\b"
+)
+_LISTED_TERM = re.compile(r"(?P<term>[A-Z][\w’'\-/() ]{1,60}?)(?:\*\*)?\s*(?::|\s[–—-])\s+(?=\S)")
+_TERM_RUN_IN = re.compile(
+    r"(?P<term>[^.“”\"‘:]{2,120})[.:]\s+(?=[“\"‘]|The\s+(?:term|expression|word))"
+)
+_RESTATED = re.compile(
+    r"(?P<term>[A-Z][^.:;]{2,80}?)(?:\s\([A-Z][\w-]{1,10}\))?\.\s+(?:(?:an?|the)\s+)?(?P=term)\b",
+    re.IGNORECASE,
+)
+_CLAUSE = re.compile(r"\b(?:is|are|shall|must|may|have|has|applies|apply)\b")
+_SECTION = re.compile(r"\bdefin|\binterpretation\b|\bglossary\b|\bmeanings?\s+of\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +108,7 @@ def word_marker(line: str) -> Marker | None:
     word, number = found["word"].lower(), found["number"].rstrip(".")
     if number[0].islower():
         return None
-    return Marker(ABBREVIATED.get(word, word), value_of(number), number, found.end())
+    return Marker(ABBREVIATED.get(word.rstrip("."), word), value_of(number), number, found.end())
 
 
 def list_markers(line: str, at: int = 0) -> list[Marker]:
@@ -87,18 +120,16 @@ def list_markers(line: str, at: int = 0) -> list[Marker]:
     if head[:1].isalpha() and "." not in head and ")" not in head:
         return []  # nearly every line: words
     if found := _BRACKET.match(line, at):
-        return _readings(found["number"], "({})", _blanks(line, found.end()))
+        return _readings(found["number"], "({})", _behind(line, found))
     if found := _DECIMAL.match(line, at):
         number = found["number"]
         depth = number.count(".") + 1
-        return [
-            Marker("1" + ".1" * (depth - 1), value_of(number), number, _blanks(line, found.end()))
-        ]
+        return [Marker("1" + ".1" * (depth - 1), value_of(number), number, _behind(line, found))]
     if found := _UK.match(line, at):
         number = found["number"]
-        return [Marker("1.", numeric(number), number, _blanks(line, found.end()))]
+        return [Marker("1.", numeric(number), number, _behind(line, found))]
     if found := _DOTTED.match(line, at):
-        return _readings(found["number"], "{}" + found["mark"], _blanks(line, found.end()))
+        return _readings(found["number"], "{}" + found["mark"], _behind(line, found))
     found = _BULLET.match(line, at)
     return [Marker(found["mark"], 0, "", found.end())] if found else []
 
@@ -110,21 +141,13 @@ def bare_number(line: str) -> Marker | None:
 
 
 def run_in_heading(line: str, at: int) -> tuple[str, int] | None:
-    """A heading between a number and the first item below it: ``(c) Notice. (1) An ...``.
-
-    Returns:
-        The heading and where the item begins.
-    """
+    """A heading that runs into the first item below it, and where that begins: ``Notice. (1)``."""
     found = _RUN_IN.match(line, at)
     return (found["heading"].strip(), found.end()) if found else None
 
 
 def title_heading(line: str, at: int) -> tuple[str, int] | None:
-    """A heading in title case between a number and what is said below it: ``2. Grant of License.``.
-
-    Returns:
-        The heading and where the text begins behind it.
-    """
+    """A heading in title case, and where the text behind it begins: ``2. Grant of License.``."""
     found = _TITLE.match(line, at) if line[at : at + 1].isupper() else None
     return (found["heading"].strip(), found.end()) if found else None
 
@@ -179,7 +202,34 @@ def value_of(number: str) -> float:
     return roman_value(last.lower()) or (float(ord(last[0].lower()) - 96) if last else 0.0)
 
 
-def _blanks(line: str, at: int) -> int:
-    while at < len(line) and (line[at].isspace() or line[at] == "—"):
-        at += 1
-    return at
+def _behind(line: str, found: re.Match[str]) -> int:
+    """Where the text behind a number begins."""
+    blanks = _BLANKS.match(line, found.end())
+    return blanks.end() if blanks else found.end()
+
+
+def is_about_definitions(heading: str) -> bool:
+    """Whether a heading announces definitions."""
+    return _SECTION.search(heading) is not None
+
+
+def defined_term(line: str, among_definitions: bool) -> str | None:
+    """The term that a line defines; None where it defines none.
+
+    Args:
+        line: What stands behind the number, if there is one.
+        among_definitions: Whether it stands where terms are defined: there a term needs no quotes.
+    """
+    head = line[: 2 * _REACH]
+    if entry := _TERM_RUN_IN.match(head):  # Fee. "Fee" means ...
+        term = defined_term(line[entry.end() :], among_definitions)
+        said = entry["term"].strip().lower()
+        return term if term is not None and term.lower().startswith(said[:_ALIKE]) else None
+    if quoted := _QUOTED.match(head):
+        if _FOLLOWS.match(head, quoted.end()):
+            return next(group for group in quoted.groups() if group).strip(" ,")
+        return None
+    if not among_definitions:
+        return None
+    found = _PLAIN_TERM.match(head) or _RESTATED.match(head) or _LISTED_TERM.match(head)
+    return found["term"].strip(" ,") if found and not _CLAUSE.search(found["term"]) else None

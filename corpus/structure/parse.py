@@ -4,19 +4,18 @@ import re
 from collections.abc import Sequence
 
 from lexloop.corpus.load.document import Document
-from lexloop.corpus.structure.definitions import defined_term, is_about_definitions
-from lexloop.corpus.structure.growing import Growing
+from lexloop.corpus.structure.builder import TreeBuilder
 from lexloop.corpus.structure.headings import Heading, Outline, find_outline
-from lexloop.corpus.structure.labels import Labels
 from lexloop.corpus.structure.lines import Line, logical_lines
-from lexloop.corpus.structure.lists import best_fit
 from lexloop.corpus.structure.markers import (
     Marker,
     bare_number,
+    defined_term,
     list_markers,
     run_in_heading,
     title_heading,
 )
+from lexloop.corpus.structure.numbering import best_fit
 from lexloop.corpus.structure.tree import Tree
 
 _WHEREAS = re.compile(r"(?:whereas|recitals?|background|preamble)\b[:,]?", re.IGNORECASE)
@@ -39,28 +38,17 @@ _AHEAD, _MOST_ON_A_LINE = 40, 5
 
 
 def parse(document: Document) -> Tree:
-    """Read the structure off a document: in time linear in its length.
-
-    Args:
-        document: Its text, and what its format says of headings.
-    """
+    """Read the structure off a document: in time linear in its length."""
     lines = logical_lines(document)
-    outline = find_outline(lines)
-    return _Parser(document.text, lines, outline).tree()
+    return _Parser(lines, find_outline(lines, document.text)).tree()
 
 
 class _Parser:
-    """One pass over the lines of one document.
+    """One pass over the lines of one document."""
 
-    Args:
-        text: The whole text.
-        lines: Its logical lines.
-        outline: Its headings.
-    """
-
-    def __init__(self, text: str, lines: Sequence[Line], outline: Outline) -> None:
+    def __init__(self, lines: Sequence[Line], outline: Outline) -> None:
         self._lines, self._outline = lines, outline
-        self._growing = Growing(outline, Labels(outline, text))
+        self._builder = TreeBuilder(outline)
         numbered = (place for place, heading in outline.headings.items() if heading.number)
         self._first = min(numbered, default=len(lines))
         self._whereas = False
@@ -72,23 +60,23 @@ class _Parser:
             line = self._lines[number]
             heading = self._outline.headings.get(number)
             if number in self._outline.contents:
-                self._growing.add_to("contents", line)
+                self._builder.add_to("contents", line)
             elif heading is not None and self._entitles(number, line, heading):
-                self._growing.pending(line)
+                self._builder.pending(line)
             elif heading is not None:
                 self._head(number, line, heading)
                 number += heading.title
             elif line.row:
-                self._growing.row(line)
+                self._builder.row(line)
             else:
                 self._body(number, line)
             number += 1
-        return self._growing.finished()
+        return self._builder.finished()
 
     def _head(self, number: int, line: Line, heading: Heading) -> None:
         end = self._lines[number + heading.title].end
         body = end if heading.body is None else line.start + line.skipped + heading.body
-        self._growing.heading(line, heading, body, end)
+        self._builder.heading(line, heading, body, end)
         if heading.body is not None:
             self._listed_or_text(number, line, heading.body)
 
@@ -96,17 +84,16 @@ class _Parser:
         if number < self._first:
             if _WHEREAS.match(line.text):
                 self._whereas = True
-            elif self._whereas and not self._growing.numbered and self._recital(number, line):
+            elif self._whereas and not self._builder.numbered and self._recital(number, line):
                 return
-        begun = number > self._first or self._growing.numbered
-        if self._growing.within == "closing" or (begun and _CLOSING.match(line.text)):
-            self._growing.add_to("closing", line)
+        begun = number > self._first or self._builder.numbered
+        if self._builder.within == "closing" or (begun and _CLOSING.match(line.text)):
+            self._builder.add_to("closing", line)
         elif (note := _NOTE.match(line.text)) or _AMENDMENT.match(line.text):
-            self._growing.note(
-                line, note["word"] if note else "", (note["number"] or "") if note else ""
-            )
+            word, count = (note["word"], note["number"] or "") if note else ("", "")
+            self._builder.note(line, word, count)
         elif exception := _EXCEPTION.match(line.text):
-            self._growing.exception(line, exception["number"] or "")
+            self._builder.exception(line, exception["number"] or "")
             begin = len(line.text) - len(line.text[exception.end() :].lstrip())
             if begin < len(line.text):
                 self._listed_or_text(number, line, begin)
@@ -117,24 +104,22 @@ class _Parser:
         """Open a recital; whether the line begins one."""
         styles = {"(1)", "(A)", "(a)", "A.", *([] if self._outline.numbered else ["1."])}
         markers = [marker for marker in list_markers(line.text) if marker.style in styles]
-        markers = [m for m in markers if m.value != 1 or self._second_ahead(number, m.style)]
-        return bool(markers) and self._growing.recital(line, markers)
-
-    def _second_ahead(self, number: int, style: str) -> bool:
-        """Whether a line below has the second number of a style: one alone counts nothing."""
-        ahead = self._lines[number + 1 : number + _AHEAD]
-        return any(m.style == style and m.value == 2 for e in ahead for m in list_markers(e.text))
+        if any(marker.value == 1 for marker in markers):  # one alone counts nothing
+            ahead = self._lines[number + 1 : number + _AHEAD]
+            second = {m.style for e in ahead for m in list_markers(e.text) if m.value == 2}
+            markers = [marker for marker in markers if marker.value != 1 or marker.style in second]
+        return bool(markers) and self._builder.recital(line, markers)
 
     def _listed_or_text(self, number: int, line: Line, at: int) -> None:
         """A list item, with those that begin on its line, a definition, or plain text."""
         markers = list_markers(line.text, at)
-        if not markers and (bare := bare_number(line.text)) and self._growing.counts_on(bare):
+        if not markers and (bare := bare_number(line.text)) and self._builder.counts_on(bare):
             markers = [bare]
         if not markers or not self._acceptable(markers, line):
             self._plain(number, line, at)
             return
         for left in range(_MOST_ON_A_LINE, 0, -1):
-            fit = best_fit(markers, self._growing.stack, lambda: self._roman_ahead(number))
+            fit = best_fit(markers, self._builder.stack, lambda: self._roman_ahead(number))
             begin, heading = fit.marker.end, ""
             inner = list_markers(line.text, begin) if line.text[begin : begin + 1] == "(" else []
             if not any(m.value == 1 for m in inner):
@@ -145,8 +130,8 @@ class _Parser:
             if not heading and self._outline.numbered and fit.marker.style[0] == "1":
                 heading, body = title_heading(line.text, fit.marker.end) or ("", None)
             rest = "" if inner else line.text[body or fit.marker.end :]
-            term = defined_term(rest, self._among_definitions()) if rest else None
-            self._growing.item(line, fit, at, rest, heading=heading, body=body, term=term)
+            term = defined_term(rest, self._builder.among_definitions) if rest else None
+            self._builder.item(line, fit, at, rest, heading=heading, body=body, term=term)
             if not inner:
                 return
             at, markers = begin, inner
@@ -156,18 +141,18 @@ class _Parser:
         marker = markers[0]
         rest = line.text[marker.end : marker.end + 1]
         if "." in marker.number:
-            begun = marker.value == 1 or self._growing.knows_beside(marker.number)
+            begun = marker.value == 1 or self._builder.knows_beside(marker.number)
             return not rest or (begun and (rest.isupper() or rest in "“\"‘'([—"))
         return not (marker.style == "1." and len(marker.number) == 4)
 
     def _plain(self, number: int, line: Line, at: int) -> None:
-        term = defined_term(line.text[at:], self._among_definitions())
+        term = defined_term(line.text[at:], self._builder.among_definitions)
         if term is not None:
-            self._growing.definition(line, at, term)
+            self._builder.definition(line, at, term)
         elif not at and self._heads_next(number, line):
-            self._growing.pending(line)
+            self._builder.pending(line)
         else:
-            self._growing.text(line, at)
+            self._builder.text(line, at)
 
     def _heads_next(self, number: int, line: Line) -> bool:
         """Whether a short line is the heading of the numbered provision on the next."""
@@ -177,10 +162,9 @@ class _Parser:
             return True
         if not self._outline.numbered:
             return False
-        markers = (
-            list_markers(self._lines[number + 1].text) if number + 1 < len(self._lines) else []
-        )
-        return bool(markers) and self._growing.goes_on_with(markers[0])
+        following = self._lines[number + 1 : number + 2]
+        markers = [marker for line in following for marker in list_markers(line.text)]
+        return bool(markers) and self._builder.goes_on_with(markers[0])
 
     def _entitles(self, number: int, line: Line, heading: Heading) -> bool:
         """Whether a heading that the format marks is that of the provision on the next line."""
@@ -190,9 +174,6 @@ class _Parser:
         if following is not None:
             return bool(following.number) and following.level == heading.level
         return self._heads_next(number, line)
-
-    def _among_definitions(self) -> bool:
-        return is_about_definitions(self._growing.nearest_heading)
 
     def _roman_ahead(self, number: int) -> bool | None:
         """Whether (ii) comes before (j) in the lines below; None where neither comes soon."""

@@ -1,11 +1,12 @@
-"""Which provisions a question points to, and whether it asks for nothing else."""
+"""Which provisions and which documents a question names, and whether it asks for nothing else."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from lexloop.corpus.structure.naming import act_after, act_before, fits, singled_out, words_of
-from lexloop.corpus.structure.references import Reference, find_references, loose_numbers
+from lexloop.corpus.structure.references import CODE, Reference, find_references, loose_numbers
+from lexloop.corpus.text.tokens import STOP_WORDS
 
 _POINTING = frozenset(
     """a about all an and are by called can check cite cited contain contained contains
@@ -19,14 +20,14 @@ _POINTING = frozenset(
     us want we what what's whats which whole with word wording words would you""".split()
 )
 """What a question may say that asks what a provision says, and for nothing else."""
-_NUMERALS = {
-    word: str(number)
-    for number, word in enumerate(
+_NUMERALS: dict[str, int] = dict(
+    zip(
         """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
         sixteen seventeen eighteen nineteen twenty""".split(),
-        1,
+        range(1, 21),
+        strict=True,
     )
-}
+)
 _WORDED = re.compile(
     r"\b(?P<word>articles?|sections?|recitals?|chapters?|annex|schedule|clauses?|rules?)\s+"
     rf"(?P<number>{'|'.join(_NUMERALS)})\b",
@@ -34,22 +35,39 @@ _WORDED = re.compile(
 )
 _UNBRACKETED = re.compile(r"(?<=[0-9]\))(?P<number>[a-z]|[ivx]{2,4})(?=[\s?.,;:]|$)")
 _LETTER = re.compile(r"\blit(?:era|\.)?\s*\(?(?P<number>[a-z])\b\)?", re.IGNORECASE)
-_CODE = re.compile(r"\d{1,3}\s(?:C\.?F\.?R\.?|U\.?S\.?C\.?)")
-_CALLED = re.compile(r"§|\b(?:art|sec|ss?\b|rule|clause|cl\b|reg)", re.IGNORECASE)
-_CALLS = {
-    "§": "section",
-    "sec": "section",
-    "s": "section",
-    "ss": "section",
-    "art": "article",
-    "rul": "rule",
-    "cla": "clause",
-    "cl": "clause",
-    "reg": "regulation",
-}
+_CODE = re.compile(CODE)
+_CALLED = re.compile(
+    r"(?P<section>§|\b(?:sec|ss?\b))|\b(?:(?P<article>art)|(?P<rule>rule)|(?P<clause>clause|cl\b)"
+    r"|(?P<regulation>reg))",
+    re.IGNORECASE,
+)
 _SUBPARAGRAPH = re.compile(r"sub-?paragraphs?\s+\d", re.IGNORECASE)
 _UNDER = re.compile(r"\b(?:under|per|see)\s+$", re.IGNORECASE)
 _MARK = "\N{OBJECT REPLACEMENT CHARACTER}"
+_WORD = re.compile(r"\w+(?:[.\-/]\w+)*")
+_RUN = re.compile(r"[A-Z]\w*(?:\s+(?:(?:of|the|on|and|for|to|in)\s+){0,2}[A-Z]\w*)+")
+_OTHERWISE_NAMED = frozenset(
+    """charter treaty convention constitution directive protocol declaration covenant""".split()
+)
+"""These call for a document of that name; "the act" and "this law" may be any document."""
+_KINDS = _OTHERWISE_NAMED | frozenset(
+    """act acts law laws regulation regulations rule rules policy policies contract agreement
+    standard code statute order guideline guidelines handbook manual terms legislation""".split()
+)
+_ANY = frozenset("document text file law legislation".split())
+_STRUCTURAL = frozenset(
+    """article articles section sections chapter chapters part parts annex schedule recital recitals
+    clause clauses paragraph point table title""".split()
+)
+_CASED = re.compile(r"[A-Z]\w+|[\w\-/]+\.[a-z]{2,5}$")
+_ACRONYM = re.compile(r"(?<![\w’'])[A-Z][A-Z]{2,9}(?=(?:['’]s)?\s+$)")
+_LINK = re.compile(
+    r",?\s+(?:(?P<link>of|in|to|under|from|within)\s+(?:(?:the|this|that|our|your)\s+)?)?",
+    re.IGNORECASE,
+)
+_LINKING = frozenset(("of", "on", "the", "and", "for", "to", "in"))
+_SPACED = re.compile(r"\S+")
+_MOST_WORDS, _MOST_CHARS, _MOST_NAMED = 10, 200, 50
 
 
 @dataclass(frozen=True)
@@ -57,8 +75,6 @@ class Pointer:
     """A reference in a question.
 
     Args:
-        reference: What it names.
-        written: As the question has it.
         documents: Where it may lie by the act that the question names with it.
     """
 
@@ -80,7 +96,7 @@ class Pointer:
     def word(self) -> str:
         """What it calls the provision: ``section`` for "§ 5" and "sec. 5"; nothing for a number."""
         found = _CALLED.search(self.written)
-        return _CALLS[found.group().lower()[:3].rstrip(". ")] if found else ""
+        return (found.lastgroup or "") if found else ""
 
 
 @dataclass(frozen=True)
@@ -91,6 +107,7 @@ class Pointing:
         pointers: The references in it that may lead into these documents.
         rest: The question without them, in small letters and words.
         named: The documents that the rest of the question singles out; none where it does not.
+        telling: The words that name these documents, or the only one.
         foreign: Whether a reference leads into an act that is none of the documents.
         only: Whether the question asks what they say and nothing else.
     """
@@ -98,6 +115,7 @@ class Pointing:
     pointers: tuple[Pointer, ...]
     rest: tuple[str, ...]
     named: tuple[str, ...]
+    telling: frozenset[str]
     foreign: bool
     only: bool
 
@@ -116,23 +134,16 @@ def may_refer(question: str) -> bool:
 
 
 def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing:
-    """Read off a question where it points.
-
-    Args:
-        question: What is asked, as ``plain_form`` gives it.
-        titles: The titles of the documents by their names.
-    """
+    """Where a question, in its ``plain_form``, points; the titles are by the documents' names."""
     references = find_references(question)
-    loose = not references
-    if loose:
-        references = loose_numbers(question)
+    loose = [] if references else loose_numbers(question)
     pointers: list[Pointer] = []
     foreign = False
     letters = list(question)
-    for reference in references:
-        end, act = act_after(question, reference.end)
-        act = act or act_before(question, reference.start)
-        fitting = fits(act, titles) if act else list(titles)
+    for reference in references or loose:
+        end, act = _act_after(question, reference.end)
+        act = act or _act_before(question, reference.start)
+        fitting = _fits(act, titles) if act else list(titles)
         begin = reference.start - (len(act) + 1 if end == reference.end and act else 0)
         letters[max(0, begin) : end] = _MARK * (end - max(0, begin))
         foreign |= fitting is None
@@ -141,14 +152,15 @@ def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing:
             pointers.append(Pointer(reference, written, tuple(fitting)))
     left = _CODE.sub(" ", "".join(letters)).replace(_MARK, " ")
     rest = re.findall(r"[^\W_]+(?:['’.\-][^\W_]+)*", left.lower())
-    named = singled_out(left, titles)
+    named = _singled_out(left, titles)
     about = named or (titles if len(titles) == 1 else ())
-    telling = {word for name in about for word in words_of(name, titles[name])}
+    telling = frozenset(word for name in about for word in _words_of(name, titles[name]))
     only = not foreign and all(word in _POINTING or word in telling for word in rest)
     if loose and not only:
         # "a fee of 3.5" names no clause
         pointers = [p for p in pointers if _UNDER.search(question[: p.reference.start])]
-    return Pointing(tuple(pointers), tuple(rest), tuple(named), foreign, only and bool(pointers))
+    only = only and bool(pointers)
+    return Pointing(tuple(pointers), tuple(rest), tuple(named), telling, foreign, only)
 
 
 def only_points(question: str) -> bool:
@@ -163,14 +175,92 @@ def provision_in(text: str) -> str:
 
 
 def placed(question: str, provision: str) -> str:
-    """The question, its "paragraph 2" made that of a provision.
-
-    Args:
-        question: What is asked.
-        provision: As its number is written; "" leaves the question as it is.
-    """
+    """The question, its "paragraph 2" made that of a provision; "" leaves it as it is."""
     references = find_references(question)
     if not provision or not references or any(r.steps[0].key or r.here for r in references):
         return question
     end = references[-1].end
     return f"{question[:end]} of {provision}{question[end:]}"
+
+
+@lru_cache(maxsize=1 << 16)
+def _words_of(name: str, title: str) -> frozenset[str]:
+    """The words that name a document: of its path and its title, and the title's acronyms."""
+    plain = {word.lower() for word in re.findall(r"[^\W_]+", f"{name} {title}")}
+    plain |= {bare for word in plain if len(bare := word.rstrip("0123456789")) > 1}
+    runs = (re.findall(r"[A-Z]", run.group()) for run in _RUN.finditer(title))
+    acronyms = {"".join(run[at:]).lower() for run in runs for at in range(max(1, len(run) - 2))}
+    return frozenset(plain | {name.lower()} | acronyms)
+
+
+def _singled_out(question: str, titles: Mapping[str, str]) -> list[str]:
+    """The documents that most of a question's telling words fit; none where these fit very many.
+
+    What the names of all documents share tells nothing.
+    """
+    if len(titles) < 2:
+        return []
+    asked = {word.lower() for word in _WORD.findall(question)} - STOP_WORDS - _STRUCTURAL
+    asked |= {part for word in asked for part in re.split(r"[.\-/]", word) if len(part) > 2}
+    known = {name: asked & _words_of(name, title) for name, title in titles.items()}
+    common = set.intersection(*known.values())
+    best = max(len(words - common) for words in known.values())
+    found = [name for name, words in known.items() if best and len(words - common) == best]
+    return found if len(found) <= _MOST_NAMED else []
+
+
+def _act_after(text: str, end: int) -> tuple[int, str]:
+    """Where the act ends that a reference is said to lie in, and the act: "of the Charter", "TFEU".
+
+    The end given and nothing where none follows.
+    """
+    link = _LINK.match(text, end)
+    if link is None or text.isupper():
+        return end, ""
+    begin = link.end()
+    clause = re.split(r"[?!;:\n]|,\s|\.\s", text[begin : begin + _MOST_CHARS], maxsplit=1)[0]
+    words = [(word.group().strip("\"'“”‘’(),."), word.end()) for word in _SPACED.finditer(clause)]
+    count = _name_length([word for word, _ in words[:_MOST_WORDS]])
+    linked = link["link"] is not None or (words and words[0][0].isupper())
+    if not count or not linked:
+        return end, ""
+    stop = words[count - 1][1]
+    return begin + stop, clause[:stop].strip(' .?"”’')
+
+
+def _name_length(words: Sequence[str]) -> int:
+    """How many of the words are the name of an act; 0 where they begin with none."""
+    telling = [bool(_CASED.match(word) or word.lower() in _KINDS | _ANY) for word in words]
+    if not any(telling):
+        return 0
+    first = telling.index(True)
+    before = {word.lower() for word in words[:first]}
+    if first and (words[first].lower() not in _KINDS or before & STOP_WORDS):
+        return 0  # "of a person in Spain"; but "of the allotment gardens act"
+    last = first
+    for place in range(first + 1, len(words)):
+        if telling[place] or words[place][:1].isdigit():
+            last = place
+        elif words[place].lower() not in _LINKING:
+            break
+    return last + 1
+
+
+def _act_before(text: str, start: int) -> str:
+    """The acronym right before a reference: "TFEU Article 101"; nothing where the text shouts."""
+    if text.isupper():
+        return ""
+    found = _ACRONYM.search(text[max(0, start - 20) : start])
+    return found.group() if found else ""
+
+
+def _fits(act: str, titles: Mapping[str, str]) -> list[str] | None:
+    """The documents that an act's name may stand for; all for "the act", None for another act."""
+    own = [word.lower() for word in re.findall(r"[^\W_]+", act)]
+    own = [word for word in own if word not in STOP_WORDS and word not in _STRUCTURAL]
+    telling = [word for word in own if word not in _ANY]
+    known = {name: _words_of(name, title) for name, title in titles.items()}
+    fitting = [name for name, words in known.items() if words.issuperset(telling)]
+    if fitting or act.lower() in titles:
+        return fitting
+    return list(titles) if set(own) <= (_KINDS | _ANY) - _OTHERWISE_NAMED else None

@@ -1,6 +1,7 @@
 """References to provisions, in questions and in texts: "Art. 5(1)(f)", "point (a) of § 7"."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -26,10 +27,12 @@ _NUMBER = (
     r"\d{1,15}[A-Za-z]{0,2}(?!\w)(?:[.\-–:]\d{1,5}[A-Za-z]?(?!\w)){0,6}"
     r"|(?-i:[IVXLC]{1,7}\b|[A-Z]\b|[ivxl]{2,7}\b|(?<=\s)[a-z](?=\sof\s))"
 )
+CODE = r"\d{1,3}\s(?:C\.?F\.?R\.?|U\.?S\.?C\.?)"
+"""A code of laws in front of a number."""
 _SUBS = r"(?:\s?\([A-Za-z0-9]{1,5}\)){1,8}"
 _KEYED = "|".join(f"(?P<{name}>{form})" for name, form in _KEYS.items())
 _ATOM = re.compile(
-    rf"(?<![\w§])(?:{_KEYED}|(?P<code>\d{{1,3}}\s(?:C\.?F\.?R\.?|U\.?S\.?C\.?)(?:\s§{{1,2}})?))\s*"
+    rf"(?<![\w§])(?:{_KEYED}|(?P<code>{CODE}(?:\s§{{1,2}})?))\s*"
     rf"(?:(?P<number>{_NUMBER})(?P<subs>{_SUBS})?|(?P<bare>{_SUBS}))",
     re.IGNORECASE,
 )
@@ -50,6 +53,30 @@ _LOOSE = re.compile(
 )
 _RANGES = frozenset(("to", "through", "until", "–", "-"))
 _MOST, _DEEPEST = 40, 6
+_WORDS = (
+    r"articles?|arts?\.?|sections?|secs?\.|rules?|regulations?|regs?\.|clauses?|recitals?"
+    r"|annex(?:es)?|schedules?|appendix|chapters?|subchapters?|parts?|titles?|tables?"
+)
+KIND = re.compile(rf"§|\b(?:{_WORDS})(?!\w)", re.IGNORECASE)
+_ACT = (
+    r"(?:(?:Local|Public|Federal)\sLaw|Federal\sDecree[- ]Law)\s(?:No\.\s?)?\(?\d[\d/\-]*\)?"
+    r"(?:\sof\s\d{4})?"
+    r"|(?:Directive|Regulation|Decision)\s(?:\([A-Z]{2,7}\)\s)?(?:No\.?\s)?\d{1,4}/\d{1,4}"
+    r"(?:/[A-Z]{2,7})?"
+    r"|(?:[A-Z][\w’'-]{1,20}\s(?:(?:of|and|on|for)\s)?){1,7}Act(?:\sof)?\s(?:1[6-9]|20)\d\d"
+)
+_CAPITAL = rf"(?!(?i:{_WORDS})\s\W?\d)[A-Z][\w’']*"
+_NAME = rf"{_CAPITAL}(?:\s(?:(?:of|and|for|on)\s(?:the\s)?)?(?:{_CAPITAL}|code\b)){{0,7}}"
+ACTS = re.compile(rf"\b(?:{_ACT})")
+_OF_ACT = re.compile(
+    rf",?\s(?:(?:of|to|in|under)\s(?:the\s)?(?P<act>{_ACT})|of\s(?:the\s)?(?P<name>{_NAME}|code\b)"
+    r"|(?P<short>[A-Z]{3,6})\b)"
+)
+_CODE_NAME = re.compile(r"\d{1,3}\s(?:(?:[A-Z]\.){2,4}|[A-Z]{2,6})(?=\s(?:§|\d)|\s?$)")
+_CODE_CHARS = 12
+COMPOUND = re.compile(r"\d[.\-–:]\d")
+"""A number such as "20-871", which few acts have."""
+ABBREVIATED = {"art": "article", "sec": "section", "reg": "regulation", "annexe": "annex"}
 
 
 class Step(NamedTuple):
@@ -64,8 +91,6 @@ class Reference:
     """A provision that a text points to.
 
     Args:
-        start: Where the reference begins in the text.
-        end: Where it ends.
         steps: From the outermost unit named to the innermost.
         last: For a range, the steps of its end; else nothing.
         here: What of the text's own place it starts from: ``article`` in "of this Article".
@@ -190,3 +215,69 @@ def _further(key: str, before: tuple[Step, ...], more: re.Match[str]) -> tuple[S
     if len(subs) > len(rest) or (same_style and len(subs) == len(rest)):
         keep = 0
     return (*kept, *rest[:keep], *subs)
+
+
+class Elsewhere(NamedTuple):
+    """What a reference is said to lie in, and the span of its words with it.
+
+    Args:
+        act: "Code", "Directive 95/46/EC"; empty where none follows.
+        code: The code in front of it: "29 C.F.R.".
+    """
+
+    act: str
+    code: str
+    start: int
+    end: int
+
+
+def elsewhere(text: str, reference: Reference) -> Elsewhere:
+    """The act and the code that a text gives with a reference."""
+    named = _OF_ACT.match(text, reference.end)
+    act = (named["act"] or named["name"] or named["short"]) if named else ""
+    end = named.end() if named else reference.end
+    start = reference.start
+    code = _CODE_NAME.search(text, max(0, start - _CODE_CHARS), start + _CODE_CHARS)
+    if code is None or not code.start() <= start <= code.end() + 1:
+        return Elsewhere(act, "", start, end)
+    return Elsewhere(act, code.group(), min(start, code.start()), end)
+
+
+class Cited(NamedTuple):
+    """What a label or a reference names, on one scale for all ways to write it.
+
+    Args:
+        kind: ``article``, ``section``; empty where any will do.
+        number: Its numbers from the outermost, joined by bars: ``5|1|a``.
+        act: What it is said to be part of: "the Code"; empty for its own document.
+        code: The code in front of it: "29 C.F.R.".
+    """
+
+    kind: str
+    number: str
+    act: str
+    code: str
+    start: int
+
+
+@lru_cache(maxsize=1 << 15)
+def cited(text: str) -> Cited | None:
+    """The first provision that a text names by a number; None where there is none."""
+    return next(every_cited(text), None)
+
+
+def every_cited(text: str) -> Iterator[Cited]:
+    """The provisions that a text names by their numbers, in order."""
+    for reference in find_references(text):
+        outer = next((step for step in reference.steps if step.key), None)
+        if outer is None:
+            continue
+        said = text[reference.start : reference.end]
+        kinds = [match.group().lower().rstrip(".s") for match in KIND.finditer(said)]
+        kind = outer.key
+        if kind == "provision":
+            kind = kinds[-1] if kinds else "section"
+        kind = "section" if kind == "§" else ABBREVIATED.get(kind, kind)
+        number = "|".join(step.number.replace("–", "-") for step in reference.steps)
+        act, code, start, _ = elsewhere(text, reference)
+        yield Cited(kind, number, act, code, start)

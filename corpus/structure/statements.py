@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from lexloop.corpus.load.document import Document
+from lexloop.corpus.structure.lines import cells
 from lexloop.corpus.structure.markers import list_markers
 from lexloop.corpus.structure.parse import parse
-from lexloop.corpus.structure.tables import cells
 from lexloop.corpus.structure.tree import ITEMS, Kind, Tree
 from lexloop.corpus.text.sentences import sentence_spans
 
@@ -32,7 +32,6 @@ class Statement:
 
     Args:
         start: Where its own words begin, its number included.
-        end: Where they end.
         leads: The spans of the words that it completes, outermost first; of a row those of the
             columns' names.
         label: How a citation names it.
@@ -60,10 +59,6 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
     """The statements of a document in order, in time linear in its length.
 
     Headings and labels are none. A lead-in stands for its list, which comes before its points.
-
-    Args:
-        tree: The document's tree.
-        text: The whole text.
     """
     leads: list[tuple[Span, ...]] = []
     items: dict[int, set[int]] = {}
@@ -83,7 +78,8 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
         else:
             lead = None
             leads.append(())
-        if lead is not None and not _defines_all(tree, place):
+        # nobody asks for all the definitions of a list at once
+        if lead is not None and any(tree.units[p].kind != "definition" for p in items[place]):
             spans = leads[-1][:-1]
             lead_words = " ".join(unnumbered(text[slice(*span)]) for span in spans)
             points = len(items[place])
@@ -105,11 +101,6 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
                 else unnumbered(text[start:end])
             )
             yield Statement(start, end, spans, unit.label, lead_words, own)
-
-
-def _defines_all(tree: Tree, place: int) -> bool:
-    """Whether a list is one of definitions: nobody asks for them all at once."""
-    return all(tree.units[child].kind == "definition" for child in tree.items(place))
 
 
 def _heading(tree: Tree, place: int) -> str:
@@ -138,13 +129,7 @@ def statements_in_text(text: str) -> list[Statement]:
 
 
 def sentence_before(tree: Tree, text: str, place: int) -> Statement | None:
-    """The last sentence of what stands before a unit in the one it lies in; None where none does.
-
-    Args:
-        tree: The document's tree.
-        text: The whole text.
-        place: The unit's.
-    """
+    """The last sentence before a unit in what it lies in; None where there is none."""
     parent = tree.units[place].parent
     siblings = tree.children(parent)
     at = siblings.index(place)
@@ -187,10 +172,7 @@ def _own_sentences(tree: Tree, place: int, text: str) -> list[Span]:
 def _is_label(words: str, kind: Kind, alone: bool) -> bool:
     """Whether words name a topic and state nothing: "Bias audit.", "(a) General requirements.".
 
-    Args:
-        words: A sentence of a unit's own words.
-        kind: The unit's kind.
-        alone: Whether the unit has no other words, in this sentence or below.
+    They are a sentence of a unit; it may have no other words, in this sentence or below.
     """
     if kind == "row" or (alone and kind in ITEMS):
         return False

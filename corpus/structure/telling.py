@@ -1,35 +1,147 @@
-"""What code says of a document's structure: numbers that are not there, counts, lists of parts."""
+"""What code says of a document's structure: counts, lists of parts, numbers that are not there."""
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from lexloop.corpus.structure.places import Missing
 from lexloop.corpus.structure.references import steps_of
-from lexloop.corpus.structure.tree import Tree, Unit
+from lexloop.corpus.structure.tree import Missing, Tree, Unit
 from lexloop.corpus.text.sentences import sentence_spans
 
-MOST_LINES = 100
+_MOST_LINES = 100
 _ITEMS = {"paragraph": ("paragraph",), "point": ("point", "definition")}
-_PLURALS = {"annex": "annexes", "appendix": "appendices", "§": "sections"}
+_PLURALS = {"annex": "annexes", "appendix": "appendices"}
+_WORDS = (
+    *("article", "section", "rule", "clause", "regulation", "chapter", "part", "title", "annex"),
+    *("schedule", "appendix", "recital", "table", "paragraph", "point"),
+)
+_NOUNS = {_PLURALS.get(word, f"{word}s"): word for word in _WORDS}
+_CERTAIN = frozenset(("article", "chapter", "annex", "schedule", "recital", "appendix"))
+"""Nothing but a unit of a document is called so."""
+SMALL = frozenset(("paragraph", "point"))
+"""Whoever asks which these are wants their words."""
+_FILLER = frozenset(
+    """a all and any are can could do does document file from give has have here how i in is it its
+    law many me name number of please show tell text that the there this to us we what what's
+    whats which with you list contain contains containing made up consist consists belong belongs
+    comprise comprises divided structured organised organized arranged built structure outline
+    table contents toc overview layout headings titles
+    act regulation directive contract agreement policy standard rule code""".split()
+)
+_BUILT = frozenset(
+    "divided structured organised organized arranged built structure outline toc layout".split()
+)
+_ENDS = {"last": -1, "final": -1, "first": 0}
+SAYING = frozenset(
+    "about cover covers does provide provides require requires say says state states".split()
+)
+"""Asked of the last article, these want its words."""
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A line, and the places of the units whose headings show that it is so."""
 
     text: str
     places: tuple[int, ...] = ()
 
 
+class Structural(NamedTuple):
+    """What is asked of a document's structure.
+
+    Args:
+        word: Of the units asked for, such as ``chapter``; nothing for the structure as a whole.
+        counted: Whether their number is asked.
+        end: 0 for the first of them, -1 for the last; None for all.
+    """
+
+    word: str
+    counted: bool = False
+    end: int | None = None
+
+
+def may_be_structural(question: str) -> bool:
+    """Whether a question names units of a document or its structure at all."""
+    words = set(re.findall(r"[a-z]+", question.lower()))
+    return not words.isdisjoint((*_NOUNS, *_WORDS, *_BUILT, "contents"))
+
+
+def read_structural(rest: Sequence[str], telling: frozenset[str]) -> Structural | None:
+    """What a question asks of the structure; None where it asks of anything else.
+
+    Args:
+        rest: Its words in small letters, without references.
+        telling: The words that name the documents.
+    """
+    words = [word for word in rest if word not in telling or word in _NOUNS]
+    nouns = [word for word in words if word in _NOUNS]
+    ends = [_ENDS[word] for word in words if word in _ENDS]
+    ones = [word for word in words if word in _WORDS]
+    asking = _FILLER | SAYING if ends else _FILLER
+    if set(words) - asking - _NOUNS.keys() - _ENDS.keys() - {*_WORDS}:
+        return None
+    if len(ends) == 1 and len(ones) == 1 and not nouns:
+        return Structural(ones[0], end=ends[0])
+    if len(set(nouns)) == 1 and not ends:
+        return Structural(_NOUNS[nouns[0]], counted="many" in words or "number" in words)
+    built = _BUILT & set(words) or {"table", "contents"} <= set(words)
+    return Structural("") if built and not ends else None
+
+
+def told(asked: Structural, tree: Tree, document: str, within: int = -1) -> Iterator[Line]:
+    """The answer of one document, or of the part ``within`` it.
+
+    Nothing where the question can mean something else of it.
+    """
+    whole = tree.units[within].label if within >= 0 else document
+    if not asked.word:
+        yield from _built(tree, whole, within)
+        return
+    found = members(tree, asked.word, within)
+    if not found:
+        if asked.word in _CERTAIN:
+            yield Line(f"{whole} has no {_plural(asked.word)}.{_instead(tree, asked.word, within)}")
+        return
+    if asked.end is not None:
+        which, place = "first" if asked.end == 0 else "last", found[asked.end]
+        said = f"The {which} {asked.word} of {whole} is {entitled(tree.units[place])}."
+        yield Line(said, (place,))
+        return
+    first, last = tree.units[found[0]], tree.units[found[-1]]
+    count = counted(asked.word, len(found))
+    if asked.counted:
+        span = f"{first.label} to {last.label}" if len(found) > 1 else entitled(first)
+        yield Line(f"{whole} has {count}: {span}.", tuple(dict.fromkeys((found[0], found[-1]))))
+        return
+    yield Line(f"{whole} has {count}:")
+    yield from _listed(tree, found)
+
+
+def _built(tree: Tree, whole: str, within: int) -> Iterator[Line]:
+    """How many units of each kind there are, and the parts with the provisions they hold."""
+    every = {word: members(tree, word, within) for word in _WORDS if word not in SMALL | {"table"}}
+    counts = sorted(((w, found) for w, found in every.items() if found), key=lambda c: c[1][0])
+    said = [counted(word, len(found)) for word, found in counts]
+    if said:
+        listed = " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
+        yield Line(f"{whole} has {listed}.", tuple(found[0] for _, found in counts))
+    yield from outline(tree, within, parts_alone=True)
+
+
+def _instead(tree: Tree, word: str, within: int) -> str:
+    for other in ("article", "section", "clause", "regulation", "rule"):
+        if other != word and (found := members(tree, other, within)):
+            return f" It has {counted(other, len(found))}."
+    return ""
+
+
 def entitled(unit: Unit) -> str:
     """A unit's label with its heading: "Article 17 — Right to erasure"."""
-    own = unit.heading if unit.kind not in ("definition", "row") else ""
+    own = " ".join(unit.heading.split()) if unit.kind not in ("definition", "row") else ""
     if own and not unit.number:
-        return " ".join(own.split())
-    if not unit.label or not own or own in unit.label:
+        return own
+    if not unit.label or not own or unit.heading in unit.label:
         return unit.label or own
-    return f"{unit.label} — {' '.join(own.split())}"
+    return f"{unit.label} — {own}"
 
 
 def heading_span(tree: Tree, place: int, text: str) -> tuple[int, int]:
@@ -46,71 +158,34 @@ def heading_span(tree: Tree, place: int, text: str) -> tuple[int, int]:
 def word_of(label: str) -> str:
     """The word of the innermost numbered unit that a label names: ``section`` for "§ 5(1)"."""
     last = label.rsplit(", ", 1)[-1]
-    return "§" if last.startswith("§") else last.split(" ", 1)[0].lower()
+    return "section" if last.startswith("§") else last.split(" ", 1)[0].lower()
 
 
-def plural(word: str) -> str:
-    """The plural of a unit's word."""
+def _plural(word: str) -> str:
     return _PLURALS.get(word, f"{word}s")
-
-
-def missing_line(tree: Tree, missing: Missing, document: str, written: str) -> Line:
-    """That a number is not there, and what is there instead.
-
-    Args:
-        tree: The document's tree.
-        missing: What is not there.
-        document: Its name.
-        written: How the question has it.
-    """
-    units = tree.units
-    within = units[missing.within] if missing.within >= 0 else None
-    first, last = units[missing.first], units[missing.last]
-    if within is None or _named_whole(missing, within):
-        wanted = _outermost(missing, last if missing.last >= 0 else within, written)
-    else:
-        wanted = f"{within.label}{_step(missing, tree)}"
-    said = f"There is no {wanted} in {document}"
-    if within is not None and missing.first < 0:
-        return Line(f"{said}: {within.label} has no numbered parts.", (missing.within,))
-    if first is last:
-        return Line(f"{said}, only {first.label}.", (missing.first,))
-    whose = f"{within.label} runs" if within else f"its {plural(word_of(last.label))} run"
-    ends = [_below(within.label, u.label) if within else u.label for u in (first, last)]
-    return Line(f"{said}: {whose} from {ends[0]} to {ends[1]}.", (missing.first, missing.last))
-
-
-def _named_whole(missing: Missing, within: Unit) -> bool:
-    """Whether a number such as 2.9 names by itself what is missing within clause 2."""
-    own = steps_of(within.label)
-    return bool(own) and own[-1].number != missing.wanted[len(own) - 1].number
 
 
 def counted(word: str, count: int) -> str:
     """How many there are: "1 annex", "99 articles"."""
-    return f"{count} {plural(word) if count != 1 else word}"
+    return f"{count} {_plural(word) if count != 1 else word}"
 
 
 def outline(tree: Tree, place: int, parts_alone: bool = False) -> Iterator[Line]:
-    """What a part holds: its own heading, then those of its parts and provisions.
+    """What a part holds, or at -1 the document: its heading, then those of parts and provisions.
 
-    Args:
-        tree: The document's tree.
-        place: The part's place; -1 for the whole document.
-        parts_alone: Whether provisions in parts are but named by the first and the last of them.
+    With ``parts_alone`` provisions in parts are but named by the first and the last of them.
     """
     if place >= 0:
         yield Line(f"{entitled(tree.units[place])}:", (place,))
-    inside = _inside(tree, place)
-    grouping = [p for p in inside if tree.units[p].kind in ("part", "annex")]
-    parts = [p for p in grouping if _is_listed(tree, p)]
+    inside = [p for p in _inside(tree, place) if _is_listed(tree, p)]
+    parts = [p for p in inside if tree.units[p].kind in ("part", "annex")]
     if not (parts_alone and parts):
-        yield from listed(tree, [p for p in inside if _is_listed(tree, p)])
+        yield from _listed(tree, inside)
         return
-    for part in parts[:MOST_LINES]:
-        held = [p for p in tree.below(part) if tree.units[p].kind == "provision"]
-        held = [p for p in held if tree.units[p].number]
-        ends = list(dict.fromkeys(tree.units[p].label for p in (held[:1] + held[-1:])))
+    for part in parts[:_MOST_LINES]:
+        held = [u for u in map(tree.units.__getitem__, tree.below(part)) if u.kind == "provision"]
+        labels = [unit.label for unit in held if unit.number]
+        ends = list(dict.fromkeys(labels[:1] + labels[-1:]))
         said = f": {' to '.join(ends)}" if ends else ""
         yield Line(f"{entitled(tree.units[part])}{said}", (part,))
 
@@ -121,23 +196,19 @@ def groups(tree: Tree, place: int) -> bool:
     return tree.units[place].kind == "part" and any(_is_listed(tree, p) for p in inside)
 
 
-def listed(tree: Tree, places: Sequence[int]) -> Iterator[Line]:
+def _listed(tree: Tree, places: Sequence[int]) -> Iterator[Line]:
     """Units by label and heading, a line each; of very many the first."""
-    for place in places[:MOST_LINES]:
+    for place in places[:_MOST_LINES]:
         yield Line(entitled(tree.units[place]), (place,))
-    if len(places) > MOST_LINES:
+    if len(places) > _MOST_LINES:
         last = tree.units[places[-1]].label
-        yield Line(f"{len(places) - MOST_LINES} more are left out, up to {last}.", (places[-1],))
+        yield Line(f"{len(places) - _MOST_LINES} more are left out, up to {last}.", (places[-1],))
 
 
 def members(tree: Tree, word: str, within: int = -1) -> list[int]:
     """The places of the units that a word names: all articles, the sections of a chapter.
 
-    Args:
-        tree: The document's tree.
-        word: Such as ``article``.
-        within: The place of the part that they lie in; -1 for the document, which is not asked for
-            its paragraphs and points.
+    At -1 they are those of the whole document, which is not asked for its paragraphs and points.
     """
     if kinds := _ITEMS.get(word):
         inside = tree.children(within) if within >= 0 else ()
@@ -146,7 +217,8 @@ def members(tree: Tree, word: str, within: int = -1) -> list[int]:
     end = -1
     for place in _inside(tree, within):
         unit = tree.units[place]
-        if unit.start < end or not _is_called(unit, word):
+        counts = unit.kind in ("part", "annex", "provision", "recital", "table") and unit.number
+        if unit.start < end or not counts or word_of(unit.label) != word:
             continue
         annexed = any(tree.units[p].kind == "annex" for p in tree.above(place))
         if within < 0 and annexed and unit.kind != "table":
@@ -160,13 +232,6 @@ def _inside(tree: Tree, place: int) -> Sequence[int]:
     return tree.below(place) if place >= 0 else range(len(tree))
 
 
-def _is_called(unit: Unit, word: str) -> bool:
-    if not unit.number or unit.kind not in ("part", "annex", "provision", "recital", "table"):
-        return False
-    own = word_of(unit.label)
-    return own == word or (word == "section" and own == "§")
-
-
 def _is_listed(tree: Tree, place: int) -> bool:
     unit = tree.units[place]
     if unit.kind not in ("part", "annex", "provision") or not (unit.number or unit.heading):
@@ -178,14 +243,38 @@ def _is_listed(tree: Tree, place: int) -> bool:
     )
 
 
+def missing_line(tree: Tree, missing: Missing, document: str, written: str) -> Line:
+    """That a number, as the question has it written, is not there, and what is there instead."""
+    units = tree.units
+    within = units[missing.within] if missing.within >= 0 else None
+    first, last = units[missing.first], units[missing.last]
+    if within is None or _named_whole(missing, within):
+        wanted = _outermost(missing, last if missing.last >= 0 else within, written)
+    else:
+        wanted = f"{within.label}{_step(missing, tree)}"
+    said = f"There is no {wanted} in {document}"
+    if within is not None and missing.first < 0:
+        return Line(f"{said}: {within.label} has no numbered parts.", (missing.within,))
+    if first is last:
+        return Line(f"{said}, only {first.label}.", (missing.first,))
+    whose = f"{within.label} runs" if within else f"its {_plural(word_of(last.label))} run"
+    ends = [_below(within.label, u.label) if within else u.label for u in (first, last)]
+    return Line(f"{said}: {whose} from {ends[0]} to {ends[1]}.", (missing.first, missing.last))
+
+
+def _named_whole(missing: Missing, within: Unit) -> bool:
+    """Whether a number such as 2.9 names by itself what is missing within clause 2."""
+    own = steps_of(within.label)
+    return bool(own) and own[-1].number != missing.wanted[len(own) - 1].number
+
+
 def _step(missing: Missing, tree: Tree) -> str:
     """The step that is not there, as a label has it."""
-    depth = len(steps_of(tree.units[missing.within].label))
-    step = missing.wanted[min(depth, len(missing.wanted) - 1)]
+    outer = tree.units[missing.within].label
+    step = missing.wanted[min(len(steps_of(outer)), len(missing.wanted) - 1)]
     if step.key and missing.first >= 0:
         return f", {step.key.capitalize()} {step.number}"
     label = tree.units[missing.first].label if missing.first >= 0 else ""
-    outer = tree.units[missing.within].label
     joint = re.match(r", \w+ |\.", label[len(outer) :]) if label.startswith(outer) else None
     return f"{joint.group()}{step.number}" if joint else f"({step.number})"
 

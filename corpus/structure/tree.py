@@ -1,14 +1,17 @@
 """The tree of a document: its parts, provisions, paragraphs, points, definitions and tables."""
 
 import json
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass, field
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Self
+from itertools import islice
+from typing import Literal, Self
 
-if TYPE_CHECKING:
-    from lexloop.corpus.structure.places import Places
+from lexloop.corpus.structure.markers import roman_value
+from lexloop.corpus.structure.references import Reference, Step, steps_of
+from lexloop.corpus.text.tokens import tokenize
 
 Kind = Literal[
     "part",  # title, part, chapter, division: groups provisions
@@ -31,6 +34,9 @@ ITEMS = frozenset({"paragraph", "point", "definition"})
 """What a list is made of."""
 LEADS = (":", "—", "–", ":-")
 """How the words end that a list's items complete."""
+_ANNEXES = ("annex", "schedule", "appendix")
+_MOST = 200
+_OR = re.compile(r",?\s+or\s+|\s*[,/]\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +44,8 @@ class Unit:
     """One node of the tree.
 
     Args:
-        kind: What it is.
         number: As the document writes it, without brackets: ``5``, ``a``, ``III``, ``4.2``; the key
             of a row, the term of a definition.
-        heading: Its own heading, without the number.
         label: How a citation names it: ``Article 5(1)(a)``. Units without a number of their own
             have the label of what they lie in.
         start: Where it begins in the document's text, in code points.
@@ -61,6 +65,22 @@ class Unit:
 
 
 @dataclass(frozen=True)
+class Missing:
+    """A provision that is not there.
+
+    Args:
+        within: The place of the innermost unit on the way that is there; -1 where there is none.
+        first: The place of the first of its siblings that are there; -1 where there are none.
+        last: The place of the last of them.
+    """
+
+    wanted: tuple[Step, ...]
+    within: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
 class Tree:
     """All units of one document in the order in which they begin, parents before children.
 
@@ -71,11 +91,6 @@ class Tree:
 
     units: tuple[Unit, ...] = ()
     problems: tuple[str, ...] = ()
-    _children: dict[int, list[int]] = field(default_factory=dict, compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        for place, unit in enumerate(self.units):
-            self._children.setdefault(unit.parent, []).append(place)
 
     def __len__(self) -> int:
         return len(self.units)
@@ -134,17 +149,113 @@ class Tree:
             self.units[child].kind in ITEMS for child in self.children(place)
         )
 
-    @cached_property
-    def found_by(self) -> "Places":
-        """Finds its units by their numbers; made once, however many questions are asked."""
-        from lexloop.corpus.structure.places import Places
+    def find(self, reference: Reference, at: int = -1) -> list[int]:
+        """The places that a reference names; nothing where one of them is not there.
 
-        tree: Any = self  # pyright sees this module by two names
-        return Places(tree)
+        ``at`` is the place of the unit whose text refers; -1 for a question.
+        """
+        first = self._from(reference.steps, at)
+        last = self._from(reference.last, at) if reference.last else first
+        if first is None or last is None or last < first:
+            return []
+        if last == first:
+            return [first]
+        units, parent = self.units, self.units[first].parent
+        between: Iterable[int]
+        if units[last].parent == parent:
+            siblings = self.children(parent)
+            between = siblings[bisect_left(siblings, first) : bisect_right(siblings, last)]
+        else:  # a range of articles may run over chapters
+            kind = units[first].kind
+            between = (p for p in range(first, last + 1) if units[p].kind == kind)
+        return [*islice((p for p in between if units[p].number), _MOST)]
+
+    def ending(self, reference: Reference) -> list[int]:
+        """The places of the units whose own steps end with those of a reference.
+
+        Where chapters are numbered anew in each title, "chapter II" may be several.
+        """
+        wanted = _key(reference.steps)
+        ends = (p for key, p in self._numbered.items() if key[1:][-len(wanted) :] == wanted)
+        return [*islice(ends, _MOST)] if wanted[0][0] else []
+
+    def missing(self, reference: Reference) -> Missing | None:
+        """What is there in place of a provision that is not; None where it is, or names none.
+
+        A reference of a kind that the document does not have names nothing in it.
+        """
+        for steps in filter(None, (reference.steps, reference.last)):
+            if self._place(steps) is None:
+                return self._nearest(steps)
+        return None
+
+    def _nearest(self, steps: tuple[Step, ...]) -> Missing | None:
+        whole, dot, _ = steps[0].number.rpartition(".")
+        paths = [steps[:length] for length in range(len(steps) - 1, 0, -1)]
+        if dot:  # of "2.9", clause 2 is there
+            paths.append((Step(steps[0].key, whole),))
+        within = next((p for path in paths if (p := self._place(path)) is not None), None)
+        if within is None:
+            roots = self._roots.get(steps[0].key, [])
+            found = [p for p in roots if ("." in self.units[p].number) == bool(dot)] or roots
+            return Missing(steps, -1, found[0], found[-1]) if found else None
+        inside = self.children(within)
+        if not any(self.units[p].number for p in inside):
+            # an unnumbered paragraph leads into the list
+            inside = [p for c in inside for p in self.children(c)]
+        found = [p for p in inside if self.units[p].number] or [-1]
+        return Missing(steps, within, found[0], found[-1])
+
+    def _from(self, steps: tuple[Step, ...], at: int) -> int | None:
+        """The place that steps lead to: "paragraph 1" starts from the nearest unit that has one."""
+        if steps[0].key or at < 0:
+            return self._place(steps)
+        bases = (steps_of(self.units[p].label) for p in (at, *self.above(at)))
+        found = (self._place((*base, *steps)) for base in bases if base)
+        return next((place for place in found if place is not None), None)
+
+    def _place(self, steps: Sequence[Step]) -> int | None:
+        return self._numbered.get(_key(steps))
+
+    @cached_property
+    def keys(self) -> dict[str, int]:
+        """What ``key_of`` and ``keys_of_term`` make of each unit -> the first such unit's place."""
+        found = {json.dumps(key): place for key, place in self._numbered.items()}
+        for place, unit in enumerate(self.units):
+            if unit.kind == "definition":
+                for key in keys_of_term(unit.heading):
+                    found.setdefault(key, place)
+        return found
+
+    @cached_property
+    def _numbered(self) -> dict[tuple[tuple[str, str], ...], int]:
+        """By their steps, on one scale, the units that have a number; of several the first."""
+        found: dict[tuple[tuple[str, str], ...], int] = {}
+        for place, unit in enumerate(self.units):
+            if unit.number and (steps := steps_of(unit.label)):
+                found.setdefault(_key(steps), place)
+        return found
+
+    @cached_property
+    def _roots(self) -> dict[str, list[int]]:
+        """By keyword the places of the outermost units that it names, in order."""
+        found: dict[str, list[int]] = {}
+        for key, place in self._numbered.items():
+            part = self.units[place].kind == "part"
+            if len(key) == 1 or part or (len(key) == 2 and key[0][0] in _ANNEXES):
+                found.setdefault(key[-1][0], []).append(place)
+        return {key: sorted(places) for key, places in found.items()}
 
     @cached_property
     def _starts(self) -> list[int]:
         return [unit.start for unit in self.units]
+
+    @cached_property
+    def _children(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for place, unit in enumerate(self.units):
+            found.setdefault(unit.parent, []).append(place)
+        return found
 
     @cached_property
     def labels(self) -> dict[str, int]:
@@ -168,3 +279,24 @@ class Tree:
         """The tree that ``to_json`` wrote."""
         held = json.loads(stored)
         return cls(tuple(Unit(*row) for row in held["units"]), tuple(held["problems"]))
+
+
+def key_of(steps: Sequence[Step]) -> str:
+    """One text for all ways to write the same steps: chapter 3 is chapter III."""
+    return json.dumps(_key(steps))
+
+
+def keys_of_term(term: str) -> list[str]:
+    """One text for all forms of a term, and one for each of those that "or" joins."""
+    forms = [term, *(_OR.split(term) if _OR.search(term) else [])]
+    stems = (tokenize(form) for form in forms)
+    return list(dict.fromkeys(json.dumps({"defines": found}) for found in stems if found))
+
+
+def _key(steps: Sequence[Step]) -> tuple[tuple[str, str], ...]:
+    return tuple((step.key, _number(step)) for step in steps)
+
+
+def _number(step: Step) -> str:
+    roman = roman_value(step.number) if step.key not in ("", "provision", "table") else 0
+    return str(roman) if roman else step.number

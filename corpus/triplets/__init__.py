@@ -1,1 +1,5 @@
-"""Relations read off legal text: by rules that know no particular law, or by a model."""
+"""The relations that statements state: who must do what, what a term means, what refers to what.
+
+``rules`` extracts them, or ``model``; ``predicates`` names them and says how each reads;
+``phrases`` gives the keys under which two mentions of a thing are one.
+"""

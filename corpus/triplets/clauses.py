@@ -73,6 +73,7 @@ _ANTECEDENT = re.compile(
     r"(?:[A-Z][\w'’-]*(?:\s+(?=[A-Z]))?){1,6})"
 )
 _REACH = 400
+_PREDICATES: tuple[Predicate, ...] = ("prohibits", "permits", "requires")
 
 
 @dataclass(frozen=True)
@@ -98,21 +99,14 @@ def clauses(body: str) -> Iterator[Clause]:
             subject, negated = _subject(body, modal.start())
         if not subject:
             continue
-        kind = next(name for name in _PREDICATES if modal[name])
+        kind: Predicate = next(name for name in _PREDICATES if modal[name])
         if (negated and kind == "prohibits") or (modal["unable"] and _SPEAKER.match(subject)):
             continue
-        predicate: Predicate = "prohibits" if negated else _PREDICATES[kind]
+        predicate: Predicate = "prohibits" if negated else kind
         yield Clause(predicate, subject, _action(body, modal.end()), modal.start(), modal.end())
         found += 1
         if found == 3:
             return
-
-
-_PREDICATES: dict[str, Predicate] = {
-    "prohibits": "prohibits",
-    "permits": "permits",
-    "requires": "requires",
-}
 
 
 def _action(body: str, start: int) -> str:

@@ -1,13 +1,12 @@
-"""What a term means, includes or leaves out."""
+"""What a term means, includes or leaves out, and what an acronym stands for."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from lexloop.corpus.triplets.aliases import find_aliases
 from lexloop.corpus.triplets.clauses import plain_noun
-from lexloop.corpus.triplets.phrases import noun_phrase, readable
+from lexloop.corpus.triplets.phrases import noun_phrase, readable, singular
 from lexloop.corpus.triplets.predicates import Predicate
 
 _QUOTED = (
@@ -45,6 +44,14 @@ _NO_TERM = re.compile(
     r"\b(?:this|that|it|they|which|who|what|shall|must|may|will|also|not)\b", re.I
 )
 _MOST_NAMED = 5
+_INTRODUCED = re.compile(
+    r"""(?:\(\s*(?:the\s+|an?\s+)?["“]?|["”]\s+or\s+(?:an?\s+)?["“])
+        (?P<acronym>[A-Z][A-Za-z]{0,8}[A-Z])s?["”]?\s*(?:\)|,|or\b|means\b|shall\b)""",
+    re.VERBOSE,
+)
+_SMALL_WORDS = frozenset({"a", "an", "and", "for", "in", "of", "on", "or", "the", "to"})
+_WORD = re.compile(r"[^\W\d_][\w.’']*")
+_LOOK_BACK = 120
 
 
 @dataclass(frozen=True)
@@ -78,8 +85,7 @@ def find_definition(body: str) -> Definition | None:
 def named_so(text: str) -> Iterator[tuple[str, str]]:
     """Terms that a text names what it has just said by: "the seller of the boat (the “Seller”)".
 
-    Returns:
-        Term and what it stands for; an acronym is no term.
+    An acronym is no term.
     """
     for match in islice(_NAMED_SO.finditer(text), _MOST_NAMED):
         if not find_aliases(match.group()):
@@ -90,3 +96,44 @@ def _relation(match: re.Match[str]) -> Predicate:
     if match["excludes"]:
         return "excludes"
     return "includes" if match["includes"] else "defines"
+
+
+def find_aliases(text: str) -> dict[str, str]:
+    """Acronym -> what it stands for where first introduced, by the initials of the words before it.
+
+    In a whole document an acronym that is introduced once serves everywhere.
+    """
+    aliases: dict[str, str] = {}
+    for match in _INTRODUCED.finditer(text):
+        acronym = match["acronym"]
+        long_form = _spelled_by(acronym, text[max(0, match.start() - _LOOK_BACK) : match.start()])
+        if long_form:
+            aliases.setdefault(acronym, long_form)
+    return aliases
+
+
+def _spelled_by(acronym: str, before: str) -> str | None:
+    """The words at the end of ``before`` whose initials, small words aside, spell ``acronym``."""
+    words = list(_WORD.finditer(before))
+    for skipped in (_SMALL_WORDS, frozenset[str]()):
+        letters = acronym.lower()
+        for word in reversed(words):
+            if word.group().lower() in skipped:
+                continue
+            if word.group()[0].lower() != letters[-1]:
+                break
+            letters = letters[:-1]
+            if not letters:
+                return _tidy(before[word.start() :])
+    return None
+
+
+def _tidy(phrase: str) -> str | None:
+    phrase = readable(phrase)
+    if re.search(r"[.;:()]\s|[.;:(]$", phrase):
+        return None
+    head, _, last = phrase.rpartition(" ")
+    last = last if last[:1].isupper() else singular(last)
+    phrase = f"{head} {last}".strip()
+    first, _, rest = phrase.partition(" ")
+    return phrase if not rest or rest != rest.lower() else f"{first.lower()} {rest}"

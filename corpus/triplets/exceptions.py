@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from lexloop.corpus.structure.tree import LEADS
 from lexloop.corpus.triplets.clauses import plain_noun
@@ -28,7 +27,7 @@ _NOT_APPLY = re.compile(
     r"\b(?P<not>(?:(?:do|does|shall|will)\s+not\s+)apply|(?:is|are)\s+not\s+applicable)\s+"
     r"(?:to|in\s+respect\s+of|in\s+relation\s+to)\s+(?P<what>[^;:]{2,300})"
 )
-_DISAPPLIED = re.compile(
+DISAPPLIED = re.compile(
     r"\b(?:(?:do|does|shall|will)\s+not\s+apply|(?:is|are)\s+not\s+applicable)\b(?!\s+unless)"
 )
 _CIRCUMSTANCE = re.compile(r",?\s+(?=(?:if|where|when|in|insofar|during|as\s+long)\b)")
@@ -53,14 +52,6 @@ _VERB_BETWEEN = re.compile(r"\b(?:is|are|was|were|has|have|shall|must|may|which|
 _PRONOUN = re.compile(r"(?:it|he|she|they|this|that|these|who|which|there|each)\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class Exemption:
-    """What takes something out of a rule; the rule is the text before ``start``."""
-
-    condition: str
-    start: int
-
-
 def find_unlawful(body: str) -> tuple[str, str, int] | None:
     """Actor, action and the action's end of "it is unlawful for X to do Y"."""
     match = _UNLAWFUL.search(body)
@@ -72,24 +63,20 @@ def find_unlawful(body: str) -> tuple[str, str, int] | None:
     return plain_noun(match["actor"]), action, match.start("action") + len(action)
 
 
-def find_exemption(body: str) -> Exemption | None:
-    """The condition after "unless", "except" or "provided that"."""
+def find_exemption(body: str) -> tuple[str, int] | None:
+    """The condition after "unless", "except" or "provided that", and where the rule ends."""
     match = _CONDITION.search(body)
     if not match or match["condition"].rstrip().endswith(":"):
         return None
-    return Exemption(readable(match["condition"]), match.start())
+    return readable(match["condition"]), match.start()
 
 
 def rules_before(
     body: str, end: int, targets: Sequence[Target], this: Mapping[str, str]
 ) -> list[str]:
-    """The rules that are the subject of what begins at an offset; provisions by their labels.
+    """The rules that a predicate such as "shall not apply" is said of; provisions by their labels.
 
-    Args:
-        body: One sentence or list item.
-        end: Where the predicate begins: "shall not apply".
-        targets: The provisions of the same document that the sentence names.
-        this: What "this section" and the like stand for.
+    It begins at ``end``. ``this`` has what "this section" and the like stand for.
     """
     begin = max(body.rfind(mark, 0, end) for mark in (";", ":", ". ")) + 1
     clause = body[begin:end].lower()
@@ -98,23 +85,17 @@ def rules_before(
         return own
     last = max((target.end for target in targets if target.end <= end), default=-1)
     if last < begin or _VERB_BETWEEN.search(body, last, end):
-        return [rule] if (rule := _rule_named(body[:end])) else []
+        segment = re.split(r"[,;:]\s+", body[:end])[-1].strip()
+        segment = re.sub(r"(?<!\s)\s+(?:shall|will|also|only|does|do)$", "", segment)
+        return list(filter(None, [noun_phrase(plain_noun(segment))]))
     named = [t for t in targets if begin <= t.start and t.end <= end]
     return list(dict.fromkeys(target.name for target in named))
-
-
-def find_disapplied(body: str) -> int:
-    """Where "shall not apply" begins; -1 where it does not stand."""
-    found = _DISAPPLIED.search(body)
-    return found.start() if found else -1
 
 
 def scope_statements(body: str, named: Callable[[int], Sequence[str]]) -> Iterator[Statement]:
     """Who or what a rule applies to, and who or when it does not apply to.
 
-    Args:
-        body: One sentence or list item; of a lead-in, its items say the rest.
-        named: From an offset to the rules that what begins there is said of.
+    ``named`` leads from an offset to the rules that what begins there is said of.
     """
     for pattern, predicate in ((_NOT_APPLY, "exception_to"), (_APPLY, "applies_to")):
         match = pattern.search(body)
@@ -130,26 +111,15 @@ def scope_statements(body: str, named: Callable[[int], Sequence[str]]) -> Iterat
                 yield Statement(what, "exception_to", subject)
             elif subject:
                 yield Statement(subject, "applies_to", what)
-    disapplied = _DISAPPLIED.search(body)
+    disapplied = DISAPPLIED.search(body)
     when = _CIRCUMSTANCE.match(body, disapplied.end()) if disapplied else None
     if disapplied and when and not body.endswith(LEADS):
         for label in named(disapplied.start()):
             yield Statement(readable(body[when.end() :]), "exception_to", label)
 
 
-def _rule_named(before: str) -> str:
-    segment = re.split(r"[,;:]\s+", before)[-1].strip()
-    segment = re.sub(r"(?<!\s)\s+(?:shall|will|also|only|does|do)$", "", segment)
-    return noun_phrase(plain_noun(segment))
-
-
 def override_statements(body: str, targets: Sequence[Target]) -> Iterator[Statement]:
-    """X as an exception to R, for "Notwithstanding R, X".
-
-    Args:
-        body: One sentence or list item.
-        targets: The provisions of the same document that it names.
-    """
+    """X as an exception to R, for "Notwithstanding R, X"."""
     match = _NOTWITHSTANDING.search(body)
     if not match:
         return
@@ -162,19 +132,20 @@ def override_statements(body: str, targets: Sequence[Target]) -> Iterator[Statem
         yield Statement(readable(main), "exception_to", rule)
 
 
-def find_penalties(body: str) -> Iterator[tuple[str, str, int]]:
+def find_penalty(body: str) -> tuple[str, str, int] | None:
     """What conduct is liable for, guilty of or punished with: the penalty, the conduct, its end.
 
     The conduct is empty where it is a mere pronoun.
     """
     match = _LIABLE.search(body)
     if not match:
-        return
+        return None
     penalty = match["penalty"]
     end = _PENALTY_END.search(penalty)
     penalty = noun_phrase(penalty[: end.start()] if end else penalty)
     conduct = noun_phrase(
         re.sub(r"^.*?[;:]\s+|^(?:In|Under|For)\s[^,]*,\s+", "", body[: match.start()])
     )
-    if conduct and _PENALTY.search(penalty):
-        yield penalty, "" if _PRONOUN.match(conduct) else conduct, match.start()
+    if not (conduct and _PENALTY.search(penalty)):
+        return None
+    return penalty, "" if _PRONOUN.match(conduct) else conduct, match.start()

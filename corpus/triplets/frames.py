@@ -1,14 +1,16 @@
-"""What a lead-in says of its list items: "An issuer must:" makes each item a duty of the issuer."""
+"""Statements with their lead-ins: "An issuer must:" makes each item a duty of the issuer."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lexloop.corpus.triplets.clauses import Clause, clauses
+from lexloop.corpus.structure.statements import Span, statements, unnumbered
+from lexloop.corpus.structure.tree import Tree
+from lexloop.corpus.triplets.clauses import clauses
 from lexloop.corpus.triplets.definitions import find_definition
 from lexloop.corpus.triplets.exceptions import find_unlawful
 from lexloop.corpus.triplets.phrases import PHRASE_CHARS, noun_phrase, readable
 from lexloop.corpus.triplets.predicates import Predicate, Statement
-from lexloop.corpus.triplets.units import Unit
 
 _UNLESS = re.compile(r"\b(?:unless|except\s+(?:where|when|if|that|for|in))\b[^.;]{0,60}$")
 _CONDITIONAL = re.compile(
@@ -26,6 +28,50 @@ _FILLER = re.compile(
 _WHO = re.compile(r"(?<!\s)\s+(?:who|that|which)\s")
 _SMALL_WORD = re.compile(r"^(?:A|An|Any|Each|That|The|Whether|Such)\b")
 _HEAD_CHARS = 60
+_LONGEST = 4000
+"""Characters of one unit that are read; a longer "sentence" is a table or no prose at all."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One statement, or a lead-in: ``text[start:end]``, ``body`` on one line without its number.
+
+    Args:
+        start: Where it begins, its number included.
+        lead: The unit whose clause this item continues: "An issuer must:" for "(a) keep ...".
+        leads: Whether list items follow.
+        place: Of the deepest unit of the tree that holds its first character; -1 where none does.
+    """
+
+    start: int
+    end: int
+    body: str
+    lead: "Unit | None" = None
+    leads: bool = False
+    label: str = ""
+    place: int = -1
+
+
+def units(tree: Tree, text: str) -> Iterator[Unit]:
+    """The units of a document in order, each lead-in once before its first item."""
+    opened: dict[Span, Unit] = {}
+    for statement in statements(tree, text):
+        if statement.points:
+            continue  # a list says what its points say
+        lead: Unit | None = None
+        for span in statement.leads:
+            if span not in opened:
+                opened[span] = _unit(tree, text, span, lead, leads=True)
+                yield opened[span]
+            lead = opened[span]
+        yield _unit(tree, text, (statement.start, statement.end), lead, leads=False)
+
+
+def _unit(tree: Tree, text: str, span: Span, lead: Unit | None, *, leads: bool) -> Unit:
+    start, end = span[0], min(span[1], span[0] + _LONGEST)
+    place = tree.at(start)
+    label = tree.units[place].label if place >= 0 else ""
+    return Unit(start, end, unnumbered(text[start:end]), lead, leads, label, place)
 
 
 @dataclass(frozen=True)
@@ -41,12 +87,9 @@ class Frame:
         item = re.sub(r"[;,.]?\s(?:and|or|and/or)$", "", readable(item, 4 * PHRASE_CHARS))
         if self.predicate == "exception_to":
             return Statement(readable(item), "exception_to", self.head)
-        text = f"{self.head}: {_SMALL_WORD.sub(_lower, item)}" if self.head else item
+        small = _SMALL_WORD.sub(lambda word: word.group().lower(), item)
+        text = f"{self.head}: {small}" if self.head else item
         return Statement(self.subject, self.predicate, readable(text))
-
-
-def _lower(match: re.Match[str]) -> str:
-    return match.group().lower()
 
 
 def frame_of(lead: Unit) -> Frame | None:
@@ -58,11 +101,9 @@ def frame_of(lead: Unit) -> Frame | None:
     if unlawful := find_unlawful(body):
         return _limited(body, unlawful[1]) or Frame(unlawful[0], "prohibits", _head(unlawful[1]))
     found = list(clauses(body))
-    return _of_clause(body, found[-1]) if found else _without_clause(lead, body)
-
-
-def _of_clause(body: str, clause: Clause) -> Frame | None:
-    tail = body[clause.action_start :]
+    if not found:
+        return _without_clause(lead, body)
+    clause, tail = found[-1], body[found[-1].action_start :]
     limited = _limited(tail, clause.action)
     if limited or _CONDITIONAL.search(_WHO.sub(" ", tail)):
         return limited

@@ -1,8 +1,12 @@
 """Triplets by a model, kept only where the chunk holds the words they rest on."""
 
+import json
+from pathlib import Path
+
 from pydantic import BaseModel
 
 from lexloop import prompts
+from lexloop.core.kept import KeptTexts
 from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.text.sentences import find_quote
 from lexloop.corpus.triplets.phrases import noun_phrase, readable
@@ -50,11 +54,9 @@ async def extract_with_model(chat: Chat, chunk: Chunk) -> list[Triplet]:
     triplets: list[Triplet] = []
     for item in reply.triplets[:MOST]:
         span = find_quote(item.quote, chunk["text"])
-        statement = Statement(
-            noun_phrase(item.subject),
-            _verb(item.predicate),
-            readable(item.object),
-        )
+        # on one line; a preposition at the end belongs to it
+        verb = " ".join(item.predicate.split()).strip(" .,:;\"'“”")[:_PREDICATE_CHARS].rstrip()
+        statement = Statement(noun_phrase(item.subject), verb, readable(item.object))
         if span and all(statement):
             triplets.append(_located(typed(statement), chunk, *span))
     return triplets
@@ -75,6 +77,56 @@ def _located(statement: Statement, chunk: Chunk, start: int, end: int) -> Triple
     }
 
 
-def _verb(predicate: str) -> str:
-    """On one line; a preposition at the end belongs to it."""
-    return " ".join(predicate.split()).strip(" .,:;\"'“”")[:_PREDICATE_CHARS].rstrip()
+class ExtractionCache:
+    """Extractions that were paid for, by content: an index that is made again costs nothing.
+
+    It is a small database beside the indexes; several processes may use it at once.
+
+    Raises:
+        DataError: It cannot be opened, or is no such database.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._texts = KeptTexts(path, "extractions")
+        self.close = self._texts.close
+
+    def find(self, key: str, chunk: Chunk) -> list[Triplet] | None:
+        """What was extracted under a key, placed in a chunk of the same text; None when nothing.
+
+        What is no extraction of this text counts as nothing.
+
+        Raises:
+            DataError: The file is damaged.
+        """
+        held = self._texts.find(key)
+        if held is None:
+            return None
+        found: list[Triplet] = []
+        try:
+            for item in json.loads(held):
+                said = [str(item[name]) for name in ("subject", "predicate", "object")]
+                start, end = map(int, item["at"])
+                found.append(_located(Statement(*said), chunk, start, end))
+                if found[-1]["quote"] != item["quote"]:
+                    return None
+        except (ValueError, TypeError, KeyError):
+            return None
+        return found
+
+    def keep(self, key: str, chunk: Chunk, triplets: list[Triplet]) -> None:
+        """Keep what was extracted from a chunk.
+
+        Raises:
+            DataError: The disk is full or gone.
+        """
+        loose = [
+            {
+                "subject": triplet["subject"],
+                "predicate": triplet["predicate"],
+                "object": triplet["object"],
+                "quote": triplet["quote"],
+                "at": [triplet["start"] - chunk["start"], triplet["end"] - chunk["start"]],
+            }
+            for triplet in triplets
+        ]
+        self._texts.keep(key, json.dumps(loose))

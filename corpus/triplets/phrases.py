@@ -1,10 +1,9 @@
 """Noun phrases as the graph shows them, and the keys under which it joins them."""
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-
-from lexloop.corpus.triplets.spelling import plain_letters, singular
 
 PHRASE_CHARS = 120
 DETERMINERS = frozenset(
@@ -26,15 +25,30 @@ _DANGLING = re.compile(
     r"(?<![\s,;:])[\s,;:]+(?:and|or|and/or|the|a|an|of|to|for|in|by|with|on|any|that"
     r"|if|when|where|unless|than|as|is|are|at|e\.g|i\.e)$"
 )
+_DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2212\ufe63\uff0d"), "-")
+_APOSTROPHES = dict.fromkeys(map(ord, "\u2018\u2019\u02bc\u2032`\u00b4"), "'")
+_UNSEEN = [*range(0x200B, 0x2010), *range(0x202A, 0x202F), 0x2060, 0xFEFF, 0xAD]
+_LETTERS = {**_DASHES, **_APOSTROPHES, **dict.fromkeys(_UNSEEN)}
+_ENDINGS = (("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"))
+_NOT_PLURAL = ("ss", "us", "is", "ous")
+_IRREGULAR = {
+    several: one
+    for pair in """analyses/analysis appendices/appendix bonuses/bonus buses/bus children/child
+        cookies/cookie criteria/criterion crises/crisis halves/half hypotheses/hypothesis
+        indices/index knives/knife lives/life matrices/matrix men/man movies/movie people/person
+        selves/self shelves/shelf statuses/status theses/thesis ties/tie viruses/virus wives/wife
+        women/woman""".split()
+    for several, _, one in [pair.partition("/")]
+}
+_SINGULAR = frozenset(
+    """alias always atlas bias besides canvas diabetes economics electronics ethics forensics
+    headquarters lens logistics mathematics means news overseas perhaps physics politics premises
+    series species statistics towards whereas""".split()
+)
 
 
 def readable(text: str, limit: int = PHRASE_CHARS) -> str:
-    """``text`` on one line, without quotation marks and edge stops, cut at a word boundary.
-
-    Args:
-        text: A phrase or clause as it stands in the source.
-        limit: The longest result, in characters.
-    """
+    """``text`` on one line, without quotation marks and edge stops, cut at a word boundary."""
     text = _QUOTES.sub("", _INVISIBLE.sub("", text[: 8 * limit]))
     line = " ".join(text.split()).strip(_EDGES)
     if len(line) > limit:
@@ -85,7 +99,7 @@ def key_words(text: str) -> tuple[str, ...]:
     Number, case, articles, possessives, and the ways to write hyphens, quotation marks, initials
     and section signs make no difference: "the Employer's e-mails" and "employer email" are one.
     """
-    line = plain_letters(text).replace("&", " and ")
+    line = _plain_letters(text).replace("&", " and ")
     if "sec" in line or "§" in line:
         line = _SECTION_WORD.sub("§ ", line)
     if "art" in line:
@@ -130,3 +144,22 @@ def alternatives(phrase: str) -> list[str]:
     if not short or " of " in phrase or phrase.startswith("§"):
         return [phrase]
     return parts
+
+
+def _plain_letters(text: str) -> str:
+    """``text`` in lower case, with one kind of hyphen and apostrophe and nothing invisible."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text.translate(_LETTERS)).translate(_LETTERS)
+    return text.lower().replace("`", "'")
+
+
+def singular(word: str) -> str:
+    """The singular of an English word, by its ending; good enough to join two mentions."""
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if len(word) < 4 or not word.endswith("s") or word.endswith(_NOT_PLURAL) or word in _SINGULAR:
+        return word
+    for ending, replacement in _ENDINGS:
+        if word.endswith(ending):
+            return word[: -len(ending)] + replacement
+    return word[:-1]

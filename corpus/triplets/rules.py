@@ -6,26 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.load.document import Document
-from lexloop.corpus.structure.references import steps_of
-from lexloop.corpus.triplets.aliases import find_aliases
+from lexloop.corpus.structure.references import cited, steps_of
+from lexloop.corpus.triplets import exceptions, measures
 from lexloop.corpus.triplets.clauses import Clause, clauses
-from lexloop.corpus.triplets.definitions import Definition, find_definition, named_so
-from lexloop.corpus.triplets.exceptions import (
-    find_disapplied,
-    find_exemption,
-    find_penalties,
-    find_unlawful,
-    override_statements,
-    rules_before,
-    scope_statements,
-)
-from lexloop.corpus.triplets.frames import Frame, frame_of
-from lexloop.corpus.triplets.measures import find_amounts, find_deadlines
+from lexloop.corpus.triplets.definitions import Definition, find_aliases, find_definition, named_so
+from lexloop.corpus.triplets.frames import Frame, Unit, frame_of, units
 from lexloop.corpus.triplets.phrases import noun_phrase, readable
 from lexloop.corpus.triplets.predicates import Statement
-from lexloop.corpus.triplets.references import References, Target, cited
-from lexloop.corpus.triplets.subjects import amount_subject, deadline_subject
-from lexloop.corpus.triplets.units import Unit, units
+from lexloop.corpus.triplets.references import References, Target
 
 _NO_DUTY = re.compile(
     r"(?:apply|mean|constitute|be\s+(?:deemed|construed|treated|regarded|considered|read|liable"
@@ -55,9 +43,7 @@ _LEAD_IN = re.compile(
 def extract_document(document: Document, chunks: Sequence[Chunk]) -> list[Triplet]:
     """The relations that the statements of a document state, and what its provisions are about.
 
-    Args:
-        document: The source.
-        chunks: Of this document, in ascending order of their starts.
+    The chunks are those of the document, in the order of their starts.
 
     Returns:
         Triplets in reading order, none twice in one chunk and provision. ``start`` and ``end`` are
@@ -162,15 +148,21 @@ class _Reader:
             yield frame.statement(body)
         found = [] if definition else list(clauses(body))
         if definition:
-            yield from _definition(definition, body)
+            meaning = readable(body[definition.start :])
+            if definition.other:
+                yield Statement(definition.other, "alias_of", definition.term)
+            if len(meaning) > len("is"):
+                yield Statement(definition.term, definition.predicate, meaning)
         yield from _rules(unit, found)
         yield from self._limits(unit, targets)
         if not _MEASURED.search(body):
             return
-        for amount in find_amounts(body):
-            yield Statement(amount_subject(body, amount, found), "amount", amount.text)
-        for deadline in find_deadlines(body):
-            subject = deadline_subject(body, deadline, found, unit.lead is not None, unit.label)
+        for amount in measures.find_amounts(body):
+            yield Statement(measures.amount_subject(body, amount, found), "amount", amount.text)
+        for deadline in measures.find_deadlines(body):
+            subject = measures.deadline_subject(
+                body, deadline, found, unit.lead is not None, unit.label
+            )
             yield Statement(subject, "deadline", deadline.text)
 
     def _frame(self, lead: Unit | None) -> Frame | None:
@@ -192,19 +184,20 @@ class _Reader:
                 yield Statement(penalty, "penalises", target.name)
 
         def named(end: int) -> list[str]:
-            return rules_before(body, end, own, this)
+            return exceptions.rules_before(body, end, own, this)
 
-        if unit.leads and (disapplied := find_disapplied(body)) >= 0:
-            self._excepted[unit.start] = named(disapplied)
-        yield from scope_statements(body, named)
-        yield from override_statements(body, own)
-        for penalty, conduct, end in find_penalties(body):
+        if unit.leads and (disapplied := exceptions.DISAPPLIED.search(body)):
+            self._excepted[unit.start] = named(disapplied.start())
+        yield from exceptions.scope_statements(body, named)
+        yield from exceptions.override_statements(body, own)
+        if punished := exceptions.find_penalty(body):
+            penalty, conduct, end = punished
             self._sanctions[unit.start] = penalty
-            if conduct:
-                yield Statement(penalty, "penalises", conduct)
             here = [label for words, label in this.items() if words in body[:end].lower()]
-            for label in dict.fromkeys((*(t.name for t in own if t.end <= end), *here)):
-                yield Statement(penalty, "penalises", label)
+            provisions = [target.name for target in own if target.end <= end]
+            said = [conduct] if conduct else []
+            for what in (*said, *dict.fromkeys((*provisions, *here))):
+                yield Statement(penalty, "penalises", what)
 
 
 def _stands_alone(statement: Statement) -> bool:
@@ -216,18 +209,10 @@ def _stands_alone(statement: Statement) -> bool:
     return not _CLAUSE_START.match(statement.subject)
 
 
-def _definition(definition: Definition, body: str) -> Iterator[Statement]:
-    meaning = readable(body[definition.start :])
-    if definition.other:
-        yield Statement(definition.other, "alias_of", definition.term)
-    if len(meaning) > len("is"):
-        yield Statement(definition.term, definition.predicate, meaning)
-
-
 def _rules(unit: Unit, found: Sequence[Clause]) -> Iterator[Statement]:
     """Duties, prohibitions and permissions, and what is excepted from them."""
     body = unit.body
-    exemption = find_exemption(body)
+    exemption = exceptions.find_exemption(body)
     excepted = ""
     for clause in found:
         action = _OPEN_LIST.sub("", clause.action)
@@ -242,11 +227,11 @@ def _rules(unit: Unit, found: Sequence[Clause]) -> Iterator[Statement]:
         if clause.predicate == "prohibits" and re.match(r"apply\b", action):
             continue
         yield Statement(noun_phrase(clause.subject), clause.predicate, action)
-        if exemption and clause.start < exemption.start:
+        if exemption and clause.start < exemption[1]:
             excepted = action
-    if unlawful := find_unlawful(body):
+    if unlawful := exceptions.find_unlawful(body):
         actor, action, _ = unlawful
         excepted = readable(action)
         yield Statement(noun_phrase(actor), "prohibits", excepted)
     if exemption and excepted:
-        yield Statement(exemption.condition, "exception_to", excepted)
+        yield Statement(exemption[0], "exception_to", excepted)

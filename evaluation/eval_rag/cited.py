@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from lexloop.corpus.structure.references import Cited, cited, every_cited
 from lexloop.corpus.text.tokens import tokenize
-from lexloop.corpus.triplets.references import Cited, cited, every_cited
 from lexloop.evaluation.eval_rag.provisions import Provision
 
 _CASE_NUMBER = re.compile(r"\b(?=\w*\d)(?:\d{2,4}[A-Z]{1,4}\d{1,6}|\w+[-/]\d+(?:[-/]\w+)*)\b")

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lexloop.corpus.triplets.aliases import find_aliases
-from lexloop.corpus.triplets.units import Unit
+from lexloop.corpus.triplets.definitions import find_aliases
+from lexloop.corpus.triplets.frames import Unit
 from lexloop.evaluation.gold import Span
 from lexloop.evaluation.testset.ask import Ask
 from lexloop.evaluation.testset.deeds import deeds

@@ -10,7 +10,7 @@ from lexloop.core.errors import CorpusError
 from lexloop.core.types import Chunk
 from lexloop.corpus.index.view import View
 from lexloop.corpus.load.document import Document
-from lexloop.corpus.triplets.units import Unit, units
+from lexloop.corpus.triplets.frames import Unit, units
 from lexloop.evaluation.gold import Span
 
 _NUMBERED = re.compile(

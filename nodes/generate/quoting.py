@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from lexloop.core.types import Citation, PointedUnit
 from lexloop.corpus.structure.asking import Library
-from lexloop.corpus.structure.tables import cells, is_ruler
+from lexloop.corpus.structure.lines import cells, is_ruler
 from lexloop.corpus.structure.telling import counted, entitled, groups, heading_span, outline
 from lexloop.corpus.structure.tree import ITEMS, Tree
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.types import DEFINING, Passage, PointedUnit
-from lexloop.corpus.structure.places import keys_of_term
 from lexloop.corpus.structure.statements import Statement
+from lexloop.corpus.structure.tree import keys_of_term
 from lexloop.corpus.text.tokens import term_set
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.question import asks_for_duties

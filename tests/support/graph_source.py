@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from triplet_list import graph_of
+
 from lexloop.core.filters import Filters
 from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Triplet
@@ -62,7 +64,7 @@ class GraphCollection:
             triplets = extract_document(document, chunks)
         else:
             triplets = [triplet for chunk in chunks for triplet in _extracted(chunk)]
-        self._graph = KnowledgeGraph.from_triplets(triplets)
+        self._graph = graph_of(triplets)
 
     def graph(self) -> KnowledgeGraph:
         """The graph of the documents that the asker may see."""

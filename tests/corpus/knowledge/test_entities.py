@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from relations import relation
+from triplet_list import graph_of
 
 from lexloop.corpus.knowledge.entities import (
     cites,
@@ -10,7 +11,6 @@ from lexloop.corpus.knowledge.entities import (
     section_label,
     speakable,
 )
-from lexloop.corpus.knowledge.graph import KnowledgeGraph
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_references_to_an_unknown_section_are_one_whatever_their_subdivision() -
 )
 @pytest.mark.parametrize("label", ["§ 20-871", "Section 20-871", "§20-871. Requirements"])
 def test_references_of_every_form_meet_the_section(reference: str, label: str) -> None:
-    graph = KnowledgeGraph.from_triplets(
+    graph = graph_of(
         [
             relation("employer", "requires", "notify", section=label, document="law.txt"),
             relation("notice", "refers_to", reference, document="rule.txt"),
@@ -133,14 +133,12 @@ def test_any_text_can_be_read(text: str) -> None:
     assert all(key.strip() == key and key for key in named_by(text))
     assert reference_name(text) == reference_name(text)
     assert isinstance(cites(text), bool)
-    KnowledgeGraph.from_triplets([relation(text, "requires", text, section=text)])
+    graph_of([relation(text, "requires", text, section=text)])
 
 
 @given(st.lists(st.text(st.characters(codec=None), max_size=20), min_size=3, max_size=3))
 def test_any_words_make_a_graph(texts: list[str]) -> None:
     for predicate in ("alias_of", "refers_to", "defines"):
-        graph = KnowledgeGraph.from_triplets(
-            [relation(texts[0], predicate, texts[1], section=texts[2])] * 2
-        )
+        graph = graph_of([relation(texts[0], predicate, texts[1], section=texts[2])] * 2)
         graph.walk(dict.fromkeys(graph.entities, 1.0), 2, 9)
         graph.match(texts, 5)

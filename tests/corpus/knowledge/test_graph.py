@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from relations import NAMES, RELATIONS, relation, spoken
+from triplet_list import graph_of
 
 from lexloop.core.types import Triplet
-from lexloop.corpus.knowledge.graph import KnowledgeGraph
 
 HARBOUR = [
     relation("mooring fee", "defines", "sum due for a berth", chunk="c1", section="§ 1"),
@@ -19,7 +19,7 @@ HARBOUR = [
 
 
 def test_keywords_find_entities_by_stemmed_words() -> None:
-    graph = KnowledgeGraph.from_triplets(HARBOUR)
+    graph = graph_of(HARBOUR)
     assert next(iter(graph.match(["mooring fees"], 5))) == "mooring fee"
     assert graph.match(["mooring fees"], 5)["mooring fee"] == pytest.approx(1.0)
     assert "moor at night" in graph.match(["mooring"], 5)
@@ -28,25 +28,25 @@ def test_keywords_find_entities_by_stemmed_words() -> None:
 
 @pytest.mark.parametrize("keywords", [[], [""], ["   "], ["the"], ["zeppelin"], ["?!"]])
 def test_keywords_that_the_graph_does_not_know_find_nothing(keywords: list[str]) -> None:
-    assert KnowledgeGraph.from_triplets(HARBOUR).match(keywords, 5) == {}
-    assert KnowledgeGraph.from_triplets([]).match(keywords, 5) == {}
+    assert graph_of(HARBOUR).match(keywords, 5) == {}
+    assert graph_of([]).match(keywords, 5) == {}
 
 
 def test_rare_words_count_for_more() -> None:
     entities = [relation(f"tool {i}", "defines", f"thing{i}") for i in range(8)]
-    graph = KnowledgeGraph.from_triplets([*entities, relation("anchor", "defines", "iron")])
+    graph = graph_of([*entities, relation("anchor", "defines", "iron")])
     weights = graph.match(["tool anchor"], 10)
     assert next(iter(weights)) == "anchor"
     assert weights["anchor"] > weights["tool 1"]
 
 
 def test_an_unknown_word_lowers_the_weight() -> None:
-    graph = KnowledgeGraph.from_triplets(HARBOUR)
+    graph = graph_of(HARBOUR)
     assert graph.match(["fee zeppelin"], 1)["mooring fee"] < graph.match(["fee"], 1)["mooring fee"]
 
 
 def test_acronyms_and_long_forms_are_one_entity() -> None:
-    graph = KnowledgeGraph.from_triplets(
+    graph = graph_of(
         [
             relation("FLS", "alias_of", "floating landing stage"),
             relation("floating landing stages", "requires", "be lit", start=1),
@@ -61,7 +61,7 @@ def test_acronyms_and_long_forms_are_one_entity() -> None:
 
 
 def test_an_acronym_means_what_its_own_document_says() -> None:
-    graph = KnowledgeGraph.from_triplets(
+    graph = graph_of(
         [
             relation("PSP", "alias_of", "public safety plan"),
             relation("PSP", "requires", "be drilled", start=1),
@@ -82,7 +82,7 @@ def test_an_acronym_means_what_its_own_document_says() -> None:
 
 
 def test_a_short_name_that_is_no_acronym_serves_its_own_document_alone() -> None:
-    graph = KnowledgeGraph.from_triplets(
+    graph = graph_of(
         [
             relation("fee", "alias_of", "mooring fee"),
             relation("owner", "requires", "pay the fee", start=1),
@@ -95,12 +95,12 @@ def test_a_short_name_that_is_no_acronym_serves_its_own_document_alone() -> None
 
 
 def test_coordinated_subjects_are_entities_of_their_own() -> None:
-    graph = KnowledgeGraph.from_triplets([relation("shop or a stall", "prohibits", "sell knifes")])
+    graph = graph_of([relation("shop or a stall", "prohibits", "sell knifes")])
     assert graph.entities == ["sell knife", "shop", "stall"]
 
 
 def test_references_meet_the_section_they_name() -> None:
-    graph = KnowledgeGraph.from_triplets(HARBOUR)
+    graph = graph_of(HARBOUR)
     paths = graph.walk({"§ 3": 1.0}, 2, 50)
     assert ["§ 3 refers_to § 1(a)", "mooring fee defines sum due for a berth"] in [
         spoken(path.triplets) for path in paths
@@ -108,7 +108,7 @@ def test_references_meet_the_section_they_name() -> None:
 
 
 def test_a_reference_prefers_the_section_of_its_own_document() -> None:
-    graph = KnowledgeGraph.from_triplets(
+    graph = graph_of(
         [
             relation("fee", "defines", "sum", section="Rule 3.2", document="a.txt", chunk="a"),
             relation("toll", "defines", "due", section="Rule 3.2", document="b.txt", chunk="b"),
@@ -121,9 +121,7 @@ def test_a_reference_prefers_the_section_of_its_own_document() -> None:
 
 
 def test_a_walk_is_scored_by_hand() -> None:
-    graph = KnowledgeGraph.from_triplets(
-        [relation("a1", "requires", "b1"), relation("b1", "requires", "c1x", start=1)]
-    )
+    graph = graph_of([relation("a1", "requires", "b1"), relation("b1", "requires", "c1x", start=1)])
     paths = graph.walk({"a1": 0.8}, 2, 9)
     # a1 has one triplet, so its rarity is 1; unmatched: 0.8 * 1 * 0.5
     assert [path.score for path in paths] == pytest.approx(
@@ -134,22 +132,20 @@ def test_a_walk_is_scored_by_hand() -> None:
 
 def test_a_definition_keeps_the_whole_score_even_at_a_hub() -> None:
     duties = [relation("owner", "requires", f"do thing{i}", start=i) for i in range(50)]
-    graph = KnowledgeGraph.from_triplets(
-        [*duties, relation("owner", "defines", "holder of the title", start=99)]
-    )
+    graph = graph_of([*duties, relation("owner", "defines", "holder of the title", start=99)])
     best = graph.walk({"owner": 1.0}, 1, 3)[0]
     assert spoken(best.triplets) == ["owner defines holder of the title"]
     assert best.score == 1.0
 
 
 def test_a_triplet_that_joins_two_seeds_comes_first() -> None:
-    graph = KnowledgeGraph.from_triplets(HARBOUR)
+    graph = graph_of(HARBOUR)
     paths = graph.walk({"owner": 1.0, "moor at night": 0.5}, 1, 3)
     assert spoken(paths[0].triplets) == ["owner prohibits moor at night"]
 
 
 def test_entities_of_chunks_in_their_order() -> None:
-    graph = KnowledgeGraph.from_triplets(HARBOUR)
+    graph = graph_of(HARBOUR)
     assert graph.entities_of(["c2"]) == [
         "pay mooring fee",
         "owner",
@@ -168,7 +164,7 @@ SEEDS = st.dictionaries(NAMES, st.floats(0.05, 1.0), max_size=4)
 def test_laws_of_walks(
     triplets: list[Triplet], seeds: dict[str, float], length: int, limit: int
 ) -> None:
-    graph = KnowledgeGraph.from_triplets(triplets)
+    graph = graph_of(triplets)
     paths = graph.walk(seeds, length, limit)
     assert len(paths) <= limit
     assert [path.score for path in paths] == sorted((p.score for p in paths), reverse=True)
@@ -187,7 +183,7 @@ def test_the_order_of_triplets_does_not_matter(
 ) -> None:
     shuffled = list(triplets)
     draw.shuffle(shuffled)
-    one, other = KnowledgeGraph.from_triplets(triplets), KnowledgeGraph.from_triplets(shuffled)
+    one, other = graph_of(triplets), graph_of(shuffled)
     assert one.walk(seeds, 3, 20) == other.walk(seeds, 3, 20)
     assert one.match(["owner", "mooring fee"], 5) == other.match(["owner", "mooring fee"], 5)
     assert one.entities == other.entities

@@ -2,9 +2,9 @@
 
 import pytest
 from relations import relation
+from triplet_list import graph_of
 
 from lexloop.core.types import Triplet
-from lexloop.corpus.knowledge.graph import KnowledgeGraph
 
 
 def said(label: str, predicate: str, obj: str, subject: str = "", start: int = 0) -> Triplet:
@@ -26,7 +26,7 @@ LAW = [
 
 
 def looked_up(chunk: str, length: int, **seeds: float) -> dict[str, float]:
-    graph = KnowledgeGraph.from_triplets(LAW)
+    graph = graph_of(LAW)
     found = graph.look_up([chunk], seeds, length, 20)
     return {up.stated[0]["section"]: up.score for up in found}
 
@@ -59,7 +59,7 @@ def test_what_meets_a_keyword_comes_first() -> None:
 
 
 def test_a_better_chunk_counts_for_more() -> None:
-    graph = KnowledgeGraph.from_triplets(LAW)
+    graph = graph_of(LAW)
     found = graph.look_up(["Article 7", "Article 3(2)"], {}, 1, 20)
     (five,) = [up for up in found if up.stated[0]["section"] == "Article 5"]
     assert five.score == pytest.approx(0.6 * 0.4 / 1.2)
@@ -69,15 +69,15 @@ def test_a_better_chunk_counts_for_more() -> None:
 
 def test_hidden_documents_have_no_part_in_it() -> None:
     hidden = [{**triplet, "document": "secret.txt", "chunk_id": "s"} for triplet in LAW]
-    graph = KnowledgeGraph.from_triplets([*LAW, *hidden]).view("d.txt".__eq__)
-    alone = KnowledgeGraph.from_triplets(LAW)
+    graph = graph_of([*LAW, *hidden]).view("d.txt".__eq__)
+    alone = graph_of(LAW)
     assert graph.look_up(["s", "Article 2(1)"], {}, 2, 20) == alone.look_up(
         ["Article 2(1)"], {}, 2, 20
     )
 
 
 def test_a_provision_is_found_by_its_parts_and_shown_as_it_is_written() -> None:
-    graph = KnowledgeGraph.from_triplets(
+    graph = graph_of(
         [
             said("Annex III, point 4", "concerns", "high-risk tools"),
             said("Article 9(2)(a)", "requires", "keep High-Risk Tools safe", "owner", 5),
@@ -95,7 +95,7 @@ def test_a_provision_is_found_by_its_parts_and_shown_as_it_is_written() -> None:
 
 
 def test_a_short_form_is_written_out_to_meet_and_left_to_be_read() -> None:
-    graph = KnowledgeGraph.from_triplets(
+    graph = graph_of(
         [
             relation("AI", "alias_of", "artificial intelligence"),
             relation("high-risk AI system", "requires", "be tested", start=1),
@@ -108,7 +108,7 @@ def test_a_short_form_is_written_out_to_meet_and_left_to_be_read() -> None:
 
 
 def test_a_plain_number_of_another_act_is_no_provision_of_this_one() -> None:
-    graph = KnowledgeGraph.from_triplets(
+    graph = graph_of(
         [
             said("Article 8", "requires", "pay", "owner"),
             said("Article 1", "refers_to", "Article 8(1) of the Charter", start=1),

@@ -1,10 +1,9 @@
 from relations import relation
-
-from lexloop.corpus.knowledge.graph import KnowledgeGraph
+from triplet_list import graph_of
 
 
 def test_a_relation_leads_from_its_subject_to_its_object() -> None:
-    graph = KnowledgeGraph.from_triplets(
+    graph = graph_of(
         [
             relation("AEDT", "alias_of", "automated employment decision tool", section="§ 1"),
             relation("AEDTs", "requires", "be audited", section="§ 1", start=1),
@@ -30,7 +29,7 @@ def test_a_relation_leads_from_its_subject_to_its_object() -> None:
 
 def test_a_hub_shows_all_of_its_own_or_its_best_and_what_follows() -> None:
     duties = [relation("owner", "requires", f"do thing{i}", start=i) for i in range(20)]
-    graph = KnowledgeGraph.from_triplets(
+    graph = graph_of(
         [
             *duties,
             relation("owner", "defines", "holder of the title", start=99),
@@ -48,7 +47,7 @@ def test_a_hub_shows_all_of_its_own_or_its_best_and_what_follows() -> None:
 
 
 def test_a_view_shows_the_neighbourhood_that_may_be_seen() -> None:
-    graph = KnowledgeGraph.from_triplets(
+    graph = graph_of(
         [
             relation("owner", "requires", "pay", document="open.txt"),
             relation("owner", "requires", "hide", document="secret.txt"),

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from relations import DOCUMENTS, NAMES, RELATIONS, relation
+from triplet_list import TripletList, graph_of
 
 from lexloop.core.errors import DataError
 from lexloop.core.types import Triplet
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
-from lexloop.corpus.knowledge.packing import FILES
-from lexloop.corpus.knowledge.source import TripletList
+from lexloop.corpus.knowledge.incidence import FILES
 
 SEEDS = st.dictionaries(NAMES, st.floats(0.05, 1.0), max_size=4)
 TRIPLETS = [
@@ -27,7 +27,7 @@ TRIPLETS = [
 def test_a_stored_graph_walks_the_same(
     triplets: list[Triplet], seeds: dict[str, float], admitted: set[str]
 ) -> None:
-    graph = KnowledgeGraph.from_triplets(triplets)
+    graph = graph_of(triplets)
     with tempfile.TemporaryDirectory() as name:
         graph.save(Path(name))
         opened = KnowledgeGraph.load(Path(name), TripletList(triplets))
@@ -59,7 +59,7 @@ def test_saving_again_writes_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_a_view_is_not_saved(tmp_path: Path) -> None:
-    view = KnowledgeGraph.from_triplets(TRIPLETS).view("e.txt".__eq__)
+    view = graph_of(TRIPLETS).view("e.txt".__eq__)
     with pytest.raises(ValueError, match="view"):
         view.save(tmp_path)
 
@@ -99,5 +99,5 @@ def test_the_graph_of_another_source_is_refused(tmp_path: Path) -> None:
 
 
 def test_repeated_triplets_count_once() -> None:
-    assert len(KnowledgeGraph.from_triplets(TRIPLETS)) == 3
-    assert len(KnowledgeGraph.from_triplets([])) == 0
+    assert len(graph_of(TRIPLETS)) == 3
+    assert len(graph_of([])) == 0

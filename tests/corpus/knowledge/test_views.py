@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from relations import DOCUMENTS, NAMES, RELATIONS, relation, spoken
+from triplet_list import graph_of
 
 from lexloop.core.types import Triplet
-from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.triplets.phrases import entity_key
 
 SEEDS = st.dictionaries(NAMES.map(entity_key), st.floats(0.05, 1.0), max_size=4)
@@ -16,7 +16,7 @@ ADMITTED = st.sets(st.sampled_from(DOCUMENTS))
 def test_a_view_shows_no_triplet_of_a_document_that_is_not_admitted(
     triplets: list[Triplet], admitted: set[str], seeds: dict[str, float], length: int
 ) -> None:
-    view = KnowledgeGraph.from_triplets(triplets).view(admitted.__contains__)
+    view = graph_of(triplets).view(admitted.__contains__)
     everywhere = {**dict.fromkeys(view.entities, 0.5), **seeds}
     for path in view.walk(everywhere, length, 100):
         assert {triplet["document"] for triplet in path.triplets} <= admitted
@@ -30,8 +30,8 @@ def test_a_view_shows_no_triplet_of_a_document_that_is_not_admitted(
 def test_a_view_is_the_graph_of_the_admitted_triplets_alone(
     triplets: list[Triplet], admitted: set[str], seeds: dict[str, float], keywords: list[str]
 ) -> None:
-    view = KnowledgeGraph.from_triplets(triplets).view(admitted.__contains__)
-    alone = KnowledgeGraph.from_triplets(t for t in triplets if t["document"] in admitted)
+    view = graph_of(triplets).view(admitted.__contains__)
+    alone = graph_of(t for t in triplets if t["document"] in admitted)
     assert len(view) == len(alone)
     assert view.entities == alone.entities
     assert view.match(keywords, 9) == alone.match(keywords, 9)
@@ -43,7 +43,7 @@ def test_a_view_is_the_graph_of_the_admitted_triplets_alone(
 def test_a_view_of_a_view_admits_what_both_do(
     triplets: list[Triplet], one: set[str], other: set[str], seeds: dict[str, float]
 ) -> None:
-    graph = KnowledgeGraph.from_triplets(triplets)
+    graph = graph_of(triplets)
     twice = graph.view(one.__contains__).view(other.__contains__)
     once = graph.view((one & other).__contains__)
     assert twice.entities == once.entities
@@ -51,14 +51,14 @@ def test_a_view_of_a_view_admits_what_both_do(
 
 
 def test_the_view_of_everything_is_the_graph_itself() -> None:
-    graph = KnowledgeGraph.from_triplets([relation("owner", "requires", "pay")])
+    graph = graph_of([relation("owner", "requires", "pay")])
     assert graph.view(lambda _: True) is graph
-    empty = KnowledgeGraph.from_triplets([])
+    empty = graph_of([])
     assert empty.view(lambda _: False) is empty
 
 
 def test_what_a_hidden_document_calls_a_thing_is_not_told() -> None:
-    graph = KnowledgeGraph.from_triplets(
+    graph = graph_of(
         [
             relation("FLS", "requires", "be lit", document="open.txt"),
             relation("FLS", "alias_of", "forbidden landing stage", document="secret.txt"),
@@ -77,16 +77,14 @@ def test_hubs_are_counted_by_what_is_visible() -> None:
         relation("owner", "requires", f"do thing{i}", document="secret.txt", start=i)
         for i in range(40)
     ]
-    graph = KnowledgeGraph.from_triplets(
-        [*hidden, relation("owner", "requires", "pay dues", document="open.txt")]
-    )
+    graph = graph_of([*hidden, relation("owner", "requires", "pay dues", document="open.txt")])
     (path,) = graph.view("open.txt".__eq__).walk({"owner": 1.0}, 1, 9)
     assert spoken(path.triplets) == ["owner requires pay dues"]
     assert path.score == pytest.approx(0.5)  # rarity 1, since its one triplet is all there is
 
 
 def test_sections_of_hidden_documents_are_no_namesakes() -> None:
-    graph = KnowledgeGraph.from_triplets(
+    graph = graph_of(
         [
             relation("fee", "defines", "sum", section="§ 1", document="a.txt"),
             relation("toll", "defines", "due", section="§ 1", document="b.txt"),

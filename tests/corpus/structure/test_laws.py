@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.corpus.load.document import Document
-from lexloop.corpus.structure.places import Places
 from lexloop.corpus.structure.references import find_references, loose_numbers
 from lexloop.corpus.structure.statements import statements
 from lexloop.corpus.structure.tree import Tree
@@ -88,7 +87,7 @@ def test_statements_come_in_order_and_say_something(
 @given(st.one_of(LEGAL, ANY))
 def test_every_label_leads_back_to_a_unit_of_that_label(text: str) -> None:
     tree = document(text, []).tree
-    places = Places(tree)
+    places = tree
     for unit in tree.units:
         for reference in find_references(unit.label):
             for place in places.find(reference):

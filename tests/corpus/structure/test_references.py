@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from lexloop.corpus.load.document import Document
-from lexloop.corpus.structure.places import Places
 from lexloop.corpus.structure.references import find_references, loose_numbers, steps_of
 
 LAWS = Path(__file__).parents[2] / "data" / "laws"
@@ -75,7 +74,7 @@ def test_a_label_is_a_reference_to_itself() -> None:
 
 def found(name: str, text: str) -> list[str]:
     tree = Document("d", "d", (LAWS / name).read_text(encoding="utf-8")).tree
-    places = Places(tree)
+    places = tree
     return [tree.units[p].label for r in find_references(text) for p in places.find(r)]
 
 
@@ -105,7 +104,7 @@ def test_a_reference_leads_to_its_unit(name: str, text: str, labels: list[str]) 
 def test_a_reference_within_a_text_starts_from_where_it_stands() -> None:
     text = (LAWS / "directive.txt").read_text(encoding="utf-8")
     tree = Document("d", "d", text).tree
-    places = Places(tree)
+    places = tree
     labels = {}
     for at, unit in enumerate(tree.units):
         own = text[unit.body : tree.own_end(at)]
@@ -134,7 +133,7 @@ def test_what_is_not_there_is_told_by_what_is(
     name: str, text: str, within: str | None, first: str, last: str
 ) -> None:
     tree = Document("d", "d", (LAWS / name).read_text(encoding="utf-8")).tree
-    missing = Places(tree).missing(find_references(text)[0])
+    missing = tree.missing(find_references(text)[0])
     assert missing is not None
     assert (tree.units[missing.within].label if missing.within >= 0 else None) == within
     assert (tree.units[missing.first].label, tree.units[missing.last].label) == (first, last)
@@ -142,4 +141,4 @@ def test_what_is_not_there_is_told_by_what_is(
 
 def test_a_kind_of_provision_that_a_document_does_not_have_is_not_missing_from_it() -> None:
     tree = Document("d", "d", (LAWS / "policy.md").read_text(encoding="utf-8")).tree
-    assert Places(tree).missing(find_references("Annex IV")[0]) is None
+    assert tree.missing(find_references("Annex IV")[0]) is None

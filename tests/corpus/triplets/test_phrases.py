@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lexloop.corpus.structure.references import cited
 from lexloop.corpus.triplets.phrases import (
     alternatives,
     entity_key,
@@ -10,7 +11,6 @@ from lexloop.corpus.triplets.phrases import (
     singular,
     written_out,
 )
-from lexloop.corpus.triplets.references import cited
 
 
 @pytest.mark.parametrize(

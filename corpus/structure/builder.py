@@ -3,13 +3,10 @@
 import re
 from collections.abc import Sequence
 
-from lexloop.corpus.structure.definitions import is_about_definitions
 from lexloop.corpus.structure.headings import Heading, Outline
-from lexloop.corpus.structure.labels import Labels
-from lexloop.corpus.structure.lines import Line
-from lexloop.corpus.structure.lists import Fit, Open
-from lexloop.corpus.structure.markers import Marker, value_of
-from lexloop.corpus.structure.tables import caption, cells, is_ruler
+from lexloop.corpus.structure.lines import Line, caption, cells, is_ruler
+from lexloop.corpus.structure.markers import Marker, is_about_definitions, value_of
+from lexloop.corpus.structure.numbering import Fit, Open, heading_label, item_label, kept_by
 from lexloop.corpus.structure.tree import LEADS, Kind, Tree, Unit
 
 _FLAT: frozenset[Kind] = frozenset(("text", "table", "row", "columns", "note"))
@@ -22,37 +19,32 @@ _TOPIC = re.compile(
 """What behind a list begins a topic of its own: "Exception to disclosure. Information ..."."""
 
 
-class Growing:
+class TreeBuilder:
     """Units of one document, opened one after the other.
-
-    Args:
-        outline: The document's headings.
-        labels: Name the units.
 
     ``stack`` holds the open units, outermost first; ``numbered`` says whether a provision that a
     number alone names has been opened.
     """
 
-    def __init__(self, outline: Outline, labels: Labels) -> None:
-        self._outline, self._labels = outline, labels
-        self._units: list[Unit] = []
-        self._ends: list[int] = []
+    def __init__(self, outline: Outline) -> None:
+        self._outline = outline
+        self._opened: list[Open] = []
         self._problems: list[str] = []
         self._last: dict[tuple[str, str], tuple[float, str]] = {}
         self._pending: Line | None = None
         self._last_text = ""
         self._annex_count = 0.0
-        self.numbered = False
         self._reached = 0
+        self.numbered = False
         self.stack: list[Open] = []
 
     def finished(self) -> Tree:
         """The tree; nothing can be added afterwards."""
         self._close(0)
-        units = (
-            Unit(u.kind, u.number, u.heading, u.label, u.start, u.body, end, u.parent)
-            for u, end in zip(self._units, self._ends, strict=True)
-        )
+        units: list[Unit] = []
+        for e in self._opened:
+            span = (e.start, max(e.body, e.start), e.end)
+            units.append(Unit(e.kind, e.number, e.heading, e.label, *span, e.parent))
         return Tree(tuple(units), tuple(self._problems))
 
     # what the parser asks
@@ -63,10 +55,10 @@ class Growing:
         return self.stack[-1].kind if self.stack else None
 
     @property
-    def nearest_heading(self) -> str:
-        """The heading of the nearest provision or part."""
+    def among_definitions(self) -> bool:
+        """Whether the heading of the nearest provision or part announces definitions."""
         held = (e.heading for e in reversed(self.stack) if e.divides or e.kind == "provision")
-        return next((heading for heading in held if heading), "")
+        return is_about_definitions(next(filter(None, held), ""))
 
     def knows_beside(self, number: str) -> bool:
         """Whether what ``4.2.1`` lies in, or stands beside, is open."""
@@ -90,28 +82,23 @@ class Growing:
     def heading(self, line: Line, heading: Heading, body: int, end: int) -> None:
         """Open a part, a provision or an annex, and close what it ends.
 
-        Args:
-            line: Its first line.
-            heading: What is known of it.
-            body: Where its text begins behind the heading.
-            end: Where its lines end.
+        Its text begins at ``body``, behind the heading; its lines end at ``end``.
         """
         rank = self._outline.ranks.get(heading.style, -1)
         kind: Kind = "provision"
-        if heading.style in self._outline.ranks and heading.style != self._outline.provisions:
+        if rank >= 0 and heading.style != self._outline.provisions:
             kind = "annex" if heading.style == "annex" else "part"
         if self._pending is not None:
-            self._crossheading()
-        self._close(self._kept_by(heading, rank, kind))
-        value = value_of(heading.number)
-        entry = Open(kind, "", heading.style, value, heading.number, heading.text, line.start)
+            self._crossheading(self._pending)
+        self._close(kept_by(heading, rank, kind, self.stack))
+        label = heading_label(self._outline, heading, kind, self.stack)
+        entry = Open(kind, label, heading.style, value_of(heading.number), heading.number)
+        entry.heading, entry.start, entry.body = heading.text, line.start, body
         entry.rank, entry.level, entry.divides = rank, heading.level, True
-        entry.body = body
-        entry.label = self._labels.of_heading(heading, kind, self.stack)
         if kind == "annex":
             self._annex_count = 0.0
         elif heading.number:
-            self._in_order(entry)
+            self._check_order(entry)
         self._push(entry, end)
 
     def item(
@@ -125,7 +112,7 @@ class Growing:
         body: int | None,
         term: str | None,
     ) -> None:
-        """Open a numbered provision, paragraph or point.
+        """Open a numbered provision, paragraph or point that begins at a place of its line.
 
         Args:
             line: Its line.
@@ -147,7 +134,7 @@ class Growing:
         self._close(keep)
         counted = fit.odd and not self.counts_on(marker)
         kind = self._kind_of(marker, term)
-        start = line.start + line.skipped + at if at else line.start
+        start = _offset(line, at)
         if kind == "provision" and not heading:
             heading = rest.strip(" .*") if line.short and len(rest) <= 120 else ""
         begin = line.end if kind == "provision" and heading else start
@@ -158,12 +145,12 @@ class Growing:
         elif pending is not None:
             self.text(pending, 0)
             self._close(min(keep, len(self.stack)))
-        entry = Open(kind, "", marker.style, marker.value, marker.number, term or heading, start)
+        label = item_label(self._outline, marker, kind, self.stack)
+        entry = Open(kind, label, marker.style, marker.value, marker.number, term or heading, start)
         entry.leads, entry.bare = rest.rstrip().endswith(LEADS), not rest.strip()
         entry.body = begin
-        entry.label = self._labels.of_item(marker, kind, self.stack)
         if counted:
-            self._note_problem(f"{entry.label or marker.number} does not follow what precedes it")
+            self._note_problem(f"{label or marker.number} does not follow what precedes it")
         self._push(entry, line.end)
 
     def _kind_of(self, marker: Marker, term: str | None) -> Kind:
@@ -193,14 +180,11 @@ class Growing:
 
     def definition(self, line: Line, at: int, term: str) -> None:
         """Open the definition of a term that has no number."""
-        styles = [entry.style for entry in self.stack]
-        depth = styles.index("definition") if "definition" in styles else len(styles)
-        self._close(depth)
-        while self.stack and self.stack[-1].kind in _FLAT and not self.stack[-1].leads:
-            self._close(len(self.stack) - 1)
-        start = line.start + line.skipped + at if at else line.start
-        label = self._labels.of_definition(term, self.stack)
-        entry = Open("definition", label, "definition", 0, term, term, start, leads=line.leads)
+        self._close_style("definition", len(self.stack))
+        self._close_flat()
+        label = f'{self._label} "{term}"'.strip()
+        entry = Open("definition", label, "definition", 0, term, term, _offset(line, at))
+        entry.leads = line.leads
         self._push(entry, line.end)
 
     def text(self, line: Line, at: int) -> None:
@@ -217,9 +201,7 @@ class Growing:
         if depth < len(self.stack) and _TOPIC.match(line.text):
             depth = min(depth, self._depth_of("paragraph", "point"))
         self._close(depth)
-        start = line.start + line.skipped + at if at else line.start
-        label = self.stack[-1].label if self.stack else ""
-        self._push(Open("text", label, start=start, leads=line.leads), line.end)
+        self._push(Open("text", self._label, start=_offset(line, at), leads=line.leads), line.end)
         self._last_text = line.text
 
     def pending(self, line: Line) -> None:
@@ -233,54 +215,43 @@ class Growing:
             self._reached = line.end
             return
         depth = self._depth_of("table")
-        if depth == len(self.stack):
+        kind: Kind = "columns" if depth == len(self.stack) else "row"
+        key = ""
+        if kind == "columns":
             self._open_table(line)
-            kind, key = "columns", ""
         else:
             self._close(depth + 1)
-            kind, key = "row", next((c for c in cells(line.text) if c), "")[:_LONGEST_KEY]
-        label = self._labels.of_row(key, self.stack)
-        self._push(
-            Open("row" if kind == "row" else "columns", label, "", 0, key, "", line.start), line.end
-        )
+            key = next(filter(None, cells(line.text)), "")[:_LONGEST_KEY]
+        label = f"{self._label}, row {key}" if self._label and key else self._label
+        self._push(Open(kind, label, number=key, start=line.start), line.end)
 
     def _open_table(self, line: Line) -> None:
         """Open a table; the line above it that counts it becomes its caption."""
         self._flush()
         top = self.stack[-1] if self.stack else None
         written = self._last_text if top is not None and top.kind == "text" else ""
-        if top is not None and top.divides and top.place == len(self._units) - 1:
+        if top is not None and top.divides and top.place == len(self._opened) - 1:
             written = top.heading
         found = caption(written)
         if top is not None and found is not None:
             top.number, top.heading = found
             top.kind, top.label, top.divides = "table", f"Table {top.number}", False
-            held = self._units[top.place]
-            self._units[top.place] = Unit(
-                "table", top.number, top.heading, top.label, held.start, held.body, 0, held.parent
-            )
             return
-        while self.stack and self.stack[-1].kind in _FLAT and not self.stack[-1].leads:
-            self._close(len(self.stack) - 1)
-        label = self.stack[-1].label if self.stack else ""
-        self._push(Open("table", label, start=line.start), line.end)
+        self._close_flat()
+        self._push(Open("table", self._label, start=line.start), line.end)
 
     def note(self, line: Line, word: str, number: str) -> None:
         """Add what explains and does not rule: an advisory, a note, a source."""
         about = next((i + 1 for i, e in enumerate(self.stack) if number and e.number == number), 0)
         self._close(about or self._depth_of(*_FLAT))
-        above = self.stack[-1].label if self.stack else ""
-        label = f"{word.capitalize()} {number}" if number else above
-        self._push(Open("note", label, "", 0, number, "", line.start, leads=line.leads), line.end)
+        label = f"{word.capitalize()} {number}" if number else self._label
+        entry = Open("note", label, number=number, start=line.start, leads=line.leads)
+        self._push(entry, line.end)
 
     def exception(self, line: Line, number: str) -> None:
         """Open the exceptions of a provision."""
-        depth = self._depth_of(*_FLAT)
-        styles = [entry.style for entry in self.stack[:depth]]
-        depth = styles.index("exception") if "exception" in styles else depth
-        self._close(depth)
-        above = self.stack[-1].label if self.stack else ""
-        label = f"{above}, Exception {number}".rstrip() if above else ""
+        self._close_style("exception", self._depth_of(*_FLAT))
+        label = f"{self._label}, Exception {number}".rstrip() if self._label else ""
         entry = Open("paragraph", label, "exception", 0, number or "Exception", "", line.start)
         entry.leads = True
         self._push(entry, line.end)
@@ -295,20 +266,31 @@ class Growing:
 
     # how units are put into the tree
 
+    @property
+    def _label(self) -> str:
+        return self.stack[-1].label if self.stack else ""
+
     def _push(self, entry: Open, end: int) -> None:
-        parent = self.stack[-1].place if self.stack else -1
-        entry.place = len(self._units)
-        named = (entry.kind, entry.number, entry.heading, entry.label)
-        body = max(entry.body, entry.start)
-        self._units.append(Unit(*named, entry.start, body, 0, parent))
-        self._ends.append(0)
+        entry.parent = self.stack[-1].place if self.stack else -1
+        entry.place = len(self._opened)
+        self._opened.append(entry)
         self.stack.append(entry)
         self._reached = end
 
     def _close(self, keep: int) -> None:
         self._flush()
         while len(self.stack) > keep:
-            self._ends[self.stack.pop().place] = self._reached
+            self.stack.pop().end = self._reached
+
+    def _close_style(self, style: str, depth: int) -> None:
+        """Close the outermost unit of a style, or what stands deeper than ``depth``."""
+        styles = [entry.style for entry in self.stack[:depth]]
+        self._close(styles.index(style) if style in styles else depth)
+
+    def _close_flat(self) -> None:
+        """Close text, tables and notes that lead into nothing."""
+        while self.stack and self.stack[-1].kind in _FLAT and not self.stack[-1].leads:
+            self._close(len(self.stack) - 1)
 
     def _flush(self) -> None:
         """Take a line that was kept as a heading, and headed nothing, as the text it is."""
@@ -316,37 +298,15 @@ class Growing:
         if line is not None:
             self.text(line, 0)
 
-    def _crossheading(self) -> None:
+    def _crossheading(self, line: Line) -> None:
         """Open a heading without a number or a level that groups provisions."""
-        line, self._pending = self._pending, None
-        if line is None:
-            return
+        self._pending = None
         self._close(self._depth_of("provision", "text"))
         if self.stack and self.stack[-1].style == "crossheading":
             self._close(len(self.stack) - 1)
-        entry = Open("part", "", "crossheading", 0, "", line.text, line.start, line.end)
+        entry = Open("part", self._label, "crossheading", 0, "", line.text, line.start, line.end)
         entry.divides = True
-        entry.label = self.stack[-1].label if self.stack else ""
         self._push(entry, line.end)
-
-    def _kept_by(self, heading: Heading, rank: int, kind: Kind) -> int:
-        """How many open units a heading leaves open."""
-        for depth, entry in enumerate(self.stack):
-            if not entry.divides and entry.kind != "provision":
-                return depth
-            if entry.style == "crossheading" and kind != "provision":
-                return depth
-            if rank >= 0 and entry.rank >= 0:
-                closes = entry.rank >= rank
-            elif heading.style.startswith("1") and entry.style.startswith("1"):
-                closes = not heading.number.startswith(entry.number + ".")
-            elif heading.level and entry.level:
-                closes = entry.level >= heading.level
-            else:
-                closes = entry.kind == "provision" and (rank >= 0 or not entry.divides)
-            if closes:
-                return depth
-        return len(self.stack)
 
     def _depth_of(self, *kinds: Kind) -> int:
         """How many units stay open when the outermost of these kinds is closed."""
@@ -356,23 +316,22 @@ class Growing:
         """How many units unnumbered text leaves open: after a list, what leads into the list."""
         depth = len(self.stack)
         while depth:
-            entry, above = self.stack[depth - 1], self.stack[depth - 2] if depth > 1 else None
-            ends_list = entry.kind in ("point", "paragraph", "definition") and (
-                above is not None and above.leads
-            )
-            if entry.style == "definition" and not is_about_definitions(self.nearest_heading):
+            entry = self.stack[depth - 1]
+            led = depth > 1 and self.stack[depth - 2].leads
+            ends_list = entry.kind in ("point", "paragraph", "definition") and led
+            if entry.style == "definition" and not self.among_definitions:
                 ends_list = True
-            opens = entry.style == "exception" and entry.place == len(self._units) - 1
+            opens = entry.style == "exception" and entry.place == len(self._opened) - 1
             if opens or (entry.kind not in _FLAT and entry.kind != "contents" and not ends_list):
                 break
             depth -= 1
         return depth
 
-    def _in_order(self, entry: Open) -> None:
+    def _check_order(self, entry: Open) -> None:
         """Note a provision or part that does not follow the one before it."""
         if entry.number.endswith("01") and self.stack and self.stack[-1].kind == "part":
             return  # standards count the provisions of each chapter from its own hundred
-        within = self.stack[-1].label if self.stack and entry.kind == "part" else ""
+        within = self._label if entry.kind == "part" else ""
         prefix = entry.number[: -len(entry.number.replace("-", ".").rpartition(".")[2])]
         key = (entry.style, within + prefix)
         last, label = self._last.get(key, (0.0, ""))
@@ -385,3 +344,8 @@ class Growing:
     def _note_problem(self, what: str) -> None:
         if len(self._problems) < _MOST_PROBLEMS:
             self._problems.append(f"{what}.")
+
+
+def _offset(line: Line, at: int) -> int:
+    """Where in the document what begins at a place of a line begins."""
+    return line.start + line.skipped + at if at else line.start

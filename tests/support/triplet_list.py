@@ -1,26 +1,10 @@
-"""Where the graph's triplets are kept; the graph itself holds their numbers alone."""
+"""Triplets in memory, and the graph of such."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Protocol
 
 from lexloop.core.types import Triplet
-
-
-class TripletSource(Protocol):
-    """Triplets by number, from 0 in the order in which they are kept."""
-
-    def __len__(self) -> int:
-        """How many triplets there are."""
-        ...
-
-    def fetch(self, numbers: Sequence[int]) -> list[Triplet]:
-        """The triplets with these numbers, in the order asked for."""
-        ...
-
-    def numbers_of(self, chunk_ids: Sequence[str]) -> list[list[int]]:
-        """For each chunk the numbers of its triplets; none for a chunk that is not known."""
-        ...
+from lexloop.corpus.knowledge.graph import KnowledgeGraph
 
 
 class TripletList:
@@ -42,3 +26,8 @@ class TripletList:
     def numbers_of(self, chunk_ids: Sequence[str]) -> list[list[int]]:
         """For each chunk the numbers of its triplets; none for a chunk that is not known."""
         return [list(self._of_chunk.get(chunk_id, ())) for chunk_id in chunk_ids]
+
+
+def graph_of(triplets: Iterable[Triplet]) -> KnowledgeGraph:
+    """The graph of triplets that are kept in memory."""
+    return KnowledgeGraph.build(TripletList(triplets))

@@ -1,6 +1,6 @@
 import pytest
 
-from lexloop.corpus.triplets.aliases import find_aliases
+from lexloop.corpus.triplets.definitions import find_aliases
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,199 @@
+"""Which open units a number or a heading goes on with, and how a citation names what it opens."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from lexloop.corpus.structure.headings import Heading, Outline
+from lexloop.corpus.structure.markers import Marker
+from lexloop.corpus.structure.tree import Kind
+
+_EXACT, _FIRST, _FIRST_UNLED, _SAME_STYLE, _GAP, _LATE, _BACK = 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0
+_DEEPER = 0.01
+_DEEPEST = 60
+_PARAGRAPHED = ("schedule", "appendix")
+
+
+@dataclass(slots=True)
+class Open:
+    """A unit in the making.
+
+    Args:
+        style: The style of its number; the keyword of a heading.
+        value: Its place in its sequence.
+        rank: How far in its keyword stands; -1 where it has none.
+        level: The heading level that the format gives; 0 where it gives none.
+        divides: Whether it was opened by a heading and not by a line of a list.
+        leads: Whether its own text ends as the lead-in of a list does.
+        bare: Whether nothing but its number has come yet.
+        place: Its place in the tree, once it has one.
+    """
+
+    kind: Kind
+    label: str = ""
+    style: str = ""
+    value: float = 0.0
+    number: str = ""
+    heading: str = ""
+    start: int = 0
+    body: int = 0
+    end: int = 0
+    parent: int = -1
+    rank: int = -1
+    level: int = 0
+    divides: bool = False
+    leads: bool = False
+    bare: bool = False
+    place: int = -1
+
+
+class Fit(NamedTuple):
+    """One way to read a number: how many open units stay open, and what is odd about it."""
+
+    marker: Marker
+    keep: int
+    cost: float
+
+    @property
+    def odd(self) -> bool:
+        """Whether the number does not follow from what came before."""
+        return self.cost >= _GAP
+
+
+def best_fit(
+    markers: Sequence[Marker], stack: Sequence[Open], roman_ahead: Callable[[], bool | None]
+) -> Fit:
+    """The likeliest way to read the number of a line.
+
+    A number that goes on where an open list stands is preferred to one that opens a list, and
+    that to one that leaves a gap. ``(i)`` after ``(h)`` is both: what follows decides, that is
+    whether ``(ii)`` comes before ``(j)`` below; None where neither comes.
+    """
+    base = next((i + 1 for i in range(len(stack) - 1, -1, -1) if stack[i].divides), 0)
+    fits = [
+        _decimal(m, stack, base) if "." in m.number else _listed(m, stack, base) for m in markers
+    ]
+    best = min(fits, key=lambda fit: fit.cost)
+    roman = next((fit for fit in fits if fit.marker.style.strip("().") in ("i", "I")), None)
+    letter = next((fit for fit in fits if fit.marker.style.strip("().") in ("a", "A")), None)
+    if not (roman and letter and roman.marker.value == 1) or letter.odd or roman.odd:
+        return best
+    ahead = roman_ahead()
+    if ahead is None:
+        ahead = bool(stack) and stack[-1].leads
+    return roman if ahead else letter
+
+
+def _listed(marker: Marker, stack: Sequence[Open], base: int) -> Fit:
+    fits: list[Fit] = []
+    for depth in range(len(stack) - 1, base - 1, -1):
+        if stack[depth].style == marker.style:
+            step = marker.value - stack[depth].value
+            follows = 0 < step <= 1 or (not marker.value and not stack[depth].value)
+            cost = _EXACT if follows else _GAP if step > 0 else _BACK
+            fits.append(Fit(marker, depth, cost + _DEEPER * (len(stack) - depth)))
+    led = bool(stack) and stack[-1].leads
+    keep = len(stack)
+    while keep > base and stack[keep - 1].kind == "text" and not stack[keep - 1].leads:
+        keep -= 1  # text holds a list only if it leads in
+    if not marker.value and stack and not led:
+        while keep > base + 1 and stack[keep - 2].leads and stack[keep - 1].value:
+            keep -= 1  # bullets after a finished list do not belong to its last item
+    if len(stack) - base >= _DEEPEST:
+        keep = base + _DEEPEST - 1
+    if marker.value not in (0, 1):
+        cost = _LATE + (0 if marker.value < 2 else 0.5)
+    elif fits:
+        cost = _SAME_STYLE - (1.5 if led else 0)
+    else:
+        cost = _FIRST if led else _FIRST_UNLED
+    return min([*fits, Fit(marker, keep, cost)], key=lambda fit: fit.cost)
+
+
+def _decimal(marker: Marker, stack: Sequence[Open], base: int) -> Fit:
+    """``4.2.1`` lies in ``4.2``, else beside what shares most of its number."""
+    for depth in range(len(stack) - 1, -1, -1):
+        number = stack[depth].number
+        if number and marker.number.startswith(number + "."):
+            last = next((e for e in stack[depth + 1 :] if e.style == marker.style), None)
+            step = marker.value - (last.value if last else 0)
+            return Fit(marker, depth + 1, _EXACT if 0 < step <= 1 else _GAP)
+    beside = next((i for i in range(base, len(stack)) if "." in stack[i].number), None)
+    if beside is not None:
+        return Fit(marker, beside, _GAP)
+    return Fit(marker, base, _FIRST if marker.value == 1 else _LATE)
+
+
+def kept_by(heading: Heading, rank: int, kind: Kind, stack: Sequence[Open]) -> int:
+    """How many open units a heading leaves open."""
+    for depth, entry in enumerate(stack):
+        if not entry.divides and entry.kind != "provision":
+            return depth
+        if entry.style == "crossheading" and kind != "provision":
+            return depth
+        if rank >= 0 and entry.rank >= 0:
+            closes = entry.rank >= rank
+        elif heading.style.startswith("1") and entry.style.startswith("1"):
+            closes = not heading.number.startswith(entry.number + ".")
+        elif heading.level and entry.level:
+            closes = entry.level >= heading.level
+        else:
+            closes = entry.kind == "provision" and (rank >= 0 or not entry.divides)
+        if closes:
+            return depth
+    return len(stack)
+
+
+def heading_label(outline: Outline, heading: Heading, kind: Kind, stack: Sequence[Open]) -> str:
+    """The label of a part, a provision or an annex: ``Article 5``, ``Title I, Chapter II``."""
+    annex = _annex(stack)
+    if kind == "annex" or not heading.number:
+        return heading.number or heading.text
+    if kind == "part":
+        above = [e.label for e in stack if e.kind in ("part", "annex") and e.number]
+        return ", ".join([*above[-1:], f"{heading.style.capitalize()} {heading.number}"])
+    if heading.style in outline.ranks:
+        return ", ".join(filter(None, [annex, _worded(heading.style, heading.number)]))
+    if annex:
+        return _annex_point(annex, heading.number)
+    if heading.style.startswith("1"):
+        return _worded(outline.own_word, heading.number)
+    return f"{stack[-1].label}({heading.number})" if stack else heading.text
+
+
+def item_label(outline: Outline, marker: Marker, kind: Kind, stack: Sequence[Open]) -> str:
+    """The label of a numbered item: ``§ 5-303(b)(2)``, ``Annex III, point 4``.
+
+    That of what it lies in where it has no number.
+    """
+    annex, number = _annex(stack), marker.number
+    outermost = not any(e.kind in ("point", "paragraph", "provision") for e in stack)
+    if number and annex and ("." in number or outermost):
+        return _annex_point(annex, number)
+    if "." in number:
+        words = (e.style for e in stack if e.kind == "provision" and e.style in outline.ranks)
+        return _worded(next(words, outline.own_word), number)
+    if number and kind == "provision":
+        return _worded(outline.own_word if outline.numbered else "paragraph", number)
+    above, style = (stack[-1].label, stack[-1].style) if stack else ("", "")
+    nearest = next((entry for entry in reversed(stack) if entry.kind == "provision"), None)
+    # under the headings of a policy, which have no numbers, "1." tells nothing
+    unnamed = marker.style[0] != "(" and (nearest is None or not nearest.number)
+    if not number or not above or unnamed:
+        return above
+    if style == "exception":
+        return f"{above} {number}"
+    return f"{above} ({number})" if style == "definition" else f"{above}({number})"
+
+
+def _worded(word: str, number: str) -> str:
+    return f"§ {number}" if word == "§" else f"{word.capitalize()} {number}"
+
+
+def _annex(stack: Sequence[Open]) -> str:
+    return next((entry.label for entry in stack if entry.kind == "annex"), "")
+
+
+def _annex_point(annex: str, number: str) -> str:
+    word = "paragraph" if annex.lower().startswith(_PARAGRAPHED) else "point"
+    return f"{annex}, {word} {number}"
