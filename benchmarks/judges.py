@@ -22,6 +22,7 @@ from lexloop.core.errors import InputError, LexloopError
 from lexloop.core.files import write_text
 from lexloop.core.score import Score
 from lexloop.corpus.text.tokens import tokenize
+from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.evaluation.gold import read_gold
 from lexloop.evaluation.metrics.text import rouge_n
 from lexloop.finetune import correctness as fitting
@@ -30,7 +31,6 @@ from lexloop.finetune.correctness_rows import Row, altered, read_recorded
 from lexloop.finetune.groundedness import Labelled, read_wice
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.evaluate.correctness import CorrectnessJudge
 from lexloop.nodes.evaluate.evidence import evidence_of
 from lexloop.nodes.evaluate.support import ClaimSupport
 

@@ -32,6 +32,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Advice, Attempt, Strategy
+from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.evaluation.gold import GoldQuestion, read_gold
 from lexloop.evaluation.metrics.correctness import is_correct
 from lexloop.graph.build import Lexloop, build_graph
@@ -39,7 +40,6 @@ from lexloop.graph.resources import Resources
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import Context
 from lexloop.nodes.engineer_prompt.node import advised
-from lexloop.nodes.evaluate.correctness import CorrectnessJudge
 from lexloop.nodes.evaluate.verdict import best_attempt
 
 _ROOT = Path(__file__).resolve().parents[1]

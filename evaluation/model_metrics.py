@@ -8,11 +8,7 @@ from typing import Any, Literal
 from lexloop.core.score import Score, Unresolved
 from lexloop.core.types import ABSTENTION, Passage
 from lexloop.evaluation.asking import Asker
-from lexloop.evaluation.metrics import hypa
-from lexloop.models.embedding import Vectors
-from lexloop.models.request import Chat
-from lexloop.nodes.context import Judgement
-from lexloop.nodes.evaluate.judges import (
+from lexloop.evaluation.judges_by_model import (
     RUBRICS,
     Rubric,
     context_precision,
@@ -23,6 +19,10 @@ from lexloop.nodes.evaluate.judges import (
     questions_of,
     similarity_tenths,
 )
+from lexloop.evaluation.metrics import hypa
+from lexloop.models.embedding import Vectors
+from lexloop.models.request import Chat
+from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.model import ModelJudge
 
 Embed = Callable[[list[str]], Vectors]

@@ -20,10 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.files import write_text
-from lexloop.evaluation.gold import read_gold
-from lexloop.finetune.correctness_rows import RECORDED, WEIGHTS, Row, altered, read_recorded
-from lexloop.nodes.evaluate.agreement_signs import FOR, Signs
-from lexloop.nodes.evaluate.correctness import (
+from lexloop.evaluation.agreement_signs import FOR, Signs
+from lexloop.evaluation.correctness import (
     GOOD,
     HIGHEST,
     LOWEST,
@@ -31,6 +29,8 @@ from lexloop.nodes.evaluate.correctness import (
     on_scale,
     signs_of,
 )
+from lexloop.evaluation.gold import read_gold
+from lexloop.finetune.correctness_rows import RECORDED, WEIGHTS, Row, altered, read_recorded
 
 Floats = NDArray[np.float64]
 NAMES = [field.name for field in fields(Signs)]

@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from lexloop.core.errors import InputError
 from lexloop.core.types import ABSTENTION
+from lexloop.evaluation.correctness import Triple
 from lexloop.evaluation.gold import GoldQuestion
 from lexloop.evaluation.jsonl import read_jsonl
-from lexloop.nodes.evaluate.correctness import Triple
 
 RECORDED = "recorded"
 WEIGHTS = {

@@ -10,6 +10,7 @@ from lexloop.core.score import Score, Unresolved
 from lexloop.core.types import ABSTENTION
 from lexloop.corpus.structure.statements import statements_in_text
 from lexloop.corpus.text.tokens import words
+from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.evaluation.eval_rag.answer_relevance import AnswerRelevance
 from lexloop.evaluation.eval_rag.answers import Answer
 from lexloop.evaluation.eval_rag.index import Found
@@ -18,7 +19,6 @@ from lexloop.evaluation.metrics import text as texts
 from lexloop.evaluation.metrics.bleu import bleu
 from lexloop.evaluation.metrics.similarity import cosine
 from lexloop.models.embedding import Embedder
-from lexloop.nodes.evaluate.correctness import CorrectnessJudge
 from lexloop.nodes.evaluate.evidence import evidence_of
 from lexloop.nodes.evaluate.support import ClaimSupport, claims_of
 from lexloop.nodes.markers import without_markers

@@ -7,9 +7,9 @@ from lexloop.core.score import Score, Unresolved
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.eval_rag.answers import Answer
 from lexloop.evaluation.eval_rag.index import Found
+from lexloop.evaluation.judges_by_model import chat_eval, fair_eval
 from lexloop.evaluation.model_metrics import Embed, model_metrics
 from lexloop.models.request import Chat
-from lexloop.nodes.evaluate.judges import chat_eval, fair_eval
 from lexloop.nodes.markers import without_markers
 
 MOST_TOGETHER = 8

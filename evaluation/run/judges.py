@@ -10,12 +10,12 @@ from lexloop.core.types import Passage
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.view import View
 from lexloop.evaluation.asking import Asker, asker_for
+from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.evaluation.run.embedding import Embed, OneByOne
 from lexloop.models.background import finished
 from lexloop.models.embedding import Embedder
 from lexloop.models.trained import load_shipped
 from lexloop.nodes.context import Judgement
-from lexloop.nodes.evaluate.correctness import CorrectnessJudge
 from lexloop.nodes.evaluate.embedded import EmbeddedJudge
 from lexloop.nodes.evaluate.support import ClaimSupport
 

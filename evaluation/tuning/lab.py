@@ -14,6 +14,7 @@ from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Passage
 from lexloop.corpus.index.draft import Progress, silent
 from lexloop.corpus.index.view import View
+from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.evaluation.evidence import ChunkGrams, Judged, grams_of
 from lexloop.evaluation.gold import GoldQuestion
 from lexloop.evaluation.metrics.similarity import cosine
@@ -22,7 +23,6 @@ from lexloop.evaluation.tuning.objectives import OBJECTIVES, Objective, of_passa
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.resources import Resources
 from lexloop.models.embedding import Embedder
-from lexloop.nodes.evaluate.correctness import CorrectnessJudge
 from lexloop.nodes.markers import without_markers
 
 _LAST_OF_RETRIEVAL = "rerank"

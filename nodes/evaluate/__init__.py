@@ -1,5 +1,4 @@
 """Three scores, the checks of citations, and the verdict.
 
-The node's judges are ``embedded`` (with ``support`` of each claim) and ``model``; ``correctness``
-and ``judges`` score answers for the evaluation.
+The node's judges are ``embedded`` (with ``support`` of each claim) and ``model``.
 """

@@ -9,6 +9,8 @@ import pytest
 
 from lexloop.core.errors import InputError
 from lexloop.core.types import ABSTENTION
+from lexloop.evaluation.agreement_signs import Signs
+from lexloop.evaluation.correctness import read_weights
 from lexloop.evaluation.gold import GoldQuestion
 from lexloop.finetune.correctness import (
     NAMES,
@@ -20,8 +22,6 @@ from lexloop.finetune.correctness import (
     table,
 )
 from lexloop.finetune.correctness_rows import RECORDED, WEIGHTS, Row, altered, read_recorded
-from lexloop.nodes.evaluate.agreement_signs import Signs
-from lexloop.nodes.evaluate.correctness import read_weights
 
 NONE = Signs(*[0.0] * len(fields(Signs)))
 PAID = GoldQuestion(

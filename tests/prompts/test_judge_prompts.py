@@ -5,7 +5,7 @@ import re
 import pytest
 from pydantic import BaseModel
 
-from lexloop.nodes.evaluate.judges import (
+from lexloop.evaluation.judges_by_model import (
     Claims,
     Evidence,
     Grade,

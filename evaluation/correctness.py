@@ -10,8 +10,8 @@ from typing import Any
 
 from lexloop.core.score import Score, Unresolved
 from lexloop.corpus.text.tokens import words
+from lexloop.evaluation.agreement_signs import Signs, Text, read_signs
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.evaluate.agreement_signs import Signs, Text, read_signs
 from lexloop.nodes.markers import without_markers
 from lexloop.nodes.weights import Weights, read_shipped
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.types import ABSTENTION
-from lexloop.nodes.evaluate.agreement_signs import (
+from lexloop.evaluation.agreement_signs import (
     FOR,
     Signs,
     Text,

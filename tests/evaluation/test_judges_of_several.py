@@ -9,7 +9,7 @@ import pytest
 from fake_openai import FakeOpenAI, Reply, Request, refusal
 
 from lexloop.core.errors import ModelReplyError, ModelUnavailable
-from lexloop.nodes.evaluate.judges import ROUNDS, SPEAKERS, chat_eval, fair_eval
+from lexloop.evaluation.judges_by_model import ROUNDS, SPEAKERS, chat_eval, fair_eval
 
 Converse = Callable[..., Any]
 

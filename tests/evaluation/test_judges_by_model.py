@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from lexloop.core.errors import ModelReplyError
 from lexloop.core.types import ABSTENTION
-from lexloop.nodes.evaluate.judges import (
+from lexloop.evaluation.judges_by_model import (
     RUBRICS,
     Claims,
     Grade,

@@ -11,9 +11,9 @@ import pytest
 
 from lexloop.core.score import Unresolved
 from lexloop.core.types import ABSTENTION
+from lexloop.evaluation.agreement_signs import Signs
+from lexloop.evaluation.correctness import CorrectnessJudge, on_scale, read_weights
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.evaluate.agreement_signs import Signs
-from lexloop.nodes.evaluate.correctness import CorrectnessJudge, on_scale, read_weights
 
 NAMES = [field.name for field in fields(Signs)]
 NONE = Signs(*[0.0] * len(NAMES))
