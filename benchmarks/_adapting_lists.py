@@ -20,7 +20,7 @@ from lexloop.evaluation.evidence import evidence, grams_of
 from lexloop.evaluation.gold import GoldQuestion, read_gold
 from lexloop.evaluation.tuning.split import near_duplicates
 from lexloop.graph.build import Lexloop, build_graph
-from lexloop.graph.components import choose
+from lexloop.graph.contexts import choose
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import Context
 from lexloop.nodes.question import question_parts

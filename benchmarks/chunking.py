@@ -36,7 +36,7 @@ from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
 from lexloop.evaluation.evidence import Evidence, evidence, grams_of
 from lexloop.graph.build import Lexloop, build_graph
-from lexloop.graph.components import choose
+from lexloop.graph.contexts import choose
 from lexloop.models.minilm import load_minilm
 
 _OUT_OF_SCOPE = "out of scope"

@@ -34,7 +34,7 @@ from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for
 from lexloop.evaluation.metrics.intervals import estimate
 from lexloop.graph.build import build_graph
-from lexloop.graph.components import choose
+from lexloop.graph.contexts import choose
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.kg_retrieve.node import CANDIDATES
 from lexloop.nodes.rerank.node import merge

@@ -1,1 +1,5 @@
-"""What every room speaks: types, state, settings, errors."""
+"""What every room speaks: types, state, settings, errors, files.
+
+``state.State`` is what flows through the graph, ``types`` its parts; ``settings.Settings`` is what
+a caller may choose, and ``errors`` the one tree of what can go wrong.
+"""

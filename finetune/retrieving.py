@@ -10,7 +10,7 @@ from lexloop.core.types import Passage
 from lexloop.corpus.index.collection import Collection
 from lexloop.evaluation.gold import Said
 from lexloop.graph.build import build_graph
-from lexloop.graph.components import choose
+from lexloop.graph.contexts import choose
 
 _ROLES = {"user": HumanMessage, "assistant": AIMessage}
 

@@ -1,18 +1,230 @@
-"""The compiled graph: LangGraph's own, whose runs of one thread take turns."""
+"""The compiled graph: LangGraph's own, whose runs of one thread take turns.
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import aclosing, nullcontext
+LangGraph reads a thread when a run begins and writes it while the run goes on: of two at once the
+later writes over what the earlier wrote, and a turn is lost without a word. So the runs of one
+process stand in line. A SQLite file may be open in several processes; there a lock file beside it
+is held as well, which dies with its process.
+"""
+
+import asyncio
+import hashlib
+import os
+import sqlite3
+import threading
+import time
+from collections import deque
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from concurrent.futures import Future
+from contextlib import aclosing, contextmanager, nullcontext, suppress
+from pathlib import Path
+from types import TracebackType
 from typing import Any, Self, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import StateUpdate
 
+from lexloop.core.errors import DataError, ThreadBusy
+from lexloop.core.files import let_go, try_lock
 from lexloop.core.settings import Settings
 from lexloop.core.state import InputState, OutputState, State
-from lexloop.graph.node import Resolve
-from lexloop.graph.turns import Turn
+from lexloop.graph.node import Resolve, beside
+
+_POLL_S = 0.02
+_ANSWER_S = 10.0
+_FILES = "PRAGMA database_list"
+
+# reentrant: a generator that nobody reads leaves its turn wherever the garbage collector strikes
+_guard = threading.RLock()
+_lines: dict[Hashable, deque[Future[None]]] = {}
+"""Who waits, for each thread that is in use."""
+
+
+class Turn:
+    """Has a thread to itself, as a context manager of either kind.
+
+    Args:
+        saver: Keeps the thread.
+        thread: Its name.
+        patience_s: Gives the seconds to wait at most; asked where there is something to wait for.
+
+    Raises:
+        ThreadBusy: The thread was in use for longer than that.
+        DataError: The file of threads cannot be locked, read or written.
+    """
+
+    def __init__(
+        self, saver: BaseCheckpointSaver[Any], thread: str, patience_s: Callable[[], float]
+    ) -> None:
+        self._saver, self._thread, self._patience_s = saver, thread, patience_s
+        self._waited_s, self._until = 0.0, 0.0
+        self._line: Hashable = None
+        self._ticket: Future[None] | None = None
+        self._lock: tuple[Path, int] | None = None
+
+    def __enter__(self) -> None:
+        with self._claiming():
+            lock = self._stand_in_line(_database(self._saver))
+            if self._ticket is not None:
+                self._ticket.result(self._left())
+            while lock is not None and not self._locked(lock):
+                self._left()
+                time.sleep(_POLL_S)
+
+    async def __aenter__(self) -> None:
+        with self._claiming():
+            lock = self._stand_in_line(await _adatabase(self._saver))
+            if self._ticket is not None:
+                left = await beside(self._left)
+                await asyncio.wait_for(asyncio.wrap_future(self._ticket), left)
+            while lock is not None and not self._locked(lock):
+                await beside(self._left)
+                await asyncio.sleep(_POLL_S)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        self._leave()
+        if isinstance(error, sqlite3.Error):
+            raise self._unusable(error) from error
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> None:
+        self.__exit__(kind, error, _)
+
+    @contextmanager
+    def _claiming(self) -> Iterator[None]:
+        """Leave the line where the claim fails, is cancelled, or takes too long."""
+        try:
+            yield
+        except BaseException as error:
+            self._leave()
+            if isinstance(error, TimeoutError):
+                raise self._busy() from error
+            if isinstance(error, (OSError, sqlite3.Error)):
+                raise self._unusable(error) from error
+            raise
+
+    def _stand_in_line(self, database: Path | None) -> Path | None:
+        """Become the first in line or get a ticket; the lock file, where one is needed."""
+        line = (database or id(self._saver), self._thread)
+        ticket: Future[None] = Future()
+        with _guard:
+            if (waiting := _lines.get(line)) is None:
+                _lines[line] = deque()
+            else:
+                self._ticket = ticket
+                waiting.append(ticket)
+            self._line = line
+        if database is None:
+            return None
+        digest = hashlib.sha256(self._thread.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return database.with_name(f".{database.name}.{digest}.lock")
+
+    def _left(self) -> float:
+        """Seconds that may still be waited.
+
+        Raises:
+            TimeoutError: None.
+        """
+        if not self._until:
+            self._waited_s = self._patience_s()
+            self._until = time.monotonic() + self._waited_s
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return left
+
+    def _locked(self, lock: Path) -> bool:
+        handle = try_lock(lock)
+        self._lock = None if handle is None else (lock, handle)
+        return handle is not None
+
+    def _leave(self) -> None:
+        """Let go of all that is held, and call the next in line."""
+        if self._lock is not None:
+            (lock, handle), self._lock = self._lock, None
+            with suppress(OSError):
+                lock.unlink()
+            let_go(handle)
+        # a ticket that can still be withdrawn was never called, so the turn is another's
+        if self._line is not None and not (self._ticket is not None and self._ticket.cancel()):
+            _call_next(self._line)
+        self._line = None
+
+    def _busy(self) -> ThreadBusy:
+        return ThreadBusy(
+            f"The thread {self._thread!r} was busy with other questions for {self._waited_s:g} s "
+            "(deadline_s).",
+            "Ask again when they are answered, use another thread, or raise deadline_s.",
+        )
+
+    def _unusable(self, error: Exception) -> DataError:
+        return DataError(
+            f"The thread {self._thread!r} could not be read or saved: {error}.",
+            "Check the free space of its file, and that no other program holds it.",
+        )
+
+
+def _call_next(line: Hashable) -> None:
+    """Give the turn to the first who still waits; nobody holds the thread where none does."""
+    with _guard:
+        waiting = _lines[line]
+        while waiting:
+            ticket = waiting.popleft()
+            if ticket.set_running_or_notify_cancel():
+                break
+        else:
+            del _lines[line]
+            return
+    ticket.set_result(None)
+
+
+def _database(saver: BaseCheckpointSaver[Any]) -> Path | None:
+    """The file in which a saver keeps threads; None where no other process can have it open."""
+    if isinstance(saver, SqliteSaver):
+        with saver.cursor(transaction=False) as cursor:
+            return _main_file(cursor.execute(_FILES).fetchall())
+    if not isinstance(saver, AsyncSqliteSaver) or _runs_here(saver.loop):
+        return None
+    try:
+        return asyncio.run_coroutine_threadsafe(_adatabase(saver), saver.loop).result(_ANSWER_S)
+    except TimeoutError as error:
+        raise sqlite3.OperationalError("its event loop does not answer") from error
+
+
+async def _adatabase(saver: BaseCheckpointSaver[Any]) -> Path | None:
+    if not isinstance(saver, AsyncSqliteSaver):
+        return _database(saver)
+    await saver.setup()
+    return _main_file(await saver.conn.execute_fetchall(_FILES))
+
+
+def _main_file(databases: Iterable[Any]) -> Path | None:
+    found = next(file for _, name, file in databases if name == "main")
+    return Path(os.path.realpath(found)) if found else None
+
+
+def _runs_here(loop: asyncio.AbstractEventLoop) -> bool:
+    """Whether to wait for the loop would block it; LangGraph refuses such a run itself."""
+    try:
+        return asyncio.get_running_loop() is loop
+    except RuntimeError:
+        return False
+
 
 _TASK = "__pregel_task_id"  # LangGraph's mark of a run that is a task of a parent's run
 

@@ -1,11 +1,15 @@
 """Runs the nodes: keeps the deadline, counts usage, shows tokens, falls back when allowed."""
 
+import asyncio
+import contextvars
+import os
 import time
 from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from inspect import iscoroutinefunction
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.config import get_config, get_stream_writer
@@ -15,9 +19,8 @@ from lexloop.core.deadline import Deadline, within
 from lexloop.core.errors import DeadlineExceeded, LexloopError, ModelError, ModelReplyError
 from lexloop.core.state import State, Update
 from lexloop.core.types import Degradation, Reasoning, Usage
-from lexloop.graph.bridge import BESIDE, HERE, Bridge
 from lexloop.graph.stream import Spoken, TokenStream
-from lexloop.models.background import finished
+from lexloop.models.background import arun, finished, run
 from lexloop.models.chat import ChatModel, asking
 from lexloop.models.request import ChatReply, ChatRequest
 from lexloop.nodes.context import Context
@@ -27,6 +30,70 @@ _STAND_IN_S, _ENDING_S = 0.7, 0.9
 """Seconds after the deadline in which what stands in for a model may still answer, and in which the
 best attempt so far is found and its citations verified. No answer is to be a second late."""
 
+T = TypeVar("T")
+Work = Callable[[], T]
+Waiting = Callable[[], Coroutine[Any, Any, T]]
+
+
+def _new() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(thread_name_prefix="lexloop")
+
+
+# not the loop's own threads: a caller may fill those with runs that wait for a turn on a thread,
+# and the run that has the turn must go on
+_pool = _new()
+
+
+async def beside(work: Callable[[], T]) -> T:
+    """What ``work`` returns; it runs in the caller's context variables, beside the event loop."""
+    run = contextvars.copy_context().run
+    return await asyncio.get_running_loop().run_in_executor(_pool, run, work)
+
+
+class _Bridge(Protocol):
+    """How one kind of caller has things done."""
+
+    async def work(self, work: Work[T]) -> T:
+        """What takes the processor."""
+        ...
+
+    async def wait(self, work: Waiting[T]) -> T:
+        """What waits for a model."""
+        ...
+
+
+class _Here:
+    async def work(self, work: Work[T]) -> T:
+        return work()
+
+    async def wait(self, work: Waiting[T]) -> T:
+        return run(work())
+
+
+class _Beside:
+    async def work(self, work: Work[T]) -> T:
+        return await beside(work)
+
+    async def wait(self, work: Waiting[T]) -> T:
+        return await arun(work())
+
+
+_HERE: _Bridge = _Here()
+"""For callers who wait: in their own thread, which blocks."""
+_BESIDE: _Bridge = _Beside()
+"""For callers who await: in other threads."""
+
+
+def _forget_pool() -> None:
+    """A forked child has the pool's memory but not its threads."""
+    global _pool  # noqa: PLW0603 - one pool for the process is the point of this module
+    _pool = _new()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)
+
+
 Function = (
     Callable[[State, Runtime[Context]], Update]
     | Callable[[State, Runtime[Context]], Coroutine[Any, Any, Update]]
@@ -34,7 +101,7 @@ Function = (
 Resolve = Callable[[Any, str | None], Context]
 
 
-class Node(Runnable[State, Update]):
+class NodeRunnable(Runnable[State, Update]):
     """A node's function, as LangGraph runs it for both kinds of callers.
 
     LangGraph calls a Runnable as it is; wrapping functions for it would trace every node twice
@@ -52,15 +119,15 @@ class Node(Runnable[State, Update]):
 
     def invoke(self, input: State, config: RunnableConfig | None = None, **kwargs: Any) -> Update:
         """Run the node, blocking while a model is asked."""
-        return finished(self._updated(input, HERE))
+        return finished(self._updated(input, _HERE))
 
     async def ainvoke(
         self, input: State, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Update:
         """Run the node without blocking the event loop."""
-        return await self._updated(input, BESIDE)
+        return await self._updated(input, _BESIDE)
 
-    async def _updated(self, state: State, bridge: Bridge) -> Update:
+    async def _updated(self, state: State, bridge: _Bridge) -> Update:
         # an earlier node may have ended the question with the best attempt so far
         if not self._first and state.get("answer"):
             return {}
@@ -115,7 +182,7 @@ class _Run:
             context = context.unembedded
         self._context = context
 
-    async def update(self, bridge: Bridge) -> Update:
+    async def update(self, bridge: _Bridge) -> Update:
         """What the node wrote, with what it cost and what degraded added."""
         while True:
             try:
@@ -126,7 +193,7 @@ class _Run:
                 if not self._stood_in(error):
                     return self._with_cost(await bridge.work(partial(self._end, error)))
 
-    async def _result(self, bridge: Bridge) -> Update:
+    async def _result(self, bridge: _Bridge) -> Update:
         runtime = self._runtime.override(context=self._context)
         call: partial[Any] = partial(self._function, self._state, runtime)
         if not iscoroutinefunction(self._function):
@@ -249,4 +316,4 @@ class _Run:
 
 def _embedder(context: Context) -> str:
     """What ``degraded`` calls the embedder: no chat model can have that name."""
-    return f"embedder={context.settings.index.embedder}"
+    return f"index.embedder={context.settings.index.embedder}"

@@ -20,7 +20,7 @@ from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.draft import Progress, silent
 from lexloop.corpus.index.tools import Tools
 from lexloop.corpus.opening import corpus_stamp, left_out, open_corpus, tools_for
-from lexloop.graph.components import choose
+from lexloop.graph.contexts import choose
 from lexloop.graph.extractors import Budget, extractor_for
 from lexloop.models.chat import ChatModel, connect
 from lexloop.models.embedders import load_embedder
@@ -171,7 +171,7 @@ class Resources:
                 raise
             failed = error
         if failed.embedder:
-            lost = _lost("index", f"embedder={settings.index.embedder}", failed)
+            lost = _lost("index", f"index.embedder={settings.index.embedder}", failed)
             settings = settings.changed(**{"index.embedder": "embedded"})
         else:
             lost = _lost("index", f"triplets by {settings.model.name}", failed)

@@ -36,7 +36,7 @@ WHOLE = {
 MAINTENANCE = {"corpus/opening.py", "apps/cli/index/held.py"}
 """Opens and brings up to date what others see by a view; names what an index holds to remove it."""
 PICKLES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
-MAX_LINES, MEDIAN_LINES = 400, 120
+MAX_LINES, MEDIAN_LINES = 400, 180
 
 
 def name_of(path: Path) -> str:

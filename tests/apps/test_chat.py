@@ -20,7 +20,7 @@ from pseudo_terminal import CTRL_C, CTRL_D, Terminal
 from lexloop.apps.cli.threads import strict_serializer
 from lexloop.core.errors import DataError
 from lexloop.core.settings import Connection
-from lexloop.graph.turns import Turn
+from lexloop.graph.compiled import Turn
 
 Run = Callable[..., Any]
 FIRST = "What is a bias audit?"

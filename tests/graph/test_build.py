@@ -10,9 +10,8 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from lexloop.core.errors import QuestionError
 from lexloop.core.types import ABSTENTION
-from lexloop.graph.build import RECURSION_LIMIT, Lexloop, build_graph
+from lexloop.graph.build import RECURSION_LIMIT, Lexloop, after_evaluate, build_graph
 from lexloop.graph.resources import Resources
-from lexloop.graph.route import after_evaluate
 
 QUESTION = "When must the owner pay the mooring fee?"
 NODES = [

@@ -98,5 +98,5 @@ def test_a_model_that_takes_no_temperature_answers(
         assert result["degraded"] == []
     else:
         [lost] = result["degraded"]
-        assert (lost["node"], lost["wanted"]) == ("rewrite", "model.temperature=0.0")
+        assert (lost["node"], lost["wanted"]) == ("rewrite", "temperature=0.0")
         assert "Only the default (1) value is supported" in lost["reason"]

@@ -23,8 +23,8 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from lexloop.core.errors import DataError, QuestionError, ThreadBusy
 from lexloop.core.settings import Settings
 from lexloop.graph.build import Lexloop, build_graph
+from lexloop.graph.compiled import Turn
 from lexloop.graph.resources import Resources
-from lexloop.graph.turns import Turn
 
 CALLS = 32
 ASKED = [f"When must owner {number} pay the mooring fee?" for number in range(CALLS)]
@@ -332,7 +332,7 @@ class TestAcrossProcesses:
     HOLD = (
         "import sys, sqlite3\n"
         "from langgraph.checkpoint.sqlite import SqliteSaver\n"
-        "from lexloop.graph.turns import Turn\n"
+        "from lexloop.graph.compiled import Turn\n"
         "saver = SqliteSaver(sqlite3.connect(sys.argv[1], check_same_thread=False))\n"
         "with Turn(saver, 'one', lambda: 9.0):\n"
         "    print('held', flush=True)\n"
@@ -424,7 +424,7 @@ class TestAFileThatCannotBeUsed:
         def refuse(_: Path) -> int:
             raise PermissionError("not allowed")
 
-        monkeypatch.setattr("lexloop.graph.turns.try_lock", refuse)
+        monkeypatch.setattr("lexloop.graph.compiled.try_lock", refuse)
         with pytest.raises(DataError, match="'one' could not be read or saved: not allowed"):
             build_graph(embedded, sqlite).invoke(asking(), THREAD)
 

@@ -146,7 +146,7 @@ def test_a_temperature_of_the_users_is_tried_even_where_it_is_known_to_fail(
     server.otherwise = refusing(*OPENAI_REFUSALS["value"])
     model = chat_model(model="openai:gpt-5", **{"model.temperature": 0.0})
     model.complete(PLAIN, deadline=soon, meter=meter)
-    assert [name for name, _ in model.left_out] == ["model.temperature=0.0"]
+    assert [name for name, _ in model.left_out] == ["temperature=0.0"]
 
 
 def test_every_parameter_is_sent(
@@ -203,7 +203,7 @@ def test_several_refused_parameters_go_one_by_one(
     )
     assert model.complete(PLAIN, deadline=soon, meter=meter).text == "Yes."
     assert len(server.requests) == meter["model_calls"] == 3
-    assert sorted(name for name, _ in model.left_out) == ["model.seed=3", "model.top_p=0.5"]
+    assert sorted(name for name, _ in model.left_out) == ["seed=3", "top_p=0.5"]
 
 
 @pytest.mark.parametrize(
@@ -323,7 +323,7 @@ def test_ollama_refuses_to_think(host: FakeHost, meter: Usage, soon: float) -> N
     )
     assert model.complete(PLAIN, deadline=soon, meter=meter).text == "Yes."
     assert [body.get("think") for body in host.requests] == ["low", None]
-    assert [name for name, _ in model.left_out] == ["model.reasoning_effort=low"]
+    assert [name for name, _ in model.left_out] == ["reasoning_effort=low"]
 
 
 def test_anthropic_is_sent_its_parameters(host: FakeHost, meter: Usage, soon: float) -> None:
@@ -364,7 +364,7 @@ def test_a_client_that_knows_of_a_refusal_itself(host: FakeHost, meter: Usage, s
     assert model.complete(PLAIN, deadline=soon, meter=meter).text == "Yes."
     assert "temperature" not in host.requests[0]
     [(name, said)] = model.left_out
-    assert name == "model.temperature=0.3"
+    assert name == "temperature=0.3"
     assert "not supported for claude-sonnet-5-5" in said
 
 

@@ -17,7 +17,7 @@ from lexloop.corpus.index.assemble import build_collection
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.load.document import Document
 from lexloop.graph.build import build_graph
-from lexloop.graph.components import choose
+from lexloop.graph.contexts import choose
 from lexloop.nodes.context import Context
 
 TAGS = ("board", "staff", "press")

@@ -20,7 +20,7 @@ from lexloop.corpus.index.view import View
 from lexloop.corpus.load.document import Document, Skipped
 from lexloop.corpus.opening import left_out
 from lexloop.corpus.text.tokens import tokenize
-from lexloop.graph.components import choose
+from lexloop.graph.contexts import choose
 
 TAGS = ("blue", "red")
 NAMES = [f"{place}/act.txt" for place in "abcd"]
