@@ -19,7 +19,7 @@ from lexloop.core.types import Advice, Attempt, Candidate, Passage, Plan, Pointe
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.context import Context, Draft, Rewriting
+from lexloop.nodes.context import Context, GeneratedAnswer, Rewriting
 
 QUESTION = "What must an employer do before using an automated employment decision tool?"
 WARM_QUESTIONS = (
@@ -62,9 +62,9 @@ class Trivial:
         triplets: list[Triplet],
         advice: Advice | None,
         pointed: Pointed | None = None,
-    ) -> Draft:
+    ) -> GeneratedAnswer:
         """An answer without sources."""
-        return Draft("Yes.")
+        return GeneratedAnswer("Yes.")
 
     def refuses(self, asked: str, standalone: str, passages: list[Passage]) -> bool:
         """Nothing."""

@@ -146,7 +146,7 @@ class PointedUnit(TypedDict):
     end: int
 
 
-class Told(TypedDict):
+class StructureLine(TypedDict):
     """A line that code read off a document's structure, and the words there that show it."""
 
     line: str
@@ -163,7 +163,7 @@ class Pointed(TypedDict):
 
     units: list[PointedUnit]
     chunks: list[str]
-    told: list[Told]
+    told: list[StructureLine]
     only: bool
 
 

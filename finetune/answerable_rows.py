@@ -25,7 +25,7 @@ from lexloop.evaluation.run.task import Negative
 from lexloop.graph.build import build_graph
 from lexloop.graph.contexts import choose
 from lexloop.models.trained import load_shipped
-from lexloop.nodes.context import Draft
+from lexloop.nodes.context import GeneratedAnswer
 from lexloop.nodes.generate.answerable import Signs, read_signs
 from lexloop.nodes.generate.selection import gather
 from lexloop.nodes.relevance import Sources, understand
@@ -70,13 +70,13 @@ class SignReader:
         triplets: list[Triplet],
         advice: Advice | None,
         pointed: Pointed | None = None,
-    ) -> Draft:
+    ) -> GeneratedAnswer:
         """Note the signs; the answer is the abstention."""
         asked = understand(question, self._sources)
         scored = gather(asked, passages, self._sources)
         self.passages = passages
         self.signs = read_signs(asked, scored, self._sources) if scored else None
-        return Draft(ABSTENTION)
+        return GeneratedAnswer(ABSTENTION)
 
 
 def read_rows(number: int, gold: Path, docs: Path, negative: Path) -> list[Row]:

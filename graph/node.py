@@ -19,7 +19,7 @@ from lexloop.core.deadline import Deadline, within
 from lexloop.core.errors import DeadlineExceeded, LexloopError, ModelError, ModelReplyError
 from lexloop.core.state import State, Update
 from lexloop.core.types import Degradation, Reasoning, Usage
-from lexloop.graph.stream import Spoken, TokenStream
+from lexloop.graph.stream import StreamedMessage, TokenStream
 from lexloop.models.background import arun, finished, run
 from lexloop.models.chat import ChatModel, asking
 from lexloop.models.request import ChatReply, ChatRequest
@@ -210,7 +210,7 @@ class _Run:
             raise ModelError(reason, "The embedded implementation answers instead.")
         shown = None
         if request.stream:
-            spoken = Spoken(request.purpose, get_config())
+            spoken = StreamedMessage(request.purpose, get_config())
             shown = TokenStream(self._name, request, get_stream_writer(), spoken)
         try:
             reply = await chat.acomplete(

@@ -34,7 +34,9 @@ class TokenStream:
         spoken: Is given the same, for those who stream messages or events.
     """
 
-    def __init__(self, node: str, request: ChatRequest, write: Writer, spoken: "Spoken") -> None:
+    def __init__(
+        self, node: str, request: ChatRequest, write: Writer, spoken: "StreamedMessage"
+    ) -> None:
         self._node, self._request, self._write, self._spoken = node, request, write, spoken
         self._held, self._said, self._restart, self._silenced = "", "", False, False
 
@@ -70,7 +72,7 @@ class TokenStream:
         self._restart = False
 
 
-class Spoken:
+class StreamedMessage:
     """What is shown, as the run of a chat model, to those who stream messages or events.
 
     They hear of no model's own run (``lexloop.models.audience``). A message that starts over has

@@ -132,7 +132,7 @@ class Reranker(Protocol):
 
 
 @dataclass(frozen=True)
-class Draft:
+class GeneratedAnswer:
     """An answer with its citations; an abstention has none."""
 
     answer: str
@@ -164,7 +164,7 @@ class Generator(Protocol):
         triplets: list[Triplet],
         advice: Advice | None,
         pointed: Pointed | None = None,
-    ) -> Draft:
+    ) -> GeneratedAnswer:
         """Answer ``question`` from ``passages`` and cite them as [n], or abstain.
 
         ``pointed`` is what the question points to; its passages come first.

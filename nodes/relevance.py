@@ -128,7 +128,7 @@ class Sources(Protocol):
 
 
 @dataclass(frozen=True)
-class Asked:
+class ParsedQuestion:
     """A question taken apart."""
 
     question: str  # as it was asked, standing alone
@@ -148,10 +148,10 @@ class Asked:
         return len(self.all_terms) <= VAGUE_TERMS
 
 
-def understand(question: str, sources: Sources) -> Asked:
+def understand(question: str, sources: Sources) -> ParsedQuestion:
     """Take a standalone question apart."""
     parts = question_parts(without_context(question))
-    return Asked(
+    return ParsedQuestion(
         question=question,
         parts=parts,
         vectors=sources.embed([question, " ".join(parts), *parts]),
@@ -174,7 +174,7 @@ def _terms(lead: str, own: str) -> frozenset[str]:
 
 
 def relevance(
-    asked: Asked, found: Sequence[Statement], vectors: Vectors, sources: Sources
+    asked: ParsedQuestion, found: Sequence[Statement], vectors: Vectors, sources: Sources
 ) -> NDArray[np.float32]:
     """The relevance of statements to each part of a question, shape (parts, len(found)).
 

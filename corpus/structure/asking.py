@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from lexloop.core.types import Citation, Pointed, PointedUnit, Told
+from lexloop.core.types import Citation, Pointed, PointedUnit, StructureLine
 from lexloop.corpus.structure import telling
 from lexloop.corpus.structure.pointing import (
     Pointer,
@@ -76,7 +76,7 @@ class _Asked:
     def __init__(self, pointing: Pointing, library: Library) -> None:
         self._pointing, self._library = pointing, library
         self._several = len(library.titles) > 1
-        self.crowd: list[Told] = []
+        self.crowd: list[StructureLine] = []
         self._found = [(p, self._places(p)) for p in pointing.pointers]
 
     def units(self) -> list[PointedUnit]:
@@ -90,9 +90,9 @@ class _Asked:
         ]
         return [self._unit(*at) for at in outermost[:_MOST_UNITS]]
 
-    def missing(self) -> list[Told]:
+    def missing(self) -> list[StructureLine]:
         """What there is in place of the numbers that are in no document."""
-        told: dict[str, Told] = {}
+        told: dict[str, StructureLine] = {}
         for pointer, found in self._found:
             lacking = [] if found else self._documents(pointer)
             missing = [(d, m) for d in lacking if (m := self._lacking(d, pointer)) is not None]
@@ -104,7 +104,7 @@ class _Asked:
                 told[line.text] = self._told(document, line)
         return list(told.values())
 
-    def of_structure(self, asked: Structural) -> tuple[list[Told], list[PointedUnit]]:
+    def of_structure(self, asked: Structural) -> tuple[list[StructureLine], list[PointedUnit]]:
         """What the structure says of itself, and units where one at an end is to be quoted."""
         scopes = [scope for _, found in self._found for scope in found]
         if not scopes and not self._pointing.pointers:
@@ -125,7 +125,7 @@ class _Asked:
             for line in telling.told(asked, self.tree(document), document, place)
         ], []
 
-    def outline(self, unit: PointedUnit) -> Iterator[Told]:
+    def outline(self, unit: PointedUnit) -> Iterator[StructureLine]:
         """What a part holds."""
         for line in telling.outline(self.tree(unit["document"]), unit["place"]):
             yield self._told(unit["document"], line, named=line.text.endswith(":"))
@@ -204,7 +204,7 @@ class _Asked:
             ]
         return []
 
-    def _told(self, document: str, line: Line, named: bool = False) -> Told:
+    def _told(self, document: str, line: Line, named: bool = False) -> StructureLine:
         tree, text = self.tree(document), self._library.text_of(document) or ""
         citations = [
             self._library.cited(

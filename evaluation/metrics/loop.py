@@ -11,7 +11,7 @@ from lexloop.core.score import Score, Unresolved, is_resolved
 from lexloop.evaluation.metrics.cost import retries
 from lexloop.evaluation.metrics.intervals import Estimate, estimate, paired_randomisation
 from lexloop.evaluation.record import AttemptSeen, Record
-from lexloop.nodes.evaluate.verdict import Standing, best_of
+from lexloop.nodes.evaluate.verdict import AttemptRank, best_of
 
 _NO_RETRY = "no question was tried again"
 _MISSING = Unresolved("an attempt has no score")
@@ -109,7 +109,7 @@ def chosen(attempts: Sequence[AttemptSeen]) -> AttemptSeen:
         for a in attempts
     )
     standings = [
-        Standing(a["passed"], a["verified"], a["abstained"], score)
+        AttemptRank(a["passed"], a["verified"], a["abstained"], score)
         for a, score in zip(attempts, scores, strict=True)
     ]
     return attempts[best_of(standings)]

@@ -11,7 +11,7 @@ from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.evidence import Evidence, clipped
 from lexloop.nodes.evaluate.support import ClaimSupport, Support, claims_of
 from lexloop.nodes.markers import without_markers
-from lexloop.nodes.relevance import Asked, Sources, coverage, understand
+from lexloop.nodes.relevance import ParsedQuestion, Sources, coverage, understand
 from lexloop.nodes.weights import load_weights
 
 _FEW, _SUPPORTED = 3, 0.5
@@ -83,7 +83,7 @@ class EmbeddedJudge:
 
 
 def answer_signs(
-    asked: Asked, answer: str, evidence: Evidence, sources: Sources
+    asked: ParsedQuestion, answer: str, evidence: Evidence, sources: Sources
 ) -> AnswerSigns | None:
     """The signs that answer relevance is judged by; none of an answer that claims nothing."""
     claims, plain = claims_of(answer), without_markers(answer)
@@ -99,7 +99,9 @@ def answer_signs(
     return read_answer_signs(asked, plain, whole, sentences)
 
 
-def read_answer_signs(asked: Asked, answer: str, whole: Vectors, sentences: Vectors) -> AnswerSigns:
+def read_answer_signs(
+    asked: ParsedQuestion, answer: str, whole: Vectors, sentences: Vectors
+) -> AnswerSigns:
     """The signs of an answer without markers.
 
     Args:
@@ -119,7 +121,7 @@ def read_answer_signs(asked: Asked, answer: str, whole: Vectors, sentences: Vect
     )
 
 
-def context_signs(asked: Asked, evidence: Evidence) -> ContextSigns | None:
+def context_signs(asked: ParsedQuestion, evidence: Evidence) -> ContextSigns | None:
     """The signs that context relevance is judged by; none where no passage says anything."""
     if not evidence.sentences:
         return None

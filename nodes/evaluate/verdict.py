@@ -52,7 +52,7 @@ def _ids(passages: Sequence[Passage]) -> frozenset[str]:
     return frozenset(passage["id"] for passage in passages if QUOTED not in passage["signals"])
 
 
-class Standing(NamedTuple):
+class AttemptRank(NamedTuple):
     """What attempts are compared by."""
 
     passed: bool  # whether the verdict passed it
@@ -60,7 +60,7 @@ class Standing(NamedTuple):
     abstained: bool  # whether it is an abstention
     score: float  # what was judged of it; nothing of an abstention
 
-    def beats(self, earlier: "Standing") -> bool:
+    def beats(self, earlier: "AttemptRank") -> bool:
         """Whether it takes the place of an earlier attempt.
 
         An abstention gives way to an answer that passed, and to no other; nor does an answer whose
@@ -75,14 +75,14 @@ class Standing(NamedTuple):
         return self.score > earlier.score
 
 
-def standing(attempt: Attempt) -> Standing:
+def standing(attempt: Attempt) -> AttemptRank:
     """What an attempt is compared by."""
     evaluation = attempt["evaluation"]
     verified, score = evaluation["citations_verified"], lowest_score(evaluation)
-    return Standing(evaluation["passed"], verified, attempt["abstained"], score)
+    return AttemptRank(evaluation["passed"], verified, attempt["abstained"], score)
 
 
-def best_of(standings: Sequence[Standing]) -> int:
+def best_of(standings: Sequence[AttemptRank]) -> int:
     """The place of the attempt that is the answer: an earlier one unless a later one beats it."""
     best = 0
     for place, later in enumerate(standings):

@@ -8,7 +8,7 @@ import numpy as np
 
 from lexloop.corpus.text.tokens import term_set, tokenize
 from lexloop.nodes.generate.selection import Scored, is_definition
-from lexloop.nodes.relevance import Asked, Sources, coverage, defines
+from lexloop.nodes.relevance import ParsedQuestion, Sources, coverage, defines
 from lexloop.nodes.weights import load_weights
 
 Kind = Literal[
@@ -149,7 +149,7 @@ AGAINST = ("unknown", "foreign", "undefined", "lacking")
 """The signs against an answer."""
 
 
-def read_signs(asked: Asked, scored: Scored, sources: Sources) -> Signs:
+def read_signs(asked: ParsedQuestion, scored: Scored, sources: Sources) -> Signs:
     """Read the signs off the scored evidence."""
     evidence = scored.evidence
     texts = [item.text for item in evidence]

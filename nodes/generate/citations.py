@@ -13,7 +13,7 @@ from lexloop.core.deadline import heed_deadline
 from lexloop.core.types import ABSTENTION, Citation, Passage
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.text.tokens import tokenize
-from lexloop.nodes.context import Draft
+from lexloop.nodes.context import GeneratedAnswer
 from lexloop.nodes.markers import MARKER, cited_sentences, marker_numbers, numbers_in
 
 _NUMBER = r"\d{1,3}(?!\d)"
@@ -166,7 +166,7 @@ _NEARLY_EQUAL = 0.7  # shared words over all words
 StatementsOf = Callable[[str], Sequence[Statement]]
 
 
-def cited(answer: str, passages: list[Passage], statements_of: StatementsOf) -> Draft:
+def cited(answer: str, passages: list[Passage], statements_of: StatementsOf) -> GeneratedAnswer:
     """The draft for a model's answer; ``statements_of`` goes from a passage's id to its statements.
 
     The passages are numbered anew in the order in which the answer uses them. Each marker of each
@@ -176,7 +176,7 @@ def cited(answer: str, passages: list[Passage], statements_of: StatementsOf) -> 
     by_number = {passage["n"]: passage for passage in passages}
     answer = read(answer.strip(), by_number.keys())
     if abstains(answer):
-        return Draft(ABSTENTION)
+        return GeneratedAnswer(ABSTENTION)
     answer, order = _in_order_of_use(answer, by_number)
     citations: list[Citation] = []
     for sentence in cited_sentences(answer):
@@ -188,7 +188,7 @@ def cited(answer: str, passages: list[Passage], statements_of: StatementsOf) -> 
             found = citation_for(sentence.text, passage, statements_of(passage["id"]), number)
             if found not in citations:
                 citations.append(found)
-    return Draft(answer, citations)
+    return GeneratedAnswer(answer, citations)
 
 
 def _in_order_of_use(

@@ -20,13 +20,13 @@ from lexloop.corpus.structure.telling import groups
 from lexloop.corpus.structure.tree import Tree
 from lexloop.corpus.text.sentences import sentence_spans
 from lexloop.corpus.text.tokens import tokenize
-from lexloop.nodes.context import Draft
+from lexloop.nodes.context import GeneratedAnswer
 from lexloop.nodes.generate.answerable import is_found, is_there, read_signs
 from lexloop.nodes.generate.citations import cite
 from lexloop.nodes.generate.quoting import LEFT_OUT, quote_all
 from lexloop.nodes.generate.selection import Chosen, Evidence, Lengths, gather, select
 from lexloop.nodes.question import asks_for_several, question_parts
-from lexloop.nodes.relevance import Asked, asked_definition, coverage, understand
+from lexloop.nodes.relevance import ParsedQuestion, asked_definition, coverage, understand
 
 MIN_THERE, MIN_NEAR, SURE = 0.4, 0.1, 0.75
 """From which probability on that the documents answer there is an answer, and what comes near one
@@ -68,7 +68,7 @@ class ExtractiveGenerator:
         triplets: list[Triplet],
         advice: Advice | None,
         pointed: Pointed | None = None,
-    ) -> Draft:
+    ) -> GeneratedAnswer:
         """Quote what the question points to, else the most relevant statements.
 
         A longer question is answered from statements of what it points to. The abstention where
@@ -96,17 +96,23 @@ class ExtractiveGenerator:
         parts = all(unit["label"].endswith(")") for unit in units)
         return words <= (self._lengths.whole if parts else _SHORT)
 
-    def _quoted(self, units: list[PointedUnit]) -> Draft:
+    def _quoted(self, units: list[PointedUnit]) -> GeneratedAnswer:
         lines, citations = quote_all(units, self._sources, self._lengths.whole)
-        return Draft("\n".join(lines), citations, lines) if citations else Draft(ABSTENTION)
+        return (
+            GeneratedAnswer("\n".join(lines), citations, lines)
+            if citations
+            else GeneratedAnswer(ABSTENTION)
+        )
 
-    def _selected(self, question: str, passages: list[Passage], units: list[PointedUnit]) -> Draft:
+    def _selected(
+        self, question: str, passages: list[Passage], units: list[PointedUnit]
+    ) -> GeneratedAnswer:
         asked = understand(question, self._sources)
         scored = gather(asked, passages, self._sources)
         if scored is not None and units:
             scored = scored.within(units)
         if scored is None or not any(map(self._sources.knows, asked.all_terms)):
-            return Draft(ABSTENTION)
+            return GeneratedAnswer(ABSTENTION)
         signs = read_signs(asked, scored, self._sources)
         there, answers = is_there(signs), is_found(signs)
         sure = answers >= SURE or (any(asked.definitions) and not signs.undefined)
@@ -115,11 +121,11 @@ class ExtractiveGenerator:
             # what comes nearest to an answer, one citation a provision
             nearest = [*chosen.best, *chosen.more][: _NEAR if there >= MIN_NEAR else 0]
             near = [self._cited(item, [item.said], n) for n, item in enumerate(nearest, 1)]
-            return Draft(ABSTENTION, near=near)
+            return GeneratedAnswer(ABSTENTION, near=near)
         draft = self._draft(asked, chosen, sure)
         return replace(draft, answers=answers, unanswered=self._unanswered(asked, passages))
 
-    def _unanswered(self, asked: Asked, passages: list[Passage]) -> list[str]:
+    def _unanswered(self, asked: ParsedQuestion, passages: list[Passage]) -> list[str]:
         """The parts of a question that the passages would not answer, were they asked alone."""
         if len(asked.parts) < 2:
             return []
@@ -131,7 +137,7 @@ class ExtractiveGenerator:
             if held and is_there(read_signs(part, held, self._sources)) < MIN_THERE
         ]
 
-    def _draft(self, asked: Asked, chosen: Chosen, sure: bool) -> Draft:
+    def _draft(self, asked: ParsedQuestion, chosen: Chosen, sure: bool) -> GeneratedAnswer:
         """The evidence as an answer; what is asked of a list as a whole is answered by all of it.
 
         Sources are numbered in the order of use, each once. What a list is headed and what of it is
@@ -165,7 +171,7 @@ class ExtractiveGenerator:
             citations.append(self._cited(item, said, n))
         holding = (chunk_id for unit in quoted for chunk_id in self._sources.chunks_over(unit))
         chunks = self._sources.chunks(list(dict.fromkeys(islice(holding, MOST_POINTED))))
-        return Draft("\n".join(lines), citations, told, chunks)
+        return GeneratedAnswer("\n".join(lines), citations, told, chunks)
 
     def _cited(self, item: Evidence, said: list[Statement], n: int) -> Citation:
         start, document = said[0].start, item.passage["document"]
@@ -180,7 +186,7 @@ def _within(item: Evidence, citation: Citation) -> bool:
     return inside and item.passage["document"] == citation["document"]
 
 
-def list_asked(item: Evidence, asked: Asked, sources: View) -> list[PointedUnit]:
+def list_asked(item: Evidence, asked: ParsedQuestion, sources: View) -> list[PointedUnit]:
     """The units whose list a question asks for as a whole; none where it asks for none.
 
     It does where the words that lead into the list, with the headings above them, hold of the

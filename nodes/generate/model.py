@@ -4,7 +4,7 @@ from lexloop import prompts
 from lexloop.core.types import ABSTENTION, Advice, Passage, Pointed, Triplet
 from lexloop.corpus.triplets.predicates import reading
 from lexloop.models.request import Chat, ChatRequest
-from lexloop.nodes.context import Draft
+from lexloop.nodes.context import GeneratedAnswer
 from lexloop.nodes.generate.citations import abstains, cited
 from lexloop.nodes.relevance import Sources
 
@@ -24,10 +24,10 @@ class ModelGenerator:
         triplets: list[Triplet],
         advice: Advice | None,
         pointed: Pointed | None = None,
-    ) -> Draft:
+    ) -> GeneratedAnswer:
         """Answer from the passages; without any there is nothing to ask the model."""
         if not passages:
-            return Draft(ABSTENTION)
+            return GeneratedAnswer(ABSTENTION)
         system, user = self._prompt.render(
             passages=prompts.numbered(passages),
             triplets=[prompts.Data("relation", _stated(triplet)) for triplet in triplets],
@@ -53,11 +53,11 @@ class ModelAlone:
         triplets: list[Triplet],
         advice: Advice | None,
         pointed: Pointed | None = None,
-    ) -> Draft:
+    ) -> GeneratedAnswer:
         """Answer without passages and so without citations."""
         system, user = self._prompt.render(question=question)
         reply = await self._chat.ask(ChatRequest("generate", system, user, stream=True))
-        return Draft(ABSTENTION if abstains(reply.text) else reply.text.strip())
+        return GeneratedAnswer(ABSTENTION if abstains(reply.text) else reply.text.strip())
 
 
 def _stated(triplet: Triplet) -> str:

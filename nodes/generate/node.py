@@ -5,8 +5,8 @@ from dataclasses import replace
 from langgraph.runtime import Runtime
 
 from lexloop.core.state import State, Update
-from lexloop.core.types import ABSTENTION, QUOTED, Chunk, Citation, Passage, Told
-from lexloop.nodes.context import Context, Draft, Generator, Guard
+from lexloop.core.types import ABSTENTION, QUOTED, Chunk, Citation, Passage, StructureLine
+from lexloop.nodes.context import Context, GeneratedAnswer, Generator, Guard
 from lexloop.nodes.markers import numbers_in
 
 
@@ -23,11 +23,11 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
         not only
         and (unread or guard.refuses(state["asked"], state["standalone"], state["passages"]))
     ):
-        draft = Draft(ABSTENTION)
+        draft = GeneratedAnswer(ABSTENTION)
     else:
         draft = await _drafted(state, generator, guard)
     if guard.withholds(draft.answer, generator.instructions, state["asked"]):
-        draft = Draft(ABSTENTION)
+        draft = GeneratedAnswer(ABSTENTION)
     draft = with_told(draft, told)
     return {
         "passages": _with_quoted(state["passages"], draft.quoted),
@@ -41,10 +41,10 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
     }
 
 
-async def _drafted(state: State, generator: Generator, guard: Guard) -> Draft:
+async def _drafted(state: State, generator: Generator, guard: Guard) -> GeneratedAnswer:
     """The draft; where it is the abstention, that of the question in plainer words."""
     question = state["standalone"]
-    draft = Draft(ABSTENTION)
+    draft = GeneratedAnswer(ABSTENTION)
     for wording in dict.fromkeys([question, guard.plainer(question)]):
         draft = await generator.generate(
             wording, state["passages"], state["triplets"], state.get("advice"), state.get("pointed")
@@ -67,7 +67,7 @@ def _with_quoted(passages: list[Passage], quoted: list[Chunk]) -> list[Passage]:
     ]
 
 
-def with_told(draft: Draft, told: list[Told]) -> Draft:
+def with_told(draft: GeneratedAnswer, told: list[StructureLine]) -> GeneratedAnswer:
     """The draft, then what code says of the structure; that alone in place of an abstention.
 
     The sources of what is told are numbered after all markers of the draft.

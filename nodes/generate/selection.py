@@ -13,7 +13,7 @@ from lexloop.corpus.structure.tree import keys_of_term
 from lexloop.corpus.text.tokens import term_set
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.question import asks_for_duties
-from lexloop.nodes.relevance import Asked, Sources, defines, relevance
+from lexloop.nodes.relevance import ParsedQuestion, Sources, defines, relevance
 
 NEARLY_BEST = 0.9
 """A further statement must score this share of the best one's."""
@@ -79,7 +79,7 @@ def _lies_in(item: Evidence, unit: PointedUnit) -> bool:
     return inside and item.passage["document"] == unit["document"]
 
 
-def gather(asked: Asked, passages: list[Passage], sources: Sources) -> Scored | None:
+def gather(asked: ParsedQuestion, passages: list[Passage], sources: Sources) -> Scored | None:
     """Score every statement and list of the passages; None when there is none."""
     evidence: list[Evidence] = []
     rows: list[Vectors] = []
@@ -101,7 +101,9 @@ def gather(asked: Asked, passages: list[Passage], sources: Sources) -> Scored | 
     return Scored(evidence, vectors, scores)
 
 
-def _closeness(asked: Asked, passages: list[Passage], sources: Sources) -> dict[str, float]:
+def _closeness(
+    asked: ParsedQuestion, passages: list[Passage], sources: Sources
+) -> dict[str, float]:
     """By how much each passage's tokens are farther from the question's than the nearest's."""
     ids = [passage["id"] for passage in passages]
     found = sources.closeness(asked.question, ids)
@@ -137,7 +139,7 @@ class Lengths:
     whole: int = 800  # how many words of provisions and lists are quoted whole
 
 
-def select(asked: Asked, scored: Scored, lengths: Lengths, sure: bool = True) -> Chosen:
+def select(asked: ParsedQuestion, scored: Scored, lengths: Lengths, sure: bool = True) -> Chosen:
     """The best evidence for each part, then more that is nearly as good.
 
     Where all duties are asked for, every list that is nearly as good is of the best. Where it is

@@ -13,7 +13,7 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from lexloop.core.types import ABSTENTION
 from lexloop.corpus.text.tokens import words
 from lexloop.graph.build import Lexloop
-from lexloop.graph.stream import Spoken, TokenStream
+from lexloop.graph.stream import StreamedMessage, TokenStream
 from lexloop.models.chat import Token
 from lexloop.models.request import ChatRequest
 
@@ -30,7 +30,7 @@ def events() -> list[Event]:
 @pytest.fixture
 def stream(events: list[Event]) -> TokenStream:
     request = ChatRequest("generate", RULES, "user")
-    return TokenStream("generate", request, events.append, Spoken("generate", {}))
+    return TokenStream("generate", request, events.append, StreamedMessage("generate", {}))
 
 
 def tell(stream: TokenStream, *texts: str) -> None:

@@ -12,14 +12,14 @@ from lexloop.models.embedding import Vectors
 from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.embedded import EmbeddedJudge, context_signs, read_answer_signs
 from lexloop.nodes.evaluate.evidence import Evidence
-from lexloop.nodes.relevance import Asked
+from lexloop.nodes.relevance import ParsedQuestion
 
 
 def rows(*values: tuple[float, float]) -> Vectors:
     return np.array(values, dtype=np.float32)
 
 
-ASKED = Asked(
+ASKED = ParsedQuestion(
     question="What of the berth and the fee?",
     parts=["berth", "fee"],
     vectors=rows((1, 0), (0.8, 0.6), (1, 0), (0, 1)),  # question, core, then each part

@@ -9,7 +9,7 @@ from records import Read, passage
 
 from lexloop.core.types import ABSTENTION, Passage
 from lexloop.corpus.structure.statements import Statement, statements_in_text
-from lexloop.nodes.context import Draft
+from lexloop.nodes.context import GeneratedAnswer
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate.citations import abstains, citation_for, cited, read
 from lexloop.nodes.markers import cited_sentences
@@ -138,7 +138,7 @@ def said_in(given: Passage) -> list[Statement]:
     return Read(given).statements(given["id"])[0]
 
 
-def drafted(answer: str, passages: list[Passage]) -> Draft:
+def drafted(answer: str, passages: list[Passage]) -> GeneratedAnswer:
     read = Read(*passages)
     return cited(answer, passages, lambda chunk_id: read.statements(chunk_id)[0])
 

@@ -20,7 +20,7 @@ from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for
 from lexloop.models.background import finished
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.context import Draft
+from lexloop.nodes.context import GeneratedAnswer
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate import extractive
 from lexloop.nodes.generate.answerable import is_found, read_signs
@@ -29,24 +29,24 @@ from lexloop.nodes.generate.extractive import ExtractiveGenerator
 from lexloop.nodes.generate.guard import PromptGuard
 from lexloop.nodes.generate.node import generate
 from lexloop.nodes.generate.selection import Chosen, Evidence, gather
-from lexloop.nodes.relevance import Asked, understand
+from lexloop.nodes.relevance import ParsedQuestion, understand
 
 Passages = Callable[..., list[Passage]]
-Answer = Callable[..., Draft]
+Answer = Callable[..., GeneratedAnswer]
 
 
-def answer_of(view: View, asked: Asked, *items: Evidence) -> Draft:
+def answer_of(view: View, asked: ParsedQuestion, *items: Evidence) -> GeneratedAnswer:
     """The answer where this evidence is the best for the parts of the question."""
     return ExtractiveGenerator(view)._draft(asked, Chosen(list(items), []), sure=True)
 
 
-def problems(view: View, draft: Draft) -> list[str]:
+def problems(view: View, draft: GeneratedAnswer) -> list[str]:
     return citation_problems(draft.answer, draft.citations, view.text_of, draft.told)
 
 
 @pytest.fixture
 def answer(small: View, passages: Passages) -> Answer:
-    def run(question: str, *sections: str) -> Draft:
+    def run(question: str, *sections: str) -> GeneratedAnswer:
         generator = ExtractiveGenerator(small)
         return finished(generator.generate(question, passages(*sections), [], None))
 
@@ -82,7 +82,7 @@ def test_the_answer_quotes_what_was_asked(answer: Answer, question: str, said: s
 )
 def test_what_the_documents_do_not_say_is_not_answered(answer: Answer, question: str) -> None:
     draft = answer(question)
-    assert draft == Draft(ABSTENTION, near=draft.near)
+    assert draft == GeneratedAnswer(ABSTENTION, near=draft.near)
 
 
 QUESTION = "When must the owner pay the mooring fee?"
@@ -147,7 +147,7 @@ def test_the_parts_that_are_not_answered_are_named(
     asked: list[str] = []
     read = extractive.read_signs
 
-    def reading(about: Asked, *rest: Any) -> Any:
+    def reading(about: ParsedQuestion, *rest: Any) -> Any:
         asked.append(about.question)
         return read(about, *rest)
 
@@ -167,7 +167,7 @@ def test_the_parts_that_are_not_answered_are_named(
 
 def test_without_passages_there_is_no_answer(small: View) -> None:
     draft = finished(ExtractiveGenerator(small).generate("What is a berth?", [], [], None))
-    assert draft == Draft(ABSTENTION)
+    assert draft == GeneratedAnswer(ABSTENTION)
     assert draft.abstained
     assert draft.citations == []
 

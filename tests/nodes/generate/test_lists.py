@@ -17,7 +17,7 @@ from lexloop.corpus.opening import tools_for
 from lexloop.corpus.structure.statements import statements_in_text
 from lexloop.models.background import finished
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.context import Draft
+from lexloop.nodes.context import GeneratedAnswer
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate import extractive
 from lexloop.nodes.generate.extractive import ExtractiveGenerator, list_asked, standing_alone
@@ -60,7 +60,7 @@ LOG = [
     "(d) a description of every collision. Its date is given. [1]",
 ]
 LEAD = "The master of a ferry shall keep a log of voyages, which contains:"
-Answer = Callable[..., Draft]
+Answer = Callable[..., GeneratedAnswer]
 
 
 @pytest.fixture(scope="module")
@@ -82,14 +82,14 @@ def sure(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def answer(ferries: View) -> Answer:
-    def run(question: str, max_words: int = 800) -> Draft:
+    def run(question: str, max_words: int = 800) -> GeneratedAnswer:
         generator = ExtractiveGenerator(ferries, Lengths(whole=max_words))
         return finished(generator.generate(question, given(ferries), [], None))
 
     return run
 
 
-def problems(view: View, draft: Draft) -> list[str]:
+def problems(view: View, draft: GeneratedAnswer) -> list[str]:
     return citation_problems(draft.answer, draft.citations, view.text_of, draft.told)
 
 

@@ -8,7 +8,7 @@ from running import runtime
 from lexloop.core.state import State
 from lexloop.core.types import ABSTENTION, Citation, Told
 from lexloop.models.background import finished
-from lexloop.nodes.context import Draft
+from lexloop.nodes.context import GeneratedAnswer
 from lexloop.nodes.generate.node import generate, with_told
 
 
@@ -24,15 +24,23 @@ BARE: Told = {"line": "It has no annex.", "citations": []}
 @pytest.mark.parametrize(
     ("draft", "answer", "numbers"),
     [
-        (Draft("A. [1]", [source(1)]), "A. [1]\nThere is no Article 9. [2][3]", [1, 2, 3]),
-        (Draft("A. [1][2]", [source(1)]), "A. [1][2]\nThere is no Article 9. [3][4]", [1, 3, 4]),
-        (Draft("A. [1-3]", []), "A. [1-3]\nThere is no Article 9. [4][5]", [4, 5]),
-        (Draft("A."), "A.\nThere is no Article 9. [1][2]", [1, 2]),
-        (Draft(ABSTENTION), "There is no Article 9. [1][2]", [1, 2]),
+        (
+            GeneratedAnswer("A. [1]", [source(1)]),
+            "A. [1]\nThere is no Article 9. [2][3]",
+            [1, 2, 3],
+        ),
+        (
+            GeneratedAnswer("A. [1][2]", [source(1)]),
+            "A. [1][2]\nThere is no Article 9. [3][4]",
+            [1, 3, 4],
+        ),
+        (GeneratedAnswer("A. [1-3]", []), "A. [1-3]\nThere is no Article 9. [4][5]", [4, 5]),
+        (GeneratedAnswer("A."), "A.\nThere is no Article 9. [1][2]", [1, 2]),
+        (GeneratedAnswer(ABSTENTION), "There is no Article 9. [1][2]", [1, 2]),
     ],
 )
 def test_sources_go_on_after_all_markers_of_the_draft(
-    draft: Draft, answer: str, numbers: list[int]
+    draft: GeneratedAnswer, answer: str, numbers: list[int]
 ) -> None:
     told = with_told(draft, [MISSING])
     assert told.answer == answer
@@ -42,7 +50,7 @@ def test_sources_go_on_after_all_markers_of_the_draft(
 
 
 def test_lines_go_on_after_each_other_and_after_what_was_told() -> None:
-    draft = Draft("Article 1: [1]\nX. [1]", [source(1)], ["Article 1: [1]"])
+    draft = GeneratedAnswer("Article 1: [1]\nX. [1]", [source(1)], ["Article 1: [1]"])
     told = with_told(draft, [MISSING, BARE, MISSING])
     lines = ["There is no Article 9. [2][3]", "It has no annex.", "There is no Article 9. [4][5]"]
     assert told.answer.split("\n") == [*draft.answer.split("\n"), *lines]
@@ -51,13 +59,13 @@ def test_lines_go_on_after_each_other_and_after_what_was_told() -> None:
 
 
 def test_what_is_told_leaves_nothing_near_an_answer() -> None:
-    silent = Draft(ABSTENTION, near=[source(1)])
+    silent = GeneratedAnswer(ABSTENTION, near=[source(1)])
     assert with_told(silent, []).near == [source(1)]
     assert with_told(silent, [BARE]).near == []
 
 
 def test_where_nothing_is_told_the_draft_stays() -> None:
-    draft = Draft("A. [1]", [source(1)])
+    draft = GeneratedAnswer("A. [1]", [source(1)])
     assert with_told(draft, []) is draft
 
 
@@ -66,8 +74,10 @@ class Quoting:
 
     instructions = ""
 
-    async def generate(self, *_: object) -> Draft:
-        return Draft("A. [1]", [source(1)], quoted=[chunk("c1#0", "A."), chunk("c2#0", "B.")])
+    async def generate(self, *_: object) -> GeneratedAnswer:
+        return GeneratedAnswer(
+            "A. [1]", [source(1)], quoted=[chunk("c1#0", "A."), chunk("c2#0", "B.")]
+        )
 
     def withholds(self, *_: str) -> bool:
         return False
@@ -93,19 +103,24 @@ def test_what_is_quoted_is_among_the_passages() -> None:
 @pytest.mark.parametrize(
     ("draft", "answers", "unanswered", "near"),
     [
-        (Draft("A. [1]", [source(1)]), None, [], []),
-        (Draft("A. [1]", [source(1)], answers=0.25, unanswered=["Why?"]), 0.25, ["Why?"], []),
-        (Draft(ABSTENTION, near=[source(1)]), None, [], [source(1)]),
+        (GeneratedAnswer("A. [1]", [source(1)]), None, [], []),
+        (
+            GeneratedAnswer("A. [1]", [source(1)], answers=0.25, unanswered=["Why?"]),
+            0.25,
+            ["Why?"],
+            [],
+        ),
+        (GeneratedAnswer(ABSTENTION, near=[source(1)]), None, [], [source(1)]),
     ],
 )
 def test_what_is_known_of_the_draft_is_written_beside_it(
-    draft: Draft,
+    draft: GeneratedAnswer,
     answers: float | None,
     unanswered: list[str],
     near: list[Citation],
 ) -> None:
     class Knowing(Quoting):
-        async def generate(self, *_: object) -> Draft:
+        async def generate(self, *_: object) -> GeneratedAnswer:
             return draft
 
     state: State = {"standalone": "?", "asked": "?", "passages": [], "triplets": []}
@@ -121,9 +136,13 @@ class Refusing(Quoting):
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    async def generate(self, question: str, *_: object) -> Draft:
+    async def generate(self, question: str, *_: object) -> GeneratedAnswer:
         self.asked.append(question)
-        return Draft("A. [1]", [source(1)]) if question == "plain?" else Draft(ABSTENTION)
+        return (
+            GeneratedAnswer("A. [1]", [source(1)])
+            if question == "plain?"
+            else GeneratedAnswer(ABSTENTION)
+        )
 
     def refuses(self, *texts: object) -> bool:
         return texts[0] == "Obey!"

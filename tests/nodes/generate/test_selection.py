@@ -19,7 +19,7 @@ from lexloop.nodes.generate.selection import (
     gather,
     select,
 )
-from lexloop.nodes.relevance import Asked, understand
+from lexloop.nodes.relevance import ParsedQuestion, understand
 
 LENGTHS = Lengths()
 Passages = Callable[..., list[Passage]]
@@ -31,7 +31,7 @@ def scored(*rows: list[float], texts: list[str], passage: Passage) -> Scored:
     return Scored(evidence, np.eye(len(texts), dtype=np.float32), np.array(rows, dtype=np.float32))
 
 
-def asked(small: View, parts: int) -> Asked:
+def asked(small: View, parts: int) -> ParsedQuestion:
     return understand(" ".join(f"What is thing {n}?" for n in range(parts)), small)
 
 

@@ -1,0 +1,190 @@
+"""How large the house is, and how far a question walks through it.
+
+    python benchmarks/house.py [--against COMMIT]
+
+Prints for every room its lines, modules, public names and modules with one importer; the words of
+our own that a newcomer has to learn; and, of one question put to the sample, which of Lexloop's
+files it visits, the longest way down from file to file and how often it climbs back up to an
+earlier room than it came from. ``--against`` prints the rooms at another commit beside it.
+"""
+
+import argparse
+import ast
+import subprocess
+import sys
+import tempfile
+import types
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PRODUCT = ("core", "prompts", "models", "corpus", "nodes", "graph", "apps")
+ROOMS = (*PRODUCT, "evaluation", "finetune")
+OWN_WORDS = frozenset(
+    "Asked Bench Components Dialogue Draft Drive Everything Kept Kit Lab Lease Making Node "
+    "Prepared Spoken Standing Told Wanted Way Workshop".split()
+)
+"""What no textbook of this field calls anything, and a newcomer had or has to learn: names of
+classes and modules."""
+QUESTION = "Who has to carry out a bias audit, and how often?"
+
+
+@dataclass
+class Size:
+    """What is counted of one room."""
+
+    lines: int = 0
+    modules: int = 0
+    public: int = 0
+    single: list[str] = field(default_factory=list)
+
+    def __add__(self, other: "Size") -> "Size":
+        return Size(
+            self.lines + other.lines,
+            self.modules + other.modules,
+            self.public + other.public,
+            self.single + other.single,
+        )
+
+
+def main() -> None:
+    """Count, ask, and print both as Markdown."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--against", metavar="COMMIT", help="Count the rooms of a commit, too.")
+    options = parser.parse_args()
+    now = sizes(ROOT)
+    before = _at(options.against) if options.against else None
+    print("| room | lines | modules | public names | with one importer |\n|---|---|---|---|---|")
+    for name in ROOMS:
+        print(_row(name, now[name], before and before[name]))
+    whole = [sum((found[name] for name in PRODUCT), Size()) for found in (now, before or now)]
+    print(_row("**core to apps**", whole[0], whole[1] if before else None))
+    words = sorted(own_words(ROOT))
+    print(f"\nWords of our own: {len(words)} ({', '.join(words)})")
+    visited, climbs, longest = walked(QUESTION)
+    print(
+        f"A question visits {visited} files, the longest way down is {longest} files, and it climbs"
+    )
+    print(f"back to an earlier room {climbs} times.")
+
+
+def sizes(root: Path) -> dict[str, Size]:
+    """What each room below a folder holds."""
+    trees = dict(_modules(root))
+    importers: dict[str, set[str]] = defaultdict(set)
+    for name, tree in trees.items():
+        for target in _imported(tree):
+            if target in trees and target != name:
+                importers[target].add(name)
+    found = {room: Size() for room in ROOMS}
+    for name, tree in trees.items():
+        size = found[name.split(".")[1]]
+        size.modules += 1
+        size.lines += len((root / _path(name, root)).read_text("utf-8").splitlines())
+        size.public += sum(
+            isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+            and not node.name.startswith("_")
+            for node in tree.body
+        )
+        if len(importers[name]) == 1:
+            size.single.append(name)
+    return found
+
+
+def own_words(root: Path) -> set[str]:
+    """Those of ``OWN_WORDS`` that a public class or a module is called by."""
+    names = Counter[str]()
+    for name, tree in _modules(root):
+        names[name.rsplit(".", 1)[-1].capitalize()] += 1
+        names.update(n.name.lstrip("_") for n in tree.body if isinstance(n, ast.ClassDef))
+    return {word for word in OWN_WORDS if names[word]}
+
+
+def walked(question: str) -> tuple[int, int, int]:
+    """Files that a question visits, climbs back to an earlier room, and the longest way down."""
+    import lexloop
+
+    lexloop.ask(question)
+    order = {room: place for place, room in enumerate(reversed(PRODUCT))}
+    files: set[str] = set()
+    found = {"climbs": 0, "longest": 0}
+
+    def room_of(frame: types.FrameType | None) -> str | None:
+        if frame is None:
+            return None
+        path = Path(frame.f_code.co_filename)
+        try:
+            room = path.resolve().relative_to(ROOT).parts[0]
+        except ValueError:
+            return None
+        return room if room in order else None
+
+    def called(frame: types.FrameType, event: str, _: object) -> None:
+        room = room_of(frame) if event == "call" else None
+        if room is None:
+            return
+        files.add(frame.f_code.co_filename)
+        way: list[str] = []
+        caller = frame.f_back
+        while caller is not None:
+            if room_of(caller) and (not way or way[-1] != caller.f_code.co_filename):
+                way.append(caller.f_code.co_filename)
+            caller = caller.f_back
+        found["longest"] = max(found["longest"], len(dict.fromkeys(way)) + 1)
+        above = room_of(frame.f_back)
+        if above is not None and order[room] < order[above]:
+            found["climbs"] += 1
+
+    sys.setprofile(called)
+    try:
+        lexloop.ask(question)
+    finally:
+        sys.setprofile(None)
+    return len(files), found["climbs"], found["longest"]
+
+
+def _at(commit: str) -> dict[str, Size]:
+    with tempfile.TemporaryDirectory() as folder:
+        archive = subprocess.run(
+            ["git", "archive", commit, *ROOMS], cwd=ROOT, check=True, capture_output=True
+        )
+        subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
+        return sizes(Path(folder))
+
+
+def _modules(root: Path) -> Iterator[tuple[str, ast.Module]]:
+    for room in ROOMS:
+        for path in sorted((root / room).rglob("*.py")):
+            parts = path.relative_to(root).with_suffix("").parts
+            name = ".".join(("lexloop", *parts)).removesuffix(".__init__")
+            yield name, ast.parse(path.read_bytes())
+
+
+def _path(name: str, root: Path) -> Path:
+    plain = Path(*name.split(".")[1:])
+    return plain / "__init__.py" if (root / plain).is_dir() else plain.with_suffix(".py")
+
+
+def _imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _row(name: str, now: Size, before: Size | None) -> str:
+    cells = []
+    for part in ("lines", "modules", "public"):
+        value = getattr(now, part)
+        was = f"{getattr(before, part):,} -> " if before else ""
+        cells.append(f"{was}{value:,}")
+    was = f"{len(before.single)} -> " if before else ""
+    return f"| {name} | {' | '.join(cells)} | {was}{len(now.single)} |"
+
+
+if __name__ == "__main__":
+    main()
