@@ -6,7 +6,7 @@ from records import passage
 from running import runtime
 
 from lexloop.core.state import State
-from lexloop.core.types import ABSTENTION, Citation, Told
+from lexloop.core.types import ABSTENTION, Citation, StructureLine
 from lexloop.models.background import finished
 from lexloop.nodes.context import GeneratedAnswer
 from lexloop.nodes.generate.node import generate, with_told
@@ -17,8 +17,11 @@ def source(n: int, quote: str = "Article 1") -> Citation:
     return Citation(n=n, document="d.txt", section="Article 1", page=None, quote=quote, **at)
 
 
-MISSING: Told = {"line": "There is no Article 9.", "citations": [source(0), source(0, "Article")]}
-BARE: Told = {"line": "It has no annex.", "citations": []}
+MISSING: StructureLine = {
+    "line": "There is no Article 9.",
+    "citations": [source(0), source(0, "Article")],
+}
+BARE: StructureLine = {"line": "It has no annex.", "citations": []}
 
 
 @pytest.mark.parametrize(
