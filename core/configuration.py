@@ -12,13 +12,12 @@ searched, never who may see what nor to which host text is sent.
 
 import json
 import os
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from tomllib import TOMLDecodeError
 from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, create_model
-from pydantic_settings import BaseSettings, EnvSettingsSource, TomlConfigSettingsSource
 
 from lexloop.core.errors import SettingsError
 from lexloop.core.settings import SAMPLE_CORPUS, Settings
@@ -28,11 +27,6 @@ FILE = "lexloop.toml"
 _MOST_BYTES = 1024 * 1024
 _WHOSE = ("corpus", "access", "model", "deadline_s")
 _PREFIX = "LEXLOOP_"
-_Value = dict[str, Any] | str | None
-_VARIABLES: dict[str, Any] = {
-    f"{_PREFIX}{name}".upper(): (_Value, None) for name in (*Settings.model_fields, "variant")
-}
-_Environment = create_model("_Environment", __base__=BaseSettings, **_VARIABLES)
 
 
 def configured(*named: Mapping[str, Any] | Path) -> Settings:
@@ -106,9 +100,9 @@ def read_file(path: Path) -> dict[str, Any]:
         if path.stat().st_size > _MOST_BYTES:
             raise SettingsError(f"{path} is larger than {_MOST_BYTES} bytes.", hint)
         if path.suffix == ".toml":
-            return TomlConfigSettingsSource(_Environment, toml_file=path)()
+            return tomllib.loads(path.read_text(encoding="utf-8"))
         found = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, TOMLDecodeError, ValueError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise SettingsError(f"The settings in {path} cannot be read: {error}.", hint) from error
     if not isinstance(found, dict):
         raise SettingsError(f"{path} holds a {type(found).__name__}, not an object.", hint)
@@ -149,11 +143,18 @@ def _beside(corpus: str) -> tuple[str, dict[str, Any]]:
 
 def _of_environment() -> dict[str, Any]:
     """The settings among the environment's variables; k and K of the plan differ by their case."""
+    from pydantic_settings import BaseSettings, EnvSettingsSource  # 60 ms that `--help` can spare
+
+    variables: dict[str, Any] = {
+        f"{_PREFIX}{name}".upper(): (dict[str, Any] | str | None, None)
+        for name in (*Settings.model_fields, "variant")
+    }
+    known_as = create_model("Environment", __base__=BaseSettings, **variables)
     source = EnvSettingsSource(
-        _Environment, case_sensitive=True, env_nested_delimiter="__", env_ignore_empty=True
+        known_as, case_sensitive=True, env_nested_delimiter="__", env_ignore_empty=True
     )
     values, found = source(), dict[str, Any]()
-    for variable, info in _Environment.model_fields.items():
+    for variable, info in known_as.model_fields.items():
         name, value = variable.removeprefix(_PREFIX).lower(), values.get(variable)
         if not isinstance(value, dict | None):
             found[name] = str(value) if name in _TEXTS else value
