@@ -72,8 +72,3 @@ def save_array(path: Path, array: NDArray[Any]) -> str:
     with replacing(path) as file:
         np.lib.format.write_array(file, array, allow_pickle=False)
     return file.sha256
-
-
-def index_type(postings: int) -> type[np.int32] | type[np.int64]:
-    """What counts that many; scipy copies a matrix whose rows and starts are of two types."""
-    return np.int32 if postings <= np.iinfo(np.int32).max else np.int64

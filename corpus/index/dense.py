@@ -14,23 +14,21 @@ from numpy.typing import NDArray
 from lexloop.core.files import replacing, write_text
 from lexloop.corpus.arrays import faiss_library, load_array, save_array
 from lexloop.corpus.index.ann import (
+    Found,
+    Half,
     Kind,
+    Mask,
     build_hnsw,
     build_ivf,
+    flat_index,
     kind_for,
-    scored_again,
+    one_thread,
+    refined,
+    search_few,
+    search_flat,
     search_hnsw,
     search_ivf,
     tune,
-)
-from lexloop.corpus.index.flat import (
-    Found,
-    Half,
-    Mask,
-    flat_index,
-    one_thread,
-    search_few,
-    search_flat,
 )
 from lexloop.models.embedding import Vectors
 
@@ -120,7 +118,7 @@ class DenseIndex:
     def _ranked(
         self,
         query: Vectors,
-        best: tuple[NDArray[np.float32], NDArray[np.int64]],
+        best: Found,
         limit: int,
         mask: Mask | None,
         count: int,
@@ -152,31 +150,25 @@ class DenseIndex:
 
     def _search(self, queries: Vectors, k: int, mask: Mask | None, count: int) -> Found:
         """The k best of the ``count`` windows that ``mask`` allows."""
-        with one_thread() if len(queries) == 1 else nullcontext():
-            return self._search_kind(queries, k, mask, count)
-
-    def _search_kind(self, queries: Vectors, k: int, mask: Mask | None, count: int) -> Found:
         many = count > _FEW and k <= _MOST
-        if self.kind == "ivf" and mask is not None and count <= _FEW:
-            return search_few(self.vectors, queries, k, mask)
-        if self.kind == "ivf":
+        with one_thread() if len(queries) == 1 else nullcontext():
+            if self.kind == "flat" or (self.kind == "hnsw" and not many):
+                return search_flat(self._flat, queries, k, mask)
+            if self.kind == "ivf" and mask is not None and count <= _FEW:
+                return search_few(self.vectors, queries, k, mask)
             return self._approximate(queries, k, mask, self.effort if many else self.index.nlist)
-        if self.kind == "hnsw" and many:
-            return self._approximate(queries, k, mask, self.effort)
-        return search_flat(self._flat, queries, k, mask)
 
     def _approximate(self, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Found:
         if self.kind == "hnsw":
             return search_hnsw(self.index, queries, k, mask, effort)
         found = search_ivf(self.index, queries, k, mask, effort)
-        return scored_again(self.vectors, queries, found)
+        return refined(self.vectors, queries, found)
 
     @cached_property
     def _flat(self) -> Any:
         """The exact scan; a graph has its own in it."""
-        faiss = faiss_library()
         if self.kind == "hnsw":
-            return faiss.downcast_index(self.index.storage)
+            return faiss_library().downcast_index(self.index.storage)
         return flat_index(self.vectors)
 
     def span_of(self, position: int) -> tuple[int, int]:
@@ -187,14 +179,9 @@ class DenseIndex:
     def _firsts(self) -> NDArray[np.int64]:
         return np.searchsorted(self.owners, np.arange(self.size + 1))
 
-    def stored_windows(self, position: int) -> Half:
-        """The vectors of one chunk's windows as stored, in the order of ``window_texts``."""
-        first, end = self.span_of(position)
-        return self.vectors[first:end]
-
     def windows_of(self, position: int) -> Vectors:
-        """The same in single precision, shape (windows, dimension)."""
-        return self.stored_windows(position).astype(np.float32)
+        """The vectors of one chunk's windows, shape (windows, dimension); as ``window_texts``."""
+        return self.vectors[slice(*self.span_of(position))].astype(np.float32)
 
     def centre(self, allowed: Mask | None = None) -> Vectors:
         """The mean direction of windows, shape (dimension,): what their documents are about.

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.chunk.statements import statements_in
-from lexloop.corpus.index.counts import TermCounts
 from lexloop.corpus.index.dense import DenseIndex
 from lexloop.corpus.index.everything import Everything
 from lexloop.corpus.index.layout import Layout
-from lexloop.corpus.index.lexical import LexicalIndex, searched_text
+from lexloop.corpus.index.lexical import LexicalIndex, TermCounts, searched_text
 from lexloop.corpus.index.stored_triplets import StoredTriplets
 from lexloop.corpus.index.texts import TextStore
 from lexloop.corpus.index.tools import Tools

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 
 from lexloop.core.errors import CorpusError, DataError
-from lexloop.corpus.index.counts import TermCounts
 from lexloop.corpus.index.everything import Everything
 from lexloop.corpus.index.lexical import LexicalIndex, searched_text
 from lexloop.corpus.index.manifest import REBUILD
@@ -79,10 +78,8 @@ def _spans(everything: Everything) -> str:
 
 def _terms(everything: Everything) -> str:
     """Whether lexical search holds the terms of the chunks, with the weights that these make."""
-    counted, lexical = TermCounts(), everything.lexical
-    for chunk in everything.every_chunk():
-        counted.add(searched_text(chunk))
-    again = LexicalIndex.from_counts(counted)
+    lexical = everything.lexical
+    again = LexicalIndex.build(map(searched_text, everything.every_chunk()))
     same = lexical.terms == again.terms and all(
         np.array_equal(*pair)
         for pair in (

@@ -132,8 +132,7 @@ def test_windows_come_back_in_order() -> None:
     index = index_of((0, EAST), (1, NORTH), (1, WEST), (1, EAST), (3, WEST), size=4)
     assert index.windows_of(1).tolist() == [NORTH, WEST, EAST]
     assert index.windows_of(1).dtype == np.float32
-    assert index.stored_windows(1).tolist() == [NORTH, WEST, EAST]
-    assert index.stored_windows(1).dtype == np.float16
+    assert index.vectors.dtype == np.float16
     assert index.windows_of(0).tolist() == [EAST]
     assert index.windows_of(2).shape == (0, 2)
 

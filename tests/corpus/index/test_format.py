@@ -20,8 +20,8 @@ from lexloop.corpus.chunk import provisions
 from lexloop.corpus.index import draft, lexical, manifest, rows, texts, windows
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.estimate import estimate
+from lexloop.corpus.index.lexical import okapi_weights
 from lexloop.corpus.index.manifest import FORMAT, Manifest, Source
-from lexloop.corpus.index.okapi import okapi_weights
 from lexloop.corpus.index.reader import open_everything, open_index
 from lexloop.corpus.index.verify import verify_index
 from lexloop.corpus.index.writer import Outcome, remove_documents, write_index
