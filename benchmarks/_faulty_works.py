@@ -22,10 +22,10 @@ from lexloop.core.filters import Filters
 from lexloop.core.kept import KeptTexts
 from lexloop.core.settings import Settings
 from lexloop.corpus.index import scan
+from lexloop.corpus.index.draft import Tools
 from lexloop.corpus.index.generations import GENERATIONS, LOCK
 from lexloop.corpus.index.manifest import MANIFEST, Manifest, Source, is_index
 from lexloop.corpus.index.reader import open_index
-from lexloop.corpus.index.tools import Tools
 from lexloop.corpus.index.writer import remove_documents, write_index
 from lexloop.corpus.opening import index_key, open_corpus, tools_for
 from lexloop.evaluation.eval_rag.authority import Authority, Entry

@@ -18,7 +18,7 @@ from lexloop.corpus.chunk.statements import statements_in
 from lexloop.corpus.index.draft import Draft
 from lexloop.corpus.index.generations import new_generation, sync_generation, writing
 from lexloop.corpus.index.manifest import FORMAT, Manifest, is_index
-from lexloop.corpus.index.reader import counts_of, open_index, write_parts
+from lexloop.corpus.index.reader import open_index
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for
 from lexloop.corpus.text.tokens import stemmer_name
@@ -97,7 +97,7 @@ def write_index(chunks: Chunks, index: Path) -> None:
                 cut = _chunks(name, text, starts)
                 draft.add_chunks(name, document, cut, statements_in(document, cut), [])
             everything = draft.finish()
-            counts, hashes = counts_of(everything), write_parts(everything, folder)
+            counts, hashes = everything.counts(), everything.save(folder)
         finally:
             draft.discard()
         sync_generation(folder)

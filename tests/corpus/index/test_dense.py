@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from laws import examples
 from numpy.typing import NDArray
 
+from lexloop.core.checksums import sha256_of
 from lexloop.corpus.index.ann import build_hnsw, kind_for, search_hnsw
 from lexloop.corpus.index.dense import DenseIndex
-from lexloop.corpus.index.manifest import sha256_of
 from lexloop.models.embedding import Vectors
 
 EAST, NORTH, WEST = [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]
