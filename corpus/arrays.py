@@ -5,6 +5,7 @@ Python, so both are handed out untyped.
 """
 
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -72,3 +73,8 @@ def save_array(path: Path, array: NDArray[Any]) -> str:
     with replacing(path) as file:
         np.lib.format.write_array(file, array, allow_pickle=False)
     return file.sha256
+
+
+def save_arrays(folder: Path, arrays: Mapping[str, NDArray[Any]]) -> dict[str, str]:
+    """Write .npy files by their names as ``save_array`` does; the SHA-256 of each."""
+    return {name: save_array(folder / name, array) for name, array in arrays.items()}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lexloop.core.files import write_text
 from lexloop.core.types import Chunk
-from lexloop.corpus.arrays import Sparse, add_column, load_array, save_array, scipy_sparse
+from lexloop.corpus.arrays import Sparse, add_column, load_array, save_arrays, scipy_sparse
 from lexloop.corpus.text.tokens import tokenize
 
 _TERMS, _WEIGHTS, _COUNTS = "lexical.json", "lexical.weights.npy", "lexical.counts.npy"
@@ -118,7 +118,7 @@ class LexicalIndex:
         }
         return {
             _TERMS: write_text(folder / _TERMS, json.dumps(content, ensure_ascii=False)),
-            **{name: save_array(folder / name, array) for name, array in arrays.items()},
+            **save_arrays(folder, arrays),
         }
 
     @classmethod
