@@ -76,12 +76,13 @@ class Ours:
             for outdated in corpus.glob("lexloop-*"):
                 shutil.rmtree(outdated)
             subprocess.run([sys.executable, __file__, str(corpus), str(index)], check=True)
-        self._view = open_index(index, embedder).seen_by(Filters.of(_SETTINGS))
+        view = open_index(index, embedder).seen_by(Filters.of(_SETTINGS))
+        self._runtime = runtime(backend=view, settings=_SETTINGS)
 
     def search(self, question: str) -> Found:
         """The node's candidates for a question without sub-queries."""
         state = {"standalone": question, "queries": [], "plan": _PLAN}
-        update = hybrid_retrieve(state, runtime(backend=self._view, settings=_SETTINGS))
+        update = hybrid_retrieve(state, self._runtime)
         return [(candidate["id"], candidate["text"]) for candidate in update["candidates"]]
 
 

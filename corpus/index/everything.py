@@ -4,6 +4,7 @@ Whoever reads for somebody opens a ``Collection`` instead, which gives no text w
 asks. A test names the modules that may use this one.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -64,7 +65,7 @@ class Layout:
         name, _, start = chunk_id.rpartition("#")
         if name in self.ordinals and start.isdecimal():
             first, end = self.span_of(self.ordinals[name])
-            position = first + int(np.searchsorted(self.starts[first:end], int(start)))
+            position = bisect_left(self.starts, int(start), first, end)
             if position < end and self.starts[position] == int(start):
                 return position
         raise KeyError(chunk_id)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lexloop.core.files import write_text
 from lexloop.core.types import Chunk
-from lexloop.corpus.arrays import Sparse, add_column, load_array, save_arrays, scipy_sparse
+from lexloop.corpus.arrays import Sparse, add_columns, load_array, save_arrays, scipy_sparse
 from lexloop.corpus.text.tokens import tokenize
 
 _TERMS, _WEIGHTS, _COUNTS = "lexical.json", "lexical.weights.npy", "lexical.counts.npy"
@@ -70,8 +70,7 @@ class LexicalIndex:
         """The BM25 score of every chunk, shape (size,), as rank-bm25's ``get_scores`` gives it."""
         asked = Counter(self.terms[term] for term in tokenize(query) if term in self.terms)
         total = np.zeros(self.size, dtype=np.float32)
-        for column, times in asked.items():
-            add_column(self.weights, column, times, total)
+        add_columns(self.weights, asked, total)
         return total
 
     def top(
