@@ -38,11 +38,6 @@ def main() -> None:
     name, corpus = sys.argv[1], Path(sys.argv[2])
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what libraries print is no reply
-    if name == "index":
-        from _ours import write
-
-        write(corpus)
-        return
     embedder = QuestionEmbedder()
     began = time.perf_counter()
     entered = contestant(name, corpus, embedder)

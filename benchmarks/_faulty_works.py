@@ -22,10 +22,10 @@ from lexloop.core.filters import Filters
 from lexloop.core.kept import KeptTexts
 from lexloop.core.settings import Settings
 from lexloop.corpus.index import scan
+from lexloop.corpus.index.draft import Tools
 from lexloop.corpus.index.generations import GENERATIONS, LOCK
 from lexloop.corpus.index.manifest import MANIFEST, Manifest, Source, is_index
 from lexloop.corpus.index.reader import open_index
-from lexloop.corpus.index.tools import Tools
 from lexloop.corpus.index.writer import remove_documents, write_index
 from lexloop.corpus.opening import index_key, open_corpus, tools_for
 from lexloop.evaluation.eval_rag.authority import Authority, Entry
@@ -200,11 +200,8 @@ WORKS = {
     "update": _of_index(_new, before=_old),
     "add": _of_index(partial(_write, "old more"), before=_old),
     "remove": _of_index(_remove, before=_old),
-    **{
-        # all else is as in an update
-        kind: _of_index(partial(_new, kind=kind), before=partial(_old, kind=kind), kinds=("write",))
-        for kind in ("hnsw", "ivf")
-    },
+    # all else is as in an update
+    "ivf": _of_index(partial(_new, kind="ivf"), before=partial(_old, kind="ivf"), kinds=("write",)),
     "cache": _of_index(_ask_folder, needed=False),
     "read": _of_index(_read, before=_old),
     "file": Work(

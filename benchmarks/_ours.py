@@ -18,7 +18,7 @@ from lexloop.corpus.chunk.statements import statements_in
 from lexloop.corpus.index.draft import Draft
 from lexloop.corpus.index.generations import new_generation, sync_generation, writing
 from lexloop.corpus.index.manifest import FORMAT, Manifest, is_index
-from lexloop.corpus.index.reader import counts_of, open_index, write_parts
+from lexloop.corpus.index.reader import open_index
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for
 from lexloop.corpus.text.tokens import stemmer_name
@@ -76,12 +76,13 @@ class Ours:
             for outdated in corpus.glob("lexloop-*"):
                 shutil.rmtree(outdated)
             subprocess.run([sys.executable, __file__, str(corpus), str(index)], check=True)
-        self._view = open_index(index, embedder).seen_by(Filters.of(_SETTINGS))
+        view = open_index(index, embedder).seen_by(Filters.of(_SETTINGS))
+        self._runtime = runtime(backend=view, settings=_SETTINGS)
 
     def search(self, question: str) -> Found:
         """The node's candidates for a question without sub-queries."""
         state = {"standalone": question, "queries": [], "plan": _PLAN}
-        update = hybrid_retrieve(state, runtime(backend=self._view, settings=_SETTINGS))
+        update = hybrid_retrieve(state, self._runtime)
         return [(candidate["id"], candidate["text"]) for candidate in update["candidates"]]
 
 
@@ -97,7 +98,7 @@ def write_index(chunks: Chunks, index: Path) -> None:
                 cut = _chunks(name, text, starts)
                 draft.add_chunks(name, document, cut, statements_in(document, cut), [])
             everything = draft.finish()
-            counts, hashes = counts_of(everything), write_parts(everything, folder)
+            counts, hashes = everything.counts(), everything.save(folder)
         finally:
             draft.discard()
         sync_generation(folder)

@@ -11,10 +11,11 @@ from lexloop.core.settings import Settings
 from lexloop.core.types import Candidate, Chunk, Passage
 from lexloop.corpus.chunk.statements import statements_in
 from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.draft import Draft, Progress
+from lexloop.corpus.index.draft import Draft
 from lexloop.corpus.index.view import View
-from lexloop.corpus.index.window_vectors import KnownVectors
+from lexloop.corpus.index.windows import KnownVectors
 from lexloop.corpus.load.document import Document
+from lexloop.corpus.load.reading import Progress
 from lexloop.corpus.opening import tools_for
 from lexloop.models.embedding import Embedder
 from lexloop.nodes.context import Context

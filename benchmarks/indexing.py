@@ -31,8 +31,8 @@ from _listening import Listener
 from _mixture import mixed_texts
 
 from lexloop.core.settings import Settings
+from lexloop.corpus.index.draft import Tools
 from lexloop.corpus.index.manifest import Source
-from lexloop.corpus.index.tools import Tools
 from lexloop.corpus.index.writer import Outcome, write_index
 from lexloop.corpus.opening import tools_for
 from lexloop.models.trained import load_shipped

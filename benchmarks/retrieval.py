@@ -33,7 +33,7 @@ from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.corpus.index.reader import open_everything
 from lexloop.corpus.index.view import View
-from lexloop.corpus.index.window_vectors import KnownVectors
+from lexloop.corpus.index.windows import KnownVectors
 from lexloop.finetune.pairs import read_pairs
 from lexloop.models.embedders import load_embedder
 

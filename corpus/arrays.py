@@ -5,6 +5,7 @@ Python, so both are handed out untyped.
 """
 
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +29,17 @@ def scipy_sparse() -> Any:
     return scipy.sparse
 
 
-def add_column(matrix: Sparse, column: int, times: float, total: NDArray[np.float32]) -> None:
-    """Add ``times`` a column of a ``csc_array`` of float32 to ``total``, shape (rows,)."""
+def add_columns(matrix: Sparse, times: Mapping[int, int], total: NDArray[np.float32]) -> None:
+    """Add so many times each column of a ``csc_array`` of float32 to ``total``, shape (rows,)."""
     # what `@` calls in the end; a product would visit every column, and a matrix of some columns
     # alone copies them, which takes as long as the adding
     from scipy.sparse._sparsetools import csc_matvec
 
-    bounds, once = matrix.indptr[column : column + 2], np.array([times], dtype=np.float32)
-    csc_matvec(matrix.shape[0], 1, bounds, matrix.indices, matrix.data, once, total)
+    rows, indices, data = matrix.shape[0], matrix.indices, matrix.data
+    starts, often = matrix.indptr, np.array([*times.values()], dtype=np.float32)
+    for place, column in enumerate(times):
+        bounds = starts[column : column + 2]
+        csc_matvec(rows, 1, bounds, indices, data, often[place : place + 1], total)
 
 
 def faiss_library() -> Any:
@@ -74,6 +78,6 @@ def save_array(path: Path, array: NDArray[Any]) -> str:
     return file.sha256
 
 
-def index_type(postings: int) -> type[np.int32] | type[np.int64]:
-    """What counts that many; scipy copies a matrix whose rows and starts are of two types."""
-    return np.int32 if postings <= np.iinfo(np.int32).max else np.int64
+def save_arrays(folder: Path, arrays: Mapping[str, NDArray[Any]]) -> dict[str, str]:
+    """Write .npy files by their names as ``save_array`` does; the SHA-256 of each."""
+    return {name: save_array(folder / name, array) for name, array in arrays.items()}

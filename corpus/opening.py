@@ -19,17 +19,15 @@ from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
 from lexloop.core.settings_names import RECORDED, recorded
 from lexloop.core.types import Degradation
 from lexloop.corpus.chunk.choose import chunker_for, chunker_name
-from lexloop.corpus.index.assemble import assemble
 from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.draft import Draft, Progress, silent
-from lexloop.corpus.index.manifest import MANIFEST, Manifest, Source, is_index
+from lexloop.corpus.index.draft import Draft, Extractor, Tools
+from lexloop.corpus.index.manifest import MANIFEST, Manifest, Recipe, Source, is_index
 from lexloop.corpus.index.reader import open_everything, open_index
-from lexloop.corpus.index.recipe import Recipe
-from lexloop.corpus.index.scan import difference, scan
-from lexloop.corpus.index.tools import Extractor, Tools
+from lexloop.corpus.index.scan import scan
 from lexloop.corpus.index.view import View
 from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.load.folder import source_files
+from lexloop.corpus.load.reading import Progress, silent
 from lexloop.corpus.triplets.rules import extract_document
 from lexloop.models.embedders import load_embedder, setting_for
 from lexloop.models.embedding import Embedder
@@ -161,7 +159,7 @@ def up_to_date(
     if not is_index(index):
         return None
     now = scan(sources)
-    if not difference(now, Manifest.read(index).fingerprints).nothing:
+    if not now.difference(Manifest.read(index).fingerprints).nothing:
         return None
     everything = open_everything(index, tools.embedder, restem=restem)
     return Collection(everything, [*everything.texts.skipped(of_files=True), *now.skipped])
@@ -169,8 +167,7 @@ def up_to_date(
 
 def _in_memory(sources: Sequence[Source], tools: Tools, progress: Progress) -> Collection:
     now = scan(sources)
-    draft = Draft(tools, progress=progress)
-    everything = assemble(draft, now, difference(now, {}), progress=progress)
+    everything = Draft(tools, progress=progress).assemble(now, now.difference({}))
     return Collection(everything, everything.texts.skipped())
 
 
@@ -209,7 +206,7 @@ def shipped_indexes() -> Path:
 def index_key(folder: Path | None, recipe: Recipe) -> str:
     """What the index of a folder is kept under; None stands for the shipped sample."""
     place = os.fsencode(folder.resolve()) if folder else b""
-    made = json.dumps(recipe.as_record(), sort_keys=True)
+    made = json.dumps(vars(recipe), sort_keys=True)
     return hashlib.sha256(place + b"\0" + made.encode()).hexdigest()[:32]
 
 

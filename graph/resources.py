@@ -15,10 +15,9 @@ from lexloop.core.errors import DataError, ModelError, SettingsError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Degradation
-from lexloop.corpus.by_words import WordsView
-from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.draft import Progress, silent
-from lexloop.corpus.index.tools import Tools
+from lexloop.corpus.index.collection import Collection, WordsView
+from lexloop.corpus.index.draft import Tools
+from lexloop.corpus.load.reading import Progress, silent
 from lexloop.corpus.opening import corpus_stamp, left_out, open_corpus, tools_for
 from lexloop.graph.contexts import choose
 from lexloop.graph.extractors import Budget, extractor_for

@@ -1,54 +1,40 @@
-"""Approximate search over many windows: a navigable graph (HNSW), or lists with 8-bit codes (IVF).
+"""FAISS over half-precision vectors: the exact scan, and inverted lists of 8-bit codes (IVF).
 
-How far a search goes (``effort``: efSearch, or the lists visited) is the least that reached the
-wanted recall@10 against the exact scan when the index was built.
+FAISS's fp16 codes are the very bytes of a float16 array, so an exact index is filled and not made.
 """
 
 import math
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lexloop.corpus.arrays import faiss_library
-from lexloop.corpus.index.flat import Found, Half, Mask, best_scores, flat_index, selector, share_of
 from lexloop.models.embedding import Vectors
 
-Kind = Literal["flat", "hnsw", "ivf"]
+Half = NDArray[np.float16]
+Mask = NDArray[np.bool_]
+Found = tuple[NDArray[np.float32], NDArray[np.int64]]
+"""Scores and window numbers, each of shape (queries, k), best first; -1 where there is none."""
 
-FLAT_UP_TO, HNSW_UP_TO = 65_536, 500_000
-_LINKS, _CONSTRUCTION = 16, 100
-_HNSW_EFFORTS, _HNSW_RECALL = (128, 192, 256, 384, 512), 0.99
-_IVF_EFFORTS, _IVF_RECALL = (32, 48, 64, 96, 128, 192, 256), 0.97
+_EFFORTS, _RECALL = (32, 48, 64, 96, 128, 192, 256), 0.985
 _TRAINED_ON = 50  # vectors a list: FAISS asks for 39 at least
-_AT_ONCE = 20_000
+_ADDED, _SCANNED = 20_000, 100_000  # vectors held a second time meanwhile
 _SAMPLE, _SEED = 200, 13
 _NOISE = 1.0  # as long as the vector: a question is about that far from the passage it asks for
 _ROUNDING = 1e-5
 
 
-def kind_for(windows: int) -> Kind:
-    """How that many windows are searched unless a setting says otherwise."""
-    if windows <= FLAT_UP_TO:
-        return "flat"
-    return "hnsw" if windows <= HNSW_UP_TO else "ivf"
-
-
-def build_hnsw(vectors: Half) -> Any:
-    """A FAISS graph over ``vectors``, shape (windows, dimension), by inner product."""
+def flat_index(vectors: Half) -> Any:
+    """A FAISS inner-product index that scans ``vectors``, shape (windows, dimension)."""
     faiss = faiss_library()
-    index = faiss.IndexHNSWSQ(
-        int(vectors.shape[1]),
-        faiss.ScalarQuantizer.QT_fp16,
-        _LINKS,
-        faiss.METRIC_INNER_PRODUCT,
+    index = faiss.IndexScalarQuantizer(
+        int(vectors.shape[1]), faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT
     )
-    index.hnsw.efConstruction = _CONSTRUCTION
-    index.is_trained = True  # half precision has nothing to learn
-    # the links that pruning leaves are few where many vectors are nearly the same, and a vector to
-    # which none leads is never found: the room that is left goes to the nearest of those pruned
-    index.keep_max_size_level0 = True
-    _add(index, vectors)
+    if len(vectors):
+        index.add_sa_codes(np.ascontiguousarray(vectors).view(np.uint8))
     return index
 
 
@@ -68,74 +54,93 @@ def build_ivf(vectors: Half) -> Any:
     index.cp.min_points_per_centroid = 1  # no warning where there are few
     sample = np.random.default_rng(_SEED).permutation(windows)[: lists * _TRAINED_ON]
     index.train(vectors[np.sort(sample)].astype(np.float32))
-    _add(index, vectors)
+    for first in range(0, windows, _ADDED):
+        index.add(vectors[first : first + _ADDED].astype(np.float32))
     return index
 
 
-def _add(index: Any, vectors: Half) -> None:
-    for first in range(0, len(vectors), _AT_ONCE):
-        index.add(vectors[first : first + _AT_ONCE].astype(np.float32))
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """FAISS's threads wait for each other longer than one of them scans for one query.
 
-
-def search_hnsw(index: Any, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Found:
-    """The k best windows that a walk of the graph meets."""
+    The number is that of the calling thread; others keep theirs.
+    """
     faiss = faiss_library()
-    wide = max(effort, k)
-    if mask is None:
-        chosen = faiss.SearchParametersHNSW(efSearch=wide)
-    else:  # the walk passes windows that are not allowed too, so it has to be the longer
-        chosen = faiss.SearchParametersHNSW(efSearch=int(wide / share_of(mask)), sel=selector(mask))
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(1)
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(before)
+
+
+def search_flat(index: Any, queries: Vectors, k: int, mask: Mask | None = None) -> Found:
+    """The k best windows by a whole scan."""
+    faiss = faiss_library()
+    chosen = None if mask is None else faiss.SearchParameters(sel=_selector(mask))
     scores, found = index.search(queries, k, params=chosen)
     return scores, found
+
+
+def search_few(vectors: Half, queries: Vectors, k: int, mask: Mask) -> Found:
+    """The k best of the few windows that ``mask`` allows, whose vectors alone are read."""
+    rows = np.flatnonzero(mask)
+    scores, places = search_flat(flat_index(vectors[rows]), queries, k)
+    return scores, np.where(places < 0, -1, rows[places])
 
 
 def search_ivf(index: Any, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Found:
-    """The k best windows of the nearest lists by their 8-bit codes."""
+    """The k best windows of the ``effort`` nearest lists by their 8-bit codes."""
     faiss = faiss_library()
-    if mask is None:
-        chosen = faiss.SearchParametersIVF(nprobe=min(effort, index.nlist))
-    else:  # fewer allowed windows in a list, more lists
-        lists = min(int(effort / share_of(mask)), index.nlist)
-        chosen = faiss.SearchParametersIVF(nprobe=lists, sel=selector(mask))
-    scores, found = index.search(queries, k, params=chosen)
+    lists, chosen = effort, None
+    if mask is not None:  # fewer allowed windows in a list, more lists
+        lists, chosen = int(effort / max(mask.mean(), 1 / len(mask))), _selector(mask)
+    params = faiss.SearchParametersIVF(nprobe=min(lists, index.nlist), sel=chosen)
+    scores, found = index.search(queries, k, params=params)
     return scores, found
 
 
-def scored_again(vectors: Half, queries: Vectors, found: Found) -> Found:
-    """The windows found by their codes, with their scores and their order by the vectors."""
+def refined(vectors: Half, queries: Vectors, found: Found) -> Found:
+    """The windows found by their codes, with their scores and their order by the vectors.
+
+    FAISS's own refinement would hold every vector in memory a second time.
+    """
     scores, windows = np.full(found[0].shape, -np.inf, dtype=np.float32), found[1].copy()
     for row in range(len(queries)):
         real = np.sort(windows[row][windows[row] >= 0])
         if len(real):
-            exact = flat_index(vectors[real])
-            best, places = exact.search(queries[row : row + 1], len(real))
+            best, places = flat_index(vectors[real]).search(queries[row : row + 1], len(real))
             scores[row, : len(real)], windows[row, : len(real)] = best[0], real[places[0]]
     return scores, windows
 
 
-def tune(vectors: Half, kind: Kind, search: Callable[[Vectors, int], Found]) -> tuple[int, float]:
-    """The least effort that reaches the wanted recall, or the most there is.
+def _selector(mask: Mask) -> Any:
+    """What tells FAISS which windows may be found."""
+    return faiss_library().IDSelectorBitmap(np.packbits(mask, bitorder="little"))
+
+
+def tune(
+    vectors: Half, search: Callable[[Vectors, int], Found], efforts: Sequence[int] = _EFFORTS
+) -> tuple[int, float]:
+    """The least of the efforts that reaches the wanted recall, or the most there is.
 
     Args:
         vectors: All windows, shape (windows, dimension).
-        kind: What is searched; of the flat kind nothing is asked.
         search: The ten best windows of queries at an effort.
+        efforts: How far a search may go: of lists, how many are visited.
 
     Returns:
         The effort, and recall@10 against the exact scan on stored vectors with noise added.
     """
-    efforts, wanted = (
-        (_HNSW_EFFORTS, _HNSW_RECALL) if kind == "hnsw" else (_IVF_EFFORTS, _IVF_RECALL)
-    )
     queries = _noisy_sample(vectors)
     limit = min(10, len(vectors))
-    tenth = best_scores(vectors, queries, limit)[:, -1:]
+    tenth = _tenth_best(vectors, queries, limit)
     effort, recall = efforts[0], 0.0
     for effort in efforts:
         scores, _ = search(queries, effort)
         # windows that score the same as the tenth are as good as it
         recall = float((scores[:, :limit] >= tenth - _ROUNDING).mean())
-        if recall >= wanted:
+        if recall >= _RECALL:
             break
     return effort, recall
 
@@ -148,3 +153,12 @@ def _noisy_sample(vectors: Half) -> Vectors:
     queries += noise.astype(np.float32)
     unit: Vectors = queries / np.linalg.norm(queries, axis=1, keepdims=True)
     return unit
+
+
+def _tenth_best(vectors: Half, queries: Vectors, limit: int) -> NDArray[np.float32]:
+    """The score of each query's last of the ``limit`` best windows, shape (queries, 1)."""
+    best = np.full((len(queries), limit), -np.inf, dtype=np.float32)
+    for first in range(0, len(vectors), _SCANNED):
+        scores, _ = flat_index(vectors[first : first + _SCANNED]).search(queries, limit)
+        best = -np.sort(-np.concatenate([best, scores], axis=1), axis=1)[:, :limit]
+    return best[:, -1:]

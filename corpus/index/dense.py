@@ -6,40 +6,36 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
 from pathlib import Path
-from typing import Any, ClassVar, Self, get_args
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.files import replacing, write_text
-from lexloop.corpus.arrays import faiss_library, load_array, save_array
+from lexloop.corpus.arrays import faiss_library, load_array, save_arrays
 from lexloop.corpus.index.ann import (
-    Kind,
-    build_hnsw,
-    build_ivf,
-    kind_for,
-    scored_again,
-    search_hnsw,
-    search_ivf,
-    tune,
-)
-from lexloop.corpus.index.flat import (
     Found,
     Half,
     Mask,
+    build_ivf,
     flat_index,
     one_thread,
+    refined,
     search_few,
     search_flat,
+    search_ivf,
+    tune,
 )
 from lexloop.models.embedding import Vectors
 
 Ranked = tuple[NDArray[np.int64], NDArray[np.float32]]
 """Positions of chunks and their scores, each of shape (found,), best first."""
 
+FLAT_UP_TO = 65_536
+"""Up to so many windows the exact scan is quick enough unless a setting says otherwise."""
 _VECTORS, _OWNERS, _ABOUT, _FAISS = "vectors.npy", "owners.npy", "dense.json", "vectors.faiss"
 _FEW = 20_000
-"""Up to so many allowed windows an exact scan of them costs less than a filtered walk."""
+"""Up to so many allowed windows an exact scan of them costs less than a filtered search."""
 _SPARE, _GROWTH, _MOST = 8, 4, 4096
 
 
@@ -53,24 +49,27 @@ class DenseIndex:
         vectors: Shape (windows, dimension).
         owners: For each window its chunk's position, shape (windows,), ascending.
         size: Number of chunks.
-        kind: flat is exact, hnsw and ivf are approximate.
         mean: The mean direction of all windows, shape (dimension,).
-        index: The FAISS index of an approximate kind.
-        effort: How far an approximate search goes.
+        index: FAISS's inverted lists; None where the vectors are scanned.
+        effort: How many lists a search visits.
         recall: The share of the ten best windows that it finds, measured when it was built.
     """
 
     FILES: ClassVar = (_VECTORS, _OWNERS, _ABOUT, _FAISS)
-    """The last is there for the approximate kinds alone."""
+    """The last is there for inverted lists alone."""
 
     vectors: Half
     owners: NDArray[np.int32]
     size: int
-    kind: Kind
     mean: Vectors
     index: Any = None
     effort: int = 0
     recall: float = 1.0
+
+    @property
+    def kind(self) -> str:
+        """Flat is exact, ivf is approximate."""
+        return "flat" if self.index is None else "ivf"
 
     @classmethod
     def build(
@@ -82,17 +81,17 @@ class DenseIndex:
             vectors: Unit vectors of shape (windows, dimension); kept in half precision.
             owners: For each window its chunk's position, ascending.
             size: Number of chunks.
-            kind: flat, hnsw, ivf, or auto: by the number of windows.
+            kind: flat, ivf, or auto: by the number of windows. A graph (hnsw) can be asked for
+                no more: lists find as much in less time and memory.
         """
         halves: Half = vectors.astype(np.float16, copy=False)
-        chosen = kind_for(len(halves)) if kind == "auto" or not len(halves) else _kind(kind)
-        flat = cls(halves, owners, size, "flat", _direction(halves))
-        if chosen == "flat":
+        flat = cls(halves, owners, size, _direction(halves))
+        large = len(halves) > FLAT_UP_TO if _known(kind) == "auto" else kind != "flat"
+        if not large or not len(halves):
             return flat
-        built = build_hnsw(halves) if chosen == "hnsw" else build_ivf(halves)
-        index = replace(flat, kind=chosen, index=built)
+        index = replace(flat, index=build_ivf(halves))
         effort, recall = tune(
-            halves, chosen, lambda queries, effort: index._approximate(queries, 10, None, effort)
+            halves, lambda queries, lists: index._listed(queries, 10, None, lists)
         )
         return replace(index, effort=effort, recall=recall)
 
@@ -118,12 +117,7 @@ class DenseIndex:
         ]
 
     def _ranked(
-        self,
-        query: Vectors,
-        best: tuple[NDArray[np.float32], NDArray[np.int64]],
-        limit: int,
-        mask: Mask | None,
-        count: int,
+        self, query: Vectors, best: Found, limit: int, mask: Mask | None, count: int
     ) -> Ranked:
         """One query's chunks, after asking for more windows where those at hand do not settle it.
 
@@ -132,51 +126,33 @@ class DenseIndex:
         """
         scores, found = best
         while True:
-            k = len(found)
-            positions, values = self._by_chunk(scores, found, limit)
-            settled = len(positions) == limit and values[-1] > scores[-1]
-            if settled or k >= count:
-                return positions, values
-            more = self._search(query, min(k * _GROWTH, count), mask, count)
+            real = found >= 0
+            owners, values = self.owners[found[real]].astype(np.int64), scores[real]
+            order = np.lexsort((owners, -values))
+            _, firsts = np.unique(owners[order], return_index=True)
+            chosen = order[np.sort(firsts)[:limit]]
+            settled = len(chosen) == limit and values[chosen[-1]] > scores[-1]
+            if settled or len(found) >= count:
+                return owners[chosen], values[chosen]
+            more = self._search(query, min(len(found) * _GROWTH, count), mask, count)
             scores, found = more[0][0], more[1][0]
-
-    def _by_chunk(
-        self, scores: NDArray[np.float32], found: NDArray[np.int64], limit: int
-    ) -> Ranked:
-        real = found >= 0
-        owners, scores = self.owners[found[real]].astype(np.int64), scores[real]
-        order = np.lexsort((owners, -scores))
-        _, firsts = np.unique(owners[order], return_index=True)
-        best = order[np.sort(firsts)[:limit]]
-        return owners[best], scores[best]
 
     def _search(self, queries: Vectors, k: int, mask: Mask | None, count: int) -> Found:
         """The k best of the ``count`` windows that ``mask`` allows."""
         with one_thread() if len(queries) == 1 else nullcontext():
-            return self._search_kind(queries, k, mask, count)
+            if self.index is None:
+                return search_flat(self._flat, queries, k, mask)
+            if mask is not None and count <= _FEW:
+                return search_few(self.vectors, queries, k, mask)
+            some = count > _FEW and k <= _MOST
+            return self._listed(queries, k, mask, self.effort if some else self.index.nlist)
 
-    def _search_kind(self, queries: Vectors, k: int, mask: Mask | None, count: int) -> Found:
-        many = count > _FEW and k <= _MOST
-        if self.kind == "ivf" and mask is not None and count <= _FEW:
-            return search_few(self.vectors, queries, k, mask)
-        if self.kind == "ivf":
-            return self._approximate(queries, k, mask, self.effort if many else self.index.nlist)
-        if self.kind == "hnsw" and many:
-            return self._approximate(queries, k, mask, self.effort)
-        return search_flat(self._flat, queries, k, mask)
-
-    def _approximate(self, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Found:
-        if self.kind == "hnsw":
-            return search_hnsw(self.index, queries, k, mask, effort)
-        found = search_ivf(self.index, queries, k, mask, effort)
-        return scored_again(self.vectors, queries, found)
+    def _listed(self, queries: Vectors, k: int, mask: Mask | None, lists: int) -> Found:
+        found = search_ivf(self.index, queries, k, mask, lists)
+        return refined(self.vectors, queries, found)
 
     @cached_property
     def _flat(self) -> Any:
-        """The exact scan; a graph has its own in it."""
-        faiss = faiss_library()
-        if self.kind == "hnsw":
-            return faiss.downcast_index(self.index.storage)
         return flat_index(self.vectors)
 
     def span_of(self, position: int) -> tuple[int, int]:
@@ -187,21 +163,12 @@ class DenseIndex:
     def _firsts(self) -> NDArray[np.int64]:
         return np.searchsorted(self.owners, np.arange(self.size + 1))
 
-    def stored_windows(self, position: int) -> Half:
-        """The vectors of one chunk's windows as stored, in the order of ``window_texts``."""
-        first, end = self.span_of(position)
-        return self.vectors[first:end]
-
     def windows_of(self, position: int) -> Vectors:
-        """The same in single precision, shape (windows, dimension)."""
-        return self.stored_windows(position).astype(np.float32)
+        """The vectors of one chunk's windows, shape (windows, dimension); as ``window_texts``."""
+        return self.vectors[slice(*self.span_of(position))].astype(np.float32)
 
     def centre(self, allowed: Mask | None = None) -> Vectors:
-        """The mean direction of windows, shape (dimension,): what their documents are about.
-
-        Args:
-            allowed: Of which chunks, shape (size,); all where it is None.
-        """
+        """The mean direction of (allowed) windows, shape (dimension,): what they are about."""
         return self.mean if allowed is None else _direction(self.vectors[allowed[self.owners]])
 
     def save(self, folder: Path) -> dict[str, str]:
@@ -217,18 +184,19 @@ class DenseIndex:
             "recall": self.recall,
             "mean": self.mean.tolist(),
         }
-        hashes = {
-            _VECTORS: save_array(folder / _VECTORS, self.vectors),
-            _OWNERS: save_array(folder / _OWNERS, self.owners),
-            _ABOUT: write_text(folder / _ABOUT, json.dumps(about)),
-        }
-        if self.kind != "flat":
-            hashes[_FAISS] = _write_faiss(folder / _FAISS, self.index)
+        hashes = save_arrays(folder, {_VECTORS: self.vectors, _OWNERS: self.owners})
+        hashes[_ABOUT] = write_text(folder / _ABOUT, json.dumps(about))
+        if self.index is not None:
+            faiss = faiss_library()
+            with replacing(folder / _FAISS) as file:
+                # given a path FAISS does not say that its last bytes could not be written
+                faiss.write_index(self.index, faiss.PyCallbackIOWriter(file.write))
+            hashes[_FAISS] = file.sha256
         return hashes
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Map what ``save`` wrote into memory, read-only.
+        """Map what ``save`` wrote into memory, read-only; a graph of before is not read.
 
         Raises:
             OSError, ValueError: A file is missing, or they are no such index.
@@ -237,7 +205,7 @@ class DenseIndex:
         vectors = load_array(folder / _VECTORS, np.float16, dimensions=2)
         owners = load_array(folder / _OWNERS, np.int32)
         try:
-            kind, size = _kind(about["kind"]), int(about["chunks"])
+            kind, size = _known(about["kind"]), int(about["chunks"])
             effort, recall = int(about["effort"]), float(about["recall"])
             mean = np.array(about["mean"], dtype=np.float32)
         except (KeyError, TypeError) as error:
@@ -249,8 +217,10 @@ class DenseIndex:
             or (len(owners) and not 0 <= int(owners[0]) <= int(owners[-1]) < size)
         ):
             raise ValueError(f"{_VECTORS}, {_OWNERS} and {_ABOUT} do not fit together")
-        index = None if kind == "flat" else _read_faiss(folder / _FAISS, kind, vectors)
-        return cls(vectors, owners, size, kind, mean, index, effort, recall)
+        if kind != "ivf":
+            return cls(vectors, owners, size, mean)
+        index = _read_lists(folder / _FAISS, vectors)
+        return cls(vectors, owners, size, mean, index, effort, recall)
 
 
 def _direction(halves: Half) -> Vectors:
@@ -261,35 +231,19 @@ def _direction(halves: Half) -> Vectors:
     return mean
 
 
-def _kind(name: Any) -> Kind:
-    for kind in get_args(Kind):
-        if name == kind:
-            found: Kind = kind
-            return found
-    raise ValueError(f"no kind of vector search is called {name!r}")
+def _known(kind: Any) -> str:
+    if kind not in ("auto", "flat", "ivf", "hnsw"):
+        raise ValueError(f"no kind of vector search is called {kind!r}")
+    return str(kind)
 
 
-def _write_faiss(path: Path, index: Any) -> str:
-    faiss = faiss_library()
-    with replacing(path) as file:
-        # given a path FAISS does not say that the last of its bytes could not be written; a graph's
-        # own copy of the vectors is left out
-        writer = faiss.PyCallbackIOWriter(file.write)
-        faiss.write_index(index, writer, faiss.IO_FLAG_SKIP_STORAGE)
-    return file.sha256
-
-
-def _read_faiss(path: Path, kind: Kind, vectors: Half) -> Any:
+def _read_lists(path: Path, vectors: Half) -> Any:
     faiss = faiss_library()
     try:
         index = faiss.read_index(str(path))
     except RuntimeError as error:
         raise ValueError(f"{path.name} cannot be read: {error}") from error
-    wanted = {"hnsw": faiss.IndexHNSWSQ, "ivf": faiss.IndexIVFScalarQuantizer}[kind]
-    if not isinstance(index, wanted) or (index.ntotal, index.d) != vectors.shape:
+    same = isinstance(index, faiss.IndexIVFScalarQuantizer)
+    if not same or (index.ntotal, index.d) != vectors.shape:
         raise ValueError(f"{path.name} holds something else than the vectors of {_VECTORS}")
-    if kind == "hnsw":
-        storage = flat_index(vectors)
-        index.storage, index.own_fields = storage, True
-        storage.this.disown()  # the graph frees it
     return index

@@ -1,36 +1,54 @@
 """An index in the making: documents come in their final order, new ones and those kept."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Collection as Names
+from contextlib import closing
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lexloop.core.errors import CorpusError
+from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Triplet
+from lexloop.corpus.chunk.spans import Chunker
 from lexloop.corpus.chunk.statements import statements_in
-from lexloop.corpus.index.counts import TermCounts
+from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.dense import DenseIndex
-from lexloop.corpus.index.everything import Everything
-from lexloop.corpus.index.layout import Layout
-from lexloop.corpus.index.lexical import LexicalIndex, searched_text
-from lexloop.corpus.index.stored_triplets import StoredTriplets
+from lexloop.corpus.index.everything import Everything, Layout, StoredTriplets
+from lexloop.corpus.index.lexical import LexicalIndex, TermCounts, searched_text
+from lexloop.corpus.index.manifest import Recipe
+from lexloop.corpus.index.scan import Difference, Scan
 from lexloop.corpus.index.texts import TextStore
-from lexloop.corpus.index.tools import Tools
-from lexloop.corpus.index.window_vectors import KnownVectors, WindowVectors
-from lexloop.corpus.index.windows import whole_windows, window_texts
+from lexloop.corpus.index.windows import KnownVectors, WindowVectors, whole_windows, window_texts
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
-from lexloop.corpus.load.document import Document, Skipped
+from lexloop.corpus.load.document import Document
+from lexloop.corpus.load.reading import Progress, silent
 from lexloop.corpus.structure.statements import Statement
-from lexloop.models.tokens import TokenEmbedder
+from lexloop.models.embedding import Embedder
+from lexloop.models.tokens import CODED, TokenEmbedder
 
-Progress = Callable[[str, int, int], None]
+Extractor = Callable[[Document, Sequence[Chunk]], list[Triplet]]
+"""From a document and its chunks to the relations that it states."""
 
 
-def silent(stage: str, done: int, total: int) -> None:
-    """A progress report that nobody reads."""
+@dataclass(frozen=True)
+class Tools:
+    """What turns documents into an index, and the recipe that names it.
+
+    ``settings`` are those that chose the rest; a later update starts from them.
+    """
+
+    recipe: Recipe
+    settings: Mapping[str, Any]
+    embedder: Embedder
+    chunk: Chunker
+    extract: Extractor
 
 
 class Draft:
@@ -41,7 +59,7 @@ class Draft:
         folder: Where the files go; None keeps everything in memory.
         old: The index before, whose documents may be kept.
         known: Vectors by the same embedder, which serve again.
-        progress: Told how far the embedding has come.
+        progress: Called with a stage's name, what is done and how much there is.
     """
 
     def __init__(
@@ -60,47 +78,61 @@ class Draft:
         tokens = late if isinstance(late, TokenEmbedder) else None
         self._vectors = WindowVectors(tools.embedder, progress, known, tokens)
         self._names: list[str] = []
-        self._owners: list[NDArray[np.int32]] = []
-        self._starts: list[NDArray[np.int32]] = []
-        self._supporting: list[NDArray[np.int32]] = []
+        self._layout: list[NDArray[np.int32]] = [np.zeros((3, 0), dtype=np.int32)]
         self._size = 0
 
     def discard(self) -> None:
         """Let go of the texts' file."""
         self._texts.close()
 
-    def file(self, name: str, fingerprint: str, skipped: Sequence[Skipped]) -> None:
-        """Note a source file and what of it could not be read."""
-        self._texts.add_file(name, fingerprint, skipped)
-
-    def keep_file(self, name: str, excluded: Names[str]) -> int:
-        """Take over a source file of the old index with its documents; how many there are.
+    def assemble(self, now: Scan, changes: Difference, excluded: Names[str] = ()) -> Everything:
+        """Read what is new and keep what is not, in the scan's order.
 
         Args:
-            name: The file.
+            now: What lies in the sources.
+            changes: How that differs from the old index.
             excluded: Names of documents that stay out.
 
         Raises:
-            ValueError: There is no old index.
+            CorpusError: No document is left.
         """
+        fresh = {*changes.added, *changes.changed}
+        with closing(now.read(fresh, self._progress)) as found:
+            for name, fingerprint in now.fingerprints.items():
+                if name not in fresh:
+                    self._keep_file(name, excluded)
+                    continue
+                loaded = next(found)
+                self._texts.add_file(name, fingerprint, loaded.skipped)
+                for document in loaded.documents:
+                    if document.name not in excluded:
+                        self.add(name, document)
+        self._texts.add_skipped("", now.skipped)
+        if not self._names:
+            reasons = "; ".join(f"{item.name}: {item.reason}" for item in self._texts.skipped())
+            raise CorpusError(
+                f"No document could be read ({reasons or 'there is none'}).",
+                "Check the files' kinds, their permissions and their encoding.",
+            )
+        return self.finish()
+
+    def _keep_file(self, name: str, excluded: Names[str]) -> None:
+        """Take over a source file of the old index with its documents."""
         old = self._known
         kept = [i for i in self._places.get(name, []) if old.layout.names[i] not in excluded]
         self._texts.copy_file(old.texts, name)
         for first, end in _runs(kept):
             self._keep(first, end)
-        return len(kept)
 
     @cached_property
     def _places(self) -> dict[str, list[int]]:
         return self._known.texts.files()
 
-    def all_skipped(self) -> list[Skipped]:
-        """Everything noted so far that could not be read."""
-        return self._texts.skipped()
-
-    def skipped(self, file: str, skipped: Sequence[Skipped]) -> None:
-        """Note what could not be read of a file that has no fingerprint."""
-        self._texts.add_skipped(file, skipped)
+    @property
+    def _known(self) -> Everything:
+        if self._old is None:
+            raise ValueError("there is no index to keep anything of")
+        return self._old
 
     def add(self, file: str, document: Document) -> None:
         """Cut a document, relate it and index it; keep what was made of it before."""
@@ -143,52 +175,34 @@ class Draft:
             windows = window_texts(chunk, held, self._tools.embedder, kind)
             marks = self._vectors.add(windows, whole_windows(windows, held, kind))
             self._texts.add_windows(position, marks)
-        self._place(document.name, chunks)
+        placed = [(ordinal, c["start"], c.get("supporting", False)) for c in chunks]
+        self._place([document.name], np.array(placed, dtype=np.int32).reshape(-1, 3).T)
 
     def _keep(self, first: int, end: int) -> None:
         """Take over neighbouring documents of the old index with everything made of them."""
-        old, new_first = self._known, len(self._names)
-        begin, stop = old.layout.span_of(first)[0], old.layout.span_of(end - 1)[1]
-        self._texts.copy_documents(
-            old.texts, (first, end), new_first - first, (begin, stop), self._size - begin
-        )
+        old, by = self._known, len(self._names) - first
+        layout = old.layout
+        begin, stop = layout.span_of(first)[0], layout.span_of(end - 1)[1]
+        self._texts.copy_documents(old.texts, (first, end), by, (begin, stop), self._size - begin)
         self._counts.add_rows(old.lexical, begin, stop)
         self._vectors.keep(old.dense, begin, stop, old.tokens)
-        self._owners.append(np.asarray(old.layout.owners[begin:stop]) + (new_first - first))
-        self._starts.append(np.asarray(old.layout.starts[begin:stop]))
-        self._supporting.append(np.asarray(old.layout.supporting[begin:stop]))
-        self._names += old.layout.names[first:end]
-        self._size += stop - begin
+        part = slice(begin, stop)
+        rows = layout.owners[part] + by, layout.starts[part], layout.supporting[part]
+        self._place(layout.names[first:end], np.stack(rows))
 
-    @property
-    def _known(self) -> Everything:
-        if self._old is None:
-            raise ValueError("there is no index to keep anything of")
-        return self._old
-
-    def _place(self, name: str, chunks: Sequence[Chunk]) -> None:
-        starts = [chunk["start"] for chunk in chunks]
-        supporting = [chunk.get("supporting", False) for chunk in chunks]
-        self._owners.append(np.full(len(chunks), len(self._names), dtype=np.int32))
-        self._starts.append(np.asarray(starts, dtype=np.int32))
-        self._supporting.append(np.asarray(supporting, dtype=np.int32))
-        self._names.append(name)
-        self._size += len(chunks)
+    def _place(self, names: Sequence[str], rows: NDArray[np.int32]) -> None:
+        self._names += names
+        self._layout.append(rows)
+        self._size += rows.shape[1]
 
     def finish(self) -> Everything:
         """Everything indexed, in memory; ``save`` writes it."""
-        owners, vectors = self._vectors.finish(self._tools.embedder.dimension)
+        owners, vectors = self._vectors.finish()
         self._progress("indexing", 0, 1)
         dense = DenseIndex.build(vectors, owners, self._size, self._tools.recipe.dense_index)
         lexical = LexicalIndex.from_counts(self._counts)
         self._texts.commit()
-        nothing = np.zeros(0, dtype=np.int32)
-        layout = Layout(
-            self._names,
-            np.concatenate([nothing, *self._owners]),
-            np.concatenate([nothing, *self._starts]),
-            np.concatenate([nothing, *self._supporting]),
-        )
+        layout = Layout(self._names, *np.concatenate(self._layout, axis=1))
         graph = KnowledgeGraph.build(StoredTriplets(self._texts, layout))
         self._progress("indexing", 1, 1)
         return Everything(
@@ -208,3 +222,52 @@ def _runs(ordinals: Sequence[int]) -> Iterator[tuple[int, int]]:
     for _, run in groupby(enumerate(ordinals), lambda pair: pair[1] - pair[0]):
         places = [ordinal for _, ordinal in run]
         yield places[0], places[-1] + 1
+
+
+def build_collection(documents: Iterable[Document], tools: Tools) -> Collection:
+    """Index documents with distinct names in memory."""
+    draft = Draft(tools)
+    for document in documents:
+        draft.add(document.name, document)
+    return Collection(draft.finish())
+
+
+def rebuilt(
+    everything: Everything,
+    documents: Sequence[int],
+    metadata: Mapping[str, Metadata],
+    chunks: Iterable[Chunk],
+) -> Collection:
+    """Index some chunks of some documents again, in memory: what is said without the others.
+
+    Args:
+        everything: Where they are, with their triplets and vectors.
+        documents: The places of the documents.
+        metadata: What is known of them, by name.
+        chunks: Of these documents.
+    """
+    embedder = everything.embedder
+    recipe = Recipe(
+        embedder.name,
+        embedder.dimension,
+        chunker="",
+        extractor="",
+        windows=everything.windows,
+        dense_index="flat",
+        tokens=CODED if everything.tokens else 0,
+    )
+    tools = Tools(recipe, {}, embedder, lambda *_: [], lambda *_: [])
+    draft = Draft(tools, known=KnownVectors.of(everything))
+    kept, stated = defaultdict[str, list[Chunk]](list), defaultdict[str, list[Triplet]](list)
+    for chunk in chunks:
+        kept[chunk["document"]].append(chunk)
+    for triplet in everything.texts.fetch(range(len(everything.texts))):
+        stated[triplet["document"]].append(triplet)
+    for ordinal in documents:
+        document = everything.texts.document(ordinal)
+        document = replace(document, metadata=metadata[document.name])
+        chunks = kept[document.name]
+        places = [everything.layout.position_of(chunk["id"]) for chunk in chunks]
+        found = [everything.texts.statements_of(place) for place in places]
+        draft.add_chunks("", document, chunks, found, stated[document.name])
+    return Collection(draft.finish())

@@ -4,14 +4,22 @@ Whoever reads for somebody opens a ``Collection`` instead, which gives no text w
 asks. A test names the modules that may use this one.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from lexloop.core.checksums import sha256_of
+from lexloop.core.files import sync
 from lexloop.core.metadata import Metadata
-from lexloop.core.types import Chunk
+from lexloop.core.types import Chunk, Triplet
+from lexloop.corpus.arrays import load_array, save_array
 from lexloop.corpus.index.dense import DenseIndex
-from lexloop.corpus.index.layout import Layout
 from lexloop.corpus.index.lexical import LexicalIndex
 from lexloop.corpus.index.texts import TextStore
 from lexloop.corpus.index.tokens import TokenIndex
@@ -27,8 +35,96 @@ _GRAPHS, _TREES, _TEXTS, _STATED = 16, 64, 4, 2048
 _AT_ONCE = 1000
 
 
-def _nothing() -> None:
-    """What there is to let go of where everything lies in memory."""
+@dataclass(frozen=True)
+class Layout:
+    """The chunks of all documents, in the order that every part of the index shares.
+
+    Args:
+        names: The documents' names, in the order in which they were taken in.
+        owners: For each chunk its document's place in ``names``; int32, ascending.
+        starts: For each chunk its offset in the document; int32, ascending within one.
+        supporting: For each chunk 1 where it is no operative text, else 0; int32.
+    """
+
+    FILE = "chunks.npy"
+
+    names: Sequence[str]
+    owners: NDArray[np.int32]
+    starts: NDArray[np.int32]
+    supporting: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.owners)
+
+    def id_of(self, position: int) -> str:
+        """The id of the chunk at a position."""
+        return f"{self.names[self.owners[position]]}#{self.starts[position]}"
+
+    def position_of(self, chunk_id: str) -> int:
+        """The position of a chunk; KeyError where there is none."""
+        name, _, start = chunk_id.rpartition("#")
+        if name in self.ordinals and start.isdecimal():
+            first, end = self.span_of(self.ordinals[name])
+            position = bisect_left(self.starts, int(start), first, end)
+            if position < end and self.starts[position] == int(start):
+                return position
+        raise KeyError(chunk_id)
+
+    def span_of(self, ordinal: int) -> tuple[int, int]:
+        """The first position of a document's chunks, and the one after its last."""
+        return int(self._firsts[ordinal]), int(self._firsts[ordinal + 1])
+
+    @cached_property
+    def ordinals(self) -> dict[str, int]:
+        """Document name -> its place."""
+        return {name: ordinal for ordinal, name in enumerate(self.names)}
+
+    @cached_property
+    def _firsts(self) -> NDArray[np.int64]:
+        return np.searchsorted(self.owners, np.arange(len(self.names) + 1))
+
+    def save(self, folder: Path) -> dict[str, str]:
+        """Write the numbers, and give the SHA-256 of the file; the names are the text store's."""
+        rows = np.stack([self.owners, self.starts, self.supporting])
+        return {self.FILE: save_array(folder / self.FILE, rows)}
+
+    @classmethod
+    def load(cls, folder: Path, names: Sequence[str]) -> Self:
+        """Map what ``save`` wrote into memory.
+
+        Raises:
+            OSError, ValueError: The file is missing or is no such array.
+        """
+        stored = load_array(folder / cls.FILE, np.int32, dimensions=2)
+        if len(stored) != 3:
+            raise ValueError(f"{cls.FILE} has shape {stored.shape}")
+        return cls(names, *stored)
+
+
+@dataclass(frozen=True)
+class StoredTriplets:
+    """The triplets of a text store by number and by chunk, as the knowledge graph asks for them."""
+
+    texts: TextStore
+    layout: Layout
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def fetch(self, numbers: Sequence[int]) -> list[Triplet]:
+        """The triplets with these numbers, in the order asked for."""
+        return self.texts.fetch(numbers)
+
+    def numbers_of(self, chunk_ids: Sequence[str]) -> list[list[int]]:
+        """For each chunk the numbers of its triplets; none for a chunk that is not known."""
+        places: list[int] = []
+        for chunk_id in chunk_ids:
+            try:
+                places.append(self.layout.position_of(chunk_id))
+            except KeyError:
+                places.append(-1)
+        found = self.texts.triplets_of(places)
+        return [found[place] for place in places]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +141,7 @@ class Everything:
         tokens: Token vectors of the chunks' whole texts, where the index holds them.
         windows: What of a chunk is embedded; with ``whole`` the statements' vectors are made
             when they are asked for.
-        release: Lets go of what is held beside these.
+        release: Lets go of what is held beside these; None where everything lies in memory.
     """
 
     texts: TextStore
@@ -56,7 +152,7 @@ class Everything:
     embedder: Embedder
     tokens: TokenIndex | None = None
     windows: str = "statements"
-    release: Callable[[], None] = field(default=_nothing)
+    release: Callable[[], None] | None = None
 
     def __len__(self) -> int:
         return len(self.layout)
@@ -64,7 +160,41 @@ class Everything:
     def close(self) -> None:
         """Let go of the files; nothing can be read afterwards."""
         self.texts.close()
-        self.release()
+        if self.release:
+            self.release()
+
+    def counts(self) -> dict[str, int]:
+        """What the parts hold.
+
+        Raises:
+            ValueError: They disagree on the number of chunks.
+        """
+        sizes = {len(self.layout), self.lexical.size, self.dense.size}
+        if len(sizes) > 1:
+            raise ValueError(f"its parts hold {sorted(sizes)} chunks")
+        return {
+            "documents": len(self.layout.names),
+            "chunks": len(self),
+            "windows": len(self.dense.owners),
+            "triplets": len(self.texts),
+        }
+
+    def save(self, folder: Path) -> dict[str, str]:
+        """Write every part but the texts, which are there; the SHA-256 of each file.
+
+        Raises:
+            OSError: The disk is full or gone.
+        """
+        texts = folder / TextStore.FILE
+        sync(texts)
+        return {
+            **self.layout.save(folder),
+            **self.lexical.save(folder),
+            **self.dense.save(folder),
+            **(self.tokens.save(folder) if self.tokens else {}),
+            **self.load_graph().save(folder),
+            TextStore.FILE: sha256_of(texts),
+        }
 
     def every_chunk(self) -> Iterator[Chunk]:
         """All chunks in order, a few at a time."""
@@ -84,10 +214,7 @@ class Everything:
     def versions(
         self, granted: Callable[[Metadata], bool]
     ) -> tuple[dict[str, Metadata], list[Skipped]]:
-        """What is known of the granted documents as if there were no others.
-
-        Args:
-            granted: Whether a document with this metadata is one of them.
+        """What is known of the documents with granted metadata, as if there were no others.
 
         Returns:
             The metadata, where there is any, of documents that end where the next version begins;

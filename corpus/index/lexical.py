@@ -1,7 +1,8 @@
 """BM25 with rank-bm25's Okapi weights, held term by term so that a query only sums columns."""
 
 import json
-from collections import Counter
+from array import array
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,21 +14,14 @@ from numpy.typing import NDArray
 
 from lexloop.core.files import write_text
 from lexloop.core.types import Chunk
-from lexloop.corpus.arrays import (
-    Sparse,
-    add_column,
-    index_type,
-    load_array,
-    save_array,
-    scipy_sparse,
-)
-from lexloop.corpus.index.counts import Rows, TermCounts
-from lexloop.corpus.index.okapi import okapi_weights
-from lexloop.corpus.index.selection import best_positions
+from lexloop.corpus.arrays import Sparse, add_columns, load_array, save_arrays, scipy_sparse
 from lexloop.corpus.text.tokens import tokenize
 
 _TERMS, _WEIGHTS, _COUNTS = "lexical.json", "lexical.weights.npy", "lexical.counts.npy"
 _ROWS, _STARTS = "lexical.rows.npy", "lexical.starts.npy"
+_AT_ONCE = 4_000_000  # postings weighted at once: bounds the float64 intermediates to some 100 MB
+_BLOCKS_A_PLACE = 4
+"""Blocks for each place asked for: with more, the first bound is closer and costs more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,20 +50,19 @@ class LexicalIndex:
     @classmethod
     def build(cls, texts: Iterable[str]) -> Self:
         """Index ``texts``, read one by one."""
-        counts = TermCounts()
+        counted = TermCounts()
         for text in texts:
-            counts.add(text)
-        return cls.from_counts(counts)
+            counted.add(text)
+        return cls.from_counts(counted)
 
     @classmethod
-    def from_counts(cls, counted: TermCounts) -> Self:
+    def from_counts(cls, counted: "TermCounts") -> Self:
         """Weigh counted terms as rank-bm25 does."""
-        csc_array = scipy_sparse().csc_array
-        terms, counts, lengths = counted.matrix()
-        weights = okapi_weights(terms, counts, lengths) if terms else np.zeros(0, np.float32)
+        terms, counts = counted.matrix()
+        weights = okapi_weights(terms, counts) if terms else np.zeros(0, np.float32)
         return cls(
             {term: column for column, term in enumerate(terms)},
-            csc_array((weights, counts.indices, counts.indptr), shape=counts.shape),
+            scipy_sparse().csc_array((weights, counts.indices, counts.indptr), shape=counts.shape),
             counts.data,
         )
 
@@ -77,22 +70,15 @@ class LexicalIndex:
         """The BM25 score of every chunk, shape (size,), as rank-bm25's ``get_scores`` gives it."""
         asked = Counter(self.terms[term] for term in tokenize(query) if term in self.terms)
         total = np.zeros(self.size, dtype=np.float32)
-        for column, times in asked.items():
-            add_column(self.weights, column, times, total)
+        add_columns(self.weights, asked, total)
         return total
 
     def top(
         self, query: str, limit: int, allowed: NDArray[np.bool_] | None = None
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """The best chunks, best first, equal ones by position; scores up to 0 are left out.
+        """The positions and scores of the best chunks, best first, equal ones by position.
 
-        Args:
-            query: What is asked.
-            limit: How many at most.
-            allowed: Which chunks may be found, shape (size,); all where it is None.
-
-        Returns:
-            Positions and scores, each of shape (found,).
+        Scores up to 0 are left out, and so are chunks that are not ``allowed``, shape (size,).
         """
         scores = self.scores(query)
         if allowed is not None:
@@ -101,36 +87,20 @@ class LexicalIndex:
         return positions, scores[positions]
 
     def document_frequency(self, term: str, allowed: NDArray[np.bool_] | None = None) -> int:
-        """In how many chunks a search term (a stem, as ``tokenize`` gives it) occurs.
-
-        Args:
-            term: The term.
-            allowed: Which chunks count, shape (size,); all where it is None.
-        """
+        """In how many (allowed) chunks a search term (a stem, as ``tokenize`` gives it) occurs."""
         column = self.terms.get(term)
         if column is None:
             return 0
-        first, end = self._starts[column : column + 2].tolist()
+        first, end = self.weights.indptr[column : column + 2].tolist()
         if allowed is None:
             return int(end - first)
         return int(np.count_nonzero(allowed[self.weights.indices[first:end]]))
 
-    def rows(self, first: int, end: int) -> Rows:
-        """The terms and counts of the chunks from ``first`` up to ``end``."""
-        starts = self._by_chunk.indptr[first : end + 1].astype(np.int64)
-        part = slice(int(starts[0]), int(starts[-1]))
-        return Rows(self._by_chunk.indices[part], self._by_chunk.data[part], np.diff(starts))
-
     @cached_property
-    def _by_chunk(self) -> Sparse:
-        csc_array = scipy_sparse().csc_array
+    def by_chunk(self) -> Sparse:
+        """The counts by row, shape (size, terms)."""
         stored = (self.counts, self.weights.indices, self.weights.indptr)
-        return csc_array(stored, shape=self.weights.shape).tocsr()
-
-    @property
-    def _starts(self) -> NDArray[np.signedinteger[Any]]:
-        starts: NDArray[np.signedinteger[Any]] = self.weights.indptr
-        return starts
+        return scipy_sparse().csc_array(stored, shape=self.weights.shape).tocsr()
 
     def save(self, folder: Path) -> dict[str, str]:
         """Write ``FILES`` into ``folder``; the SHA-256 of each.
@@ -143,11 +113,11 @@ class LexicalIndex:
             _WEIGHTS: self.weights.data,
             _COUNTS: self.counts,
             _ROWS: self.weights.indices.astype(np.int32),
-            _STARTS: self._starts.astype(np.int64),
+            _STARTS: self.weights.indptr.astype(np.int64),
         }
         return {
             _TERMS: write_text(folder / _TERMS, json.dumps(content, ensure_ascii=False)),
-            **{name: save_array(folder / name, array) for name, array in arrays.items()},
+            **save_arrays(folder, arrays),
         }
 
     @classmethod
@@ -157,7 +127,6 @@ class LexicalIndex:
         Raises:
             OSError, ValueError: A file is missing, or they are no such index.
         """
-        csc_array = scipy_sparse().csc_array
         content = json.loads((folder / _TERMS).read_text(encoding="utf-8"))
         try:
             size = int(content["chunks"])
@@ -177,9 +146,126 @@ class LexicalIndex:
             or (len(rows) and not 0 <= int(rows.min()) <= int(rows.max()) < size)
         ):
             raise ValueError(f"{_ROWS}, {_STARTS} and {_TERMS} do not fit together")
-        indices = index_type(len(rows))
+        indices = _index_type(len(rows))
         places = rows.astype(indices, copy=False), starts.astype(indices)
-        return cls(terms, csc_array((weights, *places), shape=(size, len(terms))), counts)
+        shape = (size, len(terms))
+        return cls(terms, scipy_sparse().csc_array((weights, *places), shape=shape), counts)
+
+
+class TermCounts:
+    """The term counts of a growing list of chunks, six bytes for each term of each chunk."""
+
+    def __init__(self) -> None:
+        self._columns: defaultdict[str, int] = defaultdict()
+        self._columns.default_factory = self._columns.__len__
+        self._terms, self._counts, self._postings = array("i"), array("I"), array("i")
+        self._old: tuple[LexicalIndex, NDArray[np.int32]] | None = None
+
+    def __len__(self) -> int:
+        """How many chunks there are."""
+        return len(self._postings)
+
+    def add(self, text: str) -> None:
+        """Append a chunk that reads ``text``."""
+        found = Counter(tokenize(text))
+        self._terms.extend(map(self._columns.__getitem__, found))
+        self._counts.extend(found.values())
+        self._postings.append(len(found))
+
+    def add_rows(self, old: LexicalIndex, first: int, end: int) -> None:
+        """Append the chunks of an older index from ``first`` up to ``end``, as counted there."""
+        if self._old is None or self._old[0] is not old:
+            here = map(self._columns.__getitem__, old.terms)
+            self._old = old, np.fromiter(here, dtype=np.int32, count=len(old.terms))
+        starts = old.by_chunk.indptr[first : end + 1]
+        part = slice(int(starts[0]), int(starts[-1]))
+        self._terms.frombytes(self._old[1][old.by_chunk.indices[part]].tobytes())
+        self._counts.frombytes(old.by_chunk.data[part].astype(np.uint32).tobytes())
+        self._postings.frombytes(np.diff(starts).astype(np.int32).tobytes())
+
+    def matrix(self) -> tuple[list[str], Sparse]:
+        """The terms that occur, sorted, and how often each stands in each chunk, by column."""
+        found = np.frombuffer(self._terms, dtype=np.int32)
+        # a term known only from an older index's dropped chunks would count in the average idf
+        used = np.bincount(found, minlength=len(self._columns)) > 0
+        terms = sorted(term for term, column in self._columns.items() if used[column])
+        places = np.zeros(len(self._columns), dtype=np.int32)
+        places[[self._columns[term] for term in terms]] = np.arange(len(terms), dtype=np.int32)
+        counts = np.frombuffer(self._counts, dtype=np.uint32)
+        if not len(counts) or counts.max() <= np.iinfo(np.uint16).max:
+            counts = counts.astype(np.uint16)
+        indices = _index_type(len(found))
+        starts = np.zeros(len(self) + 1, dtype=indices)
+        np.cumsum(np.frombuffer(self._postings, dtype=np.int32), out=starts[1:])
+        columns = places[found].astype(indices, copy=False)
+        shape = (len(self), len(terms))
+        return terms, scipy_sparse().csr_array((counts, columns, starts), shape=shape).tocsc()
+
+
+def _index_type(postings: int) -> type[np.int32] | type[np.int64]:
+    """What counts that many; scipy copies a matrix whose rows and starts are of two types."""
+    return np.int32 if postings <= np.iinfo(np.int32).max else np.int64
+
+
+def okapi_weights(terms: list[str], counts: Sparse) -> NDArray[np.float32]:
+    """What each posting adds to its chunk's score, with k1 = 1.5, b = 0.75, epsilon = 0.25.
+
+    The inverse document frequencies, their floor and the three parameters are rank-bm25's own
+    (``BM25Okapi``); only its loop over texts and its scoring of all of them are replaced.
+
+    Args:
+        terms: The term of each column; none without a chunk.
+        counts: How often a term stands in a chunk, shape (chunks, terms).
+
+    Returns:
+        Parallel to ``counts.data``.
+    """
+    from rank_bm25 import BM25Okapi
+
+    frequencies = np.diff(counts.indptr)
+    lengths = np.bincount(counts.indices, counts.data, minlength=counts.shape[0])
+
+    class CountedOkapi(BM25Okapi):  # type: ignore[misc]  # rank-bm25 has no types
+        """Takes lengths and document frequencies in place of texts."""
+
+        def _initialize(self, corpus: NDArray[np.float64]) -> dict[str, int]:
+            self.corpus_size = len(corpus)
+            self.avgdl = float(corpus.sum()) / len(corpus)
+            return dict(zip(terms, frequencies.tolist(), strict=True))
+
+    okapi = CountedOkapi(lengths)
+    idf = np.array([okapi.idf[term] for term in terms])
+    norm = okapi.k1 * (1 - okapi.b + okapi.b * lengths / okapi.avgdl)
+    weights = np.empty(counts.nnz, dtype=np.float32)
+    for first in range(0, counts.nnz, _AT_ONCE):
+        part = slice(first, first + _AT_ONCE)
+        count = counts.data[part].astype(np.float64)
+        places = np.arange(first, first + len(count))
+        columns = np.searchsorted(counts.indptr, places, side="right") - 1
+        weights[part] = idf[columns] * count * (okapi.k1 + 1) / (count + norm[counts.indices[part]])
+    return weights
+
+
+def best_positions(scores: NDArray[np.float32], limit: int, floor: float) -> NDArray[np.int64]:
+    """Where the highest scores above ``floor`` stand, best first, equal ones in their order.
+
+    The limit-th best of the maxima of equal blocks bounds the limit-th best score from below, so
+    that only the few scores from it upwards are ever sorted.
+    """
+    if limit <= 0:
+        return np.zeros(0, dtype=np.int64)
+    block = len(scores) // (_BLOCKS_A_PLACE * limit)
+    bound = floor
+    if block > 1:
+        whole = len(scores) // block * block
+        maxima = scores[:whole].reshape(-1, block).max(axis=1)
+        bound = float(np.partition(maxima, -limit)[-limit])
+    found = np.flatnonzero(scores >= bound if bound > floor else scores > floor)
+    values = scores[found]
+    if len(found) > 2 * limit:
+        kept = values >= np.partition(values, -limit)[-limit]
+        found, values = found[kept], values[kept]
+    return found[np.argsort(-values, kind="stable")[:limit]]
 
 
 def searched_text(chunk: Chunk) -> str:

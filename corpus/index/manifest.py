@@ -1,16 +1,16 @@
-"""The manifest: names the generation that readers see and vouches for every byte of it."""
+"""The manifest: what an index is made with and of, and the hash of every file that readers see."""
 
 import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
 
+from lexloop.core.checksums import sha256_of
 from lexloop.core.errors import DataError, OutdatedIndexError
 from lexloop.core.files import remedy, sync, write_text
-from lexloop.corpus.index.recipe import Recipe
 from lexloop.corpus.text.tokens import stemmer_name
 
 FORMAT = 5
@@ -21,6 +21,29 @@ OLDEST = 2
 """The first format that an update brings up; ``earlier`` says what it needs of an index."""
 MANIFEST = "manifest.json"
 REBUILD = "Build the index again with `lexloop index DIR --out INDEX --force`."
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The choices that shape an index; two of one recipe and the same files are the same.
+
+    Args:
+        embedder: The embedding model's name, which identifies its weights.
+        dimension: Of its vectors.
+        chunker: The chunker's name with the parameters it reads.
+        extractor: Who extracts triplets.
+        windows: What of a chunk is embedded.
+        dense_index: How vectors are searched.
+        tokens: Bytes of a token's vector; 0 where none are stored.
+    """
+
+    embedder: str
+    dimension: int
+    chunker: str
+    extractor: str
+    windows: str
+    dense_index: str
+    tokens: int = 0
 
 
 @dataclass(frozen=True)
@@ -68,18 +91,8 @@ class Manifest:
         Raises:
             OSError: It cannot be written; readers see the one before.
         """
-        record = {
-            "format": FORMAT,
-            "stemmer": stemmer_name(),
-            "generation": self.generation,
-            **self.recipe.as_record(),
-            "settings": dict(self.settings),
-            "sources": [vars(source) for source in self.sources],
-            "excluded": list(self.excluded),
-            "counts": dict(self.counts),
-            "sha256": dict(self.sha256),
-            "fingerprints": dict(self.fingerprints),
-        }
+        made = asdict(self)
+        record = made.pop("recipe") | made | {"format": FORMAT, "stemmer": stemmer_name()}
         record["checksum"] = _checksum(record)
         write_text(index / MANIFEST, json.dumps(record, indent=1))
         sync(index)
@@ -103,18 +116,11 @@ class Manifest:
             raise DataError(_other_format(index, found), hint)
         if checksum != _checksum(record):
             raise DataError(f"{path} is damaged: its checksum does not agree.", REBUILD)
-        return cls(
-            generation=record["generation"],
-            recipe=Recipe(**{name: record.get(name, "") for name in Recipe.__dataclass_fields__}),
-            settings=record["settings"],
-            sources=tuple(Source(**source) for source in record["sources"]),
-            excluded=tuple(record["excluded"]),
-            counts=record["counts"],
-            sha256=record["sha256"],
-            fingerprints=record["fingerprints"],
-            format=found,
-            stemmer=record.get("stemmer", ""),
-        )
+        record["recipe"] = Recipe(**{one.name: record.get(one.name, "") for one in fields(Recipe)})
+        record["sources"] = tuple(Source(**source) for source in record["sources"])
+        record["excluded"] = tuple(record["excluded"])
+        record.setdefault("stemmer", "")
+        return cls(**{one.name: record[one.name] for one in fields(cls)})
 
     @property
     def current_format(self) -> bool:
@@ -142,6 +148,20 @@ class Manifest:
             f"Run `lexloop index update {index}`; what did not change is not embedded again.",
         )
 
+    def check_embedder(self, index: Path, name: str, dimension: int) -> None:
+        """Refuse to search vectors of one model with questions embedded by another.
+
+        Raises:
+            DataError: The index was built with another embedder or dimension.
+        """
+        made = self.recipe
+        if (made.embedder, made.dimension) != (name, dimension):
+            raise DataError(
+                f"The index {index} was built with {made.embedder} ({made.dimension} dimensions); "
+                f"the settings ask for {name} ({dimension} dimensions).",
+                "Set the same embedder, or build the index again.",
+            )
+
     def check_files(self, folder: Path) -> None:
         """Compare every file of the generation with its SHA-256.
 
@@ -165,16 +185,6 @@ def is_index(folder: Path) -> bool:
     """Whether ``folder`` is an index rather than a folder of sources."""
     # unlike Path.is_file this answers for a folder that may not be searched as well
     return os.path.isfile(folder / MANIFEST)
-
-
-def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file's bytes.
-
-    Raises:
-        OSError: It cannot be read.
-    """
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _other_format(index: Path, found: Any) -> str:

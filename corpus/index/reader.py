@@ -7,16 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from lexloop.core.errors import DataError
-from lexloop.core.files import remedy, sync
+from lexloop.core.files import remedy
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.dense import DenseIndex
-from lexloop.corpus.index.everything import Everything
+from lexloop.corpus.index.everything import Everything, Layout, StoredTriplets
 from lexloop.corpus.index.generations import GENERATIONS, Lease
-from lexloop.corpus.index.layout import Layout
 from lexloop.corpus.index.lexical import LexicalIndex, searched_text
-from lexloop.corpus.index.manifest import REBUILD, Manifest, sha256_of
-from lexloop.corpus.index.recipe import check_embedder
-from lexloop.corpus.index.stored_triplets import StoredTriplets
+from lexloop.corpus.index.manifest import REBUILD, Manifest
 from lexloop.corpus.index.texts import TextStore
 from lexloop.corpus.index.tokens import TokenIndex
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
@@ -47,7 +44,7 @@ def open_everything(index: Path, embedder: Embedder, *, restem: bool = False) ->
         manifest = Manifest.read(index)
         if not (restem and manifest.current_format):
             manifest.check_current(index)
-        check_embedder(index, manifest.recipe, embedder.name, embedder.dimension)
+        manifest.check_embedder(index, embedder.name, embedder.dimension)
         folder = index / GENERATIONS / manifest.generation
         try:
             lease = Lease(folder)
@@ -103,7 +100,7 @@ def _load(
             windows=manifest.recipe.windows,
             release=release,
         )
-        found = counts_of(everything)
+        found = everything.counts()
         if found != dict(manifest.counts):
             raise ValueError(f"the manifest counts {dict(manifest.counts)}, the files hold {found}")
         if not manifest.current:
@@ -119,38 +116,3 @@ def _load(
             f"The index {folder} cannot be read: {error}.", remedy(error, REBUILD)
         ) from error
     return everything
-
-
-def counts_of(everything: Everything) -> dict[str, int]:
-    """What the parts hold.
-
-    Raises:
-        ValueError: They disagree on the number of chunks.
-    """
-    sizes = {len(everything.layout), everything.lexical.size, everything.dense.size}
-    if len(sizes) > 1:
-        raise ValueError(f"its parts hold {sorted(sizes)} chunks")
-    return {
-        "documents": len(everything.layout.names),
-        "chunks": len(everything),
-        "windows": len(everything.dense.owners),
-        "triplets": len(everything.texts),
-    }
-
-
-def write_parts(everything: Everything, folder: Path) -> dict[str, str]:
-    """Write every part but the texts, which are there; the SHA-256 of each file.
-
-    Raises:
-        OSError: The disk is full or gone.
-    """
-    texts = folder / TextStore.FILE
-    sync(texts)
-    return {
-        **everything.layout.save(folder),
-        **everything.lexical.save(folder),
-        **everything.dense.save(folder),
-        **(everything.tokens.save(folder) if everything.tokens else {}),
-        **everything.load_graph().save(folder),
-        TextStore.FILE: sha256_of(texts),
-    }

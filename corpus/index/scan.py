@@ -16,6 +16,21 @@ from lexloop.corpus.load.sidecar import SIDECAR, Sidecars
 
 
 @dataclass(frozen=True)
+class Difference:
+    """Names of source files against those that an index holds."""
+
+    added: list[str]
+    changed: list[str]
+    removed: list[str]
+    unchanged: list[str]
+
+    @property
+    def nothing(self) -> bool:
+        """Whether the index is up to date."""
+        return not (self.added or self.changed or self.removed)
+
+
+@dataclass(frozen=True)
 class SourceScan:
     """The files of one source, named as they are below it, and what sidecars say of them."""
 
@@ -53,6 +68,17 @@ class Scan:
             if name in wanted:
                 yield give()
 
+    def difference(self, before: Mapping[str, str]) -> Difference:
+        """What changed since the index with these fingerprints was made."""
+        found = self.fingerprints
+        known = [name for name in found if name in before]
+        return Difference(
+            added=[name for name in found if name not in before],
+            changed=[name for name in known if found[name] != before[name]],
+            removed=[name for name in before if name not in found],
+            unchanged=[name for name in known if found[name] == before[name]],
+        )
+
 
 def _named(loaded: Loaded, prefix: str) -> Loaded:
     """The same under the source's prefix."""
@@ -61,21 +87,6 @@ def _named(loaded: Loaded, prefix: str) -> Loaded:
         tuple(replace(one, name=prefix + one.name) for one in loaded.documents),
         tuple(replace(one, name=prefix + one.name) for one in loaded.skipped),
     )
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Names of source files against those that an index holds."""
-
-    added: list[str]
-    changed: list[str]
-    removed: list[str]
-    unchanged: list[str]
-
-    @property
-    def nothing(self) -> bool:
-        """Whether the index is up to date."""
-        return not (self.added or self.changed or self.removed)
 
 
 def scan(sources: Sequence[Source], excluded: Collection[str] = ()) -> Scan:
@@ -143,15 +154,3 @@ def _sidecar_in(folder: Path) -> tuple[Sidecars, list[Skipped]]:
     except CorpusError as error:
         return sidecars, [sidecars.bar(SIDECAR, error.what)]
     return sidecars, sidecars.add(data, SIDECAR, lambda _: True)
-
-
-def difference(now: Scan, before: Mapping[str, str]) -> Difference:
-    """What changed since the index with these fingerprints was made."""
-    found = now.fingerprints
-    known = [name for name in found if name in before]
-    return Difference(
-        added=[name for name in found if name not in before],
-        changed=[name for name in known if found[name] != before[name]],
-        removed=[name for name in before if name not in found],
-        unchanged=[name for name in known if found[name] == before[name]],
-    )

@@ -1,34 +1,52 @@
 """The texts of an index in SQLite: documents, chunks and triplets, read a few at a time."""
 
+import hashlib
 import json
 import sqlite3
 import threading
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Triplet
-from lexloop.corpus.index.rows import (
-    CHUNK,
-    DOCUMENT,
-    SCHEMA,
-    TRIPLET,
-    chunk_of,
-    document_mark,
-    document_of,
-    statements_of,
-    statements_text,
-    triplet_of,
-)
-from lexloop.corpus.index.windows import MARK, Marks
 from lexloop.corpus.load.document import Document, Skipped
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.structure.tree import Tree
 
+MARK = np.dtype("<u8")
+Marks = NDArray[np.uint64]
+SCHEMA = """
+CREATE TABLE documents(ordinal INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, file TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    title TEXT NOT NULL, metadata TEXT NOT NULL, pages TEXT NOT NULL, headings TEXT NOT NULL,
+    text TEXT NOT NULL, tree TEXT NOT NULL, boxes BLOB NOT NULL);
+CREATE TABLE provisions(key TEXT NOT NULL, document INTEGER NOT NULL, place INTEGER NOT NULL);
+CREATE INDEX provisions_by_key ON provisions(key);
+CREATE INDEX provisions_of_document ON provisions(document);
+CREATE TABLE chunks(position INTEGER PRIMARY KEY, document INTEGER NOT NULL, section TEXT NOT NULL,
+    page INTEGER, start INTEGER NOT NULL, "end" INTEGER NOT NULL, text TEXT NOT NULL,
+    context TEXT NOT NULL, supporting INTEGER NOT NULL, statements TEXT NOT NULL);
+CREATE INDEX chunks_of_document ON chunks(document);
+CREATE TABLE windows(chunk INTEGER PRIMARY KEY, marks BLOB NOT NULL);
+CREATE TABLE triplets(number INTEGER PRIMARY KEY, chunk INTEGER NOT NULL, subject TEXT NOT NULL,
+    predicate TEXT NOT NULL, object TEXT NOT NULL, section TEXT NOT NULL, page INTEGER,
+    start INTEGER NOT NULL, "end" INTEGER NOT NULL, quote TEXT NOT NULL);
+CREATE INDEX triplets_of_chunk ON triplets(chunk);
+CREATE TABLE skipped(file TEXT NOT NULL, name TEXT NOT NULL, reason TEXT NOT NULL);
+CREATE TABLE fingerprints(file TEXT PRIMARY KEY, sha256 TEXT NOT NULL);
+"""
+DOCUMENT = "SELECT name, title, metadata, pages, headings, text, boxes FROM documents"
+_CHUNK = """SELECT c.position, d.name, d.title, c.section, c.page, c.start, c."end", c.text,
+    c.context, c.supporting, d.pages FROM chunks c JOIN documents d ON d.ordinal = c.document"""
+_TRIPLET = """SELECT t.number, c.start, t.subject, t.predicate, t.object, d.name, t.section, t.page,
+    t.start, t."end", t.quote FROM triplets t JOIN chunks c ON c.position = t.chunk
+    JOIN documents d ON d.ordinal = c.document"""
 # the folder is published whole or not at all, and is nobody else's until then: a journal would
 # protect nothing, and locks nobody
 _UNSHARED = "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
@@ -83,28 +101,35 @@ class TextStore:
         with self._lock:
             return self._connection.execute(statement, values).fetchall()
 
+    def _rows_in(self, statement: str, values: Sequence[Any], end: str = "") -> Iterator[Any]:
+        """The rows of a query that ends with a column, where that is one of the values."""
+        for first in range(0, len(values), _AT_ONCE):
+            asked = list(values[first : first + _AT_ONCE])
+            yield from self.rows(f"{statement} IN ({','.join('?' * len(asked))}) {end}", asked)
+
+    def _insert(self, table: str, rows: Iterable[Sequence[Any]]) -> None:
+        if found := list(rows):
+            marks = ",".join("?" * len(found[0]))
+            self._connection.executemany(f"INSERT INTO {table} VALUES ({marks})", found)  # noqa: S608 - ours
+
     def add_document(self, ordinal: int, file: str, document: Document) -> None:
         """Add a document without its chunks."""
         record = json.dumps(document.metadata.as_record(), ensure_ascii=False, sort_keys=True)
         places = json.dumps(document.pages), json.dumps(document.headings, ensure_ascii=False)
-        about = (document_mark(document), document.title, record, *places, document.text)
+        about = (_document_mark(document), document.title, record, *places, document.text)
         tree = document.tree
-        self._connection.execute(
-            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (ordinal, document.name, file, *about, tree.to_json(), document.boxes),
-        )
-        self._connection.executemany(
-            "INSERT INTO provisions VALUES (?, ?, ?)",
-            ((key, ordinal, place) for key, place in tree.keys.items()),
-        )
+        row = (ordinal, document.name, file, *about, tree.to_json(), document.boxes)
+        self._insert("documents", [row])
+        found = tree.keys.items()
+        self._insert("provisions", ((key, ordinal, place) for key, place in found))
 
     def same_document(self, file: str, document: Document) -> int | None:
         """The place of a document of which the same was loaded from the same file."""
         found = self.rows(
-            "SELECT ordinal, sha256 FROM documents WHERE name = ? AND file = ?",
-            (document.name, file),
+            "SELECT ordinal FROM documents WHERE name = ? AND file = ? AND sha256 = ?",
+            (document.name, file, _document_mark(document)),
         )
-        return next((place for place, mark in found if mark == document_mark(document)), None)
+        return found[0][0] if found else None
 
     def add_chunks(
         self,
@@ -114,18 +139,18 @@ class TextStore:
         statements: Sequence[Sequence[Statement]],
     ) -> None:
         """Add a document's chunks, each with its statements, at the positions from ``first`` on."""
-        self._connection.executemany(
-            "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        self._insert(
+            "chunks",
             (
                 (first + i, ordinal, c["section"], c["page"], c["start"], c["end"], c["text"],
-                 c.get("context", ""), c.get("supporting", False), statements_text(found))
+                 c.get("context", ""), c.get("supporting", False), _statements_text(found))
                 for i, (c, found) in enumerate(zip(chunks, statements, strict=True))
             ),
         )  # fmt: skip
 
     def add_windows(self, position: int, marks: Marks) -> None:
         """Note which texts of a chunk are embedded; see ``window_marks``."""
-        self._connection.execute("INSERT INTO windows VALUES (?, ?)", (position, marks.tobytes()))
+        self._insert("windows", [(position, marks.tobytes())])
 
     def window_marks(self) -> Marks:
         """The marks of all windows in the order of their vectors, shape (windows, 2)."""
@@ -134,24 +159,23 @@ class TextStore:
 
     def add_triplets(self, rows: Sequence[tuple[int, Triplet]]) -> None:
         """Add triplets, each with the position of the chunk that states it."""
-        self._connection.executemany(
-            "INSERT INTO triplets VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        self._insert(
+            "triplets",
             (
-                (position, t["subject"], t["predicate"], t["object"], t["section"], t["page"],
-                 t["start"], t["end"], t["quote"])
+                (None, position, t["subject"], t["predicate"], t["object"], t["section"],
+                 t["page"], t["start"], t["end"], t["quote"])
                 for position, t in rows
             ),
         )  # fmt: skip
 
     def add_file(self, name: str, fingerprint: str, skipped: Sequence[Skipped]) -> None:
         """Note which bytes a source file had and what of it could not be read."""
-        self._connection.execute("INSERT INTO fingerprints VALUES (?, ?)", (name, fingerprint))
+        self._insert("fingerprints", [(name, fingerprint)])
         self.add_skipped(name, skipped)
 
     def add_skipped(self, file: str, skipped: Sequence[Skipped]) -> None:
         """Note what could not be read."""
-        rows = [(file, item.name, item.reason) for item in skipped]
-        self._connection.executemany("INSERT INTO skipped VALUES (?, ?, ?)", rows)
+        self._insert("skipped", ((file, item.name, item.reason) for item in skipped))
 
     def copy_documents(
         self,
@@ -183,25 +207,24 @@ class TextStore:
                 f"SELECT * FROM {table} WHERE {column} >= ? AND {column} < ? ORDER BY rowid",  # noqa: S608 - ours
                 span,
             )
-            if not rows:
-                continue
-            marks = ", ".join("?" * len(rows[0]))
-            self._connection.executemany(
-                f"INSERT INTO {table} VALUES ({marks})",  # noqa: S608 - ours
-                ([_moved(table, i, value, added) for i, value in enumerate(row)] for row in rows),
+            if table == "triplets":
+                rows = [(None, *row[1:]) for row in rows]
+            self._insert(
+                table,
+                (
+                    [value + added[i] if i in added else value for i, value in enumerate(row)]
+                    for row in rows
+                ),
             )
 
     def copy_file(self, old: "TextStore", file: str) -> None:
         """Take over what another store notes of a source file."""
         for table in ("fingerprints", "skipped"):
-            rows = old.rows(f"SELECT * FROM {table} WHERE file = ?", (file,))  # noqa: S608 - ours
-            if rows:
-                marks = ", ".join("?" * len(rows[0]))
-                self._connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)  # noqa: S608
+            self._insert(table, old.rows(f"SELECT * FROM {table} WHERE file = ?", (file,)))  # noqa: S608 - ours
 
     def names(self) -> list[str]:
         """The documents' names in order."""
-        return [row[0] for row in self.rows("SELECT name FROM documents ORDER BY ordinal")]
+        return list(self.titles())
 
     def titles(self) -> dict[str, str]:
         """The documents' titles by their names, in order."""
@@ -235,37 +258,38 @@ class TextStore:
         return found
 
     def document(self, ordinal: int) -> Document:
-        """A document as it was loaded.
+        """A document as it was loaded."""
+        (row,) = self.rows(f"{DOCUMENT} WHERE ordinal = ?", (ordinal,))
+        return document_of(row)
 
-        Raises:
-            KeyError: There is no such document.
-        """
-        for row in self.rows(f"{DOCUMENT} WHERE ordinal = ?", (ordinal,)):
-            return document_of(row)
-        raise KeyError(ordinal)
+    def _of_document(self, column: str, ordinal: int) -> Any:
+        ((value,),) = self.rows(f"SELECT {column} FROM documents WHERE ordinal = ?", (ordinal,))  # noqa: S608 - ours
+        return value
 
     def text_of(self, ordinal: int) -> str:
         """The whole text of a document."""
-        ((text,),) = self.rows("SELECT text FROM documents WHERE ordinal = ?", (ordinal,))
-        return str(text)
+        return str(self._of_document("text", ordinal))
 
     def tree_of(self, ordinal: int) -> Tree:
         """The tree of a document."""
-        ((stored,),) = self.rows("SELECT tree FROM documents WHERE ordinal = ?", (ordinal,))
-        return Tree.from_json(stored)
+        return Tree.from_json(self._of_document("tree", ordinal))
+
+    def pages_of(self, ordinal: int) -> list[int]:
+        """Where each page of a document begins; nothing where it has none."""
+        return list(json.loads(self._of_document("pages", ordinal)))
 
     def statements_of(self, position: int) -> list[Statement]:
         """The statements of a chunk."""
         ((stored,),) = self.rows("SELECT statements FROM chunks WHERE position = ?", (position,))
-        return statements_of(stored)
+        return [
+            Statement(start, end, tuple((a, b) for a, b in leads), *rest)
+            for start, end, leads, *rest in json.loads(stored)
+        ]
 
     def provisions(self, keys: Sequence[str]) -> list[tuple[str, int, int]]:
         """Key, document and place of each unit that one of the keys names; see ``Places``."""
-        found: list[tuple[str, int, int]] = []
-        for asked in _portions(keys):
-            wanted = f"SELECT * FROM provisions WHERE key IN ({','.join('?' * len(asked))})"  # noqa: S608
-            found += self.rows(f"{wanted} ORDER BY document, place", asked)
-        return found
+        wanted = "SELECT * FROM provisions WHERE key"
+        return list(self._rows_in(wanted, keys, "ORDER BY document, place"))
 
     def defining(self) -> list[tuple[int, int]]:
         """Document and place of each unit that defines a term, in order."""
@@ -273,37 +297,24 @@ class TextStore:
             WHERE key >= '{"defines"' AND key < '{"defines#' ORDER BY document, place"""
         return self.rows(wanted)
 
-    def pages_of(self, ordinal: int) -> list[int]:
-        """Where each page of a document begins; nothing where it has none."""
-        ((pages,),) = self.rows("SELECT pages FROM documents WHERE ordinal = ?", (ordinal,))
-        return list(json.loads(pages))
-
     def chunks(self, positions: Sequence[int]) -> list[Chunk]:
         """The chunks at the given positions, in the order asked for."""
-        found: dict[int, Chunk] = {}
-        for asked in _portions([int(position) for position in positions]):
-            marks = ",".join("?" * len(asked))
-            for row in self.rows(f"{CHUNK} WHERE c.position IN ({marks})", asked):
-                found[row[0]] = chunk_of(row)
-        return [found[position] for position in positions]
+        asked = list(map(int, positions))
+        found = {row[0]: row for row in self._rows_in(f"{_CHUNK} WHERE c.position", asked)}
+        return [_chunk_of(found[position]) for position in asked]
 
     def fetch(self, numbers: Sequence[int]) -> list[Triplet]:
         """The triplets with the given numbers (from 0), in the order asked for."""
-        found: dict[int, Triplet] = {}
-        for asked in _portions([int(number) + 1 for number in numbers]):
-            marks = ",".join("?" * len(asked))
-            for row in self.rows(f"{TRIPLET} WHERE t.number IN ({marks})", asked):
-                found[row[0] - 1] = triplet_of(row)
-        return [found[number] for number in numbers]
+        asked = [int(number) + 1 for number in numbers]
+        found = {row[0]: row for row in self._rows_in(f"{_TRIPLET} WHERE t.number", asked)}
+        return [_triplet_of(found[number]) for number in asked]
 
     def triplets_of(self, positions: Sequence[int]) -> dict[int, list[int]]:
         """The numbers of the triplets of each of these chunks."""
         found: dict[int, list[int]] = {int(position): [] for position in positions}
-        for asked in _portions(list(found)):
-            marks = ",".join("?" * len(asked))
-            wanted = f"SELECT chunk, number FROM triplets WHERE chunk IN ({marks}) ORDER BY number"  # noqa: S608
-            for chunk, number in self.rows(wanted, asked):
-                found[chunk].append(number - 1)
+        wanted = "SELECT chunk, number FROM triplets WHERE chunk"
+        for chunk, number in self._rows_in(wanted, list(found), "ORDER BY number"):
+            found[chunk].append(number - 1)
         return found
 
     def __len__(self) -> int:
@@ -312,13 +323,54 @@ class TextStore:
         return int(count)
 
 
-def _moved(table: str, place: int, value: Any, added: Mapping[int, int]) -> Any:
-    """A value of a row that is taken over into another store."""
-    if table == "triplets" and place == 0:
-        return None
-    return value + added[place] if place in added else value
+def document_of(row: Sequence[Any]) -> Document:
+    """The document in a row that ``DOCUMENT`` selects."""
+    name, title, metadata, pages, headings, text, boxes = row
+    return Document(
+        name,
+        title,
+        text,
+        Metadata.from_record(json.loads(metadata)),
+        tuple(json.loads(pages)),
+        # up to format 3 the heading itself was kept in place of its level
+        tuple((at, level if isinstance(level, int) else 1) for at, level in json.loads(headings)),
+        boxes,
+    )
 
 
-def _portions(values: Sequence[Any]) -> Iterator[list[Any]]:
-    for begin in range(0, len(values), _AT_ONCE):
-        yield list(values[begin : begin + _AT_ONCE])
+def _document_mark(document: Document) -> str:
+    """A hash that tells a document from every other, with all that was loaded of it."""
+    return hashlib.sha256(repr(astuple(document)).encode()).hexdigest()
+
+
+def _statements_text(found: Sequence[Statement]) -> str:
+    return json.dumps([astuple(s) for s in found], ensure_ascii=False, separators=(",", ":"))
+
+
+def _chunk_of(row: Sequence[Any]) -> Chunk:
+    """The chunk in a row that ``_CHUNK`` selects."""
+    _, name, title, section, page, start, end, text, context, supporting, pages = row
+    chunk: Chunk = {
+        "id": f"{name}#{start}",
+        "document": name,
+        "title": title,
+        "section": section,
+        "page": page,
+        "start": start,
+        "end": end,
+        "text": text,
+    }
+    if context:
+        chunk["context"] = context
+    if supporting:
+        chunk["supporting"] = True
+    if page is not None and (inside := [at for at in json.loads(pages) if start < at < end]):
+        chunk["page_breaks"] = inside
+    return chunk
+
+
+def _triplet_of(row: Sequence[Any]) -> Triplet:
+    """The triplet in a row that ``_TRIPLET`` selects."""
+    _, chunk_start, subject, predicate, object_, name, *stated = row
+    relation = (subject, predicate, object_, f"{name}#{chunk_start}", name, *stated)
+    return cast("Triplet", dict(zip(Triplet.__annotations__, relation, strict=True)))

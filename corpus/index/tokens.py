@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.corpus.arrays import load_array, save_array
+from lexloop.corpus.arrays import load_array, save_arrays
 from lexloop.models.embedding import Vectors
 from lexloop.models.tokens import CODED, Codes, lengths_of, unit_rows
 
@@ -74,10 +74,7 @@ class TokenIndex:
         Raises:
             OSError: The disk is full or the folder cannot be written.
         """
-        return {
-            _CODES: save_array(folder / _CODES, self.codes),
-            _ENDS: save_array(folder / _ENDS, self.ends),
-        }
+        return save_arrays(folder, {_CODES: self.codes, _ENDS: self.ends})
 
     @classmethod
     def load(cls, folder: Path, windows: int) -> Self:

@@ -11,12 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from lexloop.core.errors import CorpusError, DataError
-from lexloop.corpus.index.counts import TermCounts
-from lexloop.corpus.index.everything import Everything
+from lexloop.corpus.index.everything import Everything, StoredTriplets
 from lexloop.corpus.index.lexical import LexicalIndex, searched_text
 from lexloop.corpus.index.manifest import REBUILD
-from lexloop.corpus.index.reader import counts_of, open_everything
-from lexloop.corpus.index.stored_triplets import StoredTriplets
+from lexloop.corpus.index.reader import open_everything
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.models.embedding import Embedder
 
@@ -40,7 +38,7 @@ def verify_index(index: Path, embedder: Embedder) -> dict[str, int]:
             for check in (_database, _metadata, _spans, _terms, _vectors, _graph):
                 if problem := check(everything):
                     raise DataError(f"The index {index} is inconsistent: {problem}.", REBUILD)
-            return counts_of(everything)
+            return everything.counts()
         except (CorpusError, KeyError, IndexError, ValueError, TypeError, sqlite3.Error) as error:
             found = f"{type(error).__name__} while it was looked at"
             raise DataError(f"The index {index} is inconsistent: {found}.", REBUILD) from error
@@ -79,10 +77,8 @@ def _spans(everything: Everything) -> str:
 
 def _terms(everything: Everything) -> str:
     """Whether lexical search holds the terms of the chunks, with the weights that these make."""
-    counted, lexical = TermCounts(), everything.lexical
-    for chunk in everything.every_chunk():
-        counted.add(searched_text(chunk))
-    again = LexicalIndex.from_counts(counted)
+    lexical = everything.lexical
+    again = LexicalIndex.build(map(searched_text, everything.every_chunk()))
     same = lexical.terms == again.terms and all(
         np.array_equal(*pair)
         for pair in (

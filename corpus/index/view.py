@@ -390,7 +390,7 @@ class View:
 
     def without(self, chunk_ids: Names[str]) -> "Collection":
         """These documents without some of their chunks, indexed in memory."""
-        from lexloop.corpus.index.subset import rebuilt
+        from lexloop.corpus.index.draft import rebuilt
 
         documents = [self._layout.ordinals[name] for name in self.documents]
         kept = (chunk for chunk in self.every_chunk() if chunk["id"] not in chunk_ids)

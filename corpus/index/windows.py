@@ -1,19 +1,29 @@
-"""What of a chunk is embedded."""
+"""What of a chunk is embedded, and its vectors: new texts in bulk, those of an older index kept."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.types import Chunk
+from lexloop.corpus.index.ann import Half
+from lexloop.corpus.index.dense import DenseIndex
+from lexloop.corpus.index.everything import Everything
+from lexloop.corpus.index.texts import MARK, Marks
+from lexloop.corpus.index.tokens import TokenIndex
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.text.sentences import sentence_spans
 from lexloop.models.embedding import Embedder
+from lexloop.models.tokens import CODED, Codes, TokenEmbedder
 
 _SPECIAL_TOKENS = 2
-MARK = np.dtype("<u8")
-Marks = NDArray[np.uint64]
+_SLAB = 50_000
+"""Texts embedded at once: enough to sort them by length, few enough to hold them in memory."""
+_NONE: Codes = np.zeros((0, CODED), dtype=np.int8)
 
 
 def window_texts(
@@ -26,11 +36,7 @@ def window_texts(
     whole beyond the embedder's window is cut into several, so that every word is embedded; of a
     statement beyond it the beginning stands for it.
 
-    Args:
-        chunk: Its text and its context are what counts.
-        found: Its statements.
-        embedder: Says how many tokens a window holds.
-        kind: statements, or whole for the whole alone.
+    ``kind`` is statements, or whole for the whole alone.
     """
     wholes = _placed(chunk["text"].strip(), chunk.get("context", ""), embedder)
     if kind != "statements" or len(found) <= 1:
@@ -80,12 +86,8 @@ def _wholes(text: str, embedder: Embedder, limit: int) -> list[str]:
 def _fitting(text: str, embedder: Embedder, limit: int = 0) -> list[str]:
     """The text in pieces of whole words that fill a window each.
 
-    A word that alone is too long is cut between its characters.
-
-    Args:
-        text: What is cut.
-        embedder: Counts tokens.
-        limit: The most of a piece; 0 for all that a window holds.
+    A word that alone is too long is cut between its characters. ``limit`` is the most tokens of a
+    piece; 0 for all that a window holds.
     """
     limit, pieces = limit or _limit(embedder), list[str]()
     while (end := _longest(text, embedder, limit)) < len(text):
@@ -118,3 +120,144 @@ def _longest(text: str, embedder: Embedder, limit: int) -> int:
 
 def _limit(embedder: Embedder) -> int:
     return max(embedder.window - _SPECIAL_TOKENS, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class KnownVectors:
+    """Vectors that an older index has of texts, whatever its chunks were.
+
+    Args:
+        load_marks: Gives the marks of its windows, shape (windows, 2).
+        vectors: Parallel to them, shape (windows, dimension).
+        tokens: Likewise, where it holds token vectors.
+    """
+
+    load_marks: Callable[[], Marks]
+    vectors: Half
+    tokens: TokenIndex | None = None
+
+    @classmethod
+    def of(cls, everything: Everything) -> Self:
+        """Those of an open index."""
+        return cls(everything.texts.window_marks, everything.dense.vectors, everything.tokens)
+
+    def rows(self, marks: Marks) -> NDArray[np.int64]:
+        """For each mark the row of ``vectors`` that is its text's; -1 where there is none."""
+        halves, known, order = self._sorted
+        if not len(known):
+            return np.full(len(marks), -1, dtype=np.int64)
+        places = np.searchsorted(halves, marks[:, 0]).clip(max=len(known) - 1)
+        return np.where((known[places] == marks).all(axis=1), order[places], -1)
+
+    def tokens_of(self, row: int) -> Codes:
+        """The token vectors of a row's text; none where there are none."""
+        return self.tokens.windows(row, row + 1)[0] if self.tokens else _NONE
+
+    @cached_property
+    def _sorted(self) -> tuple[NDArray[np.uint64], Marks, NDArray[np.int64]]:
+        """The first halves of the marks, ascending, the marks in this order, and their rows."""
+        marks = self.load_marks()
+        order = np.argsort(marks[:, 0], kind="stable")
+        known = marks[order]
+        return np.ascontiguousarray(known[:, 0]), known, order
+
+
+class _Waiting(NamedTuple):
+    """A text that is to be embedded, and where its vector goes, and its tokens if it is whole."""
+
+    text: str
+    block: Half
+    row: int
+    whole: bool
+    window: int
+
+
+class WindowVectors:
+    """Collects the windows of chunk after chunk.
+
+    Args:
+        embedder: Embeds new texts.
+        progress: Called with "embedding", the texts done and the texts known of.
+        known: Vectors by the same embedder, which serve again.
+        tokens: Makes the token vectors of windows that are no statements; None for none.
+    """
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        progress: Callable[[str, int, int], None],
+        known: KnownVectors | None = None,
+        tokens: TokenEmbedder | None = None,
+    ) -> None:
+        self._embedder, self._progress = embedder, progress
+        self._known, self._tokens = known, tokens
+        self._blocks: list[Half] = [np.zeros((0, embedder.dimension), dtype=np.float16)]
+        self._codes: list[Codes] = []
+        self._counts: list[NDArray[np.int32]] = [np.zeros(0, dtype=np.int32)]
+        self._waiting: list[_Waiting] = []
+        self._done = 0
+
+    def add(self, texts: list[str], wholes: int = 0) -> Marks:
+        """One chunk with these windows, of which those are embedded that are not known; marks.
+
+        The first ``wholes`` are no statements.
+        """
+        marks = window_marks(texts)
+        rows = self._known.rows(marks) if self._known else np.full(len(texts), -1, dtype=np.int64)
+        block = np.zeros((len(texts), self._embedder.dimension), dtype=np.float16)
+        for place, (text, row) in enumerate(zip(texts, rows.tolist(), strict=True)):
+            whole, codes = self._tokens is not None and place < wholes, _NONE
+            if row >= 0 and self._known and whole:
+                codes = self._known.tokens_of(row)
+            if row >= 0 and self._known and (len(codes) or not whole):
+                block[place] = self._known.vectors[row]
+            else:
+                self._waiting.append(_Waiting(text, block, place, whole, len(self._codes)))
+            self._codes.append(codes)
+        self._blocks.append(block)
+        self._counts.append(np.array([len(texts)], dtype=np.int32))
+        if len(self._waiting) >= _SLAB:
+            self._embed()
+        return marks
+
+    def keep(self, old: DenseIndex, first: int, end: int, tokens: TokenIndex | None = None) -> None:
+        """The chunks of an older index from position ``first`` up to ``end``."""
+        begin, stop = np.searchsorted(old.owners, [first, end]).tolist()
+        self._blocks.append(old.vectors[begin:stop])
+        self._codes += tokens.windows(begin, stop) if tokens else [_NONE] * (stop - begin)
+        owners = np.asarray(old.owners[begin:stop], dtype=np.int64) - first
+        self._counts.append(np.bincount(owners, minlength=end - first).astype(np.int32))
+
+    def finish(self) -> tuple[NDArray[np.int32], Half]:
+        """For each window the position of its chunk, and the vectors, shape (windows, dimension).
+
+        Raises:
+            LexloopError: The embedder failed.
+        """
+        self._embed()
+        counts = np.concatenate(self._counts)
+        owners = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+        return owners, np.concatenate(self._blocks)
+
+    def tokens(self) -> TokenIndex | None:
+        """The token vectors of what is embedded; None where none are collected."""
+        return TokenIndex.of(self._codes) if self._tokens else None
+
+    def _embed(self) -> None:
+        told = self._done + len(self._waiting)
+        whole = [one for one in self._waiting if one.whole]
+        rest = [one for one in self._waiting if not one.whole]
+
+        def progress(now: int, _: int) -> None:
+            self._progress("embedding", self._done + now, told)
+
+        if self._tokens:
+            made, codes = self._tokens.encode_tokens([one.text for one in whole], progress)
+            for one, vector, code in zip(whole, made, codes, strict=True):
+                one.block[one.row], self._codes[one.window] = vector, code
+            self._done += len(whole)
+        made = self._embedder.encode([one.text for one in rest], progress)
+        for one, vector in zip(rest, made, strict=True):
+            one.block[one.row] = vector
+        self._done += len(rest)
+        self._waiting = []

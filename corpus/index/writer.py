@@ -7,16 +7,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lexloop.core.errors import CorpusError, DataError, IndexWriteError
-from lexloop.corpus.index.assemble import assemble
-from lexloop.corpus.index.before import Before, before
-from lexloop.corpus.index.draft import Draft, Progress, silent
+from lexloop.core.types import Chunk
+from lexloop.corpus.chunk.statements import statements_in
+from lexloop.corpus.index.draft import Draft, Tools
+from lexloop.corpus.index.earlier import Before, before
 from lexloop.corpus.index.everything import Everything
 from lexloop.corpus.index.generations import discard, new_generation, sync_generation, writing
 from lexloop.corpus.index.manifest import REBUILD, Manifest, Source
-from lexloop.corpus.index.reader import counts_of, open_everything, open_unpublished, write_parts
+from lexloop.corpus.index.reader import open_everything, open_unpublished
 from lexloop.corpus.index.scan import Difference, Scan
-from lexloop.corpus.index.tools import Tools
+from lexloop.corpus.index.windows import window_marks, window_texts
 from lexloop.corpus.load.document import Skipped
+from lexloop.corpus.load.reading import Progress, silent
 from lexloop.models.embedding import Embedder
 
 
@@ -35,6 +37,43 @@ class Outcome:
     counts: dict[str, int]
     skipped: list[Skipped]
     recall: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What would be read and embedded.
+
+    Args:
+        files_added: Source files that the index does not hold yet.
+        files_changed: Those that differ.
+        files_removed: Those that are gone.
+        documents: In the files to read.
+        chunks: Of these documents, for the extractor.
+        embedded_texts: Windows of the chunks whose vectors are not there yet.
+        embedded_tokens: Of these windows.
+        skipped: What could not be read.
+    """
+
+    files_added: int
+    files_changed: int
+    files_removed: int
+    documents: int
+    chunks: tuple[Chunk, ...]
+    embedded_texts: int
+    embedded_tokens: int
+    skipped: list[Skipped]
+
+    def as_record(self) -> dict[str, int]:
+        """The figures."""
+        return {
+            "files_added": self.files_added,
+            "files_changed": self.files_changed,
+            "files_removed": self.files_removed,
+            "documents": self.documents,
+            "chunks": len(self.chunks),
+            "embedded_texts": self.embedded_texts,
+            "embedded_tokens": self.embedded_tokens,
+        }
 
 
 def write_index(
@@ -74,7 +113,7 @@ def write_index(
             new = _New(noted, tuple(excluded), tools, now, changes)
             if old and changes.nothing and new.described_by(held.manifest, old):
                 skipped = [*old.texts.skipped(), *old.version_troubles]
-                outcome = Outcome(changes, counts_of(old), skipped, old.dense.recall)
+                outcome = Outcome(changes, old.counts(), skipped, old.dense.recall)
             else:
                 outcome = _publish(index, new, held, progress)
     return outcome
@@ -153,10 +192,8 @@ def _written(folder: Path, new: _New, held: Before, progress: Progress) -> tuple
         new.tools, folder=folder, old=held.everything, known=held.known, progress=progress
     )
     try:
-        collection = assemble(
-            draft, new.now, new.changes, excluded=frozenset(new.excluded), progress=progress
-        )
-        counts = counts_of(collection)
+        made = draft.assemble(new.now, new.changes, new.excluded)
+        counts = made.counts()
         manifest = Manifest(
             generation=folder.name,
             recipe=new.tools.recipe,
@@ -164,11 +201,11 @@ def _written(folder: Path, new: _New, held: Before, progress: Progress) -> tuple
             sources=new.sources,
             excluded=new.excluded,
             counts=counts,
-            sha256=write_parts(collection, folder),
-            fingerprints=collection.texts.fingerprints(),
+            sha256=made.save(folder),
+            fingerprints=made.texts.fingerprints(),
         )
-        skipped = [*collection.texts.skipped(), *collection.version_troubles]
-        return manifest, Outcome(new.changes, counts, skipped, collection.dense.recall)
+        skipped = [*made.texts.skipped(), *made.version_troubles]
+        return manifest, Outcome(new.changes, counts, skipped, made.dense.recall)
     finally:
         draft.discard()
 
@@ -190,3 +227,48 @@ def _read_back(index: Path, folder: Path, manifest: Manifest, embedder: Embedder
             f"{error.what}",
             "Check the disk, then run the command again.",
         ) from error
+
+
+def estimate(
+    index: Path,
+    sources: Sequence[Source],
+    tools: Tools,
+    *,
+    progress: Progress = silent,
+    excluded: Sequence[str] | None = (),
+    fresh: bool = False,
+) -> Estimate:
+    """What ``write_index`` with the same arguments would read and embed.
+
+    Raises:
+        CorpusError: A source is missing or holds no document.
+        DataError: The index already there is damaged, or of a format that nothing here can read.
+    """
+    if excluded is None:
+        excluded = Manifest.read(index).excluded
+    with before(None if fresh else index, tools) as held:
+        now = held.scan(sources, excluded)
+        changes = held.difference(now)
+        documents, chunks, windows, skipped = 0, list[Chunk](), list[str](), [*now.skipped]
+        for loaded in now.read({*changes.added, *changes.changed}, progress):
+            wanted = [document for document in loaded.documents if document.name not in excluded]
+            documents += len(wanted)
+            skipped += loaded.skipped
+            for document in wanted:
+                cut = tools.chunk(document)
+                chunks += cut
+                for chunk, held_in in zip(cut, statements_in(document, cut), strict=True):
+                    windows += window_texts(chunk, held_in, tools.embedder, tools.recipe.windows)
+        if held.known:
+            rows = held.known.rows(window_marks(windows)).tolist()
+            windows = [text for text, row in zip(windows, rows, strict=True) if row < 0]
+    return Estimate(
+        files_added=len(changes.added),
+        files_changed=len(changes.changed),
+        files_removed=len(changes.removed),
+        documents=documents,
+        chunks=tuple(chunks),
+        embedded_texts=len(windows),
+        embedded_tokens=sum(tools.embedder.count_tokens_many(windows)),
+        skipped=skipped,
+    )

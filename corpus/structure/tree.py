@@ -176,7 +176,8 @@ class Tree:
         Where chapters are numbered anew in each title, "chapter II" may be several.
         """
         wanted = _key(reference.steps)
-        ends = (p for key, p in self._numbered.items() if key[1:][-len(wanted) :] == wanted)
+        inner = self._inner.get(wanted[-1], ())
+        ends = (place for key, place in inner if key[-len(wanted) :] == wanted)
         return [*islice(ends, _MOST)] if wanted[0][0] else []
 
     def missing(self, reference: Reference) -> Missing | None:
@@ -234,6 +235,15 @@ class Tree:
         for place, unit in enumerate(self.units):
             if unit.number and (steps := steps_of(unit.label)):
                 found.setdefault(_key(steps), place)
+        return found
+
+    @cached_property
+    def _inner(self) -> dict[tuple[str, str], list[tuple[tuple[tuple[str, str], ...], int]]]:
+        """By the last step all that lie inside others, without the first of their steps."""
+        found: dict[tuple[str, str], list[tuple[tuple[tuple[str, str], ...], int]]] = {}
+        for key, place in self._numbered.items():
+            if len(key) > 1:
+                found.setdefault(key[-1], []).append((key[1:], place))
         return found
 
     @cached_property

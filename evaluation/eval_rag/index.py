@@ -12,7 +12,7 @@ import numpy as np
 
 from lexloop.core.errors import DataError
 from lexloop.core.files import write_bytes
-from lexloop.corpus.index.flat import Half, flat_index, one_thread, search_few, search_flat
+from lexloop.corpus.index.ann import Half, flat_index, one_thread, search_few, search_flat
 from lexloop.evaluation.eval_rag.authority import Authority, Entry
 from lexloop.models.embedding import Embedder, Vectors
 
@@ -81,7 +81,7 @@ class QuestionIndex:
 
     def _nearest(self, vector: Vectors, documents: Collection[str] | None) -> Found | None:
         if documents is None:
-            scores, rows = search_flat(self._flat, vector, 1, None)
+            scores, rows = search_flat(self._flat, vector, 1)
         else:
             wanted = set(documents)
             mask = np.array([not wanted.isdisjoint(e.authority.documents) for e in self.entries])

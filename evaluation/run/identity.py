@@ -5,9 +5,10 @@ import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from lexloop.core.checksums import sha256_of
 from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.settings import SAMPLE_CORPUS
-from lexloop.corpus.index.manifest import Manifest, is_index, sha256_of
+from lexloop.corpus.index.manifest import Manifest, is_index
 from lexloop.corpus.load.folder import source_files
 from lexloop.corpus.opening import sample_folder
 

@@ -10,8 +10,8 @@ from typing import Any
 from lexloop.core.errors import InputError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
-from lexloop.corpus.index.draft import Progress, silent
 from lexloop.corpus.index.manifest import is_index
+from lexloop.corpus.load.reading import Progress, silent
 from lexloop.corpus.opening import left_out
 from lexloop.evaluation.gold import GoldQuestion, read_gold
 from lexloop.evaluation.jsonl import read_jsonl

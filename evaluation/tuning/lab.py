@@ -12,8 +12,8 @@ from lexloop.core.filters import Filters
 from lexloop.core.score import Score, Unresolved, resolved
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Passage
-from lexloop.corpus.index.draft import Progress, silent
 from lexloop.corpus.index.view import View
+from lexloop.corpus.load.reading import Progress, silent
 from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.evaluation.evidence import ChunkGrams, Judged, grams_of
 from lexloop.evaluation.gold import GoldQuestion

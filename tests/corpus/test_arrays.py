@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from lexloop.core.checksums import sha256_of
 from lexloop.corpus.arrays import load_array, save_array
-from lexloop.corpus.index.manifest import sha256_of
 
 SHAPES = arrays.array_shapes(min_dims=1, max_dims=2, min_side=0)
 KINDS = st.sampled_from(["<i4", "<i8", "<f2", "<f4", "|u1"])

@@ -17,9 +17,9 @@ from lexloop.core.types import Chunk, Degradation, Triplet
 from lexloop.corpus import opening
 from lexloop.corpus.index import manifest, scan
 from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.draft import Extractor
 from lexloop.corpus.index.generations import GENERATIONS
 from lexloop.corpus.index.manifest import MANIFEST, Manifest
-from lexloop.corpus.index.tools import Extractor
 from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import (

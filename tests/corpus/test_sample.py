@@ -2,10 +2,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from formats import SAMPLE_SOURCES, sample_index
+from indexes import everything_in
 
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.corpus.index.assemble import build_everything
+from lexloop.corpus.index.draft import build_collection
 from lexloop.corpus.index.generations import LOCK
 from lexloop.corpus.index.manifest import Manifest, Source, is_index
 from lexloop.corpus.index.reader import open_everything
@@ -13,12 +15,11 @@ from lexloop.corpus.index.verify import verify_index
 from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import open_corpus, sample_folder, shipped_indexes, tools_for
-from lexloop.corpus.sample import SOURCES, sample_index
 from lexloop.models.trained import load_shipped
 
 
 def test_the_shipped_index_is_that_of_todays_sample_and_code() -> None:
-    assert is_index(sample_index()), "run `python -m lexloop.corpus.sample` and commit data/index"
+    assert is_index(sample_index()), "run `python tests/support/formats.py` and commit data/index"
     assert [path.name for path in shipped_indexes().iterdir()] == [sample_index().name]
 
 
@@ -28,7 +29,7 @@ def test_the_shipped_index_is_sound_and_names_no_place_of_this_machine(tmp_path:
     tools = tools_for(Settings(), load_shipped())
     write_index(copy, [Source(str(sample_folder()))], tools)  # for the stemmer that is here
     verify_index(copy, load_shipped())
-    assert Manifest.read(sample_index()).sources == tuple(SOURCES)
+    assert Manifest.read(sample_index()).sources == tuple(SAMPLE_SOURCES)
     assert not (sample_index() / LOCK).exists()
 
 
@@ -39,7 +40,7 @@ def test_the_shipped_index_holds_what_a_fresh_one_does() -> None:
         name: shipped.texts.text_of(place) for place, name in enumerate(shipped.layout.names)
     }
     few = [min(documents, key=lambda document: len(document.text))]
-    fresh = build_everything(few, tools_for(Settings(), load_shipped()))
+    fresh = everything_in(build_collection(few, tools_for(Settings(), load_shipped())))
     name = few[0].name
     chunks = fresh.texts.chunks(range(len(fresh)))
     every = shipped.texts.chunks(range(len(shipped)))

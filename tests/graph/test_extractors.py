@@ -11,9 +11,8 @@ from indexes import Letters, content, sources
 from lexloop.core.errors import BudgetError, ModelError, SettingsError
 from lexloop.core.settings import Settings
 from lexloop.core.types import Usage
-from lexloop.corpus.index.estimate import Estimate, estimate
-from lexloop.corpus.index.tools import Tools
-from lexloop.corpus.index.writer import write_index
+from lexloop.corpus.index.draft import Tools
+from lexloop.corpus.index.writer import Estimate, estimate, write_index
 from lexloop.corpus.opening import RULES, tools_for
 from lexloop.corpus.triplets.rules import extract_document
 from lexloop.graph.extractors import (

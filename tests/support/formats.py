@@ -1,7 +1,10 @@
 """What an index holds, as values that every machine agrees on, and the stored ones of each format.
 
-Run this after the format was raised: it notes what is written from now on, keeps an index of the
-format for the updates of later ones, and makes the shipped index of the sample anew.
+Run this after the format was raised: it notes what is written from now on, and keeps an index of
+the format for the updates of later ones. Run it after a change of the sample as well, in an
+editable install: it makes the shipped index anew, so that the first question need not wait.
+Where another stemmer is installed than here, the search terms are made anew in memory whenever the
+sample is opened.
 
     python tests/support/formats.py
 """
@@ -9,6 +12,7 @@ format for the updates of later ones, and makes the shipped index of the sample 
 import hashlib
 import json
 import re
+import shutil
 import sqlite3
 import sys
 import tempfile
@@ -22,11 +26,14 @@ import numpy as np
 import pytest
 from indexes import letter_tools, read_here
 
+from lexloop.core.settings import Settings
 from lexloop.corpus.index import manifest, scan
 from lexloop.corpus.index.generations import LOCK
 from lexloop.corpus.index.manifest import MANIFEST, Source
 from lexloop.corpus.index.writer import write_index
+from lexloop.corpus.opening import index_key, sample_folder, shipped_indexes, tools_for
 from lexloop.corpus.text import tokens
+from lexloop.models.trained import load_shipped
 
 FOLDER = Path(__file__).parents[1] / "corpus" / "index" / "formats"
 SOURCE, GOLDEN = FOLDER / "source", FOLDER / "golden.json"
@@ -34,6 +41,8 @@ RAISE = (
     "what is written changed: raise FORMAT in corpus/index/manifest.py and run "
     "`python tests/support/formats.py` to renew the golden file"
 )
+SAMPLE_SOURCES = [Source(path="")]
+"""What the shipped manifest says; where the sample lies is not known before it is installed."""
 STORED: dict[str, Any] = {"chunking.tokens": 40, "chunking.overlap": 10}
 """The settings of the indexes that are kept."""
 MADE: dict[str, dict[str, Any]] = {
@@ -160,10 +169,24 @@ def _keep(number: int) -> None:
                     kept.write(path, f"{root.name}/{path.relative_to(root)}")
 
 
+def sample_index() -> Path:
+    """Where the shipped index of today's code belongs."""
+    return shipped_indexes() / index_key(None, tools_for(Settings(), load_shipped()).recipe)
+
+
+def _make_sample() -> None:
+    """Write the shipped index if it is due, and remove those of earlier samples."""
+    out, tools = sample_index(), tools_for(Settings(), load_shipped())
+    for other in shipped_indexes().iterdir():
+        if other != out:
+            shutil.rmtree(other)
+    write_index(out, [Source(str(sample_folder()))], tools, recorded=SAMPLE_SOURCES)
+    (out / LOCK).unlink()
+    print(out.name)
+
+
 def main() -> None:
     """Note what is written, unless the number was not raised."""
-    from lexloop.corpus.sample import main as make_sample
-
     found, noted = written(), golden() if GOLDEN.exists() else {"format": 0}
     if found["format"] == noted["format"]:
         if names := changed(found, noted):
@@ -172,7 +195,7 @@ def main() -> None:
     else:
         GOLDEN.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         _keep(found["format"])
-    make_sample()
+    _make_sample()
 
 
 if __name__ == "__main__":

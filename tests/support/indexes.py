@@ -12,10 +12,10 @@ from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.index.collection import Collection as Index
+from lexloop.corpus.index.draft import Tools
 from lexloop.corpus.index.everything import UNKNOWN, Everything
 from lexloop.corpus.index.manifest import Source
 from lexloop.corpus.index.reader import open_everything
-from lexloop.corpus.index.tools import Tools
 from lexloop.corpus.load.document import Document, Limits, Loaded, Skipped, SourceFile, read_file
 from lexloop.corpus.load.formats import read_bytes
 from lexloop.corpus.load.sidecar import Sidecars, finished

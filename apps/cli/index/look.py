@@ -84,7 +84,7 @@ def _report(
         "generation": manifest.generation,
         "format": manifest.format,
         "stemmer": manifest.stemmer,
-        **manifest.recipe.as_record(),
+        **vars(manifest.recipe),
         "dense_kind": collection.dense_kind,
         "recall@10": collection.recall,
         "sources": [vars(source) for source in manifest.sources],

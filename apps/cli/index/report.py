@@ -14,8 +14,7 @@ from lexloop.apps.cli.terminal import (
 )
 
 if TYPE_CHECKING:
-    from lexloop.corpus.index.estimate import Estimate
-    from lexloop.corpus.index.writer import Outcome
+    from lexloop.corpus.index.writer import Estimate, Outcome
     from lexloop.corpus.load.document import Skipped
 
 _EXACT = 1.0

@@ -17,8 +17,8 @@ from lexloop.apps.cli.progress import Progress
 
 if TYPE_CHECKING:
     from lexloop.core.settings import Connection, Settings
+    from lexloop.corpus.index.draft import Tools
     from lexloop.corpus.index.manifest import Manifest, Source
-    from lexloop.corpus.index.tools import Tools
     from lexloop.graph.extractors import Budget
 
 Given = Mapping[str, Any]
@@ -57,7 +57,7 @@ def write(
         progress.say("Loading")
         tools = _tools(settings, connection, budget, ask_model=not given["dry_run"])
     if given["dry_run"]:
-        from lexloop.corpus.index.estimate import estimate
+        from lexloop.corpus.index.writer import estimate
         from lexloop.graph.extractors import expected_cost
 
         with bar() as report:

@@ -2,6 +2,7 @@ import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,18 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from indexes import ANYBODY, everything_in, letter_tools, states
 from laws import examples
+from statute import LAW as STATUTE
 
 from lexloop.core.metadata import Metadata
 from lexloop.core.settings import Settings
 from lexloop.corpus.index import collection as collections
-from lexloop.corpus.index.assemble import build_collection
-from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.collection import Collection, WordsView
+from lexloop.corpus.index.draft import build_collection
 from lexloop.corpus.index.everything import Everything
 from lexloop.corpus.index.lexical import searched_text
 from lexloop.corpus.index.view import View
 from lexloop.corpus.index.windows import window_texts
 from lexloop.corpus.load.document import Document
-from lexloop.corpus.opening import tools_for
+from lexloop.corpus.opening import open_corpus, tools_for
 from lexloop.models.embedding import Halves, Progress, Vectors
 from lexloop.models.minilm import MiniLM, load_minilm
 
@@ -92,7 +94,7 @@ def test_every_index_speaks_of_the_same_chunks(law: View, held: Everything) -> N
         assert str(law.text_of("law.txt"))[chunk["start"] : chunk["end"]] == chunk["text"]
         assert held.layout.position_of(chunk["id"]) == position
         assert held.layout.id_of(position) == chunk["id"]
-        assert held.layout.document_of(position) == "law.txt"
+        assert held.layout.names[held.layout.owners[position]] == "law.txt"
         assert held.texts.fetch([position])[0]["chunk_id"] == chunk["id"]
     assert law.chunks([chunks[2]["id"], chunks[0]["id"]]) == [chunks[2], chunks[0]]
     assert law.text_of("none") is None
@@ -274,3 +276,43 @@ def test_threads_that_embed_at_once_get_their_own_vectors(monkeypatch: pytest.Mo
 
     with ThreadPoolExecutor(4) as pool:
         assert [found for found in pool.map(wrong, range(40)) if found] == []
+
+
+SHORT = "The fee is due."
+
+
+@pytest.fixture(params=["statements", "whole"])
+def letters(request: pytest.FixtureRequest, tmp_path: Path) -> Collection:
+    (tmp_path / "law.txt").write_text(STATUTE, encoding="utf-8")
+    (tmp_path / "short.txt").write_text(SHORT, encoding="utf-8")
+    return open_corpus(str(tmp_path), letter_tools(**{"index.windows": request.param}))[0]
+
+
+def by_words(collection: Collection) -> View:
+    return collection.embedded_by(load_minilm(), WordsView).seen_by(ANYBODY)
+
+
+def test_words_find_what_they_found_before(letters: Collection) -> None:
+    alone = by_words(letters)
+    queries = ["mooring fee", "harbour master", "zebra"]
+    found = alone.search_lexical(queries, 5)
+    assert found == letters.seen_by(ANYBODY).search_lexical(queries, 5)
+    assert found[0]
+    assert alone.search_vector(queries, 5) == [[], [], []]
+    assert alone.search_vector([], 5) == []
+    assert alone.text_of("short.txt") == SHORT
+
+
+def test_vectors_of_statements_are_made_anew(letters: Collection) -> None:
+    alone = by_words(letters)
+    for chunk in letters.seen_by(ANYBODY).every_chunk():
+        found, vectors = alone.statements(chunk["id"])
+        assert found == letters.seen_by(ANYBODY).statements(chunk["id"])[0]
+        expected = load_minilm().embed([statement.text for statement in found])
+        np.testing.assert_allclose(vectors, expected, atol=1e-5)
+    assert letters.embedder.embed(["a"]).shape == (1, 27)  # the other one is as it was
+
+
+def test_no_direction_draws_a_vague_question(letters: Collection) -> None:
+    alone = by_words(letters)
+    np.testing.assert_array_equal(alone.centre(), np.zeros(384))

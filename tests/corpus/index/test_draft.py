@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from indexes import ANYBODY, Letters, content, letter_tools
 
-from lexloop.corpus.index import window_vectors
-from lexloop.corpus.index.assemble import build_collection
+from lexloop.corpus.index import windows
 from lexloop.corpus.index.dense import DenseIndex
-from lexloop.corpus.index.draft import Draft, _runs
-from lexloop.corpus.index.layout import Layout
-from lexloop.corpus.index.window_vectors import KnownVectors, WindowVectors
-from lexloop.corpus.index.windows import window_marks
+from lexloop.corpus.index.draft import Draft, _runs, build_collection
+from lexloop.corpus.index.everything import Layout
+from lexloop.corpus.index.scan import Scan
+from lexloop.corpus.index.windows import KnownVectors, WindowVectors, window_marks
 from lexloop.corpus.load.document import Document
 
 
@@ -23,12 +22,12 @@ def test_windows_keep_their_order_whatever_is_embedded_at_once(
     texts = [["a", "bb"], ["ccc"], ["d", "e", "f"], ["gg"]]
     flat = [text for chunk in texts for text in chunk]
     expected = Letters().embed(flat).astype(np.float16)
-    monkeypatch.setattr(window_vectors, "_SLAB", slab)
+    monkeypatch.setattr(windows, "_SLAB", slab)
     told: list[tuple[str, int, int]] = []
     made = WindowVectors(Letters(), lambda *said: told.append(said))
     for chunk in texts:
         made.add(chunk)
-    owners, vectors = made.finish(27)
+    owners, vectors = made.finish()
     assert owners.tolist() == [0, 0, 1, 2, 2, 2, 3]
     np.testing.assert_array_equal(vectors, expected)
     assert told[-1] == ("embedding", 7, 7)
@@ -46,13 +45,13 @@ def test_old_and_new_windows_are_mixed_in_order() -> None:
     made.add(["a", "b"])
     made.keep(old, 2, 2)
     made.add(["d", "new", "b", "newer"])
-    owners, vectors = made.finish(27)
+    owners, vectors = made.finish()
     assert owners.tolist() == [0, 1, 3, 4, 4, 5, 5, 5, 5]
     assert embedder.embedded == ["x", "new", "newer"]
     every = ["x", "c", "d", "a", "b", "d", "new", "b", "newer"]
     new = Letters().embed(every).astype(np.float16)
     np.testing.assert_array_equal(vectors, new)
-    empty = WindowVectors(Letters(), lambda *_: None).finish(27)
+    empty = WindowVectors(Letters(), lambda *_: None).finish()
     assert [part.shape for part in empty] == [(0,), (0, 27)]
 
 
@@ -64,7 +63,7 @@ def test_runs_by_hand() -> None:
 
 def test_nothing_can_be_kept_of_no_index() -> None:
     with pytest.raises(ValueError, match="no index"):
-        Draft(letter_tools()).keep_file("a.txt", ())
+        Draft(letter_tools()).assemble(Scan({"a.txt": ""}), Scan({}).difference({}))
 
 
 def test_a_document_without_chunks_is_a_document() -> None:

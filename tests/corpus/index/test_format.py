@@ -17,14 +17,13 @@ from indexes import ANYBODY, Letters, content, letter_tools, sources
 from lexloop.core.errors import CorpusError, OutdatedIndexError
 from lexloop.core.types import Chunk
 from lexloop.corpus.chunk import provisions
-from lexloop.corpus.index import draft, lexical, manifest, rows, texts, windows
+from lexloop.corpus.index import draft, lexical, manifest, texts, windows
 from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.estimate import estimate
+from lexloop.corpus.index.lexical import okapi_weights
 from lexloop.corpus.index.manifest import FORMAT, Manifest, Source
-from lexloop.corpus.index.okapi import okapi_weights
 from lexloop.corpus.index.reader import open_everything, open_index
 from lexloop.corpus.index.verify import verify_index
-from lexloop.corpus.index.writer import Outcome, remove_documents, write_index
+from lexloop.corpus.index.writer import Outcome, estimate, remove_documents, write_index
 from lexloop.corpus.structure import statements
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.text import tokens
@@ -53,7 +52,7 @@ def twice(*counted: Any) -> Any:
         (statements, "unnumbered", str, {"windows", "vectors.npy"}),
         (provisions, "MAX_CHARS", 60, {"chunks", "chunks.npy"}),
         (lexical, "okapi_weights", twice, {"lexical.weights.npy"}),
-        (texts, "SCHEMA", f"{rows.SCHEMA} CREATE TABLE more(value TEXT);", {"schema", "more"}),
+        (texts, "SCHEMA", f"{texts.SCHEMA} CREATE TABLE more(value TEXT);", {"schema", "more"}),
     ],
     ids=lambda value: value if isinstance(value, str) and value.isidentifier() else "",
 )

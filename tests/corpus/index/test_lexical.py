@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
-from lexloop.corpus.index.lexical import LexicalIndex
+from lexloop.corpus.index.lexical import LexicalIndex, TermCounts, best_positions
 from lexloop.corpus.text.tokens import tokenize
 
 WORDS = ["fee", "owner", "pays", "audit", "bias", "harbour", "20-871", "20-871(b)", "$1,500", "the"]
@@ -230,3 +230,80 @@ def test_the_terms_are_plain_json(tmp_path: Path) -> None:
     LexicalIndex.build(["Größe fee"]).save(tmp_path)
     content = json.loads((tmp_path / "lexical.json").read_text(encoding="utf-8"))
     assert content == {"chunks": 1, "terms": ["fee", "größe"]}
+
+
+KEPT = st.lists(st.sampled_from(WORDS[:6]), max_size=8).map(" ".join)
+
+
+def assert_same(one: LexicalIndex, other: LexicalIndex) -> None:
+    assert one.terms == other.terms
+    assert one.size == other.size
+    np.testing.assert_array_equal(one.counts, other.counts)
+    np.testing.assert_array_equal(one.weights.indices, other.weights.indices)
+    np.testing.assert_array_equal(one.weights.indptr, other.weights.indptr)
+    np.testing.assert_array_equal(one.weights.data, other.weights.data)
+
+
+@given(st.lists(KEPT, max_size=10), st.lists(KEPT, max_size=4), st.data())
+def test_kept_chunks_and_new_ones_index_as_if_all_were_new(
+    before: list[str], new: list[str], data: st.DataObject
+) -> None:
+    old = LexicalIndex.build(before)
+    first = data.draw(st.integers(0, len(before)))
+    end = data.draw(st.integers(first, len(before)))
+    counts = TermCounts()
+    for text in new[:2]:
+        counts.add(text)
+    counts.add_rows(old, first, end)
+    for text in new[2:]:
+        counts.add(text)
+    assert len(counts) == len(new) + end - first
+    assert_same(
+        LexicalIndex.from_counts(counts),
+        LexicalIndex.build([*new[:2], *before[first:end], *new[2:]]),
+    )
+
+
+def test_chunks_of_two_indexes_go_together() -> None:
+    one, other = LexicalIndex.build(["fee audit fee", ""]), LexicalIndex.build(["bias fee"])
+    counts = TermCounts()
+    counts.add_rows(other, 0, 1)
+    counts.add_rows(one, 0, 2)
+    counts.add_rows(other, 0, 1)
+    expected = LexicalIndex.build(["bias fee", "fee audit fee", "", "bias fee"])
+    assert_same(LexicalIndex.from_counts(counts), expected)
+
+
+def test_a_term_of_a_dropped_chunk_is_gone() -> None:
+    old = LexicalIndex.build(["fee", "audit"])
+    counts = TermCounts()
+    counts.add_rows(old, 0, 1)
+    assert LexicalIndex.from_counts(counts).terms == {"fee": 0}
+
+
+def test_rows_are_the_counts_of_consecutive_chunks() -> None:
+    index = LexicalIndex.build(["audit", "fee audit fee", "", "bias"])  # columns audit, bias, fee
+    rows = index.by_chunk[1:4]
+    assert rows.indices.tolist() == [0, 2, 1]
+    assert rows.data.tolist() == [1, 2, 1]
+    assert np.diff(rows.indptr).tolist() == [2, 0, 1]
+    counts = TermCounts()
+    counts.add_rows(index, 2, 2)
+    assert len(counts) == 0
+
+
+SCORES = st.lists(st.sampled_from([-1.0, 0.0, 0.25, 0.5, 0.75, 1.0, 2.0]), max_size=300)
+
+
+@given(SCORES, st.integers(0, 20), st.sampled_from([-2.0, 0.0, 0.5]))
+def test_the_best_are_those_of_a_stable_sort(values: list[float], limit: int, floor: float) -> None:
+    scores = np.array(values, dtype=np.float32)
+    expected = [i for i in np.argsort(-scores, kind="stable") if scores[i] > floor][:limit]
+    assert best_positions(scores, limit, floor).tolist() == expected
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 4000, 4001, 50_000])
+def test_many_scores(size: int) -> None:
+    scores = np.random.default_rng(size).integers(0, 50, size).astype(np.float32)
+    expected = np.argsort(-scores, kind="stable")[:100]
+    assert best_positions(scores, 100, -1.0).tolist() == expected.tolist()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from indexes import ANYBODY, Letters, content, everything_in, letter_tools, sources
 
-from lexloop.corpus.by_words import WordsView
+from lexloop.corpus.index.collection import WordsView
 from lexloop.corpus.index.manifest import Manifest
 from lexloop.corpus.index.reader import open_everything, open_index
 from lexloop.corpus.index.tokens import TokenIndex

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from indexes import Letters
 
+from lexloop.core.checksums import sha256_of
 from lexloop.core.errors import DataError
 from lexloop.corpus.index import manifest
 from lexloop.corpus.index.generations import GENERATIONS
-from lexloop.corpus.index.manifest import MANIFEST, Manifest, sha256_of
+from lexloop.corpus.index.manifest import MANIFEST, Manifest
 from lexloop.corpus.index.verify import verify_index
 from lexloop.corpus.index.writer import Outcome
 
