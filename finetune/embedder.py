@@ -16,6 +16,7 @@ from lexloop.finetune.base import known_as, trainable, weights_of
 from lexloop.finetune.checkpoints import Say, alone
 from lexloop.finetune.contrastive import contrast
 from lexloop.finetune.export import export
+from lexloop.finetune.extra import need_extra
 from lexloop.finetune.figures import figures_drawn
 from lexloop.finetune.hits import Hits, hits
 from lexloop.finetune.late import PROJECTION, Recipe, Trainee, batches
@@ -75,10 +76,11 @@ def train_embedder(
         Figures of the kept pairs, named ``before ...`` and ``after ...``.
 
     Raises:
-        InputError: Too few pairs, a base that cannot be trained, ``out`` is no folder, or another
-            training with the same pairs and settings writes to it.
+        InputError: A library is missing, there are too few pairs, the base cannot be trained, ``out``
+            is no folder, or another training with the same pairs and settings writes to it.
         TrainingError: The loss is no number, or a file cannot be written meanwhile.
     """
+    need_extra("onnx")
     share = recipe.share
     state = out / f"{_STATE}{_digest(training, kept, recipe, weights_of(origin.base))}"
     try:

