@@ -32,8 +32,7 @@ from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.load.folder import source_files
 from lexloop.corpus.triplets.rules import extract_document
 from lexloop.models.embedders import load_embedder, setting_for
-from lexloop.models.embedding import Embedder
-from lexloop.models.tokens import CODED, TokenEmbedder
+from lexloop.models.embedding import CODED, Embedder, TokenEmbedder
 
 RULES = "rules"
 """Identifies the rule-based extractor in a recipe."""

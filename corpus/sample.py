@@ -15,7 +15,7 @@ from lexloop.corpus.index.generations import LOCK
 from lexloop.corpus.index.manifest import Source
 from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.opening import index_key, sample_folder, shipped_indexes, tools_for
-from lexloop.models.trained import load_shipped
+from lexloop.models.embedders import load_shipped
 
 SOURCES = [Source(path="")]
 """What the shipped manifest says; where the sample lies is not known before it is installed."""

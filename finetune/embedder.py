@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from lexloop.core.checksums import sha256_of
+from lexloop.core.checksums import CARD, sha256_of
 from lexloop.core.errors import InputError, TrainingError
 from lexloop.core.files import replacing, write_text
 from lexloop.finetune.base import known_as, trainable, weights_of
@@ -21,8 +21,8 @@ from lexloop.finetune.figures import figures_drawn
 from lexloop.finetune.hits import Hits, hits
 from lexloop.finetune.late import PROJECTION, Recipe, Trainee, batches
 from lexloop.finetune.pairs import Pair
+from lexloop.models.embedders import MODEL, TOKENIZER, Card
 from lexloop.models.minilm import genuine_folder
-from lexloop.models.trained import CARD, MODEL, TOKENIZER, Card
 
 MAIN = "late, document hit@1"
 """The figure that training is stopped by."""

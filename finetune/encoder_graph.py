@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from lexloop.core.files import replacing
+from lexloop.models.embedding import CODED
 from lexloop.models.minilm import genuine_folder
-from lexloop.models.tokens import CODED
 
 _LAYERS, _HEADS, _WIDTH = 6, 12, 384
 _SIZE = _WIDTH // _HEADS

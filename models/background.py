@@ -22,35 +22,24 @@ _loop: asyncio.AbstractEventLoop | None = None
 _idle: list[asyncio.AbstractEventLoop] = []
 """Loops that their last coroutine has left."""
 
-Late = Callable[[], Exception]
-"""Makes the exception to raise where the deadline came first."""
 
-
-def wait(work: Callable[[], Coroutine[Any, Any, T]], deadline: float, late: Late) -> T:
-    """Run a coroutine on the background loop, blocking; what it raises is raised here.
+async def in_time(
+    work: Callable[[], Coroutine[Any, Any, T]], deadline: float, late: Exception
+) -> T:
+    """Run a coroutine on the background loop; what it raises is raised here.
 
     Args:
         work: Makes the coroutine.
         deadline: When to give up, on ``time.monotonic``.
-        late: Makes what is raised then.
+        late: Is raised then.
     """
-    job = Job(lambda: _in_time(work, deadline, late))
+    job = Job(lambda: _timed(work, deadline, late))
+    left = max(0.0, deadline - time.monotonic())
     try:
-        return job.start().result(_patience(deadline))
-    except TimeoutError as error:
-        raise late() from error
-    finally:
-        job.cancel()
-
-
-async def waited(work: Callable[[], Coroutine[Any, Any, T]], deadline: float, late: Late) -> T:
-    """As ``wait``, without blocking the event loop."""
-    job = Job(lambda: _in_time(work, deadline, late))
-    try:
-        async with asyncio.timeout(_patience(deadline)):
+        async with asyncio.timeout(left + _GRACE_S):  # the background loop keeps the deadline too
             return await asyncio.wrap_future(job.start())
     except TimeoutError as error:
-        raise late() from error
+        raise late from error
     finally:
         job.cancel()
 
@@ -92,15 +81,10 @@ def finished(work: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError(f"{work} waits, and nobody runs it")
 
 
-def _patience(deadline: float) -> float:
-    """Seconds to wait for the background loop, which keeps the deadline itself."""
-    return max(0.0, deadline - time.monotonic()) + _GRACE_S
-
-
-async def _in_time(work: Callable[[], Coroutine[Any, Any, T]], deadline: float, late: Late) -> T:
+async def _timed(work: Callable[[], Coroutine[Any, Any, T]], deadline: float, late: Exception) -> T:
     left = deadline - time.monotonic()
     if left <= 0:
-        raise late()
+        raise late
     limit = asyncio.timeout(left)
     try:
         async with limit:
@@ -108,7 +92,7 @@ async def _in_time(work: Callable[[], Coroutine[Any, Any, T]], deadline: float, 
     except TimeoutError as error:
         if not limit.expired():
             raise
-        raise late() from error
+        raise late from error
 
 
 class Job(Generic[T]):

@@ -7,8 +7,10 @@ connection that failed (everything else).
 
 import email.utils
 import math
+import random
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from lexloop.core.errors import (
     ModelAuthError,
@@ -19,8 +21,12 @@ from lexloop.core.errors import (
 )
 from lexloop.models.provider import Client, redacted, showable
 
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
+
 _UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError)
 _PASSING = frozenset({408, 409, 425, 429})
+_FIRST_WAIT_S, _WAIT_GROWTH, _LONGEST_WAIT_S = 0.25, 4.0, 16.0
 
 
 class FailedAttempt(Exception):
@@ -48,6 +54,49 @@ class FailedAttempt(Exception):
         self.cause = cause
 
 
+def retries(
+    limit: int, deadline: float, give_up: Callable[[FailedAttempt, float], NoReturn]
+) -> dict[str, Any]:
+    """What tenacity needs to try what raises ``FailedAttempt`` again, while that can help.
+
+    Args:
+        limit: The most attempts, the first included.
+        deadline: When a further attempt would be too late, on ``time.monotonic``.
+        give_up: Raises what the last failure comes to; called with the seconds after which another
+            attempt would be too late, or with 0.
+    """
+    from tenacity import retry_if_exception_type, wait_exponential
+
+    growing = wait_exponential(_FIRST_WAIT_S, _LONGEST_WAIT_S, _WAIT_GROWTH)
+
+    def wait_s(state: "RetryCallState") -> float:
+        asked = _failure(state).wait_s
+        jitter = random.uniform(0.5, 1.0)  # noqa: S311 - it needs no secrecy
+        return growing(state) * jitter if asked is None else asked
+
+    def hopeless(state: "RetryCallState") -> bool:
+        return not _failure(state).retry or state.attempt_number >= limit
+
+    def stop(state: "RetryCallState") -> bool:
+        return hopeless(state) or time.monotonic() + state.upcoming_sleep >= deadline
+
+    def end(state: "RetryCallState") -> NoReturn:
+        give_up(_failure(state), 0.0 if hopeless(state) else state.upcoming_sleep)
+
+    return {
+        "retry": retry_if_exception_type(FailedAttempt),
+        "wait": wait_s,
+        "stop": stop,
+        "retry_error_callback": end,
+    }
+
+
+def _failure(state: "RetryCallState") -> FailedAttempt:
+    failure = state.outcome.exception() if state.outcome is not None else None
+    assert isinstance(failure, FailedAttempt)  # nothing else is tried again
+    return failure
+
+
 def failed_call(error: Exception, client: Client) -> FailedAttempt:
     """What a provider's exception means."""
     cause = showable(error, client.secrets)
@@ -72,11 +121,11 @@ def failed_call(error: Exception, client: Client) -> FailedAttempt:
         )
     if status is None and isinstance(error, _UNREADABLE):
         return failed_reply(f"The reply of {where} could not be read: {said}.", cause=cause)
-    if status is None or status in _PASSING or status >= 500:
+    if _is_passing(status):
         what = f"{where} is unavailable ({status or type(error).__name__}: {said})."
         return FailedAttempt(
             ModelUnavailable(what, "Check that the host is reachable, or try again later."),
-            retry="insufficient_quota" not in f"{getattr(error, 'code', '')}",
+            retry=can_pass(error),
             wait_s=retry_after_s(error),
             cause=cause,
         )
@@ -87,6 +136,15 @@ def failed_call(error: Exception, client: Client) -> FailedAttempt:
         ),
         cause=cause,
     )
+
+
+def can_pass(error: Exception) -> bool:
+    """Whether the next attempt may reach a working host: no quota of the user's is used up."""
+    return _is_passing(status_of(error)) and getattr(error, "code", "") != "insufficient_quota"
+
+
+def _is_passing(status: int | None) -> bool:
+    return status is None or status in _PASSING or status >= 500
 
 
 def failed_reply(

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lexloop.core.checksums import SUMS, check_sums
+from lexloop.core.checksums import CARD, SUMS, check_sums
 from lexloop.core.errors import DataError
-from lexloop.models.bars import without_bars
+from lexloop.models.sentence_embedder import without_bars
 
-CARD = "card.json"
-"""What a trained part's folder was made of."""
 _PICKLES = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"})
 
 Turn = dict[str, str]

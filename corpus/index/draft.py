@@ -24,7 +24,7 @@ from lexloop.corpus.index.windows import whole_windows, window_texts
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.document import Document, Skipped
 from lexloop.corpus.structure.statements import Statement
-from lexloop.models.tokens import TokenEmbedder
+from lexloop.models.embedding import TokenEmbedder
 
 Progress = Callable[[str, int, int], None]
 

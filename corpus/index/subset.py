@@ -12,7 +12,7 @@ from lexloop.corpus.index.everything import Everything
 from lexloop.corpus.index.recipe import Recipe
 from lexloop.corpus.index.tools import Tools
 from lexloop.corpus.index.window_vectors import KnownVectors
-from lexloop.models.tokens import CODED
+from lexloop.models.embedding import CODED
 
 
 def rebuilt(

@@ -12,8 +12,7 @@ from lexloop.corpus.index.dense import DenseIndex
 from lexloop.corpus.index.everything import Everything
 from lexloop.corpus.index.tokens import TokenIndex
 from lexloop.corpus.index.windows import Marks, window_marks
-from lexloop.models.embedding import Embedder
-from lexloop.models.tokens import CODED, Codes, TokenEmbedder
+from lexloop.models.embedding import CODED, Codes, Embedder, TokenEmbedder
 
 _SLAB = 50_000
 """Texts embedded at once: enough to sort them by length, few enough to hold them in memory."""
