@@ -76,8 +76,8 @@ def train_embedder(
         Figures of the kept pairs, named ``before ...`` and ``after ...``.
 
     Raises:
-        InputError: A library is missing, there are too few pairs, the base cannot be trained, ``out``
-            is no folder, or another training with the same pairs and settings writes to it.
+        InputError: A library is missing, there are too few pairs, the base cannot be trained,
+            ``out`` is no folder, or another training with the same pairs and settings writes to it.
         TrainingError: The loss is no number, or a file cannot be written meanwhile.
     """
     need_extra("onnx")

@@ -35,12 +35,7 @@ Answer the same request again, with one JSON object of the requested form and no
 
 @dataclass(frozen=True)
 class Token:
-    """A piece of a streamed answer.
-
-    Args:
-        text: The piece.
-        restart: The answer starts over with this piece: what this call showed before is void.
-    """
+    """A piece of a streamed answer; one that restarts it voids what the call showed before."""
 
     text: str
     restart: bool = False

@@ -21,21 +21,15 @@ Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 def setting_for(made: str, name: str) -> str:
-    """The setting by which an index is read: one of an earlier default goes on with that.
+    """The setting by which an index that names the model ``made`` is read.
 
-    Args:
-        made: The model that the index names.
-        name: What is set.
+    One that was made with an earlier default goes on with that.
     """
     return "minilm" if name == "embedded" and made == UNTRAINED else name
 
 
 def load_embedder(name: str, connection: Connection) -> Embedder:
     """The embedding model that ``Settings.embedder`` names.
-
-    Args:
-        name: The setting.
-        connection: Reaches a model's host.
 
     Raises:
         DataError: A local model is missing or damaged.
@@ -65,11 +59,7 @@ def load_embedder(name: str, connection: Connection) -> Embedder:
 
 
 def load_shipped() -> MiniLM:
-    """The model that ships, which was trained on questions about regulations and guidance.
-
-    Raises:
-        DataError: It is missing or damaged.
-    """
+    """The model that ships, trained on regulations and guidance; raises as ``load_trained``."""
     return load_trained(Path(str(resources.files("lexloop.data"))) / "embedder")
 
 

@@ -10,6 +10,7 @@ import math
 import random
 import time
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from lexloop.core.errors import (
@@ -29,6 +30,7 @@ _PASSING = frozenset({408, 409, 425, 429})
 _FIRST_WAIT_S, _WAIT_GROWTH, _LONGEST_WAIT_S = 0.25, 4.0, 16.0
 
 
+@dataclass(eq=False)
 class FailedAttempt(Exception):
     """An attempt that gave no usable reply.
 
@@ -39,19 +41,11 @@ class FailedAttempt(Exception):
         cause: The third-party exception, unless it shows a secret.
     """
 
-    def __init__(
-        self,
-        error: ModelError,
-        *,
-        retry: bool = False,
-        wait_s: float | None = None,
-        cause: Exception | None = None,
-    ) -> None:
-        super().__init__(str(error))
-        self.error = error
-        self.retry = retry
-        self.wait_s = wait_s
-        self.cause = cause
+    error: ModelError
+    _: KW_ONLY
+    retry: bool = False
+    wait_s: float | None = None
+    cause: Exception | None = None
 
 
 def retries(
@@ -103,44 +97,33 @@ def failed_call(error: Exception, client: Client) -> FailedAttempt:
     status = status_of(error)
     said = redacted(message_of(error), client.secrets)
     where = f"{client.name} at {client.host}"
+    failed: ModelError
     if status in (401, 403):
-        return FailedAttempt(
-            ModelAuthError(
-                f"{client.host} refused the key for {client.name} ({status}: {said}).",
-                f"Check {client.key_variable}.",
-            ),
-            cause=cause,
+        what = f"{client.host} refused the key for {client.name} ({status}: {said})."
+        failed = ModelAuthError(what, f"Check {client.key_variable}.")
+    elif status == 404:
+        failed = ModelUnknown(
+            f"{client.host} knows no model or address for {client.name} (404: {said}).",
+            "Check the model's name and LEXLOOP_BASE_URL, which usually ends in /v1.",
         )
-    if status == 404:
-        return FailedAttempt(
-            ModelUnknown(
-                f"{client.host} knows no model or address for {client.name} (404: {said}).",
-                "Check the model's name and LEXLOOP_BASE_URL, which usually ends in /v1.",
-            ),
-            cause=cause,
-        )
-    if status is None and isinstance(error, _UNREADABLE):
+    elif status is None and isinstance(error, _UNREADABLE):
         return failed_reply(f"The reply of {where} could not be read: {said}.", cause=cause)
-    if _is_passing(status):
+    elif _is_passing(status):
         what = f"{where} is unavailable ({status or type(error).__name__}: {said})."
-        return FailedAttempt(
-            ModelUnavailable(what, "Check that the host is reachable, or try again later."),
-            retry=can_pass(error),
-            wait_s=retry_after_s(error),
-            cause=cause,
-        )
-    return FailedAttempt(
-        ModelError(
+        hint = "Check that the host is reachable, or try again later."
+        failed = ModelUnavailable(what, hint)
+    else:
+        failed = ModelError(
             f"{where} refused the request ({status}: {said}).",
             "Check the model's name and settings, and that the passages fit its context.",
-        ),
-        cause=cause,
-    )
+        )
+    return FailedAttempt(failed, retry=can_pass(error), wait_s=retry_after_s(error), cause=cause)
 
 
 def can_pass(error: Exception) -> bool:
     """Whether the next attempt may reach a working host: no quota of the user's is used up."""
-    return _is_passing(status_of(error)) and getattr(error, "code", "") != "insufficient_quota"
+    used_up = "insufficient_quota" in f"{getattr(error, 'code', '')}"
+    return _is_passing(status_of(error)) and not used_up
 
 
 def _is_passing(status: int | None) -> bool:

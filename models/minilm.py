@@ -142,20 +142,16 @@ class MiniLM:
         model = weights.read_bytes() if weights.suffix == ".onnx" else _untrained(options)
         try:
             return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-        except (KeyError, ValueError, RuntimeError) as error:
-            message = f"The weights in {weights} cannot be read."
-            raise DataError(message, self._files.remedy) from error
+        except (ValueError, RuntimeError) as error:
+            what = f"The weights in {weights} cannot be read."
+            raise DataError(what, self._files.remedy) from error
 
     def count_tokens(self, text: str) -> int:
         """Word pieces of ``text``, special tokens left out."""
         return self.count_tokens_many([text])[0]
 
     def count_tokens_many(self, texts: Sequence[str]) -> list[int]:
-        """Word pieces of each text, special tokens left out.
-
-        Raises:
-            InputError: A text is not valid Unicode.
-        """
+        """Word pieces of each text, special tokens left out."""
         return [
             len(encoding.ids)
             for block in _blocks(texts)
@@ -212,12 +208,12 @@ class MiniLM:
 
         Else one batch a processor side by side, which is faster than all processors on one batch.
         """
-        if self._by_torch(texts):
+        untrained = self._files is _UNTRAINED  # torch reads no ONNX
+        if untrained and len(texts) >= _TEXTS_FOR_TORCH and has_bfloat16():
             return encode_with_torch(self._torch_model(), texts, self.dimension, progress, tokens)
         many = len(texts) >= _TEXTS_FOR_WORKERS
-        run = partial(
-            _run_tokens if tokens else _run, self._bulk_session if many else self._session
-        )
+        session = self._bulk_session if many else self._session
+        run = partial(_run_tokens if tokens else _run, session)
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float16)
         codes: list[Codes] = [np.zeros((0, CODED), dtype=np.int8)] * (len(texts) if tokens else 0)
         pool, done = ThreadPoolExecutor(usable_processors() if many else 1), 0
@@ -241,10 +237,6 @@ class MiniLM:
     def _bulk_session(self) -> Any:
         return self._load_session(threads=1)
 
-    def _by_torch(self, texts: Sequence[str]) -> bool:
-        untrained = self._files is _UNTRAINED  # torch reads no ONNX
-        return untrained and len(texts) >= _TEXTS_FOR_TORCH and has_bfloat16()
-
     def _torch_model(self) -> Any:
         from sentence_transformers import SentenceTransformer
 
@@ -253,14 +245,9 @@ class MiniLM:
             return SentenceTransformer(str(self._folder), device="cpu", model_kwargs=options)
 
     def _encodings(self, texts: list[str], special: bool) -> list[Any]:
-        try:
-            encodings: list[Any] = self._tokenizer.encode_batch_fast(
-                texts, add_special_tokens=special
-            )
-        except TypeError:
-            refuse_broken(texts)
-            raise
-        return encodings
+        refuse_broken(texts)
+        found: list[Any] = self._tokenizer.encode_batch_fast(texts, add_special_tokens=special)
+        return found
 
     def _ids(self, texts: list[str]) -> list[list[int]]:
         """Token ids with the special ones; the last of them closes a text that is cut, too."""

@@ -38,10 +38,6 @@ _AGAIN = "Try again, or set embedder='embedded'."
 class OpenAIEmbedder:
     """An embedding model of OpenAI or of a host that is compatible with it.
 
-    Args:
-        model: The model's name.
-        connection: Address and key.
-
     Raises:
         ModelAuthError: There is no key, or it was refused.
         ModelUnavailable: The host does not answer with vectors.
@@ -178,10 +174,8 @@ class OpenAIEmbedder:
         return ModelUnavailable(f"The embedder {self._client.model} {what}", _AGAIN)
 
     def _usable(self, rows: Vectors, count: int) -> bool:
-        if rows.ndim != 2 or len(rows) != count or not rows.shape[1]:
-            return False
-        same = self.dimension in (0, rows.shape[1])
-        return same and bool(np.isfinite(rows).all())
+        right = rows.ndim == 2 and len(rows) == count and rows.shape[1] > 0
+        return right and self.dimension in (0, rows.shape[1]) and bool(np.isfinite(rows).all())
 
     def count_tokens(self, text: str) -> int:
         """An estimate of four characters a token; the exact tokenizer would be a download."""

@@ -25,28 +25,21 @@ _MARKING = ("anthropic", "ollama", LOCAL)
 _SECRET_NAMES = ("_API_KEY", "_ACCESS_KEY", "_SECRET_KEY", "_TOKEN")
 _SHORTEST_SECRET = 8
 _SHOWN_CHARS = 300
-
 MOST_CHARS = 1_000_000
 """Of the text of a chat model's reply, whichever provider sends it."""
-
 _WHOLE_BYTES = 1_000_000
 _STREAM_BYTES = 2_000_000
 """A stream wraps every word into an envelope of some 200 bytes."""
-
 most_bytes: ContextVar[int | None] = ContextVar("most_bytes", default=None)
 """The bound of the replies that this task asks for; None for that of a chat model's."""
 
 
 @dataclass(frozen=True)
 class Client:
-    """A LangChain chat model and what must be known about it.
+    """A LangChain chat model, without retries or parameters of its own, and what is known of it.
 
-    Args:
-        model: The model, its own retries switched off and no parameter set.
-        provider: The part of the model string before the colon.
-        name: The whole model string.
-        host: Where text goes, for display.
-        secrets: Strings that must never be shown.
+    ``name`` is the whole model string, of which ``provider`` is the part before the colon; ``host``
+    is where text goes, for display; ``secrets`` must never be shown.
     """
 
     model: "BaseChatModel" = field(repr=False)
@@ -91,10 +84,7 @@ def client(settings: Settings, connection: Connection) -> Client:
     """
     provider, name = _model_parts(settings.model.name)
     secrets = secrets_of(connection)
-    options: dict[str, Any] = {
-        "max_retries": 0,
-        "timeout": settings.deadline_s,
-    }
+    options: dict[str, Any] = {"max_retries": 0, "timeout": settings.deadline_s}
     if provider == "openai":
         options |= _openai_options(connection)
     elif connection.base_url:

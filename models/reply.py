@@ -1,4 +1,4 @@
-"""What has arrived of one reply: its text, its reasoning, and whether it is a whole one.
+"""What has arrived of one reply: its text, its reasoning, and whether it is whole.
 
 Reasoning models think before they answer. Some providers send that apart; local models write it
 into the reply between tags, and a chat template may have written the opening one already.
@@ -175,10 +175,11 @@ class Received:
         if self._ended and not self._reason:
             raise failed_reply(f"The reply of {name} was cut off before its end marker.")
         text = self.thinking.text or "".join(self._arguments).strip()
-        if not text and self.thinking.reasoning:
-            raise failed_reply(f"The reply of {name} is its reasoning alone, without an answer.")
         if not text:
-            raise failed_reply(f"The reply of {name} is empty.")
+            thought = (
+                "its reasoning alone, without an answer" if self.thinking.reasoning else "empty"
+            )
+            raise failed_reply(f"The reply of {name} is {thought}.")
         return text
 
 

@@ -23,7 +23,7 @@ class ChatRequest:
         system: The instructions.
         user: The data, delimited as such.
         schema: What the reply must parse into; None for free text.
-        stream: Whether the reply's tokens are shown as they come.
+        stream: Whether the reply is shown as it comes.
     """
 
     purpose: str
@@ -35,13 +35,7 @@ class ChatRequest:
 
 @dataclass(frozen=True)
 class ChatReply:
-    """What the model said.
-
-    Args:
-        text: The reply.
-        parsed: An instance of the request's schema, where it had one.
-        reasoning: What the model thought before; none of it is in ``text``.
-    """
+    """What the model said, parsed where the request had a schema, and what it thought before."""
 
     text: str
     parsed: BaseModel | None = None

@@ -140,8 +140,8 @@ def encode_with_torch(
     return vectors, codes
 
 
-def _encoded(model: Any, texts: list[str], **options: Any) -> Any:
-    return model.encode(texts, normalize_embeddings=True, show_progress_bar=False, **options)
+def _encoded(model: Any, texts: Sequence[str], **options: Any) -> Any:
+    return model.encode(list(texts), normalize_embeddings=True, show_progress_bar=False, **options)
 
 
 @lru_cache(maxsize=1)
