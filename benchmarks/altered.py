@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from lexloop.evaluation.gold import read_gold
-from lexloop.models.trained import load_shipped
+from lexloop.models.embedders import load_shipped
 from lexloop.nodes.evaluate.evidence import Embed, evidence_of
 from lexloop.nodes.evaluate.support import ClaimSupport, claims_of
 

@@ -19,9 +19,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.models.bfloat16 import has_bfloat16
-from lexloop.models.bulk import usable_processors
+from lexloop.models.embedding import usable_processors
 from lexloop.models.minilm import MiniLM
+from lexloop.models.sentence_embedder import has_bfloat16
 
 T = TypeVar("T")
 

@@ -35,7 +35,7 @@ from lexloop.corpus.index.draft import Tools
 from lexloop.corpus.index.manifest import Source
 from lexloop.corpus.index.writer import Outcome, write_index
 from lexloop.corpus.opening import tools_for
-from lexloop.models.trained import load_shipped
+from lexloop.models.embedders import load_shipped
 
 T = TypeVar("T")
 _UPDATES = 3

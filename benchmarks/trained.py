@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from lexloop.core.settings import Connection
 from lexloop.finetune.kit import divided
 from lexloop.models.embedders import load_embedder
-from lexloop.models.tokens import TokenEmbedder, unit_rows
+from lexloop.models.embedding import TokenEmbedder, unit_rows
 
 _LONGEST = 1100
 _TOPS = (1, 5, 10)

@@ -8,6 +8,8 @@ from lexloop.core.errors import DataError
 from lexloop.core.files import write_text
 
 SUMS = "SHA256SUMS"
+CARD = "card.json"
+"""What a trained part's folder was made of."""
 
 
 def write_sums(folder: Path, names: Sequence[str] | None = None) -> None:

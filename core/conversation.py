@@ -10,27 +10,19 @@ from lexloop.core.types import Turn
 
 
 def checked_question(question: Any, limit: int) -> str:
-    """The question with surrounding blanks removed.
-
-    Args:
-        question: What the caller gave as the question.
-        limit: The most characters accepted (``Settings.max_question_chars``).
+    """The question with surrounding blanks removed, at most ``limit`` characters.
 
     Raises:
         QuestionError: It is not text, blank, without a word, or longer than ``limit``.
     """
+    hint = f"Give a text of 1 to {limit} characters."
     if not isinstance(question, str):
-        raise QuestionError(
-            f"The question is a {type(question).__name__}, not text.",
-            f"Give a string of 1 to {limit} characters.",
-        )
+        raise QuestionError(f"The question is a {type(question).__name__}, not text.", hint)
     text = _encodable(question).strip()
     if not text:
-        raise QuestionError("The question is empty.", f"Give a text of 1 to {limit} characters.")
+        raise QuestionError("The question is empty.", hint)
     if not any(character.isalnum() for character in text):
-        raise QuestionError(
-            f"The question {text[:40]!r} holds no word.", f"Give a text of 1 to {limit} characters."
-        )
+        raise QuestionError(f"The question {text[:40]!r} holds no word.", hint)
     if len(text) > limit:
         raise QuestionError(
             f"The question has {len(text)} characters; the limit is {limit}.",

@@ -29,14 +29,7 @@ class Deadline:
         return time.monotonic() >= self.at + self.grace_s
 
     def check(self, when: str) -> None:
-        """Stop here when it is over.
-
-        Args:
-            when: "before ..." or "while ...", for the message.
-
-        Raises:
-            DeadlineExceeded: It is.
-        """
+        """Raise ``DeadlineExceeded`` when it is over; ``when`` is "before ..." or "while ..."."""
         if self.over:
             raise out_of_time(self.allowed_s, when)
 
@@ -68,10 +61,7 @@ def current_deadline() -> Deadline | None:
 
 
 def heed_deadline(when: str) -> None:
-    """Stop here when the question that is being answered has run out of time.
-
-    Args:
-        when: "before ..." or "while ...", for the message.
+    """Stop here when the question that is being answered has run out of time; see ``check``.
 
     Raises:
         DeadlineExceeded: It has.

@@ -2,6 +2,8 @@
 
 import sqlite3
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from lexloop.core.errors import DataError
@@ -11,9 +13,7 @@ _WAIT_S = 30.0
 
 
 class KeptTexts:
-    """A small database that threads and processes may use at once.
-
-    It holds texts under keys, and nothing else.
+    """A small database of texts under keys, which threads and processes may use at once.
 
     Args:
         path: The file; made where there is none.
@@ -26,24 +26,26 @@ class KeptTexts:
     def __init__(self, path: Path, what: str) -> None:
         self._path, self._what = path, what
         self._turn = threading.Lock()
-        try:
+        with self._usable():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(path, timeout=_WAIT_S, check_same_thread=False)
-        except (OSError, sqlite3.Error) as error:
-            raise self._unusable(error) from error
-        try:
-            self._connection.execute(
-                "CREATE TABLE IF NOT EXISTS kept(key TEXT PRIMARY KEY, text TEXT)"
-            )
-        except sqlite3.Error as error:
-            self._connection.close()
-            raise self._unusable(error) from error
+            try:
+                self._connection.execute(
+                    "CREATE TABLE IF NOT EXISTS kept(key TEXT PRIMARY KEY, text TEXT)"
+                )
+            except sqlite3.Error:
+                self._connection.close()
+                raise
 
-    def _unusable(self, error: Exception) -> DataError:
-        return DataError(
-            f"The {self._what} kept in {self._path} cannot be used: {error}.",
-            remedy(error, "Remove the file."),
-        )
+    @contextmanager
+    def _usable(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, sqlite3.Error) as error:
+            raise DataError(
+                f"The {self._what} kept in {self._path} cannot be used: {error}.",
+                remedy(error, "Remove the file."),
+            ) from error
 
     def close(self) -> None:
         """Let go of the file."""
@@ -56,13 +58,9 @@ class KeptTexts:
         Raises:
             DataError: The file is damaged.
         """
-        try:
-            with self._turn:
-                row = self._connection.execute(
-                    "SELECT text FROM kept WHERE key = ?", (key,)
-                ).fetchone()
-        except sqlite3.Error as error:
-            raise self._unusable(error) from error
+        select = "SELECT text FROM kept WHERE key = ?"
+        with self._usable(), self._turn:
+            row = self._connection.execute(select, (key,)).fetchone()
         return row[0] if row is not None and isinstance(row[0], str) else None
 
     def keep(self, key: str, text: str) -> None:
@@ -73,11 +71,10 @@ class KeptTexts:
         """
         # JSON may spell half of a surrogate pair, which SQLite's UTF-8 cannot hold
         storable = text.encode("utf-8", "replace").decode()
+        insert = "INSERT OR REPLACE INTO kept VALUES (?, ?)"
         try:
             with self._turn, self._connection:
-                self._connection.execute(
-                    "INSERT OR REPLACE INTO kept VALUES (?, ?)", (key, storable)
-                )
+                self._connection.execute(insert, (key, storable))
         except sqlite3.Error as error:
             raise DataError(
                 f"{self._what.capitalize()} cannot be kept in {self._path}: {error}.",

@@ -30,8 +30,7 @@ from lexloop.corpus.load.folder import source_files
 from lexloop.corpus.load.reading import Progress, silent
 from lexloop.corpus.triplets.rules import extract_document
 from lexloop.models.embedders import load_embedder, setting_for
-from lexloop.models.embedding import Embedder
-from lexloop.models.tokens import CODED, TokenEmbedder
+from lexloop.models.embedding import CODED, Embedder, TokenEmbedder
 
 RULES = "rules"
 """Identifies the rule-based extractor in a recipe."""

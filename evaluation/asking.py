@@ -20,10 +20,9 @@ from lexloop.core.score import Unresolved
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
 from lexloop.evaluation.reply_key import reply_key
-from lexloop.models import structured
 from lexloop.models.background import run
 from lexloop.models.chat import ChatModel, connect
-from lexloop.models.request import ChatReply, ChatRequest
+from lexloop.models.request import ChatReply, ChatRequest, Unreadable, read_json
 
 T = TypeVar("T")
 _HOPELESS = (ModelAuthError, ModelUnknown)
@@ -121,8 +120,8 @@ class Asker:
             return None
         if request.schema is None:
             return ChatReply(text)
-        with suppress(structured.Unreadable):
-            return ChatReply(text, structured.read(text, request.schema))
+        with suppress(Unreadable):
+            return ChatReply(text, read_json(text, request.schema))
         return None
 
     async def _asked(self, request: ChatRequest) -> ChatReply:

@@ -24,7 +24,7 @@ from lexloop.evaluation.jsonl import read_jsonl
 from lexloop.evaluation.run.task import Negative
 from lexloop.graph.build import build_graph
 from lexloop.graph.contexts import choose
-from lexloop.models.trained import load_shipped
+from lexloop.models.embedders import load_shipped
 from lexloop.nodes.context import GeneratedAnswer
 from lexloop.nodes.generate.answerable import Signs, read_signs
 from lexloop.nodes.generate.selection import gather

@@ -10,7 +10,7 @@ from lexloop.core.checksums import sha256_of
 from lexloop.core.errors import InputError
 from lexloop.core.files import replacing
 from lexloop.finetune.late import PROJECTION
-from lexloop.models.trained import MODEL, read_card
+from lexloop.models.embedders import MODEL, read_card
 
 _WEIGHTS = "model.safetensors"
 Weights = dict[str, NDArray[np.float32]]

@@ -11,7 +11,7 @@ from typing import Any
 from lexloop.core.checksums import check_sums, write_sums
 from lexloop.core.errors import DataError, InputError, TrainingError
 from lexloop.core.files import let_go, try_lock
-from lexloop.models.bars import without_bars
+from lexloop.models.sentence_embedder import without_bars
 
 GOES_ON = "The last good checkpoint is kept, and the same command goes on from it"
 STEADY: dict[str, Any] = {

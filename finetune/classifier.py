@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lexloop.core.checksums import sha256_of, write_sums
+from lexloop.core.checksums import CARD, sha256_of, write_sums
 from lexloop.core.errors import InputError
 from lexloop.core.files import write_text
 from lexloop.finetune.classifier_data import Labelled, Text, folds, merged, near_duplicates, read
@@ -24,7 +24,6 @@ from lexloop.finetune.classifier_report import (
     table_row,
 )
 from lexloop.finetune.classifier_training import train
-from lexloop.models.local_model import CARD
 from lexloop.nodes.classify.linear import FILE_NAME, LinearClassifier
 
 BOTH: tuple[Text, ...] = ("noisy", "clean")

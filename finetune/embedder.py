@@ -9,19 +9,20 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from lexloop.core.checksums import sha256_of
+from lexloop.core.checksums import CARD, sha256_of
 from lexloop.core.errors import InputError, TrainingError
 from lexloop.core.files import replacing, write_text
 from lexloop.finetune.base import known_as, trainable, weights_of
 from lexloop.finetune.checkpoints import Say, alone
 from lexloop.finetune.contrastive import contrast
 from lexloop.finetune.export import export
+from lexloop.finetune.extra import need_extra
 from lexloop.finetune.figures import figures_drawn
 from lexloop.finetune.hits import Hits, hits
 from lexloop.finetune.late import PROJECTION, Recipe, Trainee, batches
 from lexloop.finetune.pairs import Pair
+from lexloop.models.embedders import MODEL, TOKENIZER, Card
 from lexloop.models.minilm import genuine_folder
-from lexloop.models.trained import CARD, MODEL, TOKENIZER, Card
 
 MAIN = "late, document hit@1"
 """The figure that training is stopped by."""
@@ -75,10 +76,11 @@ def train_embedder(
         Figures of the kept pairs, named ``before ...`` and ``after ...``.
 
     Raises:
-        InputError: Too few pairs, a base that cannot be trained, ``out`` is no folder, or another
-            training with the same pairs and settings writes to it.
+        InputError: A library is missing, there are too few pairs, the base cannot be trained,
+            ``out`` is no folder, or another training with the same pairs and settings writes to it.
         TrainingError: The loss is no number, or a file cannot be written meanwhile.
     """
+    need_extra("onnx")
     share = recipe.share
     state = out / f"{_STATE}{_digest(training, kept, recipe, weights_of(origin.base))}"
     try:

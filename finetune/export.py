@@ -1,5 +1,6 @@
 """From trained weights to one ONNX file, a byte a weight."""
 
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -8,47 +9,48 @@ from numpy.typing import NDArray
 
 from lexloop.core.files import replacing
 from lexloop.models.embedding import Vectors
-from lexloop.models.minilm import safetensors_header
-from lexloop.models.minilm_graph import build_graph
+from lexloop.models.minilm import GRAPH
 
 _LEAST = 1 << 12
 """Weights of fewer numbers stay as they are."""
 
 
 def export(weights: Path, projection: Vectors, out: Path) -> None:
-    """Write the encoder as ONNX; see ``build_graph`` for its inputs and outputs.
+    """Write the encoder as ONNX; see ``encoder_graph`` for its inputs and outputs.
 
     Each row of a matrix is kept as whole numbers from -127 to 127 and one scale, so that the file
     is a quarter as large; it is computed with in single precision, and as fast as before.
 
     Args:
         weights: The trained encoder as safetensors, named as transformers names them.
-        projection: What token states are multiplied with, shape (384, fewer).
+        projection: What token states are multiplied with, shape (384, 128).
         out: The file to write.
 
     Raises:
         KeyError: A weight is missing.
-        ValueError: A weight is not float32.
         OSError: The file cannot be written.
     """
     import onnx
-    from onnx.external_data_helper import load_external_data_for_model
+    from safetensors.numpy import load_file
 
+    trained = {**load_file(weights), "projection": projection}
     model = onnx.load_from_string(
-        build_graph(*safetensors_header(weights), weights.name, projection)
+        (resources.files("lexloop.data") / "embedder" / GRAPH).read_bytes()
     )
-    load_external_data_for_model(model, str(weights.parent))
+    from_array = onnx.numpy_helper.from_array
     kept: list[Any] = []
     nodes: list[Any] = []
     for tensor in model.graph.initializer:
-        values = onnx.numpy_helper.to_array(tensor)
-        if tensor.name == "projection" or values.ndim < 2 or values.size < _LEAST:
+        name = tensor.name
+        if tensor.data_location != onnx.TensorProto.EXTERNAL:
             kept.append(tensor)
             continue
+        values = trained[name].astype(np.float32)
+        if name == "projection" or values.ndim < 2 or values.size < _LEAST:
+            kept.append(from_array(values, name))
+            continue
         codes, scales = in_bytes(values)
-        name = tensor.name
-        kept.append(onnx.numpy_helper.from_array(codes, f"{name}.codes"))
-        kept.append(onnx.numpy_helper.from_array(scales, f"{name}.scales"))
+        kept += [from_array(codes, f"{name}.codes"), from_array(scales, f"{name}.scales")]
         make = onnx.helper.make_node
         # the runtime folds these two into the weights when it loads the file
         nodes.append(make("Cast", [f"{name}.codes"], [f"{name}.wide"], to=onnx.TensorProto.FLOAT))

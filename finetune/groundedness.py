@@ -49,7 +49,7 @@ def main() -> None:
     parser.add_argument("--wice", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    from lexloop.models.trained import load_shipped
+    from lexloop.models.embedders import load_shipped
 
     rows = read_wice(options.wice)
     signs = read_all(rows, load_shipped())

@@ -11,9 +11,8 @@ import numpy as np
 from lexloop.core.errors import InputError, TrainingError
 from lexloop.core.files import replacing
 from lexloop.finetune.pairs import Pair
-from lexloop.models.bars import without_bars
-from lexloop.models.embedding import Vectors
-from lexloop.models.tokens import CODED, projection
+from lexloop.models.embedding import CODED, Vectors, projection
+from lexloop.models.sentence_embedder import without_bars
 
 LATE_SCALE, COSINE_SCALE = 30.0, 20.0
 """What MaxSim and the cosine are multiplied with before the softmax over the batch."""

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.corpus.arrays import save_array
+from lexloop.models.embedding import CODED
 from lexloop.models.minilm import load_minilm
-from lexloop.models.tokens import CODED
 
 _AT_ONCE = (3, 10, 30, 100)
 _TEXTS = 1500

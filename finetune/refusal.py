@@ -25,8 +25,8 @@ from lexloop.core.settings import Settings
 from lexloop.corpus.index.draft import build_collection
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
+from lexloop.models.embedders import load_shipped
 from lexloop.models.embedding import Vectors
-from lexloop.models.trained import load_shipped
 from lexloop.nodes.generate.guard import order_signs, subject_signs
 
 FOLDS, STRENGTH, MOST = 10, 3.0, 800

@@ -22,7 +22,7 @@ from lexloop.evaluation.evidence import Judged
 from lexloop.evaluation.gold import GoldQuestion, read_gold
 from lexloop.graph.build import build_graph
 from lexloop.graph.contexts import choose
-from lexloop.models.trained import load_shipped
+from lexloop.models.embedders import load_shipped
 from lexloop.nodes.evaluate.embedded import answer_signs, context_signs, evidence_in
 from lexloop.nodes.evaluate.support import ClaimSupport, claims_of
 from lexloop.nodes.relevance import understand

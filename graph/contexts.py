@@ -10,7 +10,7 @@ from lexloop.core.settings import Settings
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.view import View
 from lexloop.models.chat import ChatModel, chat_for
-from lexloop.models.trained import load_shipped
+from lexloop.models.embedders import load_shipped
 from lexloop.nodes.context import (
     ComplexityClassifier,
     Context,

@@ -9,8 +9,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, LLMResult
 from langchain_core.runnables import RunnableConfig
 
-from lexloop.models.audience import passes_on
-from lexloop.models.chat import Token
+from lexloop.models.chat import Token, passes_on
 from lexloop.models.request import ChatRequest
 from lexloop.nodes.generate.guard import recites
 
@@ -75,7 +74,7 @@ class TokenStream:
 class StreamedMessage:
     """What is shown, as the run of a chat model, to those who stream messages or events.
 
-    They hear of no model's own run (``lexloop.models.audience``). A message that starts over has
+    They hear of no model's own run (``lexloop.models.chat``). A message that starts over has
     an id of its own.
 
     Args:

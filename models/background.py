@@ -22,35 +22,38 @@ _loop: asyncio.AbstractEventLoop | None = None
 _idle: list[asyncio.AbstractEventLoop] = []
 """Loops that their last coroutine has left."""
 
-Late = Callable[[], Exception]
-"""Makes the exception to raise where the deadline came first."""
 
-
-def wait(work: Callable[[], Coroutine[Any, Any, T]], deadline: float, late: Late) -> T:
-    """Run a coroutine on the background loop, blocking; what it raises is raised here.
+async def in_time(
+    work: Callable[[], Coroutine[Any, Any, T]], deadline: float, late: Exception
+) -> T:
+    """Run a coroutine on the background loop; what it raises is raised here.
 
     Args:
         work: Makes the coroutine.
         deadline: When to give up, on ``time.monotonic``.
-        late: Makes what is raised then.
+        late: Is raised then.
     """
-    job = Job(lambda: _in_time(work, deadline, late))
-    try:
-        return job.start().result(_patience(deadline))
-    except TimeoutError as error:
-        raise late() from error
-    finally:
-        job.cancel()
 
+    async def timed() -> T:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise late
+        limit = asyncio.timeout(left)
+        try:
+            async with limit:
+                return await work()
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            raise late from error
 
-async def waited(work: Callable[[], Coroutine[Any, Any, T]], deadline: float, late: Late) -> T:
-    """As ``wait``, without blocking the event loop."""
-    job = Job(lambda: _in_time(work, deadline, late))
+    job = Job(timed)
+    left = max(0.0, deadline - time.monotonic())
     try:
-        async with asyncio.timeout(_patience(deadline)):
+        async with asyncio.timeout(left + _GRACE_S):  # the background loop keeps the deadline too
             return await asyncio.wrap_future(job.start())
     except TimeoutError as error:
-        raise late() from error
+        raise late from error
     finally:
         job.cancel()
 
@@ -92,34 +95,16 @@ def finished(work: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError(f"{work} waits, and nobody runs it")
 
 
-def _patience(deadline: float) -> float:
-    """Seconds to wait for the background loop, which keeps the deadline itself."""
-    return max(0.0, deadline - time.monotonic()) + _GRACE_S
-
-
-async def _in_time(work: Callable[[], Coroutine[Any, Any, T]], deadline: float, late: Late) -> T:
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise late()
-    limit = asyncio.timeout(left)
-    try:
-        async with limit:
-            return await work()
-    except TimeoutError as error:
-        if not limit.expired():
-            raise
-        raise late() from error
-
-
 class Job(Generic[T]):
     """One coroutine on the background loop, or on a loop that it has to itself.
 
-    Args:
-        work: Makes the coroutine; it runs in the context variables of whoever calls ``start``.
-        own: Whether it has a loop to itself.
+    It runs in the context variables of whoever calls ``start``, and can be cancelled at any moment:
+    Ctrl-C may strike while ``start`` is returning, when the coroutine runs already and the caller
+    has no future yet.
 
-    It can be cancelled at any moment. Ctrl-C may strike while ``start`` is returning, when the
-    coroutine runs already and the caller has no future yet.
+    Args:
+        work: Makes the coroutine.
+        own: Whether it has a loop to itself.
     """
 
     def __init__(self, work: Callable[[], Coroutine[Any, Any, T]], own: bool = False) -> None:
@@ -130,7 +115,7 @@ class Job(Generic[T]):
 
     def start(self) -> Future[T]:
         """Begin; the future is done when the coroutine is."""
-        self._loop = _idle_loop() if self._own else _running_loop()
+        self._loop = _loop_of_its_own() if self._own else _shared_loop()
         return asyncio.run_coroutine_threadsafe(self._run(self._loop), self._loop)
 
     def cancel(self) -> None:
@@ -150,7 +135,7 @@ class Job(Generic[T]):
                 _idle.append(loop)
 
 
-def _running_loop() -> asyncio.AbstractEventLoop:
+def _shared_loop() -> asyncio.AbstractEventLoop:
     global _loop  # noqa: PLW0603 - one loop for the process is the point of this module
     with _lock:
         if _loop is None:
@@ -158,8 +143,7 @@ def _running_loop() -> asyncio.AbstractEventLoop:
         return _loop
 
 
-def _idle_loop() -> asyncio.AbstractEventLoop:
-    """A loop on which nothing runs; those that were made are used again."""
+def _loop_of_its_own() -> asyncio.AbstractEventLoop:
     try:
         return _idle.pop()
     except IndexError:

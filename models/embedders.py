@@ -1,31 +1,35 @@
-"""From an embedder setting to an embedding model."""
+"""From an embedder setting to an embedding model; the folders of trained ones."""
 
+from functools import lru_cache
+from importlib import resources
 from pathlib import Path
+from typing import Annotated
 
-from lexloop.core.errors import SettingsError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from lexloop.core.checksums import CARD
+from lexloop.core.errors import DataError, SettingsError
 from lexloop.core.settings import Connection
 from lexloop.models.embedding import Embedder
+from lexloop.models.minilm import Files, MiniLM, genuine_folder, load_minilm
 
 UNTRAINED = "all-MiniLM-L6-v2@53aa51172d14"
 """What indexes made before a trained model shipped name."""
+MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 def setting_for(made: str, name: str) -> str:
-    """The setting by which an index is read: one of an earlier default goes on with that.
+    """The setting by which an index that names the model ``made`` is read.
 
-    Args:
-        made: The model that the index names.
-        name: What is set.
+    One that was made with an earlier default goes on with that.
     """
     return "minilm" if name == "embedded" and made == UNTRAINED else name
 
 
 def load_embedder(name: str, connection: Connection) -> Embedder:
     """The embedding model that ``Settings.embedder`` names.
-
-    Args:
-        name: The setting.
-        connection: Reaches a model's host.
 
     Raises:
         DataError: A local model is missing or damaged.
@@ -34,16 +38,10 @@ def load_embedder(name: str, connection: Connection) -> Embedder:
     """
     kind, _, model = name.partition(":")
     if kind == "minilm":
-        from lexloop.models.minilm import load_minilm
-
         return load_minilm()
     if kind == "embedded":
-        from lexloop.models.trained import load_shipped
-
         return load_shipped()
     if kind == "trained" and model:
-        from lexloop.models.trained import load_trained
-
         return load_trained(Path(model))
     if kind == "sentence-transformers" and model:
         from lexloop.models.sentence_embedder import SentenceTransformerEmbedder
@@ -58,3 +56,72 @@ def load_embedder(name: str, connection: Connection) -> Embedder:
         "Use 'embedded', 'minilm', 'trained:FOLDER', 'sentence-transformers:NAME' or "
         "'openai:NAME'.",
     )
+
+
+def load_shipped() -> MiniLM:
+    """The model that ships, trained on regulations and guidance; raises as ``load_trained``."""
+    return load_trained(Path(str(resources.files("lexloop.data"))) / "embedder")
+
+
+@lru_cache(maxsize=2)
+def load_trained(folder: Path) -> MiniLM:
+    """The model of a folder, loaded once per process.
+
+    A folder without a tokenizer has that of the untrained model, which training leaves as it is.
+
+    Raises:
+        DataError: A file is missing, damaged, or not the one that the card names.
+    """
+    card = read_card(folder)
+    remedy = "Copy the folder again, or train it again with `lexloop finetune embedder`."
+    own = (folder / TOKENIZER).exists()
+    tokenizer = None if own else genuine_folder() / TOKENIZER
+    digests = card.sha256[MODEL], card.sha256[TOKENIZER]
+    return MiniLM(folder, Files(card.model, MODEL, *digests, remedy, tokenizer))
+
+
+class Card(BaseModel):
+    """What a trained model is, as ``card.json`` beside it says.
+
+    Args:
+        model: Its name, without a hash.
+        base: What it was trained from, with the hash of its weights.
+        sha256: Of ``model.onnx`` and ``tokenizer.json``, by their names.
+        licence: Of the weights.
+        data: What it was trained on: each set with its licence, its rows and its SHA-256.
+        command: What made it.
+        seed: Of that.
+        figures: What was measured of it and of its base.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: str = Field(min_length=1, max_length=100)
+    base: str
+    sha256: dict[str, Sha256]
+    licence: str
+    data: list[dict[str, str | int]]
+    command: str
+    seed: int
+    figures: dict[str, float]
+
+
+def read_card(folder: Path) -> Card:
+    """The card of a trained model.
+
+    Raises:
+        DataError: There is none, or it says too little.
+    """
+    try:
+        card = Card.model_validate_json((folder / CARD).read_bytes())
+    except (OSError, ValidationError) as error:
+        raise DataError(
+            f"{folder} is no folder of a trained embedder: {CARD} cannot be read.",
+            "Name a folder that `lexloop finetune embedder` wrote.",
+        ) from error
+    if missing := {MODEL, TOKENIZER} - card.sha256.keys():
+        raise DataError(
+            f"{folder / CARD} does not say the SHA-256 of {' and '.join(sorted(missing))}.",
+            "Train it again with `lexloop finetune embedder`.",
+        )
+    return card

@@ -1,13 +1,30 @@
-"""What the rooms above ask of an embedding model."""
+"""What the rooms above ask of an embedding model, and what embedding models share.
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+Token vectors are kept in small: 128 dimensions of MiniLM's 384, a byte each. The projection is
+fixed, so that an index may be brought up part by part; it was fitted to words of the model's own
+vocabulary and to no text, so that it suits one law as well as another.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lexloop.core.errors import InputError
+
 Vectors = NDArray[np.float32]
 Halves = NDArray[np.float16]
+Codes = NDArray[np.int8]
+"""Tokens' vectors, shape (tokens, CODED); each row has a length of its own."""
+CODED = 128
+"""Bytes of a token."""
+PROJECTION = Path("tokens", "projection.npy")
+_MOST = 127.0
 Progress = Callable[[int, int], None]
 """Called with the texts done and all the texts there are; the first never falls."""
 
@@ -27,6 +44,11 @@ class Embedder(Protocol):
         """Unit vectors of shape (len(texts), dimension); a text beyond the window is cut there.
 
         Made for a question and what stands beside it: a few texts, as soon as can be.
+
+        Raises:
+            InputError: A text is not valid Unicode.
+            ModelError: The model's host gave no vectors.
+            DeadlineExceeded: The question that is being answered has run out of time.
         """
         ...
 
@@ -57,3 +79,82 @@ class Embedder(Protocol):
     def count_tokens_many(self, texts: Sequence[str]) -> list[int]:
         """``count_tokens`` of each text, faster than one by one."""
         ...
+
+
+@runtime_checkable
+class TokenEmbedder(Embedder, Protocol):
+    """An embedder that also gives the vectors of a text's tokens, special ones left out."""
+
+    def token_codes(self, text: str) -> Codes:
+        """The tokens of one text: a question."""
+        ...
+
+    def encode_tokens(self, texts: Sequence[str], progress: Progress) -> tuple[Halves, list[Codes]]:
+        """As ``encode``, and for each text its tokens, by the same pass through the model."""
+        ...
+
+
+def coded(projected: Vectors) -> Codes:
+    """The codes of tokens' projected states, shape (tokens, CODED)."""
+    longest = np.abs(projected).max(axis=1, keepdims=True, initial=1e-9)
+    codes: Codes = np.rint(projected * (_MOST / longest)).astype(np.int8)
+    return codes
+
+
+def unit_rows(codes: Codes) -> Vectors:
+    """The unit vectors that codes stand for, shape (tokens, CODED); zeros stay zeros."""
+    rows = codes.astype(np.float32)
+    rows /= lengths_of(rows)[:, np.newaxis]
+    return rows
+
+
+def lengths_of(rows: Vectors) -> Vectors:
+    """The lengths of codes as numbers, shape (tokens,); 1 for zeros, which stay zeros then."""
+    lengths: Vectors = np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1.0)
+    return lengths
+
+
+@lru_cache(maxsize=1)
+def projection() -> Vectors:
+    """What token states are multiplied with, shape (384, CODED)."""
+    file = resources.files("lexloop.data") / PROJECTION.as_posix()
+    with file.open("rb") as opened:
+        stored: NDArray[Any] = np.lib.format.read_array(opened, allow_pickle=False)
+    return stored.astype(np.float32)
+
+
+def blocks(sizes: Iterable[int], most: int, most_size: int) -> Iterator[range]:
+    """Runs of at most ``most`` texts that are together no larger than ``most_size``, or of one."""
+    first = end = total = 0
+    for size in sizes:
+        if end > first and (end - first == most or total + size > most_size):
+            yield range(first, end)
+            first, total = end, 0
+        total += size
+        end += 1
+    if end > first:
+        yield range(first, end)
+
+
+def usable_processors() -> int:
+    """Processors that this process may run on, which can be fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def refuse_broken(texts: Sequence[str]) -> None:
+    """Refuse what is not text: tokenizers and hosts take UTF-8 alone.
+
+    Raises:
+        InputError: A text has half of a surrogate pair.
+    """
+    for i, text in enumerate(texts):
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise InputError(
+                f"Text {i + 1} of {len(texts)} cannot be embedded: character {error.start} "
+                f"is half of a surrogate pair (U+{ord(text[error.start]):04X}).",
+                "Read its file as UTF-8 or remove the character.",
+            ) from error

@@ -7,8 +7,11 @@ connection that failed (everything else).
 
 import email.utils
 import math
+import random
 import time
-from typing import Any
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from lexloop.core.errors import (
     ModelAuthError,
@@ -19,10 +22,15 @@ from lexloop.core.errors import (
 )
 from lexloop.models.provider import Client, redacted, showable
 
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
+
 _UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError)
 _PASSING = frozenset({408, 409, 425, 429})
+_FIRST_WAIT_S, _WAIT_GROWTH, _LONGEST_WAIT_S = 0.25, 4.0, 16.0
 
 
+@dataclass(eq=False)
 class FailedAttempt(Exception):
     """An attempt that gave no usable reply.
 
@@ -33,19 +41,54 @@ class FailedAttempt(Exception):
         cause: The third-party exception, unless it shows a secret.
     """
 
-    def __init__(
-        self,
-        error: ModelError,
-        *,
-        retry: bool = False,
-        wait_s: float | None = None,
-        cause: Exception | None = None,
-    ) -> None:
-        super().__init__(str(error))
-        self.error = error
-        self.retry = retry
-        self.wait_s = wait_s
-        self.cause = cause
+    error: ModelError
+    _: KW_ONLY
+    retry: bool = False
+    wait_s: float | None = None
+    cause: Exception | None = None
+
+
+def retries(
+    limit: int, deadline: float, give_up: Callable[[FailedAttempt, float], NoReturn]
+) -> dict[str, Any]:
+    """What tenacity needs to try what raises ``FailedAttempt`` again, while that can help.
+
+    Args:
+        limit: The most attempts, the first included.
+        deadline: When a further attempt would be too late, on ``time.monotonic``.
+        give_up: Raises what the last failure comes to; called with the seconds after which another
+            attempt would be too late, or with 0.
+    """
+    from tenacity import retry_if_exception_type, wait_exponential
+
+    growing = wait_exponential(_FIRST_WAIT_S, _LONGEST_WAIT_S, _WAIT_GROWTH)
+
+    def wait_s(state: "RetryCallState") -> float:
+        asked = _failure(state).wait_s
+        jitter = random.uniform(0.5, 1.0)  # noqa: S311 - it needs no secrecy
+        return growing(state) * jitter if asked is None else asked
+
+    def hopeless(state: "RetryCallState") -> bool:
+        return not _failure(state).retry or state.attempt_number >= limit
+
+    def stop(state: "RetryCallState") -> bool:
+        return hopeless(state) or time.monotonic() + state.upcoming_sleep >= deadline
+
+    def end(state: "RetryCallState") -> NoReturn:
+        give_up(_failure(state), 0.0 if hopeless(state) else state.upcoming_sleep)
+
+    return {
+        "retry": retry_if_exception_type(FailedAttempt),
+        "wait": wait_s,
+        "stop": stop,
+        "retry_error_callback": end,
+    }
+
+
+def _failure(state: "RetryCallState") -> FailedAttempt:
+    failure = state.outcome.exception() if state.outcome is not None else None
+    assert isinstance(failure, FailedAttempt)  # nothing else is tried again
+    return failure
 
 
 def failed_call(error: Exception, client: Client) -> FailedAttempt:
@@ -54,39 +97,37 @@ def failed_call(error: Exception, client: Client) -> FailedAttempt:
     status = status_of(error)
     said = redacted(message_of(error), client.secrets)
     where = f"{client.name} at {client.host}"
+    failed: ModelError
     if status in (401, 403):
-        return FailedAttempt(
-            ModelAuthError(
-                f"{client.host} refused the key for {client.name} ({status}: {said}).",
-                f"Check {client.key_variable}.",
-            ),
-            cause=cause,
+        what = f"{client.host} refused the key for {client.name} ({status}: {said})."
+        failed = ModelAuthError(what, f"Check {client.key_variable}.")
+    elif status == 404:
+        failed = ModelUnknown(
+            f"{client.host} knows no model or address for {client.name} (404: {said}).",
+            "Check the model's name and LEXLOOP_BASE_URL, which usually ends in /v1.",
         )
-    if status == 404:
-        return FailedAttempt(
-            ModelUnknown(
-                f"{client.host} knows no model or address for {client.name} (404: {said}).",
-                "Check the model's name and LEXLOOP_BASE_URL, which usually ends in /v1.",
-            ),
-            cause=cause,
-        )
-    if status is None and isinstance(error, _UNREADABLE):
+    elif status is None and isinstance(error, _UNREADABLE):
         return failed_reply(f"The reply of {where} could not be read: {said}.", cause=cause)
-    if status is None or status in _PASSING or status >= 500:
+    elif _is_passing(status):
         what = f"{where} is unavailable ({status or type(error).__name__}: {said})."
-        return FailedAttempt(
-            ModelUnavailable(what, "Check that the host is reachable, or try again later."),
-            retry="insufficient_quota" not in f"{getattr(error, 'code', '')}",
-            wait_s=retry_after_s(error),
-            cause=cause,
-        )
-    return FailedAttempt(
-        ModelError(
+        hint = "Check that the host is reachable, or try again later."
+        failed = ModelUnavailable(what, hint)
+    else:
+        failed = ModelError(
             f"{where} refused the request ({status}: {said}).",
             "Check the model's name and settings, and that the passages fit its context.",
-        ),
-        cause=cause,
-    )
+        )
+    return FailedAttempt(failed, retry=can_pass(error), wait_s=retry_after_s(error), cause=cause)
+
+
+def can_pass(error: Exception) -> bool:
+    """Whether the next attempt may reach a working host: no quota of the user's is used up."""
+    used_up = "insufficient_quota" in f"{getattr(error, 'code', '')}"
+    return _is_passing(status_of(error)) and not used_up
+
+
+def _is_passing(status: int | None) -> bool:
+    return status is None or status in _PASSING or status >= 500
 
 
 def failed_reply(

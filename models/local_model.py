@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lexloop.core.checksums import SUMS, check_sums
+from lexloop.core.checksums import CARD, SUMS, check_sums
 from lexloop.core.errors import DataError
-from lexloop.models.bars import without_bars
+from lexloop.models.sentence_embedder import without_bars
 
-CARD = "card.json"
-"""What a trained part's folder was made of."""
 _PICKLES = frozenset({".bin", ".pt", ".pth", ".pkl", ".pickle", ".ckpt"})
 
 Turn = dict[str, str]
@@ -31,11 +29,9 @@ _UNBOUNDED = 10**9  # tokenizers that know no limit name an absurd one
 
 @dataclass(frozen=True)
 class LocalModel:
-    """A model and its tokenizer.
+    """A causal language model of transformers, in evaluation mode, and its tokenizer.
 
-    Args:
-        model: A causal language model of transformers, in evaluation mode.
-        tokenizer: Its tokenizer, with a chat template, an end and a padding token.
+    The tokenizer has a chat template, an end and a padding token.
     """
 
     model: Any
@@ -179,7 +175,7 @@ def load_local(name: str, *, four_bit: bool = False, on_cpu: bool = False) -> Lo
 
 
 def _shower(tokenizer: Any, show: Callable[[str], None]) -> Any:
-    """What transformers tells of each token, and what tells of whole words."""
+    """What transformers tells of each token, and what tells ``show`` of whole words."""
     from transformers import TextStreamer
 
     streamer: Any = TextStreamer(tokenizer, skip_prompt=True, skip_special_tokens=True)

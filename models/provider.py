@@ -2,6 +2,8 @@
 
 import os
 import traceback
+from collections.abc import AsyncIterator
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -10,7 +12,6 @@ from pydantic import SecretStr
 
 from lexloop.core.errors import ModelAuthError, SettingsError
 from lexloop.core.settings import Connection, Settings
-from lexloop.models.bounded import bounded_client
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -24,18 +25,21 @@ _MARKING = ("anthropic", "ollama", LOCAL)
 _SECRET_NAMES = ("_API_KEY", "_ACCESS_KEY", "_SECRET_KEY", "_TOKEN")
 _SHORTEST_SECRET = 8
 _SHOWN_CHARS = 300
+MOST_CHARS = 1_000_000
+"""Of the text of a chat model's reply, whichever provider sends it."""
+_WHOLE_BYTES = 1_000_000
+_STREAM_BYTES = 2_000_000
+"""A stream wraps every word into an envelope of some 200 bytes."""
+most_bytes: ContextVar[int | None] = ContextVar("most_bytes", default=None)
+"""The bound of the replies that this task asks for; None for that of a chat model's."""
 
 
 @dataclass(frozen=True)
 class Client:
-    """A LangChain chat model and what must be known about it.
+    """A LangChain chat model, without retries or parameters of its own, and what is known of it.
 
-    Args:
-        model: The model, its own retries switched off and no parameter set.
-        provider: The part of the model string before the colon.
-        name: The whole model string.
-        host: Where text goes, for display.
-        secrets: Strings that must never be shown.
+    ``name`` is the whole model string, of which ``provider`` is the part before the colon; ``host``
+    is where text goes, for display; ``secrets`` must never be shown.
     """
 
     model: "BaseChatModel" = field(repr=False)
@@ -80,10 +84,7 @@ def client(settings: Settings, connection: Connection) -> Client:
     """
     provider, name = _model_parts(settings.model.name)
     secrets = secrets_of(connection)
-    options: dict[str, Any] = {
-        "max_retries": 0,
-        "timeout": settings.deadline_s,
-    }
+    options: dict[str, Any] = {"max_retries": 0, "timeout": settings.deadline_s}
     if provider == "openai":
         options |= _openai_options(connection)
     elif connection.base_url:
@@ -98,6 +99,17 @@ def client(settings: Settings, connection: Connection) -> Client:
     if stamp := getattr(model, "stamp", ""):  # of a local model's weights
         name = f"{name}@{stamp}"
     return Client(model, provider, f"{provider}:{name}", _host(provider, model), secrets)
+
+
+def api_key(connection: Connection) -> SecretStr | None:
+    """The key for an OpenAI-compatible host; None where there is none."""
+    if connection.api_key is not None:
+        return connection.api_key
+    if connection.base_url:
+        # Servers on one's own machine ask for no key, and OPENAI_API_KEY belongs to OpenAI.
+        return SecretStr("none")
+    own = os.environ.get("OPENAI_API_KEY")
+    return SecretStr(own) if own else None
 
 
 def redacted(text: str, secrets: tuple[str, ...]) -> str:
@@ -123,12 +135,7 @@ def _model_parts(model: str | None) -> tuple[str, str]:
 
 
 def _openai_options(connection: Connection) -> dict[str, Any]:
-    key = connection.api_key
-    if key is None and connection.base_url:
-        # Servers on one's own machine ask for no key, and OPENAI_API_KEY belongs to OpenAI.
-        key = SecretStr("none")
-    if key is None and (own := os.environ.get("OPENAI_API_KEY")):
-        key = SecretStr(own)
+    key = api_key(connection)
     if key is None:
         raise ModelAuthError(
             "There is no key for the OpenAI model: LEXLOOP_API_KEY and OPENAI_API_KEY are unset.",
@@ -194,3 +201,51 @@ def secrets_of(connection: Connection) -> tuple[str, ...]:
     if connection.api_key is not None:
         named.append(connection.api_key.get_secret_value())
     return tuple(value for value in named if len(value) >= _SHORTEST_SECRET)
+
+
+class Oversized(Exception):
+    """A reply went on beyond its bound."""
+
+    def __init__(self, most: int, unit: str = "bytes") -> None:
+        super().__init__(f"it is longer than {most:,} {unit}")
+
+
+def bounded_client() -> Any:
+    """An HTTP client for the background loop, which reads no reply beyond a bound.
+
+    What a client library makes of a reply takes a hundred times the reply's room and a second for
+    every few thousand pieces, so the bytes are counted before it sees them. It follows no redirect:
+    that must not carry text to a host that nobody configured.
+    """
+    import openai
+
+    return openai.DefaultAsyncHttpxClient(
+        follow_redirects=False, event_hooks={"response": [_bound]}
+    )
+
+
+def oversized(error: BaseException) -> Oversized | None:
+    """The reason of a client's exception, where it is that a reply was too long."""
+    found: BaseException | None = error
+    while found is not None and not isinstance(found, Oversized):
+        found = found.__cause__ or found.__context__
+    return found
+
+
+async def _bound(response: Any) -> None:
+    """Count what is read of a response, decompressed, and stop where it is too much."""
+    streamed = "text/event-stream" in response.headers.get("content-type", "")
+    most = most_bytes.get() or (_STREAM_BYTES if streamed else _WHOLE_BYTES)
+    parts = response.aiter_bytes
+
+    async def counted(chunk_size: int | None = None) -> AsyncIterator[bytes]:
+        read = 0
+        async for part in parts(chunk_size):
+            read += len(part)
+            if read > most:
+                raise Oversized(most)
+            yield part
+
+    # every way to read a response goes through this method; a transport of our own in its place
+    # would switch the environment's proxies off
+    response.aiter_bytes = counted

@@ -1,11 +1,17 @@
-"""What a chat model is asked, what it says, and whoever asks it."""
+"""What a chat model is asked, what it says, and the object that is read out of its text."""
 
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 T = TypeVar("T")
+Schema = TypeVar("Schema", bound=BaseModel)
+
+# A reply of nothing but openings must not keep the event loop busy.
+_MOST_FALSE_STARTS = 100
 
 
 @dataclass(frozen=True)
@@ -17,7 +23,7 @@ class ChatRequest:
         system: The instructions.
         user: The data, delimited as such.
         schema: What the reply must parse into; None for free text.
-        stream: Whether the reply's tokens are shown as they come.
+        stream: Whether the reply is shown as it comes.
     """
 
     purpose: str
@@ -29,13 +35,7 @@ class ChatRequest:
 
 @dataclass(frozen=True)
 class ChatReply:
-    """What the model said.
-
-    Args:
-        text: The reply.
-        parsed: An instance of the request's schema, where it had one.
-        reasoning: What the model thought before; none of it is in ``text``.
-    """
+    """What the model said, parsed where the request had a schema, and what it thought before."""
 
     text: str
     parsed: BaseModel | None = None
@@ -60,3 +60,46 @@ def parsed(reply: ChatReply, schema: type[T]) -> T:
     if not isinstance(reply.parsed, schema):
         raise TypeError(f"expected {schema.__name__}, got {type(reply.parsed).__name__}")
     return reply.parsed
+
+
+class Unreadable(ValueError):
+    """A text holds no object of the schema; the message says why, fit to show the model."""
+
+
+def read_json(text: str, schema: type[Schema]) -> Schema:
+    """The first JSON object in ``text`` that ``schema`` accepts.
+
+    Models fence their JSON, talk around it, or answer a request for JSON with a function call.
+
+    Raises:
+        Unreadable: No JSON object was found, or none that was found fits the schema.
+    """
+    problem = "it contains no complete JSON object"
+    for found in _objects(text):
+        try:
+            return schema.model_validate(found)
+        except ValidationError as error:
+            problem = _described(error)
+    raise Unreadable(problem)
+
+
+def _described(error: ValidationError) -> str:
+    """The problems of a validation, one phrase each, without pydantic's links."""
+    return "; ".join(
+        f"{'.'.join(map(str, item['loc'])) or 'the object'}: {item['msg']}"
+        for item in error.errors(include_url=False, include_input=False)
+    )
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    """The JSON objects of ``text`` that stand in no other, in order."""
+    decoder = json.JSONDecoder()
+    position, false_starts = text.find("{"), 0
+    while position >= 0 and false_starts < _MOST_FALSE_STARTS:
+        try:
+            found, end = decoder.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            end, false_starts = position + 1, false_starts + 1
+        else:
+            yield found
+        position = text.find("{", end)

@@ -1,22 +1,35 @@
-"""An embedding model of sentence-transformers, from a folder or a hub id."""
+"""Embedding models of sentence-transformers, and bulk encoding through torch.
+
+Bulk encoding is in bfloat16 where the processor multiplies it itself.
+"""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from lexloop.core.checksums import sha256_of
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.errors import DataError
-from lexloop.models.bars import without_bars
-from lexloop.models.bfloat16 import encode_with_torch
-from lexloop.models.bulk import refuse_broken
-from lexloop.models.embedding import Halves, Progress, Vectors
+from lexloop.models.embedding import (
+    Codes,
+    Halves,
+    Progress,
+    Vectors,
+    coded,
+    projection,
+    refuse_broken,
+)
 
 _IDENTIFYING = frozenset({".json", ".safetensors", ".txt"})
 _ID_LENGTH = 12
-_AT_ONCE = 16
+_AT_ONCE, _BULK_AT_ONCE = 16, 256
+_CPU_INFO = Path("/proc/cpuinfo")
+_FLAGS = frozenset({"avx512_bf16", "amx_bf16"})
 
 
 class SentenceTransformerEmbedder:
@@ -56,27 +69,18 @@ class SentenceTransformerEmbedder:
         self.window = int(self._model.max_seq_length or 512)
 
     def embed(self, texts: list[str]) -> Vectors:
-        """Unit vectors of shape (len(texts), dimension).
-
-        Raises:
-            InputError: A text is not valid Unicode.
-            DeadlineExceeded: The question that is being answered has run out of time.
-        """
+        """See ``Embedder.embed``."""
         refuse_broken(texts)
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), _AT_ONCE):
             heed_deadline("while texts were embedded")
-            vectors[start : start + _AT_ONCE] = self._model.encode(
-                texts[start : start + _AT_ONCE],
-                normalize_embeddings=True,
-                convert_to_numpy=True,
-                show_progress_bar=False,
-            )
+            part = slice(start, start + _AT_ONCE)
+            vectors[part] = _encoded(self._model, texts[part], convert_to_numpy=True)
         return vectors
 
     def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
-        """See ``Embedder.encode``; under bfloat16 where the processor has it."""
-        return encode_with_torch(self._model, texts, self.dimension, progress)
+        """See ``Embedder.encode``."""
+        return encode_with_torch(self._model, texts, self.dimension, progress)[0]
 
     def count_tokens(self, text: str) -> int:
         """Tokens as the model's tokenizer counts them."""
@@ -89,6 +93,89 @@ class SentenceTransformerEmbedder:
             return []
         encoded = self._model.tokenizer(list(texts), add_special_tokens=False, verbose=False)
         return [len(ids) for ids in encoded["input_ids"]]
+
+
+def encode_with_torch(
+    model: Any, texts: Sequence[str], dimension: int, progress: Progress, tokens: bool = False
+) -> tuple[Halves, list[Codes]]:
+    """The vectors of all texts by a sentence-transformers model.
+
+    Args:
+        model: The ``SentenceTransformer``; it batches, and sorts each part by length in tokens.
+        texts: In any order.
+        dimension: Of the vectors.
+        progress: See ``Embedder.encode``.
+        tokens: Whether the tokens' codes are made by the same pass; the model is a MiniLM then.
+
+    Returns:
+        Vectors of shape (len(texts), dimension), and the codes of each text's tokens, special ones
+        left out, or none.
+
+    Raises:
+        InputError: A text is not valid Unicode.
+    """
+    import torch
+
+    refuse_broken(texts)
+    vectors = np.zeros((len(texts), dimension), dtype=np.float16)
+    codes: list[Codes] = [np.zeros((0, 0), dtype=np.int8)] * (len(texts) if tokens else 0)
+    turned = torch.from_numpy(projection())
+    # the longest first: too little memory shows at once
+    order = np.argsort([-len(text) for text in texts], kind="stable")
+    bfloat16 = torch.autocast("cpu", dtype=torch.bfloat16)
+    precision: AbstractContextManager[Any] = bfloat16 if has_bfloat16() else nullcontext()
+    with precision:
+        for start in range(0, len(texts), _BULK_AT_ONCE):
+            part = order[start : start + _BULK_AT_ONCE]
+            held = [texts[i] for i in part]
+            if not tokens:
+                vectors[part] = _encoded(model, held, convert_to_numpy=True)
+            else:
+                for i, one in zip(part, _encoded(model, held, output_value=None), strict=True):
+                    vectors[i] = one["sentence_embedding"].float().numpy()
+                    length = int(one["attention_mask"].sum())
+                    states = one["token_embeddings"][1 : length - 1].float()
+                    codes[i] = coded((states @ turned).float().numpy())
+            progress(start + len(part), len(texts))
+    return vectors, codes
+
+
+def _encoded(model: Any, texts: Sequence[str], **options: Any) -> Any:
+    return model.encode(list(texts), normalize_embeddings=True, show_progress_bar=False, **options)
+
+
+@lru_cache(maxsize=1)
+def has_bfloat16() -> bool:
+    """Whether the processor multiplies bfloat16 itself; where it is emulated it is slower.
+
+    Torch knows too, but importing it takes seconds. Systems that list no flags count as without.
+    """
+    try:
+        lines = _CPU_INFO.read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return False
+    flags = next((line for line in lines if line.startswith("flags")), "")
+    return not _FLAGS.isdisjoint(flags.split())
+
+
+@contextmanager
+def without_bars() -> Iterator[None]:
+    """Switch off the progress bars of transformers and of the hub's downloads for a while.
+
+    They would stand among the answers; what they show is said by who waits for it. Whoever has
+    switched them off before finds them so.
+    """
+    from transformers.utils import logging
+
+    bars: Any = logging  # two of its functions have no types
+    if not bars.is_progress_bar_enabled():
+        yield
+        return
+    bars.disable_progress_bar()
+    try:
+        yield
+    finally:
+        bars.enable_progress_bar()
 
 
 def _identity(model: str, loaded: Any) -> str:
@@ -108,7 +195,6 @@ def _folder_hash(folder: Path) -> str:
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.suffix in _IDENTIFYING and path.is_file():
-            with path.open("rb") as file:
-                content = hashlib.file_digest(file, "sha256").hexdigest()
-            digest.update(f"{path.relative_to(folder).as_posix()}\n{content}\n".encode())
+            name = path.relative_to(folder).as_posix()
+            digest.update(f"{name}\n{sha256_of(path)}\n".encode())
     return digest.hexdigest()[:_ID_LENGTH]

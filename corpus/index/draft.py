@@ -30,8 +30,7 @@ from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.load.reading import Progress, silent
 from lexloop.corpus.structure.statements import Statement
-from lexloop.models.embedding import Embedder
-from lexloop.models.tokens import CODED, TokenEmbedder
+from lexloop.models.embedding import CODED, Embedder, TokenEmbedder
 
 Extractor = Callable[[Document, Sequence[Chunk]], list[Triplet]]
 """From a document and its chunks to the relations that it states."""

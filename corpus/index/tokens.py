@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.corpus.arrays import load_array, save_arrays
-from lexloop.models.embedding import Vectors
-from lexloop.models.tokens import CODED, Codes, lengths_of, unit_rows
+from lexloop.models.embedding import CODED, Codes, Vectors, lengths_of, unit_rows
 
 _CODES, _ENDS = "tokens.npy", "token_ends.npy"
 

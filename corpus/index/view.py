@@ -26,9 +26,8 @@ from lexloop.corpus.structure.tree import Tree, key_of, keys_of_term
 from lexloop.corpus.text.languages import languages_of, other_language
 from lexloop.corpus.text.slips import Slips, small_words
 from lexloop.corpus.text.tokens import tokenize
-from lexloop.models.embedding import Vectors
-from lexloop.models.tokens import TokenEmbedder
-from lexloop.models.trained import load_shipped
+from lexloop.models.embedders import load_shipped
+from lexloop.models.embedding import TokenEmbedder, Vectors
 
 if TYPE_CHECKING:
     from lexloop.corpus.index.collection import Collection

@@ -17,8 +17,7 @@ from lexloop.corpus.index.texts import MARK, Marks
 from lexloop.corpus.index.tokens import TokenIndex
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.text.sentences import sentence_spans
-from lexloop.models.embedding import Embedder
-from lexloop.models.tokens import CODED, Codes, TokenEmbedder
+from lexloop.models.embedding import CODED, Codes, Embedder, TokenEmbedder
 
 _SPECIAL_TOKENS = 2
 _SLAB = 50_000

@@ -13,8 +13,8 @@ from lexloop.evaluation.asking import Asker, asker_for
 from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.evaluation.run.embedding import Embed, OneByOne
 from lexloop.models.background import finished
+from lexloop.models.embedders import load_shipped
 from lexloop.models.embedding import Embedder
-from lexloop.models.trained import load_shipped
 from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.embedded import EmbeddedJudge
 from lexloop.nodes.evaluate.support import ClaimSupport

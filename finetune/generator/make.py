@@ -15,7 +15,7 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
-from lexloop.core.checksums import check_sums, sha256_of
+from lexloop.core.checksums import CARD, check_sums, sha256_of
 from lexloop.core.errors import DataError, InputError
 from lexloop.core.files import write_text
 from lexloop.finetune.checkpoints import Say
@@ -31,8 +31,8 @@ from lexloop.finetune.generator.adapter import (
 from lexloop.finetune.generator.rows import Split, Test, divide, read_examples, read_test
 from lexloop.finetune.generator.scoring import measure
 from lexloop.finetune.generator.workplace import made_before, workplace
-from lexloop.models.bars import without_bars
-from lexloop.models.local_model import CARD, LocalModel, load_local
+from lexloop.models.local_model import LocalModel, load_local
+from lexloop.models.sentence_embedder import without_bars
 
 KINDS = ("domain", "instructions")
 STAGES = ("before", *KINDS, "merged")

@@ -8,11 +8,10 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
-from lexloop.core.checksums import check_sums
+from lexloop.core.checksums import CARD, check_sums
 from lexloop.core.errors import InputError, LexloopError, TrainingError
 from lexloop.core.files import write_text
 from lexloop.finetune.checkpoints import alone
-from lexloop.models.local_model import CARD
 
 
 def made_before(out: Path, said: dict[str, Any]) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from lexloop.core.deadline import heed_deadline
 from lexloop.core.errors import DataError
 from lexloop.core.types import Candidate
 from lexloop.corpus.structure.statements import Statement
-from lexloop.models.bars import without_bars
 from lexloop.models.embedding import Vectors
+from lexloop.models.sentence_embedder import without_bars
 from lexloop.nodes.relevance import Sources, relevance, understand
 
 FUSED, GRAPH, TOKENS = 0.6, 0.05, 8.0

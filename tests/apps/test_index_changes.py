@@ -10,7 +10,7 @@ import pytest
 
 from lexloop.corpus.index.manifest import FORMAT
 from lexloop.corpus.text.tokens import stemmer_name
-from lexloop.models.trained import load_shipped
+from lexloop.models.embedders import load_shipped
 
 Run = Callable[..., Any]
 LEASH = "§ 3 Collar. Every dog must wear a collar with a tag.\n"

@@ -31,8 +31,8 @@ from lexloop.corpus.opening import (
     tools_for,
 )
 from lexloop.corpus.triplets.rules import extract_document
+from lexloop.models.embedders import load_shipped
 from lexloop.models.minilm import load_minilm
-from lexloop.models.trained import load_shipped
 
 
 @pytest.fixture

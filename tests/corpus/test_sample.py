@@ -15,7 +15,7 @@ from lexloop.corpus.index.verify import verify_index
 from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import open_corpus, sample_folder, shipped_indexes, tools_for
-from lexloop.models.trained import load_shipped
+from lexloop.models.embedders import load_shipped
 
 
 def test_the_shipped_index_is_that_of_todays_sample_and_code() -> None:

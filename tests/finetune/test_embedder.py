@@ -15,10 +15,9 @@ from lexloop.finetune.embedder import Origin, train_embedder
 from lexloop.finetune.export import export, in_bytes
 from lexloop.finetune.late import Recipe
 from lexloop.finetune.pairs import Pair
-from lexloop.models.embedders import load_embedder
+from lexloop.models.embedders import load_embedder, read_card
+from lexloop.models.embedding import TokenEmbedder, projection, unit_rows
 from lexloop.models.minilm import genuine_folder, load_minilm
-from lexloop.models.tokens import TokenEmbedder, projection, unit_rows
-from lexloop.models.trained import read_card
 
 PAIRS = [
     Pair(f"Who keeps the {thing}?", f"The {who} keeps the {thing}.", "Duties", f"act {number % 2}")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lexloop.finetune.projection import fit, word_texts
-from lexloop.models.tokens import CODED, projection
+from lexloop.models.embedding import CODED, projection
 
 
 def test_the_main_directions_come_first() -> None:

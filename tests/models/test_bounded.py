@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from fake_hosts import FakeHost, Told
 from fake_openai import FakeOpenAI, Reply
+from running import complete
 
 from lexloop.core.errors import ModelReplyError, ModelUnavailable
 from lexloop.core.settings import Connection, Settings
@@ -58,7 +59,7 @@ def test_a_reply_of_5_mb_is_an_error_and_asked_for_once(
     shown: list[Token] = []
     model = chat_model(**{"model.attempts": 3})
     with pytest.raises(ModelReplyError, match=says):
-        model.complete(request_, deadline=soon, meter=meter, on_token=shown.append)
+        complete(model, request_, deadline=soon, meter=meter, on_token=shown.append)
     assert len(server.requests) == 1
     assert sum(len(token.text) for token in shown) <= 1_000_000
 
@@ -81,7 +82,7 @@ def test_replies_of_other_providers_are_bounded(
     host.script(told)
     model = connect(settings, Connection())
     with pytest.raises(ModelReplyError, match="1,000,000 characters"):
-        model.complete(STREAMED, deadline=soon, meter=meter)
+        complete(model, STREAMED, deadline=soon, meter=meter)
     assert len(host.requests) == 1
 
 
@@ -91,7 +92,7 @@ def test_a_reply_within_the_bound_is_read_whole(
 ) -> None:
     text = "The fee. " * 100_000
     server.otherwise = Reply(text, pieces=200)
-    assert chat_model().complete(request_, deadline=soon, meter=meter).text == text.strip()
+    assert complete(chat_model(), request_, deadline=soon, meter=meter).text == text.strip()
 
 
 def test_vectors_that_are_longer_than_the_request_can_have(server: FakeOpenAI) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 from fake_openai import KEY, FakeOpenAI, Reply
 from pydantic import BaseModel
+from running import complete
 
 from lexloop.core.errors import (
     ModelReplyError,
@@ -30,7 +31,7 @@ STRUCTURED = ChatRequest("rewrite", "Reply in JSON.", "Which colour?", schema=Co
 def test_plain_reply(server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float) -> None:
     server.script(Reply("The employer."))
     model = chat_model()
-    assert model.complete(PLAIN, deadline=soon, meter=meter).text == "The employer."
+    assert complete(model, PLAIN, deadline=soon, meter=meter).text == "The employer."
     assert meter == {"model_calls": 1, "tokens_in": 11, "tokens_out": 7, "seconds": 0.0}
     [request] = server.requests
     assert request.body["temperature"] == 0.0
@@ -52,7 +53,7 @@ def test_stream_shows_each_piece_and_counts_tokens(
 ) -> None:
     server.script(Reply("The employer must publish.", pieces=4))
     shown: list[Token] = []
-    reply = chat_model().complete(STREAMED, deadline=soon, meter=meter, on_token=shown.append)
+    reply = complete(chat_model(), STREAMED, deadline=soon, meter=meter, on_token=shown.append)
     assert reply.text == "The employer must publish."
     assert len(shown) == 4
     assert "".join(token.text for token in shown) == reply.text
@@ -65,7 +66,7 @@ def test_unreported_tokens_count_as_none(
 ) -> None:
     server.script(Reply("Yes.", usage=False), Reply("Yes.", usage=False))
     for request in (PLAIN, STREAMED):
-        chat_model().complete(request, deadline=soon, meter=meter)
+        complete(chat_model(), request, deadline=soon, meter=meter)
     assert (meter["model_calls"], meter["tokens_in"], meter["tokens_out"]) == (2, 0, 0)
 
 
@@ -91,7 +92,7 @@ def test_structured_reply_in_whatever_wrapping(
 ) -> None:
     server.script(reply)
     request = ChatRequest("rewrite", "JSON.", "Which?", schema=Colour, stream=stream)
-    parsed = chat_model().complete(request, deadline=soon, meter=meter).parsed
+    parsed = complete(chat_model(), request, deadline=soon, meter=meter).parsed
     assert parsed == Colour(name="red", depth=3)
     assert meter["model_calls"] == 1
 
@@ -100,7 +101,7 @@ def test_malformed_reply_is_repaired_once(
     server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
 ) -> None:
     server.script(Reply('{"name": "red"}'), Reply('{"name": "red", "depth": 3}'))
-    reply = chat_model().complete(STRUCTURED, deadline=soon, meter=meter)
+    reply = complete(chat_model(), STRUCTURED, deadline=soon, meter=meter)
     assert reply.parsed == Colour(name="red", depth=3)
     assert meter["model_calls"] == 2
     _, repair = server.requests
@@ -119,7 +120,7 @@ def test_reply_malformed_after_its_repair(
 ) -> None:
     server.otherwise = Reply("I would rather not.")
     with pytest.raises(ModelReplyError, match="after one repair: it contains no complete JSON"):
-        chat_model().complete(STRUCTURED, deadline=soon, meter=meter)
+        complete(chat_model(), STRUCTURED, deadline=soon, meter=meter)
     assert len(server.requests) == 2
 
 
@@ -131,12 +132,12 @@ def test_what_the_listener_raises_reaches_the_caller(
 
     server.otherwise = Reply("Yes.", pieces=1)
     with pytest.raises(KeyError, match=r"Yes\."):
-        chat_model().complete(STREAMED, deadline=soon, meter=meter, on_token=listen)
+        complete(chat_model(), STREAMED, deadline=soon, meter=meter, on_token=listen)
     assert len(server.requests) == 1
 
 
 def test_configured_key_is_what_is_sent(
     server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
 ) -> None:
-    chat_model().complete(PLAIN, deadline=soon, meter=meter)
+    complete(chat_model(), PLAIN, deadline=soon, meter=meter)
     assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"

@@ -14,6 +14,7 @@ import pytest
 from fake_openai import FakeOpenAI, Reply, refusal
 from langchain_core.callbacks import BaseCallbackHandler
 from langgraph.graph import END, START, StateGraph
+from running import complete
 
 from lexloop.core.errors import DeadlineExceeded, ModelUnavailable
 from lexloop.core.types import Usage
@@ -53,7 +54,7 @@ def test_deadline_holds_and_closes_the_request(
         details = {"deadline": began + 0.4, "meter": meter}
         if asynchronous:
             return asyncio.run(model.acomplete(request_, **details))
-        return model.complete(request_, **details)
+        return complete(model, request_, **details)
 
     with pytest.raises(DeadlineExceeded, match=r"deadline of 0\.4 s .*deadline_s"):
         ask()
@@ -64,7 +65,7 @@ def test_deadline_holds_and_closes_the_request(
 
 def test_past_deadline_makes_no_call(server: FakeOpenAI, chat_model: Connect, meter: Usage) -> None:
     with pytest.raises(DeadlineExceeded):
-        chat_model().complete(PLAIN, deadline=time.monotonic() - 1, meter=meter)
+        complete(chat_model(), PLAIN, deadline=time.monotonic() - 1, meter=meter)
     assert server.requests == []
     assert meter["model_calls"] == 0
 
@@ -76,7 +77,7 @@ def test_retry_after_beyond_the_deadline_fails_at_once(
     model = chat_model(deadline_s=20)
     began = time.monotonic()
     with pytest.raises(ModelUnavailable, match=r"slow down.*wait 90\.0 s.*deadline_s"):
-        model.complete(PLAIN, deadline=began + 20, meter=meter)
+        complete(model, PLAIN, deadline=began + 20, meter=meter)
     assert time.monotonic() - began < PLENTY_S
     assert len(server.requests) == 1
 
@@ -84,7 +85,7 @@ def test_retry_after_beyond_the_deadline_fails_at_once(
 def test_retry_after_as_a_date(server: FakeOpenAI, chat_model: Connect, meter: Usage) -> None:
     server.otherwise = refusal(503, retry_after="Wed, 01 Jan 2098 00:00:00 GMT")
     with pytest.raises(ModelUnavailable, match="would have to wait"):
-        chat_model().complete(PLAIN, deadline=time.monotonic() + 20, meter=meter)
+        complete(chat_model(), PLAIN, deadline=time.monotonic() + 20, meter=meter)
 
 
 @pytest.mark.parametrize("days", [-1, 1])
@@ -95,12 +96,13 @@ def test_retry_after_as_a_date_is_told_by_the_clock_of_the_host(
     monkeypatch: pytest.MonkeyPatch,
     days: int,
 ) -> None:
-    ours = SimpleNamespace(time=lambda: time.time() + days * 86_400)
+    shifted = time.time() + days * 86_400
+    ours = SimpleNamespace(time=lambda: shifted, monotonic=time.monotonic)
     monkeypatch.setattr("lexloop.models.failure.time", ours)
     in_an_hour = email.utils.formatdate(time.time() + 3600, usegmt=True)
     server.otherwise = refusal(503, retry_after=in_an_hour)
     with pytest.raises(ModelUnavailable, match=r"would have to wait 3(600|59\d)\.0 s"):
-        chat_model().complete(PLAIN, deadline=time.monotonic() + 20, meter=meter)
+        complete(chat_model(), PLAIN, deadline=time.monotonic() + 20, meter=meter)
 
 
 def test_retry_after_that_fits_is_honoured(
@@ -108,7 +110,7 @@ def test_retry_after_that_fits_is_honoured(
 ) -> None:
     server.script(refusal(429, retry_after="0.3"), Reply("Yes."))
     began = time.monotonic()
-    assert chat_model().complete(PLAIN, deadline=soon, meter=meter).text == "Yes."
+    assert complete(chat_model(), PLAIN, deadline=soon, meter=meter).text == "Yes."
     assert time.monotonic() - began >= 0.3
 
 
@@ -144,7 +146,7 @@ def test_ctrl_c_interrupts_the_request(
     presser = threading.Thread(target=press)
     presser.start()
     with pytest.raises(KeyboardInterrupt):
-        chat_model().complete(STREAMED, deadline=soon, meter=meter)
+        complete(chat_model(), STREAMED, deadline=soon, meter=meter)
     signal.signal(signal.SIGINT, before)
     presser.join()
     assert server.requests[0].abandoned.wait(PLENTY_S)
@@ -172,7 +174,7 @@ def test_caller_inside_an_event_loop_may_use_the_blocking_call(
     server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
 ) -> None:
     async def ask() -> str:
-        return chat_model().complete(PLAIN, deadline=soon, meter=meter).text
+        return complete(chat_model(), PLAIN, deadline=soon, meter=meter).text
 
     assert asyncio.run(ask()) == "ok"
 
@@ -209,7 +211,7 @@ def test_context_variables_reach_the_listener(
         seen.append(_colour.get())
 
     _colour.set("red")
-    chat_model().complete(STREAMED, deadline=soon, meter=meter, on_token=listen)
+    complete(chat_model(), STREAMED, deadline=soon, meter=meter, on_token=listen)
     assert set(seen) == {"red"}
 
 
@@ -236,7 +238,7 @@ def test_a_callback_hears_of_the_call_in_its_node_and_a_message_stream_does_not(
     model = chat_model()
 
     def node(state: dict[str, str]) -> dict[str, str]:
-        return {"answer": model.complete(request_, deadline=soon, meter=meter).text}
+        return {"answer": complete(model, request_, deadline=soon, meter=meter).text}
 
     async def anode(state: dict[str, str]) -> dict[str, str]:
         return {"answer": (await model.acomplete(request_, deadline=soon, meter=meter)).text}

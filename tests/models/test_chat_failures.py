@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from fake_openai import FakeOpenAI, Reply, refusal
 from pydantic import BaseModel
+from running import complete
 
 from lexloop.core.errors import (
     ModelAuthError,
@@ -45,7 +46,7 @@ def test_refused_key_is_never_retried(
 ) -> None:
     server.otherwise = refusal(status, "no entry")
     with pytest.raises(ModelAuthError, match=f"{status}: no entry.*LEXLOOP_API_KEY") as caught:
-        chat_model().complete(request_, deadline=soon, meter=meter)
+        complete(chat_model(), request_, deadline=soon, meter=meter)
     assert len(server.requests) == 1
     assert caught.value.__cause__ is not None
 
@@ -61,7 +62,7 @@ def test_key_is_never_shown(
     connection = Connection(base_url=server.base_url, api_key=wrong)
     model = connect(Settings(model="openai:scripted"), connection)
     with pytest.raises(ModelAuthError) as caught:
-        model.complete(PLAIN, deadline=soon, meter=meter)
+        complete(model, PLAIN, deadline=soon, meter=meter)
     assert "Incorrect API key provided: [key]" in str(caught.value)
     shown = "".join(traceback.format_exception(caught.value))
     state = f"{model!r}{vars(model)}{model._client!r}{model._client.model!r}"
@@ -73,7 +74,7 @@ def test_key_is_never_shown(
 def test_unknown_model(server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float) -> None:
     server.script(refusal(404, "no such model"))
     with pytest.raises(ModelError, match=r"knows no model.*no such model.*LEXLOOP_BASE_URL"):
-        chat_model().complete(PLAIN, deadline=soon, meter=meter)
+        complete(chat_model(), PLAIN, deadline=soon, meter=meter)
     assert len(server.requests) == 1
 
 
@@ -82,7 +83,7 @@ def test_refused_request_is_not_retried(
 ) -> None:
     server.script(refusal(400, "context too long"))
     with pytest.raises(ModelError, match=r"refused the request \(400: context too long\)"):
-        chat_model().complete(PLAIN, deadline=soon, meter=meter)
+        complete(chat_model(), PLAIN, deadline=soon, meter=meter)
     assert len(server.requests) == 1
 
 
@@ -91,7 +92,7 @@ def test_passing_failure_is_retried(
     server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float, status: int
 ) -> None:
     server.script(refusal(status, retry_after="0"), Reply("Yes."))
-    assert chat_model().complete(PLAIN, deadline=soon, meter=meter).text == "Yes."
+    assert complete(chat_model(), PLAIN, deadline=soon, meter=meter).text == "Yes."
     assert meter["model_calls"] == 2
 
 
@@ -101,7 +102,7 @@ def test_spent_quota_is_not_retried(
     body = b'{"error": {"message": "no quota left", "code": "insufficient_quota"}}'
     server.otherwise = Reply(status=429, body=body)
     with pytest.raises(ModelUnavailable, match="no quota left"):
-        chat_model().complete(PLAIN, deadline=soon, meter=meter)
+        complete(chat_model(), PLAIN, deadline=soon, meter=meter)
     assert len(server.requests) == 1
 
 
@@ -110,7 +111,7 @@ def test_attempts_are_counted_here_alone(
 ) -> None:
     server.otherwise = refusal(500, "on fire", retry_after="0")
     with pytest.raises(ModelUnavailable, match="500: on fire"):
-        chat_model(**{"model.attempts": 4}).complete(PLAIN, deadline=soon, meter=meter)
+        complete(chat_model(**{"model.attempts": 4}), PLAIN, deadline=soon, meter=meter)
     assert len(server.requests) == meter["model_calls"] == 4
 
 
@@ -118,7 +119,7 @@ def test_backoff_without_a_retry_after(
     server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
 ) -> None:
     server.script(refusal(500), Reply("Yes."))
-    assert chat_model().complete(PLAIN, deadline=soon, meter=meter).text == "Yes."
+    assert complete(chat_model(), PLAIN, deadline=soon, meter=meter).text == "Yes."
 
 
 def test_unreachable_host(meter: Usage, soon: float, server: FakeOpenAI) -> None:
@@ -126,7 +127,7 @@ def test_unreachable_host(meter: Usage, soon: float, server: FakeOpenAI) -> None
         connection = gone.connection
     model = connect(Settings(model="openai:scripted", **{"model.attempts": 2}), connection)
     with pytest.raises(ModelUnavailable, match="is unavailable"):
-        model.complete(PLAIN, deadline=soon, meter=meter)
+        complete(model, PLAIN, deadline=soon, meter=meter)
     assert meter["model_calls"] == 2
 
 
@@ -136,7 +137,7 @@ def test_redirect_is_not_followed(
     with FakeOpenAI() as elsewhere:
         server.script(refusal(307, location=f"{elsewhere.base_url}/chat/completions"))
         with pytest.raises(ModelError, match="307"):
-            chat_model().complete(PLAIN, deadline=soon, meter=meter)
+            complete(chat_model(), PLAIN, deadline=soon, meter=meter)
         assert elsewhere.requests == []
 
 
@@ -157,7 +158,7 @@ def test_garbage_for_a_completion(
 ) -> None:
     server.otherwise = Reply(body=body)
     with pytest.raises(ModelError) as caught:
-        chat_model(**{"model.attempts": 2}).complete(PLAIN, deadline=soon, meter=meter)
+        complete(chat_model(**{"model.attempts": 2}), PLAIN, deadline=soon, meter=meter)
     assert type(caught.value) in (ModelReplyError, ModelUnavailable)
     assert len(server.requests) == 2
 
@@ -168,7 +169,7 @@ def test_garbage_for_a_stream(
 ) -> None:
     server.otherwise = Reply(body=body)
     with pytest.raises(ModelReplyError):
-        chat_model(**{"model.attempts": 1}).complete(STREAMED, deadline=soon, meter=meter)
+        complete(chat_model(**{"model.attempts": 1}), STREAMED, deadline=soon, meter=meter)
 
 
 @pytest.mark.parametrize("request_", [PLAIN, STREAMED, STRUCTURED])
@@ -177,7 +178,7 @@ def test_empty_reply_is_retried_then_refused(
 ) -> None:
     server.otherwise = Reply("  \n")
     with pytest.raises(ModelReplyError, match="is empty"):
-        chat_model(**{"model.attempts": 2}).complete(request_, deadline=soon, meter=meter)
+        complete(chat_model(**{"model.attempts": 2}), request_, deadline=soon, meter=meter)
     assert len(server.requests) == 2
 
 
@@ -198,7 +199,7 @@ def test_incomplete_reply_says_why(
 ) -> None:
     server.script(Reply("The emplo", finish=finish))
     with pytest.raises(ModelReplyError, match=message):
-        chat_model().complete(request_, deadline=soon, meter=meter)
+        complete(chat_model(), request_, deadline=soon, meter=meter)
     assert len(server.requests) == 1
     assert meter["tokens_out"] == 7
 
@@ -208,7 +209,7 @@ def test_stream_cut_off_starts_over_and_says_so(
 ) -> None:
     server.script(Reply("The emplo", pieces=2, cut=True), Reply("The employer.", pieces=2))
     shown: list[Token] = []
-    reply = chat_model().complete(STREAMED, deadline=soon, meter=meter, on_token=shown.append)
+    reply = complete(chat_model(), STREAMED, deadline=soon, meter=meter, on_token=shown.append)
     assert reply.text == "The employer."
     assert [token.restart for token in shown] == [False, False, True, False]
     assert "".join(token.text for token in shown[2:]) == "The employer."
@@ -220,7 +221,7 @@ def test_stream_that_is_always_cut_off(
 ) -> None:
     server.otherwise = Reply("The emplo", cut=True)
     with pytest.raises(ModelReplyError, match="cut off"):
-        chat_model(**{"model.attempts": 2}).complete(STREAMED, deadline=soon, meter=meter)
+        complete(chat_model(**{"model.attempts": 2}), STREAMED, deadline=soon, meter=meter)
     assert len(server.requests) == 2
 
 
@@ -229,4 +230,4 @@ def test_error_inside_a_stream_is_retried(
 ) -> None:
     broken = b'data: {"error": {"message": "upstream lost"}}\n\n'
     server.script(Reply(body=broken), Reply("Yes."))
-    assert chat_model().complete(STREAMED, deadline=soon, meter=meter).text == "Yes."
+    assert complete(chat_model(), STREAMED, deadline=soon, meter=meter).text == "Yes."

@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 from sentence_transformers import SentenceTransformer
 
 from lexloop.core.errors import InputError, LexloopError, ModelAuthError, ModelUnavailable
-from lexloop.models import bfloat16
-from lexloop.models.bfloat16 import encode_with_torch, has_bfloat16
-from lexloop.models.bulk import blocks, even_batches
-from lexloop.models.embedding import Embedder, Halves
-from lexloop.models.minilm import load_minilm
+from lexloop.models import sentence_embedder as sentence_embedder_module
+from lexloop.models.embedding import Embedder, Halves, blocks
+from lexloop.models.minilm import even_batches, load_minilm
 from lexloop.models.openai_embedder import OpenAIEmbedder
-from lexloop.models.sentence_embedder import SentenceTransformerEmbedder
+from lexloop.models.sentence_embedder import (
+    SentenceTransformerEmbedder,
+    encode_with_torch,
+    has_bfloat16,
+)
 
 MODEL = Path(wheel).parent / "model"
 TEXTS = ["The owner pays the fee.", "", "法律 😀", "fee " * 3000, "§ 20-871(b)(1)", "a", "b c d"]
@@ -74,9 +76,11 @@ def test_workers_keep_order_and_give_the_same_vectors_each_time() -> None:
 
 
 def test_bfloat16_stays_close_to_the_float32_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bfloat16, "has_bfloat16", lambda: True)  # emulated where it is missing
+    monkeypatch.setattr(
+        sentence_embedder_module, "has_bfloat16", lambda: True
+    )  # emulated where it is missing
     model = SentenceTransformer(str(MODEL), device="cpu")
-    vectors = encode_with_torch(model, TEXTS, 384, Steps())
+    vectors, _ = encode_with_torch(model, TEXTS, 384, Steps())
     cosines = (vectors.astype(np.float32) * load_minilm().embed(TEXTS)).sum(axis=1)
     assert cosines.min() > 0.999
 
@@ -97,7 +101,7 @@ def test_the_processor_is_asked_for_bfloat16(
     path = tmp_path / "cpuinfo"
     if flags is not None:
         path.write_text(flags)
-    monkeypatch.setattr(bfloat16, "_CPU_INFO", path)
+    monkeypatch.setattr(sentence_embedder_module, "_CPU_INFO", path)
     has_bfloat16.cache_clear()
     assert has_bfloat16() is expected
     has_bfloat16.cache_clear()
@@ -149,11 +153,11 @@ def test_batches_hold_every_text_once_within_the_budget(lengths: list[int], budg
         assert width <= 1.25 * min(lengths[i] for i in batch) + 2
 
 
-def test_blocks_are_bounded_in_texts_and_characters() -> None:
-    assert list(blocks([])) == []
-    assert list(blocks([""] * 16_385)) == [range(16_384), range(16_384, 16_385)]
-    giant = "x" * 9_000_000
-    assert list(blocks(["a", giant, "b"])) == [range(1), range(1, 2), range(2, 3)]
+def test_blocks_are_bounded_in_texts_and_in_size() -> None:
+    assert list(blocks([], 16_384, 10)) == []
+    assert list(blocks([0] * 16_385, 16_384, 10)) == [range(16_384), range(16_384, 16_385)]
+    assert list(blocks([1, 11, 1], 16_384, 10)) == [range(1), range(1, 2), range(2, 3)]
+    assert list(blocks([5, 5, 5], 16_384, 10)) == [range(2), range(2, 3)]
 
 
 def test_a_host_is_asked_in_batches(server: FakeOpenAI) -> None:

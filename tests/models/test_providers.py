@@ -6,6 +6,7 @@ import pytest
 from fake_hosts import FakeHost, Told
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
+from running import complete
 
 from lexloop.core.errors import ModelReplyError
 from lexloop.core.settings import Connection, Settings
@@ -48,7 +49,7 @@ def test_a_whole_reply(
 ) -> None:
     host.script(Told("The employer must publish."))
     shown: list[Token] = []
-    reply = model(name).complete(request_, deadline=soon, meter=meter, on_token=shown.append)
+    reply = complete(model(name), request_, deadline=soon, meter=meter, on_token=shown.append)
     assert reply.text == "The employer must publish."
     assert len(shown) == (2 if request_.stream else 0)
     assert meter == {"model_calls": 1, "tokens_in": 11, "tokens_out": 7, "seconds": 0.0}
@@ -60,7 +61,7 @@ def test_a_stream_that_is_cut_off_starts_over_and_says_so(
 ) -> None:
     host.script(Told("The emplo", cut=True), Told("The employer."))
     shown: list[Token] = []
-    reply = model(name).complete(STREAMED, deadline=soon, meter=meter, on_token=shown.append)
+    reply = complete(model(name), STREAMED, deadline=soon, meter=meter, on_token=shown.append)
     assert reply.text == "The employer."
     assert [token.restart for token in shown] == [False, False, True, False]
     assert meter["model_calls"] == 2
@@ -72,7 +73,7 @@ def test_a_stream_that_is_always_cut_off_is_refused(
 ) -> None:
     host.script(Told("The employer must publish. ", cut=True))
     with pytest.raises(ModelReplyError, match=f"reply of {name} was cut off"):
-        model(name, **{"model.attempts": 2}).complete(STREAMED, deadline=soon, meter=meter)
+        complete(model(name, **{"model.attempts": 2}), STREAMED, deadline=soon, meter=meter)
     assert len(host.requests) == 2
 
 
@@ -81,14 +82,14 @@ def test_ollama_streams_what_is_asked_for_in_one_piece(
 ) -> None:
     host.script(Told("The emplo", cut=True))
     with pytest.raises(ModelReplyError, match="cut off"):
-        model(OLLAMA, **{"model.attempts": 1}).complete(PLAIN, deadline=soon, meter=meter)
+        complete(model(OLLAMA, **{"model.attempts": 1}), PLAIN, deadline=soon, meter=meter)
 
 
 def test_an_old_ollama_ends_without_a_reason(
     host: FakeHost, model: Connect, meter: Usage, soon: float
 ) -> None:
     host.script(Told("The employer.", reason=None))
-    assert model(OLLAMA).complete(STREAMED, deadline=soon, meter=meter).text == "The employer."
+    assert complete(model(OLLAMA), STREAMED, deadline=soon, meter=meter).text == "The employer."
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,7 @@ def test_a_reply_at_its_limit_of_tokens(
 ) -> None:
     host.script(Told("The emplo", reason=reason))
     with pytest.raises(ModelReplyError, match=r"limit of reply tokens.*Raise max_tokens"):
-        model(name).complete(STREAMED, deadline=soon, meter=meter)
+        complete(model(name), STREAMED, deadline=soon, meter=meter)
 
 
 def test_a_provider_whose_end_mark_is_unknown_is_asked_for_its_reply_in_one_piece(
@@ -109,7 +110,7 @@ def test_a_provider_whose_end_mark_is_unknown_is_asked_for_its_reply_in_one_piec
     streaming = GenericFakeChatModel(messages=iter([AIMessage("The employer must publish.")]))
     client = Client(streaming, "other", "other:model", "the other service", ())
     shown: list[Token] = []
-    reply = ChatModel(client, Settings()).complete(
-        STREAMED, deadline=soon, meter=meter, on_token=shown.append
+    reply = complete(
+        ChatModel(client, Settings()), STREAMED, deadline=soon, meter=meter, on_token=shown.append
     )
     assert [token.text for token in shown] == [reply.text] == ["The employer must publish."]

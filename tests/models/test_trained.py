@@ -8,13 +8,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lexloop.core.checksums import sha256_of
+from lexloop.core.checksums import CARD, sha256_of
 from lexloop.core.errors import DataError
 from lexloop.core.settings import Connection
-from lexloop.models.embedders import UNTRAINED, load_embedder, setting_for
+from lexloop.models.embedders import (
+    MODEL,
+    TOKENIZER,
+    UNTRAINED,
+    load_embedder,
+    load_shipped,
+    load_trained,
+    read_card,
+    setting_for,
+)
+from lexloop.models.embedding import CODED
 from lexloop.models.minilm import genuine_folder, load_minilm
-from lexloop.models.tokens import CODED
-from lexloop.models.trained import CARD, MODEL, TOKENIZER, load_shipped, load_trained, read_card
 
 SHIPPED = Path(__file__).parents[2] / "data" / "embedder"
 TEXTS = ["Who must report a leak?", "The operator reports every leak within two days.", "", "§ 5"]

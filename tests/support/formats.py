@@ -33,7 +33,7 @@ from lexloop.corpus.index.manifest import MANIFEST, Source
 from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.opening import index_key, sample_folder, shipped_indexes, tools_for
 from lexloop.corpus.text import tokens
-from lexloop.models.trained import load_shipped
+from lexloop.models.embedders import load_shipped
 
 FOLDER = Path(__file__).parents[1] / "corpus" / "index" / "formats"
 SOURCE, GOLDEN = FOLDER / "source", FOLDER / "golden.json"

@@ -1,11 +1,13 @@
-"""Runs a node by itself, as LangGraph would."""
+"""Runs a node by itself, as LangGraph would; a chat model's call, for who waits."""
 
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 from langgraph.runtime import Runtime
 
 from lexloop.core.settings import Settings
+from lexloop.models.background import run
+from lexloop.models.chat import ChatModel
 from lexloop.models.request import ChatReply, ChatRequest
 from lexloop.nodes.context import Context
 
@@ -21,3 +23,8 @@ class Nobody:
     async def ask(self, request: ChatRequest) -> ChatReply:
         """Fail."""
         raise AssertionError(f"{request.purpose} asked a model")
+
+
+def complete(model: ChatModel, request: ChatRequest, **details: Any) -> ChatReply:
+    """What a model replies, waited for."""
+    return run(model.acomplete(request, **details))

@@ -153,7 +153,7 @@ def _run(wanted: "Wanted", workers: int | None) -> "Outcome":
     from lexloop.apps.cli.session import say_where_text_goes, text_hosts
     from lexloop.evaluation.run.prepare import prepare
     from lexloop.evaluation.run.runner import run
-    from lexloop.models.bulk import usable_processors
+    from lexloop.models.embedding import usable_processors
 
     connection = options.chosen_connection(wanted.base_url)
     hosts = text_hosts(wanted.base, connection)

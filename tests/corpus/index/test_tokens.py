@@ -13,8 +13,7 @@ from lexloop.corpus.index.manifest import Manifest
 from lexloop.corpus.index.reader import open_everything, open_index
 from lexloop.corpus.index.tokens import TokenIndex
 from lexloop.corpus.index.writer import write_index
-from lexloop.models.embedding import Halves, Progress
-from lexloop.models.tokens import CODED, Codes, coded
+from lexloop.models.embedding import CODED, Codes, Halves, Progress, coded
 
 LAW = "The owner must pay a fee. The master may waive the fee."
 

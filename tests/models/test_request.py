@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from lexloop.models.structured import Unreadable, read, repair_turn
+from lexloop.models.request import Unreadable, read_json
 
 
 class Pair(BaseModel):
@@ -29,11 +29,11 @@ class Pair(BaseModel):
     ],
 )
 def test_object_is_found(text: str) -> None:
-    assert read(text, Pair) == Pair(left="a", right=0.5)
+    assert read_json(text, Pair) == Pair(left="a", right=0.5)
 
 
 def test_braces_inside_strings_do_not_count() -> None:
-    assert read('{"left": "}{", "right": 0}', Pair).left == "}{"
+    assert read_json('{"left": "}{", "right": 0}', Pair).left == "}{"
 
 
 @pytest.mark.parametrize(
@@ -51,21 +51,17 @@ def test_braces_inside_strings_do_not_count() -> None:
 )
 def test_what_cannot_be_read_is_described(text: str, problem: str) -> None:
     with pytest.raises(Unreadable, match=problem):
-        read(text, Pair)
-
-
-def test_repair_says_what_is_wrong() -> None:
-    assert "right: too {big}" in repair_turn(Unreadable("right: too {big}"))
+        read_json(text, Pair)
 
 
 @given(left=st.text(), right=st.floats(0, 1), before=st.text(), after=st.text())
 def test_any_object_survives_any_wrapping(left: str, right: float, before: str, after: str) -> None:
     before = before.replace("{", "").replace("}", "")
     text = f"{before}\n```json\n{json.dumps({'left': left, 'right': right})}\n```\n{after}"
-    assert read(text, Pair) == Pair(left=left, right=right)
+    assert read_json(text, Pair) == Pair(left=left, right=right)
 
 
 @given(st.text(alphabet='{}[]":,ab01 \n\\'))
 def test_reading_raises_nothing_but_unreadable(text: str) -> None:
     with contextlib.suppress(Unreadable):
-        read(text, Pair)
+        read_json(text, Pair)

@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 from pydantic import BaseModel
+from running import complete
 
 from lexloop.core.errors import ModelReplyError
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Usage
 from lexloop.models.chat import ChatModel, Token, connect
-from lexloop.models.reasoning import Thinking
+from lexloop.models.reply import Thinking
 from lexloop.models.request import ChatRequest
 
 Connect = Callable[..., ChatModel]
@@ -110,7 +111,7 @@ def test_a_reply_without_its_reasoning(
 ) -> None:
     server.script(Reply("<think>\nIs it March? No.\n</think>\n\nIn May [1].", pieces=pieces))
     shown: list[Token] = []
-    reply = chat_model().complete(request_, deadline=soon, meter=meter, on_token=shown.append)
+    reply = complete(chat_model(), request_, deadline=soon, meter=meter, on_token=shown.append)
     assert (reply.text, reply.reasoning) == ("In May [1].", "Is it March? No.")
     assert "".join(token.text for token in shown) == ("In May [1]." if request_.stream else "")
     assert not any(token.restart for token in shown)
@@ -120,7 +121,7 @@ def test_a_draft_in_the_reasoning_is_not_the_structured_reply(
     server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
 ) -> None:
     server.script(Reply('<think>{"name": "red"}? No.</think>```json\n{"name": "blue"}\n```'))
-    reply = chat_model().complete(STRUCTURED, deadline=soon, meter=meter)
+    reply = complete(chat_model(), STRUCTURED, deadline=soon, meter=meter)
     assert reply.parsed == Colour(name="blue")
     assert reply.reasoning == '{"name": "red"}? No.'
 
@@ -129,7 +130,7 @@ def test_a_repair_is_asked_without_the_reasoning_and_keeps_both(
     server: FakeOpenAI, chat_model: Connect, meter: Usage, soon: float
 ) -> None:
     server.script(Reply("<think>Red.</think>Red"), Reply('<think>So.</think>{"name": "red"}'))
-    reply = chat_model().complete(STRUCTURED, deadline=soon, meter=meter)
+    reply = complete(chat_model(), STRUCTURED, deadline=soon, meter=meter)
     assert server.requests[1].messages[2]["content"] == "Red"
     assert reply.reasoning == "Red.\n\nSo."
 
@@ -140,7 +141,7 @@ def test_reasoning_alone_is_no_reply(
 ) -> None:
     server.otherwise = Reply(text)
     with pytest.raises(ModelReplyError, match="is its reasoning alone"):
-        chat_model(**{"model.attempts": 2}).complete(STREAMED, deadline=soon, meter=meter)
+        complete(chat_model(**{"model.attempts": 2}), STREAMED, deadline=soon, meter=meter)
     assert len(server.requests) == 2
 
 
@@ -151,7 +152,7 @@ def test_reasoning_that_the_template_opened(
     model = chat_model()
     shown: list[Token] = []
     for _ in range(2):
-        reply = model.complete(STREAMED, deadline=soon, meter=meter, on_token=shown.append)
+        reply = complete(model, STREAMED, deadline=soon, meter=meter, on_token=shown.append)
         assert (reply.text, reply.reasoning) == ("In May. [1]", "Is it March? No.")
     first = next(i for i, token in enumerate(shown) if token.restart)  # what came before is void
     assert "".join(token.text for token in shown[first:]) == "In May. [1]" * 2
@@ -163,10 +164,10 @@ def test_a_template_known_from_an_earlier_call_shows_no_reasoning_at_all(
 ) -> None:
     server.otherwise = Reply("Is it March? No.\n</think>\n\nIn May. [1]", pieces=40)
     model, shown = chat_model(), []
-    model.complete(PLAIN, deadline=soon, meter=meter)
-    model.complete(STREAMED, deadline=soon, meter=meter, on_token=shown.append)
+    complete(model, PLAIN, deadline=soon, meter=meter)
+    complete(model, STREAMED, deadline=soon, meter=meter, on_token=shown.append)
     server.otherwise = Reply("In May. [1]", pieces=4)
-    model.complete(STREAMED, deadline=soon, meter=meter, on_token=shown.append)
+    complete(model, STREAMED, deadline=soon, meter=meter, on_token=shown.append)
     assert "".join(token.text for token in shown) == "In May. [1]" * 2
 
 
@@ -178,7 +179,7 @@ def test_reasoning_that_anthropic_sends_apart(
     settings = Settings(model="anthropic:claude-opus-4-7", **{"model.reasoning_effort": "low"})
     shown: list[Token] = []
     model = connect(settings, Connection())
-    reply = model.complete(request_, deadline=soon, meter=meter, on_token=shown.append)
+    reply = complete(model, request_, deadline=soon, meter=meter, on_token=shown.append)
     assert (reply.text, reply.reasoning) == ("In May [1].", "Is it March? No.")
     assert "".join(token.text for token in shown) in ("", "In May [1].")
 
@@ -188,7 +189,7 @@ def test_reasoning_that_ollama_sends_apart(host: FakeHost, meter: Usage, soon: f
     settings = Settings(model="ollama:thinker", **{"model.reasoning_effort": "low"})
     shown: list[Token] = []
     model = connect(settings, Connection())
-    reply = model.complete(STREAMED, deadline=soon, meter=meter, on_token=shown.append)
+    reply = complete(model, STREAMED, deadline=soon, meter=meter, on_token=shown.append)
     assert (reply.text, reply.reasoning) == ("In May [1].", "Is it March? No.")
     assert "".join(token.text for token in shown) == "In May [1]."
 
