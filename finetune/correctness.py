@@ -2,7 +2,7 @@
 
     python -m lexloop.finetune.correctness --recorded FILE --gold FILE --out data/judges
 
-A fractional logistic regression over the signs of nodes/evaluate/agreement_signs.py (Papke and
+A fractional logistic regression over the signs of evaluation/agreement_signs.py (Papke and
 Wooldridge 1996): the logit of (score - 1) / 4, so that every value lies between 1 and 5. No sign
 may count against its direction. What contradicts a reference word by word, and what is said where
 nothing answers, is fitted after the rest and beside it: wrong near-copies, and refusals that are

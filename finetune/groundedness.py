@@ -2,7 +2,7 @@
 
     python -m lexloop.finetune.groundedness --wice FILE --out data/judges
 
-A logistic regression over the signs of nodes/evaluate/claim_signs.py: claims labelled supported
+A logistic regression over the signs of nodes/evaluate/support.py: claims labelled supported
 against the rest. Prints what it is worth, cross-validated by claim, and the pass mark of
 min_groundedness.
 """
