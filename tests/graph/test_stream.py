@@ -130,6 +130,32 @@ def test_a_recited_prompt_is_neither_shown_nor_answered(
     assert (result["answer"], result["abstained"]) == (ABSTENTION, True)
 
 
+def test_a_run_that_is_cancelled_ends_the_models_call_and_shows_no_more(
+    scripted: FakeOpenAI, modelled: Callable[..., Lexloop]
+) -> None:
+    """After its first sentence the model goes on without an end, until nobody listens."""
+    scripted.play("generate", Reply("The fee is due. ", pieces=1, drip=True))
+    graph = modelled()
+
+    async def leave_after_a_sentence() -> list[str]:
+        shown: list[str] = []
+        began = asyncio.Event()
+
+        async def read() -> None:
+            async for event in graph.astream({"question": QUESTION}, stream_mode="custom"):
+                shown.append(event["token"])
+                began.set()
+
+        reading = asyncio.create_task(read())
+        await asyncio.wait_for(began.wait(), 20)
+        reading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await reading
+        return shown
+
+    assert asyncio.run(leave_after_a_sentence()) == ["The fee is due."]
+
+
 GOOD = "It is due within 10 business days [1]. Pay it to the harbour master [1]."
 MODES: list[Any] = ["messages", "updates", "values", "custom", "debug", "tasks", "checkpoints"]
 
