@@ -127,7 +127,7 @@ def encode_with_torch(
     with precision:
         for start in range(0, len(texts), _BULK_AT_ONCE):
             part = order[start : start + _BULK_AT_ONCE]
-            held = [texts[i] for i in part]
+            held = [texts[int(i)] for i in part]
             if not tokens:
                 vectors[part] = _encoded(model, held, convert_to_numpy=True)
             else:
@@ -140,8 +140,8 @@ def encode_with_torch(
     return vectors, codes
 
 
-def _encoded(model: Any, texts: Sequence[str], **options: Any) -> Any:
-    return model.encode(list(texts), normalize_embeddings=True, show_progress_bar=False, **options)
+def _encoded(model: Any, texts: list[str], **options: Any) -> Any:
+    return model.encode(texts, normalize_embeddings=True, show_progress_bar=False, **options)
 
 
 @lru_cache(maxsize=1)
