@@ -134,13 +134,9 @@ class View:
         ordinal = self._ordinal_of(document)
         return None if ordinal is None else self._everything.text_of(ordinal)
 
-    @property
+    @cached_property
     def titles(self) -> Mapping[str, str]:
         """The documents' titles by their names, in order."""
-        return self._titles
-
-    @cached_property
-    def _titles(self) -> dict[str, str]:
         return {name: t for name, t in self._everything.titles.items() if self._shows(name)}
 
     def holding(self, references: Sequence[Reference], named: Sequence[str]) -> Sequence[str]:
