@@ -176,11 +176,7 @@ class DenseIndex:
         return self.mean if allowed is None else _direction(self.vectors[allowed[self.owners]])
 
     def save(self, folder: Path) -> dict[str, str]:
-        """Write ``FILES`` into ``folder``; the SHA-256 of each.
-
-        Raises:
-            OSError: The disk is full or the folder cannot be written.
-        """
+        """Write ``FILES`` into ``folder``; the SHA-256 of each."""
         about = {
             "kind": self.kind,
             "chunks": self.size,
@@ -202,11 +198,7 @@ class DenseIndex:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Map what ``save`` wrote into memory, read-only.
-
-        Raises:
-            OSError, ValueError: A file is missing, or they are no such index.
-        """
+        """Map what ``save`` wrote into memory, read-only."""
         about = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
         vectors = load_array(folder / _VECTORS, np.float16, dimensions=2)
         owners = load_array(folder / _OWNERS, np.int32)

@@ -29,11 +29,7 @@ _SWEEPS = 3
 
 
 class Lease:
-    """A shared lock on a generation's folder; until ``release`` is called the folder stays.
-
-    Raises:
-        OSError: It is gone.
-    """
+    """A shared lock on a generation's folder; until ``release`` is called the folder stays."""
 
     def __init__(self, folder: Path) -> None:
         handle = os.open(folder, os.O_RDONLY)
