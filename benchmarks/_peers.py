@@ -17,7 +17,7 @@ from lexloop.corpus.index.ann import tune
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
 
-_NEIGHBOURS, _EFFORTS = 32, (128, 192, 256, 384, 512)
+_NEIGHBOURS = 32
 _AT_ONCE = 10_000
 
 
@@ -129,7 +129,7 @@ class Bare:
             embedder.dimension, _NEIGHBOURS, faiss.METRIC_INNER_PRODUCT
         )
         self._vectors.add(np.asarray(chunks.vectors, dtype=np.float32))
-        effort, _ = tune(np.asarray(chunks.vectors), self._walk, _EFFORTS)
+        effort, _ = tune(np.asarray(chunks.vectors), "hnsw", self._walk)
         self._vectors.hnsw.efSearch = max(effort, DEPTH)
 
     def _walk(self, queries: Vectors, effort: int) -> tuple[Vectors, NDArray[np.int64]]:

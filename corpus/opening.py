@@ -45,13 +45,7 @@ def tools_for(
     extract: Extractor = extract_document,
     extractor: str = RULES,
 ) -> Tools:
-    """What the settings index with.
-
-    Args:
-        settings: Choose the chunker, the windows and the search of vectors.
-        embedder: Makes the vectors.
-        extract: Makes the triplets of one document.
-        extractor: Identifies ``extract``.
+    """What the settings index with; ``extractor`` identifies ``extract``.
 
     Raises:
         SettingsError: The chunker's pattern cannot be used.
@@ -100,7 +94,7 @@ def open_corpus(
     for place in (shipped, cached):
         try:
             # new terms of the small sample are soon made; a cache gets them on disk, below
-            if found := up_to_date(place, sources, tools, restem=place == shipped):
+            if found := _up_to_date(place, sources, tools, restem=place == shipped):
                 return found, [*troubles.values()]
         except OutdatedIndexError:
             continue  # brought up below: nobody asked for a cache to be kept
@@ -125,9 +119,7 @@ def _embedder_of(index: Path, tools: Tools) -> Embedder:
 def refuse_other(corpus: str, wanted: Mapping[str, Any]) -> None:
     """Refuse settings that an index cannot take on any more; of a folder any will do.
 
-    Args:
-        corpus: As for ``open_corpus``.
-        wanted: Settings as a manifest calls them; those that shape no index are passed over.
+    They are called as in a manifest; those that shape no index are passed over.
 
     Raises:
         SettingsError: It is an index and was made with other settings.
@@ -148,13 +140,10 @@ def refuse_other(corpus: str, wanted: Mapping[str, Any]) -> None:
             )
 
 
-def up_to_date(
-    index: Path, sources: Sequence[Source], tools: Tools, *, restem: bool = False
+def _up_to_date(
+    index: Path, sources: Sequence[Source], tools: Tools, *, restem: bool
 ) -> Collection | None:
-    """An index that is there and holds what the sources hold now.
-
-    ``restem`` is that of ``open_everything``.
-    """
+    """An index that is there and holds what the sources hold now; see ``open_everything``."""
     if not is_index(index):
         return None
     now = scan(sources)

@@ -1,12 +1,14 @@
-"""FAISS over half-precision vectors: the exact scan, and inverted lists of 8-bit codes (IVF).
+"""FAISS over half-precision vectors: the exact scan, a graph (HNSW), and lists of codes (IVF).
 
 FAISS's fp16 codes are the very bytes of a float16 array, so an exact index is filled and not made.
+How far an approximate search goes (``effort``: efSearch, or the lists visited) is the least that
+reached the wanted recall@10 against the exact scan when the index was built.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,17 +16,28 @@ from numpy.typing import NDArray
 from lexloop.corpus.arrays import faiss_library
 from lexloop.models.embedding import Vectors
 
+Kind = Literal["flat", "hnsw", "ivf"]
 Half = NDArray[np.float16]
 Mask = NDArray[np.bool_]
 Found = tuple[NDArray[np.float32], NDArray[np.int64]]
 """Scores and window numbers, each of shape (queries, k), best first; -1 where there is none."""
 
-_EFFORTS, _RECALL = (32, 48, 64, 96, 128, 192, 256), 0.985
+FLAT_UP_TO, HNSW_UP_TO = 65_536, 500_000
+_LINKS, _CONSTRUCTION = 16, 100
+_HNSW_EFFORTS, _HNSW_RECALL = (128, 192, 256, 384, 512), 0.99
+_IVF_EFFORTS, _IVF_RECALL = (32, 48, 64, 96, 128, 192, 256), 0.97
 _TRAINED_ON = 50  # vectors a list: FAISS asks for 39 at least
 _ADDED, _SCANNED = 20_000, 100_000  # vectors held a second time meanwhile
 _SAMPLE, _SEED = 200, 13
 _NOISE = 1.0  # as long as the vector: a question is about that far from the passage it asks for
 _ROUNDING = 1e-5
+
+
+def kind_for(windows: int) -> Kind:
+    """How that many windows are searched unless a setting says otherwise."""
+    if windows <= FLAT_UP_TO:
+        return "flat"
+    return "hnsw" if windows <= HNSW_UP_TO else "ivf"
 
 
 def flat_index(vectors: Half) -> Any:
@@ -35,6 +48,24 @@ def flat_index(vectors: Half) -> Any:
     )
     if len(vectors):
         index.add_sa_codes(np.ascontiguousarray(vectors).view(np.uint8))
+    return index
+
+
+def build_hnsw(vectors: Half) -> Any:
+    """A FAISS graph over ``vectors``, shape (windows, dimension), by inner product."""
+    faiss = faiss_library()
+    index = faiss.IndexHNSWSQ(
+        int(vectors.shape[1]),
+        faiss.ScalarQuantizer.QT_fp16,
+        _LINKS,
+        faiss.METRIC_INNER_PRODUCT,
+    )
+    index.hnsw.efConstruction = _CONSTRUCTION
+    index.is_trained = True  # half precision has nothing to learn
+    # the links that pruning leaves are few where many vectors are nearly the same, and a vector to
+    # which none leads is never found: the room that is left goes to the nearest of those pruned
+    index.keep_max_size_level0 = True
+    _add(index, vectors)
     return index
 
 
@@ -54,9 +85,13 @@ def build_ivf(vectors: Half) -> Any:
     index.cp.min_points_per_centroid = 1  # no warning where there are few
     sample = np.random.default_rng(_SEED).permutation(windows)[: lists * _TRAINED_ON]
     index.train(vectors[np.sort(sample)].astype(np.float32))
-    for first in range(0, windows, _ADDED):
-        index.add(vectors[first : first + _ADDED].astype(np.float32))
+    _add(index, vectors)
     return index
+
+
+def _add(index: Any, vectors: Half) -> None:
+    for first in range(0, len(vectors), _ADDED):
+        index.add(vectors[first : first + _ADDED].astype(np.float32))
 
 
 @contextmanager
@@ -89,14 +124,28 @@ def search_few(vectors: Half, queries: Vectors, k: int, mask: Mask) -> Found:
     return scores, np.where(places < 0, -1, rows[places])
 
 
-def search_ivf(index: Any, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Found:
-    """The k best windows of the ``effort`` nearest lists by their 8-bit codes."""
+def search_hnsw(index: Any, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Found:
+    """The k best windows that a walk of the graph meets."""
     faiss = faiss_library()
-    lists, chosen = effort, None
-    if mask is not None:  # fewer allowed windows in a list, more lists
-        lists, chosen = int(effort / max(mask.mean(), 1 / len(mask))), _selector(mask)
-    params = faiss.SearchParametersIVF(nprobe=min(lists, index.nlist), sel=chosen)
-    scores, found = index.search(queries, k, params=params)
+    wide = max(effort, k)
+    if mask is None:
+        chosen = faiss.SearchParametersHNSW(efSearch=wide)
+    else:  # the walk passes windows that are not allowed too, so it has to be the longer
+        wide = int(wide / _share_of(mask))
+        chosen = faiss.SearchParametersHNSW(efSearch=wide, sel=_selector(mask))
+    scores, found = index.search(queries, k, params=chosen)
+    return scores, found
+
+
+def search_ivf(index: Any, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Found:
+    """The k best windows of the nearest lists by their 8-bit codes."""
+    faiss = faiss_library()
+    if mask is None:
+        chosen = faiss.SearchParametersIVF(nprobe=min(effort, index.nlist))
+    else:  # fewer allowed windows in a list, more lists
+        lists = min(int(effort / _share_of(mask)), index.nlist)
+        chosen = faiss.SearchParametersIVF(nprobe=lists, sel=_selector(mask))
+    scores, found = index.search(queries, k, params=chosen)
     return scores, found
 
 
@@ -114,24 +163,30 @@ def refined(vectors: Half, queries: Vectors, found: Found) -> Found:
     return scores, windows
 
 
+def _share_of(mask: Mask) -> float:
+    """The share of the windows that may be found, above 0."""
+    return max(int(np.count_nonzero(mask)), 1) / len(mask)
+
+
 def _selector(mask: Mask) -> Any:
     """What tells FAISS which windows may be found."""
     return faiss_library().IDSelectorBitmap(np.packbits(mask, bitorder="little"))
 
 
-def tune(
-    vectors: Half, search: Callable[[Vectors, int], Found], efforts: Sequence[int] = _EFFORTS
-) -> tuple[int, float]:
-    """The least of the efforts that reaches the wanted recall, or the most there is.
+def tune(vectors: Half, kind: Kind, search: Callable[[Vectors, int], Found]) -> tuple[int, float]:
+    """The least effort that reaches the wanted recall, or the most there is.
 
     Args:
         vectors: All windows, shape (windows, dimension).
+        kind: What is searched; of the flat kind nothing is asked.
         search: The ten best windows of queries at an effort.
-        efforts: How far a search may go: of lists, how many are visited.
 
     Returns:
         The effort, and recall@10 against the exact scan on stored vectors with noise added.
     """
+    efforts, wanted = (
+        (_HNSW_EFFORTS, _HNSW_RECALL) if kind == "hnsw" else (_IVF_EFFORTS, _IVF_RECALL)
+    )
     queries = _noisy_sample(vectors)
     limit = min(10, len(vectors))
     tenth = _tenth_best(vectors, queries, limit)
@@ -140,7 +195,7 @@ def tune(
         scores, _ = search(queries, effort)
         # windows that score the same as the tenth are as good as it
         recall = float((scores[:, :limit] >= tenth - _ROUNDING).mean())
-        if recall >= _RECALL:
+        if recall >= wanted:
             break
     return effort, recall
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,17 @@ from lexloop.corpus.arrays import faiss_library, load_array, save_arrays
 from lexloop.corpus.index.ann import (
     Found,
     Half,
+    Kind,
     Mask,
+    build_hnsw,
     build_ivf,
     flat_index,
+    kind_for,
     one_thread,
     refined,
     search_few,
     search_flat,
+    search_hnsw,
     search_ivf,
     tune,
 )
@@ -31,11 +35,9 @@ from lexloop.models.embedding import Vectors
 Ranked = tuple[NDArray[np.int64], NDArray[np.float32]]
 """Positions of chunks and their scores, each of shape (found,), best first."""
 
-FLAT_UP_TO = 65_536
-"""Up to so many windows the exact scan is quick enough unless a setting says otherwise."""
 _VECTORS, _OWNERS, _ABOUT, _FAISS = "vectors.npy", "owners.npy", "dense.json", "vectors.faiss"
 _FEW = 20_000
-"""Up to so many allowed windows an exact scan of them costs less than a filtered search."""
+"""Up to so many allowed windows an exact scan of them costs less than a filtered walk."""
 _SPARE, _GROWTH, _MOST = 8, 4, 4096
 
 
@@ -49,27 +51,24 @@ class DenseIndex:
         vectors: Shape (windows, dimension).
         owners: For each window its chunk's position, shape (windows,), ascending.
         size: Number of chunks.
+        kind: flat is exact, hnsw and ivf are approximate.
         mean: The mean direction of all windows, shape (dimension,).
-        index: FAISS's inverted lists; None where the vectors are scanned.
-        effort: How many lists a search visits.
+        index: The FAISS index of an approximate kind.
+        effort: How far an approximate search goes.
         recall: The share of the ten best windows that it finds, measured when it was built.
     """
 
     FILES: ClassVar = (_VECTORS, _OWNERS, _ABOUT, _FAISS)
-    """The last is there for inverted lists alone."""
+    """The last is there for the approximate kinds alone."""
 
     vectors: Half
     owners: NDArray[np.int32]
     size: int
+    kind: Kind
     mean: Vectors
     index: Any = None
     effort: int = 0
     recall: float = 1.0
-
-    @property
-    def kind(self) -> str:
-        """Flat is exact, ivf is approximate."""
-        return "flat" if self.index is None else "ivf"
 
     @classmethod
     def build(
@@ -81,17 +80,17 @@ class DenseIndex:
             vectors: Unit vectors of shape (windows, dimension); kept in half precision.
             owners: For each window its chunk's position, ascending.
             size: Number of chunks.
-            kind: flat, ivf, or auto: by the number of windows. A graph (hnsw) can be asked for
-                no more: lists find as much in less time and memory.
+            kind: flat, hnsw, ivf, or auto: by the number of windows.
         """
         halves: Half = vectors.astype(np.float16, copy=False)
-        flat = cls(halves, owners, size, _direction(halves))
-        large = len(halves) > FLAT_UP_TO if _known(kind) == "auto" else kind != "flat"
-        if not large or not len(halves):
+        chosen = kind_for(len(halves)) if kind == "auto" or not len(halves) else _kind(kind)
+        flat = cls(halves, owners, size, "flat", _direction(halves))
+        if chosen == "flat":
             return flat
-        index = replace(flat, index=build_ivf(halves))
+        built = build_hnsw(halves) if chosen == "hnsw" else build_ivf(halves)
+        index = replace(flat, kind=chosen, index=built)
         effort, recall = tune(
-            halves, lambda queries, lists: index._listed(queries, 10, None, lists)
+            halves, chosen, lambda queries, effort: index._approximate(queries, 10, None, effort)
         )
         return replace(index, effort=effort, recall=recall)
 
@@ -140,19 +139,24 @@ class DenseIndex:
     def _search(self, queries: Vectors, k: int, mask: Mask | None, count: int) -> Found:
         """The k best of the ``count`` windows that ``mask`` allows."""
         with one_thread() if len(queries) == 1 else nullcontext():
-            if self.index is None:
+            many = count > _FEW and k <= _MOST
+            if self.kind == "flat" or (self.kind == "hnsw" and not many):
                 return search_flat(self._flat, queries, k, mask)
-            if mask is not None and count <= _FEW:
+            if self.kind == "ivf" and mask is not None and count <= _FEW:
                 return search_few(self.vectors, queries, k, mask)
-            some = count > _FEW and k <= _MOST
-            return self._listed(queries, k, mask, self.effort if some else self.index.nlist)
+            return self._approximate(queries, k, mask, self.effort if many else self.index.nlist)
 
-    def _listed(self, queries: Vectors, k: int, mask: Mask | None, lists: int) -> Found:
-        found = search_ivf(self.index, queries, k, mask, lists)
+    def _approximate(self, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Found:
+        if self.kind == "hnsw":
+            return search_hnsw(self.index, queries, k, mask, effort)
+        found = search_ivf(self.index, queries, k, mask, effort)
         return refined(self.vectors, queries, found)
 
     @cached_property
     def _flat(self) -> Any:
+        """The exact scan; a graph has its own in it."""
+        if self.kind == "hnsw":
+            return faiss_library().downcast_index(self.index.storage)
         return flat_index(self.vectors)
 
     def span_of(self, position: int) -> tuple[int, int]:
@@ -172,11 +176,7 @@ class DenseIndex:
         return self.mean if allowed is None else _direction(self.vectors[allowed[self.owners]])
 
     def save(self, folder: Path) -> dict[str, str]:
-        """Write ``FILES`` into ``folder``; the SHA-256 of each.
-
-        Raises:
-            OSError: The disk is full or the folder cannot be written.
-        """
+        """Write ``FILES`` into ``folder``; the SHA-256 of each."""
         about = {
             "kind": self.kind,
             "chunks": self.size,
@@ -186,26 +186,24 @@ class DenseIndex:
         }
         hashes = save_arrays(folder, {_VECTORS: self.vectors, _OWNERS: self.owners})
         hashes[_ABOUT] = write_text(folder / _ABOUT, json.dumps(about))
-        if self.index is not None:
+        if self.kind != "flat":
             faiss = faiss_library()
             with replacing(folder / _FAISS) as file:
-                # given a path FAISS does not say that its last bytes could not be written
-                faiss.write_index(self.index, faiss.PyCallbackIOWriter(file.write))
+                # given a path FAISS does not say that the last of its bytes could not be written; a
+                # graph's own copy of the vectors is left out
+                writer = faiss.PyCallbackIOWriter(file.write)
+                faiss.write_index(self.index, writer, faiss.IO_FLAG_SKIP_STORAGE)
             hashes[_FAISS] = file.sha256
         return hashes
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Map what ``save`` wrote into memory, read-only; a graph of before is not read.
-
-        Raises:
-            OSError, ValueError: A file is missing, or they are no such index.
-        """
+        """Map what ``save`` wrote into memory, read-only."""
         about = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
         vectors = load_array(folder / _VECTORS, np.float16, dimensions=2)
         owners = load_array(folder / _OWNERS, np.int32)
         try:
-            kind, size = _known(about["kind"]), int(about["chunks"])
+            kind, size = _kind(about["kind"]), int(about["chunks"])
             effort, recall = int(about["effort"]), float(about["recall"])
             mean = np.array(about["mean"], dtype=np.float32)
         except (KeyError, TypeError) as error:
@@ -217,10 +215,8 @@ class DenseIndex:
             or (len(owners) and not 0 <= int(owners[0]) <= int(owners[-1]) < size)
         ):
             raise ValueError(f"{_VECTORS}, {_OWNERS} and {_ABOUT} do not fit together")
-        if kind != "ivf":
-            return cls(vectors, owners, size, mean)
-        index = _read_lists(folder / _FAISS, vectors)
-        return cls(vectors, owners, size, mean, index, effort, recall)
+        index = None if kind == "flat" else _read_faiss(folder / _FAISS, kind, vectors)
+        return cls(vectors, owners, size, kind, mean, index, effort, recall)
 
 
 def _direction(halves: Half) -> Vectors:
@@ -231,19 +227,23 @@ def _direction(halves: Half) -> Vectors:
     return mean
 
 
-def _known(kind: Any) -> str:
-    if kind not in ("auto", "flat", "ivf", "hnsw"):
-        raise ValueError(f"no kind of vector search is called {kind!r}")
-    return str(kind)
+def _kind(name: Any) -> Kind:
+    if name not in get_args(Kind):
+        raise ValueError(f"no kind of vector search is called {name!r}")
+    return cast("Kind", name)
 
 
-def _read_lists(path: Path, vectors: Half) -> Any:
+def _read_faiss(path: Path, kind: Kind, vectors: Half) -> Any:
     faiss = faiss_library()
     try:
         index = faiss.read_index(str(path))
     except RuntimeError as error:
         raise ValueError(f"{path.name} cannot be read: {error}") from error
-    same = isinstance(index, faiss.IndexIVFScalarQuantizer)
-    if not same or (index.ntotal, index.d) != vectors.shape:
+    wanted = {"hnsw": faiss.IndexHNSWSQ, "ivf": faiss.IndexIVFScalarQuantizer}[kind]
+    if not isinstance(index, wanted) or (index.ntotal, index.d) != vectors.shape:
         raise ValueError(f"{path.name} holds something else than the vectors of {_VECTORS}")
+    if kind == "hnsw":
+        storage = flat_index(vectors)
+        index.storage, index.own_fields = storage, True
+        storage.this.disown()  # the graph frees it
     return index

@@ -90,11 +90,7 @@ class Layout:
 
     @classmethod
     def load(cls, folder: Path, names: Sequence[str]) -> Self:
-        """Map what ``save`` wrote into memory.
-
-        Raises:
-            OSError, ValueError: The file is missing or is no such array.
-        """
+        """Map what ``save`` wrote into memory."""
         stored = load_array(folder / cls.FILE, np.int32, dimensions=2)
         if len(stored) != 3:
             raise ValueError(f"{cls.FILE} has shape {stored.shape}")
@@ -180,11 +176,7 @@ class Everything:
         }
 
     def save(self, folder: Path) -> dict[str, str]:
-        """Write every part but the texts, which are there; the SHA-256 of each file.
-
-        Raises:
-            OSError: The disk is full or gone.
-        """
+        """Write every part but the texts, which are there; the SHA-256 of each file."""
         texts = folder / TextStore.FILE
         sync(texts)
         return {

@@ -29,14 +29,7 @@ _SWEEPS = 3
 
 
 class Lease:
-    """A shared lock on a generation's folder; until ``release`` is called the folder stays.
-
-    Args:
-        folder: The generation.
-
-    Raises:
-        OSError: It is gone.
-    """
+    """A shared lock on a generation's folder; until ``release`` is called the folder stays."""
 
     def __init__(self, folder: Path) -> None:
         handle = os.open(folder, os.O_RDONLY)
@@ -94,7 +87,9 @@ def _lock(index: Path, deadline: float) -> int:
             _give_up(index)
             raise _unwritable(index, error) from error
         if time.monotonic() > deadline:
-            raise _held(index)
+            raise IndexWriteError(
+                f"Another process is writing the index {index}.", "Wait until it is done."
+            )
         time.sleep(_POLL_S)
 
 
@@ -107,12 +102,6 @@ def _give_up(index: Path) -> None:
             let_go(handle)
     with suppress(OSError):  # goes only where it is empty
         index.rmdir()
-
-
-def _held(index: Path) -> IndexWriteError:
-    return IndexWriteError(
-        f"Another process is writing the index {index}.", "Wait until it is done."
-    )
 
 
 def _unwritable(index: Path, error: Exception) -> IndexWriteError:
@@ -139,22 +128,14 @@ def is_unfinished(folder: Path) -> bool:
 
 
 def new_generation(index: Path) -> Path:
-    """An empty folder for the next generation; the caller is the writer.
-
-    Raises:
-        OSError: It cannot be made.
-    """
+    """An empty folder for the next generation; the caller is the writer."""
     folder = index / GENERATIONS / f"{time.time_ns():020d}-{secrets.token_hex(4)}"
     folder.mkdir(parents=True)
     return folder
 
 
 def sync_generation(folder: Path) -> None:
-    """Bring the names of a generation and of its files to the disk.
-
-    Raises:
-        OSError: The disk is full or gone.
-    """
+    """Bring the names of a generation and of its files to the disk."""
     sync(folder)
     sync(folder.parent)
 

@@ -103,11 +103,7 @@ class LexicalIndex:
         return scipy_sparse().csc_array(stored, shape=self.weights.shape).tocsr()
 
     def save(self, folder: Path) -> dict[str, str]:
-        """Write ``FILES`` into ``folder``; the SHA-256 of each.
-
-        Raises:
-            OSError: The disk is full or the folder cannot be written.
-        """
+        """Write ``FILES`` into ``folder``; the SHA-256 of each."""
         content = {"chunks": self.size, "terms": list(self.terms)}
         arrays = {
             _WEIGHTS: self.weights.data,
@@ -122,11 +118,7 @@ class LexicalIndex:
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Map what ``save`` wrote into memory, read-only.
-
-        Raises:
-            OSError, ValueError: A file is missing, or they are no such index.
-        """
+        """Map what ``save`` wrote into memory, read-only."""
         content = json.loads((folder / _TERMS).read_text(encoding="utf-8"))
         try:
             size = int(content["chunks"])

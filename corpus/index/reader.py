@@ -76,11 +76,11 @@ def open_unpublished(manifest: Manifest, folder: Path, embedder: Embedder) -> Ev
         DataError: A file is missing, or is not what the manifest vouches for.
     """
     manifest.check_files(folder)
-    return _load(manifest, folder, embedder, release=lambda: None)
+    return _load(manifest, folder, embedder, release=None)
 
 
 def _load(
-    manifest: Manifest, folder: Path, embedder: Embedder, release: Callable[[], None]
+    manifest: Manifest, folder: Path, embedder: Embedder, release: Callable[[], None] | None
 ) -> Everything:
     texts: TextStore | None = None
     try:

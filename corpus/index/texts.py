@@ -69,11 +69,7 @@ class TextStore:
 
     @classmethod
     def create(cls, path: Path | None) -> Self:
-        """An empty store in a new file, or in memory.
-
-        Raises:
-            sqlite3.Error: The file cannot be written.
-        """
+        """An empty store in a new file, or in memory."""
         connection = sqlite3.connect(path or ":memory:", check_same_thread=False)
         try:
             connection.executescript(_UNSHARED + SCHEMA)
@@ -84,11 +80,7 @@ class TextStore:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """A store for reading; its file never changes while it is open.
-
-        Raises:
-            sqlite3.Error: It is no such database.
-        """
+        """A store for reading; its file never changes while it is open."""
         uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
         return cls(sqlite3.connect(uri, uri=True, check_same_thread=False))
 

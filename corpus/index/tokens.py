@@ -68,21 +68,12 @@ class TokenIndex:
         return found
 
     def save(self, folder: Path) -> dict[str, str]:
-        """Write ``FILES`` into ``folder``; the SHA-256 of each.
-
-        Raises:
-            OSError: The disk is full or the folder cannot be written.
-        """
+        """Write ``FILES`` into ``folder``; the SHA-256 of each."""
         return save_arrays(folder, {_CODES: self.codes, _ENDS: self.ends})
 
     @classmethod
     def load(cls, folder: Path, windows: int) -> Self:
-        """Map what ``save`` wrote into memory, read-only.
-
-        Raises:
-            OSError, ValueError: A file is missing, or they do not hold the tokens of so many
-                windows.
-        """
+        """Map what ``save`` wrote into memory, read-only."""
         codes = load_array(folder / _CODES, np.int8, dimensions=2)
         ends = load_array(folder / _ENDS, np.int64)
         if (

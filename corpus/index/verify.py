@@ -35,7 +35,8 @@ def verify_index(index: Path, embedder: Embedder) -> dict[str, int]:
     """
     with closing(open_everything(index, embedder)) as everything:
         try:
-            for check in (_database, _metadata, _spans, _terms, _vectors, _graph):
+            everything.versions(lambda _: True)  # whether the metadata can be read
+            for check in (_database, _spans, _terms, _vectors, _graph):
                 if problem := check(everything):
                     raise DataError(f"The index {index} is inconsistent: {problem}.", REBUILD)
             return everything.counts()
@@ -47,12 +48,6 @@ def verify_index(index: Path, embedder: Embedder) -> dict[str, int]:
 def _database(everything: Everything) -> str:
     ((found,),) = everything.texts.rows("PRAGMA integrity_check(1)")
     return "" if found == "ok" else f"SQLite reports {found}"
-
-
-def _metadata(everything: Everything) -> str:
-    """Whether what is known of the documents can be read; it raises where it cannot."""
-    everything.versions(lambda _: True)
-    return ""
 
 
 def _spans(everything: Everything) -> str:

@@ -89,13 +89,14 @@ class View:
             self.documents = [name for name, holds in zip(names, shown, strict=True) if holds]
             self._names = frozenset(self.documents)
             self._allowed = shown[self._layout.owners]
+        self._size = len(self._layout) if self._allowed is None else int(self._allowed.sum())
         self._metadata = {name: found for name, found in granted.items() if self._shows(name)}
         self._frequency = lru_cache(maxsize=_TERMS)(self._counted)
         self._near_to = lru_cache(maxsize=_QUESTIONS)(lambda _: dict[str, Vectors]())
 
     def __len__(self) -> int:
         """How many chunks there are."""
-        return len(self._layout) if self._allowed is None else int(self._allowed.sum())
+        return self._size
 
     def _shows(self, document: str) -> bool:
         return self._names is None or document in self._names
@@ -134,13 +135,9 @@ class View:
         ordinal = self._ordinal_of(document)
         return None if ordinal is None else self._everything.text_of(ordinal)
 
-    @property
+    @cached_property
     def titles(self) -> Mapping[str, str]:
         """The documents' titles by their names, in order."""
-        return self._titles
-
-    @cached_property
-    def _titles(self) -> dict[str, str]:
         return {name: t for name, t in self._everything.titles.items() if self._shows(name)}
 
     def holding(self, references: Sequence[Reference], named: Sequence[str]) -> Sequence[str]:
@@ -317,10 +314,6 @@ class View:
 
     def _counted(self, term: str) -> int:
         return self._everything.lexical.document_frequency(term, self._allowed)
-
-    @cached_property
-    def _size(self) -> int:
-        return len(self)
 
     def place_of(self, quote: str) -> tuple[str, str]:
         """The heading and the label of the provision that a quote is from; "" where it has none."""

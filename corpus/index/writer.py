@@ -65,15 +65,9 @@ class Estimate:
 
     def as_record(self) -> dict[str, int]:
         """The figures."""
-        return {
-            "files_added": self.files_added,
-            "files_changed": self.files_changed,
-            "files_removed": self.files_removed,
-            "documents": self.documents,
-            "chunks": len(self.chunks),
-            "embedded_texts": self.embedded_texts,
-            "embedded_tokens": self.embedded_tokens,
-        }
+        figures = {**vars(self), "chunks": len(self.chunks)}
+        del figures["skipped"]
+        return figures
 
 
 def write_index(
@@ -145,7 +139,7 @@ def remove_documents(
             unread = tuple(old.texts.skipped(of_files=False))
             now = Scan({name: held.fingerprints[name] for name in kept}, unread)
             new = _New(held.sources, tuple(excluded), same, now, changes)
-            outcome = _publish(index, new, Before(held, old), progress)
+            outcome = _publish(index, new, Before(held, old.texts, old), progress)
     return outcome
 
 

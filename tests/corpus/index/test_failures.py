@@ -93,7 +93,7 @@ FILES = [
 def test_what_does_not_read_as_it_was_written_is_not_published(
     name: str, index: Path, folder: Path, parsed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tools = letter_tools(**{"index.dense": "ivf"})
+    tools = letter_tools(**{"index.dense": "hnsw"})
     write_index(index, sources(folder), tools)
     before, names = content(index), generations(index)
 
