@@ -12,7 +12,7 @@ from lexloop.apps.cli import options
 from lexloop.apps.cli.answer import as_report, print_answer, print_trace
 from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.session import open_session
-from lexloop.apps.cli.terminal import ABSTAINED, NOT_PASSED, reported, result_console, write_json
+from lexloop.apps.cli.terminal import ABSTAINED, NOT_PASSED, result_console, write_json
 from lexloop.core.errors import QuestionError
 from lexloop.core.settings import Settings
 
@@ -48,20 +48,19 @@ def ask(
     ] = False,
 ) -> None:
     """Answer a question from documents, with citations that were checked."""
-    with reported(as_json):
-        _check_quoted(question, context.args, context.meta.get(_WORDS, []))
-        settings = options.chosen_settings(context.params)
-        connection = options.chosen_connection(context.params)
-        asked = _read(question, settings)
-        with Progress() as progress:
-            session = open_session(settings, connection, progress)
-            state = asyncio.run(session.ask(asked, progress))
-        if as_json:
-            write_json(as_report(state, session, candidates=trace))
-        else:
-            if trace:
-                print_trace(result_console(), state)
-            print_answer(result_console(), state, session)
+    _check_quoted(question, context.args, context.meta.get(_WORDS, []))
+    settings = options.chosen_settings(context.params)
+    connection = options.chosen_connection(context.params)
+    asked = _read(question, settings)
+    with Progress() as progress:
+        session = open_session(settings, connection, progress)
+        state = asyncio.run(session.ask(asked, progress))
+    if as_json:
+        write_json(as_report(state, session, candidates=trace))
+    else:
+        if trace:
+            print_trace(result_console(), state)
+        print_answer(result_console(), state, session)
     if exit_code and state["abstained"]:
         raise typer.Exit(ABSTAINED)
     if exit_code and not state["evaluation"]["passed"]:

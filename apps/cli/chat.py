@@ -19,7 +19,6 @@ from lexloop.apps.cli.terminal import (
     joined,
     plain,
     read_line,
-    reported,
     result_console,
     show_error,
 )
@@ -63,24 +62,23 @@ def chat(
     ] = None,
 ) -> None:
     """Ask question after question; Ctrl-C stops an answer, Ctrl-D leaves."""
-    with reported():
-        settings = options.chosen_settings(context.params)
-        connection = options.chosen_connection(context.params)
-        kept_in = threads_file(thread, file)
-        with asyncio.Runner() as runner, contextlib.ExitStack() as stack:
-            with Progress() as progress:
-                threads = open_threads(kept_in)
-                saver = runner.run(threads.__aenter__())
-                stack.callback(lambda: runner.run(threads.__aexit__(None, None, None)))
-                session = open_session(settings, connection, progress, saver)
-            with contextlib.suppress(ImportError):
-                # importing it is what gives input() its line editing
-                importlib.import_module("readline")
-            name = thread or uuid.uuid4().hex
-            conversation = _Conversation(runner, session, name, feedback_file(kept_in))
-            conversation.greet()
-            while conversation.turn():
-                pass
+    settings = options.chosen_settings(context.params)
+    connection = options.chosen_connection(context.params)
+    kept_in = threads_file(thread, file)
+    with asyncio.Runner() as runner, contextlib.ExitStack() as stack:
+        with Progress() as progress:
+            threads = open_threads(kept_in)
+            saver = runner.run(threads.__aenter__())
+            stack.callback(lambda: runner.run(threads.__aexit__(None, None, None)))
+            session = open_session(settings, connection, progress, saver)
+        with contextlib.suppress(ImportError):
+            # importing it is what gives input() its line editing
+            importlib.import_module("readline")
+        name = thread or uuid.uuid4().hex
+        conversation = _Conversation(runner, session, name, feedback_file(kept_in))
+        conversation.greet()
+        while conversation.turn():
+            pass
 
 
 class _Conversation:

@@ -22,6 +22,7 @@ _MAIN = (
 _PIPE_WIDTH = 160
 
 
+@reported
 def compare(
     *,
     run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="The folder of a run.")],
@@ -40,20 +41,19 @@ def compare(
     as_json: options.AsJson = False,
 ) -> None:
     """Compare two runs of `lexloop eval`, or two rows, on the questions that they share."""
-    with reported(as_json):
-        from lexloop.evaluation.report.compare import compare as compared
-        from lexloop.evaluation.report.reading import read_run
+    from lexloop.evaluation.report.compare import compare as compared
+    from lexloop.evaluation.report.reading import read_run
 
-        a = read_run(run_a)
-        b = a if run_b == run_a else read_run(run_b)
-        found = compared(a.records, b.records, row_a, row_b)
-        if as_json:
-            write_json({"run_a": str(run_a), "run_b": str(run_b), **found})
-            return
-        console = result_console()
-        if not console.is_terminal:
-            console.width = _PIPE_WIDTH
-        _print(console, a, b, found, everything)
+    a = read_run(run_a)
+    b = a if run_b == run_a else read_run(run_b)
+    found = compared(a.records, b.records, row_a, row_b)
+    if as_json:
+        write_json({"run_a": str(run_a), "run_b": str(run_b), **found})
+        return
+    console = result_console()
+    if not console.is_terminal:
+        console.width = _PIPE_WIDTH
+    _print(console, a, b, found, everything)
 
 
 def _print(console: "Console", a: "Run", b: "Run", found: "Comparison", everything: bool) -> None:

@@ -9,7 +9,7 @@ import typer
 from lexloop.apps.cli import options
 from lexloop.apps.cli.progress import bar
 from lexloop.apps.cli.session import say_where_text_goes, text_hosts
-from lexloop.apps.cli.terminal import QUESTIONS_FAILED, first_of, note, reported, say, write_json
+from lexloop.apps.cli.terminal import QUESTIONS_FAILED, first_of, note, say, write_json
 
 if TYPE_CHECKING:
     from lexloop.core.settings import Settings
@@ -93,9 +93,8 @@ def evaluate(
 
     Writes records.jsonl, summary.json, summary.md, timings.json and report.html.
     """
-    with reported(as_json):
-        outcome = _run(context.params)
-        _show(outcome, as_json)
+    outcome = _run(context.params)
+    _show(outcome, as_json)
     if outcome.failures:
         raise typer.Exit(QUESTIONS_FAILED)
 

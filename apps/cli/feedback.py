@@ -41,22 +41,23 @@ commands = typer.Typer(
 
 
 @commands.command("list")
+@reported
 def list_feedback(
     *,
     file: _File = None,
     as_json: options.AsJson = False,
 ) -> None:
     """List the opinions, the oldest first."""
-    with reported(as_json):
-        kept = opinions(file)
-        if as_json:
-            write_json({"feedback": [one.model_dump(mode="json") for one in kept]})
-            return
-        for one in kept:
-            _show(one)
+    kept = opinions(file)
+    if as_json:
+        write_json({"feedback": [one.model_dump(mode="json") for one in kept]})
+        return
+    for one in kept:
+        _show(one)
 
 
 @commands.command()
+@reported
 def export(
     *,
     form: Annotated[
@@ -78,22 +79,21 @@ def export(
     An answer with a thumb up becomes its question's reference; a question whose answer has a thumb
     down is marked needs_review and has none.
     """
-    with reported():
-        from lexloop.evaluation.feedback.export import as_calibration, as_gold
-        from lexloop.evaluation.testset.writing import write_checked
+    from lexloop.evaluation.feedback.export import as_calibration, as_gold
+    from lexloop.evaluation.testset.writing import write_checked
 
-        if form not in _FORMS:
-            raise InputError(f"--as is {form!r}.", f"Use one of {', '.join(_FORMS)}.")
-        rows = (as_gold if form == "gold" else as_calibration)(opinions(file))
-        # escapes keep what others wrote from steering a terminal that the lines are shown on
-        text = "".join(json.dumps(row).replace("\x7f", "\\u007f") + "\n" for row in rows)
-        if out is None:
-            typer.echo(text, nl=False)
-            return
-        write_checked(out, text)
-        marked = sum(bool(row.get("needs_review")) for row in rows)
-        review = f"; {marked} need review" if marked else ""
-        say(f"{len(rows)} rows in {out}{review}.")
+    if form not in _FORMS:
+        raise InputError(f"--as is {form!r}.", f"Use one of {', '.join(_FORMS)}.")
+    rows = (as_gold if form == "gold" else as_calibration)(opinions(file))
+    # escapes keep what others wrote from steering a terminal that the lines are shown on
+    text = "".join(json.dumps(row).replace("\x7f", "\\u007f") + "\n" for row in rows)
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    write_checked(out, text)
+    marked = sum(bool(row.get("needs_review")) for row in rows)
+    review = f"; {marked} need review" if marked else ""
+    say(f"{len(rows)} rows in {out}{review}.")
 
 
 def _show(one: "Opinion") -> None:

@@ -74,63 +74,62 @@ def pairs(
     ] = None,
 ) -> None:
     """Make training pairs of documents, by rules or with --model by a model, split by document."""
-    with reported():
-        from lexloop.evaluation.testset.material import Material
-        from lexloop.evaluation.testset.writing import check_writable
-        from lexloop.finetune.asked import asked_with_thumbs
-        from lexloop.finetune.negatives import Miner
-        from lexloop.finetune.pairs import write_pairs
-        from lexloop.finetune.pairs_by_model import ModelAsker, chosen_provisions
-        from lexloop.finetune.pairs_by_rules import asked_by_rules
-        from lexloop.finetune.pairs_making import make_pairs
+    from lexloop.evaluation.testset.material import Material
+    from lexloop.evaluation.testset.writing import check_writable
+    from lexloop.finetune.asked import asked_with_thumbs
+    from lexloop.finetune.negatives import Miner
+    from lexloop.finetune.pairs import write_pairs
+    from lexloop.finetune.pairs_by_model import ModelAsker, chosen_provisions
+    from lexloop.finetune.pairs_by_rules import asked_by_rules
+    from lexloop.finetune.pairs_making import make_pairs
 
-        if min(each, 1 if most is None else most) < 1:
-            raise InputError(f"--each is {each} and --most is {most}.", "Give at least 1.")
-        if not 0.0 <= keep < 1.0:
-            raise InputError(f"--keep is {keep}.", "Give a share from 0 to below 1.")
-        settings = options.chosen_settings(context.params)
-        connection = options.chosen_connection(context.params)
-        kept = out.with_suffix(".kept.jsonl")
-        check_writable(out)
-        check_writable(kept)
-        with (
-            bar() as report,
-            documents(settings, connection, report) as (collection, view),
-            asking(settings, connection) as asker,
-        ):
-            if keep and len(view.documents) < 2:
-                raise InputError(
-                    f"{settings.corpus} holds one document, which is never on both sides.",
-                    "Give --keep 0, or more documents.",
-                )
-            asked = [*asked_with_thumbs(opinions(feedback_file), view)] if feedback else []
-            if asker is None:
-                asked += asked_by_rules(Material(view), choice_seed)
-            else:
-                provisions = chosen_provisions(view, most, choice_seed)
-                note(f"{len(provisions)} provisions: as many calls of {asker.name}.")
-                writer = ModelAsker(asker, each, report)
-                asked += writer(provisions)
-                spent = asker.spent
-                note(
-                    f"{spent['model_calls']} calls, {spent['tokens_in']:,} tokens in, "
-                    f"{spent['tokens_out']:,} out, {spent['seconds']:.0f} s; kept replies cost "
-                    "nothing."
-                )
-                if writer.failed:
-                    note(f"{writer.failed} of the model's replies came to nothing.")
-            made = make_pairs(
-                asked,
-                view.documents,
-                share=keep,
-                seed=choice_seed,
-                mine=Miner(collection, settings) if negatives else None,
-                report=report,
+    if min(each, 1 if most is None else most) < 1:
+        raise InputError(f"--each is {each} and --most is {most}.", "Give at least 1.")
+    if not 0.0 <= keep < 1.0:
+        raise InputError(f"--keep is {keep}.", "Give a share from 0 to below 1.")
+    settings = options.chosen_settings(context.params)
+    connection = options.chosen_connection(context.params)
+    kept = out.with_suffix(".kept.jsonl")
+    check_writable(out)
+    check_writable(kept)
+    with (
+        bar() as report,
+        documents(settings, connection, report) as (collection, view),
+        asking(settings, connection) as asker,
+    ):
+        if keep and len(view.documents) < 2:
+            raise InputError(
+                f"{settings.corpus} holds one document, which is never on both sides.",
+                "Give --keep 0, or more documents.",
             )
-        write_pairs(out, made.training)
-        if made.kept:
-            write_pairs(kept, made.kept)
-        _tell_of(made, out, kept)
+        asked = [*asked_with_thumbs(opinions(feedback_file), view)] if feedback else []
+        if asker is None:
+            asked += asked_by_rules(Material(view), choice_seed)
+        else:
+            provisions = chosen_provisions(view, most, choice_seed)
+            note(f"{len(provisions)} provisions: as many calls of {asker.name}.")
+            writer = ModelAsker(asker, each, report)
+            asked += writer(provisions)
+            spent = asker.spent
+            note(
+                f"{spent['model_calls']} calls, {spent['tokens_in']:,} tokens in, "
+                f"{spent['tokens_out']:,} out, {spent['seconds']:.0f} s; kept replies cost "
+                "nothing."
+            )
+            if writer.failed:
+                note(f"{writer.failed} of the model's replies came to nothing.")
+        made = make_pairs(
+            asked,
+            view.documents,
+            share=keep,
+            seed=choice_seed,
+            mine=Miner(collection, settings) if negatives else None,
+            report=report,
+        )
+    write_pairs(out, made.training)
+    if made.kept:
+        write_pairs(kept, made.kept)
+    _tell_of(made, out, kept)
 
 
 def _tell_of(made: "Made", out: Path, kept: Path) -> None:
@@ -142,6 +141,7 @@ def _tell_of(made: "Made", out: Path, kept: Path) -> None:
 
 
 @commands.command()
+@reported
 def embedder(
     pairs: Annotated[Path, typer.Argument(help="JSON Lines, as `lexloop finetune pairs` writes.")],
     *,
@@ -177,25 +177,24 @@ def embedder(
     It stops where the kept pairs are found no better, and prints how well they are found before and
     after: hit rate, MRR and nDCG at 1, 3, 5, 10 and 15.
     """
-    with reported():
-        from lexloop.finetune.embedder import Origin, train_embedder
-        from lexloop.finetune.figures import figures_listed
-        from lexloop.finetune.late import Recipe
-        from lexloop.finetune.pairs import read_clicks, read_pairs, split
-        from lexloop.models.minilm import genuine_folder
+    from lexloop.finetune.embedder import Origin, train_embedder
+    from lexloop.finetune.figures import figures_listed
+    from lexloop.finetune.late import Recipe
+    from lexloop.finetune.pairs import read_clicks, read_pairs, split
+    from lexloop.models.minilm import genuine_folder
 
-        read, loss = (read_clicks if recipe == "infonce" else read_pairs), _LOSSES.get(recipe)
-        if loss is None:
-            raise InputError(f"The recipe is {recipe!r}.", f"Use one of {', '.join(_LOSSES)}.")
-        every = read(pairs)
-        training, measured = (every, read(kept)) if kept else split(every, keep)
-        how = Recipe(loss=loss, steps=steps, batch=batch, rate=rate, share=share, seed=choice_seed)
-        origin = Origin(
-            base or genuine_folder(), name, _sets(pairs, training), licence, shown_command()
-        )
-        figures = train_embedder(training, measured, out, how, origin, told=typer.echo)
-        typer.echo("\n".join(["", *figures_listed(figures), ""]))
-        typer.echo(f"Use it with: --embedder trained:{out}")
+    read, loss = (read_clicks if recipe == "infonce" else read_pairs), _LOSSES.get(recipe)
+    if loss is None:
+        raise InputError(f"The recipe is {recipe!r}.", f"Use one of {', '.join(_LOSSES)}.")
+    every = read(pairs)
+    training, measured = (every, read(kept)) if kept else split(every, keep)
+    how = Recipe(loss=loss, steps=steps, batch=batch, rate=rate, share=share, seed=choice_seed)
+    origin = Origin(
+        base or genuine_folder(), name, _sets(pairs, training), licence, shown_command()
+    )
+    figures = train_embedder(training, measured, out, how, origin, told=typer.echo)
+    typer.echo("\n".join(["", *figures_listed(figures), ""]))
+    typer.echo(f"Use it with: --embedder trained:{out}")
 
 
 def _sets(path: Path, pairs: "list[Pair]") -> list[dict[str, str | int]]:
@@ -263,18 +262,17 @@ def classifier(
     ] = None,
 ) -> None:
     """Train the classifier that sets how much a question may retrieve, and measure it."""
-    with reported():
-        if label not in _LABELS:
-            raise InputError(f"--label is {label!r}.", f"Use one of {', '.join(_LABELS)}.")
-        if label == "depth":
-            _of_depth(context, questions, out, choice_seed)
-            return
-        from lexloop.finetune.classifier import Work, run
+    if label not in _LABELS:
+        raise InputError(f"--label is {label!r}.", f"Use one of {', '.join(_LABELS)}.")
+    if label == "depth":
+        _of_depth(context, questions, out, choice_seed)
+        return
+    from lexloop.finetune.classifier import Work, run
 
-        work = Work(out, data, evaluate, cross_validate, choice_seed, transformer, zero_shot)
-        with bar() as report:
-            for line in run(work, report):
-                typer.echo(line)
+    work = Work(out, data, evaluate, cross_validate, choice_seed, transformer, zero_shot)
+    with bar() as report:
+        for line in run(work, report):
+            typer.echo(line)
 
 
 def _of_depth(context: typer.Context, questions: Path | None, out: Path, seed: int) -> None:

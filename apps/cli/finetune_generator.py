@@ -31,6 +31,7 @@ _training = partial(typer.Option, rich_help_panel="Training")
 _merging = partial(typer.Option, rich_help_panel="Merging and measuring")
 
 
+@reported
 def generator(
     *,
     base: Annotated[
@@ -100,41 +101,40 @@ def generator(
     choice, whose answer is one of them; with "label" in place of answer a classification; else
     question answering. Use the result with: lexloop ask --model local:DIR.
     """
-    with reported(as_json):
-        from lexloop.finetune.extra import need_extra
-        from lexloop.finetune.generator.adapter import Recipe
-        from lexloop.finetune.generator.make import NEEDED, Plan, make_generator
+    from lexloop.finetune.extra import need_extra
+    from lexloop.finetune.generator.adapter import Recipe
+    from lexloop.finetune.generator.make import NEEDED, Plan, make_generator
 
-        need_extra(*NEEDED)  # before anything is said
-        recipe = Recipe(
-            epochs=epochs,
-            rate=rate,
-            rank=rank,
-            batch=batch,
-            at_once=at_once,
-            most_tokens=most_tokens,
-            patience=patience,
-            seed=choice_seed,
-            four_bit=_four_bit(precision),
-        )
-        plan = Plan(
-            base=base,
-            domain=domain,
-            instructions=instructions,
-            tests=tuple(tests or ()),
-            out=out,
-            recipe=recipe,
-            held_back=held_back,
-            domain_weight=domain_weight,
-            reply_tokens=reply_tokens,
-            licence=licence,
-            command=shown_command(),
-        )
-        card = make_generator(plan, note)
-        if as_json:
-            write_json(card)
-            return
-        _show(card, out)
+    need_extra(*NEEDED)  # before anything is said
+    recipe = Recipe(
+        epochs=epochs,
+        rate=rate,
+        rank=rank,
+        batch=batch,
+        at_once=at_once,
+        most_tokens=most_tokens,
+        patience=patience,
+        seed=choice_seed,
+        four_bit=_four_bit(precision),
+    )
+    plan = Plan(
+        base=base,
+        domain=domain,
+        instructions=instructions,
+        tests=tuple(tests or ()),
+        out=out,
+        recipe=recipe,
+        held_back=held_back,
+        domain_weight=domain_weight,
+        reply_tokens=reply_tokens,
+        licence=licence,
+        command=shown_command(),
+    )
+    card = make_generator(plan, note)
+    if as_json:
+        write_json(card)
+        return
+    _show(card, out)
 
 
 def _show(card: dict[str, Any], out: Path) -> None:

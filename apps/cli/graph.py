@@ -12,7 +12,6 @@ from lexloop.apps.cli.session import loading
 from lexloop.apps.cli.terminal import (
     note,
     plain,
-    reported,
     result_console,
     say,
     write_json,
@@ -69,19 +68,18 @@ def show(
     as_json: options.AsJson = False,
 ) -> None:
     """Show the relations around an entity, each with the place that states it."""
-    with reported(as_json):
-        graph = _open(context.params)
-        name = _named(graph, entity)
-        relations = graph.neighbourhood(name, depth, limit or _MOST)
-        name, degree, relations = _written(graph, name, relations)
-        more = max(0, degree - len(relations)) if depth == 1 else 0
-        _draw(name, relations, more, svg, html)
-        if as_json:
-            write_json(_report(name, depth, degree, relations))
-            return
-        _print(name, degree, relations, limit)
-        for file in filter(None, (svg, html)):
-            note(f"Drawn in {file}")
+    graph = _open(context.params)
+    name = _named(graph, entity)
+    relations = graph.neighbourhood(name, depth, limit or _MOST)
+    name, degree, relations = _written(graph, name, relations)
+    more = max(0, degree - len(relations)) if depth == 1 else 0
+    _draw(name, relations, more, svg, html)
+    if as_json:
+        write_json(_report(name, depth, degree, relations))
+        return
+    _print(name, degree, relations, limit)
+    for file in filter(None, (svg, html)):
+        note(f"Drawn in {file}")
 
 
 def _open(given: dict[str, Any]) -> "KnowledgeGraph":

@@ -82,9 +82,8 @@ def build(
 
     With --set index.triplets=model and --model, the model reads out the knowledge graph.
     """
-    with reported(as_json):
-        _check_places(folder, out, force)
-        _write(out, _sources([folder], prefix), context.params, fresh=force)
+    _check_places(folder, out, force)
+    _write(out, _sources([folder], prefix), context.params, fresh=force)
 
 
 @commands.command()
@@ -100,10 +99,9 @@ def add(
     as_json: options.AsJson = False,
 ) -> None:
     """Add documents; later updates follow them, too."""
-    with reported(as_json):
-        held, new = _manifest(index), _sources(paths, prefix)
-        sources = list(dict.fromkeys([*held.sources, *new]))
-        _write(index, sources, context.params, held, excluded=_still_excluded(held, new))
+    held, new = _manifest(index), _sources(paths, prefix)
+    sources = list(dict.fromkeys([*held.sources, *new]))
+    _write(index, sources, context.params, held, excluded=_still_excluded(held, new))
 
 
 @commands.command()
@@ -124,20 +122,20 @@ def update(
     Settings that are given replace those the index was made with; one that shapes the index
     means that everything is indexed anew.
     """
-    with reported(as_json):
-        held = _manifest(index)
-        sources = list(held.sources)
-        if source is not None:
-            if len(sources) != 1:
-                raise CorpusError(
-                    f"The index {index} has {len(sources)} sources, and --source names one.",
-                    "Leave --source out.",
-                )
-            sources = _sources([source], sources[0].prefix)
-        _write(index, sources, context.params, held, excluded=None, fresh=force)
+    held = _manifest(index)
+    sources = list(held.sources)
+    if source is not None:
+        if len(sources) != 1:
+            raise CorpusError(
+                f"The index {index} has {len(sources)} sources, and --source names one.",
+                "Leave --source out.",
+            )
+        sources = _sources([source], sources[0].prefix)
+    _write(index, sources, context.params, held, excluded=None, fresh=force)
 
 
 @commands.command()
+@reported
 def remove(
     *,
     index: _Index,
@@ -150,42 +148,41 @@ def remove(
     as_json: options.AsJson = False,
 ) -> None:
     """Take documents out, with their chunks, vectors and relations; an update leaves them out."""
-    with reported(as_json):
-        from lexloop.corpus.index.writer import remove_documents
-        from lexloop.corpus.opening import tools_for
+    from lexloop.corpus.index.writer import remove_documents
+    from lexloop.corpus.opening import tools_for
 
-        held = _manifest(index)
-        known = _known_names(index, held)
-        for name in names:
-            if name not in known:
-                raise CorpusError(
-                    f"The index {index} holds no document {name!r}.",
-                    f"See `lexloop index info {index} --documents`.",
-                )
-        began = time.perf_counter()
-        without = {"model.name": None, "index.triplets": "embedded"}
-        settings = Settings(**{**from_record(held.settings), **without})
-        tools = tools_for(settings, _embedder(held))
-        with bar() as report:
-            outcome = remove_documents(index, names, tools, progress=report)
-        show_outcome(index, outcome, time.perf_counter() - began, as_json)
+    held = _manifest(index)
+    known = _known_names(index, held)
+    for name in names:
+        if name not in known:
+            raise CorpusError(
+                f"The index {index} holds no document {name!r}.",
+                f"See `lexloop index info {index} --documents`.",
+            )
+    began = time.perf_counter()
+    without = {"model.name": None, "index.triplets": "embedded"}
+    settings = Settings(**{**from_record(held.settings), **without})
+    tools = tools_for(settings, _embedder(held))
+    with bar() as report:
+        outcome = remove_documents(index, names, tools, progress=report)
+    show_outcome(index, outcome, time.perf_counter() - began, as_json)
 
 
 @commands.command()
+@reported
 def verify(*, index: _Index, as_json: options.AsJson = False) -> None:
     """Check every byte of an index, and that its parts agree; exits with 5 where they do not."""
-    with reported(as_json):
-        from lexloop.corpus.index.verify import verify_index
+    from lexloop.corpus.index.verify import verify_index
 
-        began = time.perf_counter()
-        counts = verify_index(index, _embedder(_manifest(index)))
-        seconds = time.perf_counter() - began
-        if as_json:
-            found = {"index": str(index), "sound": True, **counts, "seconds": round(seconds, 2)}
-            write_json(found)
-            return
-        held = ", ".join(f"{count} {name}" for name, count in counts.items())
-        say(f"Sound: {held}, in {seconds:.1f} s")
+    began = time.perf_counter()
+    counts = verify_index(index, _embedder(_manifest(index)))
+    seconds = time.perf_counter() - began
+    if as_json:
+        found = {"index": str(index), "sound": True, **counts, "seconds": round(seconds, 2)}
+        write_json(found)
+        return
+    held = ", ".join(f"{count} {name}" for name, count in counts.items())
+    say(f"Sound: {held}, in {seconds:.1f} s")
 
 
 @commands.command()
@@ -204,23 +201,22 @@ def info(
     Documents are listed as somebody with the given tags may see them, of any day unless one is
     given. Where documents have tags, what was left out is counted and not named.
     """
-    with reported(as_json):
-        from lexloop.corpus.index.reader import open_index
+    from lexloop.corpus.index.reader import open_index
 
-        access = Filters.of(options.chosen_settings(context.params, {"access.as_of": "any"}))
-        manifest = _manifest(index)
-        with closing(open_index(index, _embedder(manifest))) as collection:
-            view = collection.seen_by(access)
-            report = index_report(index, manifest, collection, view)
-            if documents:
-                known = view.metadata(view.documents)
-                report["list"] = [
-                    {"document": name, **known[name].as_record()} for name in view.documents
-                ]
-        if as_json:
-            write_json(report)
-        else:
-            show_report(report)
+    access = Filters.of(options.chosen_settings(context.params, {"access.as_of": "any"}))
+    manifest = _manifest(index)
+    with closing(open_index(index, _embedder(manifest))) as collection:
+        view = collection.seen_by(access)
+        report = index_report(index, manifest, collection, view)
+        if documents:
+            known = view.metadata(view.documents)
+            report["list"] = [
+                {"document": name, **known[name].as_record()} for name in view.documents
+            ]
+    if as_json:
+        write_json(report)
+    else:
+        show_report(report)
 
 
 def _sources(paths: Sequence[Path], prefix: str) -> "list[Source]":

@@ -12,7 +12,7 @@ import typer
 from lexloop.apps.cli import options
 from lexloop.apps.cli.progress import bar
 from lexloop.apps.cli.session import asking, say_where_text_goes, text_hosts
-from lexloop.apps.cli.terminal import note, plain, reported, result_console, write_json
+from lexloop.apps.cli.terminal import note, plain, result_console, write_json
 from lexloop.core.errors import InputError
 from lexloop.core.files import write_text
 
@@ -82,16 +82,15 @@ def judge(
     it, and answers are judged with that document as well (Eval-RAG). Of the corpus only the
     documents count that somebody with the given tags may see.
     """
-    with reported(as_json):
-        from lexloop.evaluation.eval_rag.markdown import to_markdown
+    from lexloop.evaluation.eval_rag.markdown import to_markdown
 
-        judged, summary = _judged(context.params)
-        if out is not None:
-            _write(out, judged, summary)
-        if as_json:
-            write_json(summary)
-        else:
-            result_console().print(plain(to_markdown(summary)), soft_wrap=True)
+    judged, summary = _judged(context.params)
+    if out is not None:
+        _write(out, judged, summary)
+    if as_json:
+        write_json(summary)
+    else:
+        result_console().print(plain(to_markdown(summary)), soft_wrap=True)
 
 
 def _judged(given: dict[str, Any]) -> "tuple[list[Judged], dict[str, Any]]":

@@ -4,17 +4,16 @@ import inspect
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import typer
 from typer.core import TyperGroup
 
+from lexloop.apps.cli.terminal import Command, reported
 from lexloop.core.configuration import configured, described, read_file, read_value
 from lexloop.core.errors import SettingsError
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.settings_names import RECORDED, renamed
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 _FLAGS = {
     "corpus": ("--corpus",),
@@ -98,7 +97,8 @@ def taking(*settings: str, **others: Any) -> Callable[[Command], Command]:
     """Give a command the options of these settings, ``--settings`` and ``--set``.
 
     What asks a model takes ``--base-url``, too. The command itself does not receive them:
-    ``chosen_settings`` and ``chosen_connection`` read them off its context.
+    ``chosen_settings`` and ``chosen_connection`` read them off its context. Its errors are
+    ``reported``.
 
     Args:
         settings: By name; each is in ``_FLAGS``.
@@ -112,7 +112,7 @@ def taking(*settings: str, **others: Any) -> Callable[[Command], Command]:
     def give(command: Command) -> Command:
         def run(**given: Any) -> Any:
             own = {name: value for name, value in given.items() if name not in offered}
-            return command(**own)
+            return reported(command)(**own)
 
         signature = inspect.signature(command)
         added = [

@@ -15,7 +15,6 @@ from lexloop.apps.cli.terminal import (
     joined,
     one_line,
     plain,
-    reported,
     result_console,
     say,
     write_json,
@@ -56,23 +55,22 @@ def show(
     as_json: options.AsJson = False,
 ) -> None:
     """Print the provisions of a document, or one with its headings, lead-in and references."""
-    with reported(as_json):
-        settings = options.chosen_settings(context.params)
-        if settings.corpus == SAMPLE_CORPUS and os.path.isfile(document):
-            settings, document = settings.changed(corpus=document), os.path.basename(document)
-        connection = options.chosen_connection(context.params)
-        with Progress() as progress:
-            collection, _ = loading(settings, connection, progress)[0].collection(settings)
-            view = collection.seen_by(Filters.of(settings))
-        name = _named(view, document)
-        tree, text = view.tree_of(name), view.text_of(name)
-        assert tree is not None
-        assert text is not None
-        source = _Source(name, tree, text, view.pages_of(name))
-        if not provision:
-            _outline(source, depth, as_json)
-        else:
-            _provisions(source, _places(name, tree, " ".join(provision)), depth, as_json)
+    settings = options.chosen_settings(context.params)
+    if settings.corpus == SAMPLE_CORPUS and os.path.isfile(document):
+        settings, document = settings.changed(corpus=document), os.path.basename(document)
+    connection = options.chosen_connection(context.params)
+    with Progress() as progress:
+        collection, _ = loading(settings, connection, progress)[0].collection(settings)
+        view = collection.seen_by(Filters.of(settings))
+    name = _named(view, document)
+    tree, text = view.tree_of(name), view.text_of(name)
+    assert tree is not None
+    assert text is not None
+    source = _Source(name, tree, text, view.pages_of(name))
+    if not provision:
+        _outline(source, depth, as_json)
+    else:
+        _provisions(source, _places(name, tree, " ".join(provision)), depth, as_json)
 
 
 def _named(view: "View", said: str) -> str:

@@ -6,10 +6,10 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from functools import wraps
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+Command = TypeVar("Command", bound=Callable[..., Any])
 INTERRUPTED = 130
 FILES_SKIPPED = 3
 ABSTAINED = 10
@@ -131,30 +132,31 @@ def ctrl_c_is_ignored() -> bool:
     return signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
-@contextmanager
-def reported(as_json: bool = False) -> Iterator[None]:
-    """Turn the errors of a command into messages and exit codes; say where Ctrl-C is ignored.
+def reported(command: Command) -> Command:
+    """Turn a command's errors into messages and exit codes; say where Ctrl-C is ignored.
 
-    Args:
-        as_json: Write the error as a JSON object to standard output, too.
-
-    Raises:
-        typer.Exit: With the code of the error, or 130 after Ctrl-C.
+    An error leaves as ``typer.Exit`` with its code, or 130 after Ctrl-C; with ``as_json`` it is
+    written as a JSON object to standard output, too.
     """
-    if ctrl_c_is_ignored() and progress_console().is_terminal:
-        note("Ctrl-C is ignored here, as this was started so; SIGTERM ends it.")
-    try:
-        yield
-    except LexloopError as error:
-        if debugging():
-            raise
-        show_error(error.what, error.hint)
-        if as_json:
-            _write_error(type(error).__name__, error.what, error.hint, error.exit_code)
-        raise typer.Exit(error.exit_code) from None
-    except KeyboardInterrupt:
-        note("Interrupted.")
-        raise typer.Exit(INTERRUPTED) from None
+
+    @wraps(command)
+    def run(**given: Any) -> Any:
+        if ctrl_c_is_ignored() and progress_console().is_terminal:
+            note("Ctrl-C is ignored here, as this was started so; SIGTERM ends it.")
+        try:
+            return command(**given)
+        except LexloopError as error:
+            if debugging():
+                raise
+            show_error(error.what, error.hint)
+            if given.get("as_json"):
+                _write_error(type(error).__name__, error.what, error.hint, error.exit_code)
+            raise typer.Exit(error.exit_code) from None
+        except KeyboardInterrupt:
+            note("Interrupted.")
+            raise typer.Exit(INTERRUPTED) from None
+
+    return run  # type: ignore[return-value]
 
 
 def show_error(what: str, hint: str) -> None:

@@ -80,12 +80,11 @@ def make(
     ] = "paper",
 ) -> None:
     """Make gold questions of documents, by rules or with --model by a model."""
-    with reported():
-        from lexloop.evaluation.testset.writing import check_writable
+    from lexloop.evaluation.testset.writing import check_writable
 
-        for file in filter(None, (out, review)):
-            check_writable(file)
-        (_make_training_set if training else _make_test_set)(context.params)
+    for file in filter(None, (out, review)):
+        check_writable(file)
+    (_make_training_set if training else _make_test_set)(context.params)
 
 
 def _make_test_set(given: dict[str, Any]) -> None:
@@ -101,7 +100,6 @@ def _make_test_set(given: dict[str, Any]) -> None:
     settings, connection = options.chosen_settings(given), options.chosen_connection(given)
     types = chosen_types([name for said in given["types"] or [] for name in said.split(",")])
     n, seed, out, review = (given[name] for name in ("n", "choice_seed", "out", "review"))
-    _check_number(n)
     with (
         bar() as report,
         documents(settings, connection, report) as (_, view),
@@ -135,7 +133,6 @@ def _make_training_set(given: dict[str, Any]) -> None:
     if noise not in get_args(Noise):
         known = ", ".join(get_args(Noise))
         raise InputError(f"There is no noise {noise!r}.", f"Known: {known}.")
-    _check_number(n)
     with (
         bar() as report,
         documents(settings, connection, report) as (_, view),
@@ -159,11 +156,6 @@ def _make_training_set(given: dict[str, Any]) -> None:
         note(f"{change.failed} questions were reworded by rules: the model did not.")
 
 
-def _check_number(n: int) -> None:
-    if n < 1:
-        raise InputError(f"n is {n}.", "Ask for at least 1 question.")
-
-
 def _tell_of(made: "MadeSet", wanted: int) -> None:
     """Say what was made and what was not."""
     note(
@@ -179,6 +171,7 @@ def _tell_of(made: "MadeSet", wanted: int) -> None:
 
 
 @commands.command()
+@reported
 def review(
     *,
     file: Annotated[
@@ -198,28 +191,27 @@ def review(
     ] = False,
 ) -> None:
     """Go through questions one by one: accept, edit or drop each by six criteria; quit any time."""
-    with reported():
-        if accept or drop:
-            _decide(file, accept or [], drop or [])
-        else:
-            _Walk(file, again).run()
+    if accept or drop:
+        _decide(file, accept or [], drop or [])
+    else:
+        _Walk(file, again).run()
 
 
 @commands.command()
+@reported
 def apply(
     *,
     file: Annotated[Path, typer.Argument(metavar="REVIEW", help="The review file.")],
     out: Annotated[Path, typer.Option(metavar="FILE", help="The gold file to write.")],
 ) -> None:
     """Write the accepted questions as a gold file."""
-    with reported():
-        from lexloop.evaluation.testset.review import apply_review
-        from lexloop.evaluation.testset.writing import check_writable
+    from lexloop.evaluation.testset.review import apply_review
+    from lexloop.evaluation.testset.writing import check_writable
 
-        check_writable(out)
-        passed, dropped, still_open = apply_review(file, out)
-        said = f"{passed} accepted, {dropped} dropped, {still_open} open."
-        note(said, "yellow" if still_open else "")
+    check_writable(out)
+    passed, dropped, still_open = apply_review(file, out)
+    said = f"{passed} accepted, {dropped} dropped, {still_open} open."
+    note(said, "yellow" if still_open else "")
 
 
 def _decide(file: Path, accept: Sequence[str], drop: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ import typer
 from lexloop.apps.cli import options
 from lexloop.apps.cli.progress import bar
 from lexloop.apps.cli.session import say_where_text_goes, text_hosts
-from lexloop.apps.cli.terminal import note, plain, reported, result_console, say, write_json
+from lexloop.apps.cli.terminal import note, plain, result_console, say, write_json
 from lexloop.core.errors import InputError
 from lexloop.core.settings import SAMPLE_CORPUS, Settings
 
@@ -56,34 +56,33 @@ def tune(
     60 % of the questions tune; what was gained is measured on the others, which the search never
     sees. A setting changes only for a gain beyond its own interval, at the same tokens of context.
     """
-    with reported(as_json):
-        from lexloop.corpus.index.manifest import is_index
-        from lexloop.evaluation.gold import read_gold
-        from lexloop.evaluation.tuning.outcome import write_settings
-        from lexloop.evaluation.tuning.tune import Bounds, tune
+    from lexloop.corpus.index.manifest import is_index
+    from lexloop.evaluation.gold import read_gold
+    from lexloop.evaluation.tuning.outcome import write_settings
+    from lexloop.evaluation.tuning.tune import Bounds, tune
 
-        _check(objective, out)
-        base = options.chosen_settings(context.params)
-        questions = read_gold(gold)
-        connection = options.chosen_connection(context.params)
-        say_where_text_goes(text_hosts(base, connection))
-        sources = base.corpus == SAMPLE_CORPUS or not is_index(Path(base.corpus).expanduser())
-        if not sources:
-            note(f"{base.corpus} is an index: its chunks stay as they are.", "yellow")
-        with bar() as report:
-            outcome = tune(
-                questions,
-                base,
-                connection,
-                objective=cast("Objective", objective),
-                bounds=Bounds(trials, minutes * 60.0, search_seed),
-                chunking=sources,
-                report=report,
-            )
-        # what was given counts as much as what was found: the file stands alone
-        unchanged = Settings(corpus=base.corpus, model=base.model.name)
-        write_settings(out, base.changed(**outcome.changes).differing(unchanged))
-        _show(outcome, base, out, as_json)
+    _check(objective, out)
+    base = options.chosen_settings(context.params)
+    questions = read_gold(gold)
+    connection = options.chosen_connection(context.params)
+    say_where_text_goes(text_hosts(base, connection))
+    sources = base.corpus == SAMPLE_CORPUS or not is_index(Path(base.corpus).expanduser())
+    if not sources:
+        note(f"{base.corpus} is an index: its chunks stay as they are.", "yellow")
+    with bar() as report:
+        outcome = tune(
+            questions,
+            base,
+            connection,
+            objective=cast("Objective", objective),
+            bounds=Bounds(trials, minutes * 60.0, search_seed),
+            chunking=sources,
+            report=report,
+        )
+    # what was given counts as much as what was found: the file stands alone
+    unchanged = Settings(corpus=base.corpus, model=base.model.name)
+    write_settings(out, base.changed(**outcome.changes).differing(unchanged))
+    _show(outcome, base, out, as_json)
 
 
 def _check(objective: str, out: Path) -> None:
