@@ -19,8 +19,11 @@ from lexloop.corpus.index.verify import verify_index
 from lexloop.corpus.index.writer import Outcome, write_index
 from lexloop.graph.app import graph, resources
 from lexloop.models.embedders import load_embedder, setting_for
+from lexloop.models.embedding import usable_processors
 
 _LAST_OF_RETRIEVAL = "rerank"
+_WITH_MODEL = 4
+"""How many questions of an evaluation a model is sent at a time."""
 
 
 def ask(question: str, corpus: str | Path | None = None, **settings: Any) -> OutputState:
@@ -78,6 +81,50 @@ def as_tool(
         description=description,
         response_format="content_and_artifact",
     )
+
+
+def evaluate(
+    gold: str | Path,
+    corpus: str | Path | None = None,
+    out: str | Path | None = None,
+    **settings: Any,
+) -> dict[str, Any]:
+    """Ask gold questions, and measure the answers.
+
+    Args:
+        gold: A file of questions as ``lexloop eval`` reads them, one JSON object a line.
+        corpus: See ``ask``.
+        out: The run's folder, with its records, tables and page; one that was interrupted is gone
+            on with. None for one named after the gold file and the settings.
+        settings: See ``ask``.
+
+    Returns:
+        The summary: every metric with its mean and interval, and under ``failures`` how many
+        questions were not answered.
+
+    Raises:
+        LexloopError: The questions, a setting, the documents, a model or the folder cannot be used.
+    """
+    from lexloop.evaluation.run.prepare import Wanted, prepare
+    from lexloop.evaluation.run.rows import variants
+    from lexloop.evaluation.run.runner import run
+
+    base = _chosen(corpus, settings)
+    rows = variants([base.variant])
+    wanted = Wanted(gold=Path(gold), base=base, rows=rows, out=Path(out) if out else None)
+    outcome = run(prepare(wanted, resources.connection), workers_for(base))
+    return {**outcome.summary, "out": str(outcome.out), "failures": outcome.failures}
+
+
+def workers_for(base: Settings, judge: str | None = None) -> int:
+    """How many questions an evaluation asks at a time unless told otherwise.
+
+    Args:
+        base: The settings of the run.
+        judge: The model that judges as well.
+    """
+    by_model = base.model.name is not None or judge is not None
+    return _WITH_MODEL if by_model else usable_processors()
 
 
 def _chosen(corpus: str | Path | None, settings: dict[str, Any]) -> Settings:
@@ -184,4 +231,4 @@ class Index:
         return setting_for(held.recipe.embedder, str(held.settings["embedder"]))
 
 
-__all__ = ["Index", "aask", "as_tool", "ask"]
+__all__ = ["Index", "aask", "as_tool", "ask", "evaluate"]

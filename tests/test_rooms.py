@@ -33,7 +33,7 @@ WHOLE = {
     "draft.Draft", "draft.rebuilt", "reader.open_everything", "reader.open_unpublished",
 }  # fmt: skip
 """What holds the text of an index for whoever asks, below ``lexloop.corpus.index``."""
-MAINTENANCE = {"corpus/opening.py", "apps/cli/index/held.py"}
+MAINTENANCE = {"corpus/opening.py", "apps/cli/index.py"}
 """Opens and brings up to date what others see by a view; names what an index holds to remove it."""
 PICKLES = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
 MAX_LINES, MEDIAN_LINES = 400, 180

@@ -31,17 +31,17 @@ from typer.main import get_command
 
 from lexloop.apps.cli.ask import AskCommand, ask
 from lexloop.apps.cli.chat import chat
-from lexloop.apps.cli.edge import debugging, unexpected
-from lexloop.apps.cli.evaluation.compare import compare
-from lexloop.apps.cli.evaluation.feedback import commands as feedback_commands
-from lexloop.apps.cli.evaluation.judge import judge
-from lexloop.apps.cli.evaluation.run import evaluate
-from lexloop.apps.cli.evaluation.testset import commands as testset_commands
-from lexloop.apps.cli.evaluation.tune import tune
+from lexloop.apps.cli.compare import compare
+from lexloop.apps.cli.evaluate import evaluate
+from lexloop.apps.cli.feedback import commands as feedback_commands
 from lexloop.apps.cli.finetune import commands as finetune_commands
 from lexloop.apps.cli.graph import commands as graph_commands
 from lexloop.apps.cli.index import commands as index_commands
+from lexloop.apps.cli.judge import judge
 from lexloop.apps.cli.show import show
+from lexloop.apps.cli.terminal import debugging, unexpected
+from lexloop.apps.cli.testset import commands as testset_commands
+from lexloop.apps.cli.tune import tune
 
 _EPILOG = (
     "Exit codes: 0 answered or abstained; 1 unexpected; 2 input or settings; 3 index made, files "
@@ -66,11 +66,14 @@ app.command(epilog=_EPILOG)(judge)
 app.command("eval", epilog=_EPILOG)(evaluate)
 app.command(epilog=_EPILOG)(compare)
 app.command(epilog=_EPILOG)(tune)
-app.add_typer(index_commands, name="index", epilog=_EPILOG)
-app.add_typer(graph_commands, name="graph", epilog=_EPILOG)
-app.add_typer(feedback_commands, name="feedback", epilog=_EPILOG)
-app.add_typer(testset_commands, name="testset", epilog=_EPILOG)
-app.add_typer(finetune_commands, name="finetune", epilog=_EPILOG)
+for name, commands in (
+    ("index", index_commands),
+    ("graph", graph_commands),
+    ("feedback", feedback_commands),
+    ("testset", testset_commands),
+    ("finetune", finetune_commands),
+):
+    app.add_typer(commands, name=name, epilog=_EPILOG)
 
 
 def _show_version(wanted: bool) -> None:

@@ -1,17 +1,20 @@
 """``lexloop ask``: one question, one answer."""
 
+import asyncio
 import shlex
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
 from lexloop.apps.cli import options
-from lexloop.apps.cli.edge import ABSTAINED, NOT_PASSED, reported
-
-if TYPE_CHECKING:
-    from lexloop.core.settings import Settings
+from lexloop.apps.cli.answer import as_report, print_answer, print_trace
+from lexloop.apps.cli.progress import Progress
+from lexloop.apps.cli.session import open_session
+from lexloop.apps.cli.terminal import ABSTAINED, NOT_PASSED, result_console, write_json
+from lexloop.core.errors import QuestionError
+from lexloop.core.settings import Settings
 
 _STANDARD_INPUT = "-"
 _BYTES_PER_CHAR = 4
@@ -33,9 +36,7 @@ def ask(
     *,
     context: typer.Context,
     question: Annotated[str, typer.Argument(help="The question; - reads it from standard input.")],
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object and nothing else.")
-    ] = False,
+    as_json: options.AsJson = False,
     trace: Annotated[
         bool, typer.Option("--trace", help="Show every step: plan, queries, scores, attempts.")
     ] = False,
@@ -45,46 +46,25 @@ def ask(
             "--exit-code", help="Exit with 10 on an abstention, 11 on an unpassed answer."
         ),
     ] = False,
-    base_url: options.BaseUrl = None,
 ) -> None:
     """Answer a question from documents, with citations that were checked."""
-    with reported(as_json):
-        _check_quoted(question, context.args, context.meta.get(_WORDS, []))
-        settings = options.chosen_settings(context.params)
-        code = _answer(_read(question, settings), settings, base_url, as_json, trace)
-    if exit_code and code:
-        raise typer.Exit(code)
-
-
-def _answer(
-    question: str, settings: "Settings", base_url: str | None, as_json: bool, trace: bool
-) -> int:
-    """Ask, print, and say which code ``--exit-code`` stands for."""
-    import asyncio
-
-    from lexloop.apps.cli.progress import Progress
-    from lexloop.apps.cli.session import open_session
-    from lexloop.apps.cli.terminal import result_console, write_json
-
-    connection = options.chosen_connection(base_url)
+    _check_quoted(question, context.args, context.meta.get(_WORDS, []))
+    settings = options.chosen_settings(context.params)
+    connection = options.chosen_connection(context.params)
+    asked = _read(question, settings)
     with Progress() as progress:
         session = open_session(settings, connection, progress)
-        state = asyncio.run(session.ask(question, progress))
+        state = asyncio.run(session.ask(asked, progress))
     if as_json:
-        from lexloop.apps.cli.report import as_report
-
         write_json(as_report(state, session, candidates=trace))
     else:
-        from lexloop.apps.cli.answer_view import print_answer
-        from lexloop.apps.cli.trace_view import print_trace
-
-        console = result_console()
         if trace:
-            print_trace(console, state)
-        print_answer(console, state, session)
-    if state["abstained"]:
-        return ABSTAINED
-    return 0 if state["evaluation"]["passed"] else NOT_PASSED
+            print_trace(result_console(), state)
+        print_answer(result_console(), state, session)
+    if exit_code and state["abstained"]:
+        raise typer.Exit(ABSTAINED)
+    if exit_code and not state["evaluation"]["passed"]:
+        raise typer.Exit(NOT_PASSED)
 
 
 def _check_quoted(question: str, further: list[str], typed: list[str]) -> None:
@@ -94,12 +74,7 @@ def _check_quoted(question: str, further: list[str], typed: list[str]) -> None:
         question: The first of them.
         further: Those after it.
         typed: All arguments and options, in order.
-
-    Raises:
-        QuestionError: There are more; it shows the command to type.
     """
-    from lexloop.core.errors import QuestionError
-
     if not further:
         return
     words = [question, *further]
@@ -119,14 +94,8 @@ def _check_quoted(question: str, further: list[str], typed: list[str]) -> None:
     )
 
 
-def _read(question: str, settings: "Settings") -> str:
-    """The question, checked before anything heavy is loaded.
-
-    Raises:
-        QuestionError: It is blank, over-long or no text.
-    """
-    from lexloop.core.errors import QuestionError
-
+def _read(question: str, settings: Settings) -> str:
+    """The question, checked before anything heavy is loaded."""
     if question == _STANDARD_INPUT:
         # a little more than the limit is enough to see that it is exceeded
         raw = sys.stdin.buffer.read((settings.max_question_chars + 1024) * _BYTES_PER_CHAR)

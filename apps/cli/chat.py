@@ -1,13 +1,43 @@
-"""``lexloop chat``: a conversation."""
+"""``lexloop chat``: reads a line, answers it or obeys it, until the user leaves."""
 
+import asyncio
+import contextlib
+import importlib
+import sys
 import uuid
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lexloop.apps.cli import options
-from lexloop.apps.cli.edge import reported
+from lexloop.apps.cli.answer import print_answer, print_sources, print_trace
+from lexloop.apps.cli.progress import Progress
+from lexloop.apps.cli.session import Session, open_session
+from lexloop.apps.cli.terminal import (
+    ctrl_c_is_ignored,
+    joined,
+    plain,
+    read_line,
+    result_console,
+    show_error,
+)
+from lexloop.apps.cli.threads import feedback_file, last_turn, open_threads, threads_file
+from lexloop.core.errors import LexloopError
+
+if TYPE_CHECKING:
+    from lexloop.evaluation.feedback.opinion import Vote
+
+_PROMPT = "> "
+_HELP = (
+    ("/sources", "the cited spans of the last answer"),
+    ("/trace", "how the last answer came about"),
+    ("/up", "the last answer is good; what follows is kept as a comment"),
+    ("/down", "the last answer is bad; what follows is kept as a comment"),
+    ("/reset", "forget this conversation and start anew"),
+    ("/help", "this list"),
+    ("/quit", "leave (Ctrl-D as well)"),
+)
 
 
 @options.taking(*options.ANSWER)
@@ -22,7 +52,7 @@ def chat(
             help="Keep the conversation under this name, or resume it. Default: not kept.",
         ),
     ] = None,
-    threads_file: Annotated[
+    file: Annotated[
         Path | None,
         typer.Option(
             "--threads-file",
@@ -30,36 +60,153 @@ def chat(
             help="The SQLite file of threads. Default: in LEXLOOP_DATA_DIR or the user's data.",
         ),
     ] = None,
-    base_url: options.BaseUrl = None,
 ) -> None:
     """Ask question after question; Ctrl-C stops an answer, Ctrl-D leaves."""
-    with reported():
-        settings = options.chosen_settings(context.params)
-        connection = options.chosen_connection(base_url)
-        file = _checked_file(thread, threads_file)
-        from lexloop.apps.cli.conversation import Conversation
-        from lexloop.apps.cli.threads import feedback_file
-
+    settings = options.chosen_settings(context.params)
+    connection = options.chosen_connection(context.params)
+    kept_in = threads_file(thread, file)
+    with asyncio.Runner() as runner, contextlib.ExitStack() as stack:
+        with Progress() as progress:
+            threads = open_threads(kept_in)
+            saver = runner.run(threads.__aenter__())
+            stack.callback(lambda: runner.run(threads.__aexit__(None, None, None)))
+            session = open_session(settings, connection, progress, saver)
+        with contextlib.suppress(ImportError):
+            # importing it is what gives input() its line editing
+            importlib.import_module("readline")
         name = thread or uuid.uuid4().hex
-        opinions = feedback_file(file)
-        with Conversation.opened(settings, connection, file, name, opinions) as talk:
-            talk.greet()
-            while talk.turn():
-                pass
+        conversation = _Conversation(runner, session, name, feedback_file(kept_in))
+        conversation.greet()
+        while conversation.turn():
+            pass
 
 
-def _checked_file(thread: str | None, file: Path | None) -> Path | None:
-    """The file of threads where one is named or needed; None keeps nothing.
+class _Conversation:
+    """A chat over one thread.
 
-    Raises:
-        InputError: The thread's name cannot be kept, or a file is named without a thread.
+    Args:
+        runner: Runs the graph; Ctrl-C ends what it runs and nothing else.
+        session: What is asked.
+        thread: The thread's name.
+        feedback: The file in which opinions on answers are kept.
     """
-    from lexloop.apps.cli.threads import checked_thread, threads_file
-    from lexloop.core.errors import InputError
 
-    if thread is None:
-        if file is not None:
-            raise InputError("--threads-file is given without a thread.", "Add --thread ID.")
-        return None
-    checked_thread(thread)
-    return file or threads_file()
+    def __init__(
+        self, runner: asyncio.Runner, session: Session, thread: str, feedback: Path
+    ) -> None:
+        self._runner, self._session, self._thread = runner, session, thread
+        self._feedback = feedback
+        self._console = result_console()
+        self._last: dict[str, Any] = {}
+
+    def greet(self) -> None:
+        """Say what this is and, of a resumed thread, where it stands.
+
+        Raises:
+            SettingsError: The thread was answered for somebody who may see more.
+        """
+        from lexloop.core.conversation import tags_of_thread
+
+        ignored = ctrl_c_is_ignored()
+        stop = "Ctrl-C is ignored, Ctrl-D leaves" if ignored else "Ctrl-C stops an answer"
+        self._note(f"Ask a question. /help lists the commands, {stop}.")
+        count, state = self._runner.run(last_turn(self._session.graph, self._thread))
+        tags_of_thread(state.get("allowed_tags", []), self._session.settings.access.tags)
+        if count:
+            self._note(f"Thread {self._thread} goes on after {count} question(s).")
+        if state.get("answer"):
+            self._last = state
+            self._note(f"Last: {state['asked']}")
+
+    def turn(self) -> bool:
+        """Read one line and deal with it; False when the user leaves."""
+        try:
+            line = read_line(_PROMPT)
+        except EOFError:
+            return False
+        except KeyboardInterrupt:
+            self._console.print()
+            # a half-written question is dropped; on an empty line Ctrl-C leaves
+            editing = sys.modules.get("readline")
+            return bool(editing and editing.get_line_buffer())
+        if line.startswith("/"):
+            return self._obey(*line.split(maxsplit=1))
+        if line:
+            self._answer(line)
+        return True
+
+    def _answer(self, question: str) -> None:
+        progress = Progress()
+        try:
+            with progress:
+                state = self._runner.run(self._session.ask(question, progress, self._thread))
+        except KeyboardInterrupt:
+            if progress.draft:
+                self._console.print(plain(progress.draft, "dim"))
+            self._note("Stopped.")
+        except LexloopError as error:
+            show_error(error.what, error.hint)
+        else:
+            self._last = state
+            print_answer(self._console, state, self._session)
+        self._console.print()
+
+    def _obey(self, command: str, comment: str = "") -> bool:
+        if command == "/quit":
+            return False
+        if command == "/reset":
+            self._forget()
+        elif command in ("/sources", "/trace"):
+            self._show(command)
+        elif command in ("/up", "/down"):
+            self._rate(command, comment)
+        else:
+            if command != "/help":
+                self._note(f"There is no command {command}.")
+            for name, meaning in _HELP:
+                self._console.print(joined(plain(f"{name:10}", "bold"), plain(meaning)))
+        return True
+
+    def _forget(self) -> None:
+        graph, settings = self._session.graph, self._session.settings
+        try:
+            self._runner.run(graph.aforget(self._thread, settings))
+        except KeyboardInterrupt:
+            self._note("Stopped.")
+        except LexloopError as error:
+            show_error(error.what, error.hint)
+        else:
+            self._last = {}
+            self._note("The conversation is forgotten.")
+
+    def _show(self, command: str) -> None:
+        if not self._last:
+            self._note("There is no answer yet.")
+        elif command == "/trace":
+            print_trace(self._console, self._last)
+            print_answer(self._console, self._last, self._session)
+        elif self._last["citations"]:
+            print_sources(self._console, self._last["citations"])
+        else:
+            self._note("The last answer cites nothing.")
+
+    def _rate(self, command: str, comment: str) -> None:
+        """Keep what the user thinks of the last answer."""
+        if not self._last:
+            self._note("There is no answer yet.")
+            return
+        from lexloop.evaluation.feedback.opinion import opinion_on
+        from lexloop.evaluation.feedback.store import FeedbackStore
+
+        vote: Vote = "up" if command == "/up" else "down"
+        opinion = opinion_on(self._last, self._session.settings, vote, comment)
+        try:
+            replaced = FeedbackStore(self._feedback).keep(opinion)
+        except LexloopError as error:
+            show_error(error.what, error.hint)
+            return
+        instead = " in place of the one before" if replaced else ""
+        self._note(f"Kept{instead} in {self._feedback}: thumb {vote}.")
+
+    def _note(self, text: str) -> None:
+        self._console.print(plain(text, "dim"))

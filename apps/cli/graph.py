@@ -1,17 +1,26 @@
 """``lexloop graph show``: what the knowledge graph knows around an entity, printed and drawn."""
 
+import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lexloop.apps.cli import options
-from lexloop.apps.cli.edge import reported
+from lexloop.apps.cli.progress import Progress
+from lexloop.apps.cli.session import loading
+from lexloop.apps.cli.terminal import (
+    note,
+    plain,
+    result_console,
+    say,
+    write_json,
+)
+from lexloop.core.errors import InputError, SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lexloop.core.settings import Settings
     from lexloop.corpus.knowledge.graph import KnowledgeGraph
     from lexloop.corpus.knowledge.walk import Relation
 
@@ -56,39 +65,28 @@ def show(
         Path | None,
         typer.Option("--html", metavar="FILE", help="Write the drawing and the table as a page."),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object and nothing else.")
-    ] = False,
-    base_url: options.BaseUrl = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show the relations around an entity, each with the place that states it."""
-    with reported(as_json):
-        settings = options.chosen_settings(context.params)
-        graph = _open(settings, base_url)
-        name = _named(graph, entity)
-        relations = graph.neighbourhood(name, depth, limit or _MOST)
-        name, degree, relations = _written(graph, name, relations)
-        more = max(0, degree - len(relations)) if depth == 1 else 0
-        _draw(name, relations, more, svg, html)
-        if as_json:
-            from lexloop.apps.cli.terminal import write_json
-
-            write_json(_report(name, depth, degree, relations))
-        else:
-            _print(name, degree, relations, limit, [f for f in (svg, html) if f])
+    graph = _open(context.params)
+    name = _named(graph, entity)
+    relations = graph.neighbourhood(name, depth, limit or _MOST)
+    name, degree, relations = _written(graph, name, relations)
+    more = max(0, degree - len(relations)) if depth == 1 else 0
+    _draw(name, relations, more, svg, html)
+    if as_json:
+        write_json(_report(name, depth, degree, relations))
+        return
+    _print(name, degree, relations, limit)
+    for file in filter(None, (svg, html)):
+        note(f"Drawn in {file}")
 
 
-def _open(settings: "Settings", base_url: str | None) -> "KnowledgeGraph":
-    from lexloop.apps.cli.progress import Progress
-    from lexloop.apps.cli.session import say_where_text_goes, text_hosts
-    from lexloop.core.errors import SettingsError
-    from lexloop.graph.resources import Resources
-
-    connection = options.chosen_connection(base_url)
+def _open(given: dict[str, Any]) -> "KnowledgeGraph":
+    settings = options.chosen_settings(given)
     with Progress() as progress:
-        progress.say("Loading")
-        say_where_text_goes(text_hosts(settings, connection))
-        source = Resources(connection, progress=progress.corpus)(settings).graph_source
+        resources, _ = loading(settings, options.chosen_connection(given), progress)
+        source = resources(settings).graph_source
         if source is None:
             raise SettingsError(
                 f"The settings leave the knowledge graph out (variant {settings.variant}, "
@@ -99,13 +97,7 @@ def _open(settings: "Settings", base_url: str | None) -> "KnowledgeGraph":
 
 
 def _named(graph: "KnowledgeGraph", entity: str) -> str:
-    """The entity asked for.
-
-    Raises:
-        InputError: There is none; the message names those that come near.
-    """
-    from lexloop.core.errors import InputError
-
+    """The entity asked for."""
     name = graph.find(entity)
     if name is not None:
         return name
@@ -131,8 +123,6 @@ def _written(
 
 
 def _spelled_like(graph: "KnowledgeGraph", entity: str) -> list[str]:
-    import difflib
-
     # only names of about its length, since comparing with every one of a large graph takes seconds
     alike = [name for name in graph.entities if abs(len(name) - len(entity)) < _NEAR]
     return difflib.get_close_matches(entity.lower(), alike, _NEAR)
@@ -144,18 +134,13 @@ def _draw(
     if svg is None and html is None:
         return
     from lexloop.apps.cli.graph_drawing import as_page, as_svg
-    from lexloop.core.errors import InputError
-    from lexloop.core.files import write_text
+    from lexloop.evaluation.testset.writing import write_checked
 
     drawing = as_svg(name, relations, more)
-    for path, text in ((svg, drawing), (html, as_page(name, relations, drawing))):
-        if path is not None:
-            try:
-                write_text(path, text)
-            except OSError as error:
-                raise InputError(
-                    f"{path} cannot be written: {error}.", "Name a file in a folder of yours."
-                ) from error
+    if svg is not None:
+        write_checked(svg, drawing)
+    if html is not None:
+        write_checked(html, as_page(name, relations, drawing))
 
 
 def _report(name: str, depth: int, degree: int, relations: "Sequence[Relation]") -> dict[str, Any]:
@@ -175,23 +160,15 @@ def _report(name: str, depth: int, degree: int, relations: "Sequence[Relation]")
     }
 
 
-def _print(
-    name: str,
-    degree: int,
-    relations: "Sequence[Relation]",
-    limit: int | None,
-    files: "Sequence[Path]",
-) -> None:
+def _print(name: str, degree: int, relations: "Sequence[Relation]", limit: int | None) -> None:
     """Two lines for each relation: what is said, and where, with the words that say it."""
     from lexloop.apps.cli.graph_drawing import row
-    from lexloop.apps.cli.terminal import one_line, plain, progress_console, result_console
 
     console = result_console()
     # a pipe has no height and no width
     room = max(1, (console.size.height - _BESIDE) // 2) if console.is_terminal else len(relations)
     shown = relations if limit else relations[:room]
-    counted = "1 relation" if degree == 1 else f"{degree} relations"
-    console.print(plain(one_line(f"{name}: {counted} of its own"), "bold"))
+    say(f"{name}: {'1 relation' if degree == 1 else f'{degree} relations'} of its own", "bold")
     for found in shown:
         subject, relation, target, source, quote = row(found)
         said, where = f"{subject} {relation} {target}", f"    {source}: “{quote}”"
@@ -201,6 +178,4 @@ def _print(
                 line.truncate(console.size.width, overflow="ellipsis")
             console.print(line)
     if (hidden := max(degree, len(relations)) - len(shown)) > 0:
-        console.print(plain(f"{hidden} more: --limit shows up to {_MOST_ASKED}", "dim"))
-    for path in files:
-        progress_console().print(plain(one_line(f"Drawn in {path}"), "dim"))
+        say(f"{hidden} more: --limit shows up to {_MOST_ASKED}", "dim")

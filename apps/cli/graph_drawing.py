@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
-from lexloop.apps.cli.terminal import one_line
+from lexloop.apps.cli.terminal import one_line, shortened
 from lexloop.corpus.knowledge.walk import Relation
 from lexloop.corpus.triplets.predicates import reading
 
@@ -164,7 +164,7 @@ def _apart(x: "Floats", y: "Floats", widths: "Floats") -> "Floats":
 
 
 def _width(text: str) -> float:
-    return round(16 + _CHAR_WIDTH * len(_shortened(text)), 1)
+    return round(16 + _CHAR_WIDTH * len(shortened(text, _LABEL_CHARS)), 1)
 
 
 def _line(one: tuple[float, float], other: tuple[float, float], more: str) -> str:
@@ -174,7 +174,7 @@ def _line(one: tuple[float, float], other: tuple[float, float], more: str) -> st
 
 def _box(place: tuple[float, float], text: str, fill: str) -> str:
     x, y = place
-    label = _shortened(text)
+    label = shortened(text, _LABEL_CHARS)
     width = _width(text)
     shape = (
         f'<rect x="{round(x - width / 2, 1)}" y="{round(y - _HEIGHT / 2, 1)}" width="{width}" '
@@ -188,13 +188,8 @@ def _word(place: tuple[float, float], text: str) -> str:
     x, y = place
     # a white rim, so that the lines behind it do not cross it
     look = 'stroke="#fff" stroke-width="4" paint-order="stroke" fill="#245"'
-    said = _escaped(_shortened(text))
+    said = _escaped(shortened(text, _LABEL_CHARS))
     return f'<text x="{x}" y="{y + 4:.1f}" text-anchor="middle" {_FONT} {look}>{said}</text>'
-
-
-def _shortened(text: str) -> str:
-    line = one_line(text)
-    return line if len(line) <= _LABEL_CHARS else f"{line[: _LABEL_CHARS - 1].rstrip()}…"
 
 
 def _escaped(text: str) -> str:

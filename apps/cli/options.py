@@ -4,16 +4,16 @@ import inspect
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import typer
+from typer.core import TyperGroup
 
+from lexloop.apps.cli.terminal import Command, reported
 from lexloop.core.configuration import configured, described, read_file, read_value
 from lexloop.core.errors import SettingsError
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.settings_names import RECORDED, renamed
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 _FLAGS = {
     "corpus": ("--corpus",),
@@ -50,7 +50,7 @@ _PANELS = {
     "plan": "Retrieval",
     "fusion": "Retrieval",
 }
-BaseUrl = Annotated[
+_BASE_URL = Annotated[
     str | None,
     typer.Option(
         "--base-url",
@@ -60,6 +60,7 @@ BaseUrl = Annotated[
         rich_help_panel="Documents and model",
     ),
 ]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 _FILE = Annotated[
     Path | None,
     typer.Option(
@@ -80,21 +81,38 @@ _SET = Annotated[
 ]
 
 
-def taking(*settings: str) -> Callable[[Command], Command]:
+def with_default(command: str) -> type[TyperGroup]:
+    """A group of commands, of which one is meant where none is named."""
+
+    class Group(TyperGroup):
+        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+            if args and args[0] not in {*self.commands, "-h", "--help"}:
+                args = [command, *args]
+            return super().parse_args(ctx, args)
+
+    return Group
+
+
+def taking(*settings: str, **others: Any) -> Callable[[Command], Command]:
     """Give a command the options of these settings, ``--settings`` and ``--set``.
 
-    The command itself does not receive them: ``chosen_settings`` reads them off its context.
+    What asks a model takes ``--base-url``, too. The command itself does not receive them:
+    ``chosen_settings`` and ``chosen_connection`` read them off its context. Its errors are
+    ``reported``.
 
     Args:
         settings: By name; each is in ``_FLAGS``.
+        others: Further options by the parameter's name, annotated; what is not given is None.
     """
-    offered = {_parameter(name): _option(name) for name in settings}
+    if {"index.embedder", "deadline_s"} & {*settings}:
+        others = {"base_url": _BASE_URL, **others}
+    offered = others | {_parameter(name): _option(name) for name in settings}
     offered |= {"settings_file": _FILE, "assignments": _SET}
 
     def give(command: Command) -> Command:
         def run(**given: Any) -> Any:
             own = {name: value for name, value in given.items() if name not in offered}
-            return command(**own)
+            return reported(command)(**own)
 
         signature = inspect.signature(command)
         added = [
@@ -117,7 +135,8 @@ def _parameter(setting: str) -> str:
 
 def _option(setting: str) -> Any:
     annotation, description, default = described(setting)
-    several, choices = get_origin(annotation) is tuple, _choices(annotation)
+    several = get_origin(annotation) is tuple
+    choices = get_args(annotation) if get_origin(annotation) is Literal else ()
     kind: Any = list[str] | None if several else bool | None if annotation is bool else str | None
     said = f" Default: {default}." if default not in (None, (), False) else ""
     return Annotated[
@@ -125,18 +144,11 @@ def _option(setting: str) -> Any:
         typer.Option(
             *(_FLAGS[setting][:1] if annotation is bool else _FLAGS[setting]),
             *([f"--no-{_FLAGS[setting][0][2:]}"] if annotation is bool else []),
-            metavar="|".join(choices) or None,
+            metavar="|".join(map(str, choices)) or None,
             help=f"{description}{' May be repeated.' * several}{said}",
             rich_help_panel=_PANELS.get(setting.partition(".")[0], "The loop"),
         ),
     ]
-
-
-def _choices(annotation: Any) -> list[str]:
-    """The words that an annotation allows, where it allows words alone."""
-    if get_origin(annotation) is Literal:
-        return [str(one) for one in get_args(annotation)]
-    return []
 
 
 def chosen_settings(given: Mapping[str, Any], *before: Mapping[str, Any]) -> Settings:
@@ -184,10 +196,14 @@ def _assignment(text: str) -> tuple[str, Any]:
     return name.strip(), read_value(name.strip(), value)
 
 
-def chosen_connection(base_url: str | None) -> Connection:
+def chosen_connection(given: Mapping[str, Any]) -> Connection:
     """Where the model is reached; the key comes from the environment alone.
+
+    Args:
+        given: A command's parameters by name.
 
     Raises:
         SettingsError: The address is no http(s) URL.
     """
-    return Connection.from_environment({**os.environ, "LEXLOOP_BASE_URL": base_url or ""})
+    base_url = given.get("base_url") or ""
+    return Connection.from_environment({**os.environ, "LEXLOOP_BASE_URL": base_url})

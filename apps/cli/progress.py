@@ -1,7 +1,7 @@
 """What is going on, shown on standard error while it goes on, and gone afterwards."""
 
-import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 from lexloop.apps.cli.terminal import clean, plain, progress_console
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.spinner import Spinner
 
+Report = Callable[[str, int, int], None]
+"""Told of a stage, how much of it is done, and of how much."""
 _DOING = {
     "classify": "Planning the retrieval",
     "rewrite": "Rewriting the question",
@@ -30,6 +32,32 @@ _CORPUS_STAGES = {
 _LINES_KEPT_FREE = 4
 
 
+@contextmanager
+def bar() -> Iterator[Report]:
+    """A bar for each stage on standard error, gone afterwards; none where it is no terminal."""
+    from rich import progress
+
+    console = progress_console()
+    columns = (
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+    )
+    bars = progress.Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    )
+    stages: dict[str, Any] = {}
+
+    def report(stage: str, done: int, total: int) -> None:
+        if stage not in stages:
+            stages[stage] = bars.add_task(stage.capitalize(), total=total)
+        bars.update(stages[stage], completed=done, total=total)
+
+    with bars:
+        yield report
+
+
 class Progress:
     """A spinner with what is being done, and above it the answer as far as it is written.
 
@@ -38,11 +66,11 @@ class Progress:
 
     def __init__(self) -> None:
         self._console: Console = progress_console()
-        self._lock = threading.Lock()
         self._live: Live | None = None
         self._spinner: Spinner | None = None
-        self._draft = ""
         self._attempt = 1
+        self.draft = ""
+        """The answer as far as it was written."""
 
     def __enter__(self) -> Self:
         """Start to show."""
@@ -50,10 +78,13 @@ class Progress:
             from rich.live import Live
             from rich.spinner import Spinner
 
-            self._draft, self._attempt = "", 1
+            self.draft, self._attempt = "", 1
             self._spinner = Spinner("dots", plain("Starting", "dim"))
             self._live = Live(
-                self._spinner, console=self._console, transient=True, redirect_stdout=False
+                console=self._console,
+                transient=True,
+                redirect_stdout=False,
+                get_renderable=self._shown,
             )
             self._live.start()
         return self
@@ -62,20 +93,13 @@ class Progress:
         """Leave nothing behind."""
         if self._live is not None:
             self._live.stop()
-            self._live = None
-
-    @property
-    def draft(self) -> str:
-        """The answer as far as it was written."""
-        return self._draft
+            self._live = self._spinner = None
 
     def say(self, doing: str) -> None:
         """Show what is being done."""
-        with self._lock:
-            if self._live is not None and self._spinner is not None:
-                again = f" (attempt {self._attempt})" if self._attempt > 1 else ""
-                self._spinner.update(text=plain(f"{doing}{again} …", "dim"))
-                self._live.update(self._shown(self._spinner))
+        if self._spinner is not None:
+            again = f" (attempt {self._attempt})" if self._attempt > 1 else ""
+            self._spinner.update(text=plain(f"{doing}{again} …", "dim"))
 
     def corpus(self, stage: str, done: int, total: int) -> None:
         """How far the indexing of a corpus is, as ``Resources`` reports it."""
@@ -91,23 +115,21 @@ class Progress:
             return  # there is an answer, and what comes after it has nothing to do
         if name == "engineer_prompt":
             self._attempt += 1
-            self._draft = ""
+            self.draft = ""
         self.say(_DOING.get(_AFTER.get(name, ""), name))
 
     def token(self, event: Mapping[str, Any]) -> None:
         """A piece of the answer, as ``lexloop.graph.stream`` sends it."""
-        with self._lock:
-            before = "" if event.get("restart") else self._draft
-            self._draft = before + clean(str(event.get("token", "")))
-            if self._live is not None and self._spinner is not None:
-                self._live.update(self._shown(self._spinner))
+        before = "" if event.get("restart") else self.draft
+        self.draft = before + clean(str(event.get("token", "")))
 
-    def _shown(self, spinner: "Spinner") -> "RenderableType":
+    def _shown(self) -> "RenderableType":
         from rich.console import Group
         from rich.text import Text
 
-        if not self._draft:
+        spinner = self._spinner or ""
+        if not self.draft:
             return spinner
         room = max(1, self._console.height - _LINES_KEPT_FREE)
-        lines = Text(self._draft).wrap(self._console, self._console.width)
+        lines = Text(self.draft).wrap(self._console, self._console.width)
         return Group(Text("\n").join(lines[-room:]), spinner)

@@ -1,23 +1,29 @@
-"""A graph ready to be asked, and one question put to it."""
+"""What commands open: a graph and one question put to it, documents, a model that is asked."""
 
 import atexit
 import gc
 import os
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from lexloop.apps.cli.progress import Progress
-from lexloop.apps.cli.terminal import plain, progress_console
+from lexloop.apps.cli.progress import Progress, Report
+from lexloop.apps.cli.terminal import first_of, note
+from lexloop.core.errors import ModelError
+from lexloop.core.filters import Filters
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
     from lexloop.core.settings import Connection, Settings
+    from lexloop.corpus.index.collection import Collection
+    from lexloop.corpus.index.view import View
+    from lexloop.evaluation.asking import Asker
     from lexloop.graph.build import Lexloop
+    from lexloop.graph.resources import Resources
 
 _TRACING = (
     "LANGSMITH_TRACING",
@@ -26,6 +32,7 @@ _TRACING = (
     "LANGCHAIN_TRACING",
 )
 _OPENAI = "https://api.openai.com"
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -86,16 +93,28 @@ def open_session(
     Raises:
         LexloopError: Settings, corpus, data or model cannot be used.
     """
-    progress.say("Loading")
     with _uncollected():
-        hosts = text_hosts(settings, connection)
-        say_where_text_goes(hosts)
+        resources, hosts = loading(settings, connection, progress)
         from lexloop.graph.build import build_graph
-        from lexloop.graph.resources import Resources
 
-        resources = Resources(connection, progress=progress.corpus)
         resources(settings)
         return Session(build_graph(resources, checkpointer), settings, hosts)
+
+
+def loading(
+    settings: "Settings", connection: "Connection", progress: Progress
+) -> tuple["Resources", list[str]]:
+    """What opens documents and models, and the hosts that get text, once they are named.
+
+    Raises:
+        LexloopError: The model cannot be used.
+    """
+    progress.say("Loading")
+    hosts = text_hosts(settings, connection)
+    say_where_text_goes(hosts)
+    from lexloop.graph.resources import Resources
+
+    return Resources(connection, progress=progress.corpus), hosts
 
 
 @contextmanager
@@ -119,6 +138,41 @@ def _collected() -> None:
         gc.unfreeze()
 
 
+@contextmanager
+def documents(
+    settings: "Settings", connection: "Connection", report: Report
+) -> "Iterator[tuple[Collection, View]]":
+    """The collection that the settings name and what may be seen of it; what is missing is told.
+
+    Raises:
+        LexloopError: The documents or the embedder cannot be used.
+    """
+    from lexloop.corpus.opening import left_out
+    from lexloop.graph.resources import Resources
+
+    settings = settings.changed(model=None, **{"index.triplets": "embedded"})
+    with closing(Resources(connection, progress=report)) as resources:
+        collection, troubles = resources.collection(settings)
+        view = collection.seen_by(Filters.of(settings))
+        missing = [f"{item['wanted']}: {item['reason']}" for item in (*left_out(view), *troubles)]
+        for said in first_of(missing, _MOST_NAMED):
+            note(f"Left out: {said}")
+        yield collection, view
+
+
+def asking(
+    settings: "Settings", connection: "Connection"
+) -> "AbstractContextManager[Asker | None]":
+    """What asks the model that the settings name; None where they name none.
+
+    Raises:
+        LexloopError: The model cannot be used.
+    """
+    from lexloop.evaluation.asking import asker_for
+
+    return nullcontext() if settings.model.name is None else asker_for(settings, connection)
+
+
 def text_hosts(settings: "Settings", connection: "Connection") -> list[str]:
     """The hosts to which the configured models send text; empty when all stays on this machine.
 
@@ -127,7 +181,6 @@ def text_hosts(settings: "Settings", connection: "Connection") -> list[str]:
     """
     hosts: list[str] = []
     if settings.model.name is not None:
-        from lexloop.core.errors import ModelError
         from lexloop.models.chat import connect
         from lexloop.models.provider import HERE
 
@@ -151,10 +204,7 @@ def tracing() -> bool:
 
 def say_where_text_goes(hosts: list[str]) -> None:
     """Name, on standard error, every host that gets text of the question or the documents."""
-    console = progress_console()
     if hosts:
-        said = f"Questions and passages go to {' and '.join(hosts)}, nowhere else."
-        console.print(plain(said, "dim"))
+        note(f"Questions and passages go to {' and '.join(hosts)}, nowhere else.")
     if tracing():
-        said = "LangSmith tracing is on: questions and passages go there too."
-        console.print(plain(said, "yellow"))
+        note("LangSmith tracing is on: questions and passages go there too.", "yellow")

@@ -1,21 +1,36 @@
 """``lexloop show``: the provisions of a document, or one of them with what lies around it."""
 
 import os.path
-from typing import TYPE_CHECKING, Annotated
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from lexloop.apps.cli import options
-from lexloop.apps.cli.edge import reported
+from lexloop.apps.cli.progress import Progress
+from lexloop.apps.cli.session import loading
+from lexloop.apps.cli.terminal import (
+    first_of,
+    joined,
+    one_line,
+    plain,
+    result_console,
+    say,
+    write_json,
+)
+from lexloop.core.errors import InputError
+from lexloop.core.filters import Filters
+from lexloop.core.settings import SAMPLE_CORPUS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from lexloop.core.settings import Settings
     from lexloop.corpus.index.view import View
     from lexloop.corpus.structure.tree import Tree
 
 _NEAR = 5
+_HEADS = frozenset({"part", "annex", "provision"})
+_WORDS = 70
+_MOST_PROBLEMS = 10
 
 
 @options.taking("corpus", "index.embedder", *options.ACCESS)
@@ -37,53 +52,29 @@ def show(
         int,
         typer.Option("--depth", min=0, max=99, help="How many levels below provisions are listed."),
     ] = 0,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object and nothing else.")
-    ] = False,
-    base_url: options.BaseUrl = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Print the provisions of a document, or one with its headings, lead-in and references."""
-    with reported(as_json):
-        from lexloop.apps.cli import show_view
-        from lexloop.core.settings import SAMPLE_CORPUS
-
-        settings = options.chosen_settings(context.params)
-        if settings.corpus == SAMPLE_CORPUS and os.path.isfile(document):
-            settings, document = settings.changed(corpus=document), os.path.basename(document)
-        view = _open(settings, base_url)
-        name = _named(view, document)
-        tree, text = view.tree_of(name), view.text_of(name)
-        assert tree is not None
-        assert text is not None
-        source = show_view.Source(name, tree, text, view.pages_of(name))
-        if not provision:
-            show_view.outline(source, depth, as_json)
-        else:
-            show_view.provisions(source, _places(name, tree, " ".join(provision)), depth, as_json)
-
-
-def _open(settings: "Settings", base_url: str | None) -> "View":
-    from lexloop.apps.cli.progress import Progress
-    from lexloop.apps.cli.session import say_where_text_goes, text_hosts
-    from lexloop.core.filters import Filters
-    from lexloop.graph.resources import Resources
-
-    connection = options.chosen_connection(base_url)
+    settings = options.chosen_settings(context.params)
+    if settings.corpus == SAMPLE_CORPUS and os.path.isfile(document):
+        settings, document = settings.changed(corpus=document), os.path.basename(document)
+    connection = options.chosen_connection(context.params)
     with Progress() as progress:
-        progress.say("Loading")
-        say_where_text_goes(text_hosts(settings, connection))
-        collection, _ = Resources(connection, progress=progress.corpus).collection(settings)
-        return collection.seen_by(Filters.of(settings))
+        collection, _ = loading(settings, connection, progress)[0].collection(settings)
+        view = collection.seen_by(Filters.of(settings))
+    name = _named(view, document)
+    tree, text = view.tree_of(name), view.text_of(name)
+    assert tree is not None
+    assert text is not None
+    source = _Source(name, tree, text, view.pages_of(name))
+    if not provision:
+        _outline(source, depth, as_json)
+    else:
+        _provisions(source, _places(name, tree, " ".join(provision)), depth, as_json)
 
 
 def _named(view: "View", said: str) -> str:
-    """The document meant: by its name, or by the last parts of its path, with or without suffix.
-
-    Raises:
-        InputError: There is none, or there are several; the message names those near.
-    """
-    from lexloop.core.errors import InputError
-
+    """The document meant: by its name, or by the last parts of its path, with or without suffix."""
     if said in view.documents:
         return said
     wanted = said.casefold()
@@ -107,12 +98,7 @@ def _endings(name: str) -> set[str]:
 
 
 def _places(name: str, tree: "Tree", said: str) -> "list[int]":
-    """The places of the provision asked for; several where one label is that of several.
-
-    Raises:
-        InputError: There is none, or words fit several; the message says what there is.
-    """
-    from lexloop.core.errors import InputError
+    """The places of the provision asked for; several where one label is that of several."""
     from lexloop.corpus.structure.lookup import asked_references, missing_place, named_places
 
     found = named_places(tree, said)
@@ -146,3 +132,124 @@ def _near(wanted: str, known: "dict[str, str]") -> "Sequence[str]":
 def _one_of(lead: str, names: "Sequence[str]") -> str:
     more = f", and {len(names) - _NEAR} more" if len(names) > _NEAR else ""
     return f"{lead}: {'; '.join(names[:_NEAR])}{more}."
+
+
+class _Source(NamedTuple):
+    """A document to be shown, with where its pages begin, if it has any."""
+
+    name: str
+    tree: "Tree"
+    text: str
+    pages: Sequence[int]
+
+    def record(self, place: int) -> dict[str, Any]:
+        """What is known of a unit, without its text."""
+        unit = self.tree.units[place]
+        return {
+            **{name: getattr(unit, name) for name in ("label", "kind", "number", "heading")},
+            "page": bisect_right(self.pages, unit.start) or None,
+            "start": unit.start,
+            "end": unit.end,
+        }
+
+
+def _outline(source: _Source, depth: int, as_json: bool) -> None:
+    """Print what a document consists of, and what is wrong with its numbering."""
+    tree = source.tree
+    listed = list(_listed(tree, range(len(tree)), depth))
+    if as_json:
+        units = [{**source.record(place), "depth": level} for place, level in listed]
+        problems = list(tree.problems)
+        write_json({"document": source.name, "units": units, "problems": problems})
+        return
+    say(source.name, "bold")
+    _print_units(source, listed)
+    if not listed:
+        say("It has no provisions; --depth 1 lists its paragraphs.", "dim")
+    for said in first_of(tree.problems, _MOST_PROBLEMS):
+        say(f"Numbering: {said}", "yellow")
+
+
+def _provisions(source: _Source, places: Sequence[int], depth: int, as_json: bool) -> None:
+    """Print provisions with the headings above them, their lead-ins and what they refer to."""
+    found = [_provision(source, place) for place in places]
+    if as_json:
+        write_json({"document": source.name, "provisions": found})
+        return
+    for place, record in zip(places, found, strict=True):
+        _print_provision(source, place, record, depth)
+
+
+def _provision(source: _Source, place: int) -> dict[str, Any]:
+    from lexloop.corpus.structure.lookup import lead_ins, mentions, owns_label
+
+    tree, text, units = source.tree, source.text, source.tree.units
+    above = [at for at in tree.above(place) if owns_label(tree, at)]
+    return {
+        **source.record(place),
+        "above": [source.record(at) for at in above[::-1]],
+        "lead_in": lead_ins(tree, place, text),
+        "text": text[units[place].start : units[place].end].strip(),
+        "refers_to": [
+            {"said": said, "labels": [units[at].label for at in there]}
+            for said, there in mentions(tree, place, text).items()
+        ],
+    }
+
+
+def _print_provision(source: _Source, place: int, record: dict[str, Any], depth: int) -> None:
+    console = result_console()
+    tree, kind = source.tree, record["kind"]
+    where = [one_line(source.name)]
+    where += [f"page {record['page']}"] if record["page"] else []
+    where.append(f"characters {record['start']}–{record['end']}")
+    console.print(joined(_title(record), plain(" · " + " · ".join(where), "dim")))
+    for above in record["above"]:
+        console.print(joined(plain("in ", "dim"), _title(above)))
+    console.print()
+    for said in record["lead_in"]:
+        console.print(plain(said, "italic"))
+    if kind == "part":
+        _print_units(source, list(_listed(tree, tree.below(place), depth)))
+    else:
+        console.print(plain(record["text"]))
+        console.print()
+    for mention in record["refers_to"] if kind != "part" else ():
+        labels = mention["labels"]
+        there = "not in this document" if not labels else ", ".join((labels[0], *labels[1:][-1:]))
+        console.print(plain(one_line(f"Refers to {mention['said']}: {there}"), "dim"))
+    console.print()
+
+
+def _title(record: dict[str, Any]) -> Any:
+    heading = record["heading"] if record["heading"] != record["label"] else ""
+    label = plain(one_line(record["label"] or record["kind"]), "bold")
+    return joined(label, plain(f"  {one_line(heading)}")) if heading else label
+
+
+def _listed(tree: "Tree", places: Sequence[int], depth: int) -> Iterator[tuple[int, int]]:
+    """The units to be listed, each with how many of them it lies in."""
+    below: dict[int, int] = {}
+    indent: dict[int, int] = {}
+    for place in places:
+        unit = tree.units[place]
+        head = unit.kind in _HEADS or (unit.kind == "table" and bool(unit.number))
+        below[place] = 0 if head else below.get(unit.parent, 0) + 1
+        indent[place] = indent.get(unit.parent, 0)
+        if below[place] <= depth:
+            yield place, indent[place]
+            indent[place] += 1
+
+
+def _print_units(source: _Source, listed: Sequence[tuple[int, int]]) -> None:
+    console = result_console()
+    for place, level in listed:
+        unit, record = source.tree.units[place], source.record(place)
+        line = joined(plain("  " * level), _title(record))
+        if unit.kind not in _HEADS:
+            words = one_line(source.text[unit.body : unit.end][: 2 * _WORDS])
+            short = words if len(words) <= _WORDS else words[:_WORDS].rsplit(" ", 1)[0] + " …"
+            line = joined(line, plain(f"  {short}", "dim"))
+        console.print(
+            joined(line, plain(f"  page {record['page']}" if record["page"] else "", "dim"))
+        )

@@ -1,21 +1,35 @@
-"""Writing to the terminal, and keeping the text of others from steering it."""
+"""What commands write on the terminal: text of others that cannot steer it, and their errors."""
 
 import io
+import json
+import os
 import re
+import signal
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from functools import wraps
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import typer
+
+from lexloop.core.errors import LexloopError
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+Command = TypeVar("Command", bound=Callable[..., Any])
+INTERRUPTED = 130
+FILES_SKIPPED = 3
+ABSTAINED = 10
+NOT_PASSED = 11
+QUESTIONS_FAILED = 12
 # C0 without tab and line feed, DEL, C1; line and paragraph separators; bidirectional embeddings,
 # overrides and isolates; lone surrogates, which cannot be written at all
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-
 _CRASHING = ("strict", "surrogateescape")
 """How a stream may treat what it cannot write or read; standard error's own way never fails."""
 
@@ -23,6 +37,17 @@ _CRASHING = ("strict", "surrogateescape")
 def clean(text: str) -> str:
     """``text`` without what could move a cursor, change colours or reverse the reading order."""
     return _UNSAFE.sub("", text)
+
+
+def one_line(text: str) -> str:
+    """``text`` with every run of blanks as one space."""
+    return " ".join(clean(text).split())
+
+
+def shortened(text: str, most: int) -> str:
+    """``text`` on one line of at most so many characters, with an ellipsis where it is cut."""
+    line = one_line(text)
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
 def plain(text: str, style: str = "") -> "Text":
@@ -39,28 +64,14 @@ def joined(*parts: "Text") -> "Text":
     return Text.assemble(*parts)
 
 
-def one_line(text: str) -> str:
-    """``text`` with every run of blanks as one space."""
-    return " ".join(clean(text).split())
-
-
 def first_of(said: Sequence[str], most: int) -> list[str]:
     """The first of several things to say, and how many more there are."""
     more = len(said) - most
     return [*said[:most], *([f"{more} more."] if more > 0 else [])]
 
 
-def result_console() -> "Console":
+def result_console(error: bool = False) -> "Console":
     """Where answers go: standard output, coloured on a terminal unless NO_COLOR is set."""
-    return _console(error=False)
-
-
-def progress_console() -> "Console":
-    """Where notes, progress and errors go: standard error."""
-    return _console(error=True)
-
-
-def _console(error: bool) -> "Console":
     from rich.console import Console
 
     for stream in (sys.stdout, sys.stderr):
@@ -72,6 +83,21 @@ def _console(error: bool) -> "Console":
         # a pipe has no width to wrap at
         console.soft_wrap = True
     return console
+
+
+def progress_console() -> "Console":
+    """Where notes, progress and errors go: standard error."""
+    return result_console(error=True)
+
+
+def note(text: str, style: str = "dim") -> None:
+    """Print a line on standard error."""
+    progress_console().print(plain(one_line(text), style))
+
+
+def say(text: str, style: str = "") -> None:
+    """Print a line on standard output."""
+    result_console().print(plain(one_line(text), style))
 
 
 def read_line(prompt: str) -> str:
@@ -87,9 +113,66 @@ def read_line(prompt: str) -> str:
 
 def write_json(value: dict[str, Any]) -> None:
     """Write one JSON object to standard output, safe to look at on a terminal."""
-    import json
-
     text = json.dumps(value, ensure_ascii=False, indent=2)
     # outside its strings JSON holds none of these but line feeds, which are not among them
     sys.stdout.write(_UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
     sys.stdout.flush()
+
+
+def debugging() -> bool:
+    """Whether ``LEXLOOP_DEBUG`` asks for tracebacks."""
+    return os.environ.get("LEXLOOP_DEBUG", "") not in ("", "0")
+
+
+def ctrl_c_is_ignored() -> bool:
+    """Whether Ctrl-C does nothing, as in what a script starts in its background.
+
+    The shell means it so, and it stays so; who sits at a terminal is told.
+    """
+    return signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
+def reported(command: Command) -> Command:
+    """Turn a command's errors into messages and exit codes; say where Ctrl-C is ignored.
+
+    An error leaves as ``typer.Exit`` with its code, or 130 after Ctrl-C; with ``as_json`` it is
+    written as a JSON object to standard output, too.
+    """
+
+    @wraps(command)
+    def run(**given: Any) -> Any:
+        if ctrl_c_is_ignored() and progress_console().is_terminal:
+            note("Ctrl-C is ignored here, as this was started so; SIGTERM ends it.")
+        try:
+            return command(**given)
+        except LexloopError as error:
+            if debugging():
+                raise
+            show_error(error.what, error.hint)
+            if given.get("as_json"):
+                _write_error(type(error).__name__, error.what, error.hint, error.exit_code)
+            raise typer.Exit(error.exit_code) from None
+        except KeyboardInterrupt:
+            note("Interrupted.")
+            raise typer.Exit(INTERRUPTED) from None
+
+    return run  # type: ignore[return-value]
+
+
+def show_error(what: str, hint: str) -> None:
+    """Print what happened and what to do about it on standard error."""
+    said, advice = plain(f"{one_line(what)} "), plain(one_line(hint), "cyan")
+    progress_console().print(joined(plain("Error: ", "bold red"), said, advice))
+
+
+def unexpected(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
+    """What is shown, in place of a traceback, of an error that nobody foresaw."""
+    hint = "Set LEXLOOP_DEBUG=1 to see the traceback."
+    what = one_line(f"Unexpected {kind.__name__}: {error}")
+    show_error(what, hint)
+    if "--json" in sys.argv:
+        _write_error(kind.__name__, what, hint, 1)
+
+
+def _write_error(kind: str, what: str, hint: str, code: int) -> None:
+    write_json({"error": {"type": kind, "what": what, "hint": hint, "exit_code": code}})

@@ -15,37 +15,57 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-FILE_NAME = "threads.sqlite"
+    from lexloop.evaluation.feedback.opinion import Opinion
+
 _TRIES, _PAUSE_S = 40, 0.05
 
 
-def threads_file() -> Path:
-    """Where threads are kept; ``LEXLOOP_DATA_DIR`` overrides the folder."""
-    from platformdirs import user_data_path
+def threads_file(thread: str | None, file: Path | None) -> Path | None:
+    """Where threads are kept if one is named; ``LEXLOOP_DATA_DIR`` overrides the folder.
 
-    return Path(os.environ.get("LEXLOOP_DATA_DIR") or user_data_path("lexloop")) / FILE_NAME
-
-
-def checked_thread(name: str) -> str:
-    """A name that a thread can be kept under.
+    Args:
+        thread: The thread's name; without one nothing is kept.
+        file: One that was asked for.
 
     Raises:
-        InputError: It is blank, or holds what no file of threads can.
+        InputError: The thread's name cannot be kept, or a file is named without a thread.
     """
-    if not name.strip():
+    if thread is None:
+        if file is not None:
+            raise InputError("--threads-file is given without a thread.", "Add --thread ID.")
+        return None
+    if not thread.strip():
         raise InputError("The thread's name is empty.", "Give --thread a name.")
     try:
-        name.encode()
+        thread.encode()
     except UnicodeEncodeError as error:
-        raise InputError(f"The thread's name {name!r} is no text.", "Write it in UTF-8.") from error
-    return name
+        said = f"The thread's name {thread!r} is no text."
+        raise InputError(said, "Write it in UTF-8.") from error
+    return file or _data_folder() / "threads.sqlite"
 
 
 def feedback_file(threads: Path | None = None) -> Path:
     """Where opinions on answers are kept: beside a file of threads, the user's own for None."""
-    from lexloop.evaluation.feedback.store import FILE_NAME as OPINIONS
+    from lexloop.evaluation.feedback.store import FILE_NAME
 
-    return (threads or threads_file()).with_name(OPINIONS)
+    return (threads.parent if threads else _data_folder()) / FILE_NAME
+
+
+def opinions(file: Path | None) -> "list[Opinion]":
+    """The opinions kept in a file, the user's own for None.
+
+    Raises:
+        DataError: It cannot be read.
+    """
+    from lexloop.evaluation.feedback.store import FeedbackStore
+
+    return FeedbackStore(file or feedback_file()).all()
+
+
+def _data_folder() -> Path:
+    from platformdirs import user_data_path
+
+    return Path(os.environ.get("LEXLOOP_DATA_DIR") or user_data_path("lexloop"))
 
 
 @asynccontextmanager

@@ -1,14 +1,16 @@
 """Lexloop as a library: one import, one call, and an index of one's own."""
 
 import asyncio
+import json
 import subprocess
 import sys
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 import lexloop
-from lexloop.core.errors import CorpusError, SettingsError
+from lexloop.core.errors import CorpusError, InputError, SettingsError
 
 LAW = """§ 1 Fees.
 The owner of a boat must pay a mooring fee of $50 within ten days of arrival.
@@ -74,6 +76,21 @@ def test_an_index_from_its_making_to_its_update(law: Path, tmp_path: Path) -> No
     opened = lexloop.Index(tmp_path / "index")
     assert "$60" in opened.ask("How much is the mooring fee?")["answer"]
     assert opened.show("boats.txt") == changed
+
+
+def test_gold_questions_are_asked_and_measured(tmp_path: Path) -> None:
+    shipped = files("lexloop.data").joinpath("gold.jsonl").read_text("utf-8").splitlines()
+    gold, out = tmp_path / "gold.jsonl", tmp_path / "out"
+    gold.write_text("\n".join(shipped[:2]) + "\n", encoding="utf-8")
+    found = lexloop.evaluate(gold, out=out, variant="fixed", **{"plan.k": 3})
+    assert (found["failures"], found["out"]) == (0, str(out))
+    row = found["rows"][0]
+    assert row["name"] == "fixed"
+    assert row["metrics"]["recall@k"]["n"] == 2
+    assert 0.0 < row["metrics"]["similarity"]["mean"] <= 1.0
+    assert json.loads((out / "summary.json").read_text("utf-8"))["rows"] == found["rows"]
+    with pytest.raises(InputError, match="cannot be read"):
+        lexloop.evaluate(tmp_path / "none.jsonl", corpus="sample", out=out)
 
 
 def test_what_an_index_cannot_do(law: Path, tmp_path: Path) -> None:

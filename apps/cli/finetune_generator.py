@@ -1,26 +1,37 @@
 """``lexloop finetune generator``: two LoRA adapters, merged into one model of text."""
 
+import shlex
+import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lexloop.apps.cli.edge import reported
-from lexloop.apps.cli.finetune.shared import Licence, Seed, command
-from lexloop.apps.cli.terminal import one_line, plain, progress_console, result_console, write_json
+from lexloop.apps.cli import options
+from lexloop.apps.cli.terminal import (
+    note,
+    one_line,
+    plain,
+    reported,
+    result_console,
+    say,
+    write_json,
+)
+from lexloop.core.errors import InputError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Of every choice.")]
+Licence = Annotated[str, typer.Option(help="Of the data and of the weights, for the card.")]
 _PRECISIONS = ("auto", "4bit", "full")
-
-
 _data = partial(typer.Option, rich_help_panel="Data")
 _training = partial(typer.Option, rich_help_panel="Training")
 _merging = partial(typer.Option, rich_help_panel="Merging and measuring")
 
 
+@reported
 def generator(
     *,
     base: Annotated[
@@ -76,9 +87,7 @@ def generator(
     reply_tokens: Annotated[
         int, _merging(min=1, help="Of an answer that is measured, at most.")
     ] = 256,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the card as JSON and nothing else.")
-    ] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     r"""Train a model that writes answers: two LoRA adapters, merged into one.
 
@@ -92,61 +101,56 @@ def generator(
     choice, whose answer is one of them; with "label" in place of answer a classification; else
     question answering. Use the result with: lexloop ask --model local:DIR.
     """
-    with reported(as_json):
-        from lexloop.finetune.extra import need_extra
-        from lexloop.finetune.generator.adapter import Recipe
-        from lexloop.finetune.generator.make import NEEDED, Plan, make_generator
+    from lexloop.finetune.extra import need_extra
+    from lexloop.finetune.generator.adapter import Recipe
+    from lexloop.finetune.generator.make import NEEDED, Plan, make_generator
 
-        need_extra(*NEEDED)  # before anything is said
-        recipe = Recipe(
-            epochs=epochs,
-            rate=rate,
-            rank=rank,
-            batch=batch,
-            at_once=at_once,
-            most_tokens=most_tokens,
-            patience=patience,
-            seed=choice_seed,
-            four_bit=_four_bit(precision),
-        )
-        plan = Plan(
-            base=base,
-            domain=domain,
-            instructions=instructions,
-            tests=tuple(tests or ()),
-            out=out,
-            recipe=recipe,
-            held_back=held_back,
-            domain_weight=domain_weight,
-            reply_tokens=reply_tokens,
-            licence=licence,
-            command=command(),
-        )
-        card = make_generator(plan, _say)
-        if as_json:
-            write_json(card)
-            return
-        _show(card, out)
+    need_extra(*NEEDED)  # before anything is said
+    recipe = Recipe(
+        epochs=epochs,
+        rate=rate,
+        rank=rank,
+        batch=batch,
+        at_once=at_once,
+        most_tokens=most_tokens,
+        patience=patience,
+        seed=choice_seed,
+        four_bit=_four_bit(precision),
+    )
+    plan = Plan(
+        base=base,
+        domain=domain,
+        instructions=instructions,
+        tests=tuple(tests or ()),
+        out=out,
+        recipe=recipe,
+        held_back=held_back,
+        domain_weight=domain_weight,
+        reply_tokens=reply_tokens,
+        licence=licence,
+        command=shown_command(),
+    )
+    card = make_generator(plan, note)
+    if as_json:
+        write_json(card)
+        return
+    _show(card, out)
 
 
 def _show(card: dict[str, Any], out: Path) -> None:
-    console = result_console()
     for name, figures in card["figures"].items():
-        console.print(_table(name, figures))
+        result_console().print(_table(name, figures))
     for kind, told in card["adapters"].items():
         early = ", early" if told["stopped_early"] else ""
-        console.print(
-            plain(
-                f"{kind}: stopped after {told['steps']} steps{early}; kept step "
-                f"{told['kept_step']}, loss on rows held back {told['kept_loss']:.3f}"
-            )
+        say(
+            f"{kind}: stopped after {told['steps']} steps{early}; kept step {told['kept_step']}, "
+            f"loss on rows held back {told['kept_loss']:.3f}"
         )
-    console.print(plain(one_line(f"Intervals and data: {out / 'card.json'}"), "dim"))
-    console.print(plain(one_line(f"Use it with: --model local:{out}"), "cyan"))
+    say(f"Intervals and data: {out / 'card.json'}", "dim")
+    say(f"Use it with: --model local:{out}", "cyan")
 
 
 def _four_bit(precision: str) -> bool:
-    from lexloop.core.errors import InputError
     from lexloop.finetune.generator.make import four_bit_here
 
     if precision not in _PRECISIONS:
@@ -160,12 +164,8 @@ def _four_bit(precision: str) -> bool:
         )
     wanted = possible and precision != "full"
     why = "" if possible or precision == "full" else ": bitsandbytes and a GPU are not both here"
-    _say("Weights in 4 bits" if wanted else f"Weights in full precision{why}")
+    note("Weights in 4 bits" if wanted else f"Weights in full precision{why}")
     return wanted
-
-
-def _say(doing: str) -> None:
-    progress_console().print(plain(one_line(doing), "dim"))
 
 
 def _table(name: str, figures: dict[str, Any]) -> "Table":
@@ -185,3 +185,8 @@ def _table(name: str, figures: dict[str, Any]) -> "Table":
 def _shown(figure: dict[str, float] | float | None) -> str:
     mean = figure["mean"] if isinstance(figure, dict) else figure
     return "–" if mean is None else f"{mean:.3f}"
+
+
+def shown_command() -> str:
+    """What was run, for a card: without the folders of this machine."""
+    return shlex.join(["lexloop", *(Path(part).name or part for part in sys.argv[1:])])

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lexloop.apps.cli.edge import reported
-from lexloop.apps.cli.terminal import one_line, plain, result_console, write_json
+from lexloop.apps.cli import options
+from lexloop.apps.cli.terminal import one_line, plain, reported, result_console, write_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -15,65 +15,55 @@ if TYPE_CHECKING:
     from lexloop.evaluation.report.reading import Run
 
 _MAIN = (
-    "correctness",
-    "correct",
-    "model_correctness_examples",
-    "similarity",
-    "abstention_accuracy",
-    "faithfulness",
-    "groundedness",
-    "context_recall",
-    "recall@k",
-    "ndcg@10",
-    "passed",
-    "context_tokens",
-    "tokens_in",
-    "retries",
-    "seconds",
+    *("correctness", "correct", "model_correctness_examples", "similarity", "abstention_accuracy"),
+    *("faithfulness", "groundedness", "context_recall", "recall@k", "ndcg@10", "passed"),
+    *("context_tokens", "tokens_in", "retries", "seconds"),
 )
 _PIPE_WIDTH = 160
 
 
+@reported
 def compare(
     *,
     run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="The folder of a run.")],
     run_b: Annotated[Path, typer.Argument(metavar="RUN_B", help="Another, or the same.")],
     row_a: Annotated[
         str | None,
-        typer.Option("--row-a", metavar="NAME", help="The row of RUN_A. Default: all of one name."),
+        typer.Option(metavar="NAME", help="The row of RUN_A. Default: all of one name."),
     ] = None,
     row_b: Annotated[
         str | None,
-        typer.Option("--row-b", metavar="NAME", help="The row of RUN_B. Default: that of RUN_A."),
+        typer.Option(metavar="NAME", help="The row of RUN_B. Default: that of RUN_A."),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Show every metric, not only the main ones.")
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object and nothing else.")
-    ] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Compare two runs of `lexloop eval`, or two rows, on the questions that they share."""
-    with reported(as_json):
-        from lexloop.evaluation.report.compare import compare as compared
-        from lexloop.evaluation.report.reading import read_run
+    from lexloop.evaluation.report.compare import compare as compared
+    from lexloop.evaluation.report.reading import read_run
 
-        a = read_run(run_a)
-        b = a if run_b == run_a else read_run(run_b)
-        found = compared(a.records, b.records, row_a, row_b)
-        if as_json:
-            write_json({"run_a": str(run_a), "run_b": str(run_b), **found})
-            return
-        console = result_console()
-        if not console.is_terminal:
-            console.width = _PIPE_WIDTH
-        _print(console, a, b, found, everything)
+    a = read_run(run_a)
+    b = a if run_b == run_a else read_run(run_b)
+    found = compared(a.records, b.records, row_a, row_b)
+    if as_json:
+        write_json({"run_a": str(run_a), "run_b": str(run_b), **found})
+        return
+    console = result_console()
+    if not console.is_terminal:
+        console.width = _PIPE_WIDTH
+    _print(console, a, b, found, everything)
 
 
 def _print(console: "Console", a: "Run", b: "Run", found: "Comparison", everything: bool) -> None:
     console.print(plain(f"A: {_told(a)}"))
     console.print(plain(f"B: {_told(b)}"))
-    unlike = [name for name in ("gold", "corpus") if _sha256(a, name) != _sha256(b, name)]
+    hashes = {
+        "gold": (a.info["gold_sha256"], b.info["gold_sha256"]),
+        "corpus": (a.info["corpus_sha256"], b.info["corpus_sha256"]),
+    }
+    unlike = [name for name, (one, other) in hashes.items() if one != other]
     if unlike:
         console.print(plain(f"The runs differ in their {' and '.join(unlike)}.", "yellow"))
     for label, rows in (("A", found["rows_only_a"]), ("B", found["rows_only_b"])):
@@ -99,10 +89,6 @@ def _told(run: "Run") -> str:
         f"{run.folder} ({info['gold']} over {info['corpus']}, model {info['model'] or 'none'}, "
         f"version {info['version']}{commit})"
     )
-
-
-def _sha256(run: "Run", name: str) -> str:
-    return run.info["gold_sha256"] if name == "gold" else run.info["corpus_sha256"]
 
 
 def _print_pair(console: "Console", pair: "Pair", everything: bool) -> int:
@@ -142,17 +128,14 @@ def _tells(made: "Difference") -> bool:
 
 
 def _questions(pair: "Pair") -> str:
-    left = [
-        f"{count} {what}"
-        for count, what in (
-            (pair["only_a"], "only in A"),
-            (pair["only_b"], "only in B"),
-            (pair["reworded"], "worded differently"),
-        )
-        if count
-    ]
-    aside = f"; left out: {', '.join(left)}" if left else ""
-    return f"{pair['questions']} questions in both{aside}."
+    aside = {
+        "only in A": pair["only_a"],
+        "only in B": pair["only_b"],
+        "worded differently": pair["reworded"],
+    }
+    left = [f"{count} {what}" for what, count in aside.items() if count]
+    omitted = f"; left out: {', '.join(left)}" if left else ""
+    return f"{pair['questions']} questions in both{omitted}."
 
 
 def _cells(made: "Difference") -> list[str]:

@@ -1,20 +1,26 @@
 """``lexloop judge``: answers that any system wrote, judged."""
 
+import json
+from functools import partial
+from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lexloop.apps.cli import options
-from lexloop.apps.cli.edge import reported
-from lexloop.apps.cli.index.bar import bar
+from lexloop.apps.cli.progress import bar
+from lexloop.apps.cli.session import asking, say_where_text_goes, text_hosts
+from lexloop.apps.cli.terminal import note, plain, result_console, write_json
+from lexloop.core.errors import InputError
+from lexloop.core.files import write_text
 
 if TYPE_CHECKING:
     from lexloop.core.settings import Settings
-    from lexloop.core.types import Usage
     from lexloop.evaluation.eval_rag.judging import Judged
 
-_DOCUMENTS = "Documents to judge against"
+_against = partial(typer.Option, rich_help_panel="Documents to judge against")
 
 
 @options.taking(*options.MODEL, *options.ACCESS, "deadline_s")
@@ -32,7 +38,6 @@ def judge(
     human: Annotated[
         str | None,
         typer.Option(
-            "--human",
             metavar="FIELD",
             help="The field with human scores, to compare every judge with. Default: human.",
         ),
@@ -40,55 +45,36 @@ def judge(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out",
             metavar="FOLDER",
             help="Write judged.jsonl, summary.json, summary.md and report.html there.",
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the summary as one JSON object, nothing else.")
-    ] = False,
+    as_json: options.AsJson = False,
     corpus: Annotated[
         str | None,
-        typer.Option(
-            "--corpus",
-            metavar="PATH",
-            help="A folder of provisions and cases, an index, or sample.",
-            rich_help_panel=_DOCUMENTS,
-        ),
+        _against(metavar="PATH", help="A folder of provisions and cases, an index, or sample."),
     ] = None,
     pairs: Annotated[
         Path | None,
-        typer.Option(
-            "--pairs",
+        _against(
             metavar="FILE",
             help="Known questions with their answers, one JSON object a line; a gold file will do.",
-            rich_help_panel=_DOCUMENTS,
         ),
     ] = None,
     write_questions: Annotated[
         bool,
-        typer.Option(
+        _against(
             "--write-questions",
             help="Have the model write the questions of provisions and cases. Default: by rules.",
-            rich_help_panel=_DOCUMENTS,
         ),
     ] = False,
     each: Annotated[
         int,
-        typer.Option(
-            "--questions-each",
-            min=1,
-            max=10,
-            help="How many the model writes for each.",
-            rich_help_panel=_DOCUMENTS,
-        ),
+        _against("--questions-each", min=1, max=10, help="How many the model writes for each."),
     ] = 5,
     workers: Annotated[
-        int,
-        typer.Option("--workers", min=1, max=32, help="Questions put to the model at once."),
+        int, typer.Option(min=1, max=32, help="Questions put to the model at once.")
     ] = 4,
-    base_url: options.BaseUrl = None,
 ) -> None:
     """Judge answers: on this machine, and with --model by a model as well.
 
@@ -96,19 +82,19 @@ def judge(
     it, and answers are judged with that document as well (Eval-RAG). Of the corpus only the
     documents count that somebody with the given tags may see.
     """
-    with reported(as_json):
-        judged, summary = _judged(context.params)
-        if out is not None:
-            _write(out, judged, summary)
-        _show(summary, as_json)
+    from lexloop.evaluation.eval_rag.markdown import to_markdown
+
+    judged, summary = _judged(context.params)
+    if out is not None:
+        _write(out, judged, summary)
+    if as_json:
+        write_json(summary)
+    else:
+        result_console().print(plain(to_markdown(summary)), soft_wrap=True)
 
 
 def _judged(given: dict[str, Any]) -> "tuple[list[Judged], dict[str, Any]]":
     """Read everything before anything is judged; judge; sum up."""
-    from contextlib import ExitStack
-
-    from lexloop.apps.cli.session import say_where_text_goes, text_hosts
-    from lexloop.evaluation.asking import asker_for
     from lexloop.evaluation.eval_rag.answers import read_answers
     from lexloop.evaluation.eval_rag.documents import Writer, known_questions
     from lexloop.evaluation.eval_rag.embedded_scores import EmbeddedScores
@@ -120,16 +106,13 @@ def _judged(given: dict[str, Any]) -> "tuple[list[Judged], dict[str, Any]]":
     from lexloop.models.minilm import load_minilm
 
     settings = options.chosen_settings(given)
-    connection = options.chosen_connection(given["base_url"])
+    connection = options.chosen_connection(given)
     _refuse_contradictions(given, settings)
     answers = read_answers(given["answers"], given["human"])
     pairs = read_pairs(given["pairs"]) if given["pairs"] else []
     say_where_text_goes(text_hosts(settings, connection))
     embedder = load_embedder(settings.index.embedder, connection)
-    with ExitStack() as opened, bar() as report:
-        asker = (
-            opened.enter_context(asker_for(settings, connection)) if settings.model.name else None
-        )
+    with bar() as report, asking(settings, connection) as asker:
         writer = None
         if asker and given["write_questions"]:
             writer = Writer(asker, given["each"], given["workers"])
@@ -143,20 +126,19 @@ def _judged(given: dict[str, Any]) -> "tuple[list[Judged], dict[str, Any]]":
             progress=report,
             workers=given["workers"],
         )
-    _note(known.missing, asker.spent if asker else None)
+    for line in known.missing:
+        note(f"Questions by rule instead of the model's: {line}", "yellow")
+    if asker is not None:
+        spent = asker.spent
+        tokens = f"{spent['tokens_in']} tokens in, {spent['tokens_out']} out"
+        note(f"{spent['model_calls']} model calls, {tokens}; replies kept before cost nothing.")
     size = len(known.index) if known.index else 0
     about = {**_about(given), "model": settings.model.name, "embedder": embedder.name}
     return judged, summarise(judged, {**about, "known_questions": size})
 
 
 def _refuse_contradictions(given: dict[str, Any], settings: "Settings") -> None:
-    """Options that need others, and a folder that cannot be one, before anything is asked.
-
-    Raises:
-        InputError: One is missing, or the folder cannot be made.
-    """
-    from lexloop.core.errors import InputError
-
+    """Options that need others, and a folder that cannot be one, before anything is asked."""
     if given["write_questions"] and not (settings.model.name and given["corpus"]):
         raise InputError(
             "--write-questions is given without a model or a corpus.", "Add --model and --corpus."
@@ -171,48 +153,18 @@ def _refuse_contradictions(given: dict[str, Any], settings: "Settings") -> None:
 
 def _about(given: dict[str, Any]) -> dict[str, Any]:
     """What identifies the run, with hashes of the files and no path but their names."""
-    from hashlib import sha256
-    from importlib.metadata import version
-
     from lexloop.evaluation.eval_rag.answers import HUMAN
 
-    pairs: Path | None = given["pairs"]
-    return {
-        "answers_file": given["answers"].name,
-        "answers_sha256": sha256(given["answers"].read_bytes()).hexdigest(),
-        "pairs_file": pairs.name if pairs else None,
-        "pairs_sha256": sha256(pairs.read_bytes()).hexdigest() if pairs else None,
-        "corpus": given["corpus"],
-        "human": given["human"] or HUMAN,
-        "version": version("lexloop"),
-    }
-
-
-def _note(missing: tuple[str, ...], spent: "Usage | None") -> None:
-    """What is worth knowing and no part of the result, on standard error."""
-    from lexloop.apps.cli.terminal import one_line, plain, progress_console
-
-    console = progress_console()
-    for line in missing:
-        console.print(
-            plain(one_line(f"Questions by rule instead of the model's: {line}"), "yellow")
-        )
-    if spent is not None:
-        said = f"{spent['model_calls']} model calls"
-        tokens = f"{spent['tokens_in']} tokens in, {spent['tokens_out']} out"
-        console.print(plain(f"{said}, {tokens}; replies kept before cost nothing.", "dim"))
+    about: dict[str, Any] = {}
+    for kind, file in (("answers", given["answers"]), ("pairs", given["pairs"])):
+        about[f"{kind}_file"] = file.name if file else None
+        about[f"{kind}_sha256"] = sha256(file.read_bytes()).hexdigest() if file else None
+    human = given["human"] or HUMAN
+    return {**about, "corpus": given["corpus"], "human": human, "version": version("lexloop")}
 
 
 def _write(out: Path, judged: "list[Judged]", summary: dict[str, Any]) -> None:
-    """Four files, each in one step.
-
-    Raises:
-        InputError: They cannot be written.
-    """
-    import json
-
-    from lexloop.core.errors import InputError
-    from lexloop.core.files import write_text
+    """Four files, each in one step."""
     from lexloop.evaluation.eval_rag.markdown import to_markdown
     from lexloop.evaluation.eval_rag.page import to_html
 
@@ -223,14 +175,3 @@ def _write(out: Path, judged: "list[Judged]", summary: dict[str, Any]) -> None:
         write_text(out / "report.html", to_html(summary, judged))
     except OSError as error:
         raise InputError(f"{out} cannot be written to: {error}.", "Name another folder.") from error
-
-
-def _show(summary: dict[str, Any], as_json: bool) -> None:
-    from lexloop.apps.cli.terminal import plain, result_console, write_json
-
-    if as_json:
-        write_json(summary)
-        return
-    from lexloop.evaluation.eval_rag.markdown import to_markdown
-
-    result_console().print(plain(to_markdown(summary)), soft_wrap=True)

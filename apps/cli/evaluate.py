@@ -1,24 +1,22 @@
 """``lexloop eval``: every gold question under every row, and what the answers are worth."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lexloop.apps.cli import options
-from lexloop.apps.cli.edge import QUESTIONS_FAILED, reported
-from lexloop.apps.cli.index.bar import bar
+from lexloop.apps.cli.progress import bar
+from lexloop.apps.cli.session import say_where_text_goes, text_hosts
+from lexloop.apps.cli.terminal import QUESTIONS_FAILED, first_of, note, say, write_json
 
 if TYPE_CHECKING:
     from lexloop.core.settings import Settings
-    from lexloop.evaluation.run.prepare import Wanted
     from lexloop.evaluation.run.rows import Row
     from lexloop.evaluation.run.runner import Outcome
 
-_ROWS = "What is compared"
-_JUDGING = "Judging"
-_WITH_MODEL = 4
-"""How many questions a model is sent at a time unless told otherwise."""
+_compared = partial(typer.Option, rich_help_panel="What is compared")
 _MOST_NOTES = 5
 _SHOWN = ("similarity", "correctness", "correct", "groundedness", "recall@k", "wrongly_abstained")
 
@@ -37,53 +35,45 @@ def evaluate(
     ],
     variants: Annotated[
         list[str] | None,
-        typer.Option(
+        _compared(
             "--variant",
             metavar="hypa|pa|fixed|llm_only",
             help="A row for this variant. May be repeated.",
-            rich_help_panel=_ROWS,
         ),
     ] = None,
     ablation: Annotated[
         str | None,
-        typer.Option(
-            "--ablation",
+        _compared(
             metavar="paper|chunking|FILE",
             help="The rows of the papers' tables, of their chunkings, or of a JSON file: a list "
             "of objects with name and settings.",
-            rich_help_panel=_ROWS,
         ),
     ] = None,
     closed_domain: Annotated[
         bool,
-        typer.Option(
+        _compared(
             "--closed-domain",
             help="Every row once more, with each question's evidence taken out of the documents.",
-            rich_help_panel=_ROWS,
         ),
     ] = False,
     negative: Annotated[
         Path | None,
-        typer.Option(
-            "--negative",
+        _compared(
             metavar="FILE",
             help="Queries that every row must refuse: query, id and kind, one object a line.",
-            rich_help_panel=_ROWS,
         ),
     ] = None,
     judge: Annotated[
         str | None,
         typer.Option(
-            "--judge",
             metavar="PROVIDER:MODEL",
             help="Have a model judge as well. Replies are kept: judging again costs nothing.",
-            rich_help_panel=_JUDGING,
+            rich_help_panel="Judging",
         ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out",
             metavar="FOLDER",
             help="The run's folder; one that was interrupted is gone on with. Default: named "
             "after the gold file and what is run.",
@@ -92,111 +82,82 @@ def evaluate(
     workers: Annotated[
         int | None,
         typer.Option(
-            "--workers",
             min=1,
             max=32,
             help="Questions at a time. Default: the processors, and 4 with a model.",
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the summary as one JSON object, nothing else.")
-    ] = False,
-    base_url: options.BaseUrl = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Ask gold questions under one or many settings, and measure the answers.
 
     Writes records.jsonl, summary.json, summary.md, timings.json and report.html.
     """
-    with reported(as_json):
-        wanted = _wanted(context.params)
-        outcome = _run(wanted, workers)
-        _show(outcome, as_json)
+    outcome = _run(context.params)
+    _show(outcome, as_json)
     if outcome.failures:
         raise typer.Exit(QUESTIONS_FAILED)
 
 
-def _wanted(given: dict[str, Any]) -> "Wanted":
-    from lexloop.evaluation.run.prepare import Wanted
-    from lexloop.evaluation.run.rows import closed_domain
-
-    base = options.chosen_settings(given)
-    rows = _rows(given["variants"] or [], given["ablation"], base)
-    if given["closed_domain"]:
-        known = {row.name for row in rows}
-        rows += [row for row in closed_domain(rows) if row.name not in known]
-    return Wanted(
-        gold=given["gold"],
-        base=base,
-        rows=rows,
-        negative=given["negative"],
-        judge=given["judge"],
-        base_url=given["base_url"],
-        out=given["out"],
-    )
-
-
-def _rows(variants: list[str], ablation: str | None, base: "Settings") -> "list[Row]":
+def _rows(given: dict[str, Any], base: "Settings") -> "list[Row]":
     """Those of the variants, then those of the ablation; without any, the settings as they are."""
     from lexloop.evaluation.run import ablations, rows
 
-    found = rows.variants(variants)
+    ablation: str | None = given["ablation"]
+    found = rows.variants(given["variants"] or [])
     if ablation == "paper":
         found += ablations.paper(base)
     elif ablation == "chunking":
         found += ablations.chunking()
     elif ablation is not None:
         found += rows.read_rows(Path(ablation), base)
-    return found or rows.variants([base.variant])
+    found = found or rows.variants([base.variant])
+    if given["closed_domain"]:
+        known = {row.name for row in found}
+        found += [row for row in rows.closed_domain(found) if row.name not in known]
+    return found
 
 
-def _run(wanted: "Wanted", workers: int | None) -> "Outcome":
-    from lexloop.apps.cli.session import say_where_text_goes, text_hosts
-    from lexloop.evaluation.run.prepare import prepare
+def _run(given: dict[str, Any]) -> "Outcome":
+    from lexloop.apps.library import workers_for
+    from lexloop.evaluation.run.prepare import Wanted, prepare
     from lexloop.evaluation.run.runner import run
-    from lexloop.models.embedding import usable_processors
 
-    connection = options.chosen_connection(wanted.base_url)
-    hosts = text_hosts(wanted.base, connection)
-    if wanted.judge is not None:
-        judging = wanted.base.changed(model=wanted.judge, **{"model.fallback": False})
+    base, judge = options.chosen_settings(given), given["judge"]
+    asked = ("gold", "negative", "judge", "base_url", "out")
+    wanted = Wanted(base=base, rows=_rows(given, base), **{name: given[name] for name in asked})
+    connection = options.chosen_connection(given)
+    hosts = text_hosts(base, connection)
+    if judge is not None:
+        judging = base.changed(model=judge, **{"model.fallback": False})
         hosts = list(dict.fromkeys([*hosts, *text_hosts(judging, connection)]))
     say_where_text_goes(hosts)
-    by_model = wanted.base.model.name is not None or wanted.judge is not None
-    count = workers or (_WITH_MODEL if by_model else usable_processors())
     with bar() as report:
         prepared = prepare(wanted, connection, report)
         for item in prepared.info["skipped"]:
-            _note(f"Row {item['row']!r} is left out: {item['reason']}.")
-        for note in prepared.notes[:_MOST_NOTES]:
-            _note(f"Left out of the documents: {note}")
-        if (more := len(prepared.notes) - _MOST_NOTES) > 0:
-            _note(f"Left out of the documents: {more} more.")
+            note(f"Row {item['row']!r} is left out: {item['reason']}.", "yellow")
+        for said in first_of(prepared.notes, _MOST_NOTES):
+            note(f"Left out of the documents: {said}", "yellow")
+        workers = given["workers"] or workers_for(base, judge)
         try:
-            return run(prepared, count, lambda done, of: report("asking", done, of), _note)
+            return run(prepared, workers, partial(report, "asking"), partial(note, style="yellow"))
         except KeyboardInterrupt:
-            _note(f"{prepared.out} holds what was asked; the same command goes on with it.")
+            said = f"{prepared.out} holds what was asked; the same command goes on with it."
+            note(said, "yellow")
             raise
 
 
-def _note(said: str) -> None:
-    from lexloop.apps.cli.terminal import one_line, plain, progress_console
-
-    progress_console().print(plain(one_line(said), "yellow"))
-
-
 def _show(outcome: "Outcome", as_json: bool) -> None:
-    from lexloop.apps.cli.terminal import plain, result_console, write_json
-
     if as_json:
         write_json({**outcome.summary, "out": str(outcome.out), "failures": outcome.failures})
         return
-    console = result_console()
     for row in outcome.summary["rows"]:
         figures = (f"{name} {_figure(row['metrics'].get(name))}" for name in _SHOWN)
-        console.print(plain(f"{row['name']}: {', '.join(figures)}"))
+        say(f"{row['name']}: {', '.join(figures)}")
     if outcome.failures:
-        _note(f"{outcome.failures} questions were not answered; the same command asks them again.")
-    console.print(plain(f"Tables and page: {outcome.out}/summary.md, {outcome.out}/report.html"))
+        said = f"{outcome.failures} questions were not answered; the same command asks them again."
+        note(said, "yellow")
+    say(f"Tables and page: {outcome.out}/summary.md, {outcome.out}/report.html")
 
 
 def _figure(found: Any) -> str:

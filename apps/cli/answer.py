@@ -1,0 +1,251 @@
+"""An answer and how it came about: for people, and as one JSON object."""
+
+from typing import TYPE_CHECKING, Any
+
+from lexloop.apps.cli.session import Session, tracing
+from lexloop.apps.cli.terminal import joined, one_line, plain, shortened
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+    from lexloop.core.types import Attempt, Candidate, Citation, Evaluation, Finding, Triplet
+
+_SCORES = ("answer_relevance", "context_relevance", "groundedness")
+_SIGNALS = ("lexical", "dense", "host", "graph", "rerank")
+_OF_THE_STATE = (
+    *("complexity", "probabilities", "plan", "standalone", "queries", "keywords", "passages"),
+    *("triplets", "attempts", "degraded", "usage"),
+)
+_EXCERPT_CHARS = 200
+_REASONING_CHARS = 2000  # the whole of it is in `--json --trace`
+_MARK = "bold cyan"
+_FINDINGS: dict["Finding", tuple[str, str]] = {
+    "answers": ("Passed", "bold green"),
+    "in part": ("Not passed: at best in part", "bold red"),
+    "near": ("Abstained: found near it, but not this", "bold yellow"),
+    "absent": ("Abstained: not in the documents", "bold yellow"),
+}
+
+
+def print_answer(console: "Console", state: dict[str, Any], session: Session) -> None:
+    """Print how slips were read, the answer, its sources, the verdict, and what it cost."""
+    for item in state["read_as"]:
+        said = f"“{item['written']}” read as: {item['read']}"
+        console.print(plain(one_line(said), "yellow"))
+    console.print(_marked(state["answer"]))
+    if state["warning"]:
+        console.print(joined(plain("Warning: ", "bold yellow"), plain(state["warning"], "yellow")))
+    print_sources(console, state["citations"])
+    print_sources(console, state["near"], "Near it, but no answer")
+    console.print()
+    retries = len(state["attempts"]) - 1
+    console.print(_verdict(state["evaluation"], state["finding"], retries))
+    for item in state["degraded"]:
+        said = f"{item['node']}: {item['used']} instead of {item['wanted']}. {item['reason']}"
+        console.print(joined(plain("Degraded: ", "bold yellow"), plain(one_line(said), "yellow")))
+    console.print(_cost(state, session))
+
+
+def print_sources(
+    console: "Console", citations: list["Citation"], heading: str = "Sources"
+) -> None:
+    """Print the cited spans in the order of their numbers, each with its quote."""
+    if not citations:
+        return
+    console.print()
+    console.print(plain(heading, "bold"))
+    seen = set()
+    for citation in sorted(citations, key=lambda c: (c["n"], c["document"], c["start"])):
+        key = (citation["n"], citation["document"], citation["start"], citation["end"])
+        if key not in seen:
+            seen.add(key)
+            console.print(joined(plain(f"[{citation['n']}] ", _MARK), _place(citation)))
+            console.print(_indented(console, f"“{one_line(citation['quote'])}”"))
+
+
+def _marked(answer: str) -> "Text":
+    """The answer with its [n] markers made visible."""
+    from lexloop.nodes.markers import MARKER
+
+    text = plain(answer)
+    text.highlight_regex(MARKER, _MARK)
+    return text
+
+
+def _place(source: "Citation | Triplet") -> "Text":
+    """Document, section, page and span."""
+    parts = [source["section"]] if source["section"] else []
+    if source["page"] is not None:
+        parts.append(f"page {source['page']}")
+    parts.append(f"characters {source['start']}–{source['end']}")
+    if version := source.get("version"):
+        parts.append(str(version))
+    span = one_line(" · ".join(parts))
+    return joined(plain(one_line(source["document"]), "bold"), plain(f" · {span}"))
+
+
+def _verdict(evaluation: "Evaluation", finding: "Finding", retries: int) -> "Text":
+    """One line: what came of the question, how likely that is right, what was checked, retries."""
+    head = plain(*_FINDINGS[finding])
+    again = f"{retries} {'retry' if retries == 1 else 'retries'}"
+    if finding in ("near", "absent"):
+        return joined(head, plain(f" · {again}"))
+    likely = ""
+    if "answers" in evaluation:
+        likely = f" · {evaluation['answers']:.0%} likely to answer the question"
+    return joined(head, plain(f"{likely} · {_verified(evaluation)} · {again}"))
+
+
+def shown_scores(scores: "Mapping[str, Any]") -> list[str]:
+    """The scores, each with its name; an unresolved one is a dash."""
+    named = ((name.replace("_", " "), value) for name, value in scores.items())
+    return [f"{name} {'–' if value is None else f'{value:.2f}'}" for name, value in named]
+
+
+def _verified(evaluation: "Evaluation") -> str:
+    """The three scores, and whether the citations were found to be right."""
+    scores = shown_scores({name: evaluation.get(name) for name in _SCORES})
+    verified = "verified" if evaluation["citations_verified"] else "NOT verified"
+    return " · ".join([*scores, f"citations {verified}"])
+
+
+def _cost(state: dict[str, Any], session: Session) -> "Text":
+    usage = state["usage"]
+    if usage["model_calls"]:
+        at = f" at {session.hosts[0]}" if session.hosts else ""
+        model = (
+            f"{session.settings.model.name}{at} · {usage['model_calls']} calls · "
+            f"{usage['tokens_in']} tokens in, {usage['tokens_out']} out"
+        )
+    elif session.hosts:
+        model = f"no chat model answered; text goes to {' and '.join(session.hosts)}"
+    elif tracing():
+        model = "no model, but a trace for LangSmith"
+    else:
+        model = "no model, nothing left this machine"
+    return plain(f"{model} · {usage['seconds']:.2f} s", "dim")
+
+
+def _indented(console: "Console", text: str) -> "RenderableType":
+    from rich.padding import Padding
+
+    shown = plain(text, "dim")
+    # what goes into a pipe is not padded to a width
+    return Padding(shown, (0, 0, 0, 4)) if console.is_terminal else joined(plain("    "), shown)
+
+
+def print_trace(console: "Console", state: dict[str, Any]) -> None:
+    """Print class and plan, queries, candidates, triplets, and every attempt."""
+    _head(console, "Plan")
+    shares = ", ".join(f"{label}: {p:.2f}" for label, p in enumerate(state["probabilities"]))
+    plan = ", ".join(f"{name} = {value}" for name, value in state["plan"].items())
+    console.print(plain(f"Complexity {state['complexity']} ({shares}) · {plan}"))
+    _head(console, "Queries")
+    _item(console, "question", state["standalone"])
+    for query in state["queries"]:
+        _item(console, "query", query)
+    _item(console, "keywords", ", ".join(state["keywords"]) or "none")
+    _head(console, "Candidates")
+    console.print(_candidates(state))
+    _head(console, "Triplets")
+    from lexloop.corpus.triplets.predicates import reading
+
+    for triplet in state["triplets"]:
+        said = f"{triplet['subject']} — {reading(triplet['predicate'])} → {triplet['object']}"
+        console.print(joined(plain(f"  {one_line(said)}  "), _place(triplet)))
+    if not state["triplets"]:
+        console.print(plain("  none", "dim"))
+    for attempt in state["attempts"]:
+        _attempt(console, attempt)
+        for thought in state["reasoning"]:
+            if thought["attempt"] == attempt["number"]:
+                said = shortened(thought["text"], _REASONING_CHARS)
+                _item(console, f"reasoning of {thought['node']}", said)
+    _head(console, "Answer")
+
+
+def _candidates(state: dict[str, Any]) -> "Table":
+    """Passages first, with the number they carry, then the other candidates of the last attempt."""
+    from rich import box
+    from rich.table import Table
+
+    from lexloop.nodes.rerank.node import merge
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    table.add_column("n", justify="right", style="bold cyan")
+    table.add_column("passage or candidate", overflow="fold", ratio=1)
+    for name in ("score", *_SIGNALS):
+        table.add_column(name, justify="right", no_wrap=True)
+    chosen = state["attempts"][-1]["passages"]
+    known = {passage["id"] for passage in chosen}
+    pool = merge(state["candidates"], state["graph_candidates"])
+    for candidate in [*chosen, *(c for c in pool if c["id"] not in known)]:
+        table.add_row(*map(plain, _row(candidate)))
+    return table
+
+
+def _row(candidate: "Candidate") -> list[str]:
+    signals = candidate["signals"]
+    where = (
+        f"{candidate['document']} {candidate['section']} {candidate['start']}–{candidate['end']}"
+    )
+    shown = [f"{signals[name]:.2f}" if name in signals else "" for name in _SIGNALS]
+    return [str(candidate.get("n", "")), one_line(where), f"{candidate['score']:.2f}", *shown]
+
+
+def _attempt(console: "Console", attempt: "Attempt") -> None:
+    evaluation = attempt["evaluation"]
+    _head(console, f"Attempt {attempt['number']}")
+    _item(console, "question", attempt["question"])
+    _item(console, "queries", "; ".join(attempt["queries"]) or "none")
+    answer = _marked(shortened(attempt["answer"], _EXCERPT_CHARS))
+    console.print(joined(plain("  answer: ", "dim"), answer))
+    passed = "passed" if evaluation["passed"] else "not passed"
+    _item(console, "verdict", f"{passed} · {_verified(evaluation)}")
+    for reason in evaluation["reasons"]:
+        _item(console, "reason", reason)
+    if advice := attempt.get("advice"):
+        _item(console, "advice", f"{advice['strategy']}. {advice['guidance']}".strip())
+        _item(console, "reworded", advice["question"])
+
+
+def _head(console: "Console", title: str) -> None:
+    console.print(plain(f"\n{title}" if title != "Plan" else title, "bold underline"))
+
+
+def _item(console: "Console", name: str, text: str) -> None:
+    console.print(joined(plain(f"  {name}: ", "dim"), plain(one_line(text))))
+
+
+def as_report(state: dict[str, Any], session: Session, candidates: bool = False) -> dict[str, Any]:
+    """What ``--json`` prints.
+
+    Args:
+        state: The working state after the question.
+        session: Whose settings are reported.
+        candidates: Whether all candidates of the last attempt are listed, with their signals, and
+            what the model thought before its replies.
+    """
+    evaluation, settings = state["evaluation"], session.settings
+    report = {
+        "question": state["asked"],
+        **{name: state[name] for name in ("answer", "abstained", "finding", "near")},
+        "answers": evaluation.get("answers"),
+        "passed": evaluation["passed"],
+        **{name: state[name] for name in ("warning", "read_as", "citations")},
+        "citations_verified": evaluation["citations_verified"],
+        "scores": {name: evaluation[name] for name in _SCORES},
+        "reasons": evaluation["reasons"],
+        "retries": len(state["attempts"]) - 1,
+        **{name: state[name] for name in _OF_THE_STATE},
+        "variant": settings.variant,
+        "corpus": settings.corpus,
+        "model": settings.model.name,
+        "hosts": session.hosts,
+    }
+    wanted = ("candidates", "graph_candidates", "reasoning") if candidates else ()
+    return report | {name: state[name] for name in wanted}

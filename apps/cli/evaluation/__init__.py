@@ -1,1 +1,0 @@
-"""``lexloop eval``, ``compare``, ``judge``, ``testset``, ``tune`` and ``feedback``."""

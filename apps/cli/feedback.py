@@ -1,0 +1,110 @@
+"""``lexloop feedback list | export``: what people thought of answers, in ``lexloop chat``."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lexloop.apps.cli import options
+from lexloop.apps.cli.answer import shown_scores
+from lexloop.apps.cli.terminal import (
+    joined,
+    one_line,
+    plain,
+    reported,
+    result_console,
+    say,
+    shortened,
+    write_json,
+)
+from lexloop.apps.cli.threads import opinions
+from lexloop.core.errors import InputError
+
+if TYPE_CHECKING:
+    from lexloop.evaluation.feedback.opinion import Opinion
+
+_EXCERPT_CHARS = 200
+_FORMS = ("gold", "calibration")
+
+_File = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="The SQLite file of feedback. Default: in LEXLOOP_DATA_DIR or the user's data.",
+    ),
+]
+
+commands = typer.Typer(
+    help="What people thought of answers (/up and /down in `lexloop chat`).", no_args_is_help=True
+)
+
+
+@commands.command("list")
+@reported
+def list_feedback(
+    *,
+    file: _File = None,
+    as_json: options.AsJson = False,
+) -> None:
+    """List the opinions, the oldest first."""
+    kept = opinions(file)
+    if as_json:
+        write_json({"feedback": [one.model_dump(mode="json") for one in kept]})
+        return
+    for one in kept:
+        _show(one)
+
+
+@commands.command()
+@reported
+def export(
+    *,
+    form: Annotated[
+        str,
+        typer.Option(
+            "--as",
+            metavar="gold|calibration",
+            help="Gold questions for `lexloop eval`, or rows for `lexloop judge --human human`.",
+        ),
+    ] = "gold",
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where to. Default: standard output."),
+    ] = None,
+    file: _File = None,
+) -> None:
+    """Make gold questions or calibration rows of the opinions, as JSON Lines.
+
+    An answer with a thumb up becomes its question's reference; a question whose answer has a thumb
+    down is marked needs_review and has none.
+    """
+    from lexloop.evaluation.feedback.export import as_calibration, as_gold
+    from lexloop.evaluation.testset.writing import write_checked
+
+    if form not in _FORMS:
+        raise InputError(f"--as is {form!r}.", f"Use one of {', '.join(_FORMS)}.")
+    rows = (as_gold if form == "gold" else as_calibration)(opinions(file))
+    # escapes keep what others wrote from steering a terminal that the lines are shown on
+    text = "".join(json.dumps(row).replace("\x7f", "\\u007f") + "\n" for row in rows)
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    write_checked(out, text)
+    marked = sum(bool(row.get("needs_review")) for row in rows)
+    review = f"; {marked} need review" if marked else ""
+    say(f"{len(rows)} rows in {out}{review}.")
+
+
+def _show(one: "Opinion") -> None:
+    console = result_console()
+    colour = "bold green" if one.vote == "up" else "bold red"
+    when = plain(f"{one.at:%Y-%m-%d %H:%M} ", "dim")
+    question = plain(shortened(one.question, _EXCERPT_CHARS), "bold")
+    console.print(joined(plain(f"{one.vote:5}", colour), when, question))
+    console.print(plain(f"     {shortened(one.answer, _EXCERPT_CHARS)}"))
+    if one.comment:
+        console.print(joined(plain("     said: ", "dim"), plain(one_line(one.comment))))
+    scores = ", ".join(shown_scores(one.scores))
+    about = f"{one.variant} · {one.corpus} · {one.model or 'no model'} · {scores}"
+    console.print(plain(f"     {one_line(about)}", "dim"))

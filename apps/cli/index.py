@@ -1,0 +1,338 @@
+"""``lexloop index``: makes an index of a folder, keeps it up to date, and looks into it."""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lexloop.apps.cli import options
+from lexloop.apps.cli.index_report import index_report, show_estimate, show_outcome, show_report
+from lexloop.apps.cli.progress import Progress, bar
+from lexloop.apps.cli.session import say_where_text_goes, text_hosts
+from lexloop.apps.cli.terminal import FILES_SKIPPED, reported, say, write_json
+from lexloop.core.errors import CorpusError
+from lexloop.core.filters import Filters
+from lexloop.core.settings import Connection, Settings
+from lexloop.core.settings_names import from_record
+
+if TYPE_CHECKING:
+    from lexloop.corpus.index.draft import Tools
+    from lexloop.corpus.index.manifest import Manifest, Source
+    from lexloop.graph.extractors import Budget
+    from lexloop.models.embedding import Embedder
+
+_cost = partial(typer.Option, rich_help_panel="Cost")
+_usd = partial(_cost, metavar="USD", min=0)
+_COSTS: dict[str, Any] = {
+    "dry_run": Annotated[
+        bool | None,
+        _cost(
+            "--dry-run",
+            help="Say what would be read, embedded and asked, and what it would cost; do nothing.",
+        ),
+    ],
+    "price_in": Annotated[float | None, _usd(help="What a million tokens of prompts cost.")],
+    "price_out": Annotated[float | None, _usd(help="What a million tokens of replies cost.")],
+    "price_embedding": Annotated[float | None, _usd(help="What a million embedded tokens cost.")],
+    "max_cost": Annotated[
+        float | None,
+        _usd(
+            help="Stop before the model has cost more; what it extracted is kept for the next run."
+        ),
+    ],
+}
+_Index = Annotated[Path, typer.Argument(metavar="INDEX", help="The folder of the index.")]
+_Prefix = Annotated[
+    str,
+    typer.Option("--prefix", metavar="NAME/", help="What the names of these documents begin with."),
+]
+
+commands = typer.Typer(
+    name="index",
+    cls=options.with_default("build"),
+    no_args_is_help=True,
+    help="Make an index of your documents, keep it up to date, and look into it. "
+    "`lexloop index DIR --out INDEX` is short for `lexloop index build DIR --out INDEX`.",
+)
+
+
+@commands.command()
+@options.taking("chunking.method", *options.MODEL, "deadline_s", **_COSTS)
+def build(
+    *,
+    context: typer.Context,
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="A folder of documents, or one document.")
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="INDEX", help="The folder of the new index.")
+    ],
+    force: Annotated[
+        bool, typer.Option("--force", help="Make an index already there anew.")
+    ] = False,
+    prefix: _Prefix = "",
+    as_json: options.AsJson = False,
+) -> None:
+    """Index documents once, for any number of questions.
+
+    With --set index.triplets=model and --model, the model reads out the knowledge graph.
+    """
+    _check_places(folder, out, force)
+    _write(out, _sources([folder], prefix), context.params, fresh=force)
+
+
+@commands.command()
+@options.taking("deadline_s", **_COSTS)
+def add(
+    *,
+    context: typer.Context,
+    index: _Index,
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Folders of documents, or documents.")
+    ],
+    prefix: _Prefix = "",
+    as_json: options.AsJson = False,
+) -> None:
+    """Add documents; later updates follow them, too."""
+    held, new = _manifest(index), _sources(paths, prefix)
+    sources = list(dict.fromkeys([*held.sources, *new]))
+    _write(index, sources, context.params, held, excluded=_still_excluded(held, new))
+
+
+@commands.command()
+@options.taking("chunking.method", *options.MODEL, "deadline_s", **_COSTS)
+def update(
+    *,
+    context: typer.Context,
+    index: _Index,
+    source: Annotated[
+        Path | None,
+        typer.Option("--source", metavar="DIR", help="Where the documents lie now, if they moved."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Read and index everything anew.")] = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Bring an index up to date: only what changed is read and embedded.
+
+    Settings that are given replace those the index was made with; one that shapes the index
+    means that everything is indexed anew.
+    """
+    held = _manifest(index)
+    sources = list(held.sources)
+    if source is not None:
+        if len(sources) != 1:
+            raise CorpusError(
+                f"The index {index} has {len(sources)} sources, and --source names one.",
+                "Leave --source out.",
+            )
+        sources = _sources([source], sources[0].prefix)
+    _write(index, sources, context.params, held, excluded=None, fresh=force)
+
+
+@commands.command()
+@reported
+def remove(
+    *,
+    index: _Index,
+    names: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME...", help="Documents as `info --documents` names them, or source files."
+        ),
+    ],
+    as_json: options.AsJson = False,
+) -> None:
+    """Take documents out, with their chunks, vectors and relations; an update leaves them out."""
+    from lexloop.corpus.index.writer import remove_documents
+    from lexloop.corpus.opening import tools_for
+
+    held = _manifest(index)
+    known = _known_names(index, held)
+    for name in names:
+        if name not in known:
+            raise CorpusError(
+                f"The index {index} holds no document {name!r}.",
+                f"See `lexloop index info {index} --documents`.",
+            )
+    began = time.perf_counter()
+    without = {"model.name": None, "index.triplets": "embedded"}
+    settings = Settings(**{**from_record(held.settings), **without})
+    tools = tools_for(settings, _embedder(held))
+    with bar() as report:
+        outcome = remove_documents(index, names, tools, progress=report)
+    show_outcome(index, outcome, time.perf_counter() - began, as_json)
+
+
+@commands.command()
+@reported
+def verify(*, index: _Index, as_json: options.AsJson = False) -> None:
+    """Check every byte of an index, and that its parts agree; exits with 5 where they do not."""
+    from lexloop.corpus.index.verify import verify_index
+
+    began = time.perf_counter()
+    counts = verify_index(index, _embedder(_manifest(index)))
+    seconds = time.perf_counter() - began
+    if as_json:
+        found = {"index": str(index), "sound": True, **counts, "seconds": round(seconds, 2)}
+        write_json(found)
+        return
+    held = ", ".join(f"{count} {name}" for name, count in counts.items())
+    say(f"Sound: {held}, in {seconds:.1f} s")
+
+
+@commands.command()
+@options.taking(*options.ACCESS)
+def info(
+    *,
+    context: typer.Context,
+    index: _Index,
+    documents: Annotated[
+        bool, typer.Option("--documents", help="Also list the documents with what is known.")
+    ] = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Say what an index holds, what it is made with, what was left out, and what is misnumbered.
+
+    Documents are listed as somebody with the given tags may see them, of any day unless one is
+    given. Where documents have tags, what was left out is counted and not named.
+    """
+    from lexloop.corpus.index.reader import open_index
+
+    access = Filters.of(options.chosen_settings(context.params, {"access.as_of": "any"}))
+    manifest = _manifest(index)
+    with closing(open_index(index, _embedder(manifest))) as collection:
+        view = collection.seen_by(access)
+        report = index_report(index, manifest, collection, view)
+        if documents:
+            known = view.metadata(view.documents)
+            report["list"] = [
+                {"document": name, **known[name].as_record()} for name in view.documents
+            ]
+    if as_json:
+        write_json(report)
+    else:
+        show_report(report)
+
+
+def _sources(paths: Sequence[Path], prefix: str) -> "list[Source]":
+    from lexloop.corpus.index.manifest import Source
+
+    return [Source(str(path.expanduser().absolute()), prefix) for path in paths]
+
+
+def _check_places(folder: Path, out: Path, force: bool) -> None:
+    """Refuse a taken place or a source that is none before the work instead of after it."""
+    from lexloop.corpus.index.generations import is_unfinished
+    from lexloop.corpus.index.manifest import is_index
+    from lexloop.corpus.load.folder import list_sources
+
+    if not folder.is_file():
+        list_sources(folder.expanduser())
+    if not out.exists() or (force and is_index(out)) or is_unfinished(out):
+        return
+    if is_index(out):
+        raise CorpusError(
+            f"The index {out} already exists.",
+            "Bring it up to date with `lexloop index update`, or pass --force to make it anew.",
+        )
+    raise CorpusError(f"{out} already exists and is no index.", "Choose another folder.")
+
+
+def _manifest(index: Path) -> "Manifest":
+    """The manifest of an index."""
+    from lexloop.corpus.index.manifest import Manifest, is_index
+
+    if not is_index(index):
+        raise CorpusError(f"{index} is no index.", "Make one with `lexloop index DIR --out INDEX`.")
+    return Manifest.read(index)
+
+
+def _embedder(manifest: "Manifest") -> "Embedder":
+    """The embedder that an index was made with."""
+    from lexloop.models.embedders import load_embedder, setting_for
+
+    name = setting_for(manifest.recipe.embedder, str(manifest.settings["embedder"]))
+    return load_embedder(name, Connection.from_environment(os.environ))
+
+
+def _known_names(index: Path, manifest: "Manifest") -> set[str]:
+    """The names of the documents and of the source files."""
+    from lexloop.corpus.index.generations import GENERATIONS
+    from lexloop.corpus.index.texts import TextStore
+
+    file = index / GENERATIONS / manifest.generation / TextStore.FILE
+    with closing(TextStore.open(file)) as texts:
+        return {*texts.names(), *manifest.fingerprints}
+
+
+def _still_excluded(manifest: "Manifest", sources: "Sequence[Source]") -> list[str]:
+    """The names that stay out when these sources are added: all but those that they hold."""
+    from lexloop.corpus.index.scan import scan
+
+    held = scan(sources).fingerprints if manifest.excluded else {}
+    return [
+        name
+        for name in manifest.excluded
+        if not any(name == file or name.startswith(f"{file}/") for file in held)
+    ]
+
+
+def _write(
+    index: Path,
+    sources: "Sequence[Source]",
+    given: Mapping[str, Any],
+    held: "Manifest | None" = None,
+    *,
+    excluded: Sequence[str] | None = (),
+    fresh: bool = False,
+) -> None:
+    """Write an index as a command's parameters say, or tell what that would cost.
+
+    Args:
+        index: The folder.
+        sources: Where its documents come from.
+        given: The command's parameters by name.
+        held: What an index already there says of itself; parameters count more than its settings.
+        excluded: Documents and files that stay out; None for those that the index names.
+        fresh: Whether nothing of an index already there is kept.
+    """
+    from lexloop.corpus.index.writer import estimate, write_index
+    from lexloop.graph.extractors import Budget, expected_cost
+
+    began = time.perf_counter()
+    settings = options.chosen_settings(given, from_record(held.settings) if held else {})
+    budget = Budget(given["price_in"], given["price_out"], given["max_cost"])
+    with Progress() as progress:
+        progress.say("Loading")
+        tools = _tools(settings, given, budget)
+    if given["dry_run"]:
+        with bar() as report:
+            found = estimate(index, sources, tools, progress=report, excluded=excluded, fresh=fresh)
+        cost = expected_cost(found, settings, budget, given["price_embedding"])
+        show_estimate(found, cost, given["as_json"])
+        return
+    with bar() as report:
+        outcome = write_index(
+            index, sources, tools, progress=report, excluded=excluded, fresh=fresh
+        )
+    show_outcome(index, outcome, time.perf_counter() - began, given["as_json"], sources)
+    if not all(item.indexed for item in outcome.skipped):
+        raise typer.Exit(FILES_SKIPPED)
+
+
+def _tools(settings: Settings, given: Mapping[str, Any], budget: "Budget") -> "Tools":
+    """What makes chunks, vectors and triplets; says first where text will go."""
+    from lexloop.graph.resources import Resources
+
+    connection = options.chosen_connection(given)
+    resources = Resources(connection)
+    chat = resources.chat(settings) if settings.index.triplets == "model" else None
+    if not given["dry_run"]:
+        sending = settings if chat is not None else settings.changed(model=None)
+        say_where_text_goes(text_hosts(sending, connection))
+    return resources.tools(settings, chat, budget)

@@ -1,0 +1,169 @@
+"""What the commands of ``lexloop index`` print: what was done, its cost, what an index holds."""
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lexloop.apps.cli.terminal import (
+    first_of,
+    joined,
+    note,
+    one_line,
+    plain,
+    progress_console,
+    result_console,
+    say,
+    write_json,
+)
+
+if TYPE_CHECKING:
+    from lexloop.corpus.index.collection import Collection
+    from lexloop.corpus.index.manifest import Manifest, Source
+    from lexloop.corpus.index.view import View
+    from lexloop.corpus.index.writer import Estimate, Outcome
+    from lexloop.corpus.load.document import Skipped
+
+_EXACT = 1.0
+_KNOWN = ("jurisdiction", "kind", "host", "tags")
+_MOST_PROBLEMS, _MOST_DOCUMENTS = 5, 20
+
+
+def show_outcome(
+    index: Path, outcome: "Outcome", seconds: float, as_json: bool, sources: "Sequence[Source]" = ()
+) -> None:
+    """Print what the index holds now, what changed, and what was left out.
+
+    Args:
+        index: The folder.
+        outcome: What was done.
+        seconds: How long it took.
+        as_json: Whether to print one JSON object instead.
+        sources: Those beside whose documents files of other kinds are counted.
+    """
+    changes = {
+        name: len(getattr(outcome.difference, name))
+        for name in ("added", "changed", "removed", "unchanged")
+    }
+    others = _other_kinds(sources)
+    if as_json:
+        write_json(
+            {
+                "index": str(index),
+                **outcome.counts,
+                **{f"files_{name}": count for name, count in changes.items()},
+                "recall@10": outcome.recall,
+                "seconds": round(seconds, 2),
+                "skipped": [vars(item) for item in outcome.skipped],
+                "other_files": others,
+            }
+        )
+        return
+    held = ", ".join(f"{outcome.counts[n]} {n}" for n in ("documents", "chunks", "triplets"))
+    say(f"{held} in {seconds:.1f} s -> {index}")
+    said = ", ".join(f"{count} {name}" for name, count in changes.items() if count)
+    say(f"Files: {said or 'none'}", "dim")
+    if outcome.recall < _EXACT:
+        say(f"Approximate vector search finds {outcome.recall:.1%} of the exact top 10", "dim")
+    _show_skipped(outcome.skipped)
+    if others:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in others.items())
+        note(f"Not indexed, since their kinds are not read: {kinds}")
+
+
+def _other_kinds(sources: "Iterable[Source]") -> dict[str, int]:
+    """How many visible files of each suffix that is not read the sources hold."""
+    from lexloop.corpus.load.formats import SUFFIXES
+    from lexloop.corpus.load.sidecar import SIDECAR
+
+    kinds: Counter[str] = Counter()
+    for source in sources:
+        for _, folders, names in os.walk(source.path):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            seen = (name for name in names if not name.startswith(".") and name != SIDECAR)
+            kinds.update(Path(name).suffix.lower() for name in seen)
+    return {kind or "no suffix": count for kind, count in kinds.items() if kind not in SUFFIXES}
+
+
+def _show_skipped(skipped: "list[Skipped]") -> None:
+    for item in skipped:
+        head = plain("Note on " if item.indexed else "Skipped ", "bold yellow")
+        said = plain(one_line(f"{item.name}: {item.reason}"))
+        progress_console().print(joined(head, said))
+
+
+def show_estimate(found: "Estimate", cost: dict[str, Any], as_json: bool) -> None:
+    """Print what would be done and what it would cost."""
+    report = {**found.as_record(), **cost}
+    if as_json:
+        skipped = [vars(item) for item in found.skipped]
+        write_json({"dry_run": True, **report, "skipped": skipped})
+        return
+    for name, value in report.items():
+        shown = "unknown: give the prices" if value is None else str(value)
+        result_console().print(joined(plain(f"{name.replace('_', ' ')}: ", "bold"), plain(shown)))
+    _show_skipped(found.skipped)
+
+
+def index_report(
+    index: Path, manifest: "Manifest", collection: "Collection", view: "View"
+) -> dict[str, Any]:
+    """What ``lexloop index info --json`` prints: names only what may be seen."""
+    from lexloop.corpus.index.generations import GENERATIONS
+
+    folder = index / GENERATIONS / manifest.generation
+    return {
+        "index": str(index),
+        **manifest.counts,
+        "files": len(manifest.fingerprints),
+        "bytes": sum(path.stat().st_size for path in folder.iterdir()),
+        "generation": manifest.generation,
+        "format": manifest.format,
+        "stemmer": manifest.stemmer,
+        **vars(manifest.recipe),
+        "dense_kind": collection.dense_kind,
+        "recall@10": collection.recall,
+        "sources": [vars(source) for source in manifest.sources],
+        "excluded": list(manifest.excluded) if view.all_public else [],
+        "excluded_count": len(manifest.excluded),
+        "skipped": [vars(item) for item in view.skipped()],
+        "numbering": [
+            {"document": name, "problems": [*tree.problems]}
+            for name in view.documents
+            if (tree := view.tree_of(name)) is not None and tree.problems
+        ],
+    }
+
+
+def show_report(report: dict[str, Any]) -> None:
+    """Print what an index holds, for people; ``list`` has its documents if they were asked for."""
+    from rich.table import Table
+
+    table = Table(show_header=False, box=None, pad_edge=False)
+    for name, value in report.items():
+        if name not in ("list", "skipped", "sources", "numbering"):
+            table.add_row(plain(name, "bold"), plain(one_line(str(value))))
+    for source in report["sources"]:
+        table.add_row(plain("source", "bold"), plain(one_line(source["path"] or "not recorded")))
+    result_console().print(table)
+    for item in report["skipped"]:
+        head = "Note on" if item["indexed"] else "Skipped"
+        say(f"{head} {item['name']}: {item['reason']}", "yellow")
+    misnumbered = [
+        f"Numbering of {item['document']}: {' '.join(first_of(item['problems'], _MOST_PROBLEMS))}"
+        for item in report["numbering"]
+    ]
+    for said in first_of(misnumbered, _MOST_DOCUMENTS):
+        say(said, "yellow")
+    if "list" in report:
+        listed = Table("document", "in force", *_KNOWN, box=None, pad_edge=False)
+        for row in report["list"]:
+            days = f"{row.get('in_force_from', '')} – {row.get('in_force_to', '')}".strip(" –")
+            cells = [row["document"], days, *(_cell(row.get(name, "")) for name in _KNOWN)]
+            listed.add_row(*(plain(one_line(cell)) for cell in cells))
+        result_console().print(listed)
+
+
+def _cell(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, list) else str(value)

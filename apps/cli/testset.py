@@ -1,0 +1,345 @@
+"""``lexloop testset``: gold questions made from any documents, and a person's review of them."""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+import typer
+
+from lexloop.apps.cli import options
+from lexloop.apps.cli.progress import bar
+from lexloop.apps.cli.session import asking, documents
+from lexloop.apps.cli.terminal import (
+    clean,
+    note,
+    one_line,
+    plain,
+    read_line,
+    reported,
+    result_console,
+)
+from lexloop.core.errors import InputError
+
+if TYPE_CHECKING:
+    from lexloop.evaluation.testset.make import MadeSet
+    from lexloop.evaluation.testset.review import Reviewed
+
+_set = partial(typer.Option, rich_help_panel="Test set")
+_training = partial(typer.Option, rich_help_panel="Training set of the complexity classifier")
+_KEYS = "a accept   e edit   d drop   s skip   b back   q quit"
+
+commands = typer.Typer(
+    cls=options.with_default("make"),
+    help="Make gold questions of documents: lexloop testset DIR --n 110 --out gold.jsonl.",
+    no_args_is_help=True,
+)
+
+
+@commands.command()
+@options.taking(*options.MODEL, *options.ACCESS)
+def make(
+    *,
+    context: typer.Context,
+    corpus: Annotated[
+        str, typer.Argument(metavar="DIR", help="A folder of documents, an index, or sample.")
+    ],
+    n: Annotated[int, typer.Option("--n", help="How many questions.")] = 110,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The file to write. Default: standard output."),
+    ] = None,
+    review: Annotated[
+        Path | None,
+        _set(
+            metavar="FILE",
+            help="Write a review file; go through it with: lexloop testset review FILE.",
+        ),
+    ] = None,
+    types: Annotated[
+        list[str] | None,
+        _set(
+            metavar="TYPE[,TYPE]",
+            help="Only questions of these types. May be repeated. Default: all eleven.",
+        ),
+    ] = None,
+    choice_seed: Annotated[int, typer.Option("--seed", help="Of every choice.")] = 7,
+    training: Annotated[
+        bool,
+        _training("--classifier", help="Make the classifier's training set instead, as CSV."),
+    ] = False,
+    noise: Annotated[
+        str,
+        _training(
+            metavar="paper|independent",
+            help="Noise by label, as in the paper, gives the label away; or independent of it.",
+        ),
+    ] = "paper",
+) -> None:
+    """Make gold questions of documents, by rules or with --model by a model."""
+    from lexloop.evaluation.testset.writing import check_writable
+
+    for file in filter(None, (out, review)):
+        check_writable(file)
+    (_make_training_set if training else _make_test_set)(context.params)
+
+
+def _make_test_set(given: dict[str, Any]) -> None:
+    """Make gold questions and write them: as a gold file, a review file, or on the screen."""
+    from lexloop.evaluation.testset.by_model import ModelMaker
+    from lexloop.evaluation.testset.by_rules import RuleMaker
+    from lexloop.evaluation.testset.make import make_test_set
+    from lexloop.evaluation.testset.material import Material
+    from lexloop.evaluation.testset.question_types import chosen_types
+    from lexloop.evaluation.testset.review import open_review, write_review
+    from lexloop.evaluation.testset.writing import as_lines, write_rows
+
+    settings, connection = options.chosen_settings(given), options.chosen_connection(given)
+    types = chosen_types([name for said in given["types"] or [] for name in said.split(",")])
+    n, seed, out, review = (given[name] for name in ("n", "choice_seed", "out", "review"))
+    with (
+        bar() as report,
+        documents(settings, connection, report) as (_, view),
+        asking(settings, connection) as asker,
+    ):
+        material = Material(view)
+        maker = ModelMaker(material, asker, seed) if asker else RuleMaker(material, seed)
+        made = make_test_set(material, maker, n, types, report)
+    if out is not None:
+        write_rows(out, made.questions)
+    if review is not None:
+        write_review(review, open_review(made.questions))
+    if out is None and review is None:
+        print(as_lines(made.questions), end="")
+    _tell_of(made, n)
+    if isinstance(maker, ModelMaker) and maker.failed:
+        note(f"{maker.failed} of the model's replies came to nothing.")
+
+
+def _make_training_set(given: dict[str, Any]) -> None:
+    """Make the classifier's training set and write it as CSV."""
+    from lexloop.evaluation.testset.augment import ModelNoise
+    from lexloop.evaluation.testset.by_rules import RuleMaker
+    from lexloop.evaluation.testset.material import Material
+    from lexloop.evaluation.testset.training import Noise, training_set
+    from lexloop.evaluation.testset.writing import write_checked
+    from lexloop.finetune.classifier_data import COLUMNS
+
+    settings, connection = options.chosen_settings(given), options.chosen_connection(given)
+    n, seed, out, noise = (given[name] for name in ("n", "choice_seed", "out", "noise"))
+    if noise not in get_args(Noise):
+        known = ", ".join(get_args(Noise))
+        raise InputError(f"There is no noise {noise!r}.", f"Known: {known}.")
+    with (
+        bar() as report,
+        documents(settings, connection, report) as (_, view),
+        asking(settings, connection) as asker,
+    ):
+        change = ModelNoise(asker)
+        rows = training_set(RuleMaker(Material(view), seed).facts, n, seed, noise, change)
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow([*COLUMNS, "noise"])
+    table.writerows([row.question, row.label, row.question_clean, row.noise] for row in rows)
+    if out is None:
+        print(text.getvalue(), end="")
+    else:
+        write_checked(out, text.getvalue())
+    counts = " / ".join(str(sum(row.label == label for row in rows)) for label in (0, 1, 2))
+    note(f"{len(rows)} questions: {counts} of label 0 / 1 / 2.")
+    if len(rows) < n:
+        note(f"{n - len(rows)} fewer than asked for: the documents give no more.")
+    if change.failed:
+        note(f"{change.failed} questions were reworded by rules: the model did not.")
+
+
+def _tell_of(made: "MadeSet", wanted: int) -> None:
+    """Say what was made and what was not."""
+    note(
+        f"{len(made.questions)} questions; left out: {made.repeated} that repeat another, "
+        f"{made.unconnected} that retrieval does not connect to their evidence."
+    )
+    if made.shortfall:
+        missing = ", ".join(f"{kind} {count}" for kind, count in made.shortfall.items())
+        note(f"Missing from an even share: {missing}; other types stand in where they can.")
+    if len(made.questions) < wanted:
+        fewer = wanted - len(made.questions)
+        note(f"{fewer} of {wanted} could not be made: the documents give no more.")
+
+
+@commands.command()
+@reported
+def review(
+    *,
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="A review file; decisions are kept as they are made."),
+    ],
+    accept: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="Accept without asking. May be repeated."),
+    ] = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="Drop without asking. May be repeated."),
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Go through the decided ones, too.")
+    ] = False,
+) -> None:
+    """Go through questions one by one: accept, edit or drop each by six criteria; quit any time."""
+    if accept or drop:
+        _decide(file, accept or [], drop or [])
+    else:
+        _Walk(file, again).run()
+
+
+@commands.command()
+@reported
+def apply(
+    *,
+    file: Annotated[Path, typer.Argument(metavar="REVIEW", help="The review file.")],
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The gold file to write.")],
+) -> None:
+    """Write the accepted questions as a gold file."""
+    from lexloop.evaluation.testset.review import apply_review
+    from lexloop.evaluation.testset.writing import check_writable
+
+    check_writable(out)
+    passed, dropped, still_open = apply_review(file, out)
+    said = f"{passed} accepted, {dropped} dropped, {still_open} open."
+    note(said, "yellow" if still_open else "")
+
+
+def _decide(file: Path, accept: Sequence[str], drop: Sequence[str]) -> None:
+    """Accept and drop questions by their ids."""
+    from lexloop.evaluation.testset.review import read_review, write_review
+
+    rows = read_review(file)
+    known = {row.id for row in rows}
+    for name in (*accept, *drop):
+        if name not in known:
+            raise InputError(f"{file} holds no question {name!r}.", "Look the ids up in the file.")
+        if name in accept and name in drop:
+            raise InputError(f"{name!r} is to be accepted and dropped.", "Name it once.")
+    decided = [
+        row.decided("accept") if row.id in accept
+        else row.decided("drop", row.failed) if row.id in drop else row
+        for row in rows
+    ]  # fmt: skip
+    write_review(file, decided)
+
+
+class _Walk:
+    """Shows the open questions one after the other; with ``again`` those that are decided, too.
+
+    Every decision is written to the review file before the next question is shown.
+    """
+
+    def __init__(self, file: Path, again: bool) -> None:
+        from lexloop.evaluation.testset.review import read_review
+
+        self._file, self._rows = file, read_review(file)
+        self._places = [
+            place for place, row in enumerate(self._rows) if again or row.decision == "open"
+        ]
+        self._console = result_console()
+
+    def run(self) -> None:
+        """Walk until the end of the questions or of the input."""
+        at = 0
+        while 0 <= at < len(self._places):
+            self._show(at)
+            step = self._decide(self._places[at])
+            if step is None:
+                break
+            at = max(0, at + step)
+        self._sum_up()
+
+    def _decide(self, place: int) -> int | None:
+        """Ask for one decision; how far to go on, None to quit."""
+        while True:
+            answer = _ask(f"[{_KEYS}] > ")
+            if answer is None or answer in ("q", "quit"):
+                return None
+            if answer in ("s", "skip", "b", "back"):
+                return -1 if answer.startswith("b") else 1
+            if answer in ("a", "accept"):
+                self._keep(place, self._rows[place].decided("accept"))
+                return 1
+            if answer in ("d", "drop"):
+                return self._drop(place)
+            if answer in ("e", "edit"):
+                self._edit(place)
+            else:
+                self._say(_KEYS)
+
+    def _drop(self, place: int) -> int | None:
+        from lexloop.evaluation.testset.review import CRITERIA
+
+        names = list(CRITERIA)
+        listed = "  ".join(f"{n} {name}" for n, name in enumerate(names, start=1))
+        self._say(f"Which criteria fail? {listed}")
+        answer = _ask("numbers, and a note after them if you like > ")
+        if answer is None:
+            return None
+        parts = answer.replace(",", " ").split()
+        numbers = [part for part in parts if part in set("123456")]
+        note = " ".join(part for part in parts if part not in numbers)
+        failed = [names[int(number) - 1] for number in numbers]
+        self._keep(place, self._rows[place].decided("drop", failed, note))
+        return 1
+
+    def _edit(self, place: int) -> None:
+        """Take a new wording; the decision on it is still to be made."""
+        question = _ask("question, or nothing to keep it > ", folded=False)
+        if question is None:
+            return
+        answer = _ask("answer, or nothing to keep it > ", folded=False)
+        if answer is None:
+            return
+        self._keep(place, self._rows[place].changed(question, answer))
+        row = self._rows[place]
+        self._say(f"Q  {row.question}")
+        self._say(f"A  {row.reference_answer or ''}")
+
+    def _keep(self, place: int, row: "Reviewed") -> None:
+        from lexloop.evaluation.testset.review import write_review
+
+        rows = [*self._rows[:place], row, *self._rows[place + 1 :]]
+        write_review(self._file, rows)
+        self._rows = rows
+
+    def _show(self, at: int) -> None:
+        row = self._rows[self._places[at]]
+        decided = "" if row.decision == "open" else f", {row.decision}"
+        self._console.print()
+        self._say(
+            f"{at + 1} of {len(self._places)}: {row.id} ({row.question_type}{decided})", "bold"
+        )
+        for said in row.conversation_history:
+            self._say(f"   {said.role}: {said.content}", "dim")
+        self._say(f"Q  {row.question}", "cyan")
+        self._say(f"A  {row.reference_answer or 'no reference answer'}")
+        for line in clean(row.reference_context or "no context").splitlines():
+            self._say(f"   | {line}", "dim")
+
+    def _sum_up(self) -> None:
+        counts = Counter(row.decision for row in self._rows)
+        done = f"{counts['accept']} accepted, {counts['drop']} dropped"
+        self._say(f"{done}, {counts['open']} open in {self._file}")
+
+    def _say(self, text: str, style: str = "") -> None:
+        self._console.print(plain(one_line(text) if not text.startswith(" ") else text, style))
+
+
+def _ask(prompt: str, folded: bool = True) -> str | None:
+    """A line that the reviewer types; None at the end of the input."""
+    try:
+        line = read_line(prompt)
+    except EOFError:
+        return None
+    return line.lower() if folded else line

@@ -1,0 +1,113 @@
+"""``lexloop tune``: settings searched on one part of the gold questions, reported on the other."""
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from lexloop.apps.cli import options
+from lexloop.apps.cli.progress import bar
+from lexloop.apps.cli.session import say_where_text_goes, text_hosts
+from lexloop.apps.cli.terminal import note, plain, result_console, say, write_json
+from lexloop.core.errors import InputError
+from lexloop.core.settings import SAMPLE_CORPUS, Settings
+
+if TYPE_CHECKING:
+    from lexloop.evaluation.tuning.objectives import Objective
+    from lexloop.evaluation.tuning.outcome import Outcome
+
+_search = partial(typer.Option, rich_help_panel="The search")
+
+
+@options.taking("corpus", *options.MODEL, *options.PLAN, *options.ACCESS, "deadline_s")
+def tune(
+    *,
+    context: typer.Context,
+    gold: Annotated[
+        Path,
+        typer.Argument(metavar="GOLD.jsonl", help="Gold questions, as `lexloop eval` reads them."),
+    ],
+    objective: Annotated[
+        str,
+        _search(
+            metavar="similarity|correctness|recall|ndcg|span_recall",
+            help="What is raised. The last three need no answers and are quick.",
+        ),
+    ] = "similarity",
+    trials: Annotated[int, _search(min=2, max=10_000, help="Settings to measure.")] = 60,
+    minutes: Annotated[
+        float,
+        _search(
+            min=0.0,
+            help="No further settings after this long. The same seed finds the same only where "
+            "the time suffices.",
+        ),
+    ] = 60.0,
+    # `seed` is a setting, of the model
+    search_seed: Annotated[int, _search("--seed", help="Of the split and the search.")] = 7,
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", help="The settings, for --settings elsewhere.")
+    ] = Path("settings.json"),
+    as_json: options.AsJson = False,
+) -> None:
+    """Search chunking, fusion, its weights and the plan of each class for your documents.
+
+    60 % of the questions tune; what was gained is measured on the others, which the search never
+    sees. A setting changes only for a gain beyond its own interval, at the same tokens of context.
+    """
+    from lexloop.corpus.index.manifest import is_index
+    from lexloop.evaluation.gold import read_gold
+    from lexloop.evaluation.tuning.outcome import write_settings
+    from lexloop.evaluation.tuning.tune import Bounds, tune
+
+    _check(objective, out)
+    base = options.chosen_settings(context.params)
+    questions = read_gold(gold)
+    connection = options.chosen_connection(context.params)
+    say_where_text_goes(text_hosts(base, connection))
+    sources = base.corpus == SAMPLE_CORPUS or not is_index(Path(base.corpus).expanduser())
+    if not sources:
+        note(f"{base.corpus} is an index: its chunks stay as they are.", "yellow")
+    with bar() as report:
+        outcome = tune(
+            questions,
+            base,
+            connection,
+            objective=cast("Objective", objective),
+            bounds=Bounds(trials, minutes * 60.0, search_seed),
+            chunking=sources,
+            report=report,
+        )
+    # what was given counts as much as what was found: the file stands alone
+    unchanged = Settings(corpus=base.corpus, model=base.model.name)
+    write_settings(out, base.changed(**outcome.changes).differing(unchanged))
+    _show(outcome, base, out, as_json)
+
+
+def _check(objective: str, out: Path) -> None:
+    """Refuse what would fail only after the search."""
+    from lexloop.evaluation.tuning.objectives import OBJECTIVES
+
+    if objective not in OBJECTIVES:
+        raise InputError(
+            f"There is no objective {objective!r}.", f"Choose one of {', '.join(OBJECTIVES)}."
+        )
+    if out.is_dir() or not out.absolute().parent.is_dir():
+        raise InputError(f"{out} cannot be written.", "Name a file in a folder that exists.")
+
+
+def _show(outcome: "Outcome", base: Settings, out: Path, as_json: bool) -> None:
+    from lexloop.evaluation.tuning.outcome import as_report, as_table
+
+    if as_json:
+        write_json({**as_report(outcome, base), "out": str(out)})
+        return
+    result_console().print(plain(as_table(outcome)), soft_wrap=True)
+    for name, value in outcome.changes.items():
+        say(f"{name} = {value}")
+    if not outcome.changes:
+        say("Nothing gained more than noise: the settings stay as they are.")
+    if outcome.stopped:
+        note(f"The search was cut short: {outcome.stopped}.", "yellow")
+    say(f"Settings: {out}")
