@@ -72,7 +72,8 @@ def main() -> None:
 
 def sizes(root: Path) -> dict[str, Size]:
     """What each room below a folder holds."""
-    trees = dict(_modules(root))
+    trees = {name: ast.parse(path.read_bytes()) for name, path in _modules(root)}
+    paths = dict(_modules(root))
     importers: dict[str, set[str]] = defaultdict(set)
     for name, tree in trees.items():
         for target in _imported(tree):
@@ -82,7 +83,7 @@ def sizes(root: Path) -> dict[str, Size]:
     for name, tree in trees.items():
         size = found[name.split(".")[1]]
         size.modules += 1
-        size.lines += len((root / _path(name, root)).read_text("utf-8").splitlines())
+        size.lines += paths[name].read_text("utf-8").count("\n")
         size.public += sum(
             isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
             and not node.name.startswith("_")
@@ -96,7 +97,8 @@ def sizes(root: Path) -> dict[str, Size]:
 def own_words(root: Path) -> set[str]:
     """Those of ``OWN_WORDS`` that a public class or a module is called by."""
     names = Counter[str]()
-    for name, tree in _modules(root):
+    for name, path in _modules(root):
+        tree = ast.parse(path.read_bytes())
         names[name.rsplit(".", 1)[-1].capitalize()] += 1
         names.update(n.name.lstrip("_") for n in tree.body if isinstance(n, ast.ClassDef))
     return {word for word in OWN_WORDS if names[word]}
@@ -154,17 +156,12 @@ def _at(commit: str) -> dict[str, Size]:
         return sizes(Path(folder))
 
 
-def _modules(root: Path) -> Iterator[tuple[str, ast.Module]]:
+def _modules(root: Path) -> Iterator[tuple[str, Path]]:
     for room in ROOMS:
         for path in sorted((root / room).rglob("*.py")):
             parts = path.relative_to(root).with_suffix("").parts
             name = ".".join(("lexloop", *parts)).removesuffix(".__init__")
-            yield name, ast.parse(path.read_bytes())
-
-
-def _path(name: str, root: Path) -> Path:
-    plain = Path(*name.split(".")[1:])
-    return plain / "__init__.py" if (root / plain).is_dir() else plain.with_suffix(".py")
+            yield name, path
 
 
 def _imported(tree: ast.Module) -> Iterator[str]:
