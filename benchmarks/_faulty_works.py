@@ -22,7 +22,7 @@ from lexloop.core.filters import Filters
 from lexloop.core.kept import KeptTexts
 from lexloop.core.settings import Settings
 from lexloop.corpus.index import scan
-from lexloop.corpus.index.draft import Tools
+from lexloop.corpus.index.builder import Tools
 from lexloop.corpus.index.generations import GENERATIONS, LOCK
 from lexloop.corpus.index.manifest import MANIFEST, Manifest, Source, is_index
 from lexloop.corpus.index.reader import open_index

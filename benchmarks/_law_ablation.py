@@ -21,7 +21,7 @@ from _law_asking import chosen
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk
-from lexloop.corpus.index.draft import build_collection
+from lexloop.corpus.index.builder import build_collection
 from lexloop.corpus.index.view import View
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import open_corpus, tools_for

@@ -15,7 +15,7 @@ from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk
 from lexloop.corpus.chunk.statements import statements_in
-from lexloop.corpus.index.draft import Draft
+from lexloop.corpus.index.builder import IndexBuilder
 from lexloop.corpus.index.generations import new_generation, sync_generation, writing
 from lexloop.corpus.index.manifest import FORMAT, Manifest, is_index
 from lexloop.corpus.index.reader import open_index
@@ -91,16 +91,16 @@ def write_index(chunks: Chunks, index: Path) -> None:
     tools = tools_for(_SETTINGS, GivenVectors(chunks))
     with writing(index):
         folder = new_generation(index)
-        draft = Draft(tools, folder=folder)
+        builder = IndexBuilder(tools, folder=folder)
         try:
             for name, text, starts in documents(chunks.texts):
                 document = Document(name, "", text)
                 cut = _chunks(name, text, starts)
-                draft.add_chunks(name, document, cut, statements_in(document, cut), [])
-            everything = draft.finish()
+                builder.add_chunks(name, document, cut, statements_in(document, cut), [])
+            everything = builder.finish()
             counts, hashes = everything.counts(), everything.save(folder)
         finally:
-            draft.discard()
+            builder.discard()
         sync_generation(folder)
         Manifest(
             generation=folder.name,

@@ -10,8 +10,8 @@ from langgraph.runtime import Runtime
 from lexloop.core.settings import Settings
 from lexloop.core.types import Candidate, Chunk, Passage
 from lexloop.corpus.chunk.statements import statements_in
+from lexloop.corpus.index.builder import IndexBuilder
 from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.draft import Draft
 from lexloop.corpus.index.view import View
 from lexloop.corpus.index.windows import KnownVectors
 from lexloop.corpus.load.document import Document
@@ -49,7 +49,7 @@ def index_passages(
         progress: Called with a stage's name, what is done and how much there is.
         known: Vectors by the same embedder; what they are of is not embedded again.
     """
-    draft = Draft(tools_for(settings, embedder), progress=progress, known=known)
+    builder = IndexBuilder(tools_for(settings, embedder), progress=progress, known=known)
     for row in passages:
         name, text = row["id"], row["text"]
         chunk: Chunk = {
@@ -63,8 +63,8 @@ def index_passages(
             "text": text,
         }
         document = Document(name, "", text)
-        draft.add_chunks(name, document, [chunk], statements_in(document, [chunk]), [])
-    return Collection(draft.finish())
+        builder.add_chunks(name, document, [chunk], statements_in(document, [chunk]), [])
+    return Collection(builder.finish())
 
 
 def runtime(**parts: object) -> Runtime[Context]:

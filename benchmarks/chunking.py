@@ -29,8 +29,8 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
+from lexloop.corpus.index.builder import build_collection
 from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.draft import build_collection
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for

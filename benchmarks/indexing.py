@@ -31,7 +31,7 @@ from _listening import Listener
 from _mixture import mixed_texts
 
 from lexloop.core.settings import Settings
-from lexloop.corpus.index.draft import Tools
+from lexloop.corpus.index.builder import Tools
 from lexloop.corpus.index.manifest import Source
 from lexloop.corpus.index.writer import Outcome, write_index
 from lexloop.corpus.opening import tools_for

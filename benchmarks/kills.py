@@ -30,7 +30,7 @@ from lexloop.core.errors import LexloopError
 from lexloop.core.settings import Settings
 from lexloop.corpus.index.generations import GENERATIONS
 from lexloop.corpus.index.manifest import Manifest, Source
-from lexloop.corpus.index.reader import open_everything
+from lexloop.corpus.index.reader import open_contents
 from lexloop.corpus.index.verify import verify_index
 from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.opening import tools_for
@@ -191,14 +191,14 @@ def held(index: Path, embedder: Any) -> str:
     try:
         verify_index(index, embedder)
         digest = hashlib.sha256(repr(sorted(Manifest.read(index).fingerprints.items())).encode())
-        with closing(open_everything(index, embedder)) as everything:
+        with closing(open_contents(index, embedder)) as contents:
             for table in _TABLES:
-                digest.update(repr(everything.texts.rows(f"SELECT * FROM {table}")).encode())
-            dense, lexical = everything.dense, everything.lexical
+                digest.update(repr(contents.texts.rows(f"SELECT * FROM {table}")).encode())
+            dense, lexical = contents.dense, contents.lexical
             arrays = (dense.vectors, dense.owners, lexical.weights.data, lexical.weights.indices)
             for array in arrays:
                 digest.update(np.ascontiguousarray(array).tobytes())
-            digest.update(repr((list(lexical.terms), everything.load_graph().entities)).encode())
+            digest.update(repr((list(lexical.terms), contents.load_graph().entities)).encode())
     except LexloopError as error:
         return error.what
     return digest.hexdigest()

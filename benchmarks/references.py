@@ -28,8 +28,8 @@ from _pipeline import read_rows
 from lexloop.core.score import Unresolved
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk
+from lexloop.corpus.index.builder import build_collection
 from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.draft import build_collection
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for
 from lexloop.evaluation.metrics.intervals import estimate

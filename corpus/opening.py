@@ -19,10 +19,10 @@ from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
 from lexloop.core.settings_names import RECORDED, recorded
 from lexloop.core.types import Degradation
 from lexloop.corpus.chunk.choose import chunker_for, chunker_name
+from lexloop.corpus.index.builder import Extractor, IndexBuilder, Tools
 from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.draft import Draft, Extractor, Tools
 from lexloop.corpus.index.manifest import MANIFEST, Manifest, Recipe, Source, is_index
-from lexloop.corpus.index.reader import open_everything, open_index
+from lexloop.corpus.index.reader import open_contents, open_index
 from lexloop.corpus.index.scan import scan
 from lexloop.corpus.index.view import View
 from lexloop.corpus.index.writer import write_index
@@ -86,7 +86,7 @@ def open_corpus(
     folder = _corpus_folder(corpus)
     if is_index(folder):
         refuse_other(corpus, {n: v for n, v in tools.settings.items() if v != _DEFAULTS.get(n)})
-        return Collection(open_everything(folder, _embedder_of(folder, tools))), []
+        return Collection(open_contents(folder, _embedder_of(folder, tools))), []
     sources = [Source(str(folder.absolute()))]
     shipped = shipped_indexes() / index_key(None, tools.recipe)
     cached = cache_folder() / index_key(folder, tools.recipe)
@@ -143,20 +143,20 @@ def refuse_other(corpus: str, wanted: Mapping[str, Any]) -> None:
 def _up_to_date(
     index: Path, sources: Sequence[Source], tools: Tools, *, restem: bool
 ) -> Collection | None:
-    """An index that is there and holds what the sources hold now; see ``open_everything``."""
+    """An index that is there and holds what the sources hold now; see ``open_contents``."""
     if not is_index(index):
         return None
     now = scan(sources)
     if not now.difference(Manifest.read(index).fingerprints).nothing:
         return None
-    everything = open_everything(index, tools.embedder, restem=restem)
-    return Collection(everything, [*everything.texts.skipped(of_files=True), *now.skipped])
+    contents = open_contents(index, tools.embedder, restem=restem)
+    return Collection(contents, [*contents.texts.skipped(of_files=True), *now.skipped])
 
 
 def _in_memory(sources: Sequence[Source], tools: Tools, progress: Progress) -> Collection:
     now = scan(sources)
-    everything = Draft(tools, progress=progress).assemble(now, now.difference({}))
-    return Collection(everything, everything.texts.skipped())
+    contents = IndexBuilder(tools, progress=progress).assemble(now, now.difference({}))
+    return Collection(contents, contents.texts.skipped())
 
 
 def _corpus_folder(corpus: str) -> Path:

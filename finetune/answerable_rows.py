@@ -14,8 +14,8 @@ from lexloop.core.errors import InputError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import ABSTENTION, Advice, Passage, Pointed, Triplet
+from lexloop.corpus.index.builder import build_collection
 from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.draft import build_collection
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
 from lexloop.evaluation.evidence import Judged

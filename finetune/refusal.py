@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from lexloop.core.files import write_text
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.corpus.index.draft import build_collection
+from lexloop.corpus.index.builder import build_collection
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
 from lexloop.models.embedders import load_shipped

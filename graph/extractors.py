@@ -10,7 +10,7 @@ from pathlib import Path
 from lexloop.core.errors import BudgetError, SettingsError
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Triplet, Usage
-from lexloop.corpus.index.draft import Extractor
+from lexloop.corpus.index.builder import Extractor
 from lexloop.corpus.index.writer import Estimate
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import RULES, cache_folder

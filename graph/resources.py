@@ -15,8 +15,8 @@ from lexloop.core.errors import DataError, ModelError, SettingsError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Degradation
+from lexloop.corpus.index.builder import Tools
 from lexloop.corpus.index.collection import Collection, WordsView
-from lexloop.corpus.index.draft import Tools
 from lexloop.corpus.load.reading import Progress, silent
 from lexloop.corpus.opening import corpus_stamp, left_out, open_corpus, tools_for
 from lexloop.graph.contexts import choose

@@ -21,7 +21,7 @@ from lexloop.core.settings import Connection, Settings
 from lexloop.core.settings_names import from_record
 
 if TYPE_CHECKING:
-    from lexloop.corpus.index.draft import Tools
+    from lexloop.corpus.index.builder import Tools
     from lexloop.corpus.index.manifest import Manifest, Source
     from lexloop.graph.extractors import Budget
     from lexloop.models.embedding import Embedder

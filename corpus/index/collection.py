@@ -7,7 +7,7 @@ import numpy as np
 
 from lexloop.core.filters import Filters
 from lexloop.core.hits import Hit
-from lexloop.corpus.index.everything import Everything
+from lexloop.corpus.index.contents import IndexContents
 from lexloop.corpus.index.view import View
 from lexloop.corpus.load.document import Skipped
 from lexloop.corpus.structure.statements import Statement
@@ -21,7 +21,7 @@ class Collection:
     """An open index that nothing can be read from but through ``seen_by``.
 
     Args:
-        everything: What the index holds.
+        contents: What the index holds.
         skipped: What of its sources could not be read; None where nobody asks for that.
         embedder: Embeds questions; None for the one that made the vectors.
         view: How its documents are seen.
@@ -29,13 +29,13 @@ class Collection:
 
     def __init__(
         self,
-        everything: Everything,
+        contents: IndexContents,
         skipped: Sequence[Skipped] | None = None,
         embedder: Embedder | None = None,
         view: type[View] = View,
     ) -> None:
-        self.embedder = embedder or everything.embedder
-        self._everything = everything
+        self.embedder = embedder or contents.embedder
+        self._contents = contents
         self._skipped = skipped
         self._seen_as = view
         self._recent: dict[str, Vectors] = {}
@@ -46,7 +46,7 @@ class Collection:
         return self._views(access)
 
     def _view(self, access: Filters) -> View:
-        return self._seen_as(self._everything, access, self._embed, self._skipped)
+        return self._seen_as(self._contents, access, self._embed, self._skipped)
 
     def embedded_by(self, embedder: Embedder, view: type[View] = View) -> "Collection":
         """The same index, with what is asked embedded by another.
@@ -55,7 +55,7 @@ class Collection:
             embedder: Makes the same vectors as the index's own, unless the view reads none.
             view: How the documents are seen.
         """
-        return Collection(self._everything, self._skipped, embedder, view)
+        return Collection(self._contents, self._skipped, embedder, view)
 
     def forget(self) -> None:
         """Embed anew whatever comes."""
@@ -63,17 +63,17 @@ class Collection:
 
     def close(self) -> None:
         """Let go of the files; the collection cannot be searched afterwards."""
-        self._everything.close()
+        self._contents.close()
 
     @property
     def dense_kind(self) -> str:
         """How vectors are searched: flat is exact, hnsw and ivf are approximate."""
-        return self._everything.dense.kind
+        return self._contents.dense.kind
 
     @property
     def recall(self) -> float:
         """The share of the ten best windows that the search of vectors finds."""
-        return self._everything.dense.recall
+        return self._contents.dense.recall
 
     def _embed(self, texts: list[str]) -> Vectors:
         # other threads fill and clear the recent ones too, so nothing is read from them twice

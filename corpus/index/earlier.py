@@ -25,11 +25,11 @@ import numpy as np
 from lexloop.core.errors import CorpusError, DataError
 from lexloop.core.files import remedy
 from lexloop.corpus.arrays import load_array
-from lexloop.corpus.index.draft import Tools
-from lexloop.corpus.index.everything import Everything
-from lexloop.corpus.index.generations import GENERATIONS, Lease
+from lexloop.corpus.index.builder import Tools
+from lexloop.corpus.index.contents import IndexContents
+from lexloop.corpus.index.generations import GENERATIONS, SharedLock
 from lexloop.corpus.index.manifest import REBUILD, Manifest, Source, is_index
-from lexloop.corpus.index.reader import open_everything
+from lexloop.corpus.index.reader import open_contents
 from lexloop.corpus.index.scan import Difference, Scan, scan
 from lexloop.corpus.index.texts import DOCUMENT, TextStore, document_of
 from lexloop.corpus.index.windows import KnownVectors
@@ -46,13 +46,13 @@ class Before:
     Args:
         manifest: What it says of itself.
         texts: Its documents as they were loaded.
-        everything: Where it can be opened, all that was made of them, which is kept.
+        contents: Where it can be opened, all that was made of them, which is kept.
         known: Vectors by the same embedder.
     """
 
     manifest: Manifest | None = None
     texts: TextStore | None = None
-    everything: Everything | None = None
+    contents: IndexContents | None = None
     known: KnownVectors | None = None
 
     def scan(self, sources: Sequence[Source], excluded: Collection[str]) -> Scan:
@@ -77,7 +77,7 @@ class Before:
         }
         unread = self.texts.skipped(of_files=False)
         stored = {}
-        if self.everything is None:
+        if self.contents is None:
             if self.manifest.format == 2:
                 _check_whole(self.texts, lost)
             form = self.manifest.format
@@ -91,7 +91,7 @@ class Before:
 
     def difference(self, now: Scan) -> Difference:
         """What has to be read, and what is kept."""
-        return now.difference(self.everything.texts.fingerprints() if self.everything else {})
+        return now.difference(self.contents.texts.fingerprints() if self.contents else {})
 
 
 @contextmanager
@@ -110,13 +110,13 @@ def before(index: Path | None, tools: Tools) -> Iterator[Before]:
         return
     manifest = Manifest.read(index)
     if manifest.current_format and manifest.recipe == tools.recipe:
-        with closing(open_everything(index, tools.embedder, restem=True)) as old:
+        with closing(open_contents(index, tools.embedder, restem=True)) as old:
             yield Before(manifest, old.texts, old, KnownVectors.of(old))
         return
     folder = index / GENERATIONS / manifest.generation
     with ExitStack() as held:
         try:
-            held.callback(Lease(folder).release)
+            held.callback(SharedLock(folder).release)
             manifest.check_files(folder)
             texts = TextStore.open(folder / TextStore.FILE)
         except (OSError, sqlite3.Error) as error:

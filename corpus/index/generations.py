@@ -28,7 +28,7 @@ _SWEEPS = 3
 """What cannot be removed once may well be the next time."""
 
 
-class Lease:
+class SharedLock:
     """A shared lock on a generation's folder; until ``release`` is called the folder stays."""
 
     def __init__(self, folder: Path) -> None:

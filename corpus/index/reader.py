@@ -9,9 +9,9 @@ from pathlib import Path
 from lexloop.core.errors import DataError
 from lexloop.core.files import remedy
 from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.contents import IndexContents, Layout, StoredTriplets
 from lexloop.corpus.index.dense import DenseIndex
-from lexloop.corpus.index.everything import Everything, Layout, StoredTriplets
-from lexloop.corpus.index.generations import GENERATIONS, Lease
+from lexloop.corpus.index.generations import GENERATIONS, SharedLock
 from lexloop.corpus.index.lexical import LexicalIndex, searched_text
 from lexloop.corpus.index.manifest import REBUILD, Manifest
 from lexloop.corpus.index.texts import TextStore
@@ -23,12 +23,12 @@ _ATTEMPTS, _BETWEEN_S = 10, 0.02
 
 
 def open_index(index: Path, embedder: Embedder) -> Collection:
-    """Open an index for those who read it; as ``open_everything``, which names the errors."""
-    everything = open_everything(index, embedder)
-    return Collection(everything, everything.texts.skipped())
+    """Open an index for those who read it; as ``open_contents``, which names the errors."""
+    contents = open_contents(index, embedder)
+    return Collection(contents, contents.texts.skipped())
 
 
-def open_everything(index: Path, embedder: Embedder, *, restem: bool = False) -> Everything:
+def open_contents(index: Path, embedder: Embedder, *, restem: bool = False) -> IndexContents:
     """Open the generation that the manifest names, and hold it until it is closed.
 
     Args:
@@ -47,7 +47,7 @@ def open_everything(index: Path, embedder: Embedder, *, restem: bool = False) ->
         manifest.check_embedder(index, embedder.name, embedder.dimension)
         folder = index / GENERATIONS / manifest.generation
         try:
-            lease = Lease(folder)
+            lease = SharedLock(folder)
         except OSError as error:
             if not _replaced(index, manifest):
                 what = f"The index {index} lacks {folder}: {error}."
@@ -69,7 +69,7 @@ def _replaced(index: Path, manifest: Manifest) -> bool:
     return Manifest.read(index).generation != manifest.generation
 
 
-def open_unpublished(manifest: Manifest, folder: Path, embedder: Embedder) -> Everything:
+def open_unpublished(manifest: Manifest, folder: Path, embedder: Embedder) -> IndexContents:
     """Open a generation that its writer alone knows, as every reader will.
 
     Raises:
@@ -81,7 +81,7 @@ def open_unpublished(manifest: Manifest, folder: Path, embedder: Embedder) -> Ev
 
 def _load(
     manifest: Manifest, folder: Path, embedder: Embedder, release: Callable[[], None] | None
-) -> Everything:
+) -> IndexContents:
     texts: TextStore | None = None
     try:
         texts = TextStore.open(folder / TextStore.FILE)
@@ -89,7 +89,7 @@ def _load(
         triplets = StoredTriplets(texts, layout)
         dense = DenseIndex.load(folder)
         tokens = TokenIndex.load(folder, len(dense.owners)) if manifest.recipe.tokens else None
-        everything = Everything(
+        contents = IndexContents(
             texts=texts,
             layout=layout,
             lexical=LexicalIndex.load(folder),
@@ -100,13 +100,13 @@ def _load(
             windows=manifest.recipe.windows,
             release=release,
         )
-        found = everything.counts()
+        found = contents.counts()
         if found != dict(manifest.counts):
             raise ValueError(f"the manifest counts {dict(manifest.counts)}, the files hold {found}")
         if not manifest.current:
-            everything = replace(
-                everything,
-                lexical=LexicalIndex.build(map(searched_text, everything.every_chunk())),
+            contents = replace(
+                contents,
+                lexical=LexicalIndex.build(map(searched_text, contents.every_chunk())),
                 load_graph=lambda: KnowledgeGraph.build(triplets),
             )
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, sqlite3.Error) as error:
@@ -115,4 +115,4 @@ def _load(
         raise DataError(
             f"The index {folder} cannot be read: {error}.", remedy(error, REBUILD)
         ) from error
-    return everything
+    return contents

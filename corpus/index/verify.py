@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from lexloop.core.errors import CorpusError, DataError
-from lexloop.corpus.index.everything import Everything, StoredTriplets
+from lexloop.corpus.index.contents import IndexContents, StoredTriplets
 from lexloop.corpus.index.lexical import LexicalIndex, searched_text
 from lexloop.corpus.index.manifest import REBUILD
-from lexloop.corpus.index.reader import open_everything
+from lexloop.corpus.index.reader import open_contents
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.models.embedding import Embedder
 
@@ -33,47 +33,47 @@ def verify_index(index: Path, embedder: Embedder) -> dict[str, int]:
     Raises:
         DataError: Something does not agree.
     """
-    with closing(open_everything(index, embedder)) as everything:
+    with closing(open_contents(index, embedder)) as contents:
         try:
-            everything.versions(lambda _: True)  # whether the metadata can be read
+            contents.versions(lambda _: True)  # whether the metadata can be read
             for check in (_database, _spans, _terms, _vectors, _graph):
-                if problem := check(everything):
+                if problem := check(contents):
                     raise DataError(f"The index {index} is inconsistent: {problem}.", REBUILD)
-            return everything.counts()
+            return contents.counts()
         except (CorpusError, KeyError, IndexError, ValueError, TypeError, sqlite3.Error) as error:
             found = f"{type(error).__name__} while it was looked at"
             raise DataError(f"The index {index} is inconsistent: {found}.", REBUILD) from error
 
 
-def _database(everything: Everything) -> str:
-    ((found,),) = everything.texts.rows("PRAGMA integrity_check(1)")
+def _database(contents: IndexContents) -> str:
+    ((found,),) = contents.texts.rows("PRAGMA integrity_check(1)")
     return "" if found == "ok" else f"SQLite reports {found}"
 
 
-def _spans(everything: Everything) -> str:
+def _spans(contents: IndexContents) -> str:
     """The first chunk or triplet that is not the span of its document that it claims to be."""
-    layout, seen = everything.layout, 0
+    layout, seen = contents.layout, 0
     for ordinal in range(len(layout.names)):
-        text, (first, end) = everything.texts.text_of(ordinal), layout.span_of(ordinal)
-        chunks = everything.texts.chunks(range(first, end))
+        text, (first, end) = contents.texts.text_of(ordinal), layout.span_of(ordinal)
+        chunks = contents.texts.chunks(range(first, end))
         for position, chunk in enumerate(chunks, first):
             placed = chunk["id"] == layout.id_of(position)
             if not placed or text[chunk["start"] : chunk["end"]] != chunk["text"]:
                 return f"chunk {position} is not what document {ordinal} holds there"
-        of_chunk = everything.texts.triplets_of(range(first, end))
+        of_chunk = contents.texts.triplets_of(range(first, end))
         numbers = [number for found in of_chunk.values() for number in found]
-        for triplet in everything.texts.fetch(numbers):
+        for triplet in contents.texts.fetch(numbers):
             if text[triplet["start"] : triplet["end"]] != triplet["quote"]:
                 return f"a triplet quotes what its document, number {ordinal}, does not hold"
         seen += len(numbers)
-    lost = len(everything.texts) - seen
+    lost = len(contents.texts) - seen
     return f"{lost} triplets belong to no chunk" if lost else ""
 
 
-def _terms(everything: Everything) -> str:
+def _terms(contents: IndexContents) -> str:
     """Whether lexical search holds the terms of the chunks, with the weights that these make."""
-    lexical = everything.lexical
-    again = LexicalIndex.build(map(searched_text, everything.every_chunk()))
+    lexical = contents.lexical
+    again = LexicalIndex.build(map(searched_text, contents.every_chunk()))
     same = lexical.terms == again.terms and all(
         np.array_equal(*pair)
         for pair in (
@@ -88,12 +88,12 @@ def _terms(everything: Everything) -> str:
     return "lexical search does not hold the terms of the chunks"
 
 
-def _vectors(everything: Everything) -> str:
-    dense = everything.dense
+def _vectors(contents: IndexContents) -> str:
+    dense = contents.dense
     bare = np.setdiff1d(np.arange(dense.size), dense.owners)
     if len(bare):
         return f"chunk {bare[0]} has no vector"
-    marked = dict(everything.texts.rows("SELECT chunk, length(marks) / 16 FROM windows"))
+    marked = dict(contents.texts.rows("SELECT chunk, length(marks) / 16 FROM windows"))
     counts = np.bincount(dense.owners, minlength=dense.size).tolist()
     for position, count in enumerate(counts):
         if (marks := marked.get(position, 0)) != count:
@@ -106,9 +106,9 @@ def _vectors(everything: Everything) -> str:
     return ""
 
 
-def _graph(everything: Everything) -> str:
+def _graph(contents: IndexContents) -> str:
     """Whether the graph is the one that the triplets make."""
-    held = everything.load_graph()
-    again = KnowledgeGraph.build(StoredTriplets(everything.texts, everything.layout))
+    held = contents.load_graph()
+    again = KnowledgeGraph.build(StoredTriplets(contents.texts, contents.layout))
     same = len(held) == len(again) and held.entities == again.entities
     return "" if same else "the knowledge graph is not that of the triplets"

@@ -16,7 +16,7 @@ from lexloop.core.filters import Filters
 from lexloop.core.hits import Hit
 from lexloop.core.metadata import Metadata
 from lexloop.core.types import MOST_POINTED, Chunk, Citation, Pointed, PointedUnit, Reading
-from lexloop.corpus.index.everything import UNKNOWN, Everything
+from lexloop.corpus.index.contents import UNKNOWN, IndexContents
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.document import Skipped
 from lexloop.corpus.structure.asking import point
@@ -51,7 +51,7 @@ class View:
     and for the messages. Only the weights of BM25 are those of the whole index.
 
     Args:
-        everything: What the index holds.
+        contents: What the index holds.
         access: Who asks, and for what.
         embed: From texts to unit vectors, shape (texts, dimension).
         skipped: What of the sources could not be read; None where nobody asks for that.
@@ -62,17 +62,17 @@ class View:
 
     def __init__(
         self,
-        everything: Everything,
+        contents: IndexContents,
         access: Filters,
         embed: Embed,
         skipped: Sequence[Skipped] | None,
     ) -> None:
-        self._everything, self._embed = everything, embed
-        self._layout = everything.layout
-        granted, self._troubles = everything.versions(access.grants)
+        self._contents, self._embed = contents, embed
+        self._layout = contents.layout
+        granted, self._troubles = contents.versions(access.grants)
         self._skipped = skipped
-        self.all_public = not any(metadata.tags for metadata in everything.metadata.values())
-        names, known = self._layout.names, everything.metadata
+        self.all_public = not any(metadata.tags for metadata in contents.metadata.values())
+        names, known = self._layout.names, contents.metadata
         bare = access.admits(UNKNOWN)
         shown = np.fromiter(
             (
@@ -123,7 +123,7 @@ class View:
             yield from self._chunks_at(positions[first : first + _AT_ONCE].tolist())
 
     def _chunks_at(self, positions: Sequence[int]) -> list[Chunk]:
-        found = self._everything.texts.chunks(positions)
+        found = self._contents.texts.chunks(positions)
         for chunk in found:
             held = self._metadata.get(chunk["document"])
             if held is not None and held.version:
@@ -133,12 +133,12 @@ class View:
     def text_of(self, document: str) -> str | None:
         """The whole text of a document; None when there is no such document."""
         ordinal = self._ordinal_of(document)
-        return None if ordinal is None else self._everything.text_of(ordinal)
+        return None if ordinal is None else self._contents.text_of(ordinal)
 
     @cached_property
     def titles(self) -> Mapping[str, str]:
         """The documents' titles by their names, in order."""
-        return {name: t for name, t in self._everything.titles.items() if self._shows(name)}
+        return {name: t for name, t in self._contents.titles.items() if self._shows(name)}
 
     def holding(self, references: Sequence[Reference], named: Sequence[str]) -> Sequence[str]:
         """The documents in which references may lead somewhere, those named first.
@@ -149,7 +149,7 @@ class View:
         if len(others) > _TREES:
             paths = (reference.steps[:n] for reference in references for n in range(1, 9))
             keys = list(dict.fromkeys(key_of(path) for path in paths if path))
-            owners = (ordinal for _, ordinal, _ in self._everything.texts.provisions(keys))
+            owners = (ordinal for _, ordinal, _ in self._contents.texts.provisions(keys))
             others = [
                 name for o in dict.fromkeys(owners) if self._shows(name := self._layout.names[o])
             ]
@@ -164,7 +164,7 @@ class View:
         text = self.text_of(document)
         if text is None:
             raise KeyError(document)
-        pages = self._everything.texts.pages_of(self._layout.ordinals[document])
+        pages = self._contents.texts.pages_of(self._layout.ordinals[document])
         citation: Citation = {
             "n": 0,
             "document": document,
@@ -190,10 +190,10 @@ class View:
         """The ids of the chunks in which the definitions of terms begin, in order."""
         keys = [key for term in terms for key in keys_of_term(term)[:1]]
         found: list[str] = []
-        for _, ordinal, place in self._everything.texts.provisions(keys):
+        for _, ordinal, place in self._contents.texts.provisions(keys):
             name = self._layout.names[ordinal]
             if self._shows(name):
-                start = self._everything.tree_of(ordinal).units[place].start
+                start = self._contents.tree_of(ordinal).units[place].start
                 first, end = self._layout.span_of(ordinal)
                 at = int(np.searchsorted(self._layout.starts[first:end], start, side="right"))
                 found.append(self._layout.id_of(first + max(0, at - 1)))
@@ -210,12 +210,12 @@ class View:
     def tree_of(self, document: str) -> Tree | None:
         """The tree of a document's provisions; None when there is no such document."""
         ordinal = self._ordinal_of(document)
-        return None if ordinal is None else self._everything.tree_of(ordinal)
+        return None if ordinal is None else self._contents.tree_of(ordinal)
 
     def pages_of(self, document: str) -> tuple[int, ...]:
         """Where each page of a document begins; nothing where there are none, or no document."""
         ordinal = self._ordinal_of(document)
-        return () if ordinal is None else tuple(self._everything.texts.pages_of(ordinal))
+        return () if ordinal is None else tuple(self._contents.texts.pages_of(ordinal))
 
     def _ordinal_of(self, document: str) -> int | None:
         return self._layout.ordinals.get(document) if self._shows(document) else None
@@ -239,14 +239,14 @@ class View:
 
     def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
         """For each query the best chunks by BM25, best first; chunks that score 0 left out."""
-        top = self._everything.lexical.top
+        top = self._contents.lexical.top
         return [self._hits(*top(query, limit, self._allowed)) for query in queries]
 
     def search_vector(self, queries: list[str], limit: int) -> list[list[Hit]]:
         """For each query the best chunks by cosine, best first."""
         if not queries or not len(self._layout):
             return [[] for _ in queries]
-        found = self._everything.dense.top(self.embed(queries), limit, self._allowed)
+        found = self._contents.dense.top(self.embed(queries), limit, self._allowed)
         return [self._hits(positions, scores) for positions, scores in found]
 
     def _hits(self, positions: NDArray[np.int64], scores: NDArray[np.float32]) -> list[Hit]:
@@ -264,7 +264,7 @@ class View:
 
     def graph(self) -> KnowledgeGraph:
         """The knowledge graph that these documents alone make."""
-        return self._everything.graph_of(self._names)
+        return self._contents.graph_of(self._names)
 
     def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
         """The statements of a chunk and their vectors, shape (statements, dimension).
@@ -273,13 +273,13 @@ class View:
             KeyError: There is no such chunk.
         """
         position, found = self._position_of(chunk_id), self._said_in(chunk_id)
-        if len(found) > 1 and self._everything.windows != "statements":
+        if len(found) > 1 and self._contents.windows != "statements":
             return found, self.embed([statement.text for statement in found])
-        windows = self._everything.dense.windows_of(position)
+        windows = self._contents.dense.windows_of(position)
         return found, windows[-len(found) :] if len(found) > 1 else windows[: len(found)]
 
     def _said_in(self, chunk_id: str) -> list[Statement]:
-        return self._everything.statements_of(self._position_of(chunk_id))
+        return self._contents.statements_of(self._position_of(chunk_id))
 
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
         """How near each token of a question comes to each chunk's, shape (tokens, chunks).
@@ -289,12 +289,12 @@ class View:
         Raises:
             KeyError: There is no such chunk.
         """
-        tokens, embedder = self._everything.tokens, self._everything.embedder
+        tokens, embedder = self._contents.tokens, self._contents.embedder
         if tokens is None or not isinstance(embedder, TokenEmbedder):
             return None
         known = self._near_to(question)
         new = [name for name in dict.fromkeys(chunk_ids) if name not in known]
-        spans = [self._everything.dense.span_of(self._position_of(name)) for name in new]
+        spans = [self._contents.dense.span_of(self._position_of(name)) for name in new]
         found = tokens.closeness(embedder.token_codes(question), spans)
         known.update(zip(new, found.T, strict=True))
         columns = [known[name] for name in chunk_ids]
@@ -313,7 +313,7 @@ class View:
         return self._frequency(term) > 0
 
     def _counted(self, term: str) -> int:
-        return self._everything.lexical.document_frequency(term, self._allowed)
+        return self._contents.lexical.document_frequency(term, self._allowed)
 
     def place_of(self, quote: str) -> tuple[str, str]:
         """The heading and the label of the provision that a quote is from; "" where it has none."""
@@ -368,9 +368,9 @@ class View:
     def _terms(self) -> Iterator[str]:
         """The terms that are defined; of very many the first."""
         names = self._layout.names
-        defining = (at for at in self._everything.texts.defining() if self._shows(names[at[0]]))
+        defining = (at for at in self._contents.texts.defining() if self._shows(names[at[0]]))
         for ordinal, place in islice(defining, _TERMS_READ):
-            yield self._everything.tree_of(ordinal).units[place].heading
+            yield self._contents.tree_of(ordinal).units[place].heading
 
     def centre(self) -> Vectors:
         """The mean direction of all windows, shape (dimension,): what the documents are about."""
@@ -378,12 +378,12 @@ class View:
 
     @cached_property
     def _centre(self) -> Vectors:
-        return self._everything.dense.centre(self._allowed)
+        return self._contents.dense.centre(self._allowed)
 
     def without(self, chunk_ids: Names[str]) -> "Collection":
         """These documents without some of their chunks, indexed in memory."""
-        from lexloop.corpus.index.draft import rebuilt
+        from lexloop.corpus.index.builder import rebuilt
 
         documents = [self._layout.ordinals[name] for name in self.documents]
         kept = (chunk for chunk in self.every_chunk() if chunk["id"] not in chunk_ids)
-        return rebuilt(self._everything, documents, self.metadata(self.documents), kept)
+        return rebuilt(self._contents, documents, self.metadata(self.documents), kept)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from lexloop.core.types import Chunk
 from lexloop.corpus.index.ann import Half
+from lexloop.corpus.index.contents import IndexContents
 from lexloop.corpus.index.dense import DenseIndex
-from lexloop.corpus.index.everything import Everything
 from lexloop.corpus.index.texts import MARK, Marks
 from lexloop.corpus.index.tokens import TokenIndex
 from lexloop.corpus.structure.statements import Statement
@@ -136,9 +136,9 @@ class KnownVectors:
     tokens: TokenIndex | None = None
 
     @classmethod
-    def of(cls, everything: Everything) -> Self:
+    def of(cls, contents: IndexContents) -> Self:
         """Those of an open index."""
-        return cls(everything.texts.window_marks, everything.dense.vectors, everything.tokens)
+        return cls(contents.texts.window_marks, contents.dense.vectors, contents.tokens)
 
     def rows(self, marks: Marks) -> NDArray[np.int64]:
         """For each mark the row of ``vectors`` that is its text's; -1 where there is none."""

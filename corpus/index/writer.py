@@ -9,12 +9,12 @@ from pathlib import Path
 from lexloop.core.errors import CorpusError, DataError, IndexWriteError
 from lexloop.core.types import Chunk
 from lexloop.corpus.chunk.statements import statements_in
-from lexloop.corpus.index.draft import Draft, Tools
+from lexloop.corpus.index.builder import IndexBuilder, Tools
+from lexloop.corpus.index.contents import IndexContents
 from lexloop.corpus.index.earlier import Before, before
-from lexloop.corpus.index.everything import Everything
 from lexloop.corpus.index.generations import discard, new_generation, sync_generation, writing
 from lexloop.corpus.index.manifest import REBUILD, Manifest, Source
-from lexloop.corpus.index.reader import open_everything, open_unpublished
+from lexloop.corpus.index.reader import open_contents, open_unpublished
 from lexloop.corpus.index.scan import Difference, Scan
 from lexloop.corpus.index.windows import window_marks, window_texts
 from lexloop.corpus.load.document import Skipped
@@ -103,7 +103,7 @@ def write_index(
             excluded = Manifest.read(index).excluded
         with before(None if fresh else index, tools) as held:
             now = held.scan(sources, excluded)
-            changes, old = held.difference(now), held.everything
+            changes, old = held.difference(now), held.contents
             new = _New(noted, tuple(excluded), tools, now, changes)
             if old and changes.nothing and new.described_by(held.manifest, old):
                 skipped = [*old.texts.skipped(), *old.version_troubles]
@@ -135,7 +135,7 @@ def remove_documents(
         kept = [name for name in held.fingerprints if name not in excluded]
         changes = Difference(added=[], changed=[], removed=gone, unchanged=kept)
         same = replace(tools, recipe=held.recipe, settings=held.settings)
-        with closing(open_everything(index, tools.embedder)) as old:
+        with closing(open_contents(index, tools.embedder)) as old:
             unread = tuple(old.texts.skipped(of_files=False))
             now = Scan({name: held.fingerprints[name] for name in kept}, unread)
             new = _New(held.sources, tuple(excluded), same, now, changes)
@@ -153,7 +153,7 @@ class _New:
     now: Scan
     changes: Difference
 
-    def described_by(self, held: Manifest | None, old: Everything) -> bool:
+    def described_by(self, held: Manifest | None, old: IndexContents) -> bool:
         """Whether an index can be searched and says the same of its sources and settings."""
         if held is None or not held.current:
             return False
@@ -182,11 +182,11 @@ def _publish(index: Path, new: _New, held: Before, progress: Progress) -> Outcom
 
 def _written(folder: Path, new: _New, held: Before, progress: Progress) -> tuple[Manifest, Outcome]:
     """Make a generation; nothing of it is in memory afterwards."""
-    draft = Draft(
-        new.tools, folder=folder, old=held.everything, known=held.known, progress=progress
+    builder = IndexBuilder(
+        new.tools, folder=folder, old=held.contents, known=held.known, progress=progress
     )
     try:
-        made = draft.assemble(new.now, new.changes, new.excluded)
+        made = builder.assemble(new.now, new.changes, new.excluded)
         counts = made.counts()
         manifest = Manifest(
             generation=folder.name,
@@ -201,7 +201,7 @@ def _written(folder: Path, new: _New, held: Before, progress: Progress) -> tuple
         skipped = [*made.texts.skipped(), *made.version_troubles]
         return manifest, Outcome(new.changes, counts, skipped, made.dense.recall)
     finally:
-        draft.discard()
+        builder.discard()
 
 
 def _read_back(index: Path, folder: Path, manifest: Manifest, embedder: Embedder) -> None:

@@ -16,8 +16,8 @@ from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Degradation, Triplet
 from lexloop.corpus import opening
 from lexloop.corpus.index import manifest, scan
+from lexloop.corpus.index.builder import Extractor
 from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.draft import Extractor
 from lexloop.corpus.index.generations import GENERATIONS
 from lexloop.corpus.index.manifest import MANIFEST, Manifest
 from lexloop.corpus.index.writer import write_index

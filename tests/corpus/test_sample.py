@@ -7,10 +7,10 @@ from indexes import everything_in
 
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.corpus.index.draft import build_collection
+from lexloop.corpus.index.builder import build_collection
 from lexloop.corpus.index.generations import LOCK
 from lexloop.corpus.index.manifest import Manifest, Source, is_index
-from lexloop.corpus.index.reader import open_everything
+from lexloop.corpus.index.reader import open_contents
 from lexloop.corpus.index.verify import verify_index
 from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.load.folder import load_documents
@@ -35,7 +35,7 @@ def test_the_shipped_index_is_sound_and_names_no_place_of_this_machine(tmp_path:
 
 def test_the_shipped_index_holds_what_a_fresh_one_does() -> None:
     documents, _ = load_documents(sample_folder())
-    shipped = open_everything(sample_index(), load_shipped(), restem=True)
+    shipped = open_contents(sample_index(), load_shipped(), restem=True)
     assert {d.name: d.text for d in documents} == {
         name: shipped.texts.text_of(place) for place, name in enumerate(shipped.layout.names)
     }

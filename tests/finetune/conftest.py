@@ -6,8 +6,8 @@ import pytest
 from statute import LAW, RULE
 
 from lexloop.core.settings import Settings
+from lexloop.corpus.index.builder import build_collection
 from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.draft import build_collection
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
 from lexloop.models.minilm import load_minilm

@@ -11,7 +11,7 @@ from indexes import Letters, content, sources
 from lexloop.core.errors import BudgetError, ModelError, SettingsError
 from lexloop.core.settings import Settings
 from lexloop.core.types import Usage
-from lexloop.corpus.index.draft import Tools
+from lexloop.corpus.index.builder import Tools
 from lexloop.corpus.index.writer import Estimate, estimate, write_index
 from lexloop.corpus.opening import RULES, tools_for
 from lexloop.corpus.triplets.rules import extract_document

@@ -5,8 +5,8 @@ from statute import LAW, RULE
 
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
+from lexloop.corpus.index.builder import build_collection
 from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.draft import build_collection
 from lexloop.corpus.index.view import View
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for

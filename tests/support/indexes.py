@@ -11,11 +11,11 @@ from lexloop.core.errors import CorpusError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Triplet
+from lexloop.corpus.index.builder import Tools
 from lexloop.corpus.index.collection import Collection as Index
-from lexloop.corpus.index.draft import Tools
-from lexloop.corpus.index.everything import UNKNOWN, Everything
+from lexloop.corpus.index.contents import UNKNOWN, IndexContents
 from lexloop.corpus.index.manifest import Source
-from lexloop.corpus.index.reader import open_everything
+from lexloop.corpus.index.reader import open_contents
 from lexloop.corpus.load.document import Document, Limits, Loaded, Skipped, SourceFile, read_file
 from lexloop.corpus.load.formats import read_bytes
 from lexloop.corpus.load.sidecar import Sidecars, finished
@@ -61,17 +61,17 @@ def sources(*folders: Path) -> list[Source]:
     return [Source(str(folder)) for folder in folders]
 
 
-def everything_in(collection: Index) -> Everything:
+def everything_in(collection: Index) -> IndexContents:
     """What a collection holds and shows to nobody, for tests that compare indexes."""
-    return collection._everything
+    return collection._contents
 
 
-def content(index: Path | Index | Everything, embedder: Letters | None = None) -> dict[str, Any]:
+def content(index: Path | Index | IndexContents, embedder: Letters | None = None) -> dict[str, Any]:
     """Everything that an index holds and finds; two indexes with equal content are equal."""
     if isinstance(index, Index):
         return content(everything_in(index))
     if isinstance(index, Path):
-        opened = open_everything(index, embedder or Letters())
+        opened = open_contents(index, embedder or Letters())
         try:
             return content(opened)
         finally:

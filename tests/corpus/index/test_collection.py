@@ -15,9 +15,9 @@ from statute import LAW as STATUTE
 from lexloop.core.metadata import Metadata
 from lexloop.core.settings import Settings
 from lexloop.corpus.index import collection as collections
+from lexloop.corpus.index.builder import build_collection
 from lexloop.corpus.index.collection import Collection, WordsView
-from lexloop.corpus.index.draft import build_collection
-from lexloop.corpus.index.everything import Everything
+from lexloop.corpus.index.contents import IndexContents
 from lexloop.corpus.index.lexical import searched_text
 from lexloop.corpus.index.view import View
 from lexloop.corpus.index.windows import window_texts
@@ -77,7 +77,7 @@ def law(whole: Collection) -> View:
 
 
 @pytest.fixture(scope="module")
-def held(whole: Collection) -> Everything:
+def held(whole: Collection) -> IndexContents:
     return everything_in(whole)
 
 
@@ -85,7 +85,7 @@ def ids(view: View) -> list[str]:
     return [chunk["id"] for chunk in view.every_chunk()]
 
 
-def test_every_index_speaks_of_the_same_chunks(law: View, held: Everything) -> None:
+def test_every_index_speaks_of_the_same_chunks(law: View, held: IndexContents) -> None:
     chunks = list(law.every_chunk())
     assert [chunk["section"] for chunk in chunks] == ["§ 1", "§ 1", "§ 2"]
     assert held.lexical.size == held.dense.size == len(held) == len(law) == len(held.texts) == 3
@@ -179,7 +179,7 @@ def test_vector_search_is_best_first(law: View) -> None:
     assert law.search_vector([], 3) == []
 
 
-def test_without_takes_a_chunk_out_of_every_signal(law: View, held: Everything) -> None:
+def test_without_takes_a_chunk_out_of_every_signal(law: View, held: IndexContents) -> None:
     gone = ids(law)[1]
     left = law.without({gone})
     rest, kept = left.seen_by(ANYBODY), everything_in(left)
@@ -232,7 +232,7 @@ def test_rarity_by_hand(law: View) -> None:
     assert law.rarity("zeppelin") == pytest.approx(math.log(1 + 3 / 0.5))
 
 
-def test_the_centre_is_the_mean_direction(law: View, held: Everything) -> None:
+def test_the_centre_is_the_mean_direction(law: View, held: IndexContents) -> None:
     mean = np.asarray(held.dense.vectors, dtype=np.float32).mean(axis=0)
     np.testing.assert_allclose(law.centre(), mean / np.linalg.norm(mean), atol=1e-6)
 

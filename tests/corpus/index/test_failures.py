@@ -19,8 +19,8 @@ from lexloop.core import files
 from lexloop.core.errors import IndexWriteError, LexloopError
 from lexloop.corpus.index import generations as room
 from lexloop.corpus.index import writer
-from lexloop.corpus.index.draft import Draft
-from lexloop.corpus.index.everything import Everything
+from lexloop.corpus.index.builder import IndexBuilder
+from lexloop.corpus.index.contents import IndexContents
 from lexloop.corpus.index.generations import GENERATIONS, LOCK
 from lexloop.corpus.index.manifest import Manifest
 from lexloop.corpus.index.verify import verify_index
@@ -34,7 +34,7 @@ def generations(index: Path) -> set[str]:
 
 
 FAILURES = [OSError(28, "No space left on device"), KeyboardInterrupt()]
-STEPS = [(Everything, "save"), (writer, "sync_generation"), (Draft, "finish")]
+STEPS = [(IndexContents, "save"), (writer, "sync_generation"), (IndexBuilder, "finish")]
 
 
 @pytest.mark.parametrize(("step", "failure"), [*product(STEPS, FAILURES)], ids=str)

@@ -17,11 +17,11 @@ from indexes import ANYBODY, Letters, content, letter_tools, sources
 from lexloop.core.errors import CorpusError, OutdatedIndexError
 from lexloop.core.types import Chunk
 from lexloop.corpus.chunk import provisions
-from lexloop.corpus.index import draft, lexical, manifest, texts, windows
+from lexloop.corpus.index import builder, lexical, manifest, texts, windows
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.lexical import okapi_weights
 from lexloop.corpus.index.manifest import FORMAT, Manifest, Source
-from lexloop.corpus.index.reader import open_everything, open_index
+from lexloop.corpus.index.reader import open_contents, open_index
 from lexloop.corpus.index.verify import verify_index
 from lexloop.corpus.index.writer import Outcome, estimate, remove_documents, write_index
 from lexloop.corpus.structure import statements
@@ -216,7 +216,7 @@ def test_a_format_that_cuts_otherwise_embeds_what_is_new(
     def cut(chunk: Chunk, found: list[Statement], by: Letters, kind: str) -> list[str]:
         return [*windows.window_texts(chunk, found, by, kind), chunk["text"][:9]]
 
-    monkeypatch.setattr(draft, "window_texts", cut)
+    monkeypatch.setattr(builder, "window_texts", cut)
     write()
     assert embedder.embedded == ["§ 1 Fees\n", "§ 2 Audit", "The harbo"]
     verify_index(index, embedder)
@@ -276,11 +276,11 @@ def test_an_index_stemmed_otherwise_can_be_opened_with_new_terms_in_memory(
 ) -> None:
     with stemmed_otherwise():
         write()
-    everything = open_everything(index, embedder, restem=True)
-    view = Collection(everything).seen_by(ANYBODY)
+    contents = open_contents(index, embedder, restem=True)
+    view = Collection(contents).seen_by(ANYBODY)
     (hits,) = view.search_lexical(["owners paying for audits"], 3)
     write()
-    assert content(everything) == content(index)
+    assert content(contents) == content(index)
     assert [hit.document for hit in hits] == ["fees.txt", "fees.txt"]
 
 

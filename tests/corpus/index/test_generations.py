@@ -15,7 +15,7 @@ from lexloop.corpus.index import reader
 from lexloop.corpus.index.generations import (
     GENERATIONS,
     LOCK,
-    Lease,
+    SharedLock,
     is_unfinished,
     new_generation,
     sweep,
@@ -106,17 +106,17 @@ def test_an_index_replaced_while_it_is_opened_is_opened_again(
     index: Path, folder: Path, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write()
-    lease, replaced = reader.Lease, []
+    lease, replaced = reader.SharedLock, []
 
-    def too_late(place: Path) -> Lease:
+    def too_late(place: Path) -> SharedLock:
         if not replaced:
             replaced.append(place)
             (folder / "fees.txt").write_text("The guest may moor.")
-            monkeypatch.setattr(reader, "Lease", lease)
+            monkeypatch.setattr(reader, "SharedLock", lease)
             write()
         return lease(place)
 
-    monkeypatch.setattr(reader, "Lease", too_late)
+    monkeypatch.setattr(reader, "SharedLock", too_late)
     found = open_index(index, Letters())
     assert "guest" in str(found.seen_by(ANYBODY).text_of("fees.txt"))
     assert not replaced[0].exists()
@@ -248,14 +248,14 @@ def new_generation_of(index: Path) -> Path:
 def test_a_generation_that_somebody_holds_is_not_swept(index: Path, write: Write) -> None:
     write()
     other = new_generation(index)
-    lease = Lease(other)
+    lease = SharedLock(other)
     sweep(index)
     assert other.is_dir()
     lease.release()
     sweep(index)
     assert not other.exists()
     with pytest.raises(FileNotFoundError):
-        Lease(other)
+        SharedLock(other)
 
 
 def test_an_index_without_its_generation_says_so(index: Path, write: Write) -> None:

@@ -10,7 +10,7 @@ from indexes import ANYBODY, Letters, content, everything_in, letter_tools, sour
 
 from lexloop.corpus.index.collection import WordsView
 from lexloop.corpus.index.manifest import Manifest
-from lexloop.corpus.index.reader import open_everything, open_index
+from lexloop.corpus.index.reader import open_contents, open_index
 from lexloop.corpus.index.tokens import TokenIndex
 from lexloop.corpus.index.writer import write_index
 from lexloop.models.embedding import CODED, Codes, Halves, Progress, coded
@@ -101,13 +101,13 @@ def write(index: Path, folder: Path, embedder: Letters, **settings: Any) -> None
 
 def codes_in(index: Path, embedder: Letters) -> list[list[int]]:
     """Per window the places that its tokens have."""
-    everything = open_everything(index, embedder)
+    contents = open_contents(index, embedder)
     try:
-        assert everything.tokens is not None
-        count = len(everything.dense.owners)
-        return [w.argmax(axis=1).tolist() for w in everything.tokens.windows(0, count)]
+        assert contents.tokens is not None
+        count = len(contents.dense.owners)
+        return [w.argmax(axis=1).tolist() for w in contents.tokens.windows(0, count)]
     finally:
-        everything.close()
+        contents.close()
 
 
 def test_the_whole_of_a_chunk_has_tokens_and_its_statements_have_none(

@@ -14,8 +14,8 @@ from laws import examples
 from lexloop.core.filters import Filters
 from lexloop.core.metadata import Metadata
 from lexloop.core.settings import Settings
+from lexloop.corpus.index.builder import build_collection
 from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.draft import build_collection
 from lexloop.corpus.index.view import View
 from lexloop.corpus.load.document import Document, Skipped
 from lexloop.corpus.opening import left_out

@@ -6,7 +6,7 @@ import pytest
 
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.corpus.index.draft import build_collection
+from lexloop.corpus.index.builder import build_collection
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import open_corpus, tools_for
 from lexloop.evaluation.testset.material import Material

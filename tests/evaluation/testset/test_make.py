@@ -10,7 +10,7 @@ import pytest
 from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.corpus.index.draft import Tools, build_collection
+from lexloop.corpus.index.builder import Tools, build_collection
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for
 from lexloop.corpus.text.tokens import tokenize, words

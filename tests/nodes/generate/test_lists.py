@@ -10,7 +10,7 @@ from records import passage as record
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import Passage
-from lexloop.corpus.index.draft import build_collection
+from lexloop.corpus.index.builder import build_collection
 from lexloop.corpus.index.view import View
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for

@@ -5,7 +5,7 @@ import pytest
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import MOST_POINTED, Chunk, Passage
-from lexloop.corpus.index.draft import build_collection
+from lexloop.corpus.index.builder import build_collection
 from lexloop.corpus.index.view import View
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for

@@ -124,7 +124,7 @@ class StoredTriplets:
 
 
 @dataclass(frozen=True, eq=False)
-class Everything:
+class IndexContents:
     """Documents, their chunks, and one index per signal over the chunks in the same order.
 
     Args:

@@ -19,8 +19,8 @@ from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.chunk.spans import Chunker
 from lexloop.corpus.chunk.statements import statements_in
 from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.contents import IndexContents, Layout, StoredTriplets
 from lexloop.corpus.index.dense import DenseIndex
-from lexloop.corpus.index.everything import Everything, Layout, StoredTriplets
 from lexloop.corpus.index.lexical import LexicalIndex, TermCounts, searched_text
 from lexloop.corpus.index.manifest import Recipe
 from lexloop.corpus.index.scan import Difference, Scan
@@ -50,7 +50,7 @@ class Tools:
     extract: Extractor
 
 
-class Draft:
+class IndexBuilder:
     """Collects files in ascending order of their names, and makes an index of them.
 
     Args:
@@ -66,7 +66,7 @@ class Draft:
         tools: Tools,
         *,
         folder: Path | None = None,
-        old: Everything | None = None,
+        old: IndexContents | None = None,
         known: KnownVectors | None = None,
         progress: Progress = silent,
     ) -> None:
@@ -84,7 +84,7 @@ class Draft:
         """Let go of the texts' file."""
         self._texts.close()
 
-    def assemble(self, now: Scan, changes: Difference, excluded: Names[str] = ()) -> Everything:
+    def assemble(self, now: Scan, changes: Difference, excluded: Names[str] = ()) -> IndexContents:
         """Read what is new and keep what is not, in the scan's order.
 
         Args:
@@ -128,7 +128,7 @@ class Draft:
         return self._known.texts.files()
 
     @property
-    def _known(self) -> Everything:
+    def _known(self) -> IndexContents:
         if self._old is None:
             raise ValueError("there is no index to keep anything of")
         return self._old
@@ -194,7 +194,7 @@ class Draft:
         self._layout.append(rows)
         self._size += rows.shape[1]
 
-    def finish(self) -> Everything:
+    def finish(self) -> IndexContents:
         """Everything indexed, in memory; ``save`` writes it."""
         owners, vectors = self._vectors.finish()
         self._progress("indexing", 0, 1)
@@ -204,7 +204,7 @@ class Draft:
         layout = Layout(self._names, *np.concatenate(self._layout, axis=1))
         graph = KnowledgeGraph.build(StoredTriplets(self._texts, layout))
         self._progress("indexing", 1, 1)
-        return Everything(
+        return IndexContents(
             texts=self._texts,
             layout=layout,
             lexical=lexical,
@@ -225,14 +225,14 @@ def _runs(ordinals: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 def build_collection(documents: Iterable[Document], tools: Tools) -> Collection:
     """Index documents with distinct names in memory."""
-    draft = Draft(tools)
+    builder = IndexBuilder(tools)
     for document in documents:
-        draft.add(document.name, document)
-    return Collection(draft.finish())
+        builder.add(document.name, document)
+    return Collection(builder.finish())
 
 
 def rebuilt(
-    everything: Everything,
+    contents: IndexContents,
     documents: Sequence[int],
     metadata: Mapping[str, Metadata],
     chunks: Iterable[Chunk],
@@ -240,33 +240,33 @@ def rebuilt(
     """Index some chunks of some documents again, in memory: what is said without the others.
 
     Args:
-        everything: Where they are, with their triplets and vectors.
+        contents: Where they are, with their triplets and vectors.
         documents: The places of the documents.
         metadata: What is known of them, by name.
         chunks: Of these documents.
     """
-    embedder = everything.embedder
+    embedder = contents.embedder
     recipe = Recipe(
         embedder.name,
         embedder.dimension,
         chunker="",
         extractor="",
-        windows=everything.windows,
+        windows=contents.windows,
         dense_index="flat",
-        tokens=CODED if everything.tokens else 0,
+        tokens=CODED if contents.tokens else 0,
     )
     tools = Tools(recipe, {}, embedder, lambda *_: [], lambda *_: [])
-    draft = Draft(tools, known=KnownVectors.of(everything))
+    builder = IndexBuilder(tools, known=KnownVectors.of(contents))
     kept, stated = defaultdict[str, list[Chunk]](list), defaultdict[str, list[Triplet]](list)
     for chunk in chunks:
         kept[chunk["document"]].append(chunk)
-    for triplet in everything.texts.fetch(range(len(everything.texts))):
+    for triplet in contents.texts.fetch(range(len(contents.texts))):
         stated[triplet["document"]].append(triplet)
     for ordinal in documents:
-        document = everything.texts.document(ordinal)
+        document = contents.texts.document(ordinal)
         document = replace(document, metadata=metadata[document.name])
         chunks = kept[document.name]
-        places = [everything.layout.position_of(chunk["id"]) for chunk in chunks]
-        found = [everything.texts.statements_of(place) for place in places]
-        draft.add_chunks("", document, chunks, found, stated[document.name])
-    return Collection(draft.finish())
+        places = [contents.layout.position_of(chunk["id"]) for chunk in chunks]
+        found = [contents.texts.statements_of(place) for place in places]
+        builder.add_chunks("", document, chunks, found, stated[document.name])
+    return Collection(builder.finish())

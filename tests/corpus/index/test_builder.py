@@ -7,9 +7,9 @@ import pytest
 from indexes import ANYBODY, Letters, content, letter_tools
 
 from lexloop.corpus.index import windows
+from lexloop.corpus.index.builder import IndexBuilder, _runs, build_collection
+from lexloop.corpus.index.contents import Layout
 from lexloop.corpus.index.dense import DenseIndex
-from lexloop.corpus.index.draft import Draft, _runs, build_collection
-from lexloop.corpus.index.everything import Layout
 from lexloop.corpus.index.scan import Scan
 from lexloop.corpus.index.windows import KnownVectors, WindowVectors, window_marks
 from lexloop.corpus.load.document import Document
@@ -63,7 +63,7 @@ def test_runs_by_hand() -> None:
 
 def test_nothing_can_be_kept_of_no_index() -> None:
     with pytest.raises(ValueError, match="no index"):
-        Draft(letter_tools()).assemble(Scan({"a.txt": ""}), Scan({}).difference({}))
+        IndexBuilder(letter_tools()).assemble(Scan({"a.txt": ""}), Scan({}).difference({}))
 
 
 def test_a_document_without_chunks_is_a_document() -> None:
