@@ -105,13 +105,13 @@ def evaluate(
     Raises:
         LexloopError: The questions, a setting, the documents, a model or the folder cannot be used.
     """
-    from lexloop.evaluation.run.prepare import Wanted, prepare
+    from lexloop.evaluation.run.prepare import RunRequest, prepare
     from lexloop.evaluation.run.rows import variants
     from lexloop.evaluation.run.runner import run
 
     base = _chosen(corpus, settings)
     rows = variants([base.variant])
-    wanted = Wanted(gold=Path(gold), base=base, rows=rows, out=Path(out) if out else None)
+    wanted = RunRequest(gold=Path(gold), base=base, rows=rows, out=Path(out) if out else None)
     outcome = run(prepare(wanted, resources.connection), workers_for(base))
     return {**outcome.summary, "out": str(outcome.out), "failures": outcome.failures}
 

@@ -19,8 +19,8 @@ from _faulty import Faulty, Work
 from kills import held
 
 from lexloop.core.filters import Filters
-from lexloop.core.kept import KeptTexts
 from lexloop.core.settings import Settings
+from lexloop.core.text_cache import TextCache
 from lexloop.corpus.index import scan
 from lexloop.corpus.index.builder import Tools
 from lexloop.corpus.index.generations import GENERATIONS, LOCK
@@ -117,8 +117,8 @@ def _residue(place: Path) -> list[str]:
     return sorted(str(path.relative_to(index)) for path in {*index.rglob("*")} - named)
 
 
-def _kept(place: Path) -> KeptTexts:
-    return KeptTexts(place / "replies.sqlite", "replies")
+def _kept(place: Path) -> TextCache:
+    return TextCache(place / "replies.sqlite", "replies")
 
 
 def _keep(key: str, place: Path) -> None:

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PRODUCT = ("core", "prompts", "models", "corpus", "nodes", "graph", "apps")
 ROOMS = (*PRODUCT, "evaluation", "finetune")
 OWN_WORDS = frozenset(
-    "Asked Bench Components Dialogue Draft Drive Everything Kept Kit Lab SharedLock Making "
+    "Asked Bench Components Dialogue Draft Drive Everything Kept Kit Lab Lease Making "
     "Prepared Spoken Standing Told Wanted Way Workshop".split()
 )
 """What no textbook of this field calls anything, and a newcomer had or has to learn: names of

@@ -15,9 +15,9 @@ from lexloop.core.errors import (
     ModelError,
     ModelUnknown,
 )
-from lexloop.core.kept import KeptTexts
 from lexloop.core.score import Unresolved
 from lexloop.core.settings import Connection, Settings
+from lexloop.core.text_cache import TextCache
 from lexloop.core.types import Usage
 from lexloop.evaluation.reply_key import reply_key
 from lexloop.models.background import run
@@ -53,7 +53,7 @@ class Asker:
         self.name = chat.name
         self.spent: Usage = {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
         self._chat, self._settings = chat, settings
-        self._kept = KeptTexts(cache, "replies")
+        self._kept = TextCache(cache, "replies")
         self._guard = Lock()
         self._hung = 0
         self._hopeless: ModelError | None = None

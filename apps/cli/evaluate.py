@@ -120,12 +120,12 @@ def _rows(given: dict[str, Any], base: "Settings") -> "list[Row]":
 
 def _run(given: dict[str, Any]) -> "Outcome":
     from lexloop.apps.library import workers_for
-    from lexloop.evaluation.run.prepare import Wanted, prepare
+    from lexloop.evaluation.run.prepare import RunRequest, prepare
     from lexloop.evaluation.run.runner import run
 
     base, judge = options.chosen_settings(given), given["judge"]
     asked = ("gold", "negative", "judge", "base_url", "out")
-    wanted = Wanted(base=base, rows=_rows(given, base), **{name: given[name] for name in asked})
+    wanted = RunRequest(base=base, rows=_rows(given, base), **{name: given[name] for name in asked})
     connection = options.chosen_connection(given)
     hosts = text_hosts(base, connection)
     if judge is not None:

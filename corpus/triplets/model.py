@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from lexloop import prompts
-from lexloop.core.kept import KeptTexts
+from lexloop.core.text_cache import TextCache
 from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.text.sentences import find_quote
 from lexloop.corpus.triplets.phrases import noun_phrase, readable
@@ -87,7 +87,7 @@ class ExtractionCache:
     """
 
     def __init__(self, path: Path) -> None:
-        self._texts = KeptTexts(path, "extractions")
+        self._texts = TextCache(path, "extractions")
         self.close = self._texts.close
 
     def find(self, key: str, chunk: Chunk) -> list[Triplet] | None:

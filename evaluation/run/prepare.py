@@ -29,7 +29,7 @@ from lexloop.graph.resources import Resources
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RunRequest:
     """What a run was asked to be.
 
     Args:
@@ -53,7 +53,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedRun:
     """A run that can begin.
 
     Args:
@@ -75,7 +75,7 @@ class Prepared:
     notes: list[str]
 
 
-def prepare(wanted: Wanted, connection: Connection, progress: Progress = silent) -> Prepared:
+def prepare(wanted: RunRequest, connection: Connection, progress: Progress = silent) -> PreparedRun:
     """Check all input, index the corpus where it is not indexed yet, and say what the run is.
 
     Raises:
@@ -116,10 +116,10 @@ def prepare(wanted: Wanted, connection: Connection, progress: Progress = silent)
         "base_url": wanted.base_url,
     }
     identity["today"] = today
-    return Prepared(out, info, identity, plan, names, frozenset(asked), notes)
+    return PreparedRun(out, info, identity, plan, names, frozenset(asked), notes)
 
 
-def _judge(wanted: Wanted) -> Settings | None:
+def _judge(wanted: RunRequest) -> Settings | None:
     if wanted.judge is None:
         return None
     base = wanted.base
@@ -177,7 +177,7 @@ def _ways(rows: Iterable[Row], base: Settings) -> tuple[list[Way], list[list[str
 
 
 def _open(
-    ways: Sequence[Way], wanted: Wanted, connection: Connection, progress: Progress
+    ways: Sequence[Way], wanted: RunRequest, connection: Connection, progress: Progress
 ) -> list[str]:
     """Open every collection once, so that the workers find it indexed; what was left out."""
     resources = Resources(connection, progress=progress)
@@ -196,7 +196,7 @@ def _open(
     return list(notes)
 
 
-def _refuse_gold(names: Sequence[str], wanted: Wanted) -> None:
+def _refuse_gold(names: Sequence[str], wanted: RunRequest) -> None:
     """Questions among the documents would be found with their answers."""
     folder, gold = corpus_folder(wanted.base.corpus).resolve(), wanted.gold.resolve()
     folder = folder.parent if folder.is_file() else folder

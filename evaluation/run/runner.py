@@ -9,7 +9,7 @@ from lexloop.evaluation.record import Record, Refusal
 from lexloop.evaluation.report.summary import Summary
 from lexloop.evaluation.run.folder import RunFolder
 from lexloop.evaluation.run.pool import Done, Pool
-from lexloop.evaluation.run.prepare import Prepared, answerable_without
+from lexloop.evaluation.run.prepare import PreparedRun, answerable_without
 from lexloop.evaluation.run.results import write_results
 from lexloop.evaluation.run.task import Task, unanswered
 
@@ -33,7 +33,7 @@ class Outcome:
 
 
 def run(
-    prepared: Prepared,
+    prepared: PreparedRun,
     workers: int,
     count: Count = lambda *_: None,
     warn: Callable[[str], None] = lambda _: None,
@@ -57,7 +57,7 @@ def run(
 class _Run:
     """A run with its folder open."""
 
-    def __init__(self, prepared: Prepared, folder: RunFolder) -> None:
+    def __init__(self, prepared: PreparedRun, folder: RunFolder) -> None:
         self._prepared, self._folder = prepared, folder
         self._gold = [GoldQuestion(**row) for row in prepared.plan["gold"]]
         self._queries = [(row["id"], row["kind"]) for row in prepared.plan["negative"]]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from lexloop.core.errors import DataError
-from lexloop.core.kept import KeptTexts
+from lexloop.core.text_cache import TextCache
 from lexloop.evaluation.reply_key import reply_key
 from lexloop.models.request import ChatRequest
 from lexloop.prompts import parse
@@ -20,8 +20,8 @@ PROMPT = parse("p", "=== system ===\nIn <{{fence}} ...>.\n=== user ===\n{{questi
 WRITER = """
 import sys
 from pathlib import Path
-from lexloop.core.kept import KeptTexts
-kept = KeptTexts(Path(sys.argv[1]), "replies")
+from lexloop.core.text_cache import TextCache
+kept = TextCache(Path(sys.argv[1]), "replies")
 for n in range(40):
     kept.keep(f"{sys.argv[2]} {n}", "said")
     assert kept.find(f"{sys.argv[2]} {n}") == "said"
@@ -88,20 +88,20 @@ def test_processes_write_at_once(tmp_path: Path) -> None:
     command = [sys.executable, "-c", WRITER, str(path)]
     writers = [subprocess.Popen([*command, name]) for name in ("a", "b")]
     assert [writer.wait(30) for writer in writers] == [0, 0]
-    kept = KeptTexts(path, "replies")
+    kept = TextCache(path, "replies")
     assert all(kept.find(f"{name} {n}") == "said" for name in "ab" for n in range(40))
     kept.close()
 
 
 def test_a_damaged_file_is_told(tmp_path: Path) -> None:
     path = tmp_path / "replies.sqlite"
-    kept = KeptTexts(path, "replies")
+    kept = TextCache(path, "replies")
     for n in range(50):
         kept.keep(f"{n:064}", "said " * 100)
     kept.close()
     whole = path.read_bytes()
     path.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
-    kept = KeptTexts(path, "replies")
+    kept = TextCache(path, "replies")
     with pytest.raises(DataError, match=r"cannot be used: .* Remove the file\."):
         kept.find(f"{7:064}")
     with pytest.raises(DataError, match="cannot be kept"):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lexloop.core.settings import Connection, Settings
-from lexloop.evaluation.run.prepare import Prepared, Wanted, prepare
+from lexloop.evaluation.run.prepare import PreparedRun, RunRequest, prepare
 from lexloop.evaluation.run.rows import Row
 
 OUTSIDE = "What is the recipe for a lemon cake?"
@@ -18,7 +18,7 @@ ROWS = (
     Row("same", {"variant": "fixed", "plan.k": 2, "loop.max_retries": 0}, "theirs"),
     Row("bereft", {"variant": "fixed", "plan.k": 2, "loop.max_retries": 0}, closed=True),
 )
-Begin = Callable[..., Prepared]
+Begin = Callable[..., PreparedRun]
 
 
 def gold_rows(count: int = 3) -> list[dict[str, Any]]:
@@ -43,12 +43,12 @@ def begin(tmp_path: Path) -> Begin:
         gold: list[dict[str, Any]] | None = None,
         negative: list[dict[str, Any]] | None = None,
         **settings: Any,
-    ) -> Prepared:
+    ) -> PreparedRun:
         path, queries = tmp_path / "gold.jsonl", tmp_path / "negative.jsonl"
         path.write_text("".join(json.dumps(row) + "\n" for row in gold or gold_rows()), "utf-8")
         if negative is not None:
             queries.write_text("".join(json.dumps(row) + "\n" for row in negative), "utf-8")
-        wanted = Wanted(
+        wanted = RunRequest(
             gold=path,
             base=Settings(**settings),
             rows=rows,

@@ -13,7 +13,7 @@ import pytest
 
 from lexloop.core.errors import CorpusError, InputError
 from lexloop.evaluation.run.folder import RECORDS, REFUSALS, RunFolder
-from lexloop.evaluation.run.prepare import Prepared
+from lexloop.evaluation.run.prepare import PreparedRun
 from lexloop.evaluation.run.results import MARKDOWN, PAGE, SUMMARY, TIMINGS
 from lexloop.evaluation.run.rows import Row
 from lexloop.evaluation.run.runner import run
@@ -23,15 +23,17 @@ ASKED = 4 * 3
 """Four questions, three rows."""
 
 
-def lines(prepared: Prepared, name: str = RECORDS) -> list[dict[str, object]]:
+def lines(prepared: PreparedRun, name: str = RECORDS) -> list[dict[str, object]]:
     return [json.loads(line) for line in (prepared.out / name).read_text("utf-8").splitlines()]
 
 
-def tables(prepared: Prepared) -> tuple[bytes, bytes]:
+def tables(prepared: PreparedRun) -> tuple[bytes, bytes]:
     return (prepared.out / SUMMARY).read_bytes(), (prepared.out / MARKDOWN).read_bytes()
 
 
-def test_a_run_writes_a_record_for_every_row_and_question(begin: Callable[..., Prepared]) -> None:
+def test_a_run_writes_a_record_for_every_row_and_question(
+    begin: Callable[..., PreparedRun],
+) -> None:
     counts: list[tuple[int, int]] = []
     prepared = begin(negative=QUERIES)
     # few and same answer alike: asked once, shown twice
@@ -60,7 +62,7 @@ def test_a_run_writes_a_record_for_every_row_and_question(begin: Callable[..., P
     check_that_nothing_is_asked_again(prepared, begin(negative=QUERIES))
 
 
-def check_that_nothing_is_asked_again(prepared: Prepared, again: Prepared) -> None:
+def check_that_nothing_is_asked_again(prepared: PreparedRun, again: PreparedRun) -> None:
     before, tabled = lines(prepared), tables(prepared)
     for name in (SUMMARY, MARKDOWN):
         (prepared.out / name).unlink()
@@ -88,7 +90,9 @@ def check_metrics(few: object, bereft: object) -> None:
     assert bereft["rightly_abstained"] in (0.0, 1.0)
 
 
-def test_killed_five_times_and_resumed_to_the_same_tables(begin: Callable[..., Prepared]) -> None:
+def test_killed_five_times_and_resumed_to_the_same_tables(
+    begin: Callable[..., PreparedRun],
+) -> None:
     whole, broken = begin("whole"), begin("broken")
     run(whole, 2)
     chance = random.Random(20240917)
@@ -102,7 +106,7 @@ def test_killed_five_times_and_resumed_to_the_same_tables(begin: Callable[..., P
     assert len({(r["row"], r["id"]) for r in lines(broken)}) == ASKED
 
 
-def _killed(prepared: Prepared, after: int) -> None:
+def _killed(prepared: PreparedRun, after: int) -> None:
     """Run in a process that is sent SIGKILL when so many tasks are recorded."""
     reading, writing = os.pipe()
     number = os.fork()
@@ -125,7 +129,7 @@ def _killed(prepared: Prepared, after: int) -> None:
 
 
 def test_a_worker_that_dies_is_replaced_and_its_question_asked_once_more(
-    begin: Callable[..., Prepared],
+    begin: Callable[..., PreparedRun],
 ) -> None:
     prepared = begin(rows=[Row("few", {"variant": "fixed"})])
     said: list[str] = []
@@ -155,7 +159,7 @@ def test_a_worker_that_dies_is_replaced_and_its_question_asked_once_more(
     assert outcome.failures == 1
 
 
-def test_what_no_worker_can_begin_with_ends_the_run(begin: Callable[..., Prepared]) -> None:
+def test_what_no_worker_can_begin_with_ends_the_run(begin: Callable[..., PreparedRun]) -> None:
     prepared = begin()
     prepared.plan["ways"][0]["settings"]["corpus"] = "nowhere"
     prepared.plan["gold"] = [{"id": "a", "question": "Why?"}]
@@ -169,7 +173,7 @@ def _children() -> list[int]:
     return [int(number) for number in found.split()]
 
 
-def test_what_cannot_be_answered_or_measured_says_so(begin: Callable[..., Prepared]) -> None:
+def test_what_cannot_be_answered_or_measured_says_so(begin: Callable[..., PreparedRun]) -> None:
     rows = [Row("few", {"variant": "fixed"}), Row("bereft", {"variant": "fixed"}, closed=True)]
     gold = [{"question": "What is a bias audit?"}, {"question": "Why? " * 30}]
     prepared = begin(rows=rows, gold=gold, max_question_chars=100)
@@ -189,7 +193,7 @@ def test_what_cannot_be_answered_or_measured_says_so(begin: Callable[..., Prepar
 
 
 def test_without_its_evidence_a_question_is_not_answered_from_it(
-    begin: Callable[..., Prepared], tmp_path: Path
+    begin: Callable[..., PreparedRun], tmp_path: Path
 ) -> None:
     about = "The town council mows the meadows beside the river. " * 30
     fee = "The mooring fee of the harbour is forty crowns a season."
@@ -215,7 +219,7 @@ def test_without_its_evidence_a_question_is_not_answered_from_it(
     assert "error" not in found["few", "lost"]
 
 
-def test_another_days_run_asks_for_the_law_of_its_first(begin: Callable[..., Prepared]) -> None:
+def test_another_days_run_asks_for_the_law_of_its_first(begin: Callable[..., PreparedRun]) -> None:
     prepared = begin()
     with RunFolder(prepared.out, {**prepared.identity, "today": "2020-02-02"}):
         pass
@@ -224,7 +228,7 @@ def test_another_days_run_asks_for_the_law_of_its_first(begin: Callable[..., Pre
 
 
 def test_gold_among_the_documents_is_refused(
-    begin: Callable[..., Prepared], tmp_path: Path
+    begin: Callable[..., PreparedRun], tmp_path: Path
 ) -> None:
     (tmp_path / "law.txt").write_text("§ 1 A dog licence costs 40 euros a year.")
     gold = [{"question": "What does a dog licence cost?", "text": "A dog licence costs 40 euros."}]

@@ -12,7 +12,7 @@ from lexloop.core.files import remedy
 _WAIT_S = 30.0
 
 
-class KeptTexts:
+class TextCache:
     """A small database of texts under keys, which threads and processes may use at once.
 
     Args:
