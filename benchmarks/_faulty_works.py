@@ -67,7 +67,7 @@ class Words:
 
 
 def _tools(kind: str = "auto") -> Tools:
-    return tools_for(Settings.model_validate({"dense_index": kind}), Words())
+    return tools_for(Settings(**{"index.dense": kind}), Words())
 
 
 def _write(names: str, place: Path, kind: str = "auto") -> None:

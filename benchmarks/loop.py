@@ -3,7 +3,7 @@
     python benchmarks/loop.py [--gdpr FOLDER] [--ll144 FOLDER] [--sets gdpr,ll144,sample]
                               [--kinds everyday,list] [--limit N] [--each] [--json OUT]
 
-The answer of each question is compared with its first attempt, which is what ``max_retries=0``
+The answer of each question is compared with its first attempt, which is what ``loop.max_retries=0``
 answers. The probes of the GDPR are scored by the provisions that are cited (``_law_scoring.py``),
 the questions of LL144 and of the sample by the embedded judge of correctness: right from 4 of 5,
 and right to abstain where the documents do not answer. ``--each`` asks them of each strategy alone,

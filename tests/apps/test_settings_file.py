@@ -45,7 +45,7 @@ def test_options_and_assignments_count_more(write: Callable[[object], Path]) -> 
             {"fusion.bm25_bost": 1},
             r"json: .*no setting 'fusion.bm25_bost'. Did you mean 'fusion.bm25",
         ),
-        ({"fusion": {"fusion.bm25_boost": "much"}}, "bm25_boost is 'much'"),
+        ({"fusion": {"bm25_boost": "much"}}, "bm25_boost is 'much'"),
         ({"fusion.bm25_boost": None}, "bm25_boost is None"),
         ({"plan.classes": [{"k": 0, "Q": 0, "K": 0, "S": 0}] * 3}, "greater than or equal to 1"),
         ({"plan.classes": PLANS[:1]}, "at least 2 items"),
