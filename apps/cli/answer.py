@@ -222,13 +222,10 @@ def _item(console: "Console", name: str, text: str) -> None:
 
 
 def as_report(state: dict[str, Any], session: Session, candidates: bool = False) -> dict[str, Any]:
-    """What ``--json`` prints.
+    """What ``--json`` prints of a working state.
 
-    Args:
-        state: The working state after the question.
-        session: Whose settings are reported.
-        candidates: Whether all candidates of the last attempt are listed, with their signals, and
-            what the model thought before its replies.
+    With ``candidates`` all those of the last attempt are listed, with their signals, and what the
+    model thought before its replies.
     """
     evaluation, settings = state["evaluation"], session.settings
     report = {

@@ -82,14 +82,7 @@ def chat(
 
 
 class _Conversation:
-    """A chat over one thread.
-
-    Args:
-        runner: Runs the graph; Ctrl-C ends what it runs and nothing else.
-        session: What is asked.
-        thread: The thread's name.
-        feedback: The file in which opinions on answers are kept.
-    """
+    """A chat over one thread; Ctrl-C ends what the runner runs and nothing else."""
 
     def __init__(
         self, runner: asyncio.Runner, session: Session, thread: str, feedback: Path
@@ -100,11 +93,7 @@ class _Conversation:
         self._last: dict[str, Any] = {}
 
     def greet(self) -> None:
-        """Say what this is and, of a resumed thread, where it stands.
-
-        Raises:
-            SettingsError: The thread was answered for somebody who may see more.
-        """
+        """Say what this is and, of a resumed thread, where it stands."""
         from lexloop.core.conversation import tags_of_thread
 
         ignored = ctrl_c_is_ignored()
@@ -129,37 +118,46 @@ class _Conversation:
             # a half-written question is dropped; on an empty line Ctrl-C leaves
             editing = sys.modules.get("readline")
             return bool(editing and editing.get_line_buffer())
-        if line.startswith("/"):
-            return self._obey(*line.split(maxsplit=1))
-        if line:
-            self._answer(line)
+        try:
+            if line.startswith("/"):
+                return self._obey(*line.split(maxsplit=1))
+            if line:
+                self._answer(line)
+        except KeyboardInterrupt:
+            self._note("Stopped.")
+        except LexloopError as error:
+            show_error(error.what, error.hint)
+        if line and not line.startswith("/"):
+            self._console.print()
         return True
 
     def _answer(self, question: str) -> None:
         progress = Progress()
         try:
             with progress:
-                state = self._runner.run(self._session.ask(question, progress, self._thread))
+                asked = self._session.ask(question, progress, self._thread)
+                self._last = self._runner.run(asked)
         except KeyboardInterrupt:
             if progress.draft:
                 self._console.print(plain(progress.draft, "dim"))
-            self._note("Stopped.")
-        except LexloopError as error:
-            show_error(error.what, error.hint)
-        else:
-            self._last = state
-            print_answer(self._console, state, self._session)
-        self._console.print()
+            raise
+        print_answer(self._console, self._last, self._session)
 
     def _obey(self, command: str, comment: str = "") -> bool:
         if command == "/quit":
             return False
         if command == "/reset":
-            self._forget()
-        elif command in ("/sources", "/trace"):
-            self._show(command)
-        elif command in ("/up", "/down"):
-            self._rate(command, comment)
+            graph, settings = self._session.graph, self._session.settings
+            self._runner.run(graph.aforget(self._thread, settings))
+            self._last = {}
+            self._note("The conversation is forgotten.")
+        elif command in ("/sources", "/trace", "/up", "/down"):
+            if not self._last:
+                self._note("There is no answer yet.")
+            elif command in ("/up", "/down"):
+                self._rate(command, comment)
+            else:
+                self._show(command)
         else:
             if command != "/help":
                 self._note(f"There is no command {command}.")
@@ -167,22 +165,8 @@ class _Conversation:
                 self._console.print(joined(plain(f"{name:10}", "bold"), plain(meaning)))
         return True
 
-    def _forget(self) -> None:
-        graph, settings = self._session.graph, self._session.settings
-        try:
-            self._runner.run(graph.aforget(self._thread, settings))
-        except KeyboardInterrupt:
-            self._note("Stopped.")
-        except LexloopError as error:
-            show_error(error.what, error.hint)
-        else:
-            self._last = {}
-            self._note("The conversation is forgotten.")
-
     def _show(self, command: str) -> None:
-        if not self._last:
-            self._note("There is no answer yet.")
-        elif command == "/trace":
+        if command == "/trace":
             print_trace(self._console, self._last)
             print_answer(self._console, self._last, self._session)
         elif self._last["citations"]:
@@ -192,19 +176,12 @@ class _Conversation:
 
     def _rate(self, command: str, comment: str) -> None:
         """Keep what the user thinks of the last answer."""
-        if not self._last:
-            self._note("There is no answer yet.")
-            return
         from lexloop.evaluation.feedback.opinion import opinion_on
         from lexloop.evaluation.feedback.store import FeedbackStore
 
         vote: Vote = "up" if command == "/up" else "down"
         opinion = opinion_on(self._last, self._session.settings, vote, comment)
-        try:
-            replaced = FeedbackStore(self._feedback).keep(opinion)
-        except LexloopError as error:
-            show_error(error.what, error.hint)
-            return
+        replaced = FeedbackStore(self._feedback).keep(opinion)
         instead = " in place of the one before" if replaced else ""
         self._note(f"Kept{instead} in {self._feedback}: thumb {vote}.")
 

@@ -1,6 +1,5 @@
 """``lexloop graph show``: what the knowledge graph knows around an entity, printed and drawn."""
 
-import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +9,7 @@ from lexloop.apps.cli import options
 from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.session import loading
 from lexloop.apps.cli.terminal import (
+    near,
     note,
     plain,
     result_console,
@@ -101,9 +101,10 @@ def _named(graph: "KnowledgeGraph", entity: str) -> str:
     name = graph.find(entity)
     if name is not None:
         return name
-    near = list(graph.match([entity], _NEAR)) or _spelled_like(graph, entity)
-    words = dict.fromkeys(graph.written(near).values())
-    hint = f"Near it are: {', '.join(map(repr, words))}." if near else "Ask for one of its terms."
+    known = {name: name for name in graph.entities}
+    alike = list(graph.match([entity], _NEAR)) or near(entity.lower(), known, _NEAR)
+    words = dict.fromkeys(graph.written(alike).values())
+    hint = f"Near it are: {', '.join(map(repr, words))}." if alike else "Ask for one of its terms."
     raise InputError(f"The knowledge graph of these documents has no entity {entity!r}.", hint)
 
 
@@ -120,12 +121,6 @@ def _written(
         for found in relations
     ]
     return words[name], graph.degree(name), shown
-
-
-def _spelled_like(graph: "KnowledgeGraph", entity: str) -> list[str]:
-    # only names of about its length, since comparing with every one of a large graph takes seconds
-    alike = [name for name in graph.entities if abs(len(name) - len(entity)) < _NEAR]
-    return difflib.get_close_matches(entity.lower(), alike, _NEAR)
 
 
 def _draw(

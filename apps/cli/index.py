@@ -293,13 +293,8 @@ def _write(
 ) -> None:
     """Write an index as a command's parameters say, or tell what that would cost.
 
-    Args:
-        index: The folder.
-        sources: Where its documents come from.
-        given: The command's parameters by name.
-        held: What an index already there says of itself; parameters count more than its settings.
-        excluded: Documents and files that stay out; None for those that the index names.
-        fresh: Whether nothing of an index already there is kept.
+    Parameters count more than the settings of what is ``held``; ``excluded`` None leaves out what
+    the index names; ``fresh`` keeps nothing of an index already there.
     """
     from lexloop.corpus.index.writer import estimate, write_index
     from lexloop.graph.extractors import Budget, expected_cost

@@ -35,12 +35,7 @@ def show_outcome(
 ) -> None:
     """Print what the index holds now, what changed, and what was left out.
 
-    Args:
-        index: The folder.
-        outcome: What was done.
-        seconds: How long it took.
-        as_json: Whether to print one JSON object instead.
-        sources: Those beside whose documents files of other kinds are counted.
+    Beside the documents of ``sources`` files of other kinds are counted.
     """
     changes = {
         name: len(getattr(outcome.difference, name))

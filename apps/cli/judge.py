@@ -14,7 +14,6 @@ from lexloop.apps.cli.progress import bar
 from lexloop.apps.cli.session import asking, say_where_text_goes, text_hosts
 from lexloop.apps.cli.terminal import note, plain, result_console, write_json
 from lexloop.core.errors import InputError
-from lexloop.core.files import write_text
 
 if TYPE_CHECKING:
     from lexloop.core.settings import Settings
@@ -164,14 +163,12 @@ def _about(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _write(out: Path, judged: "list[Judged]", summary: dict[str, Any]) -> None:
-    """Four files, each in one step."""
     from lexloop.evaluation.eval_rag.markdown import to_markdown
     from lexloop.evaluation.eval_rag.page import to_html
+    from lexloop.evaluation.testset.writing import write_checked
 
-    try:
-        write_text(out / "judged.jsonl", "".join(json.dumps(row) + "\n" for row in judged))
-        write_text(out / "summary.json", json.dumps(summary, indent=2) + "\n")
-        write_text(out / "summary.md", to_markdown(summary))
-        write_text(out / "report.html", to_html(summary, judged))
-    except OSError as error:
-        raise InputError(f"{out} cannot be written to: {error}.", "Name another folder.") from error
+    # each in one step
+    write_checked(out / "judged.jsonl", "".join(json.dumps(row) + "\n" for row in judged))
+    write_checked(out / "summary.json", json.dumps(summary, indent=2) + "\n")
+    write_checked(out / "summary.md", to_markdown(summary))
+    write_checked(out / "report.html", to_html(summary, judged))

@@ -54,7 +54,7 @@ class Session:
         Args:
             question: What is asked.
             progress: Is told how far the run is.
-            thread: Whose conversation it continues, where the graph has a checkpointer.
+            thread: The conversation that it continues, where the graph has a checkpointer.
 
         Raises:
             LexloopError: The question cannot be answered.

@@ -13,6 +13,7 @@ from lexloop.apps.cli.session import loading
 from lexloop.apps.cli.terminal import (
     first_of,
     joined,
+    near,
     one_line,
     plain,
     result_console,
@@ -83,10 +84,10 @@ def _named(view: "View", said: str) -> str:
         return found[0]
     if found:
         raise InputError(f"{len(found)} documents end in {said!r}.", _one_of("Name one", found))
-    near = _near(wanted, {name.casefold(): name for name in reversed(view.documents)})
+    alike = near(wanted, {name.casefold(): name for name in reversed(view.documents)}, _NEAR)
     raise InputError(
         f"There is no document {said!r}.",
-        _one_of("Near it are" if near else "There are", near or view.documents),
+        _one_of("Near it are" if alike else "There are", alike or view.documents),
     )
 
 
@@ -114,19 +115,8 @@ def _places(name: str, tree: "Tree", said: str) -> "list[int]":
         there = f"is {first}" if first == last else f"are {first} to {last}"
         raise InputError(f"{name} has no {said}; there {there}.", see)
     known = {text.casefold(): text for u in tree.units for text in (u.label, u.heading) if text}
-    near = _near(said.casefold(), known)
-    raise InputError(f"{name} has no {said}.", _one_of("Near it are", near) if near else see)
-
-
-def _near(wanted: str, known: "dict[str, str]") -> "Sequence[str]":
-    """What is spelled like the words, or holds them."""
-    import difflib
-
-    holding = [said for key, said in known.items() if wanted in key]
-    # only those of about its length, since comparing with very many takes seconds
-    alike = [key for key in known if abs(len(key) - len(wanted)) <= _NEAR]
-    close = difflib.get_close_matches(wanted, alike, _NEAR)
-    return list(dict.fromkeys([*(known[key] for key in close), *holding]))[:_NEAR]
+    alike = near(said.casefold(), known, _NEAR)
+    raise InputError(f"{name} has no {said}.", _one_of("Near it are", alike) if alike else see)
 
 
 def _one_of(lead: str, names: "Sequence[str]") -> str:

@@ -1,12 +1,13 @@
 """What commands write on the terminal: text of others that cannot steer it, and their errors."""
 
+import difflib
 import io
 import json
 import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -68,6 +69,15 @@ def first_of(said: Sequence[str], most: int) -> list[str]:
     """The first of several things to say, and how many more there are."""
     more = len(said) - most
     return [*said[:most], *([f"{more} more."] if more > 0 else [])]
+
+
+def near(wanted: str, known: Mapping[str, str], most: int) -> list[str]:
+    """What is spelled like the words, or holds them; ``known`` has what is shown of each text."""
+    # only those of about its length, since comparing with very many takes seconds
+    alike = [text for text in known if abs(len(text) - len(wanted)) <= most]
+    close = difflib.get_close_matches(wanted, alike, most)
+    holding = [text for text in known if wanted in text]
+    return list(dict.fromkeys(known[text] for text in (*close, *holding)))[:most]
 
 
 def result_console(error: bool = False) -> "Console":

@@ -58,10 +58,15 @@ def tune(
     """
     from lexloop.corpus.index.manifest import is_index
     from lexloop.evaluation.gold import read_gold
+    from lexloop.evaluation.testset.writing import check_writable
+    from lexloop.evaluation.tuning.objectives import OBJECTIVES
     from lexloop.evaluation.tuning.outcome import write_settings
     from lexloop.evaluation.tuning.tune import Bounds, tune
 
-    _check(objective, out)
+    if objective not in OBJECTIVES:
+        known = ", ".join(OBJECTIVES)
+        raise InputError(f"There is no objective {objective!r}.", f"Choose one of {known}.")
+    check_writable(out)
     base = options.chosen_settings(context.params)
     questions = read_gold(gold)
     connection = options.chosen_connection(context.params)
@@ -83,18 +88,6 @@ def tune(
     unchanged = Settings(corpus=base.corpus, model=base.model.name)
     write_settings(out, base.changed(**outcome.changes).differing(unchanged))
     _show(outcome, base, out, as_json)
-
-
-def _check(objective: str, out: Path) -> None:
-    """Refuse what would fail only after the search."""
-    from lexloop.evaluation.tuning.objectives import OBJECTIVES
-
-    if objective not in OBJECTIVES:
-        raise InputError(
-            f"There is no objective {objective!r}.", f"Choose one of {', '.join(OBJECTIVES)}."
-        )
-    if out.is_dir() or not out.absolute().parent.is_dir():
-        raise InputError(f"{out} cannot be written.", "Name a file in a folder that exists.")
 
 
 def _show(outcome: "Outcome", base: Settings, out: Path, as_json: bool) -> None:
