@@ -28,12 +28,10 @@ def compare(
     run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="The folder of a run.")],
     run_b: Annotated[Path, typer.Argument(metavar="RUN_B", help="Another, or the same.")],
     row_a: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The row of RUN_A. Default: all of one name."),
+        str | None, typer.Option(metavar="NAME", help="The row of RUN_A. Default: all of one name.")
     ] = None,
     row_b: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The row of RUN_B. Default: that of RUN_A."),
+        str | None, typer.Option(metavar="NAME", help="The row of RUN_B. Default: that of RUN_A.")
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Show every metric, not only the main ones.")

@@ -82,9 +82,7 @@ def evaluate(
     workers: Annotated[
         int | None,
         typer.Option(
-            min=1,
-            max=32,
-            help="Questions at a time. Default: the processors, and 4 with a model.",
+            min=1, max=32, help="Questions at a time. Default: the processors, and 4 with a model."
         ),
     ] = None,
     as_json: options.AsJson = False,

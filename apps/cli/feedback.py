@@ -42,11 +42,7 @@ commands = typer.Typer(
 
 @commands.command("list")
 @reported
-def list_feedback(
-    *,
-    file: _File = None,
-    as_json: options.AsJson = False,
-) -> None:
+def list_feedback(*, file: _File = None, as_json: options.AsJson = False) -> None:
     """List the opinions, the oldest first."""
     kept = opinions(file)
     if as_json:
@@ -69,8 +65,7 @@ def export(
         ),
     ] = "gold",
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Where to. Default: standard output."),
+        Path | None, typer.Option(metavar="FILE", help="Where to. Default: standard output.")
     ] = None,
     file: _File = None,
 ) -> None:

@@ -237,8 +237,7 @@ def classifier(
         ),
     ] = None,
     zero_shot: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Measure a model of language inference, too."),
+        str | None, typer.Option(metavar="NAME", help="Measure a model of language inference, too.")
     ] = None,
     choice_seed: Seed = 0,
     label: Annotated[

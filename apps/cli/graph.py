@@ -8,14 +8,7 @@ import typer
 from lexloop.apps.cli import options
 from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.session import loading
-from lexloop.apps.cli.terminal import (
-    near,
-    note,
-    plain,
-    result_console,
-    say,
-    write_json,
-)
+from lexloop.apps.cli.terminal import near, note, plain, result_console, say, write_json
 from lexloop.core.errors import InputError, SettingsError
 
 if TYPE_CHECKING:

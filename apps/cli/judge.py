@@ -68,8 +68,7 @@ def judge(
         ),
     ] = False,
     each: Annotated[
-        int,
-        _against("--questions-each", min=1, max=10, help="How many the model writes for each."),
+        int, _against("--questions-each", min=1, max=10, help="How many the model writes for each.")
     ] = 5,
     workers: Annotated[
         int, typer.Option(min=1, max=32, help="Questions put to the model at once.")

@@ -68,8 +68,7 @@ def make(
     ] = None,
     choice_seed: Annotated[int, typer.Option("--seed", help="Of every choice.")] = 7,
     training: Annotated[
-        bool,
-        _training("--classifier", help="Make the classifier's training set instead, as CSV."),
+        bool, _training("--classifier", help="Make the classifier's training set instead, as CSV.")
     ] = False,
     noise: Annotated[
         str,
@@ -179,12 +178,10 @@ def review(
         typer.Argument(metavar="FILE", help="A review file; decisions are kept as they are made."),
     ],
     accept: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ID", help="Accept without asking. May be repeated."),
+        list[str] | None, typer.Option(metavar="ID", help="Accept without asking. May be repeated.")
     ] = None,
     drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ID", help="Drop without asking. May be repeated."),
+        list[str] | None, typer.Option(metavar="ID", help="Drop without asking. May be repeated.")
     ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Go through the decided ones, too.")
