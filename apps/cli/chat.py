@@ -12,14 +12,15 @@ import typer
 
 from lexloop.apps.cli import options
 from lexloop.apps.cli.answer import print_answer, print_sources, print_trace
+from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.session import Session, open_session
 from lexloop.apps.cli.terminal import (
     ctrl_c_is_ignored,
-    joined,
     plain,
     read_line,
     result_console,
+    say,
     show_error,
 )
 from lexloop.apps.cli.threads import feedback_file, last_turn, open_threads, threads_file
@@ -46,18 +47,18 @@ def chat(
     context: typer.Context,
     thread: Annotated[
         str | None,
-        typer.Option(
-            "--thread",
-            metavar="ID",
-            help="Keep the conversation under this name, or resume it. Default: not kept.",
+        option(
+            "Keep the conversation under this name, or resume it. Default: not kept.",
+            "ID",
+            flag="--thread",
         ),
     ] = None,
     file: Annotated[
         Path | None,
-        typer.Option(
-            "--threads-file",
-            metavar="FILE",
-            help="The SQLite file of threads. Default: in LEXLOOP_DATA_DIR or the user's data.",
+        option(
+            "The SQLite file of threads. Default: in LEXLOOP_DATA_DIR or the user's data.",
+            "FILE",
+            flag="--threads-file",
         ),
     ] = None,
 ) -> None:
@@ -89,7 +90,6 @@ class _Conversation:
     ) -> None:
         self._runner, self._session, self._thread = runner, session, thread
         self._feedback = feedback
-        self._console = result_console()
         self._last: dict[str, Any] = {}
 
     def greet(self) -> None:
@@ -98,14 +98,14 @@ class _Conversation:
 
         ignored = ctrl_c_is_ignored()
         stop = "Ctrl-C is ignored, Ctrl-D leaves" if ignored else "Ctrl-C stops an answer"
-        self._note(f"Ask a question. /help lists the commands, {stop}.")
+        _note(f"Ask a question. /help lists the commands, {stop}.")
         count, state = self._runner.run(last_turn(self._session.graph, self._thread))
         tags_of_thread(state.get("allowed_tags", []), self._session.settings.access.tags)
         if count:
-            self._note(f"Thread {self._thread} goes on after {count} question(s).")
+            _note(f"Thread {self._thread} goes on after {count} question(s).")
         if state.get("answer"):
             self._last = state
-            self._note(f"Last: {state['asked']}")
+            _note(f"Last: {state['asked']}")
 
     def turn(self) -> bool:
         """Read one line and deal with it; False when the user leaves."""
@@ -114,7 +114,7 @@ class _Conversation:
         except EOFError:
             return False
         except KeyboardInterrupt:
-            self._console.print()
+            say()
             # a half-written question is dropped; on an empty line Ctrl-C leaves
             editing = sys.modules.get("readline")
             return bool(editing and editing.get_line_buffer())
@@ -124,11 +124,11 @@ class _Conversation:
             if line:
                 self._answer(line)
         except KeyboardInterrupt:
-            self._note("Stopped.")
+            _note("Stopped.")
         except LexloopError as error:
             show_error(error.what, error.hint)
         if line and not line.startswith("/"):
-            self._console.print()
+            say()
         return True
 
     def _answer(self, question: str) -> None:
@@ -139,9 +139,9 @@ class _Conversation:
                 self._last = self._runner.run(asked)
         except KeyboardInterrupt:
             if progress.draft:
-                self._console.print(plain(progress.draft, "dim"))
+                result_console().print(plain(progress.draft, "dim"))
             raise
-        print_answer(self._console, self._last, self._session)
+        print_answer(self._last, self._session)
 
     def _obey(self, command: str, comment: str = "") -> bool:
         if command == "/quit":
@@ -150,29 +150,29 @@ class _Conversation:
             graph, settings = self._session.graph, self._session.settings
             self._runner.run(graph.aforget(self._thread, settings))
             self._last = {}
-            self._note("The conversation is forgotten.")
+            _note("The conversation is forgotten.")
         elif command in ("/sources", "/trace", "/up", "/down"):
             if not self._last:
-                self._note("There is no answer yet.")
+                _note("There is no answer yet.")
             elif command in ("/up", "/down"):
                 self._rate(command, comment)
             else:
                 self._show(command)
         else:
             if command != "/help":
-                self._note(f"There is no command {command}.")
+                _note(f"There is no command {command}.")
             for name, meaning in _HELP:
-                self._console.print(joined(plain(f"{name:10}", "bold"), plain(meaning)))
+                say((f"{name:10}", "bold"), meaning)
         return True
 
     def _show(self, command: str) -> None:
         if command == "/trace":
-            print_trace(self._console, self._last)
-            print_answer(self._console, self._last, self._session)
+            print_trace(self._last)
+            print_answer(self._last, self._session)
         elif self._last["citations"]:
-            print_sources(self._console, self._last["citations"])
+            print_sources(self._last["citations"])
         else:
-            self._note("The last answer cites nothing.")
+            _note("The last answer cites nothing.")
 
     def _rate(self, command: str, comment: str) -> None:
         """Keep what the user thinks of the last answer."""
@@ -183,7 +183,8 @@ class _Conversation:
         opinion = opinion_on(self._last, self._session.settings, vote, comment)
         replaced = FeedbackStore(self._feedback).keep(opinion)
         instead = " in place of the one before" if replaced else ""
-        self._note(f"Kept{instead} in {self._feedback}: thumb {vote}.")
+        _note(f"Kept{instead} in {self._feedback}: thumb {vote}.")
 
-    def _note(self, text: str) -> None:
-        self._console.print(plain(text, "dim"))
+
+def _note(text: str) -> None:
+    say(text, style="dim")

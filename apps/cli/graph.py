@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lexloop.apps.cli import options
+from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.session import loading
 from lexloop.apps.cli.terminal import near, note, plain, result_console, say, write_json
@@ -39,24 +40,18 @@ def show(
     entity: Annotated[
         str, typer.Argument(help="A term, an acronym or a section, e.g. 'bias audit' or '§ 5-301'.")
     ],
-    depth: Annotated[
-        int, typer.Option("--depth", min=1, max=2, help="How many entities away to look.")
-    ] = 1,
+    depth: Annotated[int, option("How many entities away to look.", min=1, max=2)] = 1,
     limit: Annotated[
         int | None,
-        typer.Option(
-            "--limit",
+        option(
+            "How many relations at most; left out, as many as the screen has room for.",
             min=1,
             max=_MOST_ASKED,
-            help="How many relations at most; left out, as many as the screen has room for.",
         ),
     ] = None,
-    svg: Annotated[
-        Path | None, typer.Option("--svg", metavar="FILE", help="Draw them into this file.")
-    ] = None,
+    svg: Annotated[Path | None, option("Draw them into this file.", "FILE")] = None,
     html: Annotated[
-        Path | None,
-        typer.Option("--html", metavar="FILE", help="Write the drawing and the table as a page."),
+        Path | None, option("Write the drawing and the table as a page.", "FILE")
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -156,7 +151,9 @@ def _print(name: str, degree: int, relations: "Sequence[Relation]", limit: int |
     # a pipe has no height and no width
     room = max(1, (console.size.height - _BESIDE) // 2) if console.is_terminal else len(relations)
     shown = relations if limit else relations[:room]
-    say(f"{name}: {'1 relation' if degree == 1 else f'{degree} relations'} of its own", "bold")
+    say(
+        f"{name}: {'1 relation' if degree == 1 else f'{degree} relations'} of its own", style="bold"
+    )
     for found in shown:
         subject, relation, target, source, quote = row(found)
         said, where = f"{subject} {relation} {target}", f"    {source}: “{quote}”"
@@ -166,4 +163,4 @@ def _print(name: str, degree: int, relations: "Sequence[Relation]", limit: int |
                 line.truncate(console.size.width, overflow="ellipsis")
             console.print(line)
     if (hidden := max(degree, len(relations)) - len(shown)) > 0:
-        say(f"{hidden} more: --limit shows up to {_MOST_ASKED}", "dim")
+        say(f"{hidden} more: --limit shows up to {_MOST_ASKED}", style="dim")

@@ -207,4 +207,4 @@ def say_where_text_goes(hosts: list[str]) -> None:
     if hosts:
         note(f"Questions and passages go to {' and '.join(hosts)}, nowhere else.")
     if tracing():
-        note("LangSmith tracing is on: questions and passages go there too.", "yellow")
+        note("LangSmith tracing is on: questions and passages go there too.", style="yellow")

@@ -2,11 +2,12 @@
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lexloop.apps.cli import options
+from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import bar
 from lexloop.apps.cli.session import say_where_text_goes, text_hosts
 from lexloop.apps.cli.terminal import note, plain, result_console, say, write_json
@@ -14,10 +15,9 @@ from lexloop.core.errors import InputError
 from lexloop.core.settings import SAMPLE_CORPUS, Settings
 
 if TYPE_CHECKING:
-    from lexloop.evaluation.tuning.objectives import Objective
     from lexloop.evaluation.tuning.outcome import Outcome
 
-_search = partial(typer.Option, rich_help_panel="The search")
+_search = partial(option, panel="The search")
 
 
 @options.taking("corpus", *options.MODEL, *options.PLAN, *options.ACCESS, "deadline_s")
@@ -31,24 +31,24 @@ def tune(
     objective: Annotated[
         str,
         _search(
-            metavar="similarity|correctness|recall|ndcg|span_recall",
-            help="What is raised. The last three need no answers and are quick.",
+            "What is raised. The last three need no answers and are quick.",
+            "similarity|correctness|recall|ndcg|span_recall",
         ),
     ] = "similarity",
-    trials: Annotated[int, _search(min=2, max=10_000, help="Settings to measure.")] = 60,
+    trials: Annotated[int, _search("Settings to measure.", min=2, max=10_000)] = 60,
     minutes: Annotated[
         float,
         _search(
-            min=0.0,
-            help="No further settings after this long. The same seed finds the same only where "
+            "No further settings after this long. The same seed finds the same only where "
             "the time suffices.",
+            min=0.0,
         ),
     ] = 60.0,
     # `seed` is a setting, of the model
-    search_seed: Annotated[int, _search("--seed", help="Of the split and the search.")] = 7,
-    out: Annotated[
-        Path, typer.Option(metavar="FILE", help="The settings, for --settings elsewhere.")
-    ] = Path("settings.json"),
+    search_seed: Annotated[int, _search("Of the split and the search.", flag="--seed")] = 7,
+    out: Annotated[Path, option("The settings, for --settings elsewhere.", "FILE")] = Path(
+        "settings.json"
+    ),
     as_json: options.AsJson = False,
 ) -> None:
     """Search chunking, fusion, its weights and the plan of each class for your documents.
@@ -73,13 +73,13 @@ def tune(
     say_where_text_goes(text_hosts(base, connection))
     sources = base.corpus == SAMPLE_CORPUS or not is_index(Path(base.corpus).expanduser())
     if not sources:
-        note(f"{base.corpus} is an index: its chunks stay as they are.", "yellow")
+        note(f"{base.corpus} is an index: its chunks stay as they are.", style="yellow")
     with bar() as report:
         outcome = tune(
             questions,
             base,
             connection,
-            objective=cast("Objective", objective),
+            objective=objective,
             bounds=Bounds(trials, minutes * 60.0, search_seed),
             chunking=sources,
             report=report,
@@ -102,5 +102,5 @@ def _show(outcome: "Outcome", base: Settings, out: Path, as_json: bool) -> None:
     if not outcome.changes:
         say("Nothing gained more than noise: the settings stay as they are.")
     if outcome.stopped:
-        note(f"The search was cut short: {outcome.stopped}.", "yellow")
+        note(f"The search was cut short: {outcome.stopped}.", style="yellow")
     say(f"Settings: {out}")
