@@ -3,12 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 from lexloop.apps.cli.session import Session, tracing
-from lexloop.apps.cli.terminal import joined, one_line, plain, shortened
+from lexloop.apps.cli.terminal import Part, joined, one_line, plain, result_console, say, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rich.console import Console, RenderableType
     from rich.table import Table
     from rich.text import Text
 
@@ -31,40 +30,36 @@ _FINDINGS: dict["Finding", tuple[str, str]] = {
 }
 
 
-def print_answer(console: "Console", state: dict[str, Any], session: Session) -> None:
+def print_answer(state: dict[str, Any], session: Session) -> None:
     """Print how slips were read, the answer, its sources, the verdict, and what it cost."""
     for item in state["read_as"]:
-        said = f"“{item['written']}” read as: {item['read']}"
-        console.print(plain(one_line(said), "yellow"))
-    console.print(_marked(state["answer"]))
+        say(f"“{item['written']}” read as: {item['read']}", style="yellow")
+    result_console().print(_marked(state["answer"]))
     if state["warning"]:
-        console.print(joined(plain("Warning: ", "bold yellow"), plain(state["warning"], "yellow")))
-    print_sources(console, state["citations"])
-    print_sources(console, state["near"], "Near it, but no answer")
-    console.print()
-    retries = len(state["attempts"]) - 1
-    console.print(_verdict(state["evaluation"], state["finding"], retries))
+        say(("Warning: ", "bold yellow"), (state["warning"], "yellow"))
+    print_sources(state["citations"])
+    print_sources(state["near"], "Near it, but no answer")
+    say()
+    say(_verdict(state["evaluation"], state["finding"], len(state["attempts"]) - 1))
     for item in state["degraded"]:
         said = f"{item['node']}: {item['used']} instead of {item['wanted']}. {item['reason']}"
-        console.print(joined(plain("Degraded: ", "bold yellow"), plain(one_line(said), "yellow")))
-    console.print(_cost(state, session))
+        say(("Degraded: ", "bold yellow"), (said, "yellow"))
+    say(f"{_cost(state, session)} · {state['usage']['seconds']:.2f} s", style="dim")
 
 
-def print_sources(
-    console: "Console", citations: list["Citation"], heading: str = "Sources"
-) -> None:
+def print_sources(citations: list["Citation"], heading: str = "Sources") -> None:
     """Print the cited spans in the order of their numbers, each with its quote."""
     if not citations:
         return
-    console.print()
-    console.print(plain(heading, "bold"))
+    say()
+    say(heading, style="bold")
     seen = set()
     for citation in sorted(citations, key=lambda c: (c["n"], c["document"], c["start"])):
         key = (citation["n"], citation["document"], citation["start"], citation["end"])
         if key not in seen:
             seen.add(key)
-            console.print(joined(plain(f"[{citation['n']}] ", _MARK), _place(citation)))
-            console.print(_indented(console, f"“{one_line(citation['quote'])}”"))
+            say((f"[{citation['n']}] ", _MARK), *_place(citation))
+            _print_indented(f"“{one_line(citation['quote'])}”")
 
 
 def _marked(answer: str) -> "Text":
@@ -76,7 +71,7 @@ def _marked(answer: str) -> "Text":
     return text
 
 
-def _place(source: "Citation | Triplet") -> "Text":
+def _place(source: "Citation | Triplet") -> list[Part]:
     """Document, section, page and span."""
     parts = [source["section"]] if source["section"] else []
     if source["page"] is not None:
@@ -84,20 +79,19 @@ def _place(source: "Citation | Triplet") -> "Text":
     parts.append(f"characters {source['start']}–{source['end']}")
     if version := source.get("version"):
         parts.append(str(version))
-    span = one_line(" · ".join(parts))
-    return joined(plain(one_line(source["document"]), "bold"), plain(f" · {span}"))
+    return [(one_line(source["document"]), "bold"), f" · {' · '.join(parts)}"]
 
 
 def _verdict(evaluation: "Evaluation", finding: "Finding", retries: int) -> "Text":
     """One line: what came of the question, how likely that is right, what was checked, retries."""
-    head = plain(*_FINDINGS[finding])
+    head = _FINDINGS[finding]
     again = f"{retries} {'retry' if retries == 1 else 'retries'}"
     if finding in ("near", "absent"):
-        return joined(head, plain(f" · {again}"))
+        return joined(head, f" · {again}")
     likely = ""
     if "answers" in evaluation:
         likely = f" · {evaluation['answers']:.0%} likely to answer the question"
-    return joined(head, plain(f"{likely} · {_verified(evaluation)} · {again}"))
+    return joined(head, f"{likely} · {_verified(evaluation)} · {again}")
 
 
 def shown_scores(scores: "Mapping[str, Any]") -> list[str]:
@@ -113,59 +107,58 @@ def _verified(evaluation: "Evaluation") -> str:
     return " · ".join([*scores, f"citations {verified}"])
 
 
-def _cost(state: dict[str, Any], session: Session) -> "Text":
+def _cost(state: dict[str, Any], session: Session) -> str:
     usage = state["usage"]
     if usage["model_calls"]:
         at = f" at {session.hosts[0]}" if session.hosts else ""
-        model = (
-            f"{session.settings.model.name}{at} · {usage['model_calls']} calls · "
-            f"{usage['tokens_in']} tokens in, {usage['tokens_out']} out"
-        )
-    elif session.hosts:
-        model = f"no chat model answered; text goes to {' and '.join(session.hosts)}"
-    elif tracing():
-        model = "no model, but a trace for LangSmith"
-    else:
-        model = "no model, nothing left this machine"
-    return plain(f"{model} · {usage['seconds']:.2f} s", "dim")
+        tokens = f"{usage['tokens_in']} tokens in, {usage['tokens_out']} out"
+        return f"{session.settings.model.name}{at} · {usage['model_calls']} calls · {tokens}"
+    if session.hosts:
+        return f"no chat model answered; text goes to {' and '.join(session.hosts)}"
+    if tracing():
+        return "no model, but a trace for LangSmith"
+    return "no model, nothing left this machine"
 
 
-def _indented(console: "Console", text: str) -> "RenderableType":
+def _print_indented(text: str) -> None:
     from rich.padding import Padding
 
-    shown = plain(text, "dim")
+    console = result_console()
     # what goes into a pipe is not padded to a width
-    return Padding(shown, (0, 0, 0, 4)) if console.is_terminal else joined(plain("    "), shown)
+    if console.is_terminal:
+        console.print(Padding(plain(text, "dim"), (0, 0, 0, 4)))
+    else:
+        say(f"    {text}")
 
 
-def print_trace(console: "Console", state: dict[str, Any]) -> None:
+def print_trace(state: dict[str, Any]) -> None:
     """Print class and plan, queries, candidates, triplets, and every attempt."""
-    _head(console, "Plan")
+    _head("Plan")
     shares = ", ".join(f"{label}: {p:.2f}" for label, p in enumerate(state["probabilities"]))
     plan = ", ".join(f"{name} = {value}" for name, value in state["plan"].items())
-    console.print(plain(f"Complexity {state['complexity']} ({shares}) · {plan}"))
-    _head(console, "Queries")
-    _item(console, "question", state["standalone"])
+    say(f"Complexity {state['complexity']} ({shares}) · {plan}")
+    _head("Queries")
+    _item("question", state["standalone"])
     for query in state["queries"]:
-        _item(console, "query", query)
-    _item(console, "keywords", ", ".join(state["keywords"]) or "none")
-    _head(console, "Candidates")
-    console.print(_candidates(state))
-    _head(console, "Triplets")
+        _item("query", query)
+    _item("keywords", ", ".join(state["keywords"]) or "none")
+    _head("Candidates")
+    result_console().print(_candidates(state))
+    _head("Triplets")
     from lexloop.corpus.triplets.predicates import reading
 
     for triplet in state["triplets"]:
         said = f"{triplet['subject']} — {reading(triplet['predicate'])} → {triplet['object']}"
-        console.print(joined(plain(f"  {one_line(said)}  "), _place(triplet)))
+        say(f"  {said}  ", *_place(triplet))
     if not state["triplets"]:
-        console.print(plain("  none", "dim"))
+        say("  none", style="dim")
     for attempt in state["attempts"]:
-        _attempt(console, attempt)
+        _attempt(attempt)
         for thought in state["reasoning"]:
             if thought["attempt"] == attempt["number"]:
                 said = shortened(thought["text"], _REASONING_CHARS)
-                _item(console, f"reasoning of {thought['node']}", said)
-    _head(console, "Answer")
+                _item(f"reasoning of {thought['node']}", said)
+    _head("Answer")
 
 
 def _candidates(state: dict[str, Any]) -> "Table":
@@ -197,38 +190,36 @@ def _row(candidate: "Candidate") -> list[str]:
     return [str(candidate.get("n", "")), one_line(where), f"{candidate['score']:.2f}", *shown]
 
 
-def _attempt(console: "Console", attempt: "Attempt") -> None:
+def _attempt(attempt: "Attempt") -> None:
     evaluation = attempt["evaluation"]
-    _head(console, f"Attempt {attempt['number']}")
-    _item(console, "question", attempt["question"])
-    _item(console, "queries", "; ".join(attempt["queries"]) or "none")
-    answer = _marked(shortened(attempt["answer"], _EXCERPT_CHARS))
-    console.print(joined(plain("  answer: ", "dim"), answer))
+    _head(f"Attempt {attempt['number']}")
+    _item("question", attempt["question"])
+    _item("queries", "; ".join(attempt["queries"]) or "none")
+    say(("  answer: ", "dim"), _marked(shortened(attempt["answer"], _EXCERPT_CHARS)))
     passed = "passed" if evaluation["passed"] else "not passed"
-    _item(console, "verdict", f"{passed} · {_verified(evaluation)}")
+    _item("verdict", f"{passed} · {_verified(evaluation)}")
     for reason in evaluation["reasons"]:
-        _item(console, "reason", reason)
+        _item("reason", reason)
     if advice := attempt.get("advice"):
-        _item(console, "advice", f"{advice['strategy']}. {advice['guidance']}".strip())
-        _item(console, "reworded", advice["question"])
+        _item("advice", f"{advice['strategy']}. {advice['guidance']}".strip())
+        _item("reworded", advice["question"])
 
 
-def _head(console: "Console", title: str) -> None:
-    console.print(plain(f"\n{title}" if title != "Plan" else title, "bold underline"))
+def _head(title: str) -> None:
+    if title != "Plan":
+        say()
+    say(title, style="bold underline")
 
 
-def _item(console: "Console", name: str, text: str) -> None:
-    console.print(joined(plain(f"  {name}: ", "dim"), plain(one_line(text))))
+def _item(name: str, text: str) -> None:
+    say((f"  {name}: ", "dim"), one_line(text))
 
 
 def as_report(state: dict[str, Any], session: Session, candidates: bool = False) -> dict[str, Any]:
-    """What ``--json`` prints.
+    """What ``--json`` prints of a working state.
 
-    Args:
-        state: The working state after the question.
-        session: Whose settings are reported.
-        candidates: Whether all candidates of the last attempt are listed, with their signals, and
-            what the model thought before its replies.
+    With ``candidates`` all those of the last attempt are listed, with their signals, and what the
+    model thought before its replies.
     """
     evaluation, settings = state["evaluation"], session.settings
     report = {

@@ -10,9 +10,10 @@ from typer.core import TyperCommand
 
 from lexloop.apps.cli import options
 from lexloop.apps.cli.answer import as_report, print_answer, print_trace
+from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.session import open_session
-from lexloop.apps.cli.terminal import ABSTAINED, NOT_PASSED, result_console, write_json
+from lexloop.apps.cli.terminal import ABSTAINED, NOT_PASSED, write_json
 from lexloop.core.errors import QuestionError
 from lexloop.core.settings import Settings
 
@@ -38,13 +39,10 @@ def ask(
     question: Annotated[str, typer.Argument(help="The question; - reads it from standard input.")],
     as_json: options.AsJson = False,
     trace: Annotated[
-        bool, typer.Option("--trace", help="Show every step: plan, queries, scores, attempts.")
+        bool, option("Show every step: plan, queries, scores, attempts.", flag="--trace")
     ] = False,
     exit_code: Annotated[
-        bool,
-        typer.Option(
-            "--exit-code", help="Exit with 10 on an abstention, 11 on an unpassed answer."
-        ),
+        bool, option("Exit with 10 on an abstention, 11 on an unpassed answer.", flag="--exit-code")
     ] = False,
 ) -> None:
     """Answer a question from documents, with citations that were checked."""
@@ -59,8 +57,8 @@ def ask(
         write_json(as_report(state, session, candidates=trace))
     else:
         if trace:
-            print_trace(result_console(), state)
-        print_answer(result_console(), state, session)
+            print_trace(state)
+        print_answer(state, session)
     if exit_code and state["abstained"]:
         raise typer.Exit(ABSTAINED)
     if exit_code and not state["evaluation"]["passed"]:

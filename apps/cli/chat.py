@@ -12,14 +12,15 @@ import typer
 
 from lexloop.apps.cli import options
 from lexloop.apps.cli.answer import print_answer, print_sources, print_trace
+from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.session import Session, open_session
 from lexloop.apps.cli.terminal import (
     ctrl_c_is_ignored,
-    joined,
     plain,
     read_line,
     result_console,
+    say,
     show_error,
 )
 from lexloop.apps.cli.threads import feedback_file, last_turn, open_threads, threads_file
@@ -46,18 +47,18 @@ def chat(
     context: typer.Context,
     thread: Annotated[
         str | None,
-        typer.Option(
-            "--thread",
-            metavar="ID",
-            help="Keep the conversation under this name, or resume it. Default: not kept.",
+        option(
+            "Keep the conversation under this name, or resume it. Default: not kept.",
+            "ID",
+            flag="--thread",
         ),
     ] = None,
     file: Annotated[
         Path | None,
-        typer.Option(
-            "--threads-file",
-            metavar="FILE",
-            help="The SQLite file of threads. Default: in LEXLOOP_DATA_DIR or the user's data.",
+        option(
+            "The SQLite file of threads. Default: in LEXLOOP_DATA_DIR or the user's data.",
+            "FILE",
+            flag="--threads-file",
         ),
     ] = None,
 ) -> None:
@@ -82,41 +83,29 @@ def chat(
 
 
 class _Conversation:
-    """A chat over one thread.
-
-    Args:
-        runner: Runs the graph; Ctrl-C ends what it runs and nothing else.
-        session: What is asked.
-        thread: The thread's name.
-        feedback: The file in which opinions on answers are kept.
-    """
+    """A chat over one thread; Ctrl-C ends what the runner runs and nothing else."""
 
     def __init__(
         self, runner: asyncio.Runner, session: Session, thread: str, feedback: Path
     ) -> None:
         self._runner, self._session, self._thread = runner, session, thread
         self._feedback = feedback
-        self._console = result_console()
         self._last: dict[str, Any] = {}
 
     def greet(self) -> None:
-        """Say what this is and, of a resumed thread, where it stands.
-
-        Raises:
-            SettingsError: The thread was answered for somebody who may see more.
-        """
+        """Say what this is and, of a resumed thread, where it stands."""
         from lexloop.core.conversation import tags_of_thread
 
         ignored = ctrl_c_is_ignored()
         stop = "Ctrl-C is ignored, Ctrl-D leaves" if ignored else "Ctrl-C stops an answer"
-        self._note(f"Ask a question. /help lists the commands, {stop}.")
+        _note(f"Ask a question. /help lists the commands, {stop}.")
         count, state = self._runner.run(last_turn(self._session.graph, self._thread))
         tags_of_thread(state.get("allowed_tags", []), self._session.settings.access.tags)
         if count:
-            self._note(f"Thread {self._thread} goes on after {count} question(s).")
+            _note(f"Thread {self._thread} goes on after {count} question(s).")
         if state.get("answer"):
             self._last = state
-            self._note(f"Last: {state['asked']}")
+            _note(f"Last: {state['asked']}")
 
     def turn(self) -> bool:
         """Read one line and deal with it; False when the user leaves."""
@@ -125,88 +114,77 @@ class _Conversation:
         except EOFError:
             return False
         except KeyboardInterrupt:
-            self._console.print()
+            say()
             # a half-written question is dropped; on an empty line Ctrl-C leaves
             editing = sys.modules.get("readline")
             return bool(editing and editing.get_line_buffer())
-        if line.startswith("/"):
-            return self._obey(*line.split(maxsplit=1))
-        if line:
-            self._answer(line)
+        try:
+            if line.startswith("/"):
+                return self._obey(*line.split(maxsplit=1))
+            if line:
+                self._answer(line)
+        except KeyboardInterrupt:
+            _note("Stopped.")
+        except LexloopError as error:
+            show_error(error.what, error.hint)
+        if line and not line.startswith("/"):
+            say()
         return True
 
     def _answer(self, question: str) -> None:
         progress = Progress()
         try:
             with progress:
-                state = self._runner.run(self._session.ask(question, progress, self._thread))
+                asked = self._session.ask(question, progress, self._thread)
+                self._last = self._runner.run(asked)
         except KeyboardInterrupt:
             if progress.draft:
-                self._console.print(plain(progress.draft, "dim"))
-            self._note("Stopped.")
-        except LexloopError as error:
-            show_error(error.what, error.hint)
-        else:
-            self._last = state
-            print_answer(self._console, state, self._session)
-        self._console.print()
+                result_console().print(plain(progress.draft, "dim"))
+            raise
+        print_answer(self._last, self._session)
 
     def _obey(self, command: str, comment: str = "") -> bool:
         if command == "/quit":
             return False
         if command == "/reset":
-            self._forget()
-        elif command in ("/sources", "/trace"):
-            self._show(command)
-        elif command in ("/up", "/down"):
-            self._rate(command, comment)
+            graph, settings = self._session.graph, self._session.settings
+            self._runner.run(graph.aforget(self._thread, settings))
+            self._last = {}
+            _note("The conversation is forgotten.")
+        elif command in ("/sources", "/trace", "/up", "/down"):
+            if not self._last:
+                _note("There is no answer yet.")
+            elif command in ("/up", "/down"):
+                self._rate(command, comment)
+            else:
+                self._show(command)
         else:
             if command != "/help":
-                self._note(f"There is no command {command}.")
+                _note(f"There is no command {command}.")
             for name, meaning in _HELP:
-                self._console.print(joined(plain(f"{name:10}", "bold"), plain(meaning)))
+                say((f"{name:10}", "bold"), meaning)
         return True
 
-    def _forget(self) -> None:
-        graph, settings = self._session.graph, self._session.settings
-        try:
-            self._runner.run(graph.aforget(self._thread, settings))
-        except KeyboardInterrupt:
-            self._note("Stopped.")
-        except LexloopError as error:
-            show_error(error.what, error.hint)
-        else:
-            self._last = {}
-            self._note("The conversation is forgotten.")
-
     def _show(self, command: str) -> None:
-        if not self._last:
-            self._note("There is no answer yet.")
-        elif command == "/trace":
-            print_trace(self._console, self._last)
-            print_answer(self._console, self._last, self._session)
+        if command == "/trace":
+            print_trace(self._last)
+            print_answer(self._last, self._session)
         elif self._last["citations"]:
-            print_sources(self._console, self._last["citations"])
+            print_sources(self._last["citations"])
         else:
-            self._note("The last answer cites nothing.")
+            _note("The last answer cites nothing.")
 
     def _rate(self, command: str, comment: str) -> None:
         """Keep what the user thinks of the last answer."""
-        if not self._last:
-            self._note("There is no answer yet.")
-            return
         from lexloop.evaluation.feedback.opinion import opinion_on
         from lexloop.evaluation.feedback.store import FeedbackStore
 
         vote: Vote = "up" if command == "/up" else "down"
         opinion = opinion_on(self._last, self._session.settings, vote, comment)
-        try:
-            replaced = FeedbackStore(self._feedback).keep(opinion)
-        except LexloopError as error:
-            show_error(error.what, error.hint)
-            return
+        replaced = FeedbackStore(self._feedback).keep(opinion)
         instead = " in place of the one before" if replaced else ""
-        self._note(f"Kept{instead} in {self._feedback}: thumb {vote}.")
+        _note(f"Kept{instead} in {self._feedback}: thumb {vote}.")
 
-    def _note(self, text: str) -> None:
-        self._console.print(plain(text, "dim"))
+
+def _note(text: str) -> None:
+    say(text, style="dim")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lexloop.apps.cli import options
+from lexloop.apps.cli.options import option
 from lexloop.apps.cli.terminal import one_line, plain, reported, result_console, write_json
 
 if TYPE_CHECKING:
@@ -28,15 +29,13 @@ def compare(
     run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="The folder of a run.")],
     run_b: Annotated[Path, typer.Argument(metavar="RUN_B", help="Another, or the same.")],
     row_a: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The row of RUN_A. Default: all of one name."),
+        str | None, option("The row of RUN_A. Default: all of one name.", "NAME")
     ] = None,
     row_b: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The row of RUN_B. Default: that of RUN_A."),
+        str | None, option("The row of RUN_B. Default: that of RUN_A.", "NAME")
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Show every metric, not only the main ones.")
+        bool, option("Show every metric, not only the main ones.", flag="--all")
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:

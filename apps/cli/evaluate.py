@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lexloop.apps.cli import options
+from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import bar
 from lexloop.apps.cli.session import say_where_text_goes, text_hosts
 from lexloop.apps.cli.terminal import QUESTIONS_FAILED, first_of, note, say, write_json
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from lexloop.evaluation.run.rows import Row
     from lexloop.evaluation.run.runner import Outcome
 
-_compared = partial(typer.Option, rich_help_panel="What is compared")
+_compared = partial(option, panel="What is compared")
 _MOST_NOTES = 5
 _SHOWN = ("similarity", "correctness", "correct", "groundedness", "recall@k", "wrongly_abstained")
 
@@ -36,56 +37,49 @@ def evaluate(
     variants: Annotated[
         list[str] | None,
         _compared(
-            "--variant",
-            metavar="hypa|pa|fixed|llm_only",
-            help="A row for this variant. May be repeated.",
+            "A row for this variant. May be repeated.", "hypa|pa|fixed|llm_only", flag="--variant"
         ),
     ] = None,
     ablation: Annotated[
         str | None,
         _compared(
-            metavar="paper|chunking|FILE",
-            help="The rows of the papers' tables, of their chunkings, or of a JSON file: a list "
+            "The rows of the papers' tables, of their chunkings, or of a JSON file: a list "
             "of objects with name and settings.",
+            "paper|chunking|FILE",
         ),
     ] = None,
     closed_domain: Annotated[
         bool,
         _compared(
-            "--closed-domain",
-            help="Every row once more, with each question's evidence taken out of the documents.",
+            "Every row once more, with each question's evidence taken out of the documents.",
+            flag="--closed-domain",
         ),
     ] = False,
     negative: Annotated[
         Path | None,
         _compared(
-            metavar="FILE",
-            help="Queries that every row must refuse: query, id and kind, one object a line.",
+            "Queries that every row must refuse: query, id and kind, one object a line.", "FILE"
         ),
     ] = None,
     judge: Annotated[
         str | None,
-        typer.Option(
-            metavar="PROVIDER:MODEL",
-            help="Have a model judge as well. Replies are kept: judging again costs nothing.",
-            rich_help_panel="Judging",
+        option(
+            "Have a model judge as well. Replies are kept: judging again costs nothing.",
+            "PROVIDER:MODEL",
+            panel="Judging",
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="The run's folder; one that was interrupted is gone on with. Default: named "
+        option(
+            "The run's folder; one that was interrupted is gone on with. Default: named "
             "after the gold file and what is run.",
+            "FOLDER",
         ),
     ] = None,
     workers: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            max=32,
-            help="Questions at a time. Default: the processors, and 4 with a model.",
-        ),
+        option("Questions at a time. Default: the processors, and 4 with a model.", min=1, max=32),
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -135,15 +129,15 @@ def _run(given: dict[str, Any]) -> "Outcome":
     with bar() as report:
         prepared = prepare(wanted, connection, report)
         for item in prepared.info["skipped"]:
-            note(f"Row {item['row']!r} is left out: {item['reason']}.", "yellow")
+            note(f"Row {item['row']!r} is left out: {item['reason']}.", style="yellow")
         for said in first_of(prepared.notes, _MOST_NOTES):
-            note(f"Left out of the documents: {said}", "yellow")
+            note(f"Left out of the documents: {said}", style="yellow")
         workers = given["workers"] or workers_for(base, judge)
         try:
             return run(prepared, workers, partial(report, "asking"), partial(note, style="yellow"))
         except KeyboardInterrupt:
             said = f"{prepared.out} holds what was asked; the same command goes on with it."
-            note(said, "yellow")
+            note(said, style="yellow")
             raise
 
 
@@ -156,7 +150,7 @@ def _show(outcome: "Outcome", as_json: bool) -> None:
         say(f"{row['name']}: {', '.join(figures)}")
     if outcome.failures:
         said = f"{outcome.failures} questions were not answered; the same command asks them again."
-        note(said, "yellow")
+        note(said, style="yellow")
     say(f"Tables and page: {outcome.out}/summary.md, {outcome.out}/report.html")
 
 

@@ -8,16 +8,8 @@ import typer
 
 from lexloop.apps.cli import options
 from lexloop.apps.cli.answer import shown_scores
-from lexloop.apps.cli.terminal import (
-    joined,
-    one_line,
-    plain,
-    reported,
-    result_console,
-    say,
-    shortened,
-    write_json,
-)
+from lexloop.apps.cli.options import option
+from lexloop.apps.cli.terminal import one_line, reported, say, shortened, write_json
 from lexloop.apps.cli.threads import opinions
 from lexloop.core.errors import InputError
 
@@ -29,10 +21,7 @@ _FORMS = ("gold", "calibration")
 
 _File = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="The SQLite file of feedback. Default: in LEXLOOP_DATA_DIR or the user's data.",
-    ),
+    option("The SQLite file of feedback. Default: in LEXLOOP_DATA_DIR or the user's data.", "FILE"),
 ]
 
 commands = typer.Typer(
@@ -42,11 +31,7 @@ commands = typer.Typer(
 
 @commands.command("list")
 @reported
-def list_feedback(
-    *,
-    file: _File = None,
-    as_json: options.AsJson = False,
-) -> None:
+def list_feedback(*, file: _File = None, as_json: options.AsJson = False) -> None:
     """List the opinions, the oldest first."""
     kept = opinions(file)
     if as_json:
@@ -62,16 +47,13 @@ def export(
     *,
     form: Annotated[
         str,
-        typer.Option(
-            "--as",
-            metavar="gold|calibration",
-            help="Gold questions for `lexloop eval`, or rows for `lexloop judge --human human`.",
+        option(
+            "Gold questions for `lexloop eval`, or rows for `lexloop judge --human human`.",
+            "gold|calibration",
+            flag="--as",
         ),
     ] = "gold",
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Where to. Default: standard output."),
-    ] = None,
+    out: Annotated[Path | None, option("Where to. Default: standard output.", "FILE")] = None,
     file: _File = None,
 ) -> None:
     """Make gold questions or calibration rows of the opinions, as JSON Lines.
@@ -97,14 +79,12 @@ def export(
 
 
 def _show(one: "Opinion") -> None:
-    console = result_console()
     colour = "bold green" if one.vote == "up" else "bold red"
-    when = plain(f"{one.at:%Y-%m-%d %H:%M} ", "dim")
-    question = plain(shortened(one.question, _EXCERPT_CHARS), "bold")
-    console.print(joined(plain(f"{one.vote:5}", colour), when, question))
-    console.print(plain(f"     {shortened(one.answer, _EXCERPT_CHARS)}"))
+    question = shortened(one.question, _EXCERPT_CHARS)
+    say((f"{one.vote:5}", colour), (f"{one.at:%Y-%m-%d %H:%M} ", "dim"), (question, "bold"))
+    say(f"     {shortened(one.answer, _EXCERPT_CHARS)}")
     if one.comment:
-        console.print(joined(plain("     said: ", "dim"), plain(one_line(one.comment))))
+        say(("     said: ", "dim"), one_line(one.comment))
     scores = ", ".join(shown_scores(one.scores))
     about = f"{one.variant} · {one.corpus} · {one.model or 'no model'} · {scores}"
-    console.print(plain(f"     {one_line(about)}", "dim"))
+    say(f"     {about}", style="dim")

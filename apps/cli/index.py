@@ -12,6 +12,7 @@ import typer
 
 from lexloop.apps.cli import options
 from lexloop.apps.cli.index_report import index_report, show_estimate, show_outcome, show_report
+from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import Progress, bar
 from lexloop.apps.cli.session import say_where_text_goes, text_hosts
 from lexloop.apps.cli.terminal import FILES_SKIPPED, reported, say, write_json
@@ -26,30 +27,27 @@ if TYPE_CHECKING:
     from lexloop.graph.extractors import Budget
     from lexloop.models.embedding import Embedder
 
-_cost = partial(typer.Option, rich_help_panel="Cost")
+_cost = partial(option, panel="Cost")
 _usd = partial(_cost, metavar="USD", min=0)
 _COSTS: dict[str, Any] = {
     "dry_run": Annotated[
         bool | None,
         _cost(
-            "--dry-run",
-            help="Say what would be read, embedded and asked, and what it would cost; do nothing.",
+            "Say what would be read, embedded and asked, and what it would cost; do nothing.",
+            flag="--dry-run",
         ),
     ],
-    "price_in": Annotated[float | None, _usd(help="What a million tokens of prompts cost.")],
-    "price_out": Annotated[float | None, _usd(help="What a million tokens of replies cost.")],
-    "price_embedding": Annotated[float | None, _usd(help="What a million embedded tokens cost.")],
+    "price_in": Annotated[float | None, _usd("What a million tokens of prompts cost.")],
+    "price_out": Annotated[float | None, _usd("What a million tokens of replies cost.")],
+    "price_embedding": Annotated[float | None, _usd("What a million embedded tokens cost.")],
     "max_cost": Annotated[
         float | None,
-        _usd(
-            help="Stop before the model has cost more; what it extracted is kept for the next run."
-        ),
+        _usd("Stop before the model has cost more; what it extracted is kept for the next run."),
     ],
 }
 _Index = Annotated[Path, typer.Argument(metavar="INDEX", help="The folder of the index.")]
 _Prefix = Annotated[
-    str,
-    typer.Option("--prefix", metavar="NAME/", help="What the names of these documents begin with."),
+    str, option("What the names of these documents begin with.", "NAME/", flag="--prefix")
 ]
 
 commands = typer.Typer(
@@ -69,12 +67,8 @@ def build(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="A folder of documents, or one document.")
     ],
-    out: Annotated[
-        Path, typer.Option("--out", metavar="INDEX", help="The folder of the new index.")
-    ],
-    force: Annotated[
-        bool, typer.Option("--force", help="Make an index already there anew.")
-    ] = False,
+    out: Annotated[Path, option("The folder of the new index.", "INDEX")],
+    force: Annotated[bool, option("Make an index already there anew.", flag="--force")] = False,
     prefix: _Prefix = "",
     as_json: options.AsJson = False,
 ) -> None:
@@ -111,10 +105,9 @@ def update(
     context: typer.Context,
     index: _Index,
     source: Annotated[
-        Path | None,
-        typer.Option("--source", metavar="DIR", help="Where the documents lie now, if they moved."),
+        Path | None, option("Where the documents lie now, if they moved.", "DIR")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Read and index everything anew.")] = False,
+    force: Annotated[bool, option("Read and index everything anew.", flag="--force")] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Bring an index up to date: only what changed is read and embedded.
@@ -192,7 +185,7 @@ def info(
     context: typer.Context,
     index: _Index,
     documents: Annotated[
-        bool, typer.Option("--documents", help="Also list the documents with what is known.")
+        bool, option("Also list the documents with what is known.", flag="--documents")
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -293,13 +286,8 @@ def _write(
 ) -> None:
     """Write an index as a command's parameters say, or tell what that would cost.
 
-    Args:
-        index: The folder.
-        sources: Where its documents come from.
-        given: The command's parameters by name.
-        held: What an index already there says of itself; parameters count more than its settings.
-        excluded: Documents and files that stay out; None for those that the index names.
-        fresh: Whether nothing of an index already there is kept.
+    Parameters count more than the settings of what is ``held``; ``excluded`` None leaves out what
+    the index names; ``fresh`` keeps nothing of an index already there.
     """
     from lexloop.corpus.index.writer import estimate, write_index
     from lexloop.graph.extractors import Budget, expected_cost

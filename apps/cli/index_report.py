@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from lexloop.apps.cli.terminal import (
     first_of,
-    joined,
     note,
     one_line,
     plain,
-    progress_console,
     result_console,
     say,
     write_json,
@@ -35,12 +33,7 @@ def show_outcome(
 ) -> None:
     """Print what the index holds now, what changed, and what was left out.
 
-    Args:
-        index: The folder.
-        outcome: What was done.
-        seconds: How long it took.
-        as_json: Whether to print one JSON object instead.
-        sources: Those beside whose documents files of other kinds are counted.
+    Beside the documents of ``sources`` files of other kinds are counted.
     """
     changes = {
         name: len(getattr(outcome.difference, name))
@@ -63,9 +56,11 @@ def show_outcome(
     held = ", ".join(f"{outcome.counts[n]} {n}" for n in ("documents", "chunks", "triplets"))
     say(f"{held} in {seconds:.1f} s -> {index}")
     said = ", ".join(f"{count} {name}" for name, count in changes.items() if count)
-    say(f"Files: {said or 'none'}", "dim")
+    say(f"Files: {said or 'none'}", style="dim")
     if outcome.recall < _EXACT:
-        say(f"Approximate vector search finds {outcome.recall:.1%} of the exact top 10", "dim")
+        say(
+            f"Approximate vector search finds {outcome.recall:.1%} of the exact top 10", style="dim"
+        )
     _show_skipped(outcome.skipped)
     if others:
         kinds = ", ".join(f"{count} {kind}" for kind, count in others.items())
@@ -88,9 +83,8 @@ def _other_kinds(sources: "Iterable[Source]") -> dict[str, int]:
 
 def _show_skipped(skipped: "list[Skipped]") -> None:
     for item in skipped:
-        head = plain("Note on " if item.indexed else "Skipped ", "bold yellow")
-        said = plain(one_line(f"{item.name}: {item.reason}"))
-        progress_console().print(joined(head, said))
+        head = "Note on " if item.indexed else "Skipped "
+        note((head, "bold yellow"), f"{item.name}: {item.reason}", style="")
 
 
 def show_estimate(found: "Estimate", cost: dict[str, Any], as_json: bool) -> None:
@@ -102,7 +96,7 @@ def show_estimate(found: "Estimate", cost: dict[str, Any], as_json: bool) -> Non
         return
     for name, value in report.items():
         shown = "unknown: give the prices" if value is None else str(value)
-        result_console().print(joined(plain(f"{name.replace('_', ' ')}: ", "bold"), plain(shown)))
+        say((f"{name.replace('_', ' ')}: ", "bold"), shown)
     _show_skipped(found.skipped)
 
 
@@ -149,13 +143,13 @@ def show_report(report: dict[str, Any]) -> None:
     result_console().print(table)
     for item in report["skipped"]:
         head = "Note on" if item["indexed"] else "Skipped"
-        say(f"{head} {item['name']}: {item['reason']}", "yellow")
+        say(f"{head} {item['name']}: {item['reason']}", style="yellow")
     misnumbered = [
         f"Numbering of {item['document']}: {' '.join(first_of(item['problems'], _MOST_PROBLEMS))}"
         for item in report["numbering"]
     ]
     for said in first_of(misnumbered, _MOST_DOCUMENTS):
-        say(said, "yellow")
+        say(said, style="yellow")
     if "list" in report:
         listed = Table("document", "in force", *_KNOWN, box=None, pad_edge=False)
         for row in report["list"]:

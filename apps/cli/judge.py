@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lexloop.apps.cli import options
+from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import bar
 from lexloop.apps.cli.session import asking, say_where_text_goes, text_hosts
 from lexloop.apps.cli.terminal import note, plain, result_console, write_json
 from lexloop.core.errors import InputError
-from lexloop.core.files import write_text
 
 if TYPE_CHECKING:
     from lexloop.core.settings import Settings
     from lexloop.evaluation.eval_rag.judging import Judged
 
-_against = partial(typer.Option, rich_help_panel="Documents to judge against")
+_against = partial(option, panel="Documents to judge against")
 
 
 @options.taking(*options.MODEL, *options.ACCESS, "deadline_s")
@@ -37,44 +37,36 @@ def judge(
     ],
     human: Annotated[
         str | None,
-        typer.Option(
-            metavar="FIELD",
-            help="The field with human scores, to compare every judge with. Default: human.",
+        option(
+            "The field with human scores, to compare every judge with. Default: human.", "FIELD"
         ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Write judged.jsonl, summary.json, summary.md and report.html there.",
-        ),
+        option("Write judged.jsonl, summary.json, summary.md and report.html there.", "FOLDER"),
     ] = None,
     as_json: options.AsJson = False,
     corpus: Annotated[
-        str | None,
-        _against(metavar="PATH", help="A folder of provisions and cases, an index, or sample."),
+        str | None, _against("A folder of provisions and cases, an index, or sample.", "PATH")
     ] = None,
     pairs: Annotated[
         Path | None,
         _against(
-            metavar="FILE",
-            help="Known questions with their answers, one JSON object a line; a gold file will do.",
+            "Known questions with their answers, one JSON object a line; a gold file will do.",
+            "FILE",
         ),
     ] = None,
     write_questions: Annotated[
         bool,
         _against(
-            "--write-questions",
-            help="Have the model write the questions of provisions and cases. Default: by rules.",
+            "Have the model write the questions of provisions and cases. Default: by rules.",
+            flag="--write-questions",
         ),
     ] = False,
     each: Annotated[
-        int,
-        _against("--questions-each", min=1, max=10, help="How many the model writes for each."),
+        int, _against("How many the model writes for each.", flag="--questions-each", min=1, max=10)
     ] = 5,
-    workers: Annotated[
-        int, typer.Option(min=1, max=32, help="Questions put to the model at once.")
-    ] = 4,
+    workers: Annotated[int, option("Questions put to the model at once.", min=1, max=32)] = 4,
 ) -> None:
     """Judge answers: on this machine, and with --model by a model as well.
 
@@ -127,7 +119,7 @@ def _judged(given: dict[str, Any]) -> "tuple[list[Judged], dict[str, Any]]":
             workers=given["workers"],
         )
     for line in known.missing:
-        note(f"Questions by rule instead of the model's: {line}", "yellow")
+        note(f"Questions by rule instead of the model's: {line}", style="yellow")
     if asker is not None:
         spent = asker.spent
         tokens = f"{spent['tokens_in']} tokens in, {spent['tokens_out']} out"
@@ -164,14 +156,12 @@ def _about(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _write(out: Path, judged: "list[Judged]", summary: dict[str, Any]) -> None:
-    """Four files, each in one step."""
     from lexloop.evaluation.eval_rag.markdown import to_markdown
     from lexloop.evaluation.eval_rag.page import to_html
+    from lexloop.evaluation.testset.writing import write_checked
 
-    try:
-        write_text(out / "judged.jsonl", "".join(json.dumps(row) + "\n" for row in judged))
-        write_text(out / "summary.json", json.dumps(summary, indent=2) + "\n")
-        write_text(out / "summary.md", to_markdown(summary))
-        write_text(out / "report.html", to_html(summary, judged))
-    except OSError as error:
-        raise InputError(f"{out} cannot be written to: {error}.", "Name another folder.") from error
+    # each in one step
+    write_checked(out / "judged.jsonl", "".join(json.dumps(row) + "\n" for row in judged))
+    write_checked(out / "summary.json", json.dumps(summary, indent=2) + "\n")
+    write_checked(out / "summary.md", to_markdown(summary))
+    write_checked(out / "report.html", to_html(summary, judged))

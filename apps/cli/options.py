@@ -15,6 +15,28 @@ from lexloop.core.errors import SettingsError
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.settings_names import RECORDED, renamed
 
+
+def option(
+    said: str,
+    metavar: str | None = None,
+    *,
+    flag: str | None = None,
+    panel: str | None = None,
+    **limits: Any,
+) -> Any:
+    """An option of a command.
+
+    Args:
+        said: What its help says.
+        metavar: What the help calls its value.
+        flag: What is typed; None for the parameter's own name.
+        panel: The heading that the help lists it under.
+        limits: ``min`` and ``max`` of a number.
+    """
+    named = [flag] if flag else []
+    return typer.Option(*named, metavar=metavar, help=said, rich_help_panel=panel, **limits)
+
+
 _FLAGS = {
     "corpus": ("--corpus",),
     "model.name": ("--model",),
@@ -52,31 +74,30 @@ _PANELS = {
 }
 _BASE_URL = Annotated[
     str | None,
-    typer.Option(
-        "--base-url",
+    option(
+        "An OpenAI-compatible endpoint. Its key is read from LEXLOOP_API_KEY.",
+        "URL",
+        panel="Documents and model",
         envvar="LEXLOOP_BASE_URL",
-        metavar="URL",
-        help="An OpenAI-compatible endpoint. Its key is read from LEXLOOP_API_KEY.",
-        rich_help_panel="Documents and model",
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+AsJson = Annotated[bool, option("Print one JSON object and nothing else.", flag="--json")]
 _FILE = Annotated[
     Path | None,
-    typer.Option(
-        "--settings",
-        metavar="FILE",
-        help="A TOML or JSON file of settings, e.g. of `lexloop tune`; other options count more.",
-        rich_help_panel="Settings",
+    option(
+        "A TOML or JSON file of settings, e.g. of `lexloop tune`; other options count more.",
+        "FILE",
+        flag="--settings",
+        panel="Settings",
     ),
 ]
 _SET = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="NAME=VALUE",
-        help="Any setting, e.g. --set retrieval.reranker=none. May be repeated.",
-        rich_help_panel="Settings",
+    option(
+        "Any setting, e.g. --set retrieval.reranker=none. May be repeated.",
+        "NAME=VALUE",
+        flag="--set",
+        panel="Settings",
     ),
 ]
 

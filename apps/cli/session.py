@@ -54,7 +54,7 @@ class Session:
         Args:
             question: What is asked.
             progress: Is told how far the run is.
-            thread: Whose conversation it continues, where the graph has a checkpointer.
+            thread: The conversation that it continues, where the graph has a checkpointer.
 
         Raises:
             LexloopError: The question cannot be answered.
@@ -207,4 +207,4 @@ def say_where_text_goes(hosts: list[str]) -> None:
     if hosts:
         note(f"Questions and passages go to {' and '.join(hosts)}, nowhere else.")
     if tracing():
-        note("LangSmith tracing is on: questions and passages go there too.", "yellow")
+        note("LangSmith tracing is on: questions and passages go there too.", style="yellow")

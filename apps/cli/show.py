@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from lexloop.apps.cli import options
+from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.session import loading
 from lexloop.apps.cli.terminal import (
+    Part,
     first_of,
-    joined,
+    near,
     one_line,
     plain,
     result_console,
@@ -49,8 +51,7 @@ def show(
         typer.Argument(help="E.g. 'Article 5(1)(a)', '§ 5-303', 4.2, 'Annex III' or a heading."),
     ] = None,
     depth: Annotated[
-        int,
-        typer.Option("--depth", min=0, max=99, help="How many levels below provisions are listed."),
+        int, option("How many levels below provisions are listed.", min=0, max=99)
     ] = 0,
     as_json: options.AsJson = False,
 ) -> None:
@@ -83,10 +84,10 @@ def _named(view: "View", said: str) -> str:
         return found[0]
     if found:
         raise InputError(f"{len(found)} documents end in {said!r}.", _one_of("Name one", found))
-    near = _near(wanted, {name.casefold(): name for name in reversed(view.documents)})
+    alike = near(wanted, {name.casefold(): name for name in reversed(view.documents)}, _NEAR)
     raise InputError(
         f"There is no document {said!r}.",
-        _one_of("Near it are" if near else "There are", near or view.documents),
+        _one_of("Near it are" if alike else "There are", alike or view.documents),
     )
 
 
@@ -114,19 +115,8 @@ def _places(name: str, tree: "Tree", said: str) -> "list[int]":
         there = f"is {first}" if first == last else f"are {first} to {last}"
         raise InputError(f"{name} has no {said}; there {there}.", see)
     known = {text.casefold(): text for u in tree.units for text in (u.label, u.heading) if text}
-    near = _near(said.casefold(), known)
-    raise InputError(f"{name} has no {said}.", _one_of("Near it are", near) if near else see)
-
-
-def _near(wanted: str, known: "dict[str, str]") -> "Sequence[str]":
-    """What is spelled like the words, or holds them."""
-    import difflib
-
-    holding = [said for key, said in known.items() if wanted in key]
-    # only those of about its length, since comparing with very many takes seconds
-    alike = [key for key in known if abs(len(key) - len(wanted)) <= _NEAR]
-    close = difflib.get_close_matches(wanted, alike, _NEAR)
-    return list(dict.fromkeys([*(known[key] for key in close), *holding]))[:_NEAR]
+    alike = near(said.casefold(), known, _NEAR)
+    raise InputError(f"{name} has no {said}.", _one_of("Near it are", alike) if alike else see)
 
 
 def _one_of(lead: str, names: "Sequence[str]") -> str:
@@ -162,12 +152,12 @@ def _outline(source: _Source, depth: int, as_json: bool) -> None:
         problems = list(tree.problems)
         write_json({"document": source.name, "units": units, "problems": problems})
         return
-    say(source.name, "bold")
+    say(source.name, style="bold")
     _print_units(source, listed)
     if not listed:
-        say("It has no provisions; --depth 1 lists its paragraphs.", "dim")
+        say("It has no provisions; --depth 1 lists its paragraphs.", style="dim")
     for said in first_of(tree.problems, _MOST_PROBLEMS):
-        say(f"Numbering: {said}", "yellow")
+        say(f"Numbering: {said}", style="yellow")
 
 
 def _provisions(source: _Source, places: Sequence[int], depth: int, as_json: bool) -> None:
@@ -198,33 +188,31 @@ def _provision(source: _Source, place: int) -> dict[str, Any]:
 
 
 def _print_provision(source: _Source, place: int, record: dict[str, Any], depth: int) -> None:
-    console = result_console()
     tree, kind = source.tree, record["kind"]
-    where = [one_line(source.name)]
-    where += [f"page {record['page']}"] if record["page"] else []
-    where.append(f"characters {record['start']}–{record['end']}")
-    console.print(joined(_title(record), plain(" · " + " · ".join(where), "dim")))
+    page = f" · page {record['page']}" if record["page"] else ""
+    where = f" · {source.name}{page} · characters {record['start']}–{record['end']}"
+    say(*_title(record), (where, "dim"))
     for above in record["above"]:
-        console.print(joined(plain("in ", "dim"), _title(above)))
-    console.print()
+        say(("in ", "dim"), *_title(above))
+    say()
     for said in record["lead_in"]:
-        console.print(plain(said, "italic"))
+        result_console().print(plain(said, "italic"))
     if kind == "part":
         _print_units(source, list(_listed(tree, tree.below(place), depth)))
     else:
-        console.print(plain(record["text"]))
-        console.print()
+        result_console().print(plain(record["text"]))
+        say()
     for mention in record["refers_to"] if kind != "part" else ():
         labels = mention["labels"]
         there = "not in this document" if not labels else ", ".join((labels[0], *labels[1:][-1:]))
-        console.print(plain(one_line(f"Refers to {mention['said']}: {there}"), "dim"))
-    console.print()
+        say(f"Refers to {mention['said']}: {there}", style="dim")
+    say()
 
 
-def _title(record: dict[str, Any]) -> Any:
+def _title(record: dict[str, Any]) -> list[Part]:
     heading = record["heading"] if record["heading"] != record["label"] else ""
-    label = plain(one_line(record["label"] or record["kind"]), "bold")
-    return joined(label, plain(f"  {one_line(heading)}")) if heading else label
+    label = one_line(record["label"] or record["kind"])
+    return [(label, "bold"), f"  {one_line(heading)}" if heading else ""]
 
 
 def _listed(tree: "Tree", places: Sequence[int], depth: int) -> Iterator[tuple[int, int]]:
@@ -242,14 +230,12 @@ def _listed(tree: "Tree", places: Sequence[int], depth: int) -> Iterator[tuple[i
 
 
 def _print_units(source: _Source, listed: Sequence[tuple[int, int]]) -> None:
-    console = result_console()
     for place, level in listed:
         unit, record = source.tree.units[place], source.record(place)
-        line = joined(plain("  " * level), _title(record))
+        short = ""
         if unit.kind not in _HEADS:
             words = one_line(source.text[unit.body : unit.end][: 2 * _WORDS])
             short = words if len(words) <= _WORDS else words[:_WORDS].rsplit(" ", 1)[0] + " …"
-            line = joined(line, plain(f"  {short}", "dim"))
-        console.print(
-            joined(line, plain(f"  page {record['page']}" if record["page"] else "", "dim"))
-        )
+            short = f"  {short}"
+        page = f"  page {record['page']}" if record["page"] else ""
+        say("  " * level, *_title(record), (short, "dim"), (page, "dim"))

@@ -1,15 +1,16 @@
 """What commands write on the terminal: text of others that cannot steer it, and their errors."""
 
+import difflib
 import io
 import json
 import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, Union
 
 import typer
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Part = Union[str, tuple[str, str], "Text"]
+"""Of a line: a text, one with its style, or one made ready."""
 INTERRUPTED = 130
 FILES_SKIPPED = 3
 ABSTAINED = 10
@@ -30,6 +33,7 @@ QUESTIONS_FAILED = 12
 _UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
+_BLANKS = re.compile(r"(?<=\S)\s+(?=\S)|[^\S ]")
 _CRASHING = ("strict", "surrogateescape")
 """How a stream may treat what it cannot write or read; standard error's own way never fails."""
 
@@ -57,17 +61,31 @@ def plain(text: str, style: str = "") -> "Text":
     return Text(clean(text), style)
 
 
-def joined(*parts: "Text") -> "Text":
-    """The parts one after the other, each in its own style."""
+def joined(*parts: Part) -> "Text":
+    """Parts one after the other on one line, each perhaps in a style of its own."""
     from rich.text import Text
 
-    return Text.assemble(*parts)
+    flat = [(part, "") if isinstance(part, str) else part for part in parts]
+    shown = [
+        part if isinstance(part, Text) else (_BLANKS.sub(" ", clean(part[0])), part[1])
+        for part in flat
+    ]
+    return Text.assemble(*shown)
 
 
 def first_of(said: Sequence[str], most: int) -> list[str]:
     """The first of several things to say, and how many more there are."""
     more = len(said) - most
     return [*said[:most], *([f"{more} more."] if more > 0 else [])]
+
+
+def near(wanted: str, known: Mapping[str, str], most: int) -> list[str]:
+    """What is spelled like the words, or holds them; ``known`` has what is shown of each text."""
+    # only those of about its length, since comparing with very many takes seconds
+    alike = [text for text in known if abs(len(text) - len(wanted)) <= most]
+    close = difflib.get_close_matches(wanted, alike, most)
+    holding = [text for text in known if wanted in text]
+    return list(dict.fromkeys(known[text] for text in (*close, *holding)))[:most]
 
 
 def result_console(error: bool = False) -> "Console":
@@ -90,14 +108,14 @@ def progress_console() -> "Console":
     return result_console(error=True)
 
 
-def note(text: str, style: str = "dim") -> None:
+def note(*parts: Part, style: str = "dim") -> None:
     """Print a line on standard error."""
-    progress_console().print(plain(one_line(text), style))
+    progress_console().print(joined(*parts), style=style)
 
 
-def say(text: str, style: str = "") -> None:
+def say(*parts: Part, style: str = "") -> None:
     """Print a line on standard output."""
-    result_console().print(plain(one_line(text), style))
+    result_console().print(joined(*parts), style=style)
 
 
 def read_line(prompt: str) -> str:
@@ -161,8 +179,7 @@ def reported(command: Command) -> Command:
 
 def show_error(what: str, hint: str) -> None:
     """Print what happened and what to do about it on standard error."""
-    said, advice = plain(f"{one_line(what)} "), plain(one_line(hint), "cyan")
-    progress_console().print(joined(plain("Error: ", "bold red"), said, advice))
+    note(("Error: ", "bold red"), f"{what} ", (hint, "cyan"), style="")
 
 
 def unexpected(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:

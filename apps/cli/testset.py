@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from lexloop.apps.cli import options
+from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import bar
 from lexloop.apps.cli.session import asking, documents
 from lexloop.apps.cli.terminal import (
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from lexloop.evaluation.testset.make import MadeSet
     from lexloop.evaluation.testset.review import Reviewed
 
-_set = partial(typer.Option, rich_help_panel="Test set")
-_training = partial(typer.Option, rich_help_panel="Training set of the complexity classifier")
+_set = partial(option, panel="Test set")
+_training = partial(option, panel="Training set of the complexity classifier")
 _KEYS = "a accept   e edit   d drop   s skip   b back   q quit"
 
 commands = typer.Typer(
@@ -47,35 +48,27 @@ def make(
     corpus: Annotated[
         str, typer.Argument(metavar="DIR", help="A folder of documents, an index, or sample.")
     ],
-    n: Annotated[int, typer.Option("--n", help="How many questions.")] = 110,
+    n: Annotated[int, option("How many questions.")] = 110,
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="The file to write. Default: standard output."),
+        Path | None, option("The file to write. Default: standard output.", "FILE")
     ] = None,
     review: Annotated[
         Path | None,
-        _set(
-            metavar="FILE",
-            help="Write a review file; go through it with: lexloop testset review FILE.",
-        ),
+        _set("Write a review file; go through it with: lexloop testset review FILE.", "FILE"),
     ] = None,
     types: Annotated[
         list[str] | None,
-        _set(
-            metavar="TYPE[,TYPE]",
-            help="Only questions of these types. May be repeated. Default: all eleven.",
-        ),
+        _set("Only questions of these types. May be repeated. Default: all eleven.", "TYPE[,TYPE]"),
     ] = None,
-    choice_seed: Annotated[int, typer.Option("--seed", help="Of every choice.")] = 7,
+    choice_seed: Annotated[int, option("Of every choice.", flag="--seed")] = 7,
     training: Annotated[
-        bool,
-        _training("--classifier", help="Make the classifier's training set instead, as CSV."),
+        bool, _training("Make the classifier's training set instead, as CSV.", flag="--classifier")
     ] = False,
     noise: Annotated[
         str,
         _training(
-            metavar="paper|independent",
-            help="Noise by label, as in the paper, gives the label away; or independent of it.",
+            "Noise by label, as in the paper, gives the label away; or independent of it.",
+            "paper|independent",
         ),
     ] = "paper",
 ) -> None:
@@ -179,16 +172,10 @@ def review(
         typer.Argument(metavar="FILE", help="A review file; decisions are kept as they are made."),
     ],
     accept: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ID", help="Accept without asking. May be repeated."),
+        list[str] | None, option("Accept without asking. May be repeated.", "ID")
     ] = None,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ID", help="Drop without asking. May be repeated."),
-    ] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Go through the decided ones, too.")
-    ] = False,
+    drop: Annotated[list[str] | None, option("Drop without asking. May be repeated.", "ID")] = None,
+    again: Annotated[bool, option("Go through the decided ones, too.", flag="--again")] = False,
 ) -> None:
     """Go through questions one by one: accept, edit or drop each by six criteria; quit any time."""
     if accept or drop:
@@ -202,7 +189,7 @@ def review(
 def apply(
     *,
     file: Annotated[Path, typer.Argument(metavar="REVIEW", help="The review file.")],
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The gold file to write.")],
+    out: Annotated[Path, option("The gold file to write.", "FILE")],
 ) -> None:
     """Write the accepted questions as a gold file."""
     from lexloop.evaluation.testset.review import apply_review
@@ -211,7 +198,7 @@ def apply(
     check_writable(out)
     passed, dropped, still_open = apply_review(file, out)
     said = f"{passed} accepted, {dropped} dropped, {still_open} open."
-    note(said, "yellow" if still_open else "")
+    note(said, style="yellow" if still_open else "")
 
 
 def _decide(file: Path, accept: Sequence[str], drop: Sequence[str]) -> None:

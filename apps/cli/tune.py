@@ -2,11 +2,12 @@
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lexloop.apps.cli import options
+from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import bar
 from lexloop.apps.cli.session import say_where_text_goes, text_hosts
 from lexloop.apps.cli.terminal import note, plain, result_console, say, write_json
@@ -14,10 +15,9 @@ from lexloop.core.errors import InputError
 from lexloop.core.settings import SAMPLE_CORPUS, Settings
 
 if TYPE_CHECKING:
-    from lexloop.evaluation.tuning.objectives import Objective
     from lexloop.evaluation.tuning.outcome import Outcome
 
-_search = partial(typer.Option, rich_help_panel="The search")
+_search = partial(option, panel="The search")
 
 
 @options.taking("corpus", *options.MODEL, *options.PLAN, *options.ACCESS, "deadline_s")
@@ -31,24 +31,24 @@ def tune(
     objective: Annotated[
         str,
         _search(
-            metavar="similarity|correctness|recall|ndcg|span_recall",
-            help="What is raised. The last three need no answers and are quick.",
+            "What is raised. The last three need no answers and are quick.",
+            "similarity|correctness|recall|ndcg|span_recall",
         ),
     ] = "similarity",
-    trials: Annotated[int, _search(min=2, max=10_000, help="Settings to measure.")] = 60,
+    trials: Annotated[int, _search("Settings to measure.", min=2, max=10_000)] = 60,
     minutes: Annotated[
         float,
         _search(
-            min=0.0,
-            help="No further settings after this long. The same seed finds the same only where "
+            "No further settings after this long. The same seed finds the same only where "
             "the time suffices.",
+            min=0.0,
         ),
     ] = 60.0,
     # `seed` is a setting, of the model
-    search_seed: Annotated[int, _search("--seed", help="Of the split and the search.")] = 7,
-    out: Annotated[
-        Path, typer.Option(metavar="FILE", help="The settings, for --settings elsewhere.")
-    ] = Path("settings.json"),
+    search_seed: Annotated[int, _search("Of the split and the search.", flag="--seed")] = 7,
+    out: Annotated[Path, option("The settings, for --settings elsewhere.", "FILE")] = Path(
+        "settings.json"
+    ),
     as_json: options.AsJson = False,
 ) -> None:
     """Search chunking, fusion, its weights and the plan of each class for your documents.
@@ -58,23 +58,28 @@ def tune(
     """
     from lexloop.corpus.index.manifest import is_index
     from lexloop.evaluation.gold import read_gold
+    from lexloop.evaluation.testset.writing import check_writable
+    from lexloop.evaluation.tuning.objectives import OBJECTIVES
     from lexloop.evaluation.tuning.outcome import write_settings
     from lexloop.evaluation.tuning.tune import Bounds, tune
 
-    _check(objective, out)
+    if objective not in OBJECTIVES:
+        known = ", ".join(OBJECTIVES)
+        raise InputError(f"There is no objective {objective!r}.", f"Choose one of {known}.")
+    check_writable(out)
     base = options.chosen_settings(context.params)
     questions = read_gold(gold)
     connection = options.chosen_connection(context.params)
     say_where_text_goes(text_hosts(base, connection))
     sources = base.corpus == SAMPLE_CORPUS or not is_index(Path(base.corpus).expanduser())
     if not sources:
-        note(f"{base.corpus} is an index: its chunks stay as they are.", "yellow")
+        note(f"{base.corpus} is an index: its chunks stay as they are.", style="yellow")
     with bar() as report:
         outcome = tune(
             questions,
             base,
             connection,
-            objective=cast("Objective", objective),
+            objective=objective,
             bounds=Bounds(trials, minutes * 60.0, search_seed),
             chunking=sources,
             report=report,
@@ -83,18 +88,6 @@ def tune(
     unchanged = Settings(corpus=base.corpus, model=base.model.name)
     write_settings(out, base.changed(**outcome.changes).differing(unchanged))
     _show(outcome, base, out, as_json)
-
-
-def _check(objective: str, out: Path) -> None:
-    """Refuse what would fail only after the search."""
-    from lexloop.evaluation.tuning.objectives import OBJECTIVES
-
-    if objective not in OBJECTIVES:
-        raise InputError(
-            f"There is no objective {objective!r}.", f"Choose one of {', '.join(OBJECTIVES)}."
-        )
-    if out.is_dir() or not out.absolute().parent.is_dir():
-        raise InputError(f"{out} cannot be written.", "Name a file in a folder that exists.")
 
 
 def _show(outcome: "Outcome", base: Settings, out: Path, as_json: bool) -> None:
@@ -109,5 +102,5 @@ def _show(outcome: "Outcome", base: Settings, out: Path, as_json: bool) -> None:
     if not outcome.changes:
         say("Nothing gained more than noise: the settings stay as they are.")
     if outcome.stopped:
-        note(f"The search was cut short: {outcome.stopped}.", "yellow")
+        note(f"The search was cut short: {outcome.stopped}.", style="yellow")
     say(f"Settings: {out}")
