@@ -24,6 +24,7 @@ nor numpy.
 """
 
 import sys
+import warnings
 from typing import Annotated
 
 import typer
@@ -105,4 +106,6 @@ def main(arguments: list[str] | None = None) -> None:
     """
     if not debugging():
         sys.excepthook = unexpected
+        # a setting's old name is no fault of the code that a warning points to
+        warnings.formatwarning = lambda message, *_: f"Note: {message}\n"
     get_command(app)(args=arguments, prog_name="lexloop")

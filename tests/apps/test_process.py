@@ -53,6 +53,16 @@ def test_unknown_option_is_a_usage_error() -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_an_old_name_of_a_setting_is_told_in_a_line_and_the_environment_is_read() -> None:
+    done = lexloop("ask", QUESTION, "--json", "--set", "max_retries=0", LEXLOOP_PLAN__k="2")
+    assert done.returncode == 0
+    assert done.stderr.splitlines() == [
+        "Note: The setting max_retries is called loop.max_retries now; the old name works until "
+        "the release after this one."
+    ]
+    assert len(json.loads(done.stdout)["passages"]) == 2
+
+
 def test_ask_in_a_narrow_locale() -> None:
     narrow = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     done = lexloop("ask", QUESTION, **narrow)
