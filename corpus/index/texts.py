@@ -195,7 +195,7 @@ class TextStore:
             ("triplets", "chunk", positions, {1: shift}),
         )
         for table, column, span, added in moved:
-            rows = old.rows(
+            rows: list[Sequence[Any]] = old.rows(
                 f"SELECT * FROM {table} WHERE {column} >= ? AND {column} < ? ORDER BY rowid",  # noqa: S608 - ours
                 span,
             )

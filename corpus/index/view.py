@@ -135,9 +135,13 @@ class View:
         ordinal = self._ordinal_of(document)
         return None if ordinal is None else self._contents.text_of(ordinal)
 
-    @cached_property
+    @property
     def titles(self) -> Mapping[str, str]:
         """The documents' titles by their names, in order."""
+        return self._titles
+
+    @cached_property
+    def _titles(self) -> dict[str, str]:
         return {name: t for name, t in self._contents.titles.items() if self._shows(name)}
 
     def holding(self, references: Sequence[Reference], named: Sequence[str]) -> Sequence[str]:
