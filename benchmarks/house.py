@@ -135,7 +135,7 @@ def walked(question: str) -> tuple[int, int, int]:
                 way.append(caller.f_code.co_filename)
             caller = caller.f_back
         found["longest"] = max(found["longest"], len(dict.fromkeys(way)) + 1)
-        above = room_of(frame.f_back)
+        above = room_of(_caller(frame))
         if above is not None and order[room] < order[above]:
             found["climbs"] += 1
 
@@ -145,6 +145,14 @@ def walked(question: str) -> tuple[int, int, int]:
     finally:
         sys.setprofile(None)
     return len(files), found["climbs"], found["longest"]
+
+
+def _caller(frame: types.FrameType) -> types.FrameType | None:
+    """Who called; of a coroutine that is stepped through, who has it stepped."""
+    above = frame.f_back
+    while above is not None and above.f_code.co_name == "finished":
+        above = above.f_back
+    return above
 
 
 def _at(commit: str) -> dict[str, Size]:
