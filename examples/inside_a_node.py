@@ -9,7 +9,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from lexloop.core.settings import Settings
+from lexloop import Settings
 from lexloop.graph.app import graph as lexloop
 
 

@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 
-from lexloop.core.settings import Settings
+from lexloop import Settings
 from lexloop.graph.app import graph as lexloop
 
 SAID = ("Hello!", "I would like to know about bias audits.", "What is it?")

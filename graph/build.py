@@ -49,13 +49,18 @@ _AFTER_RERANK = RunnableLambda(after_rerank, _after_rerank)
 _AFTER_EVALUATE = RunnableLambda(after_evaluate, _after_evaluate)
 
 
-def build_graph(contexts: Resolve, checkpointer: Checkpointer = None) -> Lexloop:
+def build_graph(contexts: Resolve | None = None, checkpointer: Checkpointer = None) -> Lexloop:
     """Wire the eight nodes and the loop.
 
     Args:
-        contexts: From what a run brings and the snapshot of the corpus to the context of the nodes.
+        contexts: From what a run brings and the snapshot of the corpus to the context of the nodes;
+            None for ``Resources`` as files and the environment configure them.
         checkpointer: Keeps threads; a server or a parent graph supplies its own instead.
     """
+    if contexts is None:
+        from lexloop.graph.resources import Resources
+
+        contexts = Resources.configured()
     graph = StateGraph(
         State, context_schema=Settings, input_schema=InputState, output_schema=OutputState
     )

@@ -1,15 +1,17 @@
 """The one place that makes what runs need, and keeps what is costly to make."""
 
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from threading import Condition
-from typing import Any
+from typing import Any, Self
 
 from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
+from lexloop.core.configuration import configured
 from lexloop.core.deadline import Deadline, within
 from lexloop.core.errors import DataError, ModelError, SettingsError
 from lexloop.core.filters import Filters
@@ -66,6 +68,15 @@ class Resources:
         self._made = cached(self._contexts, condition=Condition())(self._make)
         self._loaded = cached(LRUCache(_KEPT), condition=Condition())(self._load)
         self._opened = cached(self._collections, _corpus_key, condition=Condition())(self._open)
+
+    @classmethod
+    def configured(cls) -> Self:
+        """Those that settings files and the environment ask for.
+
+        Raises:
+            SettingsError: One of them holds what is no setting or no value.
+        """
+        return cls(Connection.from_environment(os.environ), configured())
 
     def __call__(self, brought: Any, snapshot: str | None = None) -> Context:
         """The context of a run that brings None, ``Settings``, or a parent graph's own context.

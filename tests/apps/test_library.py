@@ -28,6 +28,11 @@ def law(tmp_path: Path) -> Path:
     return folder
 
 
+def test_a_graph_of_ones_own_needs_no_more_than_its_name() -> None:
+    found = lexloop.build_graph().invoke({"question": "What is a bias audit?"})
+    assert "independent auditor" in found["answer"]
+
+
 def test_importing_it_loads_nothing_else() -> None:
     code = "import sys, lexloop; print([m for m in sys.modules if m.startswith('lexloop.')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
