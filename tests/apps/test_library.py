@@ -87,7 +87,7 @@ def test_gold_questions_are_asked_and_measured(tmp_path: Path) -> None:
     shipped = files("lexloop.data").joinpath("gold.jsonl").read_text("utf-8").splitlines()
     gold, out = tmp_path / "gold.jsonl", tmp_path / "out"
     gold.write_text("\n".join(shipped[:2]) + "\n", encoding="utf-8")
-    found = lexloop.evaluate(gold, out=out, variant="fixed", **{"plan.k": 3})
+    found = lexloop.evaluate(gold, "sample", out, variant="fixed", **{"plan.k": 3})
     assert (found["failures"], found["out"]) == (0, str(out))
     row = found["rows"][0]
     assert row["name"] == "fixed"
