@@ -142,7 +142,9 @@ def _collected() -> None:
 def documents(
     settings: "Settings", connection: "Connection", report: Report
 ) -> "Iterator[tuple[Collection, View]]":
-    """The collection that the settings name and what may be seen of it; what is missing is told.
+    """The collection that the settings name and what may be seen of it.
+
+    Where text will go is told first, and then what is missing.
 
     Raises:
         LexloopError: The documents or the embedder cannot be used.
@@ -150,6 +152,7 @@ def documents(
     from lexloop.corpus.opening import left_out
     from lexloop.graph.resources import Resources
 
+    say_where_text_goes(text_hosts(settings, connection))
     settings = settings.changed(model=None, **{"index.triplets": "embedded"})
     with closing(Resources(connection, progress=report)) as resources:
         collection, troubles = resources.collection(settings)

@@ -39,6 +39,7 @@ def test_a_model_is_asked_so_often_as_is_told(
     result = run("finetune", "pairs", str(documents), "--keep", "0", "--no-negatives", "--most",
                  "1", "--out", str(out), *by_model)  # fmt: skip
     assert result.exit_code == 0, result.stderr
+    assert "Questions and passages go to 127.0.0.1" in " ".join(result.stderr.split())
     assert "1 provisions: as many calls of" in result.stderr
     assert "1 calls, " in result.stderr
     pairs = read_pairs(out)
