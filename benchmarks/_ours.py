@@ -97,8 +97,8 @@ def write_index(chunks: Chunks, index: Path) -> None:
                 document = Document(name, "", text)
                 cut = _chunks(name, text, starts)
                 builder.add_chunks(name, document, cut, statements_in(document, cut), [])
-            everything = builder.finish()
-            counts, hashes = everything.counts(), everything.save(folder)
+            contents = builder.finish()
+            counts, hashes = contents.counts(), contents.save(folder)
         finally:
             builder.discard()
         sync_generation(folder)
