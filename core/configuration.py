@@ -15,17 +15,24 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel, create_model
 
 from lexloop.core.errors import SettingsError
 from lexloop.core.settings import SAMPLE_CORPUS, Settings
-from lexloop.core.settings_names import METHODS, VARIANTS, Variant
+from lexloop.core.settings_names import METHODS, VARIANTS, Variant, renamed
 
 FILE = "lexloop.toml"
 _MOST_BYTES = 1024 * 1024
 _WHOSE = ("corpus", "access", "model", "deadline_s")
+_HARMLESS = {
+    "index.embedder": ("embedded", "minilm"),
+    "index.triplets": ("embedded",),
+    "plan.classifier": ("embedded",),
+    "retrieval.reranker": ("embedded", "none"),
+}
+"""What documents may say of settings that could load a model, or send it text."""
 _PREFIX = "LEXLOOP_"
 
 
@@ -75,7 +82,7 @@ def described(name: str) -> tuple[Any, str, Any]:
 
 
 def read_value(name: str, text: str) -> Any:
-    """What a setting's text stands for: JSON, unless the setting is a text itself.
+    """What a setting's text stands for: JSON, unless it is a text itself or the one of a list.
 
     Args:
         name: Of the setting.
@@ -86,7 +93,7 @@ def read_value(name: str, text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        return text
+        return [text] if name in _LISTS else text
 
 
 def read_file(path: Path) -> dict[str, Any]:
@@ -127,18 +134,26 @@ def _beside(corpus: str) -> tuple[str, dict[str, Any]]:
     """
     if corpus == SAMPLE_CORPUS or "\0" in corpus:
         return "", {}
-    place = Path(corpus)
+    place = Path(os.path.expanduser(corpus))
     file = (place if place.is_dir() else place.parent) / FILE
     found = _of_file(file)
-    index = found.get("index", {})
-    sent = str(index.get("embedder", "")) if isinstance(index, Mapping) else ""
-    others = [name for name in found if name.partition(".")[0] in _WHOSE]
-    if others or sent.startswith(("openai:", "sentence-transformers:", "trained:")):
+    try:
+        others = _not_of_documents(found)
+    except SettingsError as error:
+        raise SettingsError(f"{file}: {error.what}", error.hint) from error
+    if others:
         raise SettingsError(
-            f"{file} sets {others[0] if others else 'index.embedder'}, which documents do not say.",
+            f"{file} sets {others[0]}, which documents do not say.",
             "Set it in your own configuration, in the environment or by an option.",
         )
     return f"{file}: ", found
+
+
+def _not_of_documents(found: Mapping[str, Any]) -> list[str]:
+    """What settings say of who asks, of hosts, and of models to load, however it is spelled."""
+    named = [name for name in renamed(found, warn=False) if name.partition(".")[0] in _WHOSE]
+    chosen = Settings().changed(**renamed(found, warn=False)).flat()
+    return named + [name for name, allowed in _HARMLESS.items() if chosen[name] not in allowed]
 
 
 def _of_environment() -> dict[str, Any]:
@@ -180,4 +195,10 @@ _TEXTS = {"corpus"} | {
     for name, fields in _FIELDS.items()
     for field, annotation in fields.items()
     if annotation in (str, str | None)
+}
+_LISTS = {
+    f"{name}.{field}"
+    for name, fields in _FIELDS.items()
+    for field, annotation in fields.items()
+    if get_origin(annotation) is tuple
 }

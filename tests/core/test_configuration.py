@@ -84,6 +84,16 @@ def test_the_environment_names_groups_and_fields(
         'corpus = "/"',
         '[index]\nembedder = "openai:x"',
         'index.embedder = "trained:there"',
+        '"index.embedder" = "openai:x"',
+        'embedder = "openai:x"',
+        '"model.seed" = 1',
+        "allowed_tags = []",
+        'as_of = "any"',
+        "fallback = true",
+        'triplet_extractor = "model"',
+        '[plan]\nclassifier = "transformer:somebody/model"',
+        'classifier = "zero_shot"\nclassifier_model = "somebody/model"',
+        'reranker = "cross_encoder"\nreranker_model = "somebody/model"',
     ],
 )
 def test_documents_do_not_say_who_asks_nor_where_text_goes(
@@ -95,6 +105,12 @@ def test_documents_do_not_say_who_asks_nor_where_text_goes(
     (corpus / "law.txt").write_text("1. Nothing.")
     with pytest.raises(SettingsError, match="which documents do not say"):
         configured({"corpus": str(corpus / "law.txt")})
+
+
+def test_what_documents_say_wrongly_is_said_of_their_file(user: Path, corpus: Path) -> None:
+    (corpus / "lexloop.toml").write_text("fusion.rank = 1")
+    with pytest.raises(SettingsError, match=r"laws/lexloop\.toml: There is no setting"):
+        configured({"corpus": str(corpus)})
 
 
 @pytest.mark.parametrize(
@@ -121,6 +137,7 @@ def test_a_text_stays_one_and_all_else_is_read_as_json() -> None:
     assert read_value("plan.k", "3") == 3
     assert read_value("plan.k", "scores") == "scores"
     assert read_value("access.tags", '["a"]') == ["a"]
+    assert read_value("access.tags", "a") == ["a"]
 
 
 def test_every_setting_can_be_described() -> None:
