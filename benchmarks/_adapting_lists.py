@@ -16,8 +16,8 @@ from lexloop.corpus.index.builder import build_collection
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
+from lexloop.evaluation.case import Case, read_cases
 from lexloop.evaluation.evidence import evidence, grams_of
-from lexloop.evaluation.gold import GoldQuestion, read_gold
 from lexloop.evaluation.tuning.split import near_duplicates
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.contexts import choose
@@ -81,7 +81,7 @@ def _kept(path: Path | None, make: Callable[[], Iterator[Ranking]]) -> list[Rank
 
 
 def _of_gold(gold: Path, docs: Path) -> Iterator[Ranking]:
-    questions = [question for question in read_gold(gold) if not question.out_of_scope]
+    questions = [question for question in read_cases(gold) if not question.out_of_scope]
     documents = [each for each in load_documents(docs)[0] if each.name.endswith(".txt")]
     collection = build_collection(documents, tools_for(_SETTINGS, load_minilm()))
     grams = grams_of(collection.seen_by(Filters.of(_SETTINGS)).every_chunk())
@@ -100,7 +100,7 @@ def _of_passages(passages: Path, questions: Path) -> Iterator[Ranking]:
     ask, asked = _Asker(collection), read_rows(questions)
     for number, row in enumerate(asked, 1):
         relevant = frozenset(f"{name}#0" for name in row["relevant_ids"])
-        gold = GoldQuestion(id=row["id"], question=row["question"])
+        gold = Case(id=row["id"], question=row["question"])
         # questions made of one passage are no independent evidence
         yield ask(gold, relevant, min(row["relevant_ids"]))
         _show("asking", number, len(asked))
@@ -112,7 +112,7 @@ class _Asker:
         self._graph: Lexloop = build_graph(lambda *_: self._parts)
         self._count = collection.embedder.count_tokens
 
-    def __call__(self, gold: GoldQuestion, relevant: frozenset[str], group: str) -> Ranking:
+    def __call__(self, gold: Case, relevant: frozenset[str], group: str) -> Ranking:
         state = self._retrieved(gold)
         items: list[Item] = [
             {
@@ -137,7 +137,7 @@ class _Asker:
             "items": items,
         }
 
-    def _retrieved(self, gold: GoldQuestion) -> dict[str, Any]:
+    def _retrieved(self, gold: Case) -> dict[str, Any]:
         """The working state after rerank; the state machine is left there."""
         turns = [(turn.role, turn.content) for turn in gold.conversation_history]
         messages = [_ROLES[who](content=said) for who, said in [*turns, ("user", gold.question)]]

@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from lexloop.evaluation.gold import read_gold
+from lexloop.evaluation.case import read_cases
 from lexloop.models.embedders import load_shipped
 from lexloop.nodes.evaluate.evidence import Embed, evidence_of
 from lexloop.nodes.evaluate.support import ClaimSupport, claims_of
@@ -95,7 +95,7 @@ def main() -> None:
 def _references(path: Path, support: ClaimSupport, embed: Embed) -> dict[str, float | int]:
     """How many claims of the references there are, and the share that disagrees."""
     claims = disagree = 0
-    for gold in read_gold(path):
+    for gold in read_cases(path):
         if gold.reference_context and gold.reference_answer:
             evidence = evidence_of(gold.reference_context.split("\n\n"), embed)
             found = support.of(claims_of(gold.reference_answer), evidence)

@@ -22,8 +22,8 @@ from lexloop.core.errors import InputError, LexloopError
 from lexloop.core.files import write_text
 from lexloop.core.score import Score
 from lexloop.corpus.text.tokens import tokenize
+from lexloop.evaluation.case import read_cases
 from lexloop.evaluation.correctness import CorrectnessJudge
-from lexloop.evaluation.gold import read_gold
 from lexloop.evaluation.metrics.text import rouge_n
 from lexloop.finetune import correctness as fitting
 from lexloop.finetune import groundedness as claim_fitting
@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
         if options.json and not options.json.parent.is_dir():
             raise InputError(f"There is no folder {options.json.parent}.", "Create it first.")
         claims = read_wice(options.wice)
-        gold = read_gold(options.gold)
+        gold = read_cases(options.gold)
         answers = read_recorded(options.recorded, gold)
         probabilities = _fitted_claims(claims) if options.fit else _claims(claims)
         anchors = altered(gold) if options.fit else []

@@ -32,8 +32,8 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Advice, Attempt, Strategy
+from lexloop.evaluation.case import Case, read_cases
 from lexloop.evaluation.correctness import CorrectnessJudge
-from lexloop.evaluation.gold import GoldQuestion, read_gold
 from lexloop.evaluation.metrics.correctness import is_correct
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.resources import Resources
@@ -191,7 +191,7 @@ def _gold(folder: Path, made: Path, options: argparse.Namespace) -> tuple[Path, 
             shutil.copy(text, corpus)
     asked: Counter[str] = Counter()
     found: list[Question] = []
-    for gold in read_gold(next(iter(sorted(folder.glob("gold*.jsonl"))))):
+    for gold in read_cases(next(iter(sorted(folder.glob("gold*.jsonl"))))):
         asked[gold.question_type] += 1
         if options.limit is None or asked[gold.question_type] <= options.limit:
             made_of = {"user": HumanMessage, "assistant": AIMessage}
@@ -201,7 +201,7 @@ def _gold(folder: Path, made: Path, options: argparse.Namespace) -> tuple[Path, 
     return corpus, found
 
 
-def _correct(gold: GoldQuestion, judge: CorrectnessJudge) -> Score:
+def _correct(gold: Case, judge: CorrectnessJudge) -> Score:
     def score(answer: Mapping[str, Any]) -> tuple[float, ...]:
         if gold.out_of_scope or answer["abstained"]:
             return (float(gold.out_of_scope and answer["abstained"]),)

@@ -14,7 +14,7 @@ from lexloop.core.errors import InputError
 from lexloop.core.score import Unresolved
 from lexloop.core.types import Chunk
 from lexloop.corpus.text.tokens import words
-from lexloop.evaluation.gold import GoldQuestion, Span
+from lexloop.evaluation.case import Case, Span
 
 _GRAM = 3
 _OPENS = re.compile(r"(?:^\s*+|(?<!\s)(?=\s*?\n[^\S\n]*\n)\s++)Document \d+:\s*")
@@ -149,7 +149,7 @@ class Judged:
             self._documents[chunk["document"]].append(place)
             self._owner[chunk["id"]] = chunk["document"]
 
-    def relevant(self, gold: GoldQuestion) -> Relevant:
+    def relevant(self, gold: Case) -> Relevant:
         """By the record's spans, else by its quoted contexts, else by the documents it names.
 
         A chunk is relevant to a span when it holds half of the span or lies half within it; its
@@ -174,7 +174,7 @@ class Judged:
             return Relevant(known if isinstance(known, Unresolved) else inside, known, spans)
         return Relevant.unknown("the gold record names no evidence")
 
-    def to_take_out(self, gold: GoldQuestion) -> frozenset[str]:
+    def to_take_out(self, gold: Case) -> frozenset[str]:
         """Every chunk that could answer the question.
 
         That is all that ``relevant`` counts and more: what a span touches at all, what lies by
@@ -201,7 +201,7 @@ class Judged:
         return frozenset(found)
 
     @staticmethod
-    def _listed(gold: GoldQuestion) -> Grades:
+    def _listed(gold: Case) -> Grades:
         return dict.fromkeys(gold.documents or (), 1)
 
     def _known(self, grades: Grades) -> Grades | Unresolved:

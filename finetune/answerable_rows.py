@@ -18,8 +18,8 @@ from lexloop.corpus.index.builder import build_collection
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
+from lexloop.evaluation.case import Said, read_cases
 from lexloop.evaluation.evidence import Judged
-from lexloop.evaluation.gold import Said, read_gold
 from lexloop.evaluation.jsonl import read_jsonl
 from lexloop.evaluation.run.task import Negative
 from lexloop.graph.build import build_graph
@@ -96,7 +96,7 @@ def read_rows(number: int, gold: Path, docs: Path, negative: Path) -> list[Row]:
     view = collection.seen_by(Filters.of(_SETTINGS))
     judged = Judged(view.every_chunk())
     rows: list[Row] = []
-    for item in read_gold(gold):
+    for item in read_cases(gold):
         asked, said = item.question, item.conversation_history
         if item.out_of_scope:
             rows += _row((number, "out of scope"), asked, said, collection, _nothing)

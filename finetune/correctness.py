@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from lexloop.core.files import write_text
 from lexloop.evaluation.agreement_signs import FOR, Signs
+from lexloop.evaluation.case import read_cases
 from lexloop.evaluation.correctness import (
     GOOD,
     HIGHEST,
@@ -29,7 +30,6 @@ from lexloop.evaluation.correctness import (
     on_scale,
     signs_of,
 )
-from lexloop.evaluation.gold import read_gold
 from lexloop.finetune.correctness_rows import RECORDED, WEIGHTS, Row, altered, read_recorded
 
 Floats = NDArray[np.float64]
@@ -51,7 +51,7 @@ def main() -> None:
     parser.add_argument("--gold", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    gold = read_gold(options.gold)
+    gold = read_cases(options.gold)
     rows = [*read_recorded(options.recorded, gold), *altered(gold)]
     signs = read_all(rows)
     options.out.mkdir(parents=True, exist_ok=True)

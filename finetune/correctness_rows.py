@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from lexloop.core.errors import InputError
 from lexloop.core.types import ABSTENTION
+from lexloop.evaluation.case import Case
 from lexloop.evaluation.correctness import Triple
-from lexloop.evaluation.gold import GoldQuestion
 from lexloop.evaluation.jsonl import read_jsonl
 
 RECORDED = "recorded"
@@ -74,7 +74,7 @@ class Row:
     score: float
 
 
-def read_recorded(path: Path, gold: Sequence[GoldQuestion]) -> list[Row]:
+def read_recorded(path: Path, gold: Sequence[Case]) -> list[Row]:
     """The judged answers, each beside its question and reference.
 
     Args:
@@ -104,7 +104,7 @@ def read_recorded(path: Path, gold: Sequence[GoldQuestion]) -> list[Row]:
     return rows
 
 
-def altered(gold: Sequence[GoldQuestion]) -> list[Row]:
+def altered(gold: Sequence[Case]) -> list[Row]:
     """What no system wrote but everybody knows the score of: the ends of the scale.
 
     The reference itself is right. Another question's, an unrelated text, a turned yes, and an
@@ -144,7 +144,7 @@ def altered(gold: Sequence[GoldQuestion]) -> list[Row]:
     return rows
 
 
-def _silences(question: GoldQuestion, answer: str, number: int) -> list[Row]:
+def _silences(question: Case, answer: str, number: int) -> list[Row]:
     """The question as if nothing answered it: another silence is right, an answer is wrong."""
     silences = (ABSTENTION, *_SILENCES)
     silence, other = (silences[(number + step) % len(silences)] for step in (0, 1))

@@ -16,8 +16,8 @@ from lexloop.core.filters import Filters
 from lexloop.core.score import Unresolved
 from lexloop.core.settings import Settings
 from lexloop.corpus.index.collection import Collection as Index
+from lexloop.evaluation.case import Case
 from lexloop.evaluation.evidence import Judged, contexts_of
-from lexloop.evaluation.gold import GoldQuestion
 from lexloop.finetune.classifier_data import Labelled, Text, folds, near_duplicates
 from lexloop.finetune.classifier_report import Row, table_row
 from lexloop.finetune.classifier_training import train
@@ -33,7 +33,7 @@ Report = Callable[[str, int, int], None]
 
 
 def labelled(
-    questions: Sequence[GoldQuestion],
+    questions: Sequence[Case],
     index: Index,
     settings: Settings,
     report: Report = lambda *_: None,
@@ -67,7 +67,7 @@ def labelled(
     return Labelled(texts, texts, classes_of(depths, settings))
 
 
-def pieces(judged: Judged, asked: GoldQuestion) -> list[Collection[str]]:
+def pieces(judged: Judged, asked: Case) -> list[Collection[str]]:
     """For each piece of a question's evidence the chunks that hold it; nothing where none does.
 
     Args:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from lexloop.corpus.structure.tree import Tree, Unit
-from lexloop.evaluation.gold import Span
+from lexloop.evaluation.case import Span
 from lexloop.evaluation.testset.ask import lowered
 from lexloop.evaluation.testset.by_rules import RuleMaker
 from lexloop.evaluation.testset.material import Material

@@ -18,8 +18,8 @@ from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.view import View
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
+from lexloop.evaluation.case import Case, read_cases
 from lexloop.evaluation.evidence import Judged
-from lexloop.evaluation.gold import GoldQuestion, read_gold
 from lexloop.graph.build import build_graph
 from lexloop.graph.contexts import choose
 from lexloop.models.embedders import load_shipped
@@ -56,7 +56,7 @@ class Row:
 class _Run:
     """What the graph made of a question whose evidence lies in the chunks ``held``."""
 
-    gold: GoldQuestion
+    gold: Case
     held: frozenset[str]
     standalone: str
     passages: list[Passage]
@@ -85,7 +85,7 @@ def read_rows(gold: Path, docs: Path) -> list[Row]:
     judged = Judged(view.every_chunk())
     runs = [
         _ask(asked, collection, () if asked.out_of_scope else judged.to_take_out(asked))
-        for asked in read_gold(gold)
+        for asked in read_cases(gold)
     ]
     inside = [run for run in runs if not run.gold.out_of_scope and run.reference]
     reader = _Reader(view)
@@ -152,7 +152,7 @@ class _Reader:
             yield Row("groundedness", kind, right, run.gold.question, (mean,))
 
 
-def _ask(question: GoldQuestion, collection: Collection, held: Collected[str]) -> _Run:
+def _ask(question: Case, collection: Collection, held: Collected[str]) -> _Run:
     parts = choose(_SETTINGS, collection, None)
     roles = {"user": HumanMessage, "assistant": AIMessage}
     messages: list[AnyMessage] = [

@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from lexloop.core.settings import Settings
 from lexloop.core.types import Passage
 from lexloop.corpus.index.collection import Collection
-from lexloop.evaluation.gold import Said
+from lexloop.evaluation.case import Said
 from lexloop.graph.build import build_graph
 from lexloop.graph.contexts import choose
 

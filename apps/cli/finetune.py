@@ -256,7 +256,7 @@ def classifier(
 
 
 def _of_depth(context: typer.Context, questions: Path | None, out: Path, seed: int) -> None:
-    from lexloop.evaluation.gold import read_gold
+    from lexloop.evaluation.case import read_cases
     from lexloop.finetune.classifier import Work, save, write_card
     from lexloop.finetune.classifier_report import table_of
     from lexloop.finetune.depth import labelled, learnt, measured
@@ -264,7 +264,7 @@ def _of_depth(context: typer.Context, questions: Path | None, out: Path, seed: i
     if questions is None:
         raise InputError("There are no questions.", "Give --questions GOLD.")
     settings = options.chosen_settings(context.params)
-    asked = read_gold(questions)
+    asked = read_cases(questions)
     connection = options.chosen_connection(context.params)
     with bar() as report, documents(settings, connection, report) as (index, _):
         rows = labelled(asked, index, settings, report)

@@ -57,7 +57,7 @@ def tune(
     sees. A setting changes only for a gain beyond its own interval, at the same tokens of context.
     """
     from lexloop.corpus.index.manifest import is_index
-    from lexloop.evaluation.gold import read_gold
+    from lexloop.evaluation.case import read_cases
     from lexloop.evaluation.testset.writing import check_writable
     from lexloop.evaluation.tuning.objectives import OBJECTIVES
     from lexloop.evaluation.tuning.outcome import write_settings
@@ -68,7 +68,7 @@ def tune(
         raise InputError(f"There is no objective {objective!r}.", f"Choose one of {known}.")
     check_writable(out)
     base = options.chosen_settings(context.params)
-    questions = read_gold(gold)
+    questions = read_cases(gold)
     connection = options.chosen_connection(context.params)
     say_where_text_goes(text_hosts(base, connection))
     sources = base.corpus == SAMPLE_CORPUS or not is_index(Path(base.corpus).expanduser())

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from lexloop.core.types import Citation
+from lexloop.evaluation.case import OUT_OF_SCOPE
 from lexloop.evaluation.feedback.opinion import Opinion
-from lexloop.evaluation.gold import OUT_OF_SCOPE
 from lexloop.nodes.markers import without_markers
 
 _CONVERSATIONAL = "conversational"
@@ -15,7 +15,7 @@ _LOOSE = re.compile(r"(?<!\s)\s+(?=[.,;:!?](?:\s|$))")
 
 
 def as_gold(opinions: Sequence[Opinion]) -> list[dict[str, Any]]:
-    """Gold questions that ``lexloop.evaluation.gold`` reads.
+    """Gold questions that ``lexloop.evaluation.case`` reads.
 
     An answer with a thumb up is its question's reference answer, and what it cites is the evidence;
     an abstention with one says that the question is out of scope. A thumb down tells what the right

@@ -3,7 +3,7 @@
 from typing import Any
 
 from lexloop.core.score import Score, Unresolved
-from lexloop.evaluation.gold import GoldQuestion
+from lexloop.evaluation.case import Case
 from lexloop.evaluation.metrics.bleu import bleu
 from lexloop.evaluation.metrics.correctness import is_correct
 from lexloop.evaluation.metrics.similarity import cosine
@@ -28,7 +28,7 @@ AGAINST_REFERENCE = (
 )
 
 
-def against_reference(gold: GoldQuestion, answer: str, kit: Kit) -> dict[str, Score]:
+def against_reference(gold: Case, answer: str, kit: Kit) -> dict[str, Score]:
     """How near the answer is to the reference: by vectors, by the correctness judge, by words.
 
     Its [n] markers are no part of what an answer says.
@@ -41,7 +41,7 @@ def against_reference(gold: GoldQuestion, answer: str, kit: Kit) -> dict[str, Sc
     )
 
 
-def _compared(gold: GoldQuestion, answer: str, reference: str, kit: Kit) -> dict[str, Score]:
+def _compared(gold: Case, answer: str, reference: str, kit: Kit) -> dict[str, Score]:
     said = without_markers(answer)
     judged = correctness(gold, answer, kit)
     correct: dict[str, Score] = {"correctness": judged, "correct": is_correct(judged)}
@@ -62,7 +62,7 @@ def _compared(gold: GoldQuestion, answer: str, reference: str, kit: Kit) -> dict
     }
 
 
-def correctness(gold: GoldQuestion, answer: str, kit: Kit) -> Score:
+def correctness(gold: Case, answer: str, kit: Kit) -> Score:
     """The embedded judge's absolute correctness, 1 to 5."""
     reference = gold.reference_answer
     if reference is None or not reference.strip():
@@ -74,7 +74,7 @@ def correctness(gold: GoldQuestion, answer: str, kit: Kit) -> Score:
 
 
 def of_the_answer(
-    gold: GoldQuestion, state: dict[str, Any], kit: Kit, answerable: bool
+    gold: Case, state: dict[str, Any], kit: Kit, answerable: bool
 ) -> dict[str, Score]:
     """Whether abstaining or answering was right, what citations are unverified, and the words.
 

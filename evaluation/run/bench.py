@@ -13,8 +13,8 @@ from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.view import View
+from lexloop.evaluation.case import Case, Said
 from lexloop.evaluation.evidence import Judged
-from lexloop.evaluation.gold import GoldQuestion, Said
 from lexloop.evaluation.record import PassageSeen, Record
 from lexloop.evaluation.run.embedding import Metered
 from lexloop.evaluation.run.judges import Judges, Kit
@@ -56,7 +56,7 @@ class Bench:
         self._resources = Resources(connection)
         self._settings = [Settings(**way["settings"]) for way in plan["ways"]]
         self._closed = [way["closed"] for way in plan["ways"]]
-        self._gold = [GoldQuestion(**row) for row in plan["gold"]]
+        self._gold = [Case(**row) for row in plan["gold"]]
         self._negative = [Negative(**row) for row in plan["negative"]]
         self._judges = Judges(connection, plan["judge"])
         self._known: dict[View, Judged] = {}
@@ -80,7 +80,7 @@ class Bench:
         """The record of a task, its row left empty; a question that fails is recorded as such."""
         if task["kind"] == "negative":
             query = self._negative[task["item"]]
-            gold = GoldQuestion(id=query.id, question=query.query, question_type=query.kind)
+            gold = Case(id=query.id, question=query.query, question_type=query.kind)
         else:
             gold = self._gold[task["item"]]
         try:
@@ -88,7 +88,7 @@ class Bench:
         except LexloopError as error:
             return unanswered(gold, f"{type(error).__name__}: {error.what}")
 
-    def _answered(self, gold: GoldQuestion, way: int, measured: bool) -> Record:
+    def _answered(self, gold: Case, way: int, measured: bool) -> Record:
         settings, closed = self._settings[way], self._closed[way]
         self._about(gold)
         chosen = self._ways[way]
@@ -107,7 +107,7 @@ class Bench:
         found = measure(gold, state, judged, chosen.kit, closed)
         return _record(gold, state, found, seconds, tokens)
 
-    def _about(self, gold: GoldQuestion) -> None:
+    def _about(self, gold: Case) -> None:
         """Forget what was embedded for another question."""
         if gold.id != self._asked_last:
             for meter in self._meters.values():
@@ -133,7 +133,7 @@ class Bench:
             self._known[view] = Judged(view.every_chunk())
         return self._known[view]
 
-    def _asked(self, gold: GoldQuestion, meter: Metered) -> tuple[dict[str, Any], float]:
+    def _asked(self, gold: Case, meter: Metered) -> tuple[dict[str, Any], float]:
         """The working state after the question, and the seconds it takes when nothing is kept."""
         messages = [*_turns(gold.conversation_history), HumanMessage(content=gold.question)]
         state: dict[str, Any] = {}
@@ -153,7 +153,7 @@ def _turns(history: Sequence[Said]) -> list[AnyMessage]:
 
 
 def _record(
-    gold: GoldQuestion, state: dict[str, Any], found: Measured, seconds: float, context_tokens: int
+    gold: Case, state: dict[str, Any], found: Measured, seconds: float, context_tokens: int
 ) -> Record:
     usage = state["usage"]
     passages: list[PassageSeen] = [

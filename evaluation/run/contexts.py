@@ -4,7 +4,7 @@ from typing import Any
 
 from lexloop.core.score import Score, Unresolved
 from lexloop.core.types import Passage
-from lexloop.evaluation.gold import GoldQuestion
+from lexloop.evaluation.case import Case
 from lexloop.evaluation.metrics import hypa
 from lexloop.evaluation.run.judges import Kit
 from lexloop.nodes.context import Judgement
@@ -16,9 +16,7 @@ SUPPORTED = 0.5
 _TRIAD = ("answer_relevance", "context_relevance", "groundedness")
 
 
-def of_the_context(
-    gold: GoldQuestion, question: str, state: dict[str, Any], kit: Kit
-) -> dict[str, Score]:
+def of_the_context(gold: Case, question: str, state: dict[str, Any], kit: Kit) -> dict[str, Score]:
     """The triad, faithfulness, context recall and context precision.
 
     The same judges score every row, whatever evaluated its answers itself.
@@ -63,7 +61,7 @@ def _score(triad: Judgement, name: str) -> Score:
     return Unresolved("the judge gave no score") if score is None else score
 
 
-def _of_the_reference(gold: GoldQuestion, passages: list[Passage], kit: Kit) -> dict[str, Score]:
+def _of_the_reference(gold: Case, passages: list[Passage], kit: Kit) -> dict[str, Score]:
     names = ("context_recall", "context_precision")
     if gold.out_of_scope:
         return dict.fromkeys(names, Unresolved("out of scope: nothing is relevant"))

@@ -7,8 +7,8 @@ from typing import Any
 from lexloop.core.score import Score, Unresolved, as_json
 from lexloop.core.types import Attempt
 from lexloop.corpus.text.tokens import words
+from lexloop.evaluation.case import Case
 from lexloop.evaluation.evidence import Judged, Relevant
-from lexloop.evaluation.gold import GoldQuestion
 from lexloop.evaluation.model_metrics import model_metrics
 from lexloop.evaluation.record import AttemptSeen
 from lexloop.evaluation.run.answers import against_reference, correctness, of_the_answer
@@ -34,7 +34,7 @@ class Measured:
 
 
 def measure(
-    gold: GoldQuestion, state: dict[str, Any], judged: Judged | None, kit: Kit, closed: bool
+    gold: Case, state: dict[str, Any], judged: Judged | None, kit: Kit, closed: bool
 ) -> Measured:
     """Every metric; one that lacks what it needs is unresolved and says why.
 
@@ -70,7 +70,7 @@ def measure(
     return Measured({name: as_json(score) for name, score in metrics.items()}, attempts)
 
 
-def by_people(gold: GoldQuestion, answer: str) -> Score:
+def by_people(gold: Case, answer: str) -> Score:
     """The mean of what people gave this very answer, its markers and blanks apart."""
     said = words(without_markers(answer))
     scores = [rated.score for rated in gold.rated if words(without_markers(rated.answer)) == said]
@@ -78,7 +78,7 @@ def by_people(gold: GoldQuestion, answer: str) -> Score:
 
 
 def _retrieval(
-    gold: GoldQuestion, state: dict[str, Any], judged: Judged | None, kit: Kit, closed: bool
+    gold: Case, state: dict[str, Any], judged: Judged | None, kit: Kit, closed: bool
 ) -> dict[str, Score]:
     if judged is None:
         relevant = Relevant.unknown("the row retrieves nothing")
@@ -89,7 +89,7 @@ def _retrieval(
     return of_retrieval(relevant, ranking(state), state["passages"], state["plan"]["k"])
 
 
-def _seen(attempt: Attempt, gold: GoldQuestion, kit: Kit) -> AttemptSeen:
+def _seen(attempt: Attempt, gold: Case, kit: Kit) -> AttemptSeen:
     evaluation, usage = attempt["evaluation"], attempt["usage"]
     score = correctness(gold, attempt["answer"], kit)
     seen: AttemptSeen = {

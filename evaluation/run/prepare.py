@@ -13,7 +13,7 @@ from lexloop.core.settings import Connection, Settings
 from lexloop.corpus.index.manifest import is_index
 from lexloop.corpus.load.reading import Progress, silent
 from lexloop.corpus.opening import left_out
-from lexloop.evaluation.gold import GoldQuestion, read_gold
+from lexloop.evaluation.case import Case, read_cases
 from lexloop.evaluation.jsonl import read_jsonl
 from lexloop.evaluation.record import RunInfo
 from lexloop.evaluation.run.folder import read_identity
@@ -83,7 +83,7 @@ def prepare(wanted: RunRequest, connection: Connection, progress: Progress = sil
         CorpusError: The documents cannot be used.
         LexloopError: A model or a stored file cannot be used.
     """
-    gold = read_gold(wanted.gold)
+    gold = read_cases(wanted.gold)
     able, skipped = divided(wanted.rows, wanted.base, is_index(corpus_folder(wanted.base.corpus)))
     asked = {row.name for row in able if (row.negative or wanted.negative) and not row.closed}
     negative, negative_sha256 = _negative(wanted.negative) if asked else ([], "")
@@ -210,6 +210,6 @@ def _refuse_gold(names: Sequence[str], wanted: RunRequest) -> None:
         )
 
 
-def answerable_without(gold: GoldQuestion) -> bool:
+def answerable_without(gold: Case) -> bool:
     """Whether a question can be put to a corpus without its evidence: it must be known."""
     return bool(gold.out_of_scope or gold.evidence or gold.reference_context or gold.documents)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from lexloop.evaluation.gold import GoldQuestion
+from lexloop.evaluation.case import Case
 from lexloop.evaluation.record import Record, Refusal
 from lexloop.evaluation.report.summary import Summary
 from lexloop.evaluation.run.folder import RunFolder
@@ -59,7 +59,7 @@ class _Run:
 
     def __init__(self, prepared: PreparedRun, folder: RunFolder) -> None:
         self._prepared, self._folder = prepared, folder
-        self._gold = [GoldQuestion(**row) for row in prepared.plan["gold"]]
+        self._gold = [Case(**row) for row in prepared.plan["gold"]]
         self._queries = [(row["id"], row["kind"]) for row in prepared.plan["negative"]]
         self._failed_queries = 0
 
@@ -143,5 +143,5 @@ class _Run:
         return [held[key] for key in keys if key in held]
 
 
-def _died(gold: GoldQuestion, how: str) -> Record:
+def _died(gold: Case, how: str) -> Record:
     return unanswered(gold, f"The workers that were asked died ({how}).")

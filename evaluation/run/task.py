@@ -5,7 +5,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
-from lexloop.evaluation.gold import GoldQuestion
+from lexloop.evaluation.case import Case
 from lexloop.evaluation.record import Record
 
 
@@ -48,7 +48,7 @@ class Task(TypedDict):
     item: int
 
 
-def unanswered(gold: GoldQuestion, error: str) -> Record:
+def unanswered(gold: Case, error: str) -> Record:
     """The record of a question that was not answered; no error, no such field."""
     record: Record = {
         "row": "",

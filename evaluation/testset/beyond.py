@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from lexloop.corpus.text.tokens import tokenize
-from lexloop.evaluation.gold import OUT_OF_SCOPE
+from lexloop.evaluation.case import OUT_OF_SCOPE
 from lexloop.evaluation.testset.ask import with_article
 from lexloop.evaluation.testset.draft import Draft
 from lexloop.evaluation.testset.facts import Fact

@@ -12,7 +12,7 @@ from lexloop.core.score import Unresolved
 from lexloop.core.types import Chunk
 from lexloop.corpus.text.sentences import find_quote
 from lexloop.evaluation.asking import Asker
-from lexloop.evaluation.gold import OUT_OF_SCOPE, Said, Span
+from lexloop.evaluation.case import OUT_OF_SCOPE, Said, Span
 from lexloop.evaluation.testset.draft import Draft
 from lexloop.evaluation.testset.material import Material
 from lexloop.evaluation.testset.question_types import QUESTION_TYPES

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from random import Random
 
-from lexloop.evaluation.gold import OUT_OF_SCOPE
+from lexloop.evaluation.case import OUT_OF_SCOPE
 from lexloop.evaluation.testset import several, single
 from lexloop.evaluation.testset.beyond import out_of_scope
 from lexloop.evaluation.testset.cases import rule_conclusions

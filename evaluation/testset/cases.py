@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from lexloop.evaluation.gold import Span
+from lexloop.evaluation.case import Span
 from lexloop.evaluation.testset.ask import is_many, with_article
 from lexloop.evaluation.testset.deeds import Deed, deeds
 from lexloop.evaluation.testset.draft import Draft

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lexloop.evaluation.gold import GoldQuestion, Said, Span
+from lexloop.evaluation.case import Case, Said, Span
 from lexloop.evaluation.testset.facts import Fact
 from lexloop.evaluation.testset.material import Material
 
@@ -34,9 +34,9 @@ class Draft:
         return " ".join([*(said.content for said in self.history if said.role == "user"),
                          self.question])  # fmt: skip
 
-    def as_gold(self, name: str, material: Material) -> GoldQuestion:
+    def as_gold(self, name: str, material: Material) -> Case:
         """The question in the form of a gold file; its context is what its evidence holds."""
-        return GoldQuestion(
+        return Case(
             id=name,
             question=self.question,
             question_type=self.question_type,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from lexloop.corpus.triplets.definitions import find_aliases
 from lexloop.corpus.triplets.frames import Unit
-from lexloop.evaluation.gold import Span
+from lexloop.evaluation.case import Span
 from lexloop.evaluation.testset.ask import Ask
 from lexloop.evaluation.testset.deeds import deeds
 from lexloop.evaluation.testset.material import Line, Material

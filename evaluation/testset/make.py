@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from lexloop.core.errors import CorpusError, InputError
-from lexloop.evaluation.gold import GoldQuestion
+from lexloop.evaluation.case import Case
 from lexloop.evaluation.testset.alike import Asked
 from lexloop.evaluation.testset.connect import is_connected
 from lexloop.evaluation.testset.draft import Draft
@@ -25,7 +25,7 @@ class MadeSet:
         unconnected: How many because retrieval finds none of their evidence.
     """
 
-    questions: list[GoldQuestion] = field(default_factory=list)
+    questions: list[Case] = field(default_factory=list)
     shortfall: dict[str, int] = field(default_factory=dict)
     repeated: int = 0
     unconnected: int = 0
@@ -133,7 +133,7 @@ class _Deal:
             return False
         return True
 
-    def questions(self) -> list[GoldQuestion]:
+    def questions(self) -> list[Case]:
         """What was taken, each under the name of its type and a number."""
         return [
             draft.as_gold(

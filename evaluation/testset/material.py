@@ -11,7 +11,7 @@ from lexloop.core.types import Chunk
 from lexloop.corpus.index.view import View
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.triplets.frames import Unit, units
-from lexloop.evaluation.gold import Span
+from lexloop.evaluation.case import Span
 
 _NUMBERED = re.compile(
     r"(?:§|section|article|art\.|rule|regulation|clause|part|chapter|annex|schedule)++\s*+\S*\d|\d",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from lexloop.core.errors import InputError
-from lexloop.evaluation.gold import OUT_OF_SCOPE
+from lexloop.evaluation.case import OUT_OF_SCOPE
 
 QUESTION_TYPES: dict[str, str] = {
     "simple": "needs one idea or fact of the documents",

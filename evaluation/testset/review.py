@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import ConfigDict
 
 from lexloop.core.errors import InputError
-from lexloop.evaluation.gold import GoldQuestion
+from lexloop.evaluation.case import Case
 from lexloop.evaluation.jsonl import read_jsonl
 from lexloop.evaluation.testset.writing import write_checked, write_rows
 
@@ -29,7 +29,7 @@ CRITERIA: dict[str, str] = {
 _FIRST = ("decision", "id", "question_type", "question", "reference_answer")
 
 
-class Reviewed(GoldQuestion):
+class Reviewed(Case):
     """A gold question with what its reviewer decided; a criterion is None until it is judged."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -65,7 +65,7 @@ class Reviewed(GoldQuestion):
         return self.model_copy(update={**update, "edited": True})
 
 
-def open_review(questions: Iterable[GoldQuestion]) -> list[Reviewed]:
+def open_review(questions: Iterable[Case]) -> list[Reviewed]:
     """Questions of which none is decided yet."""
     return [Reviewed(**question.model_dump()) for question in questions]
 
@@ -100,7 +100,7 @@ def write_review(path: Path, rows: Iterable[Reviewed]) -> None:
     write_checked(path, "".join(lines))
 
 
-def accepted(rows: Sequence[Reviewed]) -> list[GoldQuestion]:
+def accepted(rows: Sequence[Reviewed]) -> list[Case]:
     """The questions that passed.
 
     Raises:
@@ -112,13 +112,13 @@ def accepted(rows: Sequence[Reviewed]) -> list[GoldQuestion]:
                 f"{row.id} is accepted, but fails {', '.join(row.failed)}.",
                 "Edit and judge it anew, or drop it.",
             )
-    names = GoldQuestion.model_fields
+    names = Case.model_fields
     passed = [row for row in rows if row.decision == "accept"]
     if not passed:
         raise InputError(
             f"None of {len(rows)} questions is accepted.", "Review them: lexloop testset review."
         )
-    return [GoldQuestion(**row.model_dump(include=set(names))) for row in passed]
+    return [Case(**row.model_dump(include=set(names))) for row in passed]
 
 
 def apply_review(review: Path, out: Path) -> tuple[int, int, int]:

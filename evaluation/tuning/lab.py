@@ -14,9 +14,9 @@ from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Passage
 from lexloop.corpus.index.view import View
 from lexloop.corpus.load.reading import Progress, silent
+from lexloop.evaluation.case import Case
 from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.evaluation.evidence import ChunkGrams, Judged, grams_of
-from lexloop.evaluation.gold import GoldQuestion
 from lexloop.evaluation.metrics.similarity import cosine
 from lexloop.evaluation.run.embedding import OneByOne
 from lexloop.evaluation.tuning.objectives import OBJECTIVES, Objective, of_passages
@@ -71,7 +71,7 @@ class Lab:
     def measure(
         self,
         settings: Settings,
-        questions: Sequence[GoldQuestion],
+        questions: Sequence[Case],
         answered: bool,
         done: Callable[[], None] = lambda: None,
     ) -> Measurement:
@@ -110,7 +110,7 @@ class Lab:
 
     def _scores(
         self,
-        gold: GoldQuestion,
+        gold: Case,
         passages: Sequence[Passage],
         answer: str | None,
         view: View,
@@ -121,7 +121,7 @@ class Lab:
         found = of_passages(gold, passages, *self._known[view])
         return {**found, **self._against_reference(gold, answer)}
 
-    def _against_reference(self, gold: GoldQuestion, answer: str | None) -> dict[Objective, Score]:
+    def _against_reference(self, gold: Case, answer: str | None) -> dict[Objective, Score]:
         if answer is None:
             unasked = Unresolved("no answer was written")
             return {"similarity": unasked, "correctness": unasked}
@@ -156,7 +156,7 @@ class _Remembering(Resources):
         return OneByOne(super()._load(name))
 
 
-def _state(gold: GoldQuestion, graph: Lexloop, answered: bool) -> dict[str, Any]:
+def _state(gold: Case, graph: Lexloop, answered: bool) -> dict[str, Any]:
     """The working state after the answer, or after the passages are chosen."""
     earlier: list[AnyMessage] = [
         _ROLES[turn.role](content=turn.content) for turn in gold.conversation_history

@@ -9,8 +9,8 @@ from typing import Literal, get_args
 
 from lexloop.core.score import Score, Unresolved
 from lexloop.core.types import Passage
+from lexloop.evaluation.case import Case
 from lexloop.evaluation.evidence import ChunkGrams, Judged, evidence
-from lexloop.evaluation.gold import GoldQuestion
 from lexloop.evaluation.metrics.retrieval import ndcg
 from lexloop.evaluation.metrics.spans import overlap, span_recall
 
@@ -22,7 +22,7 @@ _DEPTH = 10
 
 
 def of_passages(
-    gold: GoldQuestion, passages: Sequence[Passage], judged: Judged, grams: ChunkGrams
+    gold: Case, passages: Sequence[Passage], judged: Judged, grams: ChunkGrams
 ) -> dict[Objective, Score]:
     """The objectives of retrieval for one question.
 
@@ -51,7 +51,7 @@ def of_passages(
     }
 
 
-def _recall(gold: GoldQuestion, passages: Sequence[Passage], grams: ChunkGrams) -> Score:
+def _recall(gold: Case, passages: Sequence[Passage], grams: ChunkGrams) -> Score:
     if gold.out_of_scope:
         return Unresolved("out of scope: nothing is relevant")
     if gold.evidence:

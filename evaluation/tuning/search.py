@@ -7,7 +7,7 @@ from typing import Protocol
 from lexloop.core.errors import InputError
 from lexloop.core.score import Score, Unresolved, is_resolved
 from lexloop.core.settings import Settings
-from lexloop.evaluation.gold import GoldQuestion
+from lexloop.evaluation.case import Case
 from lexloop.evaluation.tuning.lab import Measurement
 from lexloop.evaluation.tuning.objectives import OF_RETRIEVAL, Objective
 from lexloop.evaluation.tuning.paired import beyond_noise, gain, standard_error
@@ -27,9 +27,7 @@ Report = Callable[[str, int, int], None]
 class Measures(Protocol):
     """Says what settings are worth on questions; see ``Lab``."""
 
-    def measure(
-        self, settings: Settings, questions: Sequence[GoldQuestion], answered: bool
-    ) -> Measurement:
+    def measure(self, settings: Settings, questions: Sequence[Case], answered: bool) -> Measurement:
         """Put every question, up to its answer or only to its passages."""
         ...
 
@@ -72,7 +70,7 @@ class Search:
     """
 
     lab: Measures
-    questions: Sequence[GoldQuestion]
+    questions: Sequence[Case]
     groups: Sequence[int]
     objective: Objective
     most: int

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from lexloop.core.errors import InputError
 from lexloop.corpus.text.tokens import words
-from lexloop.evaluation.gold import GoldQuestion
+from lexloop.evaluation.case import Case
 
 TUNED_SHARE = 0.6
 """The rest reports, as in Sultania et al."""
@@ -23,12 +23,12 @@ SAME_QUESTION, SAME_ANSWER, ALIKE = 0.8, 0.9, 0.4
 class Split:
     """The questions of each part, in the file's order; ``groups`` has the group of every id."""
 
-    tuning: tuple[GoldQuestion, ...]
-    held_out: tuple[GoldQuestion, ...]
+    tuning: tuple[Case, ...]
+    held_out: tuple[Case, ...]
     groups: dict[str, int]
 
 
-def split(gold: Sequence[GoldQuestion], seed: int, share: float = TUNED_SHARE) -> Split:
+def split(gold: Sequence[Case], seed: int, share: float = TUNED_SHARE) -> Split:
     """Deal whole groups to the two parts, so that each question type is shared out evenly.
 
     Args:
@@ -40,7 +40,7 @@ def split(gold: Sequence[GoldQuestion], seed: int, share: float = TUNED_SHARE) -
         InputError: One of the parts would be empty.
     """
     groups = near_duplicates(gold)
-    members: dict[int, list[GoldQuestion]] = defaultdict(list)
+    members: dict[int, list[Case]] = defaultdict(list)
     for question in gold:
         members[groups[question.id]].append(question)
     order = sorted(members)
@@ -68,7 +68,7 @@ def split(gold: Sequence[GoldQuestion], seed: int, share: float = TUNED_SHARE) -
     return parts
 
 
-def near_duplicates(gold: Sequence[GoldQuestion]) -> dict[str, int]:
+def near_duplicates(gold: Sequence[Case]) -> dict[str, int]:
     """The group of every question, by its id.
 
     Two questions belong together when most of their words, with the user's turns before them, are
@@ -99,7 +99,7 @@ def near_duplicates(gold: Sequence[GoldQuestion]) -> dict[str, int]:
     return {question.id: first(place) for place, question in enumerate(gold)}
 
 
-def _said(question: GoldQuestion) -> str:
+def _said(question: Case) -> str:
     before = [turn.content for turn in question.conversation_history if turn.role == "user"]
     return " ".join([*before, question.question])
 

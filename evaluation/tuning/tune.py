@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lexloop.core.settings import Connection, Settings
-from lexloop.evaluation.gold import GoldQuestion
+from lexloop.evaluation.case import Case
 from lexloop.evaluation.tuning.lab import Lab
 from lexloop.evaluation.tuning.objectives import OF_RETRIEVAL, Objective
 from lexloop.evaluation.tuning.outcome import Outcome, compared
@@ -29,7 +29,7 @@ class Bounds:
 
 
 def tune(
-    gold: Sequence[GoldQuestion],
+    gold: Sequence[Case],
     base: Settings,
     connection: Connection,
     *,

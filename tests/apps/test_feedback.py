@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from fake_openai import KEY, FakeOpenAI, Reply
 
-from lexloop.evaluation.gold import read_gold
+from lexloop.evaluation.case import read_cases
 
 Run = Callable[..., Any]
 FIRST = "What is a bias audit?"
@@ -50,7 +50,7 @@ def test_thumbs_are_kept_and_exported(run: Run, kept: Path, tmp_path: Path) -> N
     report = run("feedback", "export", "--out", str(out)).stdout
     assert "2 rows in" in report
     assert "1 need review" in report
-    good, bad = read_gold(out)
+    good, bad = read_cases(out)
     assert good.evidence is not None
     assert good.evidence[0].document == "law.txt"
     assert good.reference_answer

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pseudo_terminal import CTRL_D, Terminal
 
-from lexloop.evaluation.gold import read_gold
+from lexloop.evaluation.case import read_cases
 from lexloop.evaluation.testset.review import read_review
 
 Run = Callable[..., Any]
@@ -31,7 +31,7 @@ def test_a_folder_gives_a_gold_file(run: Run, documents: Path, tmp_path: Path) -
     assert result.exit_code == 0
     assert result.stdout == ""
     assert "Missing from an even share" in result.stderr
-    for question in read_gold(out):
+    for question in read_cases(out):
         assert question.question_type in ("simple", "out of scope")
         for span in question.evidence or ():
             text = (documents / span.document).read_text("utf-8")
@@ -109,7 +109,7 @@ def test_decisions_can_be_scripted_and_applied(run: Run, review: Path, tmp_path:
     out = tmp_path / "gold.jsonl"
     applied = run("testset", "apply", str(review), "--out", str(out))
     assert "1 accepted, 1 dropped" in applied.stderr
-    assert [question.id for question in read_gold(out)] == names[:1]
+    assert [question.id for question in read_cases(out)] == names[:1]
     assert run("testset", "review", str(review), "--drop", "nobody").exit_code == 2
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from lexloop.core.errors import InputError
 from lexloop.core.score import Unresolved
 from lexloop.core.types import Chunk
+from lexloop.evaluation.case import Case, Span
 from lexloop.evaluation.evidence import (
     ChunkGrams,
     Evidence,
@@ -15,7 +16,6 @@ from lexloop.evaluation.evidence import (
     evidence,
     word_grams,
 )
-from lexloop.evaluation.gold import GoldQuestion, Span
 
 RULE = "an employer must publish a summary of the most recent bias audit"
 NOTICE = "a candidate is told ten business days before the tool is used"
@@ -100,41 +100,41 @@ def test_spans_grade_the_chunks_that_hold_half_of_them() -> None:
     # 0-64 and 100-162: the first span is inside, of the second 12 of 40 code points are
     spans = (Span(document="law", start=4, end=30, relevance=3), Span(document="law", start=150,
              end=190), Span(document="law", start=10, end=12))  # fmt: skip
-    found = Judged(LAW).relevant(GoldQuestion(question="Q?", evidence=spans))
+    found = Judged(LAW).relevant(Case(question="Q?", evidence=spans))
     assert found.chunks == {"law#0": 3}
     assert found.documents == {"law": 3}
     assert found.spans == spans
 
 
 def test_contexts_name_their_chunks_and_these_their_documents() -> None:
-    gold = GoldQuestion(question="Q?", reference_context=f"Document 4: {NOTICE}")
+    gold = Case(question="Q?", reference_context=f"Document 4: {NOTICE}")
     found = Judged(LAW).relevant(gold)
     assert (found.chunks, found.documents) == ({"law#100": 1}, {"law": 1})
     assert found.spans == Unresolved("the gold record names no spans")
 
 
 def test_of_a_named_document_every_chunk_counts() -> None:
-    found = Judged(LAW).relevant(GoldQuestion(question="Q?", documents=("law",)))
+    found = Judged(LAW).relevant(Case(question="Q?", documents=("law",)))
     assert found.chunks == {"law#0": 1, "law#100": 1}
     assert found.documents == {"law": 1}
 
 
 def test_what_is_not_known_says_why() -> None:
     judged = Judged(LAW)
-    nothing = judged.relevant(GoldQuestion(question="Q?"))
+    nothing = judged.relevant(Case(question="Q?"))
     assert nothing.chunks == Unresolved("the gold record names no evidence")
-    gone = judged.relevant(GoldQuestion(question="Q?", documents=("lost",)))
+    gone = judged.relevant(Case(question="Q?", documents=("lost",)))
     assert gone.documents == Unresolved("the collection has no document 'lost'") == gone.chunks
-    outside = GoldQuestion(question="Q?", question_type="out of scope", documents=("law",))
+    outside = Case(question="Q?", question_type="out of scope", documents=("law",))
     assert judged.relevant(outside).chunks == Unresolved("out of scope: nothing is relevant")
-    far = GoldQuestion(question="Q?", evidence=(Span(document="law", start=900, end=950),))
+    far = Case(question="Q?", evidence=(Span(document="law", start=900, end=950),))
     assert judged.relevant(far).chunks == Unresolved("no chunk holds the evidence")
-    other = GoldQuestion(question="Q?", reference_context="nothing of the kind is said here")
+    other = Case(question="Q?", reference_context="nothing of the kind is said here")
     assert isinstance(judged.relevant(other).documents, Unresolved)
 
 
 def taken_out(chunks: list[Chunk], **known: object) -> frozenset[str]:
-    return Judged(chunks).to_take_out(GoldQuestion(id="q7", question="Q?", **known))
+    return Judged(chunks).to_take_out(Case(id="q7", question="Q?", **known))
 
 
 def test_a_long_chunk_with_the_whole_context_is_taken_out() -> None:
@@ -187,7 +187,7 @@ def test_nothing_that_the_metrics_count_stays(texts: list[str], contexts: list[s
     quoted = "\n\n".join(f"Document {n}: {text}" for n, text in enumerate(contexts))
     span = Span(document="d0", start=0, end=len(contexts[0]))
     for known in ({"reference_context": quoted}, {"evidence": (span,)}):
-        gold = GoldQuestion(question="Q?", **known)
+        gold = Case(question="Q?", **known)
         counted = judged.relevant(gold).chunks
         if not isinstance(counted, Unresolved):
             assert counted.keys() <= judged.to_take_out(gold)

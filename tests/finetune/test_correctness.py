@@ -10,8 +10,8 @@ import pytest
 from lexloop.core.errors import InputError
 from lexloop.core.types import ABSTENTION
 from lexloop.evaluation.agreement_signs import Signs
+from lexloop.evaluation.case import Case
 from lexloop.evaluation.correctness import read_weights
-from lexloop.evaluation.gold import GoldQuestion
 from lexloop.finetune.correctness import (
     NAMES,
     as_json,
@@ -24,10 +24,8 @@ from lexloop.finetune.correctness import (
 from lexloop.finetune.correctness_rows import RECORDED, WEIGHTS, Row, altered, read_recorded
 
 NONE = Signs(*[0.0] * len(fields(Signs)))
-PAID = GoldQuestion(
-    id="a", question="When is it due?", reference_answer="No, it is due in 10 days."
-)
-OUTSIDE = GoldQuestion(
+PAID = Case(id="a", question="When is it due?", reference_answer="No, it is due in 10 days.")
+OUTSIDE = Case(
     id="b",
     question="What of Chicago?",
     question_type="out of scope",
@@ -119,7 +117,7 @@ def test_altered_references() -> None:
 
 
 def test_questions_without_a_reference_are_passed_over() -> None:
-    assert altered([GoldQuestion(id="a", question="What?")]) == []
+    assert altered([Case(id="a", question="What?")]) == []
     assert altered([]) == []
     assert read_all([]).shape == (0,)
 

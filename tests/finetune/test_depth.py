@@ -10,8 +10,8 @@ from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import ClassPlan
 from lexloop.corpus.index.collection import Collection
+from lexloop.evaluation.case import OUT_OF_SCOPE, Case, Span
 from lexloop.evaluation.evidence import Judged
-from lexloop.evaluation.gold import OUT_OF_SCOPE, GoldQuestion, Span
 from lexloop.finetune.classifier_data import Labelled
 from lexloop.finetune.depth import (
     classes_of,
@@ -27,8 +27,8 @@ FEE = "A boat owner must pay the mooring fee within 10 business days of arrival.
 PERMIT = "A winter permit costs $80."
 
 
-def gold(question: str, **more: object) -> GoldQuestion:
-    return GoldQuestion.model_validate({"question": question, **more})
+def gold(question: str, **more: object) -> Case:
+    return Case.model_validate({"question": question, **more})
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ import pytest
 
 from lexloop.core.errors import DataError
 from lexloop.core.types import ABSTENTION, Citation
+from lexloop.evaluation.case import Case
 from lexloop.evaluation.feedback.export import as_calibration, as_gold
 from lexloop.evaluation.feedback.opinion import Opinion
 from lexloop.evaluation.feedback.store import FeedbackStore
-from lexloop.evaluation.gold import GoldQuestion
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -118,7 +118,7 @@ def test_gold() -> None:
     assert "reference_answer" not in down
     assert up["rated"] == [{"answer": "By 31 March. Not later.", "score": 1.0}]
     assert down["rated"][0]["score"] == 0.0
-    assert [GoldQuestion.model_validate(row).rated[0].score for row in (up, down)] == [1.0, 0.0]
+    assert [Case.model_validate(row).rated[0].score for row in (up, down)] == [1.0, 0.0]
 
 
 def test_gold_of_an_abstention_and_of_an_answer_without_citations() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.errors import DataError, InputError
-from lexloop.evaluation.gold import GoldQuestion
+from lexloop.evaluation.case import Case
 from lexloop.evaluation.record import Record
 from lexloop.evaluation.run.folder import RECORDS, RunFolder
 from lexloop.evaluation.run.task import unanswered
@@ -20,7 +20,7 @@ IDENTITY: dict[str, Any] = {"gold_sha256": "a", "rows": [{"name": "r"}], "settin
 
 
 def record(row: str, name: str, error: str = "") -> Record:
-    return {**unanswered(GoldQuestion(id=name, question="Why?"), error), "row": row}
+    return {**unanswered(Case(id=name, question="Why?"), error), "row": row}
 
 
 def test_lines_come_back(tmp_path: Path) -> None:

@@ -1,10 +1,10 @@
 """Metrics of one answer that need no judge."""
 
 from lexloop.core.score import Unresolved
-from lexloop.evaluation.gold import GoldQuestion, Rated
+from lexloop.evaluation.case import Case, Rated
 from lexloop.evaluation.run.measure import by_people
 
-GOLD = GoldQuestion(
+GOLD = Case(
     question="When is the fee due?",
     rated=(
         Rated(answer="By 31 March.", score=1.0),

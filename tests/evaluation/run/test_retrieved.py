@@ -7,8 +7,8 @@ import pytest
 
 from lexloop.core.score import Unresolved
 from lexloop.core.types import Passage
+from lexloop.evaluation.case import Span
 from lexloop.evaluation.evidence import Relevant
-from lexloop.evaluation.gold import Span
 from lexloop.evaluation.run.retrieved import of_retrieval, ranking
 
 

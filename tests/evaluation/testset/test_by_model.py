@@ -11,7 +11,7 @@ from fake_openai import FakeOpenAI, Reply, Request
 from lexloop.core.errors import ModelUnavailable
 from lexloop.core.settings import Settings
 from lexloop.evaluation.asking import Asker
-from lexloop.evaluation.gold import OUT_OF_SCOPE
+from lexloop.evaluation.case import OUT_OF_SCOPE
 from lexloop.evaluation.testset.augment import ModelNoise
 from lexloop.evaluation.testset.by_model import ModelMaker, WrittenQuestion, draft_of
 from lexloop.evaluation.testset.make import make_test_set

@@ -14,7 +14,7 @@ from lexloop.corpus.index.builder import Tools, build_collection
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for
 from lexloop.corpus.text.tokens import tokenize, words
-from lexloop.evaluation.gold import OUT_OF_SCOPE, GoldQuestion, Span, read_gold
+from lexloop.evaluation.case import OUT_OF_SCOPE, Case, Span, read_cases
 from lexloop.evaluation.testset.alike import Asked
 from lexloop.evaluation.testset.by_rules import RuleMaker
 from lexloop.evaluation.testset.connect import is_connected
@@ -92,7 +92,7 @@ def test_a_seed_gives_the_same_set_again(policy: Material) -> None:
 def test_a_gold_file_is_read_again(contract: Material, tmp_path: Path) -> None:
     made = make_test_set(contract, RuleMaker(contract, 7), 30, tuple(QUESTION_TYPES))
     write_rows(tmp_path / "gold.jsonl", made.questions)
-    assert read_gold(tmp_path / "gold.jsonl") == made.questions
+    assert read_cases(tmp_path / "gold.jsonl") == made.questions
     row = json.loads((tmp_path / "gold.jsonl").read_text("utf-8").splitlines()[0])
     assert set(row) >= {"question", "reference_answer", "reference_context", "evidence"}
 
@@ -165,7 +165,7 @@ def test_near_repetitions_are_known_by_words_and_by_meaning() -> None:
     assert taken("What is a permit?", "How long is a lease?") == [True, True]
 
 
-def _whole(question: GoldQuestion) -> str:
+def _whole(question: Case) -> str:
     said: Sequence[str] = [
         turn.content for turn in question.conversation_history if turn.role == "user"
     ]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lexloop.core.errors import InputError
-from lexloop.evaluation.gold import GoldQuestion, Span, read_gold
+from lexloop.evaluation.case import Case, Span, read_cases
 from lexloop.evaluation.testset.review import (
     CRITERIA,
     accepted,
@@ -18,7 +18,7 @@ from lexloop.evaluation.testset.review import (
 
 SPAN = Span(document="a.txt", start=0, end=9)
 QUESTIONS = [
-    GoldQuestion(id=name, question=f"What is {name}?", reference_answer="A.", evidence=(SPAN,))
+    Case(id=name, question=f"What is {name}?", reference_answer="A.", evidence=(SPAN,))
     for name in ("one", "two", "three")
 ]
 
@@ -42,7 +42,7 @@ def test_accepted_questions_become_a_gold_file(file: Path, tmp_path: Path) -> No
     rows = [one.decided("accept"), two.decided("drop", ["clarity"]), three]
     write_review(file, rows)
     assert apply_review(file, tmp_path / "gold.jsonl") == (1, 1, 1)
-    assert read_gold(tmp_path / "gold.jsonl") == [QUESTIONS[0]]
+    assert read_cases(tmp_path / "gold.jsonl") == [QUESTIONS[0]]
 
 
 def test_a_decision_judges_every_criterion(file: Path) -> None:
@@ -59,7 +59,7 @@ def test_what_a_person_edits_in_the_file_is_kept(file: Path, tmp_path: Path) -> 
     row |= {"decision": "accept", "question": "What is a permit?"}
     file.write_text(json.dumps(row), "utf-8")
     apply_review(file, tmp_path / "gold.jsonl")
-    assert read_gold(tmp_path / "gold.jsonl")[0].question == "What is a permit?"
+    assert read_cases(tmp_path / "gold.jsonl")[0].question == "What is a permit?"
 
 
 def test_an_edit_is_marked_and_blanks_change_nothing(file: Path) -> None:

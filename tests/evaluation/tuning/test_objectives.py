@@ -4,8 +4,8 @@ import pytest
 
 from lexloop.core.score import Unresolved
 from lexloop.core.types import Chunk, Passage
+from lexloop.evaluation.case import Case, Span
 from lexloop.evaluation.evidence import Judged, grams_of
-from lexloop.evaluation.gold import GoldQuestion, Span
 from lexloop.evaluation.tuning.objectives import OF_RETRIEVAL, Objective, of_passages
 
 WORDS = ("one two three four five", "six seven eight nine ten", "red blue green grey pink")
@@ -28,16 +28,16 @@ def chunk(number: int) -> Chunk:
 CHUNKS = [chunk(number) for number in range(3)]
 
 
-def worth(gold: GoldQuestion, *taken: int) -> dict[Objective, float | Unresolved]:
+def worth(gold: Case, *taken: int) -> dict[Objective, float | Unresolved]:
     passages: list[Passage] = [
         {**CHUNKS[place], "score": 1.0, "signals": {}, "n": n} for n, place in enumerate(taken, 1)
     ]
     return of_passages(gold, passages, Judged(CHUNKS), grams_of(CHUNKS))
 
 
-def spans(*places: tuple[int, int]) -> GoldQuestion:
+def spans(*places: tuple[int, int]) -> Case:
     evidence = tuple(Span(document="d", start=start, end=end) for start, end in places)
-    return GoldQuestion(question="Q?", evidence=evidence)
+    return Case(question="Q?", evidence=evidence)
 
 
 def test_a_span_is_found_when_half_of_it_is() -> None:
@@ -56,7 +56,7 @@ def test_a_chunk_within_a_long_span_finds_it() -> None:
 
 def test_contexts_count_once_whatever_number_of_chunks_they_have() -> None:
     reference = f"Document 1: {WORDS[0]} {WORDS[1]}\n\nDocument 2: {WORDS[2]}"
-    gold = GoldQuestion(question="Q?", reference_context=reference)
+    gold = Case(question="Q?", reference_context=reference)
     assert worth(gold, 0)["recall"] == 0.5
     assert worth(gold, 0, 1)["recall"] == 0.5
     assert worth(gold, 1, 2)["recall"] == 1.0
@@ -64,14 +64,14 @@ def test_contexts_count_once_whatever_number_of_chunks_they_have() -> None:
 
 
 def test_documents_alone() -> None:
-    gold = GoldQuestion(question="Q?", documents=("d", "e"))
+    gold = Case(question="Q?", documents=("d", "e"))
     assert worth(gold, 0)["recall"] == 0.5
 
 
 def test_nothing_known_and_nothing_to_find() -> None:
     for gold in (
-        GoldQuestion(question="Q?"),
-        GoldQuestion(question="Q?", question_type="out of scope", reference_context=WORDS[0]),
+        Case(question="Q?"),
+        Case(question="Q?", question_type="out of scope", reference_context=WORDS[0]),
     ):
         assert all(isinstance(worth(gold, 0)[name], Unresolved) for name in OF_RETRIEVAL)
 

@@ -9,13 +9,13 @@ from lexloop.core.errors import InputError
 from lexloop.core.score import Score, Unresolved
 from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import Linear
-from lexloop.evaluation.gold import GoldQuestion
+from lexloop.evaluation.case import Case
 from lexloop.evaluation.tuning.lab import Measurement
 from lexloop.evaluation.tuning.objectives import OBJECTIVES, Objective
 from lexloop.evaluation.tuning.search import MOST_TOKENS, Search
 from lexloop.nodes.classify.plan import rows
 
-QUESTIONS = [GoldQuestion(id=str(n), question=f"Q{n}?") for n in range(40)]
+QUESTIONS = [Case(id=str(n), question=f"Q{n}?") for n in range(40)]
 BASE = Settings(fusion="linear")
 UNKNOWN = Unresolved("no evidence")
 Worth = Callable[[Settings], float]
@@ -36,9 +36,7 @@ class Known:
         self._worth, self._tokens, self._noise = worth, tokens, noise
         self.answered: list[bool] = []
 
-    def measure(
-        self, settings: Settings, questions: Sequence[GoldQuestion], answered: bool
-    ) -> Measurement:
+    def measure(self, settings: Settings, questions: Sequence[Case], answered: bool) -> Measurement:
         self.answered.append(answered)
         spread = (len(settings.fusion.method) + round(10 * boost_of(settings))) % 7
         scores: list[Score] = [
@@ -141,7 +139,7 @@ def test_a_seed_finds_the_same() -> None:
 def test_an_objective_that_no_question_has_is_refused() -> None:
     class Nothing(Known):
         def measure(
-            self, settings: Settings, questions: Sequence[GoldQuestion], answered: bool
+            self, settings: Settings, questions: Sequence[Case], answered: bool
         ) -> Measurement:
             return Measurement({name: [UNKNOWN] for name in OBJECTIVES}, [1.0])
 

@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 from laws import examples
 
 from lexloop.core.errors import InputError
-from lexloop.evaluation.gold import GoldQuestion, Said
+from lexloop.evaluation.case import Case, Said
 from lexloop.evaluation.tuning.split import near_duplicates, split
 
 
-def asked(name: str, question: str, answer: str = "", kind: str = "simple") -> GoldQuestion:
-    return GoldQuestion(id=name, question=question, reference_answer=answer, question_type=kind)
+def asked(name: str, question: str, answer: str = "", kind: str = "simple") -> Case:
+    return Case(id=name, question=question, reference_answer=answer, question_type=kind)
 
 
-def many(count: int) -> list[GoldQuestion]:
+def many(count: int) -> list[Case]:
     kinds = ("simple", "double", "vague")
     return [
         asked(f"q{n}", f"Apple{n} berry{n} cedar{n}?", f"d{n}", kinds[n % 3]) for n in range(count)
@@ -45,9 +45,9 @@ def test_refusals_that_say_the_same_do_not_join_questions() -> None:
 
 
 def test_the_conversation_is_part_of_the_question() -> None:
-    def follow_up(name: str, before: str) -> GoldQuestion:
+    def follow_up(name: str, before: str) -> Case:
         turns = (Said(role="user", content=before), Said(role="assistant", content="It is."))
-        return GoldQuestion(id=name, question="What is it?", conversation_history=turns)
+        return Case(id=name, question="What is it?", conversation_history=turns)
 
     gold = [
         follow_up("a", "Let us speak of the bias audit"),
@@ -78,6 +78,6 @@ def test_every_question_is_on_one_side_with_its_copies(seed: int, count: int, co
 
 
 @pytest.mark.parametrize("gold", [many(1), many(1) * 3])
-def test_what_cannot_be_split_is_refused(gold: list[GoldQuestion]) -> None:
+def test_what_cannot_be_split_is_refused(gold: list[Case]) -> None:
     with pytest.raises(InputError, match="cannot be split"):
         split(gold, 7)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from lexloop.core.errors import InputError
-from lexloop.evaluation.gold import OUT_OF_SCOPE, read_gold
+from lexloop.evaluation.case import OUT_OF_SCOPE, read_cases
 
 SPAN = {"document": "act.txt", "start": 3, "end": 9}
 
@@ -18,14 +18,14 @@ def gold(folder: Path, *lines: str | dict[str, Any]) -> Path:
 
 
 def test_a_question_alone_is_enough_and_gets_its_number_as_id(tmp_path: Path) -> None:
-    first, second = read_gold(gold(tmp_path, {"question": "Who?"}, "", {"question": "When?"}))
+    first, second = read_cases(gold(tmp_path, {"question": "Who?"}, "", {"question": "When?"}))
     assert (first.id, second.id) == ("q0001", "q0002")
     assert first.reference_answer is None
     assert first.evidence is None
 
 
 def test_unknown_fields_are_left_alone_and_known_ones_read(tmp_path: Path) -> None:
-    (question,) = read_gold(
+    (question,) = read_cases(
         gold(
             tmp_path,
             {
@@ -65,13 +65,13 @@ def test_a_malformed_line_is_named_by_number_and_field(
     tmp_path: Path, line: str | dict[str, Any], named: str
 ) -> None:
     with pytest.raises(InputError) as caught:
-        read_gold(gold(tmp_path, {"question": "Who?"}, line))
+        read_cases(gold(tmp_path, {"question": "Who?"}, line))
     assert named in caught.value.what
 
 
 def test_the_first_problems_are_named_and_the_rest_counted(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
-        read_gold(gold(tmp_path, *["{"] * 7))
+        read_cases(gold(tmp_path, *["{"] * 7))
     assert "line 5" in caught.value.what
     assert "and 2 more" in caught.value.what
 
@@ -79,12 +79,12 @@ def test_the_first_problems_are_named_and_the_rest_counted(tmp_path: Path) -> No
 def test_a_shared_id_is_refused(tmp_path: Path) -> None:
     same = {"id": "a", "question": "Who?"}
     with pytest.raises(InputError, match="'a'"):
-        read_gold(gold(tmp_path, same, same))
+        read_cases(gold(tmp_path, same, same))
 
 
 def test_an_id_that_another_line_gets_by_its_number_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="'q0002'"):
-        read_gold(gold(tmp_path, {"id": "q0002", "question": "Who?"}, {"question": "When?"}))
+        read_cases(gold(tmp_path, {"id": "q0002", "question": "Who?"}, {"question": "When?"}))
 
 
 @pytest.mark.parametrize("content", [b"", b"\n \n", b"\xff\xfe\x00"])
@@ -92,14 +92,14 @@ def test_a_file_without_records_or_of_another_encoding(tmp_path: Path, content: 
     path = tmp_path / "gold.jsonl"
     path.write_bytes(content)
     with pytest.raises(InputError):
-        read_gold(path)
+        read_cases(path)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nowhere"):
-        read_gold(tmp_path / "nowhere.jsonl")
+        read_cases(tmp_path / "nowhere.jsonl")
 
 
 def test_a_line_separator_inside_a_text_does_not_end_the_line(tmp_path: Path) -> None:
-    (question,) = read_gold(gold(tmp_path, '{"question": "One\u2028two?"}'))
+    (question,) = read_cases(gold(tmp_path, '{"question": "One\u2028two?"}'))
     assert question.question == "One\u2028two?"

@@ -51,7 +51,7 @@ class Rated(BaseModel):
     score: float = Field(allow_inf_nan=False)
 
 
-class GoldQuestion(BaseModel):
+class Case(BaseModel):
     """One gold question; only ``question`` must be there.
 
     What is missing leaves the metrics that need it unresolved. ``reference_context`` quotes the
@@ -78,7 +78,7 @@ class GoldQuestion(BaseModel):
         return self.question_type == OUT_OF_SCOPE
 
 
-def read_gold(path: Path) -> list[GoldQuestion]:
+def read_cases(path: Path) -> list[Case]:
     """The questions of a JSON Lines file, each under an id: its own, or its number.
 
     Raises:
@@ -86,7 +86,7 @@ def read_gold(path: Path) -> list[GoldQuestion]:
     """
     found = [
         question if question.id else question.model_copy(update={"id": f"q{number:04d}"})
-        for number, question in enumerate(read_jsonl(path, GoldQuestion), start=1)
+        for number, question in enumerate(read_jsonl(path, Case), start=1)
     ]
     shared = [name for name, count in Counter(q.id for q in found).items() if count > 1]
     if shared:
