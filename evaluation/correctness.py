@@ -10,7 +10,7 @@ from typing import Any
 
 from lexloop.core.score import Score, Unresolved
 from lexloop.corpus.text.tokens import words
-from lexloop.evaluation.agreement_signs import Signs, Text, read_signs
+from lexloop.evaluation.agreement_features import AgreementFeatures, Text, read_features
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.markers import without_markers
 from lexloop.nodes.weights import Weights, read_shipped
@@ -33,7 +33,7 @@ class GradeWeights(Weights):
 
     good: float
 
-    def score(self, signs: Signs) -> float:
+    def score(self, signs: AgreementFeatures) -> float:
         """The score of an answer with these signs, from 1 to 5."""
         share = self.probability(astuple(signs))
         return on_scale(LOWEST + (HIGHEST - LOWEST) * share, self.good)
@@ -45,7 +45,7 @@ def read_weights(stored: Any) -> GradeWeights:
     Raises:
         KeyError, TypeError, ValueError: It has another form, or other signs.
     """
-    fitted, good = Weights.of(stored, Signs), float(stored["good"])
+    fitted, good = Weights.of(stored, AgreementFeatures), float(stored["good"])
     if not LOWEST < good < HIGHEST:
         raise ValueError(f"good is {good}, not between 1 and 5")
     return GradeWeights(fitted.intercept, fitted.weights, good)
@@ -96,7 +96,7 @@ def _unjudged(question: str, answer: str, reference: str) -> Score | None:
     return None if words(without_markers(answer)) else LOWEST
 
 
-def signs_of(triples: Sequence[Triple], embed: Embed) -> list[Signs]:
+def signs_of(triples: Sequence[Triple], embed: Embed) -> list[AgreementFeatures]:
     """The signs of each (question, answer, reference); every text is embedded once."""
     read: dict[str, Text] = {}
     for text in (text for triple in triples for text in triple):
@@ -104,4 +104,4 @@ def signs_of(triples: Sequence[Triple], embed: Embed) -> list[Signs]:
             read[text] = Text(text)
     plain = list(dict.fromkeys(text.plain for text in read.values()))
     vector_of = dict(zip(plain, embed(plain), strict=True)) if plain else {}
-    return [read_signs(read[q], read[a], read[r], vector_of) for q, a, r in triples]
+    return [read_features(read[q], read[a], read[r], vector_of) for q, a, r in triples]

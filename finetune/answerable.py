@@ -27,7 +27,7 @@ from lexloop.core.files import write_text
 from lexloop.core.settings import Settings
 from lexloop.finetune.answerable_rows import Row, probe_rows, read_rows
 from lexloop.finetune.logistic import Floats, Truth, stored
-from lexloop.nodes.generate.answerable import AGAINST, Signs
+from lexloop.nodes.generate.answerable import AGAINST, AnswerabilityFeatures
 from lexloop.nodes.generate.extractive import MIN_THERE
 from lexloop.nodes.weights import Weights
 
@@ -57,7 +57,7 @@ def main() -> None:
         rows += probe_rows(number, folder)
     weights: dict[Part, Weights] = {part: fit(rows, part) for part in PARTS}
     options.out.mkdir(parents=True, exist_ok=True)
-    kept = {part: stored(found, Signs) for part, found in weights.items()}
+    kept = {part: stored(found, AnswerabilityFeatures) for part, found in weights.items()}
     write_text(options.out / "answerable.json", json.dumps(kept, indent=2) + "\n")
     print(table(rows, {part: predicted(rows, found) for part, found in weights.items()}))
     if len({row.set for row in rows}) > 1:
@@ -76,7 +76,7 @@ def fit(rows: list[Row], part: Part) -> Weights:
     """
     from scipy.optimize import minimize
 
-    names = [field.name for field in fields(Signs)]
+    names = [field.name for field in fields(AnswerabilityFeatures)]
     signs = np.array([astuple(row.signs) for row in rows])
     deviation = signs.std(axis=0)
     # a sign that is the same everywhere tells nothing, and must not be blown up

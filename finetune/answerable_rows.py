@@ -26,7 +26,7 @@ from lexloop.graph.build import build_graph
 from lexloop.graph.contexts import choose
 from lexloop.models.embedders import load_shipped
 from lexloop.nodes.context import GeneratedAnswer
-from lexloop.nodes.generate.answerable import Signs, read_signs
+from lexloop.nodes.generate.answerable import AnswerabilityFeatures, read_features
 from lexloop.nodes.generate.selection import gather
 from lexloop.nodes.relevance import Sources, understand
 
@@ -50,7 +50,7 @@ class Row:
     kind: str
     question: str
     found: bool
-    signs: Signs
+    signs: AnswerabilityFeatures
 
 
 class SignReader:
@@ -60,7 +60,7 @@ class SignReader:
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
-        self.signs: Signs | None = None
+        self.signs: AnswerabilityFeatures | None = None
         self.passages: list[Passage] = []
 
     async def generate(
@@ -75,7 +75,7 @@ class SignReader:
         asked = understand(question, self._sources)
         scored = gather(asked, passages, self._sources)
         self.passages = passages
-        self.signs = read_signs(asked, scored, self._sources) if scored else None
+        self.signs = read_features(asked, scored, self._sources) if scored else None
         return GeneratedAnswer(ABSTENTION)
 
 

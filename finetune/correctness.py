@@ -2,7 +2,7 @@
 
     python -m lexloop.finetune.correctness --recorded FILE --gold FILE --out data/judges
 
-A fractional logistic regression over the signs of evaluation/agreement_signs.py (Papke and
+A fractional logistic regression over the signs of evaluation/agreement_features.py (Papke and
 Wooldridge 1996): the logit of (score - 1) / 4, so that every value lies between 1 and 5. No sign
 may count against its direction. What contradicts a reference word by word, and what is said where
 nothing answers, is fitted after the rest and beside it: wrong near-copies, and refusals that are
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.files import write_text
-from lexloop.evaluation.agreement_signs import FOR, Signs
+from lexloop.evaluation.agreement_features import FOR, AgreementFeatures
 from lexloop.evaluation.case import read_cases
 from lexloop.evaluation.correctness import (
     GOOD,
@@ -33,7 +33,7 @@ from lexloop.evaluation.correctness import (
 from lexloop.finetune.correctness_rows import RECORDED, WEIGHTS, Row, altered, read_recorded
 
 Floats = NDArray[np.float64]
-NAMES = [field.name for field in fields(Signs)]
+NAMES = [field.name for field in fields(AgreementFeatures)]
 _LATE = np.isin(
     NAMES,
     ["numbers_missing", "other_number", "negated", "declined_rightly", "answered_wrongly"],

@@ -25,11 +25,11 @@ from lexloop.finetune.logistic import Floats, balanced, evened, logistic, out_of
 from lexloop.models.embedding import Embedder, Vectors
 from lexloop.nodes.evaluate.disagreements import disagreements
 from lexloop.nodes.evaluate.evidence import evidence_of
-from lexloop.nodes.evaluate.support import ClaimSigns, read_claim_signs, sunk
+from lexloop.nodes.evaluate.support import ClaimFeatures, read_claim_features, sunk
 from lexloop.nodes.weights import Weights
 
 STRENGTH = 1.0
-_DISAGREES = list(ClaimSigns.__dataclass_fields__).index("disagrees")
+_DISAGREES = list(ClaimFeatures.__dataclass_fields__).index("disagrees")
 
 
 class Labelled(BaseModel):
@@ -54,7 +54,7 @@ def main() -> None:
     rows = read_wice(options.wice)
     signs = read_all(rows, load_shipped())
     options.out.mkdir(parents=True, exist_ok=True)
-    weights = {"support": stored(fit(rows, signs), ClaimSigns)}
+    weights = {"support": stored(fit(rows, signs), ClaimFeatures)}
     write_text(options.out / "groundedness.json", json.dumps(weights, indent=2) + "\n")
     print(report(rows, cross_validated(rows, signs)))
 
@@ -85,7 +85,9 @@ def read_all(rows: Sequence[Labelled], embedder: Embedder) -> Floats:
     for row in rows:
         evidence = evidence_of(row.evidence_sentences, embedder.embed)
         disagrees = bool(disagreements(row.claim, evidence))
-        found.append(astuple(read_claim_signs(row.claim, claims[row.claim], evidence, disagrees)))
+        found.append(
+            astuple(read_claim_features(row.claim, claims[row.claim], evidence, disagrees))
+        )
     return np.array(found, dtype=np.float64)
 
 

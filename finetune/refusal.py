@@ -27,7 +27,7 @@ from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
 from lexloop.models.embedders import load_shipped
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.generate.guard import order_signs, subject_signs
+from lexloop.nodes.generate.guard import order_features, subject_features
 
 FOLDS, STRENGTH, MOST = 10, 3.0, 800
 REFUSED = {"orders": 0.008, "elsewhere": 0.013}
@@ -99,7 +99,7 @@ def fit_orders(rows: list[Row]) -> tuple[dict[str, Any], list[str]]:
     """The model of orders to the assistant, and what it refuses."""
     told = [row for row in rows if row.kind not in ("irrelevant", "beside")]
     vectors = _vectors(told)
-    signs = np.array([order_signs(r.text, v) for r, v in zip(told, vectors, strict=True)])
+    signs = np.array([order_features(r.text, v) for r, v in zip(told, vectors, strict=True)])
     return _fit("orders", told, signs, np.array([r.kind in ("jailbreak", "nsfw") for r in told]))
 
 
@@ -114,7 +114,7 @@ def fit_elsewhere(rows: list[Row]) -> tuple[dict[str, Any], list[str]]:
     ]
     vectors = _vectors(told)
     pairs = zip(told, vectors, strict=True)
-    signs = np.array([subject_signs(vector, row.closeness[0]) for row, vector in pairs])
+    signs = np.array([subject_features(vector, row.closeness[0]) for row, vector in pairs])
     return _fit(
         "elsewhere", told, signs, np.array([row.kind in ("irrelevant", "beside") for row in told])
     )

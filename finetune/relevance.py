@@ -30,9 +30,9 @@ from lexloop.finetune.logistic import (
     stored,
 )
 from lexloop.finetune.relevance_rows import Part, Row, read_rows
-from lexloop.nodes.evaluate.embedded import AnswerSigns, ContextSigns
+from lexloop.nodes.evaluate.embedded import AnswerFeatures, ContextFeatures
 
-_SIGNS: dict[Part, type[Any]] = {"answer": AnswerSigns, "context": ContextSigns}
+_SIGNS: dict[Part, type[Any]] = {"answer": AnswerFeatures, "context": ContextFeatures}
 _STRENGTH = 1.0
 
 

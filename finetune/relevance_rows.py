@@ -23,7 +23,7 @@ from lexloop.evaluation.evidence import Judged
 from lexloop.graph.build import build_graph
 from lexloop.graph.contexts import choose
 from lexloop.models.embedders import load_shipped
-from lexloop.nodes.evaluate.embedded import answer_signs, context_signs, evidence_in
+from lexloop.nodes.evaluate.embedded import answer_features, context_features, evidence_in
 from lexloop.nodes.evaluate.support import ClaimSupport, claims_of
 from lexloop.nodes.relevance import understand
 
@@ -132,14 +132,14 @@ class _Reader:
     def _answer(self, run: _Run, answer: str, kind: str, right: bool) -> Iterator[Row]:
         asked = understand(run.standalone, self._whole)
         evidence = evidence_in(run.passages, self._whole)
-        signs = answer_signs(asked, answer, evidence, self._whole)
+        signs = answer_features(asked, answer, evidence, self._whole)
         if signs:
             yield Row("answer", kind, right, run.gold.question, astuple(signs))
 
     def context(self, run: _Run, found: _Run, kind: str, right: bool) -> Iterator[Row]:
         """The question with the passages found in another run."""
         asked = understand(run.standalone, self._whole)
-        signs = context_signs(asked, evidence_in(found.passages, self._whole))
+        signs = context_features(asked, evidence_in(found.passages, self._whole))
         if signs:
             yield Row("context", kind, right, run.gold.question, astuple(signs))
 

@@ -18,21 +18,21 @@ class Weights:
     """A logistic regression.
 
     Args:
-        intercept: The log odds where every sign is 0.
-        weights: One weight per sign, in the order of the signs.
+        intercept: The log odds where every feature is 0.
+        weights: One weight per feature, in the order of the features.
     """
 
     intercept: float
     weights: tuple[float, ...]
 
     @staticmethod
-    def of(stored: Any, signs: type[Any]) -> "Weights":
-        """The weights in the form of the files of ``data/judges``, for the fields of ``signs``.
+    def of(stored: Any, features: type[Any]) -> "Weights":
+        """The weights in the form of the files of ``data/judges``, for the fields of ``features``.
 
         Raises:
-            KeyError, TypeError, ValueError: They have another form, or are for other signs.
+            KeyError, TypeError, ValueError: They have another form, or are for other features.
         """
-        names = [field.name for field in fields(signs)]
+        names = [field.name for field in fields(features)]
         if list(stored["weights"]) != names:
             raise ValueError(f"the weights are for {list(stored['weights'])}, not for {names}")
         found = Weights(
@@ -42,20 +42,20 @@ class Weights:
             raise ValueError("a weight is no finite number")
         return found
 
-    def probability(self, signs: Sequence[float]) -> float:
-        """The logistic function of the weighted signs, in [0, 1]."""
-        logit = self.intercept + sum(w * x for w, x in zip(self.weights, signs, strict=True))
+    def probability(self, features: Sequence[float]) -> float:
+        """The logistic function of the weighted features, in [0, 1]."""
+        logit = self.intercept + sum(w * x for w, x in zip(self.weights, features, strict=True))
         return 1.0 / (1.0 + math.exp(-max(-700.0, min(700.0, logit))))
 
 
 @lru_cache
-def load_weights(file: str, part: str, signs: type[Any]) -> Weights:
-    """One of the regressions in a file of ``data/judges``, for the fields of ``signs``.
+def load_weights(file: str, part: str, features: type[Any]) -> Weights:
+    """One of the regressions in a file of ``data/judges``, for the fields of ``features``.
 
     Raises:
-        DataError: The file is missing or broken, or its weights are for other signs.
+        DataError: The file is missing or broken, or its weights are for other features.
     """
-    return read_shipped(f"judges/{file}.json", lambda kept: Weights.of(kept[part], signs))
+    return read_shipped(f"judges/{file}.json", lambda kept: Weights.of(kept[part], features))
 
 
 def read_shipped(name: str, read: Callable[[Any], Read]) -> Read:

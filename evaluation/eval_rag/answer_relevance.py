@@ -9,7 +9,7 @@ import numpy as np
 from lexloop.core.score import Score, Unresolved
 from lexloop.corpus.structure.statements import Statement
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.evaluate.embedded import AnswerSigns, answer_signs
+from lexloop.nodes.evaluate.embedded import AnswerFeatures, answer_features
 from lexloop.nodes.evaluate.evidence import Embed, Evidence
 from lexloop.nodes.relevance import understand
 from lexloop.nodes.weights import load_weights
@@ -28,7 +28,7 @@ class AnswerRelevance:
     """
 
     def __init__(self, embed: Embed) -> None:
-        self._weights = load_weights("relevance", "answer", AnswerSigns)
+        self._weights = load_weights("relevance", "answer", AnswerFeatures)
         self._sources = _NoCollection(embed)
         self._asked = lru_cache(_QUESTIONS)(lambda question: understand(question, self._sources))
         self._nothing = Evidence([], np.zeros((0, 0), dtype=np.float32))
@@ -38,7 +38,7 @@ class AnswerRelevance:
 
         Every term of the question counts the same: how rare each is, only a collection tells.
         """
-        signs = answer_signs(self._asked(question), answer, self._nothing, self._sources)
+        signs = answer_features(self._asked(question), answer, self._nothing, self._sources)
         if signs is None:
             return Unresolved("the answer claims nothing")
         return self._weights.probability(astuple(signs))

@@ -18,7 +18,7 @@ _FEW, _SUPPORTED = 3, 0.5
 
 
 @dataclass(frozen=True)
-class AnswerSigns:
+class AnswerFeatures:
     """What speaks for an answer to a question; each in [0, 1]."""
 
     whole: float  # the cosine of the whole answer with the question or its core
@@ -29,7 +29,7 @@ class AnswerSigns:
 
 
 @dataclass(frozen=True)
-class ContextSigns:
+class ContextFeatures:
     """What speaks for passages bearing on a question; each in [0, 1]."""
 
     closest: float  # the highest cosine of a statement with the question or its core
@@ -50,8 +50,8 @@ class EmbeddedJudge:
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
         self._support = ClaimSupport(sources.embed)
-        self._of_answer = load_weights("relevance", "answer", AnswerSigns)
-        self._of_context = load_weights("relevance", "context", ContextSigns)
+        self._of_answer = load_weights("relevance", "answer", AnswerFeatures)
+        self._of_context = load_weights("relevance", "context", ContextFeatures)
 
     async def judge(
         self, question: str, passages: list[Passage], answer: str, answers: float | None = None
@@ -66,9 +66,9 @@ class EmbeddedJudge:
         evidence = evidence_in(passages, self._sources)
         claims = claims_of(answer)
         if answers is None:
-            about = answer_signs(asked, answer, evidence, self._sources)
+            about = answer_features(asked, answer, evidence, self._sources)
             answers = self._of_answer.probability(astuple(about)) if about else 0.0
-        found = context_signs(asked, evidence)
+        found = context_features(asked, evidence)
         support = self._support.of(claims, evidence)
         return Judgement(
             answer_relevance=answers,
@@ -82,10 +82,10 @@ class EmbeddedJudge:
         )
 
 
-def answer_signs(
+def answer_features(
     asked: ParsedQuestion, answer: str, evidence: Evidence, sources: Sources
-) -> AnswerSigns | None:
-    """The signs that answer relevance is judged by; none of an answer that claims nothing."""
+) -> AnswerFeatures | None:
+    """The features that answer relevance is judged by; none of an answer that claims nothing."""
     claims, plain = claims_of(answer), without_markers(answer)
     if not claims:
         return None
@@ -96,13 +96,13 @@ def answer_signs(
     whole, *made = sources.embed([plain, *new])
     known.update(zip(new, made, strict=True))
     sentences = np.stack([known[claim] for claim in claims])
-    return read_answer_signs(asked, plain, whole, sentences)
+    return read_answer_features(asked, plain, whole, sentences)
 
 
-def read_answer_signs(
+def read_answer_features(
     asked: ParsedQuestion, answer: str, whole: Vectors, sentences: Vectors
-) -> AnswerSigns:
-    """The signs of an answer without markers.
+) -> AnswerFeatures:
+    """The features of an answer without markers.
 
     Args:
         asked: The question.
@@ -112,7 +112,7 @@ def read_answer_signs(
     """
     cosines = asked.vectors @ sentences.T
     held = frozenset(tokenize(answer))
-    return AnswerSigns(
+    return AnswerFeatures(
         whole=clipped(float((asked.vectors[:2] @ whole).max())),
         sentence=clipped(float(cosines[:2].max())),
         parts=clipped(float(cosines[2:].max(axis=1).mean())),
@@ -121,14 +121,14 @@ def read_answer_signs(
     )
 
 
-def context_signs(asked: ParsedQuestion, evidence: Evidence) -> ContextSigns | None:
-    """The signs that context relevance is judged by; none where no passage says anything."""
+def context_features(asked: ParsedQuestion, evidence: Evidence) -> ContextFeatures | None:
+    """The features that context relevance is judged by; none where no passage says anything."""
     if not evidence.sentences:
         return None
     cosines = asked.vectors @ evidence.vectors.T
     nearest = np.sort(cosines[:2].max(axis=0))[::-1]
     best = cosines[2:].max(axis=1)
-    return ContextSigns(
+    return ContextFeatures(
         closest=clipped(float(nearest[0])),
         few=clipped(float(nearest[:_FEW].mean())),
         parts=clipped(float(best.mean())),

@@ -41,7 +41,7 @@ def claims_of(text: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class ClaimSigns:
+class ClaimFeatures:
     """What speaks for and against a claim being supported by evidence; each in [0, 1]."""
 
     one: float  # the share of the claim's terms in the one sentence that holds most of them
@@ -54,15 +54,15 @@ class ClaimSigns:
     missing_names: float  # the share of the terms of capitalised words that are nowhere
 
 
-def read_claim_signs(
+def read_claim_features(
     claim: str, vector: Vectors, evidence: Evidence, disagrees: bool
-) -> ClaimSigns:
-    """The signs of a claim with this unit vector beside evidence of at least one sentence."""
+) -> ClaimFeatures:
+    """The features of a claim with this unit vector beside evidence of at least one sentence."""
     ordered = tokenize(claim)
     wanted = frozenset(ordered)
     pairs = set(itertools.pairwise(ordered))
     names = frozenset(term for name in _NAME.findall(claim) for term in tokenize(name))
-    return ClaimSigns(
+    return ClaimFeatures(
         one=max(share(wanted, terms) for terms in evidence.terms),
         together=_together(dict.fromkeys(wanted, 1.0), evidence.terms),
         rare=_together(_rarity(wanted, evidence.terms), evidence.terms),
@@ -108,7 +108,7 @@ class Support:
 
 
 class ClaimSupport:
-    """Judges claims by a logistic regression over ``ClaimSigns``.
+    """Judges claims by a logistic regression over ``ClaimFeatures``.
 
     Raises:
         DataError: The shipped weights cannot be read.
@@ -116,7 +116,7 @@ class ClaimSupport:
 
     def __init__(self, embed: Embed) -> None:
         self._embed = embed
-        self._weights = load_weights("groundedness", "support", ClaimSigns)
+        self._weights = load_weights("groundedness", "support", ClaimFeatures)
 
     def of(self, claims: list[str], evidence: Evidence) -> list[Support]:
         """The support of each claim.
@@ -136,8 +136,8 @@ class ClaimSupport:
 
     def _support(self, claim: str, vector: Vectors, evidence: Evidence) -> Support:
         reasons = tuple(disagreements(claim, evidence))
-        signs = read_claim_signs(claim, vector, evidence, disagrees=bool(reasons))
-        probability = self._weights.probability(astuple(signs))
+        features = read_claim_features(claim, vector, evidence, disagrees=bool(reasons))
+        probability = self._weights.probability(astuple(features))
         return Support(sunk(probability) if reasons else probability, reasons)
 
 

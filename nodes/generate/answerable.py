@@ -131,7 +131,7 @@ _BEHIND = 3
 
 
 @dataclass(frozen=True)
-class Signs:
+class AnswerabilityFeatures:
     """What speaks for an answer being there, then what speaks against it; about in [0, 1]."""
 
     closest: float  # the highest cosine of a statement with the question
@@ -146,18 +146,18 @@ class Signs:
 
 
 AGAINST = ("unknown", "foreign", "undefined", "lacking")
-"""The signs against an answer."""
+"""The features against an answer."""
 
 
-def read_signs(asked: ParsedQuestion, scored: Scored, sources: Sources) -> Signs:
-    """Read the signs off the scored evidence."""
+def read_features(asked: ParsedQuestion, scored: Scored, sources: Sources) -> AnswerabilityFeatures:
+    """Read the features off the scored evidence."""
     evidence = scored.evidence
     texts = [item.text for item in evidence]
     held = [term_set(text) for text in texts]
     order = np.argsort(-scored.best, kind="stable")
     ranked = [passage["score"] for passage in scored.passages[: _BEHIND + 1]]
     unknown = [term for term in asked.all_terms if not sources.knows(term)]
-    return Signs(
+    return AnswerabilityFeatures(
         closest=float((asked.vectors[:2] @ scored.vectors.T).max()),
         score=float(np.mean(scored.best[order[:3]])),
         covered=min(max(coverage(part, has) for has in held) for part in asked.terms),
@@ -186,11 +186,11 @@ def _foreign(part: str, sources: Sources) -> bool:
     return any(not sources.knows(term) for name in named for term in tokenize(name))
 
 
-def is_there(signs: Signs) -> float:
+def is_there(features: AnswerabilityFeatures) -> float:
     """The probability that the documents answer the question at all, in [0, 1]."""
-    return load_weights("answerable", "there", Signs).probability(astuple(signs))
+    return load_weights("answerable", "there", AnswerabilityFeatures).probability(astuple(features))
 
 
-def is_found(signs: Signs) -> float:
+def is_found(features: AnswerabilityFeatures) -> float:
     """The probability that the first passages, which are what is quoted, answer it, in [0, 1]."""
-    return load_weights("answerable", "found", Signs).probability(astuple(signs))
+    return load_weights("answerable", "found", AnswerabilityFeatures).probability(astuple(features))

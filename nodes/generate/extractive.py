@@ -21,7 +21,7 @@ from lexloop.corpus.structure.tree import Tree
 from lexloop.corpus.text.sentences import sentence_spans
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.nodes.context import GeneratedAnswer
-from lexloop.nodes.generate.answerable import is_found, is_there, read_signs
+from lexloop.nodes.generate.answerable import is_found, is_there, read_features
 from lexloop.nodes.generate.citations import cite
 from lexloop.nodes.generate.quoting import LEFT_OUT, quote_all
 from lexloop.nodes.generate.selection import Chosen, Evidence, Lengths, gather, select
@@ -72,7 +72,7 @@ class ExtractiveGenerator:
         """Quote what the question points to, else the most relevant statements.
 
         A longer question is answered from statements of what it points to. The abstention where
-        the signs are against an answer.
+        the features are against an answer.
         """
         units = pointed["units"] if pointed else []
         only = pointed is not None and pointed["only"]
@@ -113,9 +113,9 @@ class ExtractiveGenerator:
             scored = scored.within(units)
         if scored is None or not any(map(self._sources.knows, asked.all_terms)):
             return GeneratedAnswer(ABSTENTION)
-        signs = read_signs(asked, scored, self._sources)
-        there, answers = is_there(signs), is_found(signs)
-        sure = answers >= SURE or (any(asked.definitions) and not signs.undefined)
+        features = read_features(asked, scored, self._sources)
+        there, answers = is_there(features), is_found(features)
+        sure = answers >= SURE or (any(asked.definitions) and not features.undefined)
         chosen = select(asked, scored, self._lengths, sure=sure)
         if there < MIN_THERE:
             # what comes nearest to an answer, one citation a provision
@@ -134,7 +134,7 @@ class ExtractiveGenerator:
         return [
             part.question
             for part, held in zip(alone, scored, strict=True)
-            if held and is_there(read_signs(part, held, self._sources)) < MIN_THERE
+            if held and is_there(read_features(part, held, self._sources)) < MIN_THERE
         ]
 
     def _draft(self, asked: ParsedQuestion, chosen: Chosen, sure: bool) -> GeneratedAnswer:

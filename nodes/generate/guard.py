@@ -35,7 +35,7 @@ _DELICATE = re.compile(
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _LEFT_ALONE = re.compile(r"(?: (?:and|or|of|for|by|to|with|from))* ?(?=[.,;?!]|$)", re.IGNORECASE)
 MANNERS = 0.3
-"""The weight of each sign of how a question is put, beside a unit vector."""
+"""The weight of each feature of how a question is put, beside a unit vector."""
 _MANNERS = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -51,7 +51,7 @@ NEAR = 0.5
 """A question that is as near as this to the documents is on their subject, whatever it is."""
 _DIMENSION = 384
 Head = tuple[float, Vectors]
-"""The intercept and the weights of a linear model over signs."""
+"""The intercept and the weights of a linear model over features."""
 
 
 class PromptGuard:
@@ -197,22 +197,22 @@ class Refusal:
             found: What the documents have that is near it, each with its signals.
         """
         written, understood = self._embed([asked, standalone])
-        if _speaks_against(self._orders, order_signs(asked, written)):
+        if _speaks_against(self._orders, order_features(asked, written)):
             return True
         cosines = [c["signals"]["dense"] for c in found if "dense" in c["signals"]]
         if not self._comparable or max(cosines, default=NEAR) >= NEAR:
             return False
-        return _speaks_against(self._elsewhere, subject_signs(understood, max(cosines)))
+        return _speaks_against(self._elsewhere, subject_features(understood, max(cosines)))
 
 
-def order_signs(asked: str, vector: Vectors) -> Vectors:
-    """The signs of an order: the vector, then how it is put."""
+def order_features(asked: str, vector: Vectors) -> Vectors:
+    """The features of an order: the vector, then how it is put."""
     manners = [MANNERS * (pattern.search(asked) is not None) for pattern in _MANNERS]
     return np.concatenate([vector, np.array(manners, dtype=np.float32)])
 
 
-def subject_signs(vector: Vectors, closeness: float) -> Vectors:
-    """The signs of another subject: the vector, then the highest cosine with the documents."""
+def subject_features(vector: Vectors, closeness: float) -> Vectors:
+    """The features of another subject: the vector, then the highest cosine with the documents."""
     return np.concatenate([vector, np.array([closeness], dtype=np.float32)])
 
 
@@ -238,6 +238,6 @@ def _head(stored: Any, size: int) -> Head:
     return intercept, weights
 
 
-def _speaks_against(head: Head, signs: Vectors) -> bool:
+def _speaks_against(head: Head, features: Vectors) -> bool:
     intercept, weights = head
-    return intercept + float(weights @ signs) > 0
+    return intercept + float(weights @ features) > 0

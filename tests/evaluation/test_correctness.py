@@ -11,12 +11,12 @@ import pytest
 
 from lexloop.core.score import Unresolved
 from lexloop.core.types import ABSTENTION
-from lexloop.evaluation.agreement_signs import Signs
+from lexloop.evaluation.agreement_features import AgreementFeatures
 from lexloop.evaluation.correctness import CorrectnessJudge, on_scale, read_weights
 from lexloop.models.minilm import load_minilm
 
-NAMES = [field.name for field in fields(Signs)]
-NONE = Signs(*[0.0] * len(NAMES))
+NAMES = [field.name for field in fields(AgreementFeatures)]
+NONE = AgreementFeatures(*[0.0] * len(NAMES))
 QUESTION = "How long must records be kept?"
 REFERENCE = "Records must be kept for six years after the account is closed."
 SILENCE = "The text does not say how long records must be kept."

@@ -14,10 +14,10 @@ from lexloop.core.errors import InputError
 from lexloop.finetune.answerable import Part, across, fit, predicted, reliability, table
 from lexloop.finetune.answerable_rows import Row, probe_rows, read_rows
 from lexloop.finetune.logistic import stored
-from lexloop.nodes.generate.answerable import Signs
+from lexloop.nodes.generate.answerable import AnswerabilityFeatures
 from lexloop.nodes.weights import Weights
 
-NONE = Signs(*[0.0] * len(fields(Signs)))
+NONE = AnswerabilityFeatures(*[0.0] * len(fields(AnswerabilityFeatures)))
 GOLD = [
     {
         "question": "When must the owner pay the mooring fee?",
@@ -65,13 +65,13 @@ def rows(number: int = 0, near: float = 0.8, far: float = 0.3) -> list[Row]:
 
 def test_what_speaks_for_an_answer_gets_a_positive_weight() -> None:
     there, found = fit(rows(), "there"), fit(rows(), "found")
-    names = [field.name for field in fields(Signs)]
+    names = [field.name for field in fields(AnswerabilityFeatures)]
     of_there = dict(zip(names, there.weights, strict=True))
     of_found = dict(zip(names, found.weights, strict=True))
     assert of_there["closest"] > 0 > of_there["lacking"]
     assert of_found["lead"] > 0
     assert of_there["covered"] == of_found["foreign"] == 0.0
-    kept = stored(there, Signs)
+    kept = stored(there, AnswerabilityFeatures)
     assert json.loads(json.dumps(kept)) == kept
     assert list(kept["weights"]) == names
 
@@ -83,7 +83,7 @@ def test_no_weight_speaks_against_its_side(part: Part) -> None:
         for one in rows()
     ]
     weights = fit(turned, part).weights
-    assert weights == pytest.approx([0.0] * len(fields(Signs)), abs=1e-9)
+    assert weights == pytest.approx([0.0] * len(fields(AnswerabilityFeatures)), abs=1e-9)
 
 
 @pytest.mark.parametrize("sign", ["covered", "foreign"])
@@ -98,7 +98,7 @@ def test_a_sign_that_is_always_the_same_tells_nothing(sign: str, same: float) ->
 
 
 def test_a_probability_by_hand() -> None:
-    weights = Weights(-1.0, (2.0, *[0.0] * (len(fields(Signs)) - 1)))
+    weights = Weights(-1.0, (2.0, *[0.0] * (len(fields(AnswerabilityFeatures)) - 1)))
     given = [row("answerable", closest=0.5), row("answerable", closest=1.0)]
     assert predicted(given, weights) == pytest.approx([0.5, 1 / (1 + math.exp(-1.0))])
 

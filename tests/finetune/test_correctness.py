@@ -9,7 +9,7 @@ import pytest
 
 from lexloop.core.errors import InputError
 from lexloop.core.types import ABSTENTION
-from lexloop.evaluation.agreement_signs import Signs
+from lexloop.evaluation.agreement_features import AgreementFeatures
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.correctness import read_weights
 from lexloop.finetune.correctness import (
@@ -23,7 +23,7 @@ from lexloop.finetune.correctness import (
 )
 from lexloop.finetune.correctness_rows import RECORDED, WEIGHTS, Row, altered, read_recorded
 
-NONE = Signs(*[0.0] * len(fields(Signs)))
+NONE = AgreementFeatures(*[0.0] * len(fields(AgreementFeatures)))
 PAID = Case(id="a", question="When is it due?", reference_answer="No, it is due in 10 days.")
 OUTSIDE = Case(
     id="b",
@@ -33,7 +33,7 @@ OUTSIDE = Case(
 )
 
 
-def recorded(n: int, score: float, signs: Signs) -> tuple[Row, Signs]:
+def recorded(n: int, score: float, signs: AgreementFeatures) -> tuple[Row, AgreementFeatures]:
     return Row(f"q{n}", "run", RECORDED, ("", "", ""), score), signs
 
 
@@ -76,7 +76,7 @@ def test_as_many_are_good_as_their_judge_finds() -> None:
 def test_scores_are_those_of_the_judge() -> None:
     given, signs = rows()
     weights = fit(given, signs)
-    by_judge = [weights.score(Signs(*map(float, row))) for row in signs[:10]]
+    by_judge = [weights.score(AgreementFeatures(*map(float, row))) for row in signs[:10]]
     assert scores(weights, signs[:10]).tolist() == pytest.approx(by_judge)
 
 

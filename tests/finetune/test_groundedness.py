@@ -17,7 +17,7 @@ from lexloop.finetune.groundedness import (
 )
 from lexloop.finetune.logistic import balanced, balanced_at, evened, logistic, out_of_fold, stored
 from lexloop.models.minilm import load_minilm
-from lexloop.nodes.evaluate.support import ClaimSigns
+from lexloop.nodes.evaluate.support import ClaimFeatures
 
 BOATS = ["ferry", "barge", "yacht", "raft", "canoe", "kayak", "dinghy", "cutter"]
 
@@ -49,7 +49,7 @@ def test_cover_speaks_for_support(wice: Path) -> None:
     assert truth(rows).tolist() == [True, False] * 4
     signs = read_all(rows, load_minilm())
     assert signs.shape == (8, 8)
-    weights = stored(fit(rows, signs), ClaimSigns)
+    weights = stored(fit(rows, signs), ClaimFeatures)
     assert weights["weights"]["together"] > 0
     assert json.loads(json.dumps(weights)) == weights
     told = report(rows, cross_validated(rows, signs))

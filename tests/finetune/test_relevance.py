@@ -11,7 +11,7 @@ from statute import LAW, RULE
 from lexloop.core.errors import InputError
 from lexloop.finetune.relevance import fit, scored, table
 from lexloop.finetune.relevance_rows import Row, cited_in, read_rows
-from lexloop.nodes.evaluate.embedded import AnswerSigns, ContextSigns
+from lexloop.nodes.evaluate.embedded import AnswerFeatures, ContextFeatures
 
 GOLD = [
     {
@@ -44,8 +44,8 @@ def made() -> list[Row]:
             kind = "reference" if right else "any other"
             question = f"question {n}"
             rows += [
-                Row("answer", kind, right, question, (value,) * len(fields(AnswerSigns))),
-                Row("context", kind, right, question, (value,) * len(fields(ContextSigns))),
+                Row("answer", kind, right, question, (value,) * len(fields(AnswerFeatures))),
+                Row("context", kind, right, question, (value,) * len(fields(ContextFeatures))),
                 Row("groundedness", kind, right, question, (value,)),
             ]
     return rows

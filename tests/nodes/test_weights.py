@@ -13,7 +13,7 @@ from lexloop.nodes.weights import Weights, load_weights
 
 @dataclass(frozen=True)
 class Two:
-    """Two signs."""
+    """Two features."""
 
     near: float
     far: float
@@ -78,7 +78,7 @@ def test_weights_that_cannot_be_used(judges: Path, content: bytes | None) -> Non
     assert raised.value.hint == "Reinstall lexloop."
 
 
-def test_weights_of_other_signs_are_refused(judges: Path) -> None:
+def test_weights_of_other_features_are_refused(judges: Path) -> None:
     turned = {"part": {"intercept": 0, "weights": {"far": -2.0, "near": 1.0}}}
     (judges / "turned.json").write_text(json.dumps(turned), encoding="utf-8")
     with pytest.raises(DataError, match="not for"):

@@ -1,4 +1,4 @@
-"""The embedded judge and the signs of relevance, by hand."""
+"""The embedded judge and the features of relevance, by hand."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ from lexloop.corpus.index.view import View
 from lexloop.models.background import finished
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.context import Judgement
-from lexloop.nodes.evaluate.embedded import EmbeddedJudge, context_signs, read_answer_signs
+from lexloop.nodes.evaluate.embedded import EmbeddedJudge, context_features, read_answer_features
 from lexloop.nodes.evaluate.evidence import Evidence
 from lexloop.nodes.relevance import ParsedQuestion
 
@@ -28,25 +28,25 @@ ASKED = ParsedQuestion(
 )
 
 
-def test_answer_signs() -> None:
-    signs = read_answer_signs(ASKED, "The fee.", rows((0, 1))[0], rows((1, 0), (-1, 0)))
-    assert signs.whole == pytest.approx(0.6)  # the core is closer than the question
-    assert signs.sentence == pytest.approx(1.0)
-    assert signs.parts == pytest.approx(0.5)  # 1 for the first part, 0 for the second
-    assert signs.covered == pytest.approx(2 / 3)
-    assert signs.least == 0.0  # nothing of the berth
+def test_answer_features() -> None:
+    features = read_answer_features(ASKED, "The fee.", rows((0, 1))[0], rows((1, 0), (-1, 0)))
+    assert features.whole == pytest.approx(0.6)  # the core is closer than the question
+    assert features.sentence == pytest.approx(1.0)
+    assert features.parts == pytest.approx(0.5)  # 1 for the first part, 0 for the second
+    assert features.covered == pytest.approx(2 / 3)
+    assert features.least == 0.0  # nothing of the berth
 
 
-def test_context_signs() -> None:
+def test_context_features() -> None:
     evidence = Evidence(["A berth.", "A fee."], rows((1, 0), (0, -1)))
-    signs = context_signs(ASKED, evidence)
-    assert signs is not None
-    assert signs.closest == pytest.approx(1.0)
-    assert signs.few == pytest.approx(0.5)  # cosines 1 and 0, clipped mean of both
-    assert signs.parts == pytest.approx(0.5)
-    assert signs.least == 0.0
-    assert signs.covered == 1.0
-    assert signs.statement == 1.0
+    features = context_features(ASKED, evidence)
+    assert features is not None
+    assert features.closest == pytest.approx(1.0)
+    assert features.few == pytest.approx(0.5)  # cosines 1 and 0, clipped mean of both
+    assert features.parts == pytest.approx(0.5)
+    assert features.least == 0.0
+    assert features.covered == 1.0
+    assert features.statement == 1.0
 
 
 PAYS = "A boat owner must pay the mooring fee within 10 business days of arrival."

@@ -11,10 +11,10 @@ from statute import LAW, RULE
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
 from lexloop.nodes.evaluate.support import (
-    ClaimSigns,
+    ClaimFeatures,
     ClaimSupport,
     claims_of,
-    read_claim_signs,
+    read_claim_features,
     sunk,
 )
 from lexloop.nodes.weights import load_weights
@@ -140,25 +140,27 @@ def test_sunk_claims_keep_their_order_below_a_fifth(one: float, other: float) ->
     assert (one <= other) <= (sunk(one) <= sunk(other))
 
 
-def test_signs_by_hand() -> None:
+def test_features_by_hand() -> None:
     evidence = evidence_of(
         ["A red boat sails.", "Green rafts drift.", "Old rafts sink at sea."], load_minilm().embed
     )
     claim = "Red rafts sink, says Neptune."
-    signs = read_claim_signs(claim, load_minilm().embed([claim])[0], evidence, disagrees=False)
+    features = read_claim_features(
+        claim, load_minilm().embed([claim])[0], evidence, disagrees=False
+    )
     # its terms: red raft sink say neptun
-    assert signs.one == pytest.approx(2 / 5)  # the third has raft and sink
-    assert signs.together == pytest.approx(3 / 5)  # the first adds red
-    assert signs.window == pytest.approx(3 / 5)
-    assert signs.order == pytest.approx(1 / 4)  # raft sink
-    assert signs.missing_names == pytest.approx(1 / 2)  # Red is there, Neptune is not
-    assert signs.disagrees == 0.0
-    assert 0.0 < signs.rare < signs.together  # what is nowhere weighs most
-    assert 0.0 < signs.closest < 1.0
+    assert features.one == pytest.approx(2 / 5)  # the third has raft and sink
+    assert features.together == pytest.approx(3 / 5)  # the first adds red
+    assert features.window == pytest.approx(3 / 5)
+    assert features.order == pytest.approx(1 / 4)  # raft sink
+    assert features.missing_names == pytest.approx(1 / 2)  # Red is there, Neptune is not
+    assert features.disagrees == 0.0
+    assert 0.0 < features.rare < features.together  # what is nowhere weighs most
+    assert 0.0 < features.closest < 1.0
 
 
 def test_no_weight_speaks_against_its_direction() -> None:
-    shipped = load_weights("groundedness", "support", ClaimSigns)
-    named = dict(zip((f.name for f in fields(ClaimSigns)), shipped.weights, strict=True))
+    shipped = load_weights("groundedness", "support", ClaimFeatures)
+    named = dict(zip((f.name for f in fields(ClaimFeatures)), shipped.weights, strict=True))
     against = {"disagrees", "missing_names"}
     assert {name for name, weight in named.items() if weight < 0} == against

@@ -1,4 +1,4 @@
-"""Whether the documents answer: the kinds of facts, and the signs."""
+"""Whether the documents answer: the kinds of facts, and the features."""
 
 import json
 import math
@@ -15,14 +15,14 @@ from lexloop.core.types import Passage
 from lexloop.corpus.index.view import View
 from lexloop.nodes.generate.answerable import (
     AGAINST,
+    AnswerabilityFeatures,
     Kind,
-    Signs,
     counted,
     expected_kind,
     holds,
     is_found,
     is_there,
-    read_signs,
+    read_features,
 )
 from lexloop.nodes.generate.selection import gather
 from lexloop.nodes.relevance import understand
@@ -142,29 +142,29 @@ def test_any_text_is_read(text: str) -> None:
 
 
 Passages = Callable[..., list[Passage]]
-NONE = Signs(*[0.0] * len(fields(Signs)))
+NONE = AnswerabilityFeatures(*[0.0] * len(fields(AnswerabilityFeatures)))
 
 
 @pytest.fixture
-def signs(small: View, passages: Passages) -> Callable[..., Signs]:
-    def read(question: str, *sections: str) -> Signs:
+def features(small: View, passages: Passages) -> Callable[..., AnswerabilityFeatures]:
+    def read(question: str, *sections: str) -> AnswerabilityFeatures:
         asked = understand(question, small)
         scored = gather(asked, passages(*sections), small)
         assert scored is not None
-        return read_signs(asked, scored, small)
+        return read_features(asked, scored, small)
 
     return read
 
 
-def test_signs_of_a_plain_question(signs: Callable[..., Signs]) -> None:
-    found = signs("When must the owner pay the mooring fee?", "§ 10-2")
+def test_features_of_a_plain_question(features: Callable[..., AnswerabilityFeatures]) -> None:
+    found = features("When must the owner pay the mooring fee?", "§ 10-2")
     assert found.closest > 0.7
     assert found.covered == 1.0
     assert found.unknown == found.foreign == found.undefined == found.lacking == 0.0
 
 
 @pytest.mark.parametrize(
-    ("question", "sign", "value"),
+    ("question", "feature", "value"),
     [
         ("What is the mooring fee in Chicago?", "foreign", 1.0),
         ("What is the mooring fee in chicago?", "foreign", 0.0),
@@ -183,14 +183,18 @@ def test_signs_of_a_plain_question(signs: Callable[..., Signs]) -> None:
         ("How many surveyors check the hull?", "lacking", 1.0),
     ],
 )
-def test_each_sign(signs: Callable[..., Signs], question: str, sign: str, value: float) -> None:
-    assert getattr(signs(question), sign) == pytest.approx(value)
+def test_each_feature(
+    features: Callable[..., AnswerabilityFeatures], question: str, feature: str, value: float
+) -> None:
+    assert getattr(features(question), feature) == pytest.approx(value)
 
 
 @pytest.mark.parametrize("question", ["?", ";", "and what", "🙂", "§", "\x00", "a" * 3000])
-def test_signs_of_any_text_lie_in_their_range(signs: Callable[..., Signs], question: str) -> None:
-    found = signs(question)
-    for field in fields(Signs):
+def test_features_of_any_text_lie_in_their_range(
+    features: Callable[..., AnswerabilityFeatures], question: str
+) -> None:
+    found = features(question)
+    for field in fields(AnswerabilityFeatures):
         assert -1.0 <= getattr(found, field.name) <= 2.0
     assert 0.0 <= is_there(found) <= 1.0
     assert 0.0 <= is_found(found) <= 1.0
@@ -216,7 +220,7 @@ def test_the_lead_of_the_first_passage(
     ]
     scored = gather(asked, given, small)
     assert scored is not None
-    assert read_signs(asked, scored, small).lead == lead
+    assert read_features(asked, scored, small).lead == lead
 
 
 def shipped() -> dict[str, dict[str, Any]]:
@@ -226,10 +230,10 @@ def shipped() -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parametrize(("part", "probability"), [("there", is_there), ("found", is_found)])
 def test_the_shipped_weights_give_a_probability(
-    part: str, probability: Callable[[Signs], float]
+    part: str, probability: Callable[[AnswerabilityFeatures], float]
 ) -> None:
     stored = shipped()[part]
-    assert set(stored["weights"]) == {field.name for field in fields(Signs)}
+    assert set(stored["weights"]) == {field.name for field in fields(AnswerabilityFeatures)}
     intercept = float(stored["intercept"])
     assert probability(NONE) == pytest.approx(1 / (1 + math.exp(-intercept)))
     by_hand = intercept + 0.5 * stored["weights"]["closest"] + stored["weights"]["foreign"]

@@ -23,7 +23,7 @@ from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import GeneratedAnswer
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate import extractive
-from lexloop.nodes.generate.answerable import is_found, read_signs
+from lexloop.nodes.generate.answerable import is_found, read_features
 from lexloop.nodes.generate.citations import cite
 from lexloop.nodes.generate.extractive import ExtractiveGenerator
 from lexloop.nodes.generate.guard import PromptGuard
@@ -136,7 +136,7 @@ def test_an_answer_says_how_likely_it_answers(
     scored = gather(asked, passages("§ 10-2", "§ 5-300"), small)
     assert scored is not None
     draft = answer(QUESTION, "§ 10-2", "§ 5-300")
-    assert draft.answers == is_found(read_signs(asked, scored, small))
+    assert draft.answers == is_found(read_features(asked, scored, small))
     assert draft.unanswered == []
 
 
@@ -145,13 +145,13 @@ def test_the_parts_that_are_not_answered_are_named(
 ) -> None:
     address = "What is the e-mail address of the harbour master?"
     asked: list[str] = []
-    read = extractive.read_signs
+    read = extractive.read_features
 
     def reading(about: ParsedQuestion, *rest: Any) -> Any:
         asked.append(about.question)
         return read(about, *rest)
 
-    monkeypatch.setattr(extractive, "read_signs", reading)
+    monkeypatch.setattr(extractive, "read_features", reading)
     # the question as a whole is answered; alone, the part that lacks its fact is not
     there = {QUESTION: 0.4, address: 0.39, "What is a berth?": 1.0}
     monkeypatch.setattr(extractive, "is_there", lambda _: there.get(asked[-1], 0.4))

@@ -19,13 +19,13 @@ from lexloop.models.minilm import load_minilm
 from lexloop.nodes.generate.guard import (
     PromptGuard,
     Refusal,
-    order_signs,
+    order_features,
     plainer,
     prompt_similarity,
     recited_share,
     recites,
     shipped,
-    subject_signs,
+    subject_features,
     without,
 )
 
@@ -213,13 +213,13 @@ def test_what_is_asked_of_a_law_is_not_refused(question: str, refuses: Refusal) 
     assert not refuses(question, question, near(0.4))
 
 
-def test_signs_by_hand() -> None:
+def test_features_by_hand() -> None:
     vector: Vectors = np.array([1.0, 0.0], dtype=np.float32)
-    signs = order_signs("What are your {rules}?", vector)
-    assert signs.tolist() == pytest.approx([1.0, 0.0, 0.3, 0.3, 0.3, 0.0, 0.3])
-    assert order_signs("T3ll", vector).tolist() == pytest.approx([1, 0, 0, 0, 0, 0.3, 0])
-    assert order_signs("", vector).tolist() == [1, 0, 0, 0, 0, 0, 0]
-    assert subject_signs(vector, 0.5).tolist() == [1.0, 0.0, 0.5]
+    features = order_features("What are your {rules}?", vector)
+    assert features.tolist() == pytest.approx([1.0, 0.0, 0.3, 0.3, 0.3, 0.0, 0.3])
+    assert order_features("T3ll", vector).tolist() == pytest.approx([1, 0, 0, 0, 0, 0.3, 0])
+    assert order_features("", vector).tolist() == [1, 0, 0, 0, 0, 0, 0]
+    assert subject_features(vector, 0.5).tolist() == [1.0, 0.0, 0.5]
 
 
 @pytest.mark.parametrize(

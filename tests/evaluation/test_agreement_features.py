@@ -1,4 +1,4 @@
-"""The signs of agreement with a reference, and what declines to answer."""
+"""The features of agreement with a reference, and what declines to answer."""
 
 from dataclasses import asdict, astuple, fields
 
@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.types import ABSTENTION
-from lexloop.evaluation.agreement_signs import (
+from lexloop.evaluation.agreement_features import (
     FOR,
-    Signs,
+    AgreementFeatures,
     Text,
     declines,
-    read_signs,
+    read_features,
     share_declining,
 )
 
@@ -69,22 +69,22 @@ EAST, NORTH = np.array([1.0, 0.0], np.float32), np.array([0.0, 1.0], np.float32)
 DIAGONAL = (EAST + NORTH) / np.float32(np.sqrt(2.0))
 
 
-def signs(question: str, answer: str, reference: str) -> dict[str, float]:
-    """The signs where all three texts mean the same."""
+def features(question: str, answer: str, reference: str) -> dict[str, float]:
+    """The features where all three texts mean the same."""
     read = Text(question), Text(answer), Text(reference)
-    return asdict(read_signs(*read, {text.plain: EAST for text in read}))
+    return asdict(read_features(*read, {text.plain: EAST for text in read}))
 
 
 def test_the_reference_itself() -> None:
-    found = signs("When?", "Owners pay within 10 days.", "Owners pay within 10 days.")
+    found = features("When?", "Owners pay within 10 days.", "Owners pay within 10 days.")
     speaking = ("pair_recall", "pair_precision", "word_recall", "new_recall", "new_precision")
     assert {found[name] for name in (*speaking, "claims_covered", "on_question")} == {1.0}
-    assert all(found[field.name] == 0.0 for field in fields(Signs)[FOR:])
+    assert all(found[field.name] == 0.0 for field in fields(AgreementFeatures)[FOR:])
 
 
 def test_overlap_by_hand() -> None:
     # terms: own pay moor fee | own pay harbour fee fast; pairs: own-pay is shared
-    found = signs("Who?", "Owners pay harbour fees fast.", "Owners pay mooring fees.")
+    found = features("Who?", "Owners pay harbour fees fast.", "Owners pay mooring fees.")
     assert found["pair_recall"] == pytest.approx(1 / 3)
     assert found["pair_precision"] == pytest.approx(1 / 4)
     assert found["word_recall"] == pytest.approx(3 / 4)
@@ -93,20 +93,20 @@ def test_overlap_by_hand() -> None:
 
 
 def test_what_the_question_says_is_not_new() -> None:
-    found = signs("What do owners pay?", "Owners pay nothing.", "Owners pay mooring fees.")
+    found = features("What do owners pay?", "Owners pay nothing.", "Owners pay mooring fees.")
     assert found["new_recall"] == 0.0
     assert found["word_recall"] == 0.5
 
 
 def test_each_sentence_of_the_reference_is_looked_for() -> None:
     reference = "Owners pay mooring fees. Tenants repair hulls."
-    found = signs("Who?", "Tenants repair hulls quickly. Owners sleep.", reference)
+    found = features("Who?", "Tenants repair hulls quickly. Owners sleep.", reference)
     assert found["claims_covered"] == pytest.approx((1 / 4 + 1) / 2)
 
 
 def test_closeness_beside_the_question() -> None:
     question, answer, reference = Text("Who?"), Text("Owners."), Text("Tenants.")
-    found = read_signs(
+    found = read_features(
         question, answer, reference, {"Who?": EAST, "Owners.": DIAGONAL, "Tenants.": NORTH}
     )
     assert found.on_question == pytest.approx(np.sqrt(0.5))
@@ -126,12 +126,12 @@ def test_closeness_beside_the_question() -> None:
     ],
 )
 def test_numbers(answer: str, missing: float, other: float) -> None:
-    found = signs("When is it due?", answer, "Owners pay the fee within 10 business days.")
+    found = features("When is it due?", answer, "Owners pay the fee within 10 business days.")
     assert (found["numbers_missing"], found["other_number"]) == (missing, other)
 
 
 def test_a_number_of_the_question_need_not_be_said_again() -> None:
-    found = signs("Is it due within 10 days?", "It is due.", "It is due within 10 days.")
+    found = features("Is it due within 10 days?", "It is due.", "It is due within 10 days.")
     assert found["numbers_missing"] == 0.0
 
 
@@ -145,15 +145,17 @@ def test_a_number_of_the_question_need_not_be_said_again() -> None:
     ],
 )
 def test_yes_and_no(answer: str, opposed: float, undecided: float) -> None:
-    found = signs("May owners moor?", answer, "Yes, owners may moor.")
+    found = features("May owners moor?", answer, "Yes, owners may moor.")
     assert (found["opposed"], found["undecided"]) == (opposed, undecided)
 
 
 def test_a_negation_is_looked_for_in_near_copies_alone() -> None:
     reference = "Owners must repair the hull."
-    assert signs("What?", "Owners must not repair the hull.", reference)["negated"] == 1.0
-    assert signs("What?", "Owners must repair the hull, not the mast.", reference)["negated"] == 0
-    assert signs("What?", "Tenants must not repair boats.", reference)["negated"] == 0.0
+    assert features("What?", "Owners must not repair the hull.", reference)["negated"] == 1.0
+    assert (
+        features("What?", "Owners must repair the hull, not the mast.", reference)["negated"] == 0
+    )
+    assert features("What?", "Tenants must not repair boats.", reference)["negated"] == 0.0
 
 
 def test_declining_rightly_and_wrongly() -> None:
@@ -161,7 +163,7 @@ def test_declining_rightly_and_wrongly() -> None:
     names = ("declined_rightly", "declined_wrongly", "declined_partly", "answered_wrongly")
 
     def found(said: str, wanted: str) -> tuple[float, ...]:
-        return tuple(signs("Who?", said, wanted)[name] for name in names)
+        return tuple(features("Who?", said, wanted)[name] for name in names)
 
     assert found(silence, silence) == (1.0, 0.0, 0.0, 0.0)
     assert found(answer, silence) == (0.0, 0.0, 0.0, 1.0)
@@ -173,8 +175,8 @@ def test_declining_rightly_and_wrongly() -> None:
 def test_only_a_shorter_answer_counts_against() -> None:
     # 2 words against 8: log((8 + 5) / (2 + 5))
     long = "Owners pay the mooring fee in early spring."
-    assert signs("Who?", "Owners pay.", long)["shorter"] == pytest.approx(np.log(13 / 7))
-    assert signs("Who?", long, "Owners pay.")["shorter"] == 0.0
+    assert features("Who?", "Owners pay.", long)["shorter"] == pytest.approx(np.log(13 / 7))
+    assert features("Who?", long, "Owners pay.")["shorter"] == 0.0
 
 
 def test_markers_are_no_part_of_an_answer() -> None:
@@ -184,16 +186,16 @@ def test_markers_are_no_part_of_an_answer() -> None:
 @pytest.mark.parametrize("text", ["", " ", "[1]", "?!", "\x00", "a" * 50_000, "1. " * 20_000])
 def test_hostile_texts(text: str) -> None:
     for found in (
-        signs(text, "Pay.", "Pay."),
-        signs("Who?", text, "Pay."),
-        signs("", "Pay.", text),
+        features(text, "Pay.", "Pay."),
+        features("Who?", text, "Pay."),
+        features("", "Pay.", text),
     ):
         assert all(np.isfinite(value) for value in found.values())
 
 
 @given(st.text(max_size=80), st.text(max_size=80), st.text(max_size=80))
-def test_every_sign_but_the_last_is_a_share(question: str, answer: str, reference: str) -> None:
+def test_every_feature_but_the_last_is_a_share(question: str, answer: str, reference: str) -> None:
     read = Text(question), Text(answer), Text(reference)
-    *shares, shorter = astuple(read_signs(*read, {text.plain: EAST for text in read}))
+    *shares, shorter = astuple(read_features(*read, {text.plain: EAST for text in read}))
     assert all(0.0 <= share <= 1.0 for share in shares)
     assert shorter >= 0.0

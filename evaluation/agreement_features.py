@@ -1,4 +1,4 @@
-"""How far an answer agrees with a reference answer, sign by sign."""
+"""How far an answer agrees with a reference answer, feature by feature."""
 
 import itertools
 import math
@@ -80,10 +80,10 @@ _SPARE_WORDS = 5  # words added to both lengths, so that short texts differ litt
 
 
 @dataclass(frozen=True)
-class Signs:
+class AgreementFeatures:
     """What speaks for a correct answer (the first group) and against one (the second).
 
-    Every sign but the last is in [0, 1], and each is worded so that more of it can only
+    Every feature but the last is in [0, 1], and each is worded so that more of it can only
     raise the score, or only lower it. "New" is what the question does not already say.
     """
 
@@ -115,7 +115,7 @@ class Signs:
 
 
 FOR = 9
-"""How many of the signs, from the first, speak for the answer."""
+"""How many of the features, from the first, speak for the answer."""
 
 
 class Text:
@@ -136,10 +136,10 @@ class Text:
         self.declining = share_declining(self.sentences)
 
 
-def read_signs(
+def read_features(
     question: Text, answer: Text, reference: Text, vector_of: dict[str, Vectors]
-) -> Signs:
-    """Read the signs off three texts; ``vector_of`` has the unit vector of each as ``plain``.
+) -> AgreementFeatures:
+    """Read the features off three texts; ``vector_of`` has the unit vector of each as ``plain``.
 
     ``reference`` is the answer known to be right.
     """
@@ -147,7 +147,7 @@ def read_signs(
     covered = [max(share(w, s) for s in answer.by_sentence) for w in reference.by_sentence]
     asked, said, wanted = (vector_of[text.plain] for text in (question, answer, reference))
     longer = math.log((answer.length + _SPARE_WORDS) / (reference.length + _SPARE_WORDS))
-    return Signs(
+    return AgreementFeatures(
         pair_recall=pairs[0],
         pair_precision=pairs[1],
         word_recall=_overlap(Counter(answer.order), Counter(reference.order))[0],
