@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
+from sklearn.metrics import roc_auc_score
+
 from lexloop.core.score import Score, Unresolved, is_resolved
-from lexloop.evaluation.metrics.agreement import auroc, spearman
 from lexloop.evaluation.metrics.correctness import share_correct
-from lexloop.evaluation.metrics.intervals import Estimate, interval_of
+from lexloop.evaluation.statistics import Estimate, interval_of, spearman
 
 Figures = dict[str, float | int | str]
 T = TypeVar("T")
@@ -94,7 +95,10 @@ def table(figures: Figures) -> str:
 
 
 def _auroc(by: str, rows: Sequence[ClaimRow]) -> Score:
-    return auroc([row.supported for row in rows], [getattr(row, by) for row in rows])
+    labels = [row.supported for row in rows]
+    if len(set(labels)) < 2:
+        return Unresolved("only one kind of case was scored")
+    return float(roc_auc_score(labels, [getattr(row, by) for row in rows]))
 
 
 def _spearman(by: str, rows: Sequence[AnswerRow]) -> Score:

@@ -32,7 +32,7 @@ from lexloop.corpus.index.builder import build_collection
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for
-from lexloop.evaluation.metrics.intervals import estimate
+from lexloop.evaluation.statistics import estimate
 from lexloop.graph.build import build_graph
 from lexloop.graph.contexts import choose
 from lexloop.models.minilm import load_minilm

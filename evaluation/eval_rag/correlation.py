@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.score import Score, Unresolved
-from lexloop.evaluation.metrics.agreement import kendall, pearson, spearman
-from lexloop.evaluation.metrics.intervals import Estimate
+from lexloop.evaluation.statistics import Estimate, kendall, pearson, spearman
 
 Array = NDArray[np.float64]
 Pair = tuple[float, float]

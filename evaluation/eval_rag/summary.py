@@ -7,7 +7,7 @@ from typing import Any
 from lexloop.core.score import Score, Unresolved, from_json
 from lexloop.evaluation.eval_rag.correlation import Pair, correlations
 from lexloop.evaluation.eval_rag.judging import Judged
-from lexloop.evaluation.metrics.intervals import estimate
+from lexloop.evaluation.statistics import estimate
 
 _DIGITS = 6
 Row = dict[str, Any]

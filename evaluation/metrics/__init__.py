@@ -2,6 +2,5 @@
 
 ``retrieval`` and ``spans`` judge what was found; ``hypa``, ``triad`` and ``tenths`` what judges
 said of an answer; ``correctness``, ``text``, ``bleu`` and ``similarity`` the answer against the
-reference; ``cost`` and ``loop`` what it took; ``intervals`` and ``agreement`` how far any of it
-can be trusted. What cannot be computed is ``Unresolved`` with the reason, never NaN.
+reference; ``cost`` and ``loop`` what it took. What cannot be computed is ``Unresolved`` with the reason, never NaN.
 """

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from lexloop.core.score import Score, Unresolved, is_resolved
 from lexloop.evaluation.metrics.cost import retries
-from lexloop.evaluation.metrics.intervals import Estimate, estimate, paired_randomisation
 from lexloop.evaluation.record import AttemptSeen, Record
+from lexloop.evaluation.statistics import Estimate, estimate, paired_randomisation
 from lexloop.nodes.evaluate.verdict import AttemptRank, best_of
 
 _NO_RETRY = "no question was tried again"

@@ -6,9 +6,9 @@ from typing_extensions import TypedDict
 
 from lexloop.core.errors import InputError
 from lexloop.core.score import Score, Unresolved, is_resolved
-from lexloop.evaluation.metrics.intervals import paired_randomisation
 from lexloop.evaluation.record import Record
 from lexloop.evaluation.report.figures import Figure, figure, metric_names, rounded, score_of
+from lexloop.evaluation.statistics import paired_randomisation
 
 SECONDS = "seconds"
 

@@ -8,8 +8,8 @@ from typing_extensions import TypedDict
 
 from lexloop.core.score import Score, Unresolved, from_json
 from lexloop.evaluation.metrics.cost import retries
-from lexloop.evaluation.metrics.intervals import Estimate, estimates
 from lexloop.evaluation.record import Record
+from lexloop.evaluation.statistics import Estimate, estimates
 
 _DECIMALS = 6
 _NOT_MEASURED = Unresolved("not measured")

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from lexloop.core.score import Score, Unresolved, is_resolved
-from lexloop.evaluation.metrics.agreement import spearman
-from lexloop.evaluation.metrics.intervals import interval_of
 from lexloop.evaluation.record import Record, RunInfo
 from lexloop.evaluation.report import plots, scatter
 from lexloop.evaluation.report.figures import COSTS, metric_names, score_of
@@ -12,6 +10,7 @@ from lexloop.evaluation.report.labels import HUMAN, label, main_metrics
 from lexloop.evaluation.report.row import Group, RowSummary
 from lexloop.evaluation.report.summary import Summary
 from lexloop.evaluation.report.timings import Timings
+from lexloop.evaluation.statistics import interval_of, spearman
 
 _JUDGES = (
     "correctness",

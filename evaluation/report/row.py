@@ -9,7 +9,6 @@ from typing_extensions import TypedDict
 
 from lexloop.core.score import Score, Unresolved, is_resolved
 from lexloop.evaluation.metrics.cost import Cost, class_name, cost
-from lexloop.evaluation.metrics.intervals import Estimate, paired_randomisation
 from lexloop.evaluation.metrics.loop import loop_account
 from lexloop.evaluation.record import Record, Refusal, RowInfo
 from lexloop.evaluation.report.figures import (
@@ -21,6 +20,7 @@ from lexloop.evaluation.report.figures import (
     rounded,
     score_of,
 )
+from lexloop.evaluation.statistics import Estimate, paired_randomisation
 
 _UNNAMED = "(none)"
 

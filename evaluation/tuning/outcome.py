@@ -10,10 +10,15 @@ from lexloop.core.errors import InputError
 from lexloop.core.files import write_text
 from lexloop.core.score import Score, Unresolved, as_json
 from lexloop.core.settings import Settings
-from lexloop.evaluation.metrics.intervals import Estimate
+from lexloop.evaluation.statistics import (
+    NO_PAIR,
+    Estimate,
+    clustered_estimate,
+    paired,
+    paired_randomisation,
+)
 from lexloop.evaluation.tuning.lab import Measurement
 from lexloop.evaluation.tuning.objectives import OBJECTIVES, Objective
-from lexloop.evaluation.tuning.paired import estimated, gained, p_value
 from lexloop.evaluation.tuning.search import Trial
 
 
@@ -63,15 +68,17 @@ def compared(
     before: Measurement, after: Measurement, groups: Sequence[int]
 ) -> dict[Objective, Compared]:
     """Every objective of two measurements of the same questions."""
-    return {
-        name: Compared(
-            estimated(before.scores[name], groups),
-            estimated(after.scores[name], groups),
-            gained(before.scores[name], after.scores[name], groups),
-            p_value(before.scores[name], after.scores[name], groups),
-        )
-        for name in OBJECTIVES
-    }
+    return {name: _compared(before.scores[name], after.scores[name], groups) for name in OBJECTIVES}
+
+
+def _compared(before: Sequence[Score], after: Sequence[Score], groups: Sequence[int]) -> Compared:
+    gains, owners = paired(before, after, groups)
+    return Compared(
+        clustered_estimate(before, groups),
+        clustered_estimate(after, groups),
+        clustered_estimate(gains, owners) if gains else NO_PAIR,
+        paired_randomisation(after, before, groups),
+    )
 
 
 def write_settings(path: Path, changes: Mapping[str, Any]) -> None:

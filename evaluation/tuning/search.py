@@ -8,9 +8,9 @@ from lexloop.core.errors import InputError
 from lexloop.core.score import Score, Unresolved, is_resolved
 from lexloop.core.settings import Settings
 from lexloop.evaluation.case import Case
+from lexloop.evaluation.statistics import NO_PAIR, beyond_noise, mean, paired, standard_error
 from lexloop.evaluation.tuning.lab import Measurement
 from lexloop.evaluation.tuning.objectives import OF_RETRIEVAL, Objective
-from lexloop.evaluation.tuning.paired import beyond_noise, gain, standard_error
 from lexloop.evaluation.tuning.space import Coordinate, coordinates, scaled, thinned
 
 MOST_TOKENS = 1.05
@@ -129,7 +129,7 @@ class Search:
             if self._allowed(measured, first_tokens) and self._better(measured, worth):
                 best, worth = fitted, measured
         self.report(coordinate.name, 1, 1)
-        if not beyond_noise(now.scores[self.objective], worth.scores[self.objective], self.groups):
+        if not beyond_noise(*self._gains(now, worth)):
             best, worth = current, now
         self.trials += [replace(row, taken=row.settings == best) for row in rows]
         return best, worth
@@ -177,13 +177,17 @@ class Search:
         return measured.mean_tokens <= MOST_TOKENS * first_tokens
 
     def _better(self, measured: Measurement, best: Measurement) -> bool:
-        change = gain(best.scores[self.objective], measured.scores[self.objective], self.groups)
-        return is_resolved(change) and change > 0.0
+        gains, _ = self._gains(best, measured)
+        return bool(gains) and mean(gains) > 0.0
+
+    def _gains(self, before: Measurement, after: Measurement) -> tuple[list[float], list[int]]:
+        own, other = before.scores[self.objective], after.scores[self.objective]
+        return paired(own, other, self.groups)
 
     def _trial(
         self, name: str, settings: Settings, measured: Measurement, now: Measurement
     ) -> Trial:
-        before, after = now.scores[self.objective], measured.scores[self.objective]
-        change = gain(before, after, self.groups)
-        error = standard_error(before, after, self.groups)
+        gains, groups = self._gains(now, measured)
+        change = mean(gains) if gains else NO_PAIR
+        error = standard_error(gains, groups)
         return Trial(name, settings, measured, change, error, taken=False)

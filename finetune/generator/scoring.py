@@ -10,8 +10,8 @@ from typing import Any
 from lexloop.core.errors import InputError
 from lexloop.core.score import Score
 from lexloop.evaluation.metrics.bleu import corpus_bleu
-from lexloop.evaluation.metrics.intervals import Estimate, estimate
 from lexloop.evaluation.metrics.text import exact_match, rouge_l, rouge_n, token_f1
+from lexloop.evaluation.statistics import Estimate, estimate
 from lexloop.finetune.generator.rows import Question, Test
 from lexloop.models.local_model import LocalModel
 

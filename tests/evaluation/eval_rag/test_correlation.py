@@ -8,8 +8,7 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from lexloop.core.score import Unresolved
 from lexloop.evaluation.eval_rag.correlation import correlations, weighted
-from lexloop.evaluation.metrics.agreement import spearman
-from lexloop.evaluation.metrics.intervals import Estimate, interval_of
+from lexloop.evaluation.statistics import Estimate, interval_of, spearman
 
 SCIPY = {"pearson": pearsonr, "spearman": spearmanr, "kendall": kendalltau}
 GRADES = st.lists(

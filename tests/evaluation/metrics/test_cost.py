@@ -5,8 +5,8 @@ from run_records import attempt, record
 
 from lexloop.core.score import Unresolved
 from lexloop.evaluation.metrics.cost import cost
-from lexloop.evaluation.metrics.intervals import Estimate
 from lexloop.evaluation.metrics.loop import chosen, loop_account
+from lexloop.evaluation.statistics import Estimate
 
 
 def test_cost_by_hand() -> None:

@@ -7,10 +7,10 @@ import time
 import pytest
 from run_records import attempt, record, run_info
 
-from lexloop.evaluation.metrics.intervals import estimate
 from lexloop.evaluation.record import Record, Refusal
 from lexloop.evaluation.report.summary import summarise
 from lexloop.evaluation.report.timings import timings
+from lexloop.evaluation.statistics import estimate
 
 SILENT = {"unresolved": "the judge was silent"}
 

@@ -1,7 +1,7 @@
-"""Intervals and the randomisation test, where the truth is known."""
+"""Intervals and tests where the truth is known; correlations by hand and against scipy."""
 
 import itertools
-import statistics
+import math
 import time
 
 import numpy as np
@@ -11,16 +11,26 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from lexloop.core.score import Score, Unresolved
-from lexloop.evaluation.metrics.agreement import spearman
-from lexloop.evaluation.metrics.intervals import (
+from lexloop.evaluation.statistics import (
     Estimate,
+    beyond_noise,
+    clustered_estimate,
     estimate,
     interval_of,
+    kendall,
+    mean,
+    paired,
     paired_randomisation,
+    pearson,
+    spearman,
+    standard_error,
 )
 
 NONE = Unresolved("the judge was silent")
 SCORES = st.lists(st.floats(-5, 5, allow_subnormal=False), min_size=1, max_size=30)
+SERIES = st.lists(st.tuples(st.integers(1, 5), st.integers(0, 10)), min_size=2, max_size=20)
+BEFORE: list[Score] = [0.0, 0.0, 0.0, 0.0]
+AFTER: list[Score] = [1.0, 0.0, 1.0, 0.0]
 
 
 def found(estimated: Estimate | Unresolved) -> Estimate:
@@ -89,8 +99,8 @@ def test_the_interval_of_a_correlation() -> None:
 def test_clusters_are_drawn_whole() -> None:
     rows = [0.0] * 10 + [1.0] * 10
     clusters = ["a"] * 10 + ["b"] * 10
-    whole = found(interval_of(statistics.fmean, rows, clusters))
-    single = found(interval_of(statistics.fmean, rows))
+    whole = found(interval_of(mean, rows, clusters))
+    single = found(interval_of(mean, rows))
     assert (whole.low, whole.high) == (0.0, 1.0)
     assert single.high - single.low < 0.5
 
@@ -150,3 +160,88 @@ def test_the_test_is_two_sided_and_within_its_bounds(pairs: list[tuple[float, fl
     assert not isinstance(p, Unresolved)
     assert 1 / 501 <= p <= 1.0
     assert paired_randomisation(second, first, resamples=500) == p
+
+
+def test_a_mean_over_clusters_counts_what_is_unresolved() -> None:
+    of_two = found(clustered_estimate([1.0, NONE, 0.0], [0, 1, 2]))
+    assert (of_two.mean, of_two.n, of_two.unresolved) == (0.5, 2, 1)
+    assert clustered_estimate([NONE], [0]) == NONE
+    assert isinstance(clustered_estimate([], []), Unresolved)
+
+
+def test_differences_and_their_error() -> None:
+    assert paired(BEFORE, AFTER, [0, 1, 2, 3]) == ([1.0, 0.0, 1.0, 0.0], [0, 1, 2, 3])
+    # residuals +-0.5: sqrt(4 / 3 x 4 x 0.25) / 4
+    assert standard_error([1.0, 0.0, 1.0, 0.0], [0, 1, 2, 3]) == pytest.approx(math.sqrt(4 / 3) / 4)
+    # two groups whose residuals add up to +1 and -1: sqrt(2 x 2) / 4
+    assert standard_error([1.0, 0.0, 1.0, 0.0], [0, 1, 0, 1]) == pytest.approx(0.5)
+    assert standard_error([1.0, 0.0, 1.0, 0.0], [0, 0, 0, 0]) == math.inf
+    assert standard_error([], []) == math.inf
+
+
+def test_unresolved_questions_are_no_pairs() -> None:
+    assert paired([NONE, 0.0, 0.5], [1.0, NONE, 0.75], [0, 1, 2]) == ([0.25], [2])
+    assert paired([NONE], [1.0], [0]) == ([], [])
+
+
+def test_only_more_than_noise_counts() -> None:
+    groups = list(range(100))
+    few = [1.0] * 3 + [0.0] * 97  # 0.03 with a standard error of 0.017
+    more = [1.0] * 10 + [0.0] * 90  # 0.1 with 0.03
+    assert not beyond_noise(few, groups)
+    assert beyond_noise(more, groups)
+    assert not beyond_noise(more, [0] * 10 + groups[10:])  # all of it one group's
+    assert not beyond_noise([-x for x in more], groups)
+    assert not beyond_noise([0.0] * 100, groups)
+    assert not beyond_noise([], [])
+
+
+def test_a_whole_group_changes_its_sign() -> None:
+    ones, zeros = [1.0] * 10, [0.0] * 10
+    p = paired_randomisation(ones, zeros, range(10))
+    assert p == pytest.approx(2 / 1024, abs=2e-3)
+    assert paired_randomisation(ones, zeros, [0] * 10) == 1.0
+    assert isinstance(paired_randomisation([], [], []), Unresolved)
+
+
+def test_correlations_by_hand() -> None:
+    human, judge = [1.0, 2.0, 3.0, 4.0], [2.0, 1.0, 4.0, 3.0]
+    assert pearson(human, judge) == pytest.approx(3 / 5)
+    assert spearman(human, judge) == pytest.approx(1 - 6 * 4 / (4 * 15))
+    assert kendall(human, judge) == pytest.approx((4 - 2) / 6)
+
+
+def test_only_whole_pairs_count() -> None:
+    human: list[Score] = [1.0, NONE, 2.0, 3.0, 9.0]
+    judge: list[Score] = [1.0, 7.0, 2.0, 3.0, NONE]
+    for metric in (pearson, spearman, kendall):
+        assert metric(human, judge) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("metric", [pearson, spearman, kendall])
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ([], []),
+        ([1.0], [1.0]),
+        ([1.0, 2.0], [1.0]),
+        ([3.0, 3.0, 3.0], [1.0, 2.0, 3.0]),
+        ([NONE, 1.0], [2.0, 3.0]),
+        ([math.nan, 1.0], [2.0, 3.0]),
+    ],
+)
+def test_too_little_to_correlate(metric: object, first: list[Score], second: list[Score]) -> None:
+    assert callable(metric)
+    assert isinstance(metric(first, second), Unresolved)
+
+
+@given(SERIES)
+def test_as_scipy_and_never_nan(pairs: list[tuple[int, int]]) -> None:
+    first, second = ([float(x) for x in series] for series in zip(*pairs, strict=True))
+    if len(set(first)) == 1 or len(set(second)) == 1:
+        assert isinstance(pearson(first, second), Unresolved)
+        return
+    assert pearson(first, second) == pytest.approx(stats.pearsonr(first, second).statistic)
+    assert spearman(first, second) == pytest.approx(stats.spearmanr(first, second).statistic)
+    assert kendall(first, second) == pytest.approx(stats.kendalltau(first, second).statistic)
+    assert kendall(first, second) == pytest.approx(kendall(second, first))
