@@ -1,8 +1,9 @@
-"""Where a training keeps its state: for one process, and which checkpoint a killed one takes."""
+"""The libraries of the extra, and the state from which a killed training goes on."""
 
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from pickle import UnpicklingError
 from shutil import rmtree
@@ -26,6 +27,23 @@ STEADY: dict[str, Any] = {
 _WATCHED = ("loss", "grad_norm")
 Say = Callable[[str], None]
 Report = Callable[[str, int, int], None]
+
+
+def need_extra(*names: str) -> None:
+    """Refuse to begin without libraries.
+
+    Args:
+        names: What is imported.
+
+    Raises:
+        InputError: One is missing.
+    """
+    missing = [name for name in names if find_spec(name) is None]
+    if missing:
+        raise InputError(
+            f"Training needs {', '.join(missing)}, which is not installed.",
+            'Install the extra: pip install "lexloop[finetune]".',
+        )
 
 
 @contextmanager

@@ -16,10 +16,18 @@ import numpy as np
 from lexloop.core.checksums import CARD, check_sums, write_sums
 from lexloop.core.errors import CorpusError, DataError, InputError, SettingsError, TrainingError
 from lexloop.core.files import write_text
-from lexloop.finetune.checkpoints import GOES_ON, STEADY, Report, alone, quietly, train_on, watch
+from lexloop.finetune.checkpoints import (
+    GOES_ON,
+    STEADY,
+    Report,
+    alone,
+    need_extra,
+    quietly,
+    train_on,
+    watch,
+)
 from lexloop.finetune.classifier_data import Labelled, Text, merged
 from lexloop.finetune.classifier_report import CLASS_COUNTS, Classes, Predict, ours
-from lexloop.finetune.extra import need_extra
 from lexloop.models.minilm import genuine_folder
 from lexloop.nodes.classify.transformers import TransformerClassifier
 

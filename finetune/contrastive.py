@@ -6,8 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lexloop.finetune.checkpoints import STEADY, Say, quietly, train_on, watch
-from lexloop.finetune.extra import need_extra
+from lexloop.finetune.checkpoints import STEADY, Say, need_extra, quietly, train_on, watch
 from lexloop.finetune.hits import hits
 from lexloop.finetune.late import Recipe
 from lexloop.finetune.pairs import CLICKED, Pair

@@ -13,10 +13,9 @@ from lexloop.core.checksums import CARD, sha256_of
 from lexloop.core.errors import InputError, TrainingError
 from lexloop.core.files import replacing, write_text
 from lexloop.finetune.base import known_as, trainable, weights_of
-from lexloop.finetune.checkpoints import Say, alone
+from lexloop.finetune.checkpoints import Say, alone, need_extra
 from lexloop.finetune.contrastive import contrast
 from lexloop.finetune.export import export
-from lexloop.finetune.extra import need_extra
 from lexloop.finetune.figures import figures_drawn
 from lexloop.finetune.hits import Hits, hits
 from lexloop.finetune.late import PROJECTION, Recipe, Trainee, batches

@@ -92,12 +92,12 @@ def generator(
     choice, whose answer is one of them; with "label" in place of answer a classification; else
     question answering. Use the result with: lexloop ask --model local:DIR.
     """
-    from lexloop.finetune.extra import need_extra
-    from lexloop.finetune.generator.adapter import Recipe
-    from lexloop.finetune.generator.make import NEEDED, Plan, make_generator
+    from lexloop.finetune.checkpoints import need_extra
+    from lexloop.finetune.generator import NEEDED, GeneratorPlan, make_generator
+    from lexloop.finetune.generator_adapter import AdapterTraining
 
     need_extra(*NEEDED)  # before anything is said
-    recipe = Recipe(
+    training = AdapterTraining(
         epochs=epochs,
         rate=rate,
         rank=rank,
@@ -108,13 +108,13 @@ def generator(
         seed=choice_seed,
         four_bit=_four_bit(precision),
     )
-    plan = Plan(
+    plan = GeneratorPlan(
         base=base,
         domain=domain,
         instructions=instructions,
         tests=tuple(tests or ()),
         out=out,
-        recipe=recipe,
+        training=training,
         held_back=held_back,
         domain_weight=domain_weight,
         reply_tokens=reply_tokens,
@@ -142,7 +142,7 @@ def _show(card: dict[str, Any], out: Path) -> None:
 
 
 def _four_bit(precision: str) -> bool:
-    from lexloop.finetune.generator.make import four_bit_here
+    from lexloop.finetune.generator import four_bit_here
 
     if precision not in _PRECISIONS:
         what = f"--precision is {precision!r}."
@@ -162,7 +162,7 @@ def _four_bit(precision: str) -> bool:
 def _table(name: str, figures: dict[str, Any]) -> "Table":
     from rich.table import Table
 
-    from lexloop.finetune.generator.make import STAGES
+    from lexloop.finetune.generator import STAGES
 
     title = f"{name}: {figures['kind']}, {figures['questions']} questions"
     table = Table(title=plain(one_line(title)), title_justify="left")

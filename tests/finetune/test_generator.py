@@ -19,14 +19,14 @@ from typer.testing import CliRunner
 from lexloop.apps.cli import app
 from lexloop.core.checksums import check_sums, sha256_of
 from lexloop.core.errors import DataError, InputError, TrainingError
-from lexloop.finetune import extra
-from lexloop.finetune.generator import make as making
-from lexloop.finetune.generator.adapter import Recipe
-from lexloop.finetune.generator.make import Plan, make_generator
+from lexloop.finetune import checkpoints
+from lexloop.finetune import generator as making
+from lexloop.finetune.generator import GeneratorPlan, make_generator
+from lexloop.finetune.generator_adapter import AdapterTraining
 from lexloop.models import local_chat as local_chat_module
 from lexloop.models.local_model import load_local
 
-RECIPE = Recipe(
+TRAINING = AdapterTraining(
     epochs=2,
     rate=2e-2,
     rank=4,
@@ -69,14 +69,14 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def planned(data: Path, out: Path, **changes: Any) -> Plan:
-    plan = Plan(
+def planned(data: Path, out: Path, **changes: Any) -> GeneratorPlan:
+    plan = GeneratorPlan(
         base=str(data / "base"),
         domain=data / "domain.jsonl",
         instructions=data / "general.jsonl",
         tests=(data / "qa.jsonl", data / "choice.jsonl", data / "classes.jsonl"),
         out=out,
-        recipe=RECIPE,
+        training=TRAINING,
         held_back=0.25,
         domain_weight=0.5,
         reply_tokens=24,
@@ -196,7 +196,7 @@ def test_ctrl_c_and_the_same_command_goes_on(
     newest.mkdir()  # as a kill leaves it that strikes while it is written
     (newest / "adapter_model.safetensors").write_bytes(b"half")
     with pytest.raises(InputError, match=r"begun otherwise \(recipe\)"):
-        make_generator(replace(plan, recipe=replace(RECIPE, rate=1e-3)), quiet)
+        make_generator(replace(plan, training=replace(TRAINING, rate=1e-3)), quiet)
     said: list[str] = []
     card = make_generator(plan, said.append)
     steps = [re.search(r"domain: step (\d)", line) for line in said]
@@ -257,8 +257,8 @@ def test_sigkill_and_the_same_command_goes_on(
 
 
 def test_training_stops_early(data: Path, tmp_path: Path) -> None:
-    recipe = replace(RECIPE, rate=0.5, patience=1, epochs=20)
-    card = make_generator(planned(data, tmp_path / "out", recipe=recipe, tests=()), quiet)
+    training = replace(TRAINING, rate=0.5, patience=1, epochs=20)
+    card = make_generator(planned(data, tmp_path / "out", training=training, tests=()), quiet)
     told = card["adapters"]["domain"]
     assert told["stopped_early"]
     assert told["kept_step"] < told["steps"] < 60
@@ -309,7 +309,7 @@ def test_a_gpu_without_memory_goes_on_with_fewer_rows_at_once(
     with pytest.raises(TrainingError, match=r"Tried to allocate 2\.00 GiB.* lower --at-once"):
         make_generator(plan, quiet)
     said: list[str] = []
-    card = make_generator(replace(plan, recipe=replace(RECIPE, at_once=3)), said.append)
+    card = make_generator(replace(plan, training=replace(TRAINING, at_once=3)), said.append)
     first = next(int(found[1]) for line in said if (found := re.search(r"step (\d)", line)))
     assert first > 2
     assert card["adapters"]["domain"]["steps"] == STEPS
@@ -391,16 +391,18 @@ def test_an_empty_part(data: Path, tmp_path: Path, share: float, part: str) -> N
 
 
 def test_rows_that_are_all_too_long(data: Path, tmp_path: Path) -> None:
-    recipe = replace(RECIPE, most_tokens=8)
+    training = replace(TRAINING, most_tokens=8)
     with pytest.raises(InputError, match=r"All 10 rows .* have over 8 tokens"):
-        make_generator(planned(data, tmp_path / "out", recipe=recipe, tests=()), quiet)
+        make_generator(planned(data, tmp_path / "out", training=training, tests=()), quiet)
 
 
 def test_the_extra_is_named_where_it_is_missing(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    there = extra.find_spec
-    monkeypatch.setattr(extra, "find_spec", lambda name: None if name == "peft" else there(name))
+    there = checkpoints.find_spec
+    monkeypatch.setattr(
+        checkpoints, "find_spec", lambda name: None if name == "peft" else there(name)
+    )
     result = CliRunner().invoke(app, command(data, tmp_path / "out"))
     assert result.exit_code == 2
     said = " ".join(result.stderr.split())

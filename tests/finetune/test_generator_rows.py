@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import examples
 
-from lexloop.finetune.generator.rows import Example, divide
+from lexloop.finetune.generator_rows import Example, divide
 
 WORDS = st.text("ab C", min_size=1, max_size=6).filter(str.strip)
 

@@ -6,7 +6,9 @@ in ``NAME.work``, so that the same command goes on; the folder appears when all 
 """
 
 import json
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.metadata import version
@@ -16,21 +18,26 @@ from shutil import rmtree
 from typing import Any
 
 from lexloop.core.checksums import CARD, check_sums, sha256_of
-from lexloop.core.errors import DataError, InputError
+from lexloop.core.errors import DataError, InputError, LexloopError, TrainingError
 from lexloop.core.files import write_text
-from lexloop.finetune.checkpoints import Say
-from lexloop.finetune.extra import need_extra
-from lexloop.finetune.generator.adapter import (
+from lexloop.evaluation.jsonl import read_jsonl
+from lexloop.finetune.checkpoints import Say, alone, need_extra
+from lexloop.finetune.generator_adapter import (
     ADAPTER,
     CHECKPOINTS,
-    Recipe,
+    AdapterTraining,
     enough_memory,
     settle,
     train_adapter,
 )
-from lexloop.finetune.generator.rows import Split, Test, divide, read_examples, read_test
-from lexloop.finetune.generator.scoring import measure
-from lexloop.finetune.generator.workplace import made_before, workplace
+from lexloop.finetune.generator_rows import (
+    DividedRows,
+    Example,
+    MeasuredFile,
+    divide,
+    measure,
+    read_test,
+)
 from lexloop.models.local_model import LocalModel, load_local
 from lexloop.models.sentence_embedder import without_bars
 
@@ -41,8 +48,8 @@ _VERSIONS = ("torch", "transformers", "peft", "trl")
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What is to be made.
+class GeneratorPlan:
+    """The settings of one generator.
 
     Args:
         base: The model to begin with: a folder or a hub id.
@@ -50,7 +57,7 @@ class Plan:
         instructions: File of general instructions.
         tests: Files to be measured on.
         out: The folder to make.
-        recipe: How each adapter is trained.
+        training: How each adapter is trained.
         held_back: Share of the rows of each file that say when to stop.
         domain_weight: Of the adapter for the domain, in [0, 1]; the other has the rest.
         reply_tokens: The most tokens of an answer that is measured.
@@ -63,7 +70,7 @@ class Plan:
     instructions: Path
     tests: tuple[Path, ...]
     out: Path
-    recipe: Recipe
+    training: AdapterTraining
     held_back: float
     domain_weight: float
     reply_tokens: int
@@ -72,7 +79,7 @@ class Plan:
 
 
 def four_bit_here() -> bool:
-    """Whether weights can be kept in 4 bits: bitsandbytes and a CUDA GPU are there."""
+    """Tell whether weights can be kept in 4 bits: bitsandbytes and a CUDA GPU are there."""
     if find_spec("bitsandbytes") is None:
         return False
     import torch
@@ -80,7 +87,7 @@ def four_bit_here() -> bool:
     return torch.cuda.is_available()
 
 
-def make_generator(plan: Plan, say: Say) -> dict[str, Any]:
+def make_generator(plan: GeneratorPlan, say: Say) -> dict[str, Any]:
     """Make the folder, or go on where an earlier call with the same plan ended.
 
     Args:
@@ -100,101 +107,101 @@ def make_generator(plan: Plan, say: Say) -> dict[str, Any]:
     if len({path.name for path in plan.tests}) < len(tests):
         raise InputError("Two files to be measured on have the same name.", "Rename one.")
     asked = {question.asked for test in tests for question in test.questions}
-    splits = {
-        kind: divide(read_examples(path), asked, plan.held_back, plan.recipe.seed, str(path))
-        for kind, path in zip(KINDS, (plan.domain, plan.instructions), strict=True)
+    files = dict(zip(KINDS, (plan.domain, plan.instructions), strict=True))
+    rows = {
+        kind: divide(
+            read_jsonl(path, Example), asked, plan.held_back, plan.training.seed, str(path)
+        )
+        for kind, path in files.items()
     }
-    said = _about(plan, splits, tests)
+    origin = _origin(plan, rows, tests)
     if plan.out.exists():
-        return made_before(plan.out, said)
-    with workplace(plan.out, said) as work:
-        maker = _Maker(plan, splits, tests, work, say)
-        return maker.finish(said)
+        return _made_before(plan.out, origin)
+    with _workplace(plan.out, origin) as work:
+        return _Maker(plan, rows, tests, work, say).finish(origin)
 
 
+@dataclass(frozen=True)
 class _Maker:
     """The stages of one plan."""
 
-    def __init__(
-        self, plan: Plan, splits: dict[str, Split], tests: list[Test], work: Path, say: Say
-    ) -> None:
-        self._plan = plan
-        self._splits = splits
-        self._tests = tests
-        self._work = work
-        self._say = say
+    plan: GeneratorPlan
+    rows: dict[str, DividedRows]
+    tests: list[MeasuredFile]
+    work: Path
+    say: Say
 
-    def finish(self, said: dict[str, Any]) -> dict[str, Any]:
-        """Do what is not done yet; the card."""
+    def finish(self, origin: dict[str, Any]) -> dict[str, Any]:
+        """Do what is not done yet, and return the card."""
         adapters, figures = {}, {}
         for stage in STAGES:
             if stage in KINDS:
-                adapters[stage] = self._kept(f"{stage}.trained", partial(self._train, stage))
-                rmtree(self._work / stage / CHECKPOINTS, ignore_errors=True)
-            if stage == "merged" and not (self._work / "merged").exists():
-                self._say("merged: merging the adapters")
+                adapters[stage] = self._once(f"{stage}.trained", partial(self._train, stage))
+                rmtree(self.work / stage / CHECKPOINTS, ignore_errors=True)
+            if stage == "merged" and not (self.work / "merged").exists():
+                self.say("merged: merging the adapters")
                 self._merge()
-            figures[stage] = self._kept(f"{stage}.figures", partial(self._measure, stage))
+            figures[stage] = self._once(f"{stage}.figures", partial(self._measure, stage))
         card = {
             "kind": "generator",
-            **said,
-            "command": self._plan.command,
+            **origin,
+            "command": self.plan.command,
             "adapters": adapters,
-            "merge": {"combination_type": "linear", "shares": dict(self._shares())},
+            "merge": {"combination_type": "linear", "shares": self._shares()},
             "figures": {
                 test.path.name: {
                     "kind": test.kind,
                     "questions": len(test.questions),
                     **{stage: figures[stage][test.path.name] for stage in STAGES},
                 }
-                for test in self._tests
+                for test in self.tests
             },
             "versions": {name: version(name) for name in _VERSIONS},
         }
-        folder = self._work / "merged"
+        folder = self.work / "merged"
         for kind in KINDS:
-            if (made := self._work / kind / ADAPTER).exists():
+            if (made := self.work / kind / ADAPTER).exists():
                 made.rename(folder / kind)
         write_text(folder / CARD, json.dumps(card, indent=2, ensure_ascii=False) + "\n")
-        settle(folder, self._plan.out)
+        settle(folder, self.plan.out)
         return card
 
-    def _kept(self, name: str, make: Callable[[], Any]) -> Any:
+    def _once(self, name: str, make: Callable[[], Any]) -> Any:
         """What a stage found, from its file where it was done before."""
-        file = self._work / f"{name}.json"
+        file = self.work / f"{name}.json"
         if not file.exists():
             write_text(file, json.dumps(make(), indent=2))
         return json.loads(file.read_text(encoding="utf-8"))
 
     def _train(self, kind: str) -> dict[str, Any]:
-        self._say(f"{kind}: loading")
+        self.say(f"{kind}: loading")
         return train_adapter(
-            self._plan.base,
-            self._splits[kind],
-            self._plan.recipe,
-            self._work / kind,
-            lambda doing: self._say(f"{kind}: {doing}"),
+            self.plan.base,
+            self.rows[kind],
+            self.plan.training,
+            self.work / kind,
+            lambda doing: self.say(f"{kind}: {doing}"),
         )
 
     def _measure(self, stage: str) -> dict[str, Any]:
-        if not self._tests:
+        if not self.tests:
             return {}
-        self._say(f"{stage}: measuring")
-        plan, recipe = self._plan, self._plan.recipe
+        self.say(f"{stage}: measuring")
+        plan, training = self.plan, self.plan.training
         with enough_memory(f"{stage} was measured"):
-            of = str(self._work / "merged") if stage == "merged" else plan.base
-            local = load_local(of, four_bit=recipe.four_bit)
+            of = str(self.work / "merged") if stage == "merged" else plan.base
+            local = load_local(of, four_bit=training.four_bit)
             if stage in KINDS:
                 local = LocalModel(self._adapted(local.model, stage), local.tokenizer)
             return {
-                test.path.name: measure(local, test, plan.reply_tokens, recipe.at_once)
-                for test in self._tests
+                test.path.name: measure(local, test, plan.reply_tokens, training.at_once)
+                for test in self.tests
             }
 
     def _adapted(self, model: Any, kind: str, *more: str) -> Any:
         from peft import PeftModel
 
-        folders = {name: self._work / name / ADAPTER for name in (kind, *more)}
+        folders = {name: self.work / name / ADAPTER for name in (kind, *more)}
         for folder in folders.values():
             check_sums(folder)
         adapted: Any = PeftModel.from_pretrained(model, str(folders[kind]), adapter_name=kind)
@@ -205,30 +212,32 @@ class _Maker:
     def _merge(self) -> None:
         """One model of the two adapters, in the base's own precision, on the processor."""
         with enough_memory("the adapters were merged"):
-            local = load_local(self._plan.base, on_cpu=True)
+            local = load_local(self.plan.base, on_cpu=True)
             adapted = self._adapted(local.model, *KINDS)
             # peft takes the root of each weight for both factors of an adapter: from the squares it
             # makes the mean of either, so that two adapters alike are merged into the same again
-            squares = [share**2 for _, share in self._shares()]
+            squares = [share**2 for share in self._shares().values()]
             adapted.add_weighted_adapter(list(KINDS), squares, "merged", combination_type="linear")
             adapted.set_adapter("merged")
-            part = self._work / "merged.part"
+            part = self.work / "merged.part"
             if part.exists():
                 rmtree(part)
             with without_bars():
                 adapted.merge_and_unload().save_pretrained(str(part))
             local.tokenizer.save_pretrained(str(part))
-            settle(part, self._work / "merged")
+            settle(part, self.work / "merged")
 
-    def _shares(self) -> list[tuple[str, float]]:
-        domain = self._plan.domain_weight
-        return list(zip(KINDS, (domain, 1.0 - domain), strict=True))
+    def _shares(self) -> dict[str, float]:
+        domain = self.plan.domain_weight
+        return dict(zip(KINDS, (domain, 1.0 - domain), strict=True))
 
 
-def _about(plan: Plan, splits: dict[str, Split], tests: Sequence[Test]) -> dict[str, Any]:
+def _origin(
+    plan: GeneratorPlan, rows: dict[str, DividedRows], tests: Sequence[MeasuredFile]
+) -> dict[str, Any]:
     """What the model is made of: a later call that says the same goes on."""
     files = {"domain": plan.domain, "instructions": plan.instructions}
-    recipe = {name: value for name, value in asdict(plan.recipe).items() if name != "at_once"}
+    recipe = {name: value for name, value in asdict(plan.training).items() if name != "at_once"}
     return {
         "base": {"name": plan.base, "sha256": _weights_of(plan.base)},
         "licence": plan.licence,
@@ -236,9 +245,9 @@ def _about(plan: Plan, splits: dict[str, Split], tests: Sequence[Test]) -> dict[
             kind: {
                 "file": path.name,
                 "sha256": sha256_of(path),
-                "trained": len(splits[kind].trained),
-                "held_back": len(splits[kind].held),
-                "left_out": splits[kind].left_out,
+                "trained": len(rows[kind].trained),
+                "held_back": len(rows[kind].held),
+                "left_out": rows[kind].left_out,
             }
             for kind, path in files.items()
         },
@@ -265,3 +274,56 @@ def _weights_of(base: str) -> dict[str, str] | str:
             "Name a local folder, or a hub id that this machine can reach.",
         ) from error
     return str(config._commit_hash)
+
+
+def _made_before(out: Path, origin: dict[str, Any]) -> dict[str, Any]:
+    """The card of a folder that the same plan has made."""
+    try:
+        card: dict[str, Any] = json.loads((out / CARD).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        card = {}
+    if any(card.get(name) != value for name, value in origin.items()):
+        raise InputError(
+            f"{out} is there already, and is not what this command makes.",
+            "Name another --out, or remove it.",
+        )
+    check_sums(out)
+    rmtree(_beside(out), ignore_errors=True)
+    return card
+
+
+@contextmanager
+def _workplace(out: Path, origin: dict[str, Any]) -> Iterator[Path]:
+    """The folder for what the stages make, for this process alone; gone when they are done."""
+    work = _beside(out)
+    try:
+        work.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{work} cannot be made: {error}.", "Name another --out.") from error
+    plan = work / "plan.json"
+    try:
+        with alone(work):
+            if not plan.exists():
+                write_text(plan, json.dumps(origin, indent=2))
+            before = json.loads(plan.read_text(encoding="utf-8"))
+            if other := [name for name, value in origin.items() if before.get(name) != value]:
+                raise InputError(
+                    f"{work} holds a training that was begun otherwise ({', '.join(other)}).",
+                    "Give the same options and files to go on, name another --out, or remove it.",
+                )
+            try:
+                yield work
+            except LexloopError:
+                if {path.name for path in work.iterdir()} <= {plan.name, "lock"}:
+                    rmtree(work)  # nothing was made from which a training could go on
+                raise
+            rmtree(work)
+    except OSError as error:
+        raise TrainingError(
+            f"A file cannot be read or written: {error}.", "See to it; the same command goes on."
+        ) from error
+
+
+def _beside(out: Path) -> Path:
+    whole = Path(os.path.abspath(out))
+    return whole.with_name(f"{whole.name}.work")
