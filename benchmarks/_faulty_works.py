@@ -30,8 +30,7 @@ from lexloop.corpus.index.writer import remove_documents, write_index
 from lexloop.corpus.opening import index_key, open_corpus, tools_for
 from lexloop.evaluation.eval_rag.authority import Authority, Entry
 from lexloop.evaluation.eval_rag.index import QuestionIndex, kept_index
-from lexloop.evaluation.feedback.opinion import Opinion
-from lexloop.evaluation.feedback.store import FeedbackStore
+from lexloop.evaluation.feedback import FeedbackStore, Opinion
 from lexloop.evaluation.run.folder import RunFolder
 from lexloop.evaluation.testset.writing import write_checked
 from lexloop.models.embedding import Halves, Progress, Vectors

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lexloop.corpus.index.view import View
 from lexloop.corpus.text.tokens import words
-from lexloop.evaluation.feedback.opinion import Opinion
+from lexloop.evaluation.feedback import Opinion
 from lexloop.finetune.pairs import Pair
 from lexloop.finetune.provisions import Provision, provision_around
 

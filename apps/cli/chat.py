@@ -27,7 +27,7 @@ from lexloop.apps.cli.threads import feedback_file, last_turn, open_threads, thr
 from lexloop.core.errors import LexloopError
 
 if TYPE_CHECKING:
-    from lexloop.evaluation.feedback.opinion import Vote
+    from lexloop.evaluation.feedback import Vote
 
 _PROMPT = "> "
 _HELP = (
@@ -176,8 +176,7 @@ class _Conversation:
 
     def _rate(self, command: str, comment: str) -> None:
         """Keep what the user thinks of the last answer."""
-        from lexloop.evaluation.feedback.opinion import opinion_on
-        from lexloop.evaluation.feedback.store import FeedbackStore
+        from lexloop.evaluation.feedback import FeedbackStore, opinion_on
 
         vote: Vote = "up" if command == "/up" else "down"
         opinion = opinion_on(self._last, self._session.settings, vote, comment)

@@ -14,7 +14,7 @@ from lexloop.apps.cli.threads import opinions
 from lexloop.core.errors import InputError
 
 if TYPE_CHECKING:
-    from lexloop.evaluation.feedback.opinion import Opinion
+    from lexloop.evaluation.feedback import Opinion
 
 _EXCERPT_CHARS = 200
 _FORMS = ("gold", "calibration")
@@ -61,7 +61,7 @@ def export(
     An answer with a thumb up becomes its question's reference; a question whose answer has a thumb
     down is marked needs_review and has none.
     """
-    from lexloop.evaluation.feedback.export import as_calibration, as_gold
+    from lexloop.evaluation.feedback import as_calibration, as_gold
     from lexloop.evaluation.testset.writing import write_checked
 
     if form not in _FORMS:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-    from lexloop.evaluation.feedback.opinion import Opinion
+    from lexloop.evaluation.feedback import Opinion
 
 _TRIES, _PAUSE_S = 40, 0.05
 
@@ -46,7 +46,7 @@ def threads_file(thread: str | None, file: Path | None) -> Path | None:
 
 def feedback_file(threads: Path | None = None) -> Path:
     """Where opinions on answers are kept: beside a file of threads, the user's own for None."""
-    from lexloop.evaluation.feedback.store import FILE_NAME
+    from lexloop.evaluation.feedback import FILE_NAME
 
     return (threads.parent if threads else _data_folder()) / FILE_NAME
 
@@ -57,7 +57,7 @@ def opinions(file: Path | None) -> "list[Opinion]":
     Raises:
         DataError: It cannot be read.
     """
-    from lexloop.evaluation.feedback.store import FeedbackStore
+    from lexloop.evaluation.feedback import FeedbackStore
 
     return FeedbackStore(file or feedback_file()).all()
 

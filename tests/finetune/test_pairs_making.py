@@ -16,7 +16,7 @@ from lexloop.core.types import Citation
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.view import View
 from lexloop.evaluation.asking import Asker
-from lexloop.evaluation.feedback.opinion import Opinion
+from lexloop.evaluation.feedback import Opinion
 from lexloop.evaluation.testset.material import Material
 from lexloop.finetune.asked import Asked, asked_with_thumbs, by_question
 from lexloop.finetune.negatives import Miner

@@ -12,9 +12,7 @@ import pytest
 from lexloop.core.errors import DataError
 from lexloop.core.types import ABSTENTION, Citation
 from lexloop.evaluation.case import Case
-from lexloop.evaluation.feedback.export import as_calibration, as_gold
-from lexloop.evaluation.feedback.opinion import Opinion
-from lexloop.evaluation.feedback.store import FeedbackStore
+from lexloop.evaluation.feedback import FeedbackStore, Opinion, as_calibration, as_gold
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -1,0 +1,235 @@
+"""What people thought of answers: kept in a SQLite file, made into gold questions and ratings."""
+
+import os
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from lexloop.core.errors import DataError
+from lexloop.core.settings import Settings
+from lexloop.core.types import Citation, Turn
+from lexloop.evaluation.case import OUT_OF_SCOPE
+from lexloop.nodes.markers import without_markers
+
+Vote = Literal["up", "down"]
+FILE_NAME = "feedback.sqlite"
+_SCORES = ("answer_relevance", "context_relevance", "groundedness")
+_MOST_COMMENT_CHARS = 10_000
+_APPLICATION = 0x4C585046
+"""Tells a file of opinions from every other SQLite file ("LXPF")."""
+_VERSION = 1
+_TABLE = (
+    "CREATE TABLE opinions(answer_id TEXT PRIMARY KEY, at TEXT NOT NULL, opinion TEXT NOT NULL)"
+)
+_RATED = {"up": 1.0, "down": 0.0}
+_LOOSE = re.compile(r"(?<!\s)\s+(?=[.,;:!?](?:\s|$))")
+
+
+class Opinion(BaseModel):
+    """A thumb up or down for one answer (HyPA-RAG figure 4), and what it was given for.
+
+    ``answer_id`` names the answer: a second opinion under the same id replaces the first.
+    ``contexts`` are the texts of the passages that the answer was written from, ``at`` is when the
+    opinion was given, in UTC. Of the settings only names are kept: no address and no key.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    answer_id: str = Field(min_length=1)
+    vote: Vote
+    comment: str = Field(default="", max_length=_MOST_COMMENT_CHARS)
+    question: str
+    standalone: str
+    history: list[Turn] = []
+    answer: str
+    abstained: bool
+    citations: list[Citation]
+    contexts: list[str]
+    scores: dict[str, float | None]
+    variant: str
+    corpus: str
+    model: str | None
+    at: datetime
+
+
+def opinion_on(state: Mapping[str, Any], settings: Settings, vote: Vote, comment: str) -> Opinion:
+    """Return the opinion, given now, on the answer in a graph's working state.
+
+    Args:
+        state: The state after a question.
+        settings: Those that the question was answered with.
+        vote: Thumb up or down.
+        comment: In the person's own words; all beyond 10,000 characters is cut off.
+    """
+    return Opinion(
+        answer_id=state["turn_id"],
+        vote=vote,
+        comment=comment.strip()[:_MOST_COMMENT_CHARS],
+        question=state["asked"],
+        standalone=state["standalone"],
+        history=state["history"],
+        answer=state["answer"],
+        abstained=state["abstained"],
+        citations=state["citations"],
+        contexts=[passage["text"] for passage in state["passages"]],
+        scores={name: state["evaluation"][name] for name in _SCORES},
+        variant=settings.variant,
+        corpus=settings.corpus,
+        model=settings.model.name,
+        at=datetime.now(UTC).replace(microsecond=0),
+    )
+
+
+class FeedbackStore:
+    """The opinions in one file, which nobody but its owner can read.
+
+    It is opened anew for each call, so that nothing stays locked.
+
+    Args:
+        file: Made, with its folder, when the first opinion is kept.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def keep(self, opinion: Opinion) -> bool:
+        """Keep an opinion in place of an earlier one on the same answer.
+
+        Returns:
+            True where there was an earlier one.
+
+        Raises:
+            DataError: The file cannot be written, or is no file of opinions.
+        """
+        with self._opened(make=True) as database, database:
+            # the lock comes first, so that two chats do not both make the table
+            database.execute("BEGIN IMMEDIATE")
+            if database.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
+                database.execute(_TABLE)
+                database.execute(f"PRAGMA application_id = {_APPLICATION}")
+                database.execute(f"PRAGMA user_version = {_VERSION}")
+            self._refuse_another(database)
+            values = (opinion.answer_id, opinion.at.isoformat(), opinion.model_dump_json())
+            earlier = "SELECT 1 FROM opinions WHERE answer_id = ?"
+            known = database.execute(earlier, values[:1]).fetchone() is not None
+            database.execute("INSERT OR REPLACE INTO opinions VALUES (?, ?, ?)", values)
+        return known
+
+    def all(self) -> list[Opinion]:
+        """Return every opinion, the oldest first.
+
+        Raises:
+            DataError: There is no file, it cannot be read, or it is no file of opinions.
+        """
+        if not self.file.exists():
+            raise DataError(
+                f"There is no feedback in {self.file}.",
+                "Rate an answer with /up or /down in `lexloop chat`, or name another file.",
+            )
+        with self._opened(make=False) as database:
+            self._refuse_another(database)
+            rows = database.execute("SELECT opinion FROM opinions ORDER BY at, rowid").fetchall()
+        try:
+            return [Opinion.model_validate_json(text) for (text,) in rows]
+        except ValidationError as error:
+            said = f"it holds what is no opinion ({error.errors()[0]['msg']})"
+            raise self._unusable(said) from error
+
+    @contextmanager
+    def _opened(self, make: bool) -> Iterator[sqlite3.Connection]:
+        try:
+            if make:
+                self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                os.close(os.open(self.file, os.O_RDWR | os.O_CREAT, 0o600))
+            with closing(sqlite3.connect(self.file, isolation_level=None)) as database:
+                yield database
+        except (OSError, sqlite3.Error) as error:
+            raise self._unusable(str(error)) from error
+
+    def _refuse_another(self, database: sqlite3.Connection) -> None:
+        (application,) = database.execute("PRAGMA application_id").fetchone()
+        if application != _APPLICATION:
+            raise self._unusable("it is no file of feedback")
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+        if version != _VERSION:
+            raise self._unusable(f"it is of version {version}, and this is version {_VERSION}")
+
+    def _unusable(self, reason: str) -> DataError:
+        return DataError(
+            f"Feedback cannot be kept in {self.file}: {reason}.",
+            "Move that file away, or name another folder with LEXLOOP_DATA_DIR.",
+        )
+
+
+def as_gold(opinions: Sequence[Opinion]) -> list[dict[str, Any]]:
+    """Return gold questions that ``lexloop.evaluation.case`` reads.
+
+    An answer with a thumb up is its question's reference answer, and what it cites is the evidence;
+    an abstention with one says that the question is out of scope. A thumb down tells what the right
+    answer is not: such a question has no reference, and ``needs_review`` with what a person has to
+    know who writes one.
+    """
+    return [_gold(one) for one in opinions]
+
+
+def as_calibration(opinions: Sequence[Opinion]) -> list[dict[str, Any]]:
+    """Return rows that ``lexloop judge`` reads: question, answer, contexts and scores.
+
+    ``human`` is 1.0 for a thumb up and 0.0 for a thumb down; the scores of the judge that saw the
+    answer at the time are under ``judge_`` and their name, null where one was not resolved.
+    """
+    return [
+        {
+            "id": one.answer_id,
+            "system": one.model or f"lexloop {one.variant}",
+            "question": one.standalone,
+            "answer": _prose(one.answer),
+            "contexts": one.contexts,
+            "human": _RATED[one.vote],
+            **{f"judge_{name}": score for name, score in one.scores.items()},
+            "comment": one.comment,
+        }
+        for one in opinions
+    ]
+
+
+def _gold(one: Opinion) -> dict[str, Any]:
+    answer = _prose(one.answer)
+    asked: dict[str, Any] = {
+        "id": one.answer_id,
+        "question": one.question,
+        "question_type": "conversational" if one.history else "",
+        "conversation_history": one.history,
+        "rated": [{"answer": answer, "score": _RATED[one.vote]}],
+    }
+    if one.vote == "down":
+        review = {"needs_review": True, "rejected_answer": answer, "comment": one.comment}
+        return asked | review
+    if one.abstained:
+        return asked | {"question_type": OUT_OF_SCOPE, "reference_answer": one.answer}
+    asked["reference_answer"] = answer
+    if one.citations:
+        quotes = dict.fromkeys(citation["quote"] for citation in one.citations)
+        asked["reference_context"] = "\n\n".join(quotes)
+        asked["evidence"] = _spans(one.citations)
+    return asked
+
+
+def _prose(answer: str) -> str:
+    """The answer without its markers, and without the blanks that stood before them."""
+    return _LOOSE.sub("", without_markers(answer))
+
+
+def _spans(citations: Sequence[Citation]) -> list[dict[str, Any]]:
+    """Each cited span once, in the order of the answer."""
+    found = {(c["document"], c["start"], c["end"]): c["section"] for c in citations}
+    return [
+        {"document": document, "section": section, "start": start, "end": end}
+        for (document, start, end), section in found.items()
+    ]
