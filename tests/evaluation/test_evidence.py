@@ -1,6 +1,7 @@
 """Which chunks, documents and spans are relevant to a gold record."""
 
 import pytest
+import records
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -81,16 +82,7 @@ def test_the_index_of_grams_finds_what_looking_at_every_chunk_finds(
 
 
 def chunk(document: str, start: int, text: str) -> Chunk:
-    return {
-        "id": f"{document}#{start}",
-        "document": document,
-        "title": "",
-        "section": "",
-        "page": None,
-        "start": start,
-        "end": start + len(text),
-        "text": text,
-    }
+    return records.chunk(text, document=document, start=start)
 
 
 LAW = [chunk("law", 0, RULE), chunk("law", 100, NOTICE), chunk("guide", 0, "see the law")]

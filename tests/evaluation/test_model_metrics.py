@@ -1,13 +1,11 @@
 """Every metric that a model judges, from scripted replies over real HTTP to numbers by hand."""
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from fake_openai import FakeOpenAI, Reply, refusal
+from fake_openai import FakeOpenAI, Reply, refusal, reply
 
 from lexloop.core.errors import ModelAuthError, ModelUnavailable
 from lexloop.core.score import Unresolved
@@ -39,10 +37,6 @@ def embed(texts: list[str]) -> Vectors:
     return np.array([known.get(text, (0.6, 0.8)) for text in texts], np.float32)
 
 
-def reply(**fields: object) -> Reply:
-    return Reply(json.dumps(fields))
-
-
 def verdicts(*values: bool) -> Reply:
     return reply(verdicts=[{"n": n, "verdict": v} for n, v in enumerate(values, start=1)])
 
@@ -70,13 +64,6 @@ def rehearse(server: FakeOpenAI) -> None:
             groundedness={"score": 0.5},
         ),
     )
-
-
-@pytest.fixture
-def asker(server: FakeOpenAI, tmp_path: Path) -> Iterator[Asker]:
-    settings = Settings(model="openai:scripted", deadline_s=5, **{"model.attempts": 1})
-    with asker_for(settings, server.connection, tmp_path / "replies.sqlite") as made:
-        yield made
 
 
 def test_every_metric_and_a_rerun_that_costs_nothing(server: FakeOpenAI, asker: Asker) -> None:

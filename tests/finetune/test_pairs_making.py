@@ -2,9 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from fake_openai import FakeOpenAI, Reply, Request
@@ -24,7 +22,6 @@ from lexloop.finetune.pairs_by_model import ModelAsker, chosen_provisions
 from lexloop.finetune.pairs_by_rules import asked_by_rules
 from lexloop.finetune.pairs_making import make_pairs
 from lexloop.finetune.provisions import Provision, every_provision, provision_around
-from lexloop.models.chat import ChatModel
 
 
 @pytest.fixture(scope="session")
@@ -158,15 +155,6 @@ def test_thumbs_up_give_what_was_cited(view: View) -> None:
     assert (quoted.provision.text, quoted.provision.heading, quoted.source) == (
         "It must include: The fee is $1,500", "§ 10-2", "feedback",
     )  # fmt: skip
-
-
-@pytest.fixture
-def asker(chat_model: Callable[..., ChatModel], tmp_path: Path) -> Iterator[Asker]:
-    settings = Settings(model="openai:scripted", **{"model.attempts": 1})
-    with Asker(
-        chat_model(**{"model.attempts": 1}), settings, tmp_path / "replies.sqlite"
-    ) as asking:
-        yield asking
 
 
 def written(request: Request) -> Reply:

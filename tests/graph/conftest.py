@@ -1,11 +1,10 @@
 """The graph over a small corpus, embedded or with the scripted model."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from fake_openai import FakeOpenAI, Reply
+from fake_openai import FakeOpenAI, Reply, reply
 from statute import LAW, RULE
 
 from lexloop.core.settings import Connection, Settings
@@ -45,10 +44,6 @@ def modelled(server: FakeOpenAI, corpus: Path) -> Callable[..., Lexloop]:
         return build_graph(Resources(server.connection, Settings(**{**wanted, **settings})))
 
     return build
-
-
-def reply(**fields: object) -> Reply:
-    return Reply(json.dumps(fields))
 
 
 @pytest.fixture

@@ -5,8 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from fake_openai import KEY, FakeOpenAI, Reply
-from pydantic import BaseModel
-from running import complete
+from running import Colour, complete
 
 from lexloop.core.errors import (
     ModelReplyError,
@@ -18,11 +17,6 @@ from lexloop.models.request import ChatRequest
 Connect = Callable[..., ChatModel]
 PLAIN = ChatRequest("generate", "Be brief.", "Who must publish?")
 STREAMED = ChatRequest("generate", "Be brief.", "Who must publish?", stream=True)
-
-
-class Colour(BaseModel):
-    name: str
-    depth: int
 
 
 STRUCTURED = ChatRequest("rewrite", "Reply in JSON.", "Which colour?", schema=Colour)

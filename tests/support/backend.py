@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
+import records
 from rank_bm25 import BM25Okapi
 
 from lexloop.core.filters import Filters
@@ -18,16 +19,7 @@ from lexloop.models.embedding import Vectors
 def chunk(chunk_id: str, text: str = "x") -> Chunk:
     """A chunk whose id names its document: ``document#start``."""
     document, _, start = chunk_id.partition("#")
-    return {
-        "id": chunk_id,
-        "document": document,
-        "title": document,
-        "section": "",
-        "page": None,
-        "start": int(start),
-        "end": int(start) + len(text),
-        "text": text,
-    }
+    return records.chunk(text, document=document, start=int(start), title=document)
 
 
 class MemoryBackend:

@@ -96,6 +96,11 @@ class Reply:
 Script = Reply | Callable[[Request], Reply]
 
 
+def reply(**fields: object) -> Reply:
+    """A reply that is one JSON object."""
+    return Reply(json.dumps(fields))
+
+
 def refusal(status: int, message: str = "scripted failure", **headers: str) -> Reply:
     """An HTTP error in OpenAI's form; ``retry_after="1"`` becomes a Retry-After header."""
     body = json.dumps({"error": {"message": message, "type": "error", "code": None}}).encode()

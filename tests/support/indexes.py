@@ -14,6 +14,7 @@ from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.index.builder import Tools
 from lexloop.corpus.index.collection import Collection as Index
 from lexloop.corpus.index.contents import UNKNOWN, IndexContents
+from lexloop.corpus.index.generations import GENERATIONS
 from lexloop.corpus.index.manifest import Source
 from lexloop.corpus.index.reader import open_contents
 from lexloop.corpus.load.document import Document, Limits, Loaded, Skipped, SourceFile, read_file
@@ -150,3 +151,8 @@ def states(document: Document, chunks: Sequence[Chunk]) -> list[Triplet]:
 
 def files_of(folder: Path) -> Collection[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def generations(index: Path) -> set[str]:
+    """The names of the generations in an index's folder."""
+    return {path.name for path in (index / GENERATIONS).iterdir()}

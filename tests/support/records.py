@@ -1,30 +1,45 @@
 """Records of the core, filled in for tests."""
 
+from typing import Any, cast
+
 import numpy as np
 
-from lexloop.core.types import Attempt, Evaluation, Passage, Triplet
+from lexloop.core.types import Attempt, Candidate, Chunk, Evaluation, Passage, Triplet
+from lexloop.corpus.index.view import View
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.structure.parse import parse
 from lexloop.corpus.structure.statements import Statement, statements_in_text
 from lexloop.corpus.structure.tree import Tree
 from lexloop.models.embedding import Vectors
+from lexloop.nodes.context import GeneratedAnswer
+from lexloop.nodes.evaluate.checks import citation_problems
 
 
-def passage(n: int, text: str, *, start: int = 0, section: str = "§ 1") -> Passage:
-    """Passage ``n``, which stands at ``start`` in its document."""
-    return {
-        "id": f"c{n}",
-        "document": f"d{n}.txt",
+def chunk(text: str = "x", *, document: str = "d.txt", start: int = 0, **fields: Any) -> Chunk:
+    """A chunk of a document, named by where it stands unless its fields name it."""
+    plain: dict[str, Any] = {
+        "id": f"{document}#{start}",
+        "document": document,
         "title": "Rule",
-        "section": section,
+        "section": "§ 1",
         "page": None,
         "start": start,
         "end": start + len(text),
         "text": text,
-        "score": 1.0,
-        "signals": {},
-        "n": n,
     }
+    return cast("Chunk", plain | fields)
+
+
+def candidate(name: str, text: str = "", score: float = 1.0, **signals: float) -> Candidate:
+    """A chunk that was found, with its score and the signals that found it."""
+    whole = chunk(text or f"text of {name}", id=name)
+    return {**whole, "score": score, "signals": signals}
+
+
+def passage(n: int, text: str, *, start: int = 0, section: str = "§ 1") -> Passage:
+    """Passage ``n``, which stands at ``start`` in its document."""
+    whole = chunk(text, id=f"c{n}", document=f"d{n}.txt", start=start, section=section)
+    return {**whole, "score": 1.0, "signals": {}, "n": n}
 
 
 class Read:
@@ -94,3 +109,8 @@ def attempt(number: int, question: str, queries: list[str], verdict: Evaluation)
         "citations": [],
         "evaluation": verdict,
     }
+
+
+def problems(view: View, draft: GeneratedAnswer) -> list[str]:
+    """What is wrong with the citations of an answer that was read off a collection."""
+    return citation_problems(draft.answer, draft.citations, view.text_of, draft.told)

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from langgraph.runtime import Runtime
+from pydantic import BaseModel
 
 from lexloop.core.settings import Settings
 from lexloop.models.background import run
@@ -23,6 +24,13 @@ class Nobody:
     async def ask(self, request: ChatRequest) -> ChatReply:
         """Fail."""
         raise AssertionError(f"{request.purpose} asked a model")
+
+
+class Colour(BaseModel):
+    """A form that a reply may have."""
+
+    name: str
+    depth: int
 
 
 def complete(model: ChatModel, request: ChatRequest, **details: Any) -> ChatReply:

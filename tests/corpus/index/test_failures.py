@@ -13,7 +13,7 @@ from pathlib import Path
 
 import formats
 import pytest
-from indexes import Letters, content, letter_tools, sources
+from indexes import Letters, content, generations, letter_tools, sources
 
 from lexloop.core import files
 from lexloop.core.errors import IndexWriteError, LexloopError
@@ -27,10 +27,6 @@ from lexloop.corpus.index.verify import verify_index
 from lexloop.corpus.index.writer import Outcome, write_index
 
 Write = Callable[..., Outcome]
-
-
-def generations(index: Path) -> set[str]:
-    return {path.name for path in (index / GENERATIONS).iterdir()}
 
 
 FAILURES = [OSError(28, "No space left on device"), KeyboardInterrupt()]

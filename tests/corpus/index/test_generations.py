@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from indexes import ANYBODY, Letters, content
+from indexes import ANYBODY, Letters, content, generations
 
 from lexloop.core.errors import DataError, IndexWriteError
 from lexloop.corpus.index import reader
@@ -27,10 +27,6 @@ from lexloop.corpus.index.verify import verify_index
 from lexloop.corpus.index.writer import Outcome
 
 Write = Callable[..., Outcome]
-
-
-def generations(index: Path) -> set[str]:
-    return {path.name for path in (index / GENERATIONS).iterdir()}
 
 
 def test_a_reader_keeps_its_generation_until_it_closes(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import records
 
 from lexloop.core.errors import DataError
 from lexloop.core.types import Chunk, Triplet
@@ -111,16 +112,8 @@ SAID = "The owner “é” must pay \ud800 the fee."
 
 
 def chunk(start: int = 0, name: str = "law.txt", text: str = SAID) -> Chunk:
-    return {
-        "id": f"{name}#{start}",
-        "document": name,
-        "title": "Law",
-        "section": f"§ {start}",
-        "page": start or None,
-        "start": start,
-        "end": start + len(text),
-        "text": text,
-    }
+    place = {"section": f"§ {start}", "page": start or None}
+    return records.chunk(text, document=name, start=start, **place)
 
 
 def triplet(of: Chunk) -> Triplet:

@@ -1,6 +1,7 @@
 import time
 
 import pytest
+import records
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,16 +12,7 @@ from lexloop.corpus.triplets.rules import extract_document
 
 
 def chunk(text: str, *, start: int = 0, number: int = 1) -> Chunk:
-    return {
-        "id": f"c{number}",
-        "document": "d.txt",
-        "title": "Act",
-        "section": "",
-        "page": 3,
-        "start": start,
-        "end": start + len(text),
-        "text": text,
-    }
+    return records.chunk(text, start=start, id=f"c{number}", section="", page=3)
 
 
 def triplets(text: str) -> list[Triplet]:

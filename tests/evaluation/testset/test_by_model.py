@@ -1,31 +1,18 @@
 """Questions and rewordings by a model."""
 
 import json
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from random import Random
 
 import pytest
 from fake_openai import FakeOpenAI, Reply, Request
 
 from lexloop.core.errors import ModelUnavailable
-from lexloop.core.settings import Settings
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.case import OUT_OF_SCOPE
 from lexloop.evaluation.testset.augment import ModelNoise
 from lexloop.evaluation.testset.by_model import ModelMaker, WrittenQuestion, draft_of
 from lexloop.evaluation.testset.make import make_test_set
 from lexloop.evaluation.testset.material import Material
-from lexloop.models.chat import ChatModel
-
-
-@pytest.fixture
-def asker(chat_model: Callable[..., ChatModel], tmp_path: Path) -> Iterator[Asker]:
-    settings = Settings(model="openai:scripted", **{"model.attempts": 1})
-    with Asker(
-        chat_model(**{"model.attempts": 1}), settings, tmp_path / "replies.sqlite"
-    ) as asking:
-        yield asking
 
 
 def written(request: Request) -> Reply:

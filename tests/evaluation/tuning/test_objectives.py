@@ -1,6 +1,7 @@
 """Objectives of retrieval, by hand."""
 
 import pytest
+import records
 
 from lexloop.core.score import Unresolved
 from lexloop.core.types import Chunk, Passage
@@ -12,17 +13,8 @@ WORDS = ("one two three four five", "six seven eight nine ten", "red blue green 
 
 
 def chunk(number: int) -> Chunk:
-    text = WORDS[number]
-    return {
-        "id": f"d#{number}",
-        "document": "d",
-        "title": "",
-        "section": "",
-        "page": None,
-        "start": 100 * number,
-        "end": 100 * number + 100,
-        "text": text,
-    }
+    place = {"document": "d", "start": 100 * number, "end": 100 * number + 100}
+    return records.chunk(WORDS[number], id=f"d#{number}", **place)
 
 
 CHUNKS = [chunk(number) for number in range(3)]

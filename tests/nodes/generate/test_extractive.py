@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from laws import examples
-from records import passage
+from records import passage, problems
 from running import runtime
 
 from lexloop.core.filters import Filters
@@ -21,7 +21,6 @@ from lexloop.corpus.opening import tools_for
 from lexloop.models.background import finished
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import GeneratedAnswer
-from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate import extractive
 from lexloop.nodes.generate.answerable import is_found, read_features
 from lexloop.nodes.generate.citations import cite
@@ -38,10 +37,6 @@ Answer = Callable[..., GeneratedAnswer]
 def answer_of(view: View, asked: ParsedQuestion, *items: Evidence) -> GeneratedAnswer:
     """The answer where this evidence is the best for the parts of the question."""
     return ExtractiveGenerator(view)._draft(asked, Chosen(list(items), []), sure=True)
-
-
-def problems(view: View, draft: GeneratedAnswer) -> list[str]:
-    return citation_problems(draft.answer, draft.citations, view.text_of, draft.told)
 
 
 @pytest.fixture
@@ -262,7 +257,7 @@ def test_citations_and_markers_hold_on_any_document(pieces: list[tuple[str, str]
         draft = answer_of(view, asked, item)
         for citation in draft.citations:
             assert text[citation["start"] : citation["end"]] == citation["quote"]
-        found = citation_problems(draft.answer, draft.citations, view.text_of, draft.told)
+        found = problems(view, draft)
         assert not [problem for problem in found if problem.startswith("No citation")]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from records import Read
+from records import Read, problems
 from records import passage as record
 
 from lexloop.core.filters import Filters
@@ -18,7 +18,6 @@ from lexloop.corpus.structure.statements import statements_in_text
 from lexloop.models.background import finished
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import GeneratedAnswer
-from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate import extractive
 from lexloop.nodes.generate.extractive import ExtractiveGenerator, list_asked, standing_alone
 from lexloop.nodes.generate.selection import Evidence, Lengths
@@ -87,10 +86,6 @@ def answer(ferries: View) -> Answer:
         return finished(generator.generate(question, given(ferries), [], None))
 
     return run
-
-
-def problems(view: View, draft: GeneratedAnswer) -> list[str]:
-    return citation_problems(draft.answer, draft.citations, view.text_of, draft.told)
 
 
 def test_a_list_is_answered_whole_heading_first(ferries: View, answer: Answer) -> None:

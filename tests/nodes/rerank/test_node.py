@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from records import candidate
 from running import runtime
 
 from lexloop.core.settings import Settings
@@ -19,21 +20,6 @@ from lexloop.nodes.rerank.node import copies_last, merge, operative_first, reran
 from lexloop.nodes.rerank.rerankers import FeatureReranker, NoReranker
 
 Ranked = Callable[..., Update]
-
-
-def candidate(name: str, text: str = "", score: float = 1.0, **signals: float) -> Candidate:
-    return {
-        "id": name,
-        "document": "d.txt",
-        "title": "Rule",
-        "section": "§ 1",
-        "page": None,
-        "start": 0,
-        "end": len(text or name),
-        "text": text or f"text of {name}",
-        "score": score,
-        "signals": signals,
-    }
 
 
 def found(chunk: Chunk, **signals: float) -> Candidate:

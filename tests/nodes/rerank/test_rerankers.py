@@ -4,29 +4,14 @@ import time
 from pathlib import Path
 
 import pytest
+from records import candidate
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from lexloop.core.deadline import Deadline, within
 from lexloop.core.errors import DataError, DeadlineExceeded
-from lexloop.core.types import Candidate
 from lexloop.nodes.rerank.rerankers import CrossEncoderReranker
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "fee", "berth", "owner", "must", "pay", "the", "a"]
-
-
-def candidate(name: str, text: str) -> Candidate:
-    return {
-        "id": name,
-        "document": "d.txt",
-        "title": "Rule",
-        "section": "§ 1",
-        "page": None,
-        "start": 0,
-        "end": len(text),
-        "text": text,
-        "score": 7.0,
-        "signals": {"dense": 0.5},
-    }
 
 
 @pytest.fixture(scope="module")
@@ -70,9 +55,9 @@ def test_loading_draws_no_bar(folder: Path, capfd: pytest.CaptureFixture[str]) -
 
 def test_candidates_are_ordered_by_the_models_score(folder: Path) -> None:
     pool = [
-        candidate("a", "the owner must pay"),
-        candidate("b", "a berth"),
-        candidate("c", "the fee " * 100),  # longer than the model's window
+        candidate("a", "the owner must pay", dense=0.5),
+        candidate("b", "a berth", dense=0.5),
+        candidate("c", "the fee " * 100, dense=0.5),  # longer than the model's window
     ]
     reranker = CrossEncoderReranker(str(folder))
     ranked = reranker.rerank("the fee", pool)
@@ -89,7 +74,8 @@ def test_candidates_are_ordered_by_the_models_score(folder: Path) -> None:
 
 
 def test_scores_of_many_are_those_of_each_alone(folder: Path) -> None:
-    pool = [candidate(f"{n}", "the fee a berth owner must pay"[: 7 + n]) for n in range(11)]
+    said = "the fee a berth owner must pay"
+    pool = [candidate(f"{n}", said[: 7 + n], dense=0.5) for n in range(11)]
     reranker = CrossEncoderReranker(str(folder))
     together = {item["id"]: item["score"] for item in reranker.rerank("the fee", pool)}
     alone = {item["id"]: reranker.rerank("the fee", [item])[0]["score"] for item in pool}
@@ -100,7 +86,7 @@ def test_scoring_stops_when_the_question_has_run_out_of_time(folder: Path) -> No
     reranker = CrossEncoderReranker(str(folder))
     over = Deadline(time.monotonic() - 1, allowed_s=5)
     with within(over), pytest.raises(DeadlineExceeded, match="reranked"):
-        reranker.rerank("the fee", [candidate("a", "the owner must pay")])
+        reranker.rerank("the fee", [candidate("a", "the owner must pay", dense=0.5)])
 
 
 def test_what_is_no_model_is_refused(folder: Path, tmp_path: Path) -> None:
