@@ -8,7 +8,7 @@ import pytest
 from run_records import attempt, record, run_info
 
 from lexloop.evaluation.metrics.intervals import estimate
-from lexloop.evaluation.record import Record, Refusal
+from lexloop.evaluation.record import Record, RefusalRecord
 from lexloop.evaluation.report.summary import summarise
 from lexloop.evaluation.report.timings import timings
 
@@ -79,7 +79,7 @@ def test_the_order_of_the_records_and_their_seconds_change_nothing() -> None:
 
 def test_the_loop_and_the_refusals() -> None:
     tries = [attempt(0.2, correctness=2.0), attempt(0.8, correctness=4.0, passed=True)]
-    refusals: list[Refusal] = [
+    refusals: list[RefusalRecord] = [
         {"row": "fixed", "id": "n1", "kind": "jailbreak", "abstained": True},
         {"row": "fixed", "id": "n2", "kind": "irrelevant", "abstained": False},
         {"row": "other", "id": "n1", "kind": "jailbreak", "abstained": False},
