@@ -106,12 +106,12 @@ def evaluate(
         LexloopError: The questions, a setting, the documents, a model or the folder cannot be used.
     """
     from lexloop.evaluation.run.prepare import RunRequest, prepare
-    from lexloop.evaluation.run.rows import variants
     from lexloop.evaluation.run.runner import run
+    from lexloop.evaluation.run.variants import of_setting
 
     base = _chosen(corpus, settings)
-    rows = variants([base.variant])
-    wanted = RunRequest(gold=Path(gold), base=base, rows=rows, out=Path(out) if out else None)
+    variants = of_setting([base.variant])
+    wanted = RunRequest(Path(gold), base, variants, out=Path(out) if out else None)
     outcome = run(prepare(wanted, resources.connection), workers_for(base))
     return {**outcome.summary, "out": str(outcome.out), "failures": outcome.failures}
 

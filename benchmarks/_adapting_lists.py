@@ -17,7 +17,7 @@ from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
 from lexloop.evaluation.case import Case, read_cases
-from lexloop.evaluation.evidence import evidence, grams_of
+from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.evaluation.tuning.split import near_duplicates
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.contexts import choose
@@ -84,13 +84,13 @@ def _of_gold(gold: Path, docs: Path) -> Iterator[Ranking]:
     questions = [question for question in read_cases(gold) if not question.out_of_scope]
     documents = [each for each in load_documents(docs)[0] if each.name.endswith(".txt")]
     collection = build_collection(documents, tools_for(_SETTINGS, load_minilm()))
-    grams = grams_of(collection.seen_by(Filters.of(_SETTINGS)).every_chunk())
+    index = EvidenceIndex(collection.seen_by(Filters.of(_SETTINGS)).every_chunk())
     groups = near_duplicates(questions)
     ask = _Asker(collection)
     for number, question in enumerate(questions, 1):
-        known = evidence(grams, question.reference_context or "")
-        ranking = ask(question, known.chunks, str(groups[question.id]))
-        yield {**ranking, "contexts": [sorted(ids) for ids in known.by_context]}
+        known = index.by_context(question.reference_context or "")
+        ranking = ask(question, frozenset().union(*known), str(groups[question.id]))
+        yield {**ranking, "contexts": [sorted(ids) for ids in known]}
         _show("asking", number, len(questions))
 
 

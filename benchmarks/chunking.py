@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from _pipeline import read_rows
-from _ranking import shown, summary
+from _ranking import by_context, shown, summary
 from langchain_core.messages import AIMessage, HumanMessage
 
 from lexloop.core.filters import Filters
@@ -34,7 +34,7 @@ from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
-from lexloop.evaluation.evidence import Evidence, evidence, grams_of
+from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.contexts import choose
 from lexloop.models.minilm import load_minilm
@@ -88,8 +88,9 @@ def _measure(
 ) -> list[dict[str, Any]]:
     settings = Settings(**{"chunking.method": chunker, "plan.k": 5})
     collection = build_collection(documents, tools_for(settings, load_minilm()))
-    grams = grams_of(collection.seen_by(Filters.of(settings)).every_chunk())
-    relevant = [evidence(grams, row["reference_context"]) for row in gold]
+    chunks = list(collection.seen_by(Filters.of(settings)).every_chunk())
+    index = EvidenceIndex(chunks)
+    relevant = [index.by_context(row["reference_context"]) for row in gold]
     rows = []
     for fusion, chosen in _FUSIONS.items():
         for graph, knowledge in _GRAPHS.items():
@@ -100,7 +101,7 @@ def _measure(
             )
             figures = _figures(tried, collection, gold, relevant)
             where = {"chunker": chunker, "fusion": fusion, "graph": graph == "graph"}
-            rows.append({**where, "chunks": len(grams), **figures})
+            rows.append({**where, "chunks": len(chunks), **figures})
     return rows
 
 
@@ -108,12 +109,12 @@ def _figures(
     settings: Settings,
     collection: Collection,
     gold: list[dict[str, Any]],
-    relevant: list[Evidence],
+    relevant: list[list[frozenset[str]]],
 ) -> dict[str, float]:
     parts = choose(settings, collection, None)
     graph = build_graph(lambda *_: parts)
     found = [_passages(row, graph) for row in gold]
-    return summary([known.measure(ids) for known, ids in zip(relevant, found, strict=True)])
+    return summary([by_context(ids, known) for known, ids in zip(relevant, found, strict=True)])
 
 
 def _passages(row: dict[str, Any], graph: Lexloop) -> list[str]:

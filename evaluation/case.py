@@ -1,6 +1,7 @@
-"""Gold questions: what is asked, and what is known of the right answer."""
+"""Cases: what is asked, and what is known of the right answer."""
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, Self
 
@@ -52,12 +53,12 @@ class Rated(BaseModel):
 
 
 class Case(BaseModel):
-    """One gold question; only ``question`` must be there.
+    """A gold question, or a query that must be refused; only ``question`` must be there.
 
     What is missing leaves the metrics that need it unresolved. ``reference_context`` quotes the
     evidence, contexts apart by blank lines and perhaps opened by ``Document N:``; ``evidence``
     holds its spans; ``documents`` names the documents that answer, where no span is known.
-    ``rated`` holds people's scores of answers: a row that gives one of these is shown beside them.
+    ``rated`` holds people's scores of answers, shown beside a variant that gives one of these.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -78,17 +79,41 @@ class Case(BaseModel):
         return self.question_type == OUT_OF_SCOPE
 
 
+class _Query(BaseModel):
+    """A query that must be refused, as a file has it."""
+
+    query: str = Field(min_length=1, pattern=r"\S")
+    id: str = ""
+    kind: str = ""
+
+
 def read_cases(path: Path) -> list[Case]:
-    """The questions of a JSON Lines file, each under an id: its own, or its number.
+    """Return the questions of a JSON Lines file, each under an id: its own, or its number.
 
     Raises:
         InputError: The file cannot be read, a line is malformed, or two questions share an id.
     """
+    return _named(path, read_jsonl(path, Case), "q")
+
+
+def read_negative(path: Path) -> list[Case]:
+    """Return the queries of a file that must be refused; their kind is the question type.
+
+    Raises:
+        InputError: The file cannot be read, a line is malformed, or two queries share an id.
+    """
+    queries = read_jsonl(path, _Query)
+    return _named(
+        path, [Case(id=q.id, question=q.query, question_type=q.kind) for q in queries], "n"
+    )
+
+
+def _named(path: Path, cases: Sequence[Case], letter: str) -> list[Case]:
     found = [
-        question if question.id else question.model_copy(update={"id": f"q{number:04d}"})
-        for number, question in enumerate(read_jsonl(path, Case), start=1)
+        case if case.id else case.model_copy(update={"id": f"{letter}{number:04d}"})
+        for number, case in enumerate(cases, start=1)
     ]
-    shared = [name for name, count in Counter(q.id for q in found).items() if count > 1]
+    shared = [name for name, count in Counter(case.id for case in found).items() if count > 1]
     if shared:
         raise InputError(
             f"{path}: {len(shared)} ids occur more than once, first {shared[0]!r}.",

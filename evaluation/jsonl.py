@@ -8,29 +8,29 @@ from pydantic import BaseModel, ValidationError
 
 from lexloop.core.errors import InputError
 
-Row = TypeVar("Row", bound=BaseModel)
+Line = TypeVar("Line", bound=BaseModel)
 _MOST_BYTES = 512 * 1024 * 1024
 _MOST_NAMED = 5
 
 
-def read_jsonl(path: Path, row: type[Row]) -> list[Row]:
+def read_jsonl(path: Path, shape: type[Line]) -> list[Line]:
     """The records of a file, one JSON object a line; blank lines count but hold nothing.
 
     Args:
         path: UTF-8 text.
-        row: What each object must be.
+        shape: What each object must be.
 
     Raises:
         InputError: The file cannot be read or holds no record; or lines are malformed, which the
             message names by number and field.
     """
     problems: list[str] = []
-    rows: list[Row] = []
+    found: list[Line] = []
     for number, line in enumerate(_lines(path), start=1):
         if not line.strip():
             continue
         try:
-            rows.append(row.model_validate(_object(line)))
+            found.append(shape.model_validate(_object(line)))
         except ValidationError as error:
             problems += [f"line {number}, {_problem(item)}" for item in error.errors()]
         except ValueError as error:
@@ -41,9 +41,9 @@ def read_jsonl(path: Path, row: type[Row]) -> list[Row]:
         raise InputError(
             f"{path} is malformed: {named}{more}.", "Correct the file; nothing was run."
         )
-    if not rows:
+    if not found:
         raise InputError(f"{path} holds no records.", "Give one JSON object a line.")
-    return rows
+    return found
 
 
 def _lines(path: Path) -> list[str]:

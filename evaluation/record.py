@@ -1,4 +1,4 @@
-"""What a run keeps of one question: enough to make every table and plot without asking again."""
+"""Records of a run: enough to make every table and plot without asking again."""
 
 from typing import Any, NotRequired
 
@@ -38,7 +38,7 @@ class AttemptSeen(TypedDict):
 
 
 class Record(TypedDict):
-    """One question under one row of an evaluation: a line of ``records.jsonl``.
+    """One case under one variant of an evaluation: a line of ``records.jsonl``.
 
     ``metrics`` holds, under flat names, numbers or ``{"unresolved": reason}``. ``error`` is what
     kept the question from being answered; such a record has no answer and no metrics. Everything
@@ -67,23 +67,23 @@ class Record(TypedDict):
     error: NotRequired[str]
 
 
-class RowInfo(TypedDict):
-    """A row of a run: its name, where it comes from, and the settings that it changes."""
+class VariantInfo(TypedDict):
+    """A variant of a run: its name, where it comes from, and the settings that it changes."""
 
     name: str
     source: str
     settings: dict[str, Any]
 
 
-class Skipped(TypedDict):
-    """A row that was asked for and could not be run, and why."""
+class SkippedVariant(TypedDict):
+    """A variant that was asked for and could not be run, and why."""
 
     row: str
     reason: str
 
 
-class Refusal(TypedDict):
-    """A negative query under one row: whether it was refused, as it should be."""
+class RefusalRecord(TypedDict):
+    """A negative query under one variant: whether it was refused, as it should be."""
 
     row: str
     id: str
@@ -101,8 +101,8 @@ class RunInfo(TypedDict):
     gold: str
     gold_sha256: str
     questions: int
-    rows: list[RowInfo]
-    skipped: list[Skipped]
+    rows: list[VariantInfo]
+    skipped: list[SkippedVariant]
     corpus: str
     corpus_sha256: str
     model: str | None

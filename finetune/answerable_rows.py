@@ -18,10 +18,8 @@ from lexloop.corpus.index.builder import build_collection
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
-from lexloop.evaluation.case import Said, read_cases
-from lexloop.evaluation.evidence import Judged
-from lexloop.evaluation.jsonl import read_jsonl
-from lexloop.evaluation.run.task import Negative
+from lexloop.evaluation.case import Said, read_cases, read_negative
+from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.graph.build import build_graph
 from lexloop.graph.contexts import choose
 from lexloop.models.embedders import load_shipped
@@ -94,21 +92,21 @@ def read_rows(number: int, gold: Path, docs: Path, negative: Path) -> list[Row]:
     """
     collection = _collection(docs)
     view = collection.seen_by(Filters.of(_SETTINGS))
-    judged = Judged(view.every_chunk())
+    index = EvidenceIndex(view.every_chunk())
     rows: list[Row] = []
     for item in read_cases(gold):
         asked, said = item.question, item.conversation_history
         if item.out_of_scope:
             rows += _row((number, "out of scope"), asked, said, collection, _nothing)
             continue
-        answering = judged.to_take_out(item)
+        answering = index.to_take_out(item)
         rows += _row(
             (number, "answerable"), asked, said, collection, partial(_is_one_of, answering)
         )
         left = view.without(answering)
         rows += _row((number, "evidence removed"), asked, said, left, _nothing)
-    for query in read_jsonl(negative, Negative):
-        rows += _row((number, "negative"), query.query, (), collection, _nothing)
+    for query in read_negative(negative):
+        rows += _row((number, "negative"), query.question, (), collection, _nothing)
     return rows
 
 

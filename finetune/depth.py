@@ -17,7 +17,7 @@ from lexloop.core.score import Unresolved
 from lexloop.core.settings import Settings
 from lexloop.corpus.index.collection import Collection as Index
 from lexloop.evaluation.case import Case
-from lexloop.evaluation.evidence import Judged, contexts_of
+from lexloop.evaluation.evidence import EvidenceIndex, contexts_of
 from lexloop.finetune.classifier_data import Labelled, Text, folds, near_duplicates
 from lexloop.finetune.classifier_report import Row, table_row
 from lexloop.finetune.classifier_training import train
@@ -50,11 +50,11 @@ def labelled(
         InputError: Of no question it is known what answers it.
     """
     view = index.seen_by(Filters.of(settings))
-    judged = Judged(view.every_chunk())
+    evidence = EvidenceIndex(view.every_chunk())
     retrieve = Retriever(index, settings, MOST)
     texts, depths = [], []
     for number, asked in enumerate(questions, start=1):
-        if needed := pieces(judged, asked):
+        if needed := pieces(evidence, asked):
             found = retrieve(asked.question, asked.conversation_history)
             texts.append(asked.question)
             depths.append(depth([passage["id"] for passage in found], needed))
@@ -67,11 +67,11 @@ def labelled(
     return Labelled(texts, texts, classes_of(depths, settings))
 
 
-def pieces(judged: Judged, asked: Case) -> list[Collection[str]]:
+def pieces(evidence: EvidenceIndex, asked: Case) -> list[Collection[str]]:
     """For each piece of a question's evidence the chunks that hold it; nothing where none does.
 
     Args:
-        judged: Says what is relevant.
+        evidence: Finds it in the collection.
         asked: Its spans are its pieces, else its contexts, else the documents that it names.
     """
     each: list[dict[str, object]] = [{"evidence": (span,)} for span in asked.evidence or ()]
@@ -79,7 +79,7 @@ def pieces(judged: Judged, asked: Case) -> list[Collection[str]]:
         {"reference_context": part} for part in contexts_of(asked.reference_context or "")
     ]
     each = each or [{"documents": (name,)} for name in asked.documents or ()]
-    found = [judged.relevant(asked.model_copy(update=one)).chunks for one in each]
+    found = [evidence.relevant(asked.model_copy(update=one)).chunks for one in each]
     return [chunks for chunks in found if not isinstance(chunks, Unresolved)]
 
 

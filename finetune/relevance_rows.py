@@ -19,7 +19,7 @@ from lexloop.corpus.index.view import View
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
 from lexloop.evaluation.case import Case, read_cases
-from lexloop.evaluation.evidence import Judged
+from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.graph.build import build_graph
 from lexloop.graph.contexts import choose
 from lexloop.models.embedders import load_shipped
@@ -82,9 +82,9 @@ def read_rows(gold: Path, docs: Path) -> list[Row]:
     documents = [document for document in load_documents(docs)[0] if document.name[-4:] == ".txt"]
     collection = build_collection(documents, tools_for(_SETTINGS, load_shipped()))
     view = collection.seen_by(Filters.of(_SETTINGS))
-    judged = Judged(view.every_chunk())
+    index = EvidenceIndex(view.every_chunk())
     runs = [
-        _ask(asked, collection, () if asked.out_of_scope else judged.to_take_out(asked))
+        _ask(asked, collection, () if asked.out_of_scope else index.to_take_out(asked))
         for asked in read_cases(gold)
     ]
     inside = [run for run in runs if not run.gold.out_of_scope and run.reference]

@@ -1,4 +1,4 @@
-"""``lexloop eval``: every gold question under every row, and what the answers are worth."""
+"""``lexloop eval``: every case under every variant, and what the answers are worth."""
 
 from functools import partial
 from pathlib import Path
@@ -14,8 +14,8 @@ from lexloop.apps.cli.terminal import QUESTIONS_FAILED, first_of, note, say, wri
 
 if TYPE_CHECKING:
     from lexloop.core.settings import Settings
-    from lexloop.evaluation.run.rows import Row
-    from lexloop.evaluation.run.runner import Outcome
+    from lexloop.evaluation.run.runner import FinishedRun
+    from lexloop.evaluation.run.variants import Variant
 
 _compared = partial(option, panel="What is compared")
 _MOST_NOTES = 5
@@ -37,13 +37,13 @@ def evaluate(
     variants: Annotated[
         list[str] | None,
         _compared(
-            "A row for this variant. May be repeated.", "hypa|pa|fixed|llm_only", flag="--variant"
+            "Settings of this name. May be repeated.", "hypa|pa|fixed|llm_only", flag="--variant"
         ),
     ] = None,
     ablation: Annotated[
         str | None,
         _compared(
-            "The rows of the papers' tables, of their chunkings, or of a JSON file: a list "
+            "The variants of the papers' tables, of their chunkings, or of a JSON file: a list "
             "of objects with name and settings.",
             "paper|chunking|FILE",
         ),
@@ -51,14 +51,14 @@ def evaluate(
     closed_domain: Annotated[
         bool,
         _compared(
-            "Every row once more, with each question's evidence taken out of the documents.",
+            "Every variant once more, with each question's evidence taken out of the documents.",
             flag="--closed-domain",
         ),
     ] = False,
     negative: Annotated[
         Path | None,
         _compared(
-            "Queries that every row must refuse: query, id and kind, one object a line.", "FILE"
+            "Queries that every variant must refuse: query, id and kind, one object a line.", "FILE"
         ),
     ] = None,
     judge: Annotated[
@@ -93,33 +93,34 @@ def evaluate(
         raise typer.Exit(QUESTIONS_FAILED)
 
 
-def _rows(given: dict[str, Any], base: "Settings") -> "list[Row]":
-    """Those of the variants, then those of the ablation; without any, the settings as they are."""
-    from lexloop.evaluation.run import ablations, rows
+def _variants(given: dict[str, Any], base: "Settings") -> "list[Variant]":
+    """Those named, then those of the ablation; without any, the settings as they are."""
+    from lexloop.evaluation.run import ablations, variants
 
     ablation: str | None = given["ablation"]
-    found = rows.variants(given["variants"] or [])
+    found = variants.of_setting(given["variants"] or [])
     if ablation == "paper":
         found += ablations.paper(base)
     elif ablation == "chunking":
         found += ablations.chunking()
     elif ablation is not None:
-        found += rows.read_rows(Path(ablation), base)
-    found = found or rows.variants([base.variant])
+        found += variants.read_variants(Path(ablation), base)
+    found = found or variants.of_setting([base.variant])
     if given["closed_domain"]:
-        known = {row.name for row in found}
-        found += [row for row in rows.closed_domain(found) if row.name not in known]
+        known = {one.name for one in found}
+        found += [one for one in variants.closed_domain(found) if one.name not in known]
     return found
 
 
-def _run(given: dict[str, Any]) -> "Outcome":
+def _run(given: dict[str, Any]) -> "FinishedRun":
     from lexloop.apps.library import workers_for
     from lexloop.evaluation.run.prepare import RunRequest, prepare
     from lexloop.evaluation.run.runner import run
 
     base, judge = options.chosen_settings(given), given["judge"]
     asked = ("gold", "negative", "judge", "base_url", "out")
-    wanted = RunRequest(base=base, rows=_rows(given, base), **{name: given[name] for name in asked})
+    given_as = {name: given[name] for name in asked}
+    wanted = RunRequest(base=base, variants=_variants(given, base), **given_as)
     connection = options.chosen_connection(given)
     hosts = text_hosts(base, connection)
     if judge is not None:
@@ -129,7 +130,7 @@ def _run(given: dict[str, Any]) -> "Outcome":
     with bar() as report:
         prepared = prepare(wanted, connection, report)
         for item in prepared.info["skipped"]:
-            note(f"Row {item['row']!r} is left out: {item['reason']}.", style="yellow")
+            note(f"Variant {item['row']!r} is left out: {item['reason']}.", style="yellow")
         for said in first_of(prepared.notes, _MOST_NOTES):
             note(f"Left out of the documents: {said}", style="yellow")
         workers = given["workers"] or workers_for(base, judge)
@@ -141,7 +142,7 @@ def _run(given: dict[str, Any]) -> "Outcome":
             raise
 
 
-def _show(outcome: "Outcome", as_json: bool) -> None:
+def _show(outcome: "FinishedRun", as_json: bool) -> None:
     if as_json:
         write_json({**outcome.summary, "out": str(outcome.out), "failures": outcome.failures})
         return

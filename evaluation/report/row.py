@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from lexloop.core.score import Score, Unresolved, is_resolved
 from lexloop.evaluation.metrics.cost import Cost, class_name, cost
 from lexloop.evaluation.metrics.loop import loop_account
-from lexloop.evaluation.record import Record, Refusal, RowInfo
+from lexloop.evaluation.record import Record, RefusalRecord, VariantInfo
 from lexloop.evaluation.report.figures import (
     Figure,
     figure,
@@ -82,7 +82,7 @@ class Scored:
 
 
 def summarise_row(
-    row: RowInfo, scored: Scored, first: Scored | None, refusals: Sequence[Refusal]
+    row: VariantInfo, scored: Scored, first: Scored | None, refusals: Sequence[RefusalRecord]
 ) -> RowSummary:
     """Every figure of one row.
 
@@ -182,7 +182,7 @@ def _plain(value: Any) -> Any:
     return rounded(value) if isinstance(value, float) else value
 
 
-def _refused(refusals: Sequence[Refusal]) -> Refused | None:
+def _refused(refusals: Sequence[RefusalRecord]) -> Refused | None:
     if not refusals:
         return None
     kinds: dict[str, dict[str, int]] = {}

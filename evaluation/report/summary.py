@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from typing_extensions import TypedDict
 
-from lexloop.evaluation.record import Record, Refusal, RunInfo, Skipped
+from lexloop.evaluation.record import Record, RefusalRecord, RunInfo, SkippedVariant
 from lexloop.evaluation.report.row import RowSummary, Scored, summarise_row
 
 
@@ -21,11 +21,11 @@ class Summary(TypedDict):
     version: str
     commit: str
     rows: list[RowSummary]
-    skipped: list[Skipped]
+    skipped: list[SkippedVariant]
 
 
 def summarise(
-    records: Sequence[Record], info: RunInfo, refusals: Sequence[Refusal] = ()
+    records: Sequence[Record], info: RunInfo, refusals: Sequence[RefusalRecord] = ()
 ) -> Summary:
     """Every figure of a run.
 

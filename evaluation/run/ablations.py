@@ -1,9 +1,9 @@
-"""The rows of the papers' tables and figures, as changes of the settings."""
+"""The variants of the papers' tables and figures, as changes of the settings."""
 
 from typing import Any
 
 from lexloop.core.settings import Settings
-from lexloop.evaluation.run.rows import Row, closed_domain
+from lexloop.evaluation.run.variants import Variant, closed_domain
 
 _AS_PUBLISHED: dict[str, Any] = {
     **dict.fromkeys(("plan.Q", "plan.K", "plan.S")),
@@ -20,23 +20,26 @@ _HELD = {"plan.K": 4, "plan.S": 2}
 _HELD_K = (3, 5, 7, 10)
 
 
-def paper(base: Settings) -> list[Row]:
+def paper(base: Settings) -> list[Variant]:
     """HyPA-RAG's tables 2, 3 and 9 (v1), Adobe's table 4 and LQ-RAG's tables 11 and 12.
 
     Args:
-        base: Its reranker and its retries are those of the rows that have any.
+        base: Its reranker and its retries are those of the variants that have any.
     """
     return [*_table_2(), *_table_3(base), *_table_9(base), *_adobe(), *_lq_rag(base)]
 
 
-def _table_2() -> list[Row]:
+def _table_2() -> list[Variant]:
     source = "HyPA-RAG table 2"
-    alone = Row("LLM only", {**_ONCE, "variant": "llm_only"}, source, ("model",))
+    alone = Variant("LLM only", {**_ONCE, "variant": "llm_only"}, source, ("model",))
     fixed = [
-        Row(f"Fixed k = {k}", {**_ONCE, "variant": "fixed", "plan.k": k}, source) for k in _HELD_K
+        Variant(f"Fixed k = {k}", {**_ONCE, "variant": "fixed", "plan.k": k}, source)
+        for k in _HELD_K
     ]
     adaptive = [
-        Row(name, {**_ONCE, "variant": variant, "plan.classes": classes, **_NO_RERANKER}, source)
+        Variant(
+            name, {**_ONCE, "variant": variant, "plan.classes": classes, **_NO_RERANKER}, source
+        )
         for variant, parts in (("pa", "PA: k, Q"), ("hypa", "HyPA: k, Q, K, S"))
         for classes in (2, 3)
         for name in [f"{parts} ({classes}-class)"]
@@ -62,23 +65,23 @@ def _ablation(classes: int, base: Settings) -> dict[str, dict[str, Any]]:
     }
 
 
-def _table_3(base: Settings) -> list[Row]:
+def _table_3(base: Settings) -> list[Variant]:
     return [
-        Row(f"{name} (3-class)", changes, "HyPA-RAG table 3")
+        Variant(f"{name} (3-class)", changes, "HyPA-RAG table 3")
         for name, changes in _ablation(3, base).items()
     ]
 
 
-def _table_9(base: Settings) -> list[Row]:
+def _table_9(base: Settings) -> list[Variant]:
     left_out = {"k, Q", "k, Q + reranker"}
     return [
-        Row(f"{name} (2-class)", changes, "HyPA-RAG table 9")
+        Variant(f"{name} (2-class)", changes, "HyPA-RAG table 9")
         for name, changes in _ablation(2, base).items()
         if name not in left_out
     ]
 
 
-def _adobe() -> list[Row]:
+def _adobe() -> list[Variant]:
     """Top 3 documents by equation 1, or by one signal alone; five passages of them."""
     source = "Sultania et al. table 4"
     documents = {**_ONCE, "variant": "fixed", "fusion.documents": 3}
@@ -88,18 +91,18 @@ def _adobe() -> list[Row]:
     hybrid = {**documents, "fusion": "linear", "fusion.bm25_boost": 0.3}
     plain = {"index.embedder": "minilm"}
     return [
-        Row("BM25", bm25, source, negative=True),
-        Row("Dense", {**dense, **plain}, source, negative=True),
-        Row("Dense + BM25", {**hybrid, **plain}, source, negative=True),
-        Row(
+        Variant("BM25", bm25, source, negative=True),
+        Variant("Dense", {**dense, **plain}, source, negative=True),
+        Variant("Dense + BM25", {**hybrid, **plain}, source, negative=True),
+        Variant(
             "Dense + BM25 + host",
             {**hybrid, **plain, "fusion.host_boost": 0.1},
             source,
             negative=True,
         ),
-        Row("Fine-tuned", dense, source, ("trained_embedder",), negative=True),
-        Row("Fine-tuned + BM25", hybrid, source, ("trained_embedder",), negative=True),
-        Row(
+        Variant("Fine-tuned", dense, source, ("trained_embedder",), negative=True),
+        Variant("Fine-tuned + BM25", hybrid, source, ("trained_embedder",), negative=True),
+        Variant(
             "Fine-tuned + BM25 + host",
             {**hybrid, "fusion.host_boost": 0.1},
             source,
@@ -109,29 +112,31 @@ def _adobe() -> list[Row]:
     ]
 
 
-def _lq_rag(base: Settings) -> list[Row]:
+def _lq_rag(base: Settings) -> list[Variant]:
     """Naive, tuned and looped, over the whole corpus and then without the evidence."""
     source = "LQ-RAG tables 11 and 12"
     naive = {**_ONCE, "variant": "fixed", "fusion": "linear", "fusion.bm25_boost": 0.0}
     untrained = {"index.embedder": "minilm"}
     looped = {**_AS_PUBLISHED, "variant": "hypa", "loop.max_retries": max(1, base.loop.max_retries)}
-    rows = [
-        Row("Naive RAG", {**naive, **untrained}, source),
-        Row("RAG + tuned models", naive, source, ("trained",)),
-        Row("LQ-RAG: looped", looped, source),
+    variants = [
+        Variant("Naive RAG", {**naive, **untrained}, source),
+        Variant("RAG + tuned models", naive, source, ("trained",)),
+        Variant("LQ-RAG: looped", looped, source),
     ]
-    return [*rows, *closed_domain(rows)]
+    return [*variants, *closed_domain(variants)]
 
 
-def chunking() -> list[Row]:
+def chunking() -> list[Variant]:
     """HyPA-RAG's figure 3, Adobe's table 1, and k by question type as in HyPA-RAG's figure 7."""
     fixed = {**_ONCE, "variant": "fixed", "plan.k": 5}
     chunkers = [
-        Row(f"{chunker.capitalize()} chunks", {**fixed, "chunking": chunker}, "HyPA-RAG figure 3")
+        Variant(
+            f"{chunker.capitalize()} chunks", {**fixed, "chunking": chunker}, "HyPA-RAG figure 3"
+        )
         for chunker in ("sentence", "semantic", "pattern")
     ]
     sizes = [
-        Row(
+        Variant(
             f"{chars} characters, {overlap} shared",
             {
                 **fixed,
@@ -145,7 +150,7 @@ def chunking() -> list[Row]:
         for chars, overlap in ((1000, 100), (2000, 500), (5000, 1000))
     ]
     top_k = [
-        Row(f"k = {k}", {**_ONCE, "variant": "fixed", "plan.k": k}, "HyPA-RAG figure 7")
+        Variant(f"k = {k}", {**_ONCE, "variant": "fixed", "plan.k": k}, "HyPA-RAG figure 7")
         for k in (1, 3, 5, 7, 10)
     ]
     return [*chunkers, *sizes, *top_k]

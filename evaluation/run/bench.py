@@ -14,12 +14,12 @@ from lexloop.core.settings import Connection, Settings
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.view import View
 from lexloop.evaluation.case import Case, Said
-from lexloop.evaluation.evidence import Judged
+from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.evaluation.record import PassageSeen, Record
 from lexloop.evaluation.run.embedding import Metered
 from lexloop.evaluation.run.judges import Judges, Kit
 from lexloop.evaluation.run.measure import Measured, measure
-from lexloop.evaluation.run.task import Negative, Plan, Task, unanswered
+from lexloop.evaluation.run.task import Plan, Task, unanswered
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
 from lexloop.nodes.context import Context
@@ -57,9 +57,9 @@ class Bench:
         self._settings = [Settings(**way["settings"]) for way in plan["ways"]]
         self._closed = [way["closed"] for way in plan["ways"]]
         self._gold = [Case(**row) for row in plan["gold"]]
-        self._negative = [Negative(**row) for row in plan["negative"]]
+        self._negative = [Case(**row) for row in plan["negative"]]
         self._judges = Judges(connection, plan["judge"])
-        self._known: dict[View, Judged] = {}
+        self._known: dict[View, EvidenceIndex] = {}
         self._meters: dict[str, Metered] = {}
         self._asked_last = ""
         self._parts: Context | None = None
@@ -78,11 +78,8 @@ class Bench:
 
     def run(self, task: Task) -> Record:
         """The record of a task, its row left empty; a question that fails is recorded as such."""
-        if task["kind"] == "negative":
-            query = self._negative[task["item"]]
-            gold = Case(id=query.id, question=query.query, question_type=query.kind)
-        else:
-            gold = self._gold[task["item"]]
+        cases = self._gold if task["kind"] == "gold" else self._negative
+        gold = cases[task["item"]]
         try:
             return self._answered(gold, task["way"], measured=task["kind"] == "gold")
         except LexloopError as error:
@@ -128,9 +125,9 @@ class Bench:
             self._judges.over(documents, Filters.of(settings)),
         )
 
-    def _judged(self, view: View) -> Judged:
+    def _judged(self, view: View) -> EvidenceIndex:
         if view not in self._known:
-            self._known[view] = Judged(view.every_chunk())
+            self._known[view] = EvidenceIndex(view.every_chunk())
         return self._known[view]
 
     def _asked(self, gold: Case, meter: Metered) -> tuple[dict[str, Any], float]:

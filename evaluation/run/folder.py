@@ -14,11 +14,11 @@ from typing import Any, Generic, Self, TypeVar, cast
 
 from lexloop.core.errors import DataError, InputError
 from lexloop.core.files import write_text
-from lexloop.evaluation.record import Record, Refusal
+from lexloop.evaluation.record import Record, RefusalRecord
 
 RUN, RECORDS, REFUSALS = "run.json", "records.jsonl", "refusals.jsonl"
 _UNCOMPARED = frozenset({"today"})
-Line = TypeVar("Line", Record, Refusal)
+Line = TypeVar("Line", Record, RefusalRecord)
 Key = tuple[str, str]
 """A row's name and a question's id."""
 
@@ -101,7 +101,7 @@ class Lines(Generic[Line]):
             self._file.close()
 
 
-def _good(line: Record | Refusal | None) -> bool:
+def _good(line: Record | RefusalRecord | None) -> bool:
     return line is not None and "error" not in line
 
 
@@ -141,7 +141,7 @@ class RunFolder:
                 refuse_other(path, known, identity)
             self.records = Lines[Record](path / RECORDS)
             try:
-                self.refusals = Lines[Refusal](path / REFUSALS)
+                self.refusals = Lines[RefusalRecord](path / REFUSALS)
             except BaseException:
                 self.records.close()
                 raise

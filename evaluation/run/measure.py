@@ -8,7 +8,7 @@ from lexloop.core.score import Score, Unresolved, as_json
 from lexloop.core.types import Attempt
 from lexloop.corpus.text.tokens import words
 from lexloop.evaluation.case import Case
-from lexloop.evaluation.evidence import Judged, Relevant
+from lexloop.evaluation.evidence import EvidenceIndex, Relevant
 from lexloop.evaluation.model_metrics import model_metrics
 from lexloop.evaluation.record import AttemptSeen
 from lexloop.evaluation.run.answers import against_reference, correctness, of_the_answer
@@ -34,7 +34,7 @@ class Measured:
 
 
 def measure(
-    gold: Case, state: dict[str, Any], judged: Judged | None, kit: Kit, closed: bool
+    gold: Case, state: dict[str, Any], judged: EvidenceIndex | None, kit: Kit, closed: bool
 ) -> Measured:
     """Every metric; one that lacks what it needs is unresolved and says why.
 
@@ -78,7 +78,7 @@ def by_people(gold: Case, answer: str) -> Score:
 
 
 def _retrieval(
-    gold: Case, state: dict[str, Any], judged: Judged | None, kit: Kit, closed: bool
+    gold: Case, state: dict[str, Any], judged: EvidenceIndex | None, kit: Kit, closed: bool
 ) -> dict[str, Score]:
     if judged is None:
         relevant = Relevant.unknown("the row retrieves nothing")

@@ -13,8 +13,7 @@ from lexloop.core.settings import Connection, Settings
 from lexloop.corpus.index.manifest import is_index
 from lexloop.corpus.load.reading import Progress, silent
 from lexloop.corpus.opening import left_out
-from lexloop.evaluation.case import Case, read_cases
-from lexloop.evaluation.jsonl import read_jsonl
+from lexloop.evaluation.case import Case, read_cases, read_negative
 from lexloop.evaluation.record import RunInfo
 from lexloop.evaluation.run.folder import read_identity
 from lexloop.evaluation.run.identity import (
@@ -23,8 +22,8 @@ from lexloop.evaluation.run.identity import (
     corpus_sha256,
     file_sha256,
 )
-from lexloop.evaluation.run.rows import Row, divided
-from lexloop.evaluation.run.task import Negative, Plan, Way
+from lexloop.evaluation.run.task import Plan, Way
+from lexloop.evaluation.run.variants import Variant, runnable
 from lexloop.graph.resources import Resources
 
 
@@ -34,10 +33,10 @@ class RunRequest:
 
     Args:
         gold: The file of gold questions.
-        base: The settings that rows start from.
-        rows: In the order of the tables.
-        negative: A file of queries that every row must refuse; None asks the shipped ones, of the
-            rows that are to be asked such.
+        base: The settings that variants start from.
+        variants: In the order of the tables.
+        negative: A file of queries that every variant must refuse; None asks the shipped ones, of
+            the variants that are to be asked such.
         judge: The model that judges, as ``provider:name``; None without one.
         base_url: Where models are reached.
         out: The run's folder; None for one named after the gold file and what is run.
@@ -45,7 +44,7 @@ class RunRequest:
 
     gold: Path
     base: Settings
-    rows: Sequence[Row]
+    variants: Sequence[Variant]
     negative: Path | None = None
     judge: str | None = None
     base_url: str | None = None
@@ -79,13 +78,14 @@ def prepare(wanted: RunRequest, connection: Connection, progress: Progress = sil
     """Check all input, index the corpus where it is not indexed yet, and say what the run is.
 
     Raises:
-        InputError: The gold file or the negative queries are malformed, or no row can be run.
+        InputError: The gold file or the negative queries are malformed, or no variant can be run.
         CorpusError: The documents cannot be used.
         LexloopError: A model or a stored file cannot be used.
     """
     gold = read_cases(wanted.gold)
-    able, skipped = divided(wanted.rows, wanted.base, is_index(corpus_folder(wanted.base.corpus)))
-    asked = {row.name for row in able if (row.negative or wanted.negative) and not row.closed}
+    index = is_index(corpus_folder(wanted.base.corpus))
+    able, skipped = runnable(wanted.variants, wanted.base, index)
+    asked = {one.name for one in able if (one.negative or wanted.negative) and not one.closed}
     negative, negative_sha256 = _negative(wanted.negative) if asked else ([], "")
     judge = _judge(wanted)
     number, commit = code_version()
@@ -93,7 +93,7 @@ def prepare(wanted: RunRequest, connection: Connection, progress: Progress = sil
         "gold": wanted.gold.name,
         "gold_sha256": file_sha256(wanted.gold),
         "questions": len(gold),
-        "rows": [row.info(wanted.base) for row in able],
+        "rows": [one.info(wanted.base) for one in able],
         "skipped": skipped,
         "corpus": corpus_folder(wanted.base.corpus).name or wanted.base.corpus,
         "corpus_sha256": corpus_sha256(wanted.base.corpus, wanted.gold),
@@ -128,18 +128,10 @@ def _judge(wanted: RunRequest) -> Settings | None:
     )
 
 
-def _negative(path: Path | None) -> tuple[list[Negative], str]:
-    """The queries, each under an id, and the hash of their file."""
-    shipped = Path(str(importlib.resources.files("lexloop.data"))) / "negative.jsonl"
-    source = path or shipped
-    rows = read_jsonl(source, Negative)
-    named = [
-        row if row.id else row.model_copy(update={"id": f"n{number:04d}"})
-        for number, row in enumerate(rows, start=1)
-    ]
-    if len({row.id for row in named}) < len(named):
-        raise InputError(f"Two queries of {source} share an id.", "Give each an id of its own.")
-    return named, file_sha256(source)
+def _negative(path: Path | None) -> tuple[list[Case], str]:
+    """The queries and the hash of their file."""
+    source = path or Path(str(importlib.resources.files("lexloop.data"))) / "negative.jsonl"
+    return read_negative(source), file_sha256(source)
 
 
 def _short(identity: dict[str, Any]) -> str:
@@ -162,7 +154,7 @@ def _on(base: Settings, today: str) -> Settings:
     return base.changed(**{"access.as_of": today}) if base.access.as_of == "today" else base
 
 
-def _ways(rows: Iterable[Row], base: Settings) -> tuple[list[Way], list[list[str]]]:
+def _ways(rows: Iterable[Variant], base: Settings) -> tuple[list[Way], list[list[str]]]:
     """The distinct ways of answering, and the rows that each stands for."""
     ways: list[Way] = []
     names: list[list[str]] = []

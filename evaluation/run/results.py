@@ -7,7 +7,7 @@ from typing import Any
 
 from lexloop.core.errors import InputError
 from lexloop.core.files import write_text
-from lexloop.evaluation.record import Record, Refusal, RunInfo
+from lexloop.evaluation.record import Record, RefusalRecord, RunInfo
 from lexloop.evaluation.report.markdown import to_markdown
 from lexloop.evaluation.report.page import to_html
 from lexloop.evaluation.report.summary import Summary, summarise
@@ -17,7 +17,7 @@ SUMMARY, MARKDOWN, TIMINGS, PAGE = "summary.json", "summary.md", "timings.json",
 
 
 def write_results(
-    out: Path, info: RunInfo, records: Sequence[Record], refusals: Sequence[Refusal]
+    out: Path, info: RunInfo, records: Sequence[Record], refusals: Sequence[RefusalRecord]
 ) -> Summary:
     """Write the summary as JSON and Markdown, the timings, and the page.
 

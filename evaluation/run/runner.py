@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lexloop.evaluation.case import Case
-from lexloop.evaluation.record import Record, Refusal
+from lexloop.evaluation.record import Record, RefusalRecord
 from lexloop.evaluation.report.summary import Summary
 from lexloop.evaluation.run.folder import RunFolder
 from lexloop.evaluation.run.pool import Done, Pool
@@ -18,7 +18,7 @@ Count = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class FinishedRun:
     """What a run came to.
 
     Args:
@@ -37,7 +37,7 @@ def run(
     workers: int,
     count: Count = lambda *_: None,
     warn: Callable[[str], None] = lambda _: None,
-) -> Outcome:
+) -> FinishedRun:
     """Ask everything that the run's folder does not hold, and write its tables.
 
     Args:
@@ -60,10 +60,10 @@ class _Run:
     def __init__(self, prepared: PreparedRun, folder: RunFolder) -> None:
         self._prepared, self._folder = prepared, folder
         self._gold = [Case(**row) for row in prepared.plan["gold"]]
-        self._queries = [(row["id"], row["kind"]) for row in prepared.plan["negative"]]
+        self._queries = [(row["id"], row["question_type"]) for row in prepared.plan["negative"]]
         self._failed_queries = 0
 
-    def go(self, workers: int, count: Count, warn: Callable[[str], None]) -> Outcome:
+    def go(self, workers: int, count: Count, warn: Callable[[str], None]) -> FinishedRun:
         everything = [*self._of_gold(), *self._of_queries()]
         batches = [[task for task in batch if not self._held(task)] for batch in everything]
         total = sum(map(len, everything))
@@ -76,7 +76,7 @@ class _Run:
         records, refusals = self._records(), self._refusals()
         summary = write_results(self._prepared.out, self._prepared.info, records, refusals)
         failures = sum("error" in record for record in records) + self._failed_queries
-        return Outcome(self._prepared.out, summary, failures)
+        return FinishedRun(self._prepared.out, summary, failures)
 
     def _of_gold(self) -> Iterator[list[Task]]:
         """The tasks of each question, which one worker takes together."""
@@ -136,7 +136,7 @@ class _Run:
         keys = [(row, gold.id) for row in rows for gold in self._gold]
         return [held[key] for key in keys if key in held]
 
-    def _refusals(self) -> list[Refusal]:
+    def _refusals(self) -> list[RefusalRecord]:
         held = self._folder.refusals.held
         rows = [row["name"] for row in self._prepared.info["rows"]]
         keys = [(row, identifier) for row in rows for identifier, _ in self._queries]

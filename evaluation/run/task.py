@@ -2,21 +2,10 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.record import Record
-
-
-class Negative(BaseModel):
-    """A query that must be refused."""
-
-    model_config = ConfigDict(frozen=True)
-
-    query: str = Field(min_length=1, pattern=r"\S")
-    id: str = ""
-    kind: str = ""
 
 
 class Way(TypedDict):

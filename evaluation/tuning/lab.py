@@ -16,7 +16,7 @@ from lexloop.corpus.index.view import View
 from lexloop.corpus.load.reading import Progress, silent
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.correctness import CorrectnessJudge
-from lexloop.evaluation.evidence import ChunkGrams, Judged, grams_of
+from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.evaluation.metrics.similarity import cosine
 from lexloop.evaluation.run.embedding import OneByOne
 from lexloop.evaluation.tuning.objectives import OBJECTIVES, Objective, of_passages
@@ -66,7 +66,7 @@ class Lab:
 
     def __init__(self, connection: Connection, progress: Progress = silent) -> None:
         self._resources = _Remembering(connection, progress=progress)
-        self._known: dict[View, tuple[Judged, ChunkGrams]] = {}
+        self._known: dict[View, EvidenceIndex] = {}
 
     def measure(
         self,
@@ -116,9 +116,8 @@ class Lab:
         view: View,
     ) -> dict[Objective, Score]:
         if view not in self._known:
-            chunks = list(view.every_chunk())
-            self._known[view] = Judged(chunks), grams_of(chunks)
-        found = of_passages(gold, passages, *self._known[view])
+            self._known[view] = EvidenceIndex(view.every_chunk())
+        found = of_passages(gold, passages, self._known[view])
         return {**found, **self._against_reference(gold, answer)}
 
     def _against_reference(self, gold: Case, answer: str | None) -> dict[Objective, Score]:

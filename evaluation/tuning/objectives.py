@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from lexloop.core.score import Score, Unresolved
 from lexloop.core.types import Passage
 from lexloop.evaluation.case import Case
-from lexloop.evaluation.evidence import ChunkGrams, Judged, evidence
+from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.evaluation.metrics.retrieval import ndcg
 from lexloop.evaluation.metrics.spans import overlap, span_recall
 
@@ -22,15 +22,14 @@ _DEPTH = 10
 
 
 def of_passages(
-    gold: Case, passages: Sequence[Passage], judged: Judged, grams: ChunkGrams
+    gold: Case, passages: Sequence[Passage], index: EvidenceIndex
 ) -> dict[Objective, Score]:
     """The objectives of retrieval for one question.
 
     Args:
         gold: The question and its evidence.
         passages: What an answer would be written from.
-        judged: Grades the chunks of the collection.
-        grams: The 3-grams of its chunks.
+        index: Finds the evidence in the collection.
 
     Returns:
         ``recall``: the share of the pieces of evidence (spans, quoted contexts, or documents,
@@ -39,11 +38,11 @@ def of_passages(
         unresolved where the record lacks what it needs.
     """
     found = [passage["id"] for passage in passages]
-    relevant = judged.relevant(gold)
+    relevant = index.relevant(gold)
     grades, spans = relevant.chunks, relevant.spans
     places = [(p["document"], p["start"], p["end"]) for p in passages]
     return {
-        "recall": _recall(gold, passages, grams),
+        "recall": _recall(gold, passages, index),
         "ndcg": grades if isinstance(grades, Unresolved) else ndcg(found, grades, _DEPTH),
         "span_recall": spans
         if isinstance(spans, Unresolved)
@@ -51,7 +50,7 @@ def of_passages(
     }
 
 
-def _recall(gold: Case, passages: Sequence[Passage], grams: ChunkGrams) -> Score:
+def _recall(gold: Case, passages: Sequence[Passage], index: EvidenceIndex) -> Score:
     if gold.out_of_scope:
         return Unresolved("out of scope: nothing is relevant")
     if gold.evidence:
@@ -60,7 +59,7 @@ def _recall(gold: Case, passages: Sequence[Passage], grams: ChunkGrams) -> Score
         return _share([_covered(piece, places) for piece in wanted])
     if gold.reference_context:
         held = {passage["id"] for passage in passages}
-        pieces = [ids for ids in evidence(grams, gold.reference_context).by_context if ids]
+        pieces = [ids for ids in index.by_context(gold.reference_context) if ids]
         return _share([bool(ids & held) for ids in pieces])
     owners = {passage["document"] for passage in passages}
     return _share([name in owners for name in gold.documents or ()])

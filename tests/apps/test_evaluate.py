@@ -40,7 +40,7 @@ def test_a_run_is_written_shown_and_gone_on_with(run: Run, gold: Path, tmp_path:
     assert first.exit_code == 0, first.stderr
     assert "fixed: similarity 0." in first.stdout
     assert str(out) in first.stdout
-    assert "Row 'alone' is left out: no model is configured" in first.stderr
+    assert "Variant 'alone' is left out: no model is configured" in first.stderr
     records = map(json.loads, (out / "records.jsonl").read_text("utf-8").splitlines())
     expected = [("fixed", "audit"), ("few", "audit"), ("fixed", "cake"), ("few", "cake")]
     assert [(r["row"], r["id"]) for r in records] == expected
@@ -70,8 +70,8 @@ def test_a_malformed_gold_file_is_refused_before_anything_runs(run: Run, tmp_pat
     ("arguments", "said"),
     [
         (("--variant", "hyper"), "variant is 'hyper'"),
-        (("--variant", "llm_only"), "No row can be run: llm_only: no model is configured"),
-        (("--ablation", "nowhere.json"), "The rows in nowhere.json cannot be read"),
+        (("--variant", "llm_only"), "No variant can be run: llm_only: no model is configured"),
+        (("--ablation", "nowhere.json"), "The variants in nowhere.json cannot be read"),
         (("--corpus", "nowhere"), "nowhere does not exist"),
         (("--negative", "nowhere.jsonl"), "nowhere.jsonl cannot be read"),
         (("--judge", "gpt"), "gpt"),

@@ -9,17 +9,19 @@ from lexloop.core.errors import InputError
 from lexloop.core.score import Unresolved
 from lexloop.core.types import Chunk
 from lexloop.evaluation.case import Case, Span
-from lexloop.evaluation.evidence import (
-    ChunkGrams,
-    Evidence,
-    Judged,
-    contexts_of,
-    evidence,
-    word_grams,
-)
+from lexloop.evaluation.evidence import EvidenceIndex, contexts_of
 
 RULE = "an employer must publish a summary of the most recent bias audit"
 NOTICE = "a candidate is told ten business days before the tool is used"
+
+
+def chunk(document: str, start: int, text: str) -> Chunk:
+    return records.chunk(text, document=document, start=start)
+
+
+def of_texts(**texts: str) -> EvidenceIndex:
+    """Documents of one chunk each."""
+    return EvidenceIndex(chunk(name, 0, text) for name, text in texts.items())
 
 
 def test_contexts_are_opened_by_their_numbers() -> None:
@@ -31,58 +33,41 @@ def test_contexts_are_opened_by_their_numbers() -> None:
 
 
 def test_a_part_of_a_context_is_relevant_and_so_is_what_contains_it() -> None:
-    chunks = ChunkGrams(
-        {
-            "part": word_grams("a summary of the most recent bias audit"),
-            "whole": word_grams(f"{RULE}, and much else is said in this section besides that"),
-            "other": word_grams("penalties of five hundred dollars are due on the first day"),
-            "short": word_grams("bias audit"),
-        }
+    index = of_texts(
+        part="a summary of the most recent bias audit",
+        whole=f"{RULE}, and much else is said in this section besides that",
+        other="penalties of five hundred dollars are due on the first day",
+        short="bias audit",
     )
-    found = evidence(chunks, f"Document 3: {RULE}")
-    assert found.by_context == (frozenset({"part", "whole"}),)
+    assert index.by_context(f"Document 3: {RULE}") == [{"part#0", "whole#0"}]
 
 
 def test_half_of_the_grams_is_enough_and_less_is_not() -> None:
     # four words have two 3-grams
-    half = ChunkGrams({"half": word_grams("one two three nine")})
-    assert evidence(half, "Document 1: one two three four five six").chunks == {"half"}
+    half = of_texts(half="one two three nine")
+    assert half.by_context("Document 1: one two three four five six") == [{"half#0"}]
     # five words have three, of which the context has one
-    third = ChunkGrams({"third": word_grams("one two three nine ten")})
-    assert evidence(third, "Document 1: one two three four five six").chunks == frozenset()
-
-
-def test_recall_by_chunk_and_by_context() -> None:
-    known = Evidence((frozenset({"a", "b", "c"}), frozenset({"c", "d"})))
-    assert known.measure(["a", "b", "x", "y", "z"]) == {"recall@5": 2 / 4, "contexts@5": 1 / 2}
-    assert known.measure(["c"]) == {"recall@5": 1 / 4, "contexts@5": 1.0}
-
-
-def test_of_more_than_five_relevant_five_are_all() -> None:
-    known = Evidence((frozenset("abcdefgh"),))
-    assert known.measure(list("abcde"))["recall@5"] == 1.0
-
-
-def test_without_a_relevant_chunk_nothing_is_found() -> None:
-    assert Evidence((frozenset(),)).measure(["a"]) == {"recall@5": 0.0, "contexts@5": 0.0}
-    assert Evidence(()).measure(["a"]) == {"recall@5": 0.0, "contexts@5": 0.0}
+    third = of_texts(third="one two three nine ten")
+    assert third.by_context("Document 1: one two three four five six") == [frozenset()]
 
 
 @given(st.lists(st.lists(st.sampled_from("abcd"), max_size=9), max_size=4), st.text("abcd "))
 def test_the_index_of_grams_finds_what_looking_at_every_chunk_finds(
     texts: list[list[str]], context: str
 ) -> None:
-    grams = {f"c{n}": word_grams(" ".join(text)) for n, text in enumerate(texts)}
-    wanted = word_grams(context)
-    assert ChunkGrams(grams).sharing(wanted) == {
+    index = of_texts(**{f"c{n}": " ".join(text) for n, text in enumerate(texts)})
+    wanted = grams_of(context.split())
+    grams = {f"c{n}#0": grams_of(text) for n, text in enumerate(texts)}
+    alike = {
         name
         for name, held in grams.items()
         if held and wanted and 2 * len(held & wanted) >= min(len(held), len(wanted))
     }
+    assert index.by_context(f"Document 1: {context}") == ([alike] if context.strip() else [])
 
 
-def chunk(document: str, start: int, text: str) -> Chunk:
-    return records.chunk(text, document=document, start=start)
+def grams_of(words: list[str]) -> set[tuple[str, ...]]:
+    return {tuple(words[n : n + 3]) for n in range(len(words) - 2)}
 
 
 LAW = [chunk("law", 0, RULE), chunk("law", 100, NOTICE), chunk("guide", 0, "see the law")]
@@ -92,7 +77,7 @@ def test_spans_grade_the_chunks_that_hold_half_of_them() -> None:
     # 0-64 and 100-162: the first span is inside, of the second 12 of 40 code points are
     spans = (Span(document="law", start=4, end=30, relevance=3), Span(document="law", start=150,
              end=190), Span(document="law", start=10, end=12))  # fmt: skip
-    found = Judged(LAW).relevant(Case(question="Q?", evidence=spans))
+    found = EvidenceIndex(LAW).relevant(Case(question="Q?", evidence=spans))
     assert found.chunks == {"law#0": 3}
     assert found.documents == {"law": 3}
     assert found.spans == spans
@@ -100,33 +85,33 @@ def test_spans_grade_the_chunks_that_hold_half_of_them() -> None:
 
 def test_contexts_name_their_chunks_and_these_their_documents() -> None:
     gold = Case(question="Q?", reference_context=f"Document 4: {NOTICE}")
-    found = Judged(LAW).relevant(gold)
+    found = EvidenceIndex(LAW).relevant(gold)
     assert (found.chunks, found.documents) == ({"law#100": 1}, {"law": 1})
     assert found.spans == Unresolved("the gold record names no spans")
 
 
 def test_of_a_named_document_every_chunk_counts() -> None:
-    found = Judged(LAW).relevant(Case(question="Q?", documents=("law",)))
+    found = EvidenceIndex(LAW).relevant(Case(question="Q?", documents=("law",)))
     assert found.chunks == {"law#0": 1, "law#100": 1}
     assert found.documents == {"law": 1}
 
 
 def test_what_is_not_known_says_why() -> None:
-    judged = Judged(LAW)
-    nothing = judged.relevant(Case(question="Q?"))
+    index = EvidenceIndex(LAW)
+    nothing = index.relevant(Case(question="Q?"))
     assert nothing.chunks == Unresolved("the gold record names no evidence")
-    gone = judged.relevant(Case(question="Q?", documents=("lost",)))
+    gone = index.relevant(Case(question="Q?", documents=("lost",)))
     assert gone.documents == Unresolved("the collection has no document 'lost'") == gone.chunks
     outside = Case(question="Q?", question_type="out of scope", documents=("law",))
-    assert judged.relevant(outside).chunks == Unresolved("out of scope: nothing is relevant")
+    assert index.relevant(outside).chunks == Unresolved("out of scope: nothing is relevant")
     far = Case(question="Q?", evidence=(Span(document="law", start=900, end=950),))
-    assert judged.relevant(far).chunks == Unresolved("no chunk holds the evidence")
+    assert index.relevant(far).chunks == Unresolved("no chunk holds the evidence")
     other = Case(question="Q?", reference_context="nothing of the kind is said here")
-    assert isinstance(judged.relevant(other).documents, Unresolved)
+    assert isinstance(index.relevant(other).documents, Unresolved)
 
 
 def taken_out(chunks: list[Chunk], **known: object) -> frozenset[str]:
-    return Judged(chunks).to_take_out(Case(id="q7", question="Q?", **known))
+    return EvidenceIndex(chunks).to_take_out(Case(id="q7", question="Q?", **known))
 
 
 def test_a_long_chunk_with_the_whole_context_is_taken_out() -> None:
@@ -139,7 +124,7 @@ def test_what_lies_by_half_in_two_contexts_together_is_taken_out() -> None:
     # of the eight 3-grams three are in the first context and three in the second, two in neither
     across = chunk("law", 0, "a b c d e p q r s t")
     contexts = "Document 1: a b c d e f g h i j\n\nDocument 2: k l m n o p q r s t"
-    assert evidence(ChunkGrams({"x": word_grams(across["text"])}), contexts).chunks == frozenset()
+    assert not any(of_texts(x=across["text"]).by_context(contexts))
     assert taken_out([across, LAW[1]], reference_context=contexts) == {"law#0"}
 
 
@@ -175,11 +160,11 @@ WORDS = st.lists(st.sampled_from("abcd"), min_size=3, max_size=12).map(" ".join)
 
 @given(st.lists(WORDS, min_size=1, max_size=4), st.lists(WORDS, min_size=1, max_size=3))
 def test_nothing_that_the_metrics_count_stays(texts: list[str], contexts: list[str]) -> None:
-    judged = Judged(chunk(f"d{n}", 0, text) for n, text in enumerate(texts))
+    index = EvidenceIndex(chunk(f"d{n}", 0, text) for n, text in enumerate(texts))
     quoted = "\n\n".join(f"Document {n}: {text}" for n, text in enumerate(contexts))
     span = Span(document="d0", start=0, end=len(contexts[0]))
     for known in ({"reference_context": quoted}, {"evidence": (span,)}):
         gold = Case(question="Q?", **known)
-        counted = judged.relevant(gold).chunks
+        counted = index.relevant(gold).chunks
         if not isinstance(counted, Unresolved):
-            assert counted.keys() <= judged.to_take_out(gold)
+            assert counted.keys() <= index.to_take_out(gold)

@@ -11,7 +11,7 @@ from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import ClassPlan
 from lexloop.corpus.index.collection import Collection
 from lexloop.evaluation.case import OUT_OF_SCOPE, Case, Span
-from lexloop.evaluation.evidence import Judged
+from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.finetune.classifier_data import Labelled
 from lexloop.finetune.depth import (
     classes_of,
@@ -63,14 +63,14 @@ def test_classes_are_those_whose_k_is_enough() -> None:
 
 def test_pieces_are_spans_else_contexts_else_documents(index: Collection) -> None:
     view = index.seen_by(Filters())
-    judged = Judged(view.every_chunk())
+    evidence = EvidenceIndex(view.every_chunk())
     start = (view.text_of("law.txt") or "").index(FEE)
     span = Span(document="law.txt", start=start, end=start + len(FEE))
     held = view.text_of("guide.md") or ""
     assert PERMIT in held
     quoted = f"Document 1: {FEE}\n\nDocument 2: {PERMIT}"
     by_span, by_context, by_name = (
-        pieces(judged, gold("Why?", **more))
+        pieces(evidence, gold("Why?", **more))
         for more in (
             {"evidence": [span], "reference_context": quoted},
             {"reference_context": quoted},
@@ -80,8 +80,10 @@ def test_pieces_are_spans_else_contexts_else_documents(index: Collection) -> Non
     assert (len(by_span), len(by_context), len(by_name)) == (1, 2, 1)
     assert set(by_span[0]) == set(by_context[0])
     assert set(by_context[1]) <= set(by_name[0])
-    assert pieces(judged, gold("Why?")) == []
-    assert pieces(judged, gold("Why?", question_type=OUT_OF_SCOPE, reference_context=quoted)) == []
+    assert pieces(evidence, gold("Why?")) == []
+    assert (
+        pieces(evidence, gold("Why?", question_type=OUT_OF_SCOPE, reference_context=quoted)) == []
+    )
 
 
 def test_questions_are_labelled_by_what_the_index_brings_up(index: Collection) -> None:

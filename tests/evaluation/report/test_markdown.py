@@ -2,7 +2,7 @@
 
 from run_records import attempt, record, run_info
 
-from lexloop.evaluation.record import Record, Refusal
+from lexloop.evaluation.record import Record, RefusalRecord
 from lexloop.evaluation.report.cells import number, probability
 from lexloop.evaluation.report.labels import grouped, label, main_metrics
 from lexloop.evaluation.report.markdown import escaped, to_markdown
@@ -10,7 +10,7 @@ from lexloop.evaluation.report.summary import summarise
 from lexloop.evaluation.report.timings import timings
 
 
-def written(records: list[Record], *rows: str, refusals: tuple[Refusal, ...] = ()) -> str:
+def written(records: list[Record], *rows: str, refusals: tuple[RefusalRecord, ...] = ()) -> str:
     info = run_info(*rows, skipped=[{"row": "llm_only", "reason": "no model is configured"}])
     return to_markdown(summarise(records, info, refusals), timings(records, info))
 
@@ -47,7 +47,7 @@ def test_what_others_wrote_is_no_markup() -> None:
 
 def test_the_accounts_are_there() -> None:
     tries = [attempt(0.2, correctness=2.0), attempt(0.8, correctness=4.0, passed=True)]
-    refusal: Refusal = {"row": "fixed", "id": "n1", "kind": "jailbreak", "abstained": True}
+    refusal: RefusalRecord = {"row": "fixed", "id": "n1", "kind": "jailbreak", "abstained": True}
     records = [record(attempts=tries, warning="Not good.")]
     text = written(records, "fixed", refusals=(refusal,))
     for title in (

@@ -7,7 +7,7 @@ import time
 import pytest
 from run_records import attempt, record, run_info
 
-from lexloop.evaluation.record import Record, Refusal
+from lexloop.evaluation.record import Record, RefusalRecord
 from lexloop.evaluation.report.summary import summarise
 from lexloop.evaluation.report.timings import timings
 from lexloop.evaluation.statistics import estimate
@@ -79,7 +79,7 @@ def test_the_order_of_the_records_and_their_seconds_change_nothing() -> None:
 
 def test_the_loop_and_the_refusals() -> None:
     tries = [attempt(0.2, correctness=2.0), attempt(0.8, correctness=4.0, passed=True)]
-    refusals: list[Refusal] = [
+    refusals: list[RefusalRecord] = [
         {"row": "fixed", "id": "n1", "kind": "jailbreak", "abstained": True},
         {"row": "fixed", "id": "n2", "kind": "irrelevant", "abstained": False},
         {"row": "other", "id": "n1", "kind": "jailbreak", "abstained": False},

@@ -1,4 +1,4 @@
-"""A small run: a few questions on the sample corpus, under rows that answer in milliseconds."""
+"""A small run: a few questions on the sample corpus, under variants that answer in milliseconds."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -10,13 +10,13 @@ import pytest
 
 from lexloop.core.settings import Connection, Settings
 from lexloop.evaluation.run.prepare import PreparedRun, RunRequest, prepare
-from lexloop.evaluation.run.rows import Row
+from lexloop.evaluation.run.variants import Variant
 
 OUTSIDE = "What is the recipe for a lemon cake?"
-ROWS = (
-    Row("few", {"variant": "fixed", "plan.k": 2, "loop.max_retries": 0}, "ours"),
-    Row("same", {"variant": "fixed", "plan.k": 2, "loop.max_retries": 0}, "theirs"),
-    Row("bereft", {"variant": "fixed", "plan.k": 2, "loop.max_retries": 0}, closed=True),
+VARIANTS = (
+    Variant("few", {"variant": "fixed", "plan.k": 2, "loop.max_retries": 0}, "ours"),
+    Variant("same", {"variant": "fixed", "plan.k": 2, "loop.max_retries": 0}, "theirs"),
+    Variant("bereft", {"variant": "fixed", "plan.k": 2, "loop.max_retries": 0}, closed=True),
 )
 Begin = Callable[..., PreparedRun]
 
@@ -35,11 +35,11 @@ def gold_rows(count: int = 3) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def begin(tmp_path: Path) -> Begin:
-    """``begin(out=..., rows=..., gold=..., **settings)``: a run that can begin."""
+    """``begin(out=..., variants=..., gold=..., **settings)``: a run that can begin."""
 
     def prepared(
         out: str = "run",
-        rows: Sequence[Row] = ROWS,
+        variants: Sequence[Variant] = VARIANTS,
         gold: list[dict[str, Any]] | None = None,
         negative: list[dict[str, Any]] | None = None,
         **settings: Any,
@@ -51,7 +51,7 @@ def begin(tmp_path: Path) -> Begin:
         wanted = RunRequest(
             gold=path,
             base=Settings(**settings),
-            rows=rows,
+            variants=variants,
             negative=queries if negative is not None else None,
             out=tmp_path / out,
         )

@@ -6,7 +6,7 @@ import records
 from lexloop.core.score import Unresolved
 from lexloop.core.types import Chunk, Passage
 from lexloop.evaluation.case import Case, Span
-from lexloop.evaluation.evidence import Judged, grams_of
+from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.evaluation.tuning.objectives import OF_RETRIEVAL, Objective, of_passages
 
 WORDS = ("one two three four five", "six seven eight nine ten", "red blue green grey pink")
@@ -24,7 +24,7 @@ def worth(gold: Case, *taken: int) -> dict[Objective, float | Unresolved]:
     passages: list[Passage] = [
         {**CHUNKS[place], "score": 1.0, "signals": {}, "n": n} for n, place in enumerate(taken, 1)
     ]
-    return of_passages(gold, passages, Judged(CHUNKS), grams_of(CHUNKS))
+    return of_passages(gold, passages, EvidenceIndex(CHUNKS))
 
 
 def spans(*places: tuple[int, int]) -> Case:

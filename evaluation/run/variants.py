@@ -1,4 +1,4 @@
-"""Rows of an evaluation: a name, the settings that it changes, and what it needs to be run."""
+"""Variants of an evaluation: named sets of settings under which every case is asked."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from lexloop.core.errors import InputError
 from lexloop.core.settings import Settings
-from lexloop.evaluation.record import RowInfo, Skipped
+from lexloop.evaluation.record import SkippedVariant, VariantInfo
 
 Need = Literal["model", "trained_embedder", "trained"]
 _INDEXED = ("index.", "chunking.")
@@ -23,8 +23,8 @@ _MISSING: dict[Need, str] = {
 
 
 @dataclass(frozen=True)
-class Row:
-    """One way of answering, asked every question.
+class Variant:
+    """A named set of settings.
 
     Args:
         name: What tables call it.
@@ -43,11 +43,11 @@ class Row:
     negative: bool = False
 
     def missing(self, base: Settings) -> str:
-        """Why the row cannot be run with what is configured; empty where it can."""
+        """Return why it cannot be run with what is configured; empty where it can."""
         return "; ".join(_MISSING[need] for need in self.needs if not _has(need, base))
 
-    def info(self, base: Settings) -> RowInfo:
-        """What a run says of the row: what really differs from the run's settings."""
+    def info(self, base: Settings) -> VariantInfo:
+        """Return what a run says of it: what really differs from the run's settings."""
         settings = base.changed(**self.changes).differing(base)
         closed = {"evidence": "removed"} if self.closed else {}
         return {"name": self.name, "source": self.source, "settings": {**settings, **closed}}
@@ -62,23 +62,23 @@ def _has(need: Need, base: Settings) -> bool:
     return embedder or base.retrieval.reranker.startswith("cross_encoder")
 
 
-def variants(names: Sequence[str]) -> list[Row]:
-    """A row for each variant, all else as the run's settings have it."""
+def of_setting(names: Iterable[str]) -> list[Variant]:
+    """Return a variant for each value of ``variant``, all else as the run's settings have it."""
     needs: dict[str, tuple[Need, ...]] = {"llm_only": ("model",)}
-    return [Row(name, {"variant": name}, needs=needs.get(name, ())) for name in names]
+    return [Variant(name, {"variant": name}, needs=needs.get(name, ())) for name in names]
 
 
-def closed_domain(rows: Iterable[Row]) -> list[Row]:
-    """The rows with the evidence taken out; what never retrieves cannot miss it."""
+def closed_domain(variants: Iterable[Variant]) -> list[Variant]:
+    """Return the variants with the evidence taken out, but for what never retrieves."""
     return [
-        Row(f"{row.name}, closed domain", row.changes, row.source, row.needs, closed=True)
-        for row in rows
-        if not row.closed and row.changes.get("variant") != "llm_only"
+        Variant(f"{one.name}, closed domain", one.changes, one.source, one.needs, closed=True)
+        for one in variants
+        if not one.closed and one.changes.get("variant") != "llm_only"
     ]
 
 
 class _Written(BaseModel):
-    """A row as a file has it."""
+    """A variant as a file has it."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -87,13 +87,25 @@ class _Written(BaseModel):
     source: str = ""
     closed_domain: bool = False
 
+    def variant(self, file: str, base: Settings) -> Variant:
+        """Return it with what it needs.
 
-def read_rows(path: Path, base: Settings) -> list[Row]:
-    """The rows of a JSON file: a list of objects with ``name`` and ``settings``.
+        Raises:
+            SettingsError: A setting does not exist or is outside its allowed values.
+        """
+        settings = base.changed(**self.settings)
+        steps = settings.answer.generator, settings.loop.evaluator, settings.retrieval.rewriter
+        by_model = settings.retrieval.source == "none" or "model" in steps
+        needs: tuple[Need, ...] = ("model",) if by_model else ()
+        return Variant(self.name, self.settings, self.source or file, needs, self.closed_domain)
+
+
+def read_variants(path: Path, base: Settings) -> list[Variant]:
+    """Return the variants of a JSON file: a list of objects with ``name`` and ``settings``.
 
     Raises:
-        InputError: The file cannot be read, is no such list, or names a row twice.
-        SettingsError: A row's setting does not exist or is outside its allowed values.
+        InputError: The file cannot be read, or is no such list.
+        SettingsError: A setting does not exist or is outside its allowed values.
     """
     hint = 'Write a list like [{"name": "k = 5", "settings": {"variant": "fixed", "plan.k": 5}}].'
     try:
@@ -102,13 +114,10 @@ def read_rows(path: Path, base: Settings) -> list[Row]:
         )
     except (OSError, ValueError, RecursionError) as error:
         what = _first(error) if isinstance(error, ValidationError) else str(error)
-        raise InputError(f"The rows in {path} cannot be read: {what}.", hint) from error
+        raise InputError(f"The variants in {path} cannot be read: {what}.", hint) from error
     if not written:
-        raise InputError(f"{path} has no rows.", hint)
-    rows = [Row(r.name, r.settings, r.source or path.name, closed=r.closed_domain) for r in written]
-    for row in rows:
-        base.changed(**row.changes)
-    return [Row(row.name, row.changes, row.source, _needs(row, base), row.closed) for row in rows]
+        raise InputError(f"{path} has no variants.", hint)
+    return [one.variant(path.name, base) for one in written]
 
 
 def _first(error: ValidationError) -> str:
@@ -116,47 +125,39 @@ def _first(error: ValidationError) -> str:
     return f"{'.'.join(map(str, item['loc'])) or 'the file'}: {item['msg']}"
 
 
-def _needs(row: Row, base: Settings) -> tuple[Need, ...]:
-    settings = base.changed(**row.changes)
-    by_model = "model" in (
-        settings.answer.generator,
-        settings.loop.evaluator,
-        settings.retrieval.rewriter,
-    )
-    return ("model",) if settings.retrieval.source == "none" or by_model else ()
-
-
-def divided(rows: Sequence[Row], base: Settings, index: bool) -> tuple[list[Row], list[Skipped]]:
-    """The rows that can be run, and the others with the reason.
+def runnable(
+    variants: Sequence[Variant], base: Settings, index: bool
+) -> tuple[list[Variant], list[SkippedVariant]]:
+    """Return the variants that can be run, and the others with the reason.
 
     Args:
-        rows: All that were asked for.
+        variants: All that were asked for.
         base: What the run was given.
         index: Whether the corpus is an index, which is not cut or embedded anew.
 
     Raises:
-        InputError: Two rows share a name, or none can be run.
+        InputError: Two share a name, or none can be run.
     """
-    names = [row.name for row in rows]
+    names = [one.name for one in variants]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise InputError(f"Two rows are called {twice[0]!r}.", "Give every row a name of its own.")
-    able: list[Row] = []
-    skipped: list[Skipped] = []
-    for row in rows:
-        reason = row.missing(base) or (_fixed_by_index(row, base) if index else "")
+        raise InputError(f"Two variants are called {twice[0]!r}.", "Give each a name of its own.")
+    able: list[Variant] = []
+    skipped: list[SkippedVariant] = []
+    for one in variants:
+        reason = one.missing(base) or (_fixed_by_index(one, base) if index else "")
         if reason:
-            skipped.append({"row": row.name, "reason": reason})
+            skipped.append({"row": one.name, "reason": reason})
         else:
-            able.append(row)
+            able.append(one)
     if not able:
         reasons = "; ".join(f"{item['row']}: {item['reason']}" for item in skipped)
-        raise InputError(f"No row can be run: {reasons}.", "Configure what they need.")
+        raise InputError(f"No variant can be run: {reasons}.", "Configure what they need.")
     return able, skipped
 
 
-def _fixed_by_index(row: Row, base: Settings) -> str:
-    changed = sorted(name for name in row.info(base)["settings"] if name.startswith(_INDEXED))
+def _fixed_by_index(variant: Variant, base: Settings) -> str:
+    changed = sorted(name for name in variant.info(base)["settings"] if name.startswith(_INDEXED))
     if not changed:
         return ""
     return f"the corpus is an index, which {changed[0]} cannot change: give the source folder"
