@@ -8,7 +8,8 @@ import pytest
 
 QUIET = ("ORT_DISABLE_TELEMETRY", "HF_HUB_DISABLE_TELEMETRY", "DISABLE_SAFETENSORS_CONVERSION")
 ENTRIES = ("lexloop.apps.cli", "lexloop.graph.app", "lexloop.models.minilm",
-           "lexloop.corpus.load.worker", "lexloop.evaluation.run.worker")  # fmt: skip
+           "lexloop.core.workers", "lexloop.corpus.load.worker",
+           "lexloop.evaluation.run.worker")  # fmt: skip
 
 
 def told(module: str, **environ: str) -> list[str]:

@@ -1,28 +1,22 @@
-"""The process that parses untrusted files: ``python -P -m lexloop.corpus.load.worker BYTES``.
+"""What a worker process does to parse untrusted files.
 
-Reads requests from standard input and answers on standard output, one JSON object a line and never
-a pickle. A file that crashes the parser, or takes too much, ends this process and no other.
+A file that crashes the parser, or takes too much, ends this process and no other.
 """
 
 import base64
-import json
 import os
 import resource
 import signal
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
+from lexloop.core.workers import Frame
 from lexloop.corpus.load.document import Document, Limits, Part, Skipped, SourceFile, read_file
 from lexloop.corpus.load.formats import read_bytes
 
-Frame = dict[str, Any]
-"""``{"document": ...}``, ``{"skipped": ...}``, ``{"part": ...}``, ``{"failed": reason}``, or
-``{"end": whether the worker is fit for another file}``."""
 OUT_OF_MEMORY = 71
 """Exit code of a worker that ran into its memory limit."""
 _GRACE = 5.0
@@ -59,31 +53,26 @@ def from_frame(frame: Frame) -> Document | Skipped | Part:
     return Document(name, title, text, metadata, tuple(pages), marked, base64.b64decode(boxes))
 
 
-def encode(frame: Frame) -> bytes:
-    """Write a frame as one line of ASCII."""
-    return json.dumps(frame, separators=(",", ":")).encode() + b"\n"
+def answering(memory: str) -> Callable[[Frame], Iterator[Frame]]:
+    """Limit the memory of this process to some bytes, and return what reads a file.
 
-
-def main() -> None:
-    """Answer requests until there are no more."""
-    memory = int(sys.argv[1])
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    It gives frames ``document``, ``skipped`` and ``part``, perhaps ``failed`` with a reason, and
+    ``end``, which says whether the worker is fit for another file.
+    """
+    resource.setrlimit(resource.RLIMIT_AS, (int(memory), int(memory)))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    # whatever a library prints must not get between the frames
-    with os.fdopen(os.dup(1), "wb") as out:
-        os.dup2(2, 1)
-        try:
-            for line in sys.stdin.buffer:
-                for frame in _answer(json.loads(line)):
-                    out.write(encode(frame))
-                    if "part" in frame or "end" in frame:
-                        out.flush()
-        except MemoryError:
-            os._exit(OUT_OF_MEMORY)
+    return _answer
 
 
 def _answer(asked: Frame) -> Iterator[Frame]:
+    try:
+        yield from _read(asked)
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY)
+
+
+def _read(asked: Frame) -> Iterator[Frame]:
     limits = Limits(**asked["limits"])
 
     def set_alarm() -> None:  # ends this process even where nobody is left to do it
@@ -101,7 +90,3 @@ def _answer(asked: Frame) -> Iterator[Frame]:
     signal.setitimer(signal.ITIMER_REAL, 0)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     yield {"end": peak < _WORN * limits.memory}
-
-
-if __name__ == "__main__":
-    main()

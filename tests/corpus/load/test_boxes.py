@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from typeset import Placed, Sheet, Style, lines, place, typeset
 
 from lexloop.core.errors import CorpusError
+from lexloop.core.workers import encode
 from lexloop.corpus.load.boxes import Box, Run, boxes_of, encode_runs
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.load.pdf import read_pdf
-from lexloop.corpus.load.worker import encode, from_frame, to_frame
+from lexloop.corpus.load.worker import from_frame, to_frame
 
 INSET = 0.4
 LAW = "\n".join(

@@ -11,9 +11,9 @@ import pytest
 
 from lexloop.corpus.load.document import Limits, Loaded, SourceFile
 from lexloop.corpus.load.folder import hash_sources, list_sources
-from lexloop.corpus.load.reading import WorkerProcess, read_files
+from lexloop.corpus.load.reading import answers, read_files, start
 from lexloop.corpus.load.sidecar import Sidecars
-from lexloop.corpus.load.worker import encode, request
+from lexloop.corpus.load.worker import request
 
 Load = Callable[..., tuple[list[object], dict[str, str]]]
 
@@ -77,22 +77,25 @@ def test_a_worker_is_used_again_and_replaced_when_it_crashes(tmp_path: Path) -> 
     (tmp_path / "a.txt").write_text("The law.")
     (file,) = sources(tmp_path)
     question = request(file, 0, Limits())
-    worker = WorkerProcess(Limits())
+    worker = start(Limits())
     try:
         for _ in range(2):
-            assert [next(iter(frame)) for frame in worker.ask(question)] == ["document", "end"]
+            assert [next(iter(frame)) for frame in answers(worker, question, Limits())] == [
+                "document",
+                "end",
+            ]
         os.kill(worker._process.pid, signal.SIGSEGV)
         with pytest.raises(Exception, match=r"The parser crashed \(signal 11\)"):
-            list(worker.ask(question))
+            list(answers(worker, question, Limits()))
     finally:
         worker.close()
 
 
 def test_an_error_that_no_reader_expects_is_told(tmp_path: Path) -> None:
-    worker = WorkerProcess(Limits())
+    worker = start(Limits())
     try:
         with pytest.raises(Exception, match=r"The parser failed \(KeyError: 'limits'\)"):
-            list(worker.ask({}))
+            list(answers(worker, {}, Limits()))
     finally:
         worker.close()
 
@@ -130,7 +133,8 @@ def test_a_worker_imports_no_library_before_a_file_needs_it(tmp_path: Path) -> N
     heavy = (
         "{'pypdfium2', 'docx', 'bs4', 'lxml', 'yaml', 'charset_normalizer', 'numpy', 'pydantic'}"
     )
-    code = f"import sys, lexloop.corpus.load.worker; print({heavy} & set(sys.modules))"
+    modules = "lexloop.core.workers, lexloop.corpus.load.worker"
+    code = f"import sys, {modules}; print({heavy} & set(sys.modules))"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     assert said.stdout == "set()\n"
 
@@ -142,7 +146,3 @@ def test_a_module_beside_the_user_is_not_taken_for_a_library(
     (tmp_path / "a.txt").write_text("The law.")
     monkeypatch.chdir(tmp_path)
     assert read(tmp_path)[0].documents[0].text == "The law."
-
-
-def test_a_frame_is_one_line_whatever_the_text() -> None:
-    assert encode({"a": "x\ny\u2028\ud800"}).count(b"\n") == 1
