@@ -17,7 +17,7 @@ from lexloop.corpus.load.reading import Progress, silent
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.evaluation.evidence import EvidenceIndex
-from lexloop.evaluation.metrics.similarity import cosine
+from lexloop.evaluation.metrics.text import cosine
 from lexloop.evaluation.run.embedding import OneByOne
 from lexloop.evaluation.tuning.objectives import OBJECTIVES, Objective, of_passages
 from lexloop.graph.build import Lexloop, build_graph

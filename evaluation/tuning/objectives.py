@@ -11,8 +11,7 @@ from lexloop.core.score import Score, Unresolved
 from lexloop.core.types import Passage
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.evidence import EvidenceIndex
-from lexloop.evaluation.metrics.retrieval import ndcg
-from lexloop.evaluation.metrics.spans import overlap, span_recall
+from lexloop.evaluation.metrics.retrieval import ndcg, overlap, span_recall
 
 Objective = Literal["similarity", "correctness", "recall", "ndcg", "span_recall"]
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
