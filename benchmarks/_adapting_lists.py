@@ -18,7 +18,7 @@ from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
 from lexloop.evaluation.case import Case, read_cases
 from lexloop.evaluation.evidence import EvidenceIndex
-from lexloop.evaluation.tuning.split import near_duplicates
+from lexloop.evaluation.tuning.tune import near_duplicates
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.contexts import choose
 from lexloop.models.minilm import load_minilm

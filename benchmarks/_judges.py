@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from sklearn.metrics import roc_auc_score
 
-from lexloop.core.score import Score, Unresolved, is_resolved
-from lexloop.evaluation.metrics.correctness import share_correct
-from lexloop.evaluation.statistics import Estimate, interval_of, spearman
+from lexloop.core.score import Score, Unresolved, is_resolved, resolved
+from lexloop.evaluation.metrics.hypa import is_correct
+from lexloop.evaluation.statistics import Estimate, interval_of, mean, spearman
 
 Figures = dict[str, float | int | str]
 T = TypeVar("T")
@@ -106,7 +106,8 @@ def _spearman(by: str, rows: Sequence[AnswerRow]) -> Score:
 
 
 def _share(by: str, rows: Sequence[AnswerRow]) -> Score:
-    return share_correct([getattr(row, by) for row in rows])
+    right = resolved(is_correct(getattr(row, by)) for row in rows)
+    return mean(right) if right else Unresolved("no answer has a correctness")
 
 
 def _gain(

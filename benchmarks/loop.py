@@ -34,7 +34,7 @@ from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Advice, Attempt, Strategy
 from lexloop.evaluation.case import Case, read_cases
 from lexloop.evaluation.correctness import CorrectnessJudge
-from lexloop.evaluation.metrics.correctness import is_correct
+from lexloop.evaluation.metrics.hypa import is_correct
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.resources import Resources
 from lexloop.models.minilm import load_minilm

@@ -29,7 +29,6 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 from lexloop.core.errors import InputError
 from lexloop.core.score import Score
 from lexloop.evaluation.jsonl import read_jsonl
-from lexloop.evaluation.metrics.bleu import corpus_bleu
 from lexloop.evaluation.metrics.text import exact_match, rouge_l, rouge_n, token_f1
 from lexloop.evaluation.statistics import Estimate, estimate
 from lexloop.models.local_model import LocalModel, Turn
@@ -205,6 +204,8 @@ def measure(local: LocalModel, test: MeasuredFile, most: int, at_once: int) -> d
     Raises:
         InputError: A question does not fit the model's window.
     """
+    import sacrebleu
+
     prompts = [local.prompt(question.turns(question.choices)) for question in test.questions]
     longest = max(map(len, prompts))
     if longest + most > local.window:
@@ -219,11 +220,11 @@ def measure(local: LocalModel, test: MeasuredFile, most: int, at_once: int) -> d
         return {"accuracy": _figure([float(a == b) for a, b in zip(chosen, right, strict=True)])}
     parts = [prompts[i : i + at_once] for i in range(0, len(prompts), at_once)]
     said = [local.text(ids) for part in parts for ids in local.write(part, most)]
-    pairs, bleu = list(zip(said, right, strict=True)), corpus_bleu(said, right)
+    pairs = list(zip(said, right, strict=True))
     return {
         "exact_match": _figure([exact_match(*pair) for pair in pairs]),
         "f1": _figure([token_f1(*pair) for pair in pairs]),
-        "bleu": bleu if isinstance(bleu, float) else None,
+        "bleu": sacrebleu.corpus_bleu(said, [right]).score / 100,
         "rouge_1": _figure([rouge_n(*pair, 1) for pair in pairs]),
         "rouge_2": _figure([rouge_n(*pair, 2) for pair in pairs]),
         "rouge_l": _figure([rouge_l(*pair) for pair in pairs]),

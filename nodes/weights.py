@@ -1,4 +1,4 @@
-"""The weights of the embedded judges: logistic regressions kept as plain JSON."""
+"""The weights of what is judged on this machine: logistic regressions kept as plain JSON."""
 
 import json
 import math
@@ -26,40 +26,52 @@ class Weights:
     weights: tuple[float, ...]
 
     @staticmethod
-    def of(stored: Any, features: type[Any]) -> "Weights":
-        """The weights in the form of the files of ``data/judges``, for the fields of ``features``.
+    def of(stored: Any, features: type[Any] | int) -> "Weights":
+        """Return the weights in the form of the shipped files.
+
+        Args:
+            stored: ``intercept`` and ``weights``, by name or in their order.
+            features: The dataclass whose fields the weights are named after; or how many numbers
+                they are.
 
         Raises:
             KeyError, TypeError, ValueError: They have another form, or are for other features.
         """
-        names = [field.name for field in fields(features)]
-        if list(stored["weights"]) != names:
-            raise ValueError(f"the weights are for {list(stored['weights'])}, not for {names}")
-        found = Weights(
-            float(stored["intercept"]), tuple(float(stored["weights"][name]) for name in names)
+        kept = stored["weights"]
+        held = range(len(kept)) if isinstance(kept, list) else list(kept)
+        names: Sequence[Any] = (
+            range(features)
+            if isinstance(features, int)
+            else [field.name for field in fields(features)]
         )
+        if held != names:
+            raise ValueError(f"the weights are for {held}, not for {names}")
+        found = Weights(float(stored["intercept"]), tuple(float(kept[name]) for name in names))
         if not all(map(math.isfinite, (found.intercept, *found.weights))):
             raise ValueError("a weight is no finite number")
         return found
 
+    def logit(self, features: Sequence[float]) -> float:
+        """Return the log odds: above 0 where they speak for it."""
+        return self.intercept + sum(w * x for w, x in zip(self.weights, features, strict=True))
+
     def probability(self, features: Sequence[float]) -> float:
-        """The logistic function of the weighted features, in [0, 1]."""
-        logit = self.intercept + sum(w * x for w, x in zip(self.weights, features, strict=True))
-        return 1.0 / (1.0 + math.exp(-max(-700.0, min(700.0, logit))))
+        """Return the logistic function of the log odds, in [0, 1]."""
+        return 1.0 / (1.0 + math.exp(-max(-700.0, min(700.0, self.logit(features)))))
 
 
 @lru_cache
-def load_weights(file: str, part: str, features: type[Any]) -> Weights:
-    """One of the regressions in a file of ``data/judges``, for the fields of ``features``.
+def load_weights(file: str, part: str, features: type[Any] | int) -> Weights:
+    """Return one of the regressions in a JSON file of the package's data, as ``Weights.of`` does.
 
     Raises:
         DataError: The file is missing or broken, or its weights are for other features.
     """
-    return read_shipped(f"judges/{file}.json", lambda kept: Weights.of(kept[part], features))
+    return read_shipped(file, lambda kept: Weights.of(kept[part], features))
 
 
 def read_shipped(name: str, read: Callable[[Any], Read]) -> Read:
-    """What ``read`` makes of a JSON file of the package's data.
+    """Return what ``read`` makes of a JSON file of the package's data.
 
     Raises:
         DataError: The file is missing, or has another form.

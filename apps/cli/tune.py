@@ -1,8 +1,9 @@
 """``lexloop tune``: settings searched on one part of the gold questions, reported on the other."""
 
+import json
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,10 +13,11 @@ from lexloop.apps.cli.progress import bar
 from lexloop.apps.cli.session import say_where_text_goes, text_hosts
 from lexloop.apps.cli.terminal import note, plain, result_console, say, write_json
 from lexloop.core.errors import InputError
+from lexloop.core.files import write_text
 from lexloop.core.settings import SAMPLE_CORPUS, Settings
 
 if TYPE_CHECKING:
-    from lexloop.evaluation.tuning.outcome import Outcome
+    from lexloop.evaluation.tuning.tune import TuningSummary
 
 _search = partial(option, panel="The search")
 
@@ -59,9 +61,8 @@ def tune(
     from lexloop.corpus.index.manifest import is_index
     from lexloop.evaluation.case import read_cases
     from lexloop.evaluation.testset.writing import check_writable
-    from lexloop.evaluation.tuning.objectives import OBJECTIVES
-    from lexloop.evaluation.tuning.outcome import write_settings
-    from lexloop.evaluation.tuning.tune import Bounds, tune
+    from lexloop.evaluation.tuning.measure import OBJECTIVES
+    from lexloop.evaluation.tuning.tune import tune
 
     if objective not in OBJECTIVES:
         known = ", ".join(OBJECTIVES)
@@ -74,33 +75,44 @@ def tune(
     sources = base.corpus == SAMPLE_CORPUS or not is_index(Path(base.corpus).expanduser())
     if not sources:
         note(f"{base.corpus} is an index: its chunks stay as they are.", style="yellow")
-    with bar() as report:
-        outcome = tune(
+    with bar() as progress:
+        summary = tune(
             questions,
             base,
             connection,
             objective=objective,
-            bounds=Bounds(trials, minutes * 60.0, search_seed),
+            most=trials,
+            seconds=minutes * 60.0,
+            seed=search_seed,
             chunking=sources,
-            report=report,
+            progress=progress,
         )
     # what was given counts as much as what was found: the file stands alone
     unchanged = Settings(corpus=base.corpus, model=base.model.name)
-    write_settings(out, base.changed(**outcome.changes).differing(unchanged))
-    _show(outcome, base, out, as_json)
+    _write(out, base.changed(**summary.changes).differing(unchanged))
+    _show(summary, base, out, as_json)
 
 
-def _show(outcome: "Outcome", base: Settings, out: Path, as_json: bool) -> None:
-    from lexloop.evaluation.tuning.outcome import as_report, as_table
+def _write(path: Path, changes: dict[str, Any]) -> None:
+    try:
+        write_text(path, json.dumps(changes, indent=2, ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be written: {error}.", "Name a file in a folder of yours with --out."
+        ) from error
+
+
+def _show(summary: "TuningSummary", base: Settings, out: Path, as_json: bool) -> None:
+    from lexloop.evaluation.tuning.tune import as_report, as_table
 
     if as_json:
-        write_json({**as_report(outcome, base), "out": str(out)})
+        write_json({**as_report(summary, base), "out": str(out)})
         return
-    result_console().print(plain(as_table(outcome)), soft_wrap=True)
-    for name, value in outcome.changes.items():
+    result_console().print(plain(as_table(summary)), soft_wrap=True)
+    for name, value in summary.changes.items():
         say(f"{name} = {value}")
-    if not outcome.changes:
+    if not summary.changes:
         say("Nothing gained more than noise: the settings stay as they are.")
-    if outcome.stopped:
-        note(f"The search was cut short: {outcome.stopped}.", style="yellow")
+    if summary.stopped:
+        note(f"The search was cut short: {summary.stopped}.", style="yellow")
     say(f"Settings: {out}")

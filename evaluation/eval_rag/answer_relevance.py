@@ -28,7 +28,7 @@ class AnswerRelevance:
     """
 
     def __init__(self, embed: Embed) -> None:
-        self._weights = load_weights("relevance", "answer", AnswerFeatures)
+        self._weights = load_weights("judges/relevance.json", "answer", AnswerFeatures)
         self._sources = _NoCollection(embed)
         self._asked = lru_cache(_QUESTIONS)(lambda question: understand(question, self._sources))
         self._nothing = Evidence([], np.zeros((0, 0), dtype=np.float32))

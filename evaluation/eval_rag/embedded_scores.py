@@ -16,8 +16,7 @@ from lexloop.evaluation.eval_rag.answers import Answer
 from lexloop.evaluation.eval_rag.index import Found
 from lexloop.evaluation.eval_rag.known_vectors import KnownVectors
 from lexloop.evaluation.metrics import text as texts
-from lexloop.evaluation.metrics.bleu import bleu
-from lexloop.evaluation.metrics.similarity import cosine
+from lexloop.evaluation.metrics.text import bleu, cosine
 from lexloop.models.embedding import Embedder
 from lexloop.nodes.evaluate.evidence import evidence_of
 from lexloop.nodes.evaluate.support import ClaimSupport, claims_of

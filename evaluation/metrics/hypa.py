@@ -1,15 +1,17 @@
-"""The four metrics of HyPA-RAG, section 5.2, on what a judge has said of each claim or passage."""
+"""The metrics of HyPA-RAG, section 5, on what a judge has said of each claim, passage or answer."""
 
 from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
 from lexloop.core.score import Score, Unresolved, resolved
-from lexloop.evaluation.metrics.similarity import cosine
+from lexloop.evaluation.metrics.text import cosine
+
+THRESHOLD = 4.0
 
 
 def faithfulness(inferred: Sequence[bool]) -> Score:
-    """|C_inferred| / |C_total|: claims of the answer that follow from the context.
+    """Return |C_inferred| / |C_total|: claims of the answer that follow from the context.
 
     Source: HyPA-RAG, section 5.2 (faithfulness score).
 
@@ -19,11 +21,11 @@ def faithfulness(inferred: Sequence[bool]) -> Score:
     Returns:
         In [0, 1]; unresolved without claims.
     """
-    return _share(inferred, "the answer makes no claim")
+    return sum(inferred) / len(inferred) if inferred else Unresolved("the answer makes no claim")
 
 
 def context_recall(attributed: Sequence[bool]) -> Score:
-    """|C_attr| / |C_GT|: claims of the reference that the retrieved context covers.
+    """Return |C_attr| / |C_GT|: claims of the reference that the retrieved context covers.
 
     Source: HyPA-RAG, section 5.2 (context recall).
 
@@ -33,11 +35,13 @@ def context_recall(attributed: Sequence[bool]) -> Score:
     Returns:
         In [0, 1]; unresolved without claims.
     """
-    return _share(attributed, "the reference makes no claim")
+    if not attributed:
+        return Unresolved("the reference makes no claim")
+    return sum(attributed) / len(attributed)
 
 
 def context_precision(relevant: Sequence[bool]) -> Score:
-    """Sum over k of P_k * v_k / |R_K|: whether relevant passages come first.
+    """Return the sum over k of P_k * v_k / |R_K|: whether relevant passages come first.
 
     P_k is the share of relevant passages among the first k, v_k is 1 for a relevant one and
     |R_K| counts them. Where no passage is relevant the formula is 0/0; it is 0 here, because
@@ -51,16 +55,12 @@ def context_precision(relevant: Sequence[bool]) -> Score:
     """
     if not relevant:
         return Unresolved("no passage was retrieved")
-    found, total = 0, 0.0
-    for rank, is_relevant in enumerate(relevant, start=1):
-        if is_relevant:
-            found += 1
-            total += found / rank
-    return total / found if found else 0.0
+    ranks = [rank for rank, is_relevant in enumerate(relevant, 1) if is_relevant]
+    return sum(found / rank for found, rank in enumerate(ranks, 1)) / max(1, len(ranks))
 
 
 def answer_relevancy(original: ArrayLike, generated: Sequence[ArrayLike]) -> Score:
-    """(1/N) * sum over i of cosine(E_gi, E_o): the questions that the answer would answer.
+    """Return (1/N) * sum over i of cosine(E_gi, E_o): the questions that the answer would answer.
 
     Source: HyPA-RAG, section 5.2 (answer relevancy).
 
@@ -74,11 +74,18 @@ def answer_relevancy(original: ArrayLike, generated: Sequence[ArrayLike]) -> Sco
     if not len(generated):
         return Unresolved("no question was generated from the answer")
     scores = [cosine(vector, original) for vector in generated]
-    for score in scores:
-        if isinstance(score, Unresolved):
-            return score
-    return sum(resolved(scores)) / len(scores)
+    unresolved = next((score for score in scores if isinstance(score, Unresolved)), None)
+    return unresolved or sum(resolved(scores)) / len(scores)
 
 
-def _share(verdicts: Sequence[bool], nothing: str) -> Score:
-    return sum(map(bool, verdicts)) / len(verdicts) if verdicts else Unresolved(nothing)
+def is_correct(score: Score, threshold: float = THRESHOLD) -> Score:
+    """Return 1 when the absolute correctness of an answer reaches the threshold, else 0.
+
+    Source: HyPA-RAG, section 5.3: the indicator inside the correctness score, whose mean over
+    answers is their share of correct ones.
+
+    Args:
+        score: Absolute correctness, 1 to 5.
+        threshold: The least that counts as correct.
+    """
+    return score if isinstance(score, Unresolved) else float(score >= threshold)

@@ -8,8 +8,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from lexloop.core.score import Score, Unresolved, is_resolved
-from lexloop.evaluation.metrics.cost import Cost, class_name, cost
-from lexloop.evaluation.metrics.loop import loop_account
+from lexloop.evaluation.metrics.cost import Cost, class_name, cost, loop_account
 from lexloop.evaluation.record import Record, RefusalRecord, VariantInfo
 from lexloop.evaluation.report.figures import (
     Figure,

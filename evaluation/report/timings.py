@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from typing_extensions import TypedDict
 
-from lexloop.evaluation.metrics.cost import class_name
-from lexloop.evaluation.metrics.loop import retry_share
+from lexloop.evaluation.metrics.cost import class_name, retry_share
 from lexloop.evaluation.record import Record, RunInfo
 from lexloop.evaluation.report.figures import Figure, figure, rounded
 from lexloop.evaluation.report.row import places_by, type_name

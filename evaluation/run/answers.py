@@ -4,10 +4,8 @@ from typing import Any
 
 from lexloop.core.score import Score, Unresolved
 from lexloop.evaluation.case import Case
-from lexloop.evaluation.metrics.bleu import bleu
-from lexloop.evaluation.metrics.correctness import is_correct
-from lexloop.evaluation.metrics.similarity import cosine
-from lexloop.evaluation.metrics.text import exact_match, rouge_l, rouge_n, token_f1
+from lexloop.evaluation.metrics.hypa import is_correct
+from lexloop.evaluation.metrics.text import bleu, cosine, exact_match, rouge_l, rouge_n, token_f1
 from lexloop.evaluation.run.judges import Kit
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.markers import without_markers

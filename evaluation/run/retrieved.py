@@ -7,7 +7,7 @@ from lexloop.core.score import Score, Unresolved
 from lexloop.core.types import Candidate, Passage
 from lexloop.evaluation.evidence import Grades, Relevant
 from lexloop.evaluation.metrics import retrieval
-from lexloop.evaluation.metrics.spans import span_precision, span_recall
+from lexloop.evaluation.metrics.retrieval import span_precision, span_recall
 
 Metric = Callable[[Sequence[str], Mapping[str, int], int], Score]
 _METRICS: dict[str, Metric] = {

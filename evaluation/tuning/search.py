@@ -2,15 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
 from lexloop.core.errors import InputError
 from lexloop.core.score import Score, Unresolved, is_resolved
 from lexloop.core.settings import Settings
+from lexloop.corpus.load.reading import Progress
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.statistics import NO_PAIR, beyond_noise, mean, paired, standard_error
-from lexloop.evaluation.tuning.lab import Measurement
-from lexloop.evaluation.tuning.objectives import OF_RETRIEVAL, Objective
+from lexloop.evaluation.tuning.measure import OF_RETRIEVAL, Measurement, Objective
 from lexloop.evaluation.tuning.space import Coordinate, coordinates, scaled, thinned
 
 MOST_TOKENS = 1.05
@@ -21,15 +20,8 @@ _FINALISTS = 3
 """Where answers are needed, so many of a coordinate's candidates are answered with, the best at
 bringing up the evidence."""
 
-Report = Callable[[str, int, int], None]
-
-
-class Measures(Protocol):
-    """Says what settings are worth on questions; see ``Lab``."""
-
-    def measure(self, settings: Settings, questions: Sequence[Case], answered: bool) -> Measurement:
-        """Put every question, up to its answer or only to its passages."""
-        ...
+Measure = Callable[[Settings, Sequence[Case], bool], Measurement]
+"""``Measurer.measure``: settings, questions, and whether answers are written."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +50,7 @@ class Search:
     """One search; ``run`` gives the settings it ends with, and ``trials`` what was tried.
 
     Args:
-        lab: Measures.
+        measure: Says what settings are worth.
         questions: Those that tune.
         groups: The group of near-duplicates of each question.
         objective: What is raised.
@@ -66,10 +58,10 @@ class Search:
         seed: Chooses the candidates where there are more than that.
         chunking: Whether the corpus can be cut anew.
         out_of_time: Asked before each trial.
-        report: Told how far a coordinate is.
+        progress: Told how far a coordinate is.
     """
 
-    lab: Measures
+    measure: Measure
     questions: Sequence[Case]
     groups: Sequence[int]
     objective: Objective
@@ -77,7 +69,7 @@ class Search:
     seed: int
     chunking: bool
     out_of_time: Callable[[], bool]
-    report: Report
+    progress: Progress
     trials: list[Trial] = field(default_factory=list)
     used: int = 0
 
@@ -92,7 +84,7 @@ class Search:
         Raises:
             LexloopError: The first settings cannot be measured, or no question has the objective.
         """
-        self.report("first", 0, 1)
+        self.progress("first", 0, 1)
         first = self._measured(base)
         worth = first.mean(self.objective)
         if isinstance(worth, Unresolved):
@@ -123,12 +115,12 @@ class Search:
         for number, settings in enumerate(tried):
             if self.spent:
                 break
-            self.report(coordinate.name, number, len(tried))
+            self.progress(coordinate.name, number, len(tried))
             fitted, measured = self._fitted(coordinate, settings, first_tokens)
             rows.append(self._trial(coordinate.name, fitted, measured, now))
             if self._allowed(measured, first_tokens) and self._better(measured, worth):
                 best, worth = fitted, measured
-        self.report(coordinate.name, 1, 1)
+        self.progress(coordinate.name, 1, 1)
         if not beyond_noise(*self._gains(now, worth)):
             best, worth = current, now
         self.trials += [replace(row, taken=row.settings == best) for row in rows]
@@ -142,14 +134,14 @@ class Search:
         for number, settings in enumerate(tried):
             if self.out_of_time():
                 break
-            self.report(f"{coordinate.name}, retrieval", number, len(tried))
+            self.progress(f"{coordinate.name}, retrieval", number, len(tried))
             fitted, measured = self._fitted(coordinate, settings, first_tokens, answered=False)
             recall = measured.mean("recall")
             if not is_resolved(recall):
                 return tried
             if self._allowed(measured, first_tokens):
                 ranked.append((-recall, number, fitted))
-        self.report(f"{coordinate.name}, retrieval", 1, 1)
+        self.progress(f"{coordinate.name}, retrieval", 1, 1)
         return [settings for _, _, settings in sorted(ranked, key=lambda row: row[:2])][:_FINALISTS]
 
     def _fitted(
@@ -171,7 +163,7 @@ class Search:
         needed = self.objective not in OF_RETRIEVAL if answered is None else answered
         # ranking candidates by retrieval alone is no trial of the objective
         self.used += answered is None
-        return self.lab.measure(settings, self.questions, needed)
+        return self.measure(settings, self.questions, needed)
 
     def _allowed(self, measured: Measurement, first_tokens: float) -> bool:
         return measured.mean_tokens <= MOST_TOKENS * first_tokens

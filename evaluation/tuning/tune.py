@@ -1,31 +1,79 @@
-"""Split, search, and measure what was found on the questions that were kept out of it."""
+"""Split the questions, search on one part, and report what was found on the other.
 
+A question that is worded like one of the other part would be reported on after having been tuned
+on, so whole groups of near-duplicates are dealt.
+"""
+
+import random
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any
 
+from lexloop.core.errors import InputError
+from lexloop.core.score import Score, Unresolved, as_json
 from lexloop.core.settings import Connection, Settings
+from lexloop.corpus.load.reading import Progress
+from lexloop.corpus.text.tokens import words
 from lexloop.evaluation.case import Case
-from lexloop.evaluation.tuning.lab import Lab
-from lexloop.evaluation.tuning.objectives import OF_RETRIEVAL, Objective
-from lexloop.evaluation.tuning.outcome import Outcome, compared
-from lexloop.evaluation.tuning.search import Report, Search
-from lexloop.evaluation.tuning.split import split
+from lexloop.evaluation.statistics import (
+    NO_PAIR,
+    Estimate,
+    clustered_estimate,
+    paired,
+    paired_randomisation,
+)
+from lexloop.evaluation.tuning.measure import OBJECTIVES, OF_RETRIEVAL, Measurer, Objective
+from lexloop.evaluation.tuning.search import Search, Trial
+
+TUNED_SHARE = 0.6
+"""The rest reports, as in Sultania et al."""
+SAME_QUESTION, SAME_ANSWER, ALIKE = 0.8, 0.9, 0.4
+"""Shares of common words: of two questions; of two answers, where the questions are alike."""
 
 
 @dataclass(frozen=True)
-class Bounds:
-    """How long a search may go on.
+class HeldOut:
+    """One objective on the held-out questions, before and after.
 
     Args:
-        trials: How many settings may be measured by the objective.
-        seconds: After how long no further one is begun; what is found then depends on the machine.
-        seed: Of the split, and of the candidates left out where there are too many.
+        before: Under the settings that tuning started from.
+        after: Under those it ended with.
+        gain: The mean difference; its interval, as the others, is over groups of near-duplicates.
+        p: Of the paired randomisation test.
     """
 
-    trials: int
-    seconds: float
-    seed: int
+    before: Estimate | Unresolved
+    after: Estimate | Unresolved
+    gain: Estimate | Unresolved
+    p: Score
+
+
+@dataclass(frozen=True)
+class TuningSummary:
+    """A search and what it is worth.
+
+    Args:
+        objective: What was raised.
+        changes: The settings that it changed, as they go into a file.
+        tuning: How many questions tuned.
+        held_out: What is reported, by objective, on the others.
+        held_out_questions: How many these are.
+        tokens: Of context a question on the held-out part, before and after.
+        trials: Everything that was measured.
+        stopped: Why the search ended before its end; empty where it did not.
+    """
+
+    objective: Objective
+    changes: dict[str, Any]
+    tuning: int
+    held_out: dict[Objective, HeldOut]
+    held_out_questions: int
+    tokens: tuple[float, float]
+    trials: list[Trial]
+    stopped: str
 
 
 def tune(
@@ -34,10 +82,12 @@ def tune(
     connection: Connection,
     *,
     objective: Objective,
-    bounds: Bounds,
+    most: int,
+    seconds: float,
+    seed: int,
     chunking: bool,
-    report: Report,
-) -> Outcome:
+    progress: Progress,
+) -> TuningSummary:
     """Search from settings on one part of the questions and report on the other.
 
     Args:
@@ -45,60 +95,193 @@ def tune(
         base: The settings to start from, which stay unless something gains more than noise.
         connection: Where models are reached.
         objective: What is raised.
-        bounds: When to stop.
+        most: How many settings may be measured by the objective.
+        seconds: After how long no further one is begun; what is found then depends on the machine.
+        seed: Of the split, and of the candidates left out where there are too many.
         chunking: Whether the corpus can be cut anew; an index cannot.
-        report: Told how far each coordinate is.
+        progress: Told how far each coordinate is.
 
     Raises:
         InputError: The questions cannot be split or scored by the objective.
         LexloopError: The settings, the corpus or the data cannot be used.
     """
-    parts = split(gold, bounds.seed)
-    lab = Lab(connection, report)
-    began = time.monotonic()
-
-    def late() -> bool:
-        return time.monotonic() - began > bounds.seconds
-
+    group_of = near_duplicates(gold)
+    tuning, unseen = split(gold, group_of, seed)
+    measurer = Measurer(connection, progress)
+    ends = time.monotonic() + seconds
     search = Search(
-        lab,
-        parts.tuning,
-        [parts.groups[question.id] for question in parts.tuning],
+        measurer.measure,
+        tuning,
+        [group_of[question.id] for question in tuning],
         objective,
-        bounds.trials,
-        bounds.seed,
+        most,
+        seed,
         chunking,
-        late,
-        report,
+        lambda: time.monotonic() > ends,
+        progress,
     )
     found = search.run(base)
-    stopped = "the time was up" if late() else "all trials were made" if search.spent else ""
+    late, spent = search.out_of_time(), search.spent
     answered = objective not in OF_RETRIEVAL or base.model.name is None
-    unseen = parts.held_out
-    before = lab.measure(base, unseen, answered, _told("before", len(unseen), report))
-    after = before
+    before = after = measurer.measure(base, unseen, answered, "held out, before")
     if found != base:
-        after = lab.measure(found, unseen, answered, _told("after", len(unseen), report))
-    groups = [parts.groups[question.id] for question in parts.held_out]
-    return Outcome(
+        after = measurer.measure(found, unseen, answered, "held out, after")
+    groups = [group_of[question.id] for question in unseen]
+    return TuningSummary(
         objective,
         found.differing(base),
-        len(parts.tuning),
-        compared(before, after, groups),
-        len(parts.held_out),
+        len(tuning),
+        {name: _compared(before.scores[name], after.scores[name], groups) for name in OBJECTIVES},
+        len(unseen),
         (before.mean_tokens, after.mean_tokens),
         search.trials,
-        stopped,
+        "the time was up" if late else "all trials were made" if spent else "",
     )
 
 
-def _told(name: str, total: int, report: Report) -> Callable[[], None]:
-    """What is called after each question, and tells how many are done."""
-    count = 0
+def _compared(before: Sequence[Score], after: Sequence[Score], groups: Sequence[int]) -> HeldOut:
+    gains, owners = paired(before, after, groups)
+    return HeldOut(
+        clustered_estimate(before, groups),
+        clustered_estimate(after, groups),
+        clustered_estimate(gains, owners) if gains else NO_PAIR,
+        paired_randomisation(after, before, groups),
+    )
 
-    def done() -> None:
-        nonlocal count
-        count += 1
-        report(f"held out, {name}", count, total)
 
-    return done
+def split(
+    gold: Sequence[Case], group_of: dict[str, int], seed: int
+) -> tuple[list[Case], list[Case]]:
+    """Deal whole groups to two parts, so that each question type is shared out evenly.
+
+    Args:
+        gold: The questions.
+        group_of: The group of each, by its id.
+        seed: Decides which groups go where.
+
+    Returns:
+        Those that tune, about ``TUNED_SHARE``, and those that report, in the order of ``gold``.
+
+    Raises:
+        InputError: One of the parts would be empty.
+    """
+    members: dict[int, list[Case]] = defaultdict(list)
+    for question in gold:
+        members[group_of[question.id]].append(question)
+    order = sorted(members)
+    random.Random(seed).shuffle(order)  # noqa: S311 - a split is no secret
+    order.sort(key=lambda group: -len(members[group]))
+    wanted = Counter(question.question_type for question in gold)
+    taken: Counter[str] = Counter()
+    tuning: set[int] = set()
+    for group in order:
+        types = Counter(question.question_type for question in members[group])
+        missing = sum(n * (TUNED_SHARE * wanted[name] - taken[name]) for name, n in types.items())
+        if 2 * missing >= sum(n * n for n in types.values()):
+            taken += types
+            tuning.add(group)
+    if not tuning or len(tuning) == len(members):
+        raise InputError(
+            f"{len(gold)} questions in {len(members)} groups of near-duplicates cannot be split.",
+            "Give questions that differ, at least a few dozen of them.",
+        )
+    first = [question for question in gold if group_of[question.id] in tuning]
+    return first, [question for question in gold if group_of[question.id] not in tuning]
+
+
+def near_duplicates(gold: Sequence[Case]) -> dict[str, int]:
+    """Return the group of every question, by its id.
+
+    Two questions belong together when most of their words, with the user's turns before them, are
+    the same; or when their answers are nearly the same and the questions somewhat. The answers of
+    questions out of scope, which all say the same, do not count.
+    """
+    import networkx as nx
+
+    asked = [frozenset(words(_said(question))) for question in gold]
+    answers = [
+        frozenset() if question.out_of_scope else frozenset(words(question.reference_answer or ""))
+        for question in gold
+    ]
+    together = nx.Graph()
+    together.add_nodes_from(range(len(gold)))
+    for i, j in combinations(range(len(gold)), 2):
+        alike = _common(asked[i], asked[j])
+        if alike >= SAME_QUESTION or (
+            alike >= ALIKE and _common(answers[i], answers[j]) >= SAME_ANSWER
+        ):
+            together.add_edge(i, j)
+    groups = nx.connected_components(together)
+    return {gold[place].id: min(places) for places in groups for place in places}
+
+
+def _said(question: Case) -> str:
+    before = [turn.content for turn in question.conversation_history if turn.role == "user"]
+    return " ".join([*before, question.question])
+
+
+def _common(one: frozenset[str], other: frozenset[str]) -> float:
+    """The Jaccard index; 0 where there are no words."""
+    return len(one & other) / len(one | other) if one and other else 0.0
+
+
+def as_report(summary: TuningSummary, base: Settings) -> dict[str, Any]:
+    """Return the summary as JSON with flat keys; an objective not known holds its reason."""
+    found: dict[str, Any] = {
+        "objective": summary.objective,
+        "settings": summary.changes,
+        "tuning_questions": summary.tuning,
+        "held_out_questions": summary.held_out_questions,
+        "context_tokens_before": summary.tokens[0],
+        "context_tokens_after": summary.tokens[1],
+        "stopped": summary.stopped,
+    }
+    for name, one in summary.held_out.items():
+        for part, estimate in (("before", one.before), ("after", one.after), ("gain", one.gain)):
+            if isinstance(estimate, Unresolved):
+                found[f"{name}_{part}"] = as_json(estimate)
+                continue
+            figures = asdict(estimate)
+            found[f"{name}_{part}"] = figures.pop("mean")
+            found |= {f"{name}_{part}_{key}": value for key, value in figures.items()}
+        found[f"{name}_p"] = as_json(one.p)
+    found["trials"] = [
+        {
+            "coordinate": trial.coordinate,
+            "settings": trial.settings.differing(base),
+            "mean": as_json(trial.measured.mean(summary.objective)),
+            "gain": as_json(trial.gain),
+            "context_tokens": trial.measured.mean_tokens,
+            "taken": trial.taken,
+        }
+        for trial in summary.trials
+    ]
+    return found
+
+
+def as_table(summary: TuningSummary) -> str:
+    """Return the held-out part as a Markdown table, without objectives that have no score."""
+    lines = [
+        f"{summary.held_out_questions} questions that tuning did not see",
+        "",
+        "| | before | after | gain | p | questions | unresolved |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, one in summary.held_out.items():
+        if isinstance(one.before, Unresolved):
+            continue
+        shown = f"{_shown(one.before)} | {_shown(one.after)} | {_shown(one.gain, '+')}"
+        p = "-" if isinstance(one.p, Unresolved) else f"{one.p:.3f}"
+        lines.append(f"| {name} | {shown} | {p} | {one.before.n} | {one.before.unresolved} |")
+    before, after = summary.tokens
+    lines.append(
+        f"| tokens of context | {before:.0f} | {after:.0f} | {after - before:+.0f} | | | |"
+    )
+    return "\n".join(lines)
+
+
+def _shown(estimate: Estimate | Unresolved, sign: str = "") -> str:
+    if isinstance(estimate, Unresolved):
+        return "-"
+    mean, low, high = (f"{x:{sign}.3f}" for x in (estimate.mean, estimate.low, estimate.high))
+    return f"{mean} [{low}, {high}]"

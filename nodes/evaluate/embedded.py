@@ -50,8 +50,8 @@ class EmbeddedJudge:
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
         self._support = ClaimSupport(sources.embed)
-        self._of_answer = load_weights("relevance", "answer", AnswerFeatures)
-        self._of_context = load_weights("relevance", "context", ContextFeatures)
+        self._of_answer = load_weights("judges/relevance.json", "answer", AnswerFeatures)
+        self._of_context = load_weights("judges/relevance.json", "context", ContextFeatures)
 
     async def judge(
         self, question: str, passages: list[Passage], answer: str, answers: float | None = None

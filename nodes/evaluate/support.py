@@ -116,7 +116,7 @@ class ClaimSupport:
 
     def __init__(self, embed: Embed) -> None:
         self._embed = embed
-        self._weights = load_weights("groundedness", "support", ClaimFeatures)
+        self._weights = load_weights("judges/groundedness.json", "support", ClaimFeatures)
 
     def of(self, claims: list[str], evidence: Evidence) -> list[Support]:
         """The support of each claim.

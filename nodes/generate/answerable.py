@@ -9,7 +9,7 @@ import numpy as np
 from lexloop.corpus.text.tokens import term_set, tokenize
 from lexloop.nodes.generate.selection import Scored, is_definition
 from lexloop.nodes.relevance import ParsedQuestion, Sources, coverage, defines
-from lexloop.nodes.weights import load_weights
+from lexloop.nodes.weights import Weights, load_weights
 
 Kind = Literal[
     "duration", "money", "percentage", "date", "measure", "age", "number", "contact", "name"
@@ -188,9 +188,13 @@ def _foreign(part: str, sources: Sources) -> bool:
 
 def is_there(features: AnswerabilityFeatures) -> float:
     """The probability that the documents answer the question at all, in [0, 1]."""
-    return load_weights("answerable", "there", AnswerabilityFeatures).probability(astuple(features))
+    return _weights("there").probability(astuple(features))
 
 
 def is_found(features: AnswerabilityFeatures) -> float:
     """The probability that the first passages, which are what is quoted, answer it, in [0, 1]."""
-    return load_weights("answerable", "found", AnswerabilityFeatures).probability(astuple(features))
+    return _weights("found").probability(astuple(features))
+
+
+def _weights(part: str) -> Weights:
+    return load_weights("judges/answerable.json", part, AnswerabilityFeatures)

@@ -1,10 +1,8 @@
 """What is not answered, and which answers are withheld."""
 
-import math
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +11,7 @@ from lexloop.corpus.index.view import View
 from lexloop.corpus.text.tokens import tokenize, words
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.markers import without_markers
-from lexloop.nodes.weights import read_shipped
+from lexloop.nodes.weights import load_weights
 
 _RUN = 6
 _RECITED = 0.5
@@ -50,8 +48,7 @@ _MANNERS = [
 NEAR = 0.5
 """A question that is as near as this to the documents is on their subject, whatever it is."""
 _DIMENSION = 384
-Head = tuple[float, Vectors]
-"""The intercept and the weights of a linear model over features."""
+_WEIGHTS = "refusal/weights.json"
 
 
 class PromptGuard:
@@ -186,7 +183,8 @@ class Refusal:
 
     def __init__(self, embed: Callable[[list[str]], Vectors], comparable: bool) -> None:
         self._embed, self._comparable = embed, comparable
-        self._orders, self._elsewhere = shipped()
+        self._orders = load_weights(_WEIGHTS, "orders", _DIMENSION + len(_MANNERS))
+        self._elsewhere = load_weights(_WEIGHTS, "elsewhere", _DIMENSION + 1)
 
     def __call__(self, asked: str, standalone: str, found: Sequence[Candidate]) -> bool:
         """Whether a question is refused.
@@ -197,12 +195,12 @@ class Refusal:
             found: What the documents have that is near it, each with its signals.
         """
         written, understood = self._embed([asked, standalone])
-        if _speaks_against(self._orders, order_features(asked, written)):
+        if self._orders.logit(order_features(asked, written).tolist()) > 0:
             return True
         cosines = [c["signals"]["dense"] for c in found if "dense" in c["signals"]]
         if not self._comparable or max(cosines, default=NEAR) >= NEAR:
             return False
-        return _speaks_against(self._elsewhere, subject_features(understood, max(cosines)))
+        return self._elsewhere.logit(subject_features(understood, max(cosines)).tolist()) > 0
 
 
 def order_features(asked: str, vector: Vectors) -> Vectors:
@@ -214,30 +212,3 @@ def order_features(asked: str, vector: Vectors) -> Vectors:
 def subject_features(vector: Vectors, closeness: float) -> Vectors:
     """The features of another subject: the vector, then the highest cosine with the documents."""
     return np.concatenate([vector, np.array([closeness], dtype=np.float32)])
-
-
-@lru_cache(maxsize=1)
-def shipped() -> tuple[Head, Head]:
-    """The shipped models: of orders, and of other subjects.
-
-    Raises:
-        DataError: They are missing or broken.
-    """
-    return read_shipped("refusal/weights.json", _heads)
-
-
-def _heads(stored: Any) -> tuple[Head, Head]:
-    orders = _head(stored["orders"], _DIMENSION + len(_MANNERS))
-    return orders, _head(stored["elsewhere"], _DIMENSION + 1)
-
-
-def _head(stored: Any, size: int) -> Head:
-    weights, intercept = np.array(stored["weights"], dtype=np.float32), float(stored["intercept"])
-    if weights.shape != (size,) or not (np.isfinite(weights).all() and math.isfinite(intercept)):
-        raise ValueError(f"there are not {size} finite weights")
-    return intercept, weights
-
-
-def _speaks_against(head: Head, features: Vectors) -> bool:
-    intercept, weights = head
-    return intercept + float(weights @ features) > 0

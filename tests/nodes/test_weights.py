@@ -43,10 +43,10 @@ def test_each_part_of_a_file_has_weights_of_its_own(judges: Path) -> None:
         "other": {"intercept": 0.25, "weights": {"near": 0, "far": 3}},
     }
     (judges / "some.json").write_text(json.dumps(kept), encoding="utf-8")
-    assert load_weights("some", "one", Two) == Weights(1.0, (1.0, -2.0))
-    assert load_weights("some", "other", Two) == Weights(0.25, (0.0, 3.0))
+    assert load_weights("judges/some.json", "one", Two) == Weights(1.0, (1.0, -2.0))
+    assert load_weights("judges/some.json", "other", Two) == Weights(0.25, (0.0, 3.0))
     with pytest.raises(DataError, match=r"some\.json cannot be read"):
-        load_weights("some", "third", Two)
+        load_weights("judges/some.json", "third", Two)
 
 
 @pytest.mark.parametrize(
@@ -74,12 +74,23 @@ def test_weights_that_cannot_be_used(judges: Path, content: bytes | None) -> Non
     if content is not None:
         (judges / "broken.json").write_bytes(content)
     with pytest.raises(DataError, match=r"broken\.json cannot be read") as raised:
-        load_weights("broken", "part", Two)
+        load_weights("judges/broken.json", "part", Two)
     assert raised.value.hint == "Reinstall lexloop."
+
+
+def test_weights_without_names_are_counted(judges: Path) -> None:
+    kept = {"part": {"intercept": 0.5, "weights": [1, -2.0, 0]}, "named": {"weights": EVEN}}
+    (judges / "plain.json").write_text(json.dumps(kept), encoding="utf-8")
+    plain = load_weights("judges/plain.json", "part", 3)
+    assert plain == Weights(0.5, (1.0, -2.0, 0.0))
+    assert plain.logit([1.0, 1.0, 9.0]) == -0.5
+    for part, features in (("part", 2), ("part", Two), ("named", 2)):
+        with pytest.raises(DataError, match="not for"):
+            load_weights("judges/plain.json", part, features)
 
 
 def test_weights_of_other_features_are_refused(judges: Path) -> None:
     turned = {"part": {"intercept": 0, "weights": {"far": -2.0, "near": 1.0}}}
     (judges / "turned.json").write_text(json.dumps(turned), encoding="utf-8")
     with pytest.raises(DataError, match="not for"):
-        load_weights("turned", "part", Two)
+        load_weights("judges/turned.json", "part", Two)

@@ -4,8 +4,7 @@ import pytest
 from run_records import attempt, record
 
 from lexloop.core.score import Unresolved
-from lexloop.evaluation.metrics.cost import cost
-from lexloop.evaluation.metrics.loop import chosen, loop_account
+from lexloop.evaluation.metrics.cost import chosen, cost, loop_account
 from lexloop.evaluation.statistics import Estimate
 
 

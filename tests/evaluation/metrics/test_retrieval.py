@@ -1,4 +1,4 @@
-"""Rankings, by hand and against trec_eval."""
+"""Rankings, by hand and against trec_eval; characters of the evidence, counted one by one."""
 
 import math
 from collections.abc import Callable
@@ -10,12 +10,16 @@ from hypothesis import strategies as st
 
 from lexloop.core.score import Score, Unresolved
 from lexloop.evaluation.metrics.retrieval import (
+    Span,
     average_precision,
     hit_rate,
     ndcg,
+    overlap,
     precision,
     recall,
     reciprocal_rank,
+    span_precision,
+    span_recall,
 )
 
 RANKED = ["a", "b", "c", "d"]
@@ -24,6 +28,9 @@ Metric = Callable[[list[str], dict[str, int], int], Score]
 METRICS: list[Metric] = [ndcg, recall, precision, hit_rate, reciprocal_rank, average_precision]
 IDS = st.lists(st.sampled_from("abcdefgh"), max_size=8, unique=True)
 JUDGED = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 4), max_size=8)
+SPANS = st.lists(
+    st.tuples(st.sampled_from("ab"), st.integers(0, 30), st.integers(0, 30)), max_size=6
+)
 
 
 def test_by_hand() -> None:
@@ -36,9 +43,9 @@ def test_by_hand() -> None:
     assert precision(RANKED, GRADES, 4) == 0.5
     assert precision(RANKED, GRADES, 10) == 0.2
     assert (hit_rate(RANKED, GRADES, 1), hit_rate(RANKED, GRADES, 2)) == (0.0, 1.0)
-    assert reciprocal_rank(RANKED, GRADES) == 0.5
+    assert reciprocal_rank(RANKED, GRADES, 4) == 0.5
     assert reciprocal_rank(RANKED, GRADES, 1) == 0.0
-    assert average_precision(RANKED, GRADES) == pytest.approx((1 / 2 + 2 / 4) / 3)
+    assert average_precision(RANKED, GRADES, 4) == pytest.approx((1 / 2 + 2 / 4) / 3)
 
 
 def test_an_id_counts_at_its_first_place_only() -> None:
@@ -91,3 +98,33 @@ def test_the_best_ranking_has_the_best_ndcg(grades: dict[str, int], k: int) -> N
     best = sorted(grades, key=lambda name: -grades[name])
     score = ndcg(best, grades, k)
     assert isinstance(score, Unresolved) or score == pytest.approx(1.0)
+
+
+def test_spans_by_hand() -> None:
+    evidence: list[Span] = [("law", 10, 20), ("law", 15, 30), ("rule", 0, 10)]
+    retrieved: list[Span] = [("law", 25, 65), ("other", 0, 10)]
+    assert span_recall(retrieved, evidence) == pytest.approx(5 / 30)
+    assert span_precision(retrieved, evidence) == pytest.approx(5 / 50)
+    assert overlap(("law", 0, 5), ("law", 5, 9)) == 0
+    assert overlap(("law", 0, 5), ("rule", 0, 5)) == 0
+
+
+def test_nothing_retrieved_or_no_evidence() -> None:
+    assert span_recall([], [("law", 0, 4)]) == 0.0
+    assert isinstance(span_precision([], [("law", 0, 4)]), Unresolved)
+    assert isinstance(span_recall([("law", 0, 4)], []), Unresolved)
+    assert isinstance(span_precision([("law", 0, 4)], [("law", 4, 4)]), Unresolved)
+
+
+def characters(spans: list[Span]) -> set[tuple[str, int]]:
+    return {(document, at) for document, start, end in spans for at in range(start, end)}
+
+
+@given(retrieved=SPANS, evidence=SPANS)
+def test_as_sets_of_characters(retrieved: list[Span], evidence: list[Span]) -> None:
+    found, wanted = characters(retrieved), characters(evidence)
+    if wanted:
+        assert span_recall(retrieved, evidence) == pytest.approx(len(found & wanted) / len(wanted))
+    if found and wanted:
+        score = span_precision(retrieved, evidence)
+        assert score == pytest.approx(len(found & wanted) / len(found))

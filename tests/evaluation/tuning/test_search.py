@@ -10,8 +10,7 @@ from lexloop.core.score import Score, Unresolved
 from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import Linear
 from lexloop.evaluation.case import Case
-from lexloop.evaluation.tuning.lab import Measurement
-from lexloop.evaluation.tuning.objectives import OBJECTIVES, Objective
+from lexloop.evaluation.tuning.measure import OBJECTIVES, Measurement, Objective
 from lexloop.evaluation.tuning.search import MOST_TOKENS, Search
 from lexloop.nodes.classify.plan import rows
 
@@ -50,16 +49,16 @@ class Known:
         return Measurement(by_name, [self._tokens(settings)] * len(questions))
 
 
-def search(lab: Known, objective: Objective = "recall", **changes: Any) -> Search:
+def search(known: Known, objective: Objective = "recall", **changes: Any) -> Search:
     fields: dict[str, Any] = {
         "groups": list(range(len(QUESTIONS))),
         "most": 200,
         "seed": 7,
         "chunking": True,
         "out_of_time": lambda: False,
-        "report": lambda *_: None,
+        "progress": lambda *_: None,
     }
-    return Search(lab, QUESTIONS, objective=objective, **{**fields, **changes})
+    return Search(known.measure, QUESTIONS, objective=objective, **{**fields, **changes})
 
 
 def test_each_coordinate_takes_its_best() -> None:
@@ -105,10 +104,10 @@ def test_longer_chunks_are_tried_with_fewer_of_them() -> None:
 
 
 def test_answers_are_written_for_few_of_the_candidates() -> None:
-    lab = Known(lambda settings: 0.5 + 0.2 * (boost_of(settings) == 0.8))
-    looking = search(lab, "similarity")
+    known = Known(lambda settings: 0.5 + 0.2 * (boost_of(settings) == 0.8))
+    looking = search(known, "similarity")
     assert looking.run(BASE) == BASE.changed(**{"fusion.bm25_boost": 0.8})
-    assert looking.used == sum(lab.answered) < len(lab.answered) / 2
+    assert looking.used == sum(known.answered) < len(known.answered) / 2
     assert len([trial for trial in looking.trials if trial.coordinate == "bm25_boost"]) == 3
 
 
@@ -120,10 +119,10 @@ def test_no_more_trials_than_allowed(most: int) -> None:
 
 
 def test_the_time_ends_a_search() -> None:
-    lab = Known(boost_of)
-    looking = search(lab, out_of_time=lambda: True)
+    known = Known(boost_of)
+    looking = search(known, out_of_time=lambda: True)
     assert looking.run(BASE) == BASE
-    assert len(lab.answered) == 1
+    assert len(known.answered) == 1
 
 
 def test_a_seed_finds_the_same() -> None:

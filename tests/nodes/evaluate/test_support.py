@@ -160,7 +160,7 @@ def test_features_by_hand() -> None:
 
 
 def test_no_weight_speaks_against_its_direction() -> None:
-    shipped = load_weights("groundedness", "support", ClaimFeatures)
+    shipped = load_weights("judges/groundedness.json", "support", ClaimFeatures)
     named = dict(zip((f.name for f in fields(ClaimFeatures)), shipped.weights, strict=True))
     against = {"disagrees", "missing_names"}
     assert {name for name, weight in named.items() if weight < 0} == against

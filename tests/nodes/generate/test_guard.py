@@ -24,10 +24,10 @@ from lexloop.nodes.generate.guard import (
     prompt_similarity,
     recited_share,
     recites,
-    shipped,
     subject_features,
     without,
 )
+from lexloop.nodes.weights import load_weights
 
 RULES = "one two three four five six seven eight nine ten"
 INSTRUCTIONS = prompts.load("generate", {"passages", "triplets", "guidance", "question"}).system
@@ -232,8 +232,8 @@ def test_broken_weights_are_said(
     (tmp_path / "refusal").mkdir()
     (tmp_path / "refusal" / "weights.json").write_text(stored)
     monkeypatch.setattr(resources, "files", lambda _: tmp_path)
-    shipped.cache_clear()
+    load_weights.cache_clear()
     with pytest.raises(DataError, match="cannot be read"):
-        shipped()
+        Refusal(load_minilm().embed, comparable=True)
     monkeypatch.undo()
-    shipped.cache_clear()
+    load_weights.cache_clear()

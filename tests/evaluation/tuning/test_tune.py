@@ -9,7 +9,7 @@ from laws import examples
 
 from lexloop.core.errors import InputError
 from lexloop.evaluation.case import Case, Said
-from lexloop.evaluation.tuning.split import near_duplicates, split
+from lexloop.evaluation.tuning.tune import near_duplicates, split
 
 
 def asked(name: str, question: str, answer: str = "", kind: str = "simple") -> Case:
@@ -56,10 +56,14 @@ def test_the_conversation_is_part_of_the_question() -> None:
     assert len(set(near_duplicates(gold).values())) == 2
 
 
+def parts(gold: list[Case], seed: int) -> tuple[list[Case], list[Case]]:
+    return split(gold, near_duplicates(gold), seed)
+
+
 def test_types_are_shared_out() -> None:
-    parts = split(many(30), seed=3)
-    assert (len(parts.tuning), len(parts.held_out)) == (18, 12)
-    assert set(Counter(q.question_type for q in parts.tuning).values()) == {6}
+    tuning, held_out = parts(many(30), seed=3)
+    assert (len(tuning), len(held_out)) == (18, 12)
+    assert set(Counter(q.question_type for q in tuning).values()) == {6}
 
 
 @settings(max_examples=examples(25))
@@ -70,14 +74,14 @@ def test_every_question_is_on_one_side_with_its_copies(seed: int, count: int, co
         for question in many(count)
         for copy in range(copies)
     ]
-    parts = split(gold, seed)
-    assert sorted(q.id for q in (*parts.tuning, *parts.held_out)) == sorted(q.id for q in gold)
-    sides = [{parts.groups[q.id] for q in side} for side in (parts.tuning, parts.held_out)]
-    assert not sides[0] & sides[1]
-    assert parts == split(gold, seed)
+    tuning, held_out = parts(gold, seed)
+    assert sorted(q.id for q in (*tuning, *held_out)) == sorted(q.id for q in gold)
+    groups = near_duplicates(gold)
+    assert not {groups[q.id] for q in tuning} & {groups[q.id] for q in held_out}
+    assert (tuning, held_out) == parts(gold, seed)
 
 
 @pytest.mark.parametrize("gold", [many(1), many(1) * 3])
 def test_what_cannot_be_split_is_refused(gold: list[Case]) -> None:
     with pytest.raises(InputError, match="cannot be split"):
-        split(gold, 7)
+        parts(gold, 7)
