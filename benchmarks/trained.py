@@ -4,8 +4,8 @@
 
 FOLDER, by default ``LEXLOOP_DATA``, holds ``reader``, ``conditionalqa`` and ``policyqa``. Asked are
 the questions of the guides of ConditionalQA and the headings of the federal regulations that
-``finetune/kit.py`` keeps from training, among all passages of the same document and among those of
-all kept documents. ``late`` is MaxSim, ``sum`` standardised MaxSim, plus .6 of the standardised
+``finetune/public_pairs.py`` keeps from training, among all passages of the same document and among
+those of all kept documents. ``late`` is MaxSim, ``sum`` standardised MaxSim, plus .6 of the standardised
 cosine. Intervals are of 95 %, by resampling documents.
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.core.settings import Connection
-from lexloop.finetune.kit import divided
+from lexloop.finetune.public_pairs import divided
 from lexloop.models.embedders import load_embedder
 from lexloop.models.embedding import TokenEmbedder, unit_rows
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from lexloop.finetune.checkpoints import STEADY, Say, need_extra, quietly, train_on, watch
-from lexloop.finetune.hits import hits
-from lexloop.finetune.late import Recipe
+from lexloop.finetune.late import EmbedderRecipe
 from lexloop.finetune.pairs import CLICKED, Pair
+from lexloop.finetune.retrieval_figures import retrieval_figures
 from lexloop.models.embedding import Vectors
 
 FIGURE = "cosine, all MRR@10"
-"""What training is stopped by."""
+"""The figure that training is stopped by."""
 _SCALE = 20.0
 _AT_ONCE = 16
 
@@ -23,17 +23,16 @@ def contrast(
     kept: Sequence[Pair],
     base: Path,
     state: Path,
-    recipe: Recipe,
+    recipe: EmbedderRecipe,
     *,
     say: Say,
 ) -> dict[str, Any]:
-    """The encoder's best weights in a training by sentence-transformers, by their names.
+    """Train by sentence-transformers, and return the encoder's best weights by their names.
 
     Each question's text is told from those of the others of its batch and from what was mined for
-    them, the cross-entropy of 20 times
-    the cosine: LQ-RAG's multiple negatives ranking. Over the titles and the bodies of clicked
-    documents it is the InfoNCE of Sultania et al., appendix A. ``cached_mnrl`` takes
-    the same step for a large batch a few pairs at a time.
+    them, the cross-entropy of 20 times the cosine: LQ-RAG's multiple negatives ranking. Over the
+    titles and the bodies of clicked documents it is the InfoNCE of Sultania et al., appendix A.
+    ``cached_mnrl`` takes the same step for a large batch a few pairs at a time.
 
     Args:
         training: What is learned; no question and no text is twice in a batch.
@@ -97,7 +96,7 @@ def _columns(training: Sequence[Pair]) -> Any:
     return {kind: Dataset.from_list(found) for kind, found in rows.items()}
 
 
-def _arguments(recipe: Recipe, state: Path) -> Any:
+def _arguments(recipe: EmbedderRecipe, state: Path) -> Any:
     from sentence_transformers import SentenceTransformerTrainingArguments
     from sentence_transformers.base.sampler import BatchSamplers
 
@@ -125,7 +124,7 @@ def _evaluator(kept: Sequence[Pair]) -> Any:
 
     class Kept(BaseEvaluator):
         def __call__(self, model: Any, *_: Any, **__: Any) -> dict[str, float]:
-            return {FIGURE: hits(kept, partial(_vectors, model)).figures()[FIGURE]}
+            return {FIGURE: retrieval_figures(kept, partial(_vectors, model))[FIGURE]}
 
     evaluator: Any = Kept
     return evaluator()

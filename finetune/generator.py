@@ -25,7 +25,7 @@ from lexloop.finetune.checkpoints import Say, alone, need_extra
 from lexloop.finetune.generator_adapter import (
     ADAPTER,
     CHECKPOINTS,
-    AdapterTraining,
+    AdapterRecipe,
     enough_memory,
     settle,
     train_adapter,
@@ -57,7 +57,7 @@ class GeneratorPlan:
         instructions: File of general instructions.
         tests: Files to be measured on.
         out: The folder to make.
-        training: How each adapter is trained.
+        recipe: How each adapter is trained.
         held_back: Share of the rows of each file that say when to stop.
         domain_weight: Of the adapter for the domain, in [0, 1]; the other has the rest.
         reply_tokens: The most tokens of an answer that is measured.
@@ -70,7 +70,7 @@ class GeneratorPlan:
     instructions: Path
     tests: tuple[Path, ...]
     out: Path
-    training: AdapterTraining
+    recipe: AdapterRecipe
     held_back: float
     domain_weight: float
     reply_tokens: int
@@ -109,9 +109,7 @@ def make_generator(plan: GeneratorPlan, say: Say) -> dict[str, Any]:
     asked = {question.asked for test in tests for question in test.questions}
     files = dict(zip(KINDS, (plan.domain, plan.instructions), strict=True))
     rows = {
-        kind: divide(
-            read_jsonl(path, Example), asked, plan.held_back, plan.training.seed, str(path)
-        )
+        kind: divide(read_jsonl(path, Example), asked, plan.held_back, plan.recipe.seed, str(path))
         for kind, path in files.items()
     }
     origin = _origin(plan, rows, tests)
@@ -178,7 +176,7 @@ class _Maker:
         return train_adapter(
             self.plan.base,
             self.rows[kind],
-            self.plan.training,
+            self.plan.recipe,
             self.work / kind,
             lambda doing: self.say(f"{kind}: {doing}"),
         )
@@ -187,14 +185,14 @@ class _Maker:
         if not self.tests:
             return {}
         self.say(f"{stage}: measuring")
-        plan, training = self.plan, self.plan.training
+        plan, recipe = self.plan, self.plan.recipe
         with enough_memory(f"{stage} was measured"):
             of = str(self.work / "merged") if stage == "merged" else plan.base
-            local = load_local(of, four_bit=training.four_bit)
+            local = load_local(of, four_bit=recipe.four_bit)
             if stage in KINDS:
                 local = LocalModel(self._adapted(local.model, stage), local.tokenizer)
             return {
-                test.path.name: measure(local, test, plan.reply_tokens, training.at_once)
+                test.path.name: measure(local, test, plan.reply_tokens, recipe.at_once)
                 for test in self.tests
             }
 
@@ -237,7 +235,7 @@ def _origin(
 ) -> dict[str, Any]:
     """What the model is made of: a later call that says the same goes on."""
     files = {"domain": plan.domain, "instructions": plan.instructions}
-    recipe = {name: value for name, value in asdict(plan.training).items() if name != "at_once"}
+    given = {name: value for name, value in asdict(plan.recipe).items() if name != "at_once"}
     return {
         "base": {"name": plan.base, "sha256": _weights_of(plan.base)},
         "licence": plan.licence,
@@ -253,7 +251,7 @@ def _origin(
         },
         "measured_on": {test.path.name: sha256_of(test.path) for test in tests},
         "split": {"share_held_back": plan.held_back, "by": "question and context, at random"},
-        "recipe": {**recipe, "domain_weight": plan.domain_weight},
+        "recipe": {**given, "domain_weight": plan.domain_weight},
         "reply_tokens": plan.reply_tokens,
     }
 

@@ -27,7 +27,7 @@ _CHECKS_PER_EPOCH = 4
 
 
 @dataclass(frozen=True)
-class AdapterTraining:
+class AdapterRecipe:
     """The settings of an adapter's training.
 
     Args:
@@ -54,14 +54,14 @@ class AdapterTraining:
 
 
 def train_adapter(
-    base: str, rows: DividedRows, training: AdapterTraining, folder: Path, say: Say
+    base: str, rows: DividedRows, recipe: AdapterRecipe, folder: Path, say: Say
 ) -> dict[str, Any]:
     """Train an adapter, or go on with one.
 
     Args:
         base: The model under it, a folder or hub id.
         rows: The rows.
-        training: How.
+        recipe: How.
         folder: Gets the adapter with the least loss on the rows held back, in ``adapter/``, and
             the ``checkpoints/``, which may go once what is returned is safe.
         say: Hears what is going on.
@@ -77,13 +77,13 @@ def train_adapter(
     """
     from transformers import set_seed
 
-    set_seed(training.seed)
+    set_seed(recipe.seed)
     checkpoints = folder / CHECKPOINTS
     with enough_memory(f"the adapter in {folder.name} was trained"):
-        local = load_local(base, four_bit=training.four_bit)
-        trained = _encoded(local, rows.trained, training.most_tokens)
-        held = _encoded(local, rows.held, training.most_tokens)
-        trainer = _trainer(local, trained, held, training, folder=checkpoints, say=say)
+        local = load_local(base, four_bit=recipe.four_bit)
+        trained = _encoded(local, rows.trained, recipe.most_tokens)
+        held = _encoded(local, rows.held, recipe.most_tokens)
+        trainer = _trainer(local, trained, held, recipe, folder=checkpoints, say=say)
         train_on(trainer, checkpoints)
         _save(trainer.model, folder / ADAPTER)
     state = trainer.state
@@ -141,7 +141,7 @@ def _trainer(
     local: LocalModel,
     trained: Rows,
     held: Rows,
-    training: AdapterTraining,
+    recipe: AdapterRecipe,
     *,
     folder: Path,
     say: Say,
@@ -155,22 +155,22 @@ def _trainer(
 
     gpu = torch.cuda.is_available()
     # whatever is on the device at once, a step has the same rows
-    at_once = max(n for n in range(1, training.at_once + 1) if training.batch % n == 0)
-    steps = math.ceil(len(trained) / training.batch)
+    at_once = max(n for n in range(1, recipe.at_once + 1) if recipe.batch % n == 0)
+    steps = math.ceil(len(trained) / recipe.batch)
     every = math.ceil(steps / _CHECKS_PER_EPOCH)
     settings: Any = SFTConfig(
         output_dir=str(folder),
-        num_train_epochs=training.epochs,
-        learning_rate=training.rate,
+        num_train_epochs=recipe.epochs,
+        learning_rate=recipe.rate,
         lr_scheduler_type="cosine",
         warmup_steps=_WARMUP,
         per_device_train_batch_size=at_once,
         per_device_eval_batch_size=at_once,
-        gradient_accumulation_steps=training.batch // at_once,
+        gradient_accumulation_steps=recipe.batch // at_once,
         gradient_checkpointing=gpu,
         bf16=gpu and torch.cuda.is_bf16_supported(),
         max_length=None,
-        seed=training.seed,
+        seed=recipe.seed,
         eval_strategy="steps",
         eval_steps=every,
         save_strategy="steps",
@@ -182,8 +182,8 @@ def _trainer(
         **STEADY,
     )
     lora = LoraConfig(
-        r=training.rank,
-        lora_alpha=_ALPHA_TO_RANK * training.rank,
+        r=recipe.rank,
+        lora_alpha=_ALPHA_TO_RANK * recipe.rank,
         lora_dropout=_DROPOUT,
         target_modules="all-linear",
         task_type="CAUSAL_LM",
@@ -197,7 +197,7 @@ def _trainer(
         peft_config=lora,
         callbacks=[
             watch(say, figure="eval_loss", named="on rows held back"),
-            EarlyStoppingCallback(training.patience),
+            EarlyStoppingCallback(recipe.patience),
         ],
     )
     trainer.remove_callback(PrinterCallback)

@@ -15,7 +15,7 @@ from lexloop.models.embedding import CODED, Vectors, projection
 from lexloop.models.sentence_embedder import without_bars
 
 LATE_SCALE, COSINE_SCALE = 30.0, 20.0
-"""What MaxSim and the cosine are multiplied with before the softmax over the batch."""
+"""Factors of MaxSim and of the cosine before the softmax over the batch."""
 _PROJECTION_RATE = 5.0
 _WARM, _LEAST_RATE = 15, 0.05
 PROJECTION = "token_projection"
@@ -26,8 +26,8 @@ Loss = Literal["late", "mnrl", "cached_mnrl"]
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """How to train; the defaults are those of the shipped model.
+class EmbedderRecipe:
+    """The settings of training; the defaults are those of the shipped model.
 
     Args:
         loss: MaxSim and cosines together, or the cosine alone as ``contrast`` does it.
@@ -72,7 +72,7 @@ class Trainee:
         InputError: The base is not there, or of another architecture.
     """
 
-    def __init__(self, base: Path, recipe: Recipe) -> None:
+    def __init__(self, base: Path, recipe: EmbedderRecipe) -> None:
         import torch
 
         self.encoder, self._tokenizer = _loaded(base)
@@ -92,7 +92,7 @@ class Trainee:
         self._highest = [group["lr"] for group in self._optimiser.param_groups]
 
     def learn(self, batch: Sequence[Pair]) -> float:
-        """Take one step; the loss before it.
+        """Take one step, and return the loss before it.
 
         The loss is the cross-entropy of each pair's text among those of the batch, by MaxSim and by
         the cosine; a text that is the same, or answers the same question, is no negative.
@@ -157,7 +157,7 @@ class Trainee:
         return sentences, normalize(states @ self.projection, dim=-1), words
 
     def vectors(self, texts: Sequence[str], most: int = 256) -> tuple[Vectors, list[Vectors]]:
-        """Sentence vectors, shape (texts, 384), and each text's token vectors."""
+        """Return sentence vectors, shape (texts, 384), and each text's token vectors."""
         import torch
 
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
@@ -194,7 +194,7 @@ class Trainee:
             file.write(save({name: tensor.contiguous() for name, tensor in held.items()}, told))
 
     def resume(self, folder: Path) -> dict[str, str]:
-        """Go on from what ``save`` kept; what was told beside it, or nothing."""
+        """Go on from what ``save`` kept, and return the figures beside it; empty without it."""
         from safetensors import safe_open
 
         if not (folder / _STATE).is_file():
@@ -214,7 +214,7 @@ class Trainee:
         return about
 
     def weights(self) -> dict[str, Any]:
-        """The encoder's weights and the projection, copied, by their names."""
+        """Return the encoder's weights and the projection, copied, by their names."""
         named = {**self.encoder.state_dict(), PROJECTION: self.projection.data}
         return {name: t.clone() for name, t in named.items() if t.is_floating_point()}
 
@@ -261,8 +261,8 @@ def _loaded(base: Path) -> tuple[Any, Any]:
     return encoder, tokenizer
 
 
-def batches(pairs: Sequence[Pair], recipe: Recipe) -> Iterator[list[Pair]]:
-    """Batches without end, each made of runs of pairs of one document.
+def batches(pairs: Sequence[Pair], recipe: EmbedderRecipe) -> Iterator[list[Pair]]:
+    """Yield batches without end, each made of runs of pairs of one document.
 
     What is left of a document makes runs with the rest of its source.
 

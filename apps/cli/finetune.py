@@ -169,9 +169,9 @@ def embedder(
     after: hit rate, MRR and nDCG at 1, 3, 5, 10 and 15.
     """
     from lexloop.finetune.embedder import Origin, train_embedder
-    from lexloop.finetune.figures import figures_listed
-    from lexloop.finetune.late import Recipe
+    from lexloop.finetune.late import EmbedderRecipe
     from lexloop.finetune.pairs import read_clicks, read_pairs, split
+    from lexloop.finetune.retrieval_figures import figures_listed
     from lexloop.models.minilm import genuine_folder
 
     read, loss = (read_clicks if recipe == "infonce" else read_pairs), _LOSSES.get(recipe)
@@ -179,7 +179,9 @@ def embedder(
         raise InputError(f"The recipe is {recipe!r}.", f"Use one of {', '.join(_LOSSES)}.")
     every = read(pairs)
     training, measured = (every, read(kept)) if kept else split(every, keep)
-    how = Recipe(loss=loss, steps=steps, batch=batch, rate=rate, share=share, seed=choice_seed)
+    how = EmbedderRecipe(
+        loss=loss, steps=steps, batch=batch, rate=rate, share=share, seed=choice_seed
+    )
     origin = Origin(
         base or genuine_folder(), name, _sets(pairs, training), licence, shown_command()
     )

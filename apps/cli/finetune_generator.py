@@ -94,10 +94,10 @@ def generator(
     """
     from lexloop.finetune.checkpoints import need_extra
     from lexloop.finetune.generator import NEEDED, GeneratorPlan, make_generator
-    from lexloop.finetune.generator_adapter import AdapterTraining
+    from lexloop.finetune.generator_adapter import AdapterRecipe
 
     need_extra(*NEEDED)  # before anything is said
-    training = AdapterTraining(
+    recipe = AdapterRecipe(
         epochs=epochs,
         rate=rate,
         rank=rank,
@@ -114,7 +114,7 @@ def generator(
         instructions=instructions,
         tests=tuple(tests or ()),
         out=out,
-        training=training,
+        recipe=recipe,
         held_back=held_back,
         domain_weight=domain_weight,
         reply_tokens=reply_tokens,

@@ -12,7 +12,7 @@ from lexloop.core.checksums import check_sums, write_sums
 from lexloop.core.errors import TrainingError
 from lexloop.finetune.checkpoints import last_good
 from lexloop.finetune.contrastive import _columns, contrast
-from lexloop.finetune.late import Loss, Recipe
+from lexloop.finetune.late import EmbedderRecipe, Loss
 from lexloop.finetune.pairs import CLICKED, Pair
 from lexloop.models.minilm import genuine_folder
 
@@ -20,11 +20,11 @@ THINGS = [("register", "clerk"), ("seal", "mayor"), ("keys", "porter"), ("purse"
 PAIRS = [Pair(f"Who keeps the {x}?", f"The {y} keeps the {x}.", "", y) for x, y in THINGS]
 
 
-def quick(loss: Loss = "mnrl", **changes: Any) -> Recipe:
-    return Recipe(loss=loss, **{"steps": 3, "batch": 2, "every": 1, **changes})
+def quick(loss: Loss = "mnrl", **changes: Any) -> EmbedderRecipe:
+    return EmbedderRecipe(loss=loss, **{"steps": 3, "batch": 2, "every": 1, **changes})
 
 
-def learn(state: Path, recipe: Recipe, said: list[str] | None = None) -> dict[str, Any]:
+def learn(state: Path, recipe: EmbedderRecipe, said: list[str] | None = None) -> dict[str, Any]:
     hear = (said if said is not None else []).append
     return contrast(PAIRS, PAIRS, genuine_folder(), state, recipe, say=hear)
 

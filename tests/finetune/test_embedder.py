@@ -12,8 +12,8 @@ from hypothesis.extra.numpy import arrays
 from lexloop.core.errors import InputError
 from lexloop.core.settings import Connection
 from lexloop.finetune.embedder import Origin, train_embedder
-from lexloop.finetune.export import export, in_bytes
-from lexloop.finetune.late import Recipe
+from lexloop.finetune.encoder_graph import export, in_bytes
+from lexloop.finetune.late import EmbedderRecipe
 from lexloop.finetune.pairs import Pair
 from lexloop.models.embedders import load_embedder, read_card
 from lexloop.models.embedding import TokenEmbedder, projection, unit_rows
@@ -25,7 +25,7 @@ PAIRS = [
         [("register", "clerk"), ("seal", "mayor"), ("keys", "porter"), ("purse", "treasurer")]
     )
 ]
-RECIPE = Recipe(steps=2, batch=4, run=2, share=1.0)
+RECIPE = EmbedderRecipe(steps=2, batch=4, run=2, share=1.0)
 ORIGIN = Origin(
     genuine_folder(), "tiny", [{"set": "made up", "rows": 4}], "CC0", "lexloop finetune"
 )
@@ -67,7 +67,7 @@ def test_a_trained_folder_is_an_embedder(tmp_path: Path) -> None:
 
 
 def test_a_share_of_nothing_new_is_the_model_before(tmp_path: Path) -> None:
-    recipe = Recipe(steps=1, batch=4, run=2, share=1e-9)
+    recipe = EmbedderRecipe(steps=1, batch=4, run=2, share=1e-9)
     train_embedder(PAIRS, PAIRS, tmp_path, recipe, ORIGIN, told=lambda _: None)
     model = load_embedder(f"trained:{tmp_path}", Connection())
     assert float(model.embed(["seal"])[0] @ load_minilm().embed(["seal"])[0]) > 0.999
@@ -115,7 +115,7 @@ def test_killed_after_its_state_was_kept_it_goes_on(tmp_path: Path) -> None:
 
 
 def test_sentence_vectors_alone_make_such_a_folder_too(tmp_path: Path) -> None:
-    recipe = Recipe(loss="mnrl", steps=2, batch=2, share=1.0)
+    recipe = EmbedderRecipe(loss="mnrl", steps=2, batch=2, share=1.0)
     train_embedder(PAIRS, PAIRS, tmp_path, recipe, ORIGIN, told=lambda _: None)
     model = load_embedder(f"trained:{tmp_path}", Connection())
     cosine = float(model.embed(["seal"])[0] @ load_minilm().embed(["seal"])[0])

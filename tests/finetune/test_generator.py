@@ -22,11 +22,11 @@ from lexloop.core.errors import DataError, InputError, TrainingError
 from lexloop.finetune import checkpoints
 from lexloop.finetune import generator as making
 from lexloop.finetune.generator import GeneratorPlan, make_generator
-from lexloop.finetune.generator_adapter import AdapterTraining
+from lexloop.finetune.generator_adapter import AdapterRecipe
 from lexloop.models import local_chat as local_chat_module
 from lexloop.models.local_model import load_local
 
-TRAINING = AdapterTraining(
+RECIPE = AdapterRecipe(
     epochs=2,
     rate=2e-2,
     rank=4,
@@ -76,7 +76,7 @@ def planned(data: Path, out: Path, **changes: Any) -> GeneratorPlan:
         instructions=data / "general.jsonl",
         tests=(data / "qa.jsonl", data / "choice.jsonl", data / "classes.jsonl"),
         out=out,
-        training=TRAINING,
+        recipe=RECIPE,
         held_back=0.25,
         domain_weight=0.5,
         reply_tokens=24,
@@ -196,7 +196,7 @@ def test_ctrl_c_and_the_same_command_goes_on(
     newest.mkdir()  # as a kill leaves it that strikes while it is written
     (newest / "adapter_model.safetensors").write_bytes(b"half")
     with pytest.raises(InputError, match=r"begun otherwise \(recipe\)"):
-        make_generator(replace(plan, training=replace(TRAINING, rate=1e-3)), quiet)
+        make_generator(replace(plan, recipe=replace(RECIPE, rate=1e-3)), quiet)
     said: list[str] = []
     card = make_generator(plan, said.append)
     steps = [re.search(r"domain: step (\d)", line) for line in said]
@@ -257,8 +257,8 @@ def test_sigkill_and_the_same_command_goes_on(
 
 
 def test_training_stops_early(data: Path, tmp_path: Path) -> None:
-    training = replace(TRAINING, rate=0.5, patience=1, epochs=20)
-    card = make_generator(planned(data, tmp_path / "out", training=training, tests=()), quiet)
+    recipe = replace(RECIPE, rate=0.5, patience=1, epochs=20)
+    card = make_generator(planned(data, tmp_path / "out", recipe=recipe, tests=()), quiet)
     told = card["adapters"]["domain"]
     assert told["stopped_early"]
     assert told["kept_step"] < told["steps"] < 60
@@ -309,7 +309,7 @@ def test_a_gpu_without_memory_goes_on_with_fewer_rows_at_once(
     with pytest.raises(TrainingError, match=r"Tried to allocate 2\.00 GiB.* lower --at-once"):
         make_generator(plan, quiet)
     said: list[str] = []
-    card = make_generator(replace(plan, training=replace(TRAINING, at_once=3)), said.append)
+    card = make_generator(replace(plan, recipe=replace(RECIPE, at_once=3)), said.append)
     first = next(int(found[1]) for line in said if (found := re.search(r"step (\d)", line)))
     assert first > 2
     assert card["adapters"]["domain"]["steps"] == STEPS
@@ -391,9 +391,9 @@ def test_an_empty_part(data: Path, tmp_path: Path, share: float, part: str) -> N
 
 
 def test_rows_that_are_all_too_long(data: Path, tmp_path: Path) -> None:
-    training = replace(TRAINING, most_tokens=8)
+    recipe = replace(RECIPE, most_tokens=8)
     with pytest.raises(InputError, match=r"All 10 rows .* have over 8 tokens"):
-        make_generator(planned(data, tmp_path / "out", training=training, tests=()), quiet)
+        make_generator(planned(data, tmp_path / "out", recipe=recipe, tests=()), quiet)
 
 
 def test_the_extra_is_named_where_it_is_missing(

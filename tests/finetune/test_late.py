@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.errors import InputError, TrainingError
-from lexloop.finetune.late import Recipe, Trainee, _alike, batches
+from lexloop.finetune.late import EmbedderRecipe, Trainee, _alike, batches
 from lexloop.finetune.pairs import Pair
 from lexloop.models.minilm import genuine_folder
 
-SMALL = Recipe(steps=4, batch=4, run=2)
+SMALL = EmbedderRecipe(steps=4, batch=4, run=2)
 
 
 def pair(number: int, document: str) -> Pair:
@@ -40,12 +40,12 @@ def test_batches_are_the_same_for_the_same_seed_alone() -> None:
     pairs = [pair(number, f"act {number % 5}") for number in range(40)]
     first = [*islice(batches(pairs, SMALL), 12)]
     assert first == [*islice(batches(pairs, SMALL), 12)]
-    assert first != [*islice(batches(pairs, Recipe(steps=4, batch=4, run=2, seed=1)), 12)]
+    assert first != [*islice(batches(pairs, EmbedderRecipe(steps=4, batch=4, run=2, seed=1)), 12)]
 
 
 def test_a_batch_smaller_than_a_run_is_kept_to() -> None:
     pairs = [pair(number, "act") for number in range(9)]
-    found = islice(batches(pairs, Recipe(batch=3, run=10)), 3)
+    found = islice(batches(pairs, EmbedderRecipe(batch=3, run=10)), 3)
     assert [len(batch) for batch in found] == [3, 3, 3]
 
 
@@ -66,7 +66,9 @@ def test_the_same_text_or_question_is_no_negative() -> None:
 
 
 def test_steps_lower_the_loss_of_what_is_learned() -> None:
-    trainee = Trainee(genuine_folder(), Recipe(steps=40, batch=4, run=2, rate=1e-4, headed=0.0))
+    trainee = Trainee(
+        genuine_folder(), EmbedderRecipe(steps=40, batch=4, run=2, rate=1e-4, headed=0.0)
+    )
     losses = [trainee.learn(PAIRS) for _ in range(8)]
     assert losses[-1] < losses[0]
     assert trainee.step == 8

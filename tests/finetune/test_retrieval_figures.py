@@ -1,17 +1,25 @@
-"""Hit rate, MRR and nDCG by hand."""
+"""Hit rate, MRR and nDCG by hand, and the plot beside a trained embedder's card."""
 
+import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
-from lexloop.finetune.hits import Hits, hits
 from lexloop.finetune.pairs import Pair
+from lexloop.finetune.retrieval_figures import (
+    TITLE,
+    figures_drawn,
+    figures_listed,
+    figures_of,
+    places_of,
+    retrieval_figures,
+)
 from lexloop.models.embedding import Vectors
 
 
 def test_figures_by_hand() -> None:
-    figures = Hits({"late, all": [0, 2, 20]}).figures()
+    figures = figures_of({"late, all": [0, 2, 20]})
     assert figures["late, all hit@1"] == pytest.approx(1 / 3, abs=1e-4)
     assert figures["late, all hit@3"] == pytest.approx(2 / 3, abs=1e-4)
     assert figures["late, all MRR@3"] == pytest.approx((1 + 1 / 3) / 3, abs=1e-4)
@@ -32,7 +40,7 @@ def test_places_within_the_document_and_over_all() -> None:
         Pair("ef", "efg", "", "two"),
         Pair("xx", "cd", "", "two"),
     ]
-    places = hits(pairs, letters).places
+    places = places_of(pairs, letters)
     assert places["late, all"][:3] == [0, 1, 0]  # cd of the other document comes before cyyy
     assert places["late, document"][:3] == [0, 0, 0]
     assert places["cosine, all"][1] == 1
@@ -40,7 +48,7 @@ def test_places_within_the_document_and_over_all() -> None:
 
 def test_any_text_that_answers_the_same_question_is_right() -> None:
     pairs = [Pair("ab", "zz", "", "one"), Pair("ab", "ab", "", "one"), Pair("c", "c", "", "one")]
-    assert hits(pairs, letters).places["late, all"] == [0, 0, 0]
+    assert places_of(pairs, letters)["late, all"] == [0, 0, 0]
 
 
 def test_vectors_that_are_no_numbers_find_nothing() -> None:
@@ -49,8 +57,8 @@ def test_vectors_that_are_no_numbers_find_nothing() -> None:
         return vectors * np.nan, [rows * np.nan for rows in tokens]
 
     pairs = [Pair("ab", "abz", "", "one"), Pair("c", "c", "", "one")]
-    assert hits(pairs, broken).figures()["cosine, all hit@1"] == 0
-    assert hits(pairs, broken).figures()["late, all hit@1"] == 0
+    assert retrieval_figures(pairs, broken)["cosine, all hit@1"] == 0
+    assert retrieval_figures(pairs, broken)["late, all hit@1"] == 0
 
 
 def test_a_model_for_which_all_texts_are_alike_finds_nothing() -> None:
@@ -58,8 +66,42 @@ def test_a_model_for_which_all_texts_are_alike_finds_nothing() -> None:
         return letters(["a"] * len(texts), most)
 
     pairs = [Pair(f"{n}", f"text {n}", "", "one") for n in range(3)]
-    assert hits(pairs, alike).places == {
+    assert places_of(pairs, alike) == {
         f"{signal}, {scope}": [2, 2, 2]
         for signal in ("cosine", "late")
         for scope in ("all", "document")
     }
+
+
+BEFORE = {"cosine, all": [0, 4, 20], "late, all": [1, 1, 1]}
+AFTER = {"cosine, all": [0, 0, 2], "late, all": [0, 0, 0]}
+
+
+FIGURES = {
+    f"{when}: {name}": value
+    for when, places in (
+        ("before", {**BEFORE, "cosine, document": [1], "late, document": [1]}),
+        ("after", {**AFTER, "cosine, document": [0], "late, document": [2]}),
+    )
+    for name, value in figures_of(places).items()
+}
+
+
+def test_a_line_for_each_measure_of_each_signal() -> None:
+    lines = [*figures_listed(FIGURES)]
+    assert lines[0] == "| before -> after, K = | 1 | 3 | 5 | 10 | 15 |"
+    assert len(lines) == 2 + 2 * 2 * 3
+    cells = " | ".join(["0.000 -> 0.000", *["0.500 -> 0.333"] * 4])
+    assert f"| late, document: MRR | {cells} |" in lines
+
+
+def test_three_measures_of_two_signals_before_and_after() -> None:
+    text = figures_drawn(FIGURES)
+    root = ET.fromstring(text)
+    assert root.get("aria-label") == TITLE
+    said = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"hit rate", "MRR", "nDCG"} <= {*said}
+    assert [said.count(depth) for depth in ("3", "5", "10", "15")] == [3, 3, 3, 3]
+    for signal in ("cosine", "late"):
+        assert {f"{signal}, before", f"{signal}, after"} <= {*said}
+    assert figures_drawn(FIGURES) == text

@@ -1,6 +1,6 @@
 """The shipped embedder's training pairs, from sets whose licences let weights be passed on.
 
-    python -m lexloop.finetune.kit DATA --out PAIRS.jsonl
+    python -m lexloop.finetune.public_pairs DATA --out PAIRS.jsonl
 
 DATA holds ``reader``, ``conditionalqa`` and ``policyqa`` as ``../shared/data/README.md`` describes
 them. Of the regulations a tenth of the parts is left out, of ConditionalQA a fifth of the guides
@@ -34,7 +34,6 @@ _OFTEN = 3
 _PLAIN = 0.42
 _POLICY, _SQUAD = 900, 700
 _FAQ = ("va_gov_faq", "ada_gov_faq", "misc_us_gov_faq", "creativecommons_faq")
-Rows = Iterator[Pair]
 
 
 def main() -> None:
@@ -51,7 +50,7 @@ def main() -> None:
 
 
 def divided(data: Path) -> tuple[list[Pair], list[Pair]]:
-    """The pairs that are learned, and those of documents that are not."""
+    """Return the pairs that are learned, and those of documents that are not."""
     training: list[Pair] = []
     kept: list[Pair] = []
     pairs = deduplicated([*every_pair(data)])
@@ -63,8 +62,8 @@ def divided(data: Path) -> tuple[list[Pair], list[Pair]]:
     return training, kept
 
 
-def every_pair(data: Path) -> Rows:
-    """The pairs of all sets, each text cut to where its answer begins."""
+def every_pair(data: Path) -> Iterator[Pair]:
+    """Yield the pairs of all sets, each text cut to where its answer begins."""
     rng = np.random.default_rng(0)
     yield from _regulations(data / "reader" / "cfr_questions", rng)
     yield from _guides(data / "conditionalqa", rng)
@@ -78,7 +77,7 @@ def every_pair(data: Path) -> Rows:
     yield from _articles(data / "reader" / "squad_train_part", rng)
 
 
-def _regulations(folder: Path, rng: np.random.Generator) -> Rows:
+def _regulations(folder: Path, rng: np.random.Generator) -> Iterator[Pair]:
     """Sections whose heading asks: general ones a few times only, in the first person more often.
 
     Of a third of the long ones a later part, so that answers do not always come first.
@@ -98,7 +97,7 @@ def _regulations(folder: Path, rng: np.random.Generator) -> Rows:
         yield Pair(row["q"], text, heading, row["doc"], "cfr_questions")
 
 
-def _guides(folder: Path, rng: np.random.Generator) -> Rows:
+def _guides(folder: Path, rng: np.random.Generator) -> Iterator[Pair]:
     texts = {row["id"]: row["text"] for row in _rows(folder / "train_passages.jsonl")}
     for row in _rows(folder / "train.jsonl"):
         found = [texts[name] for name in row["relevant_ids"] if len(texts.get(name, "")) > 40]
@@ -112,7 +111,7 @@ def _guides(folder: Path, rng: np.random.Generator) -> Rows:
         yield Pair(question, text, heading, row["document_id"], "conditionalqa")
 
 
-def _dialogues(folder: Path, rng: np.random.Generator) -> Rows:
+def _dialogues(folder: Path, rng: np.random.Generator) -> Iterator[Pair]:
     """Turns that ask; a quarter of the later ones with the turn before."""
     for row in _rows(folder / "pairs.jsonl"):
         if not row.get("is_question") or row.get("title_only") or len(row["q"].split()) < 4:
@@ -124,14 +123,14 @@ def _dialogues(folder: Path, rng: np.random.Generator) -> Rows:
         yield Pair(question, text, heading, row["doc"], "doc2dial")
 
 
-def _rules(folder: Path, rng: np.random.Generator) -> Rows:
+def _rules(folder: Path, rng: np.random.Generator) -> Iterator[Pair]:
     for row in _rows(folder / "pairs.jsonl"):
         told = row["scenario"] and rng.random() > 0.5
         question = f"{row['scenario']} {row['question']}" if told else row["question"]
         yield Pair(question, row["pos"][:_MOST], "", row["doc"].rsplit("/", 1)[0], "sharc")
 
 
-def _policies(folder: Path, rng: np.random.Generator) -> Rows:
+def _policies(folder: Path, rng: np.random.Generator) -> Iterator[Pair]:
     for row in _some(folder / "dev.jsonl", _POLICY, rng):
         text = _around(row["context"], [row["answers"][0]["text"]])
         if len(row["context"]) >= 80:
@@ -139,7 +138,7 @@ def _policies(folder: Path, rng: np.random.Generator) -> Rows:
             yield Pair(row["question"], text, heading, row["policy"], "policyqa")
 
 
-def _articles(folder: Path, rng: np.random.Generator) -> Rows:
+def _articles(folder: Path, rng: np.random.Generator) -> Iterator[Pair]:
     for row in _some(folder / "pairs.jsonl", _SQUAD, rng):
         document = f"{row['doc']} {row['row'] // 400}"
         yield Pair(row["q"], _around(row["pos"], row["sents"]), "", document, "squad")

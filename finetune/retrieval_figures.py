@@ -1,0 +1,148 @@
+"""Hit rate, MRR and nDCG of an embedder at several depths: counted, as a table and as a plot."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lexloop.evaluation.report.svg import drawn
+from lexloop.finetune.pairs import Pair
+from lexloop.models.embedding import Vectors
+
+DEPTHS = (1, 3, 5, 10, 15)
+TITLE = "Kept pairs among all their texts, before and after training"
+_MOST_QUESTIONS = 400
+_MEASURES = {"hit": "hit rate", "MRR": "MRR", "nDCG": "nDCG"}
+_SIGNALS = {"cosine": "#d1603d", "late": "#2f6690"}
+_STYLES = {"before": ":", "after": "-"}
+Vectorise = Callable[[Sequence[str], int], tuple[Vectors, list[Vectors]]]
+"""From texts and the most tokens of one to sentence vectors and each text's token vectors."""
+
+
+def retrieval_figures(pairs: Sequence[Pair], vectorise: Vectorise) -> dict[str, float]:
+    """Search for the texts of pairs by their questions, and return how well they are found.
+
+    Args:
+        pairs: Pairs that are kept from training.
+        vectorise: The model to be measured.
+
+    Returns:
+        In [0, 1], by names such as ``late, all hit@5``; see ``figures_of``.
+    """
+    return figures_of(places_of(pairs, vectorise))
+
+
+def figures_of(places: Mapping[str, Sequence[int]]) -> dict[str, float]:
+    """Return hit rate, MRR and nDCG at each of ``DEPTHS``.
+
+    Args:
+        places: By signal and scope as ``places_of`` gives them.
+    """
+    found: dict[str, float] = {}
+    for name, given in places.items():
+        place = np.array(given)
+        for depth in DEPTHS:
+            inside = place < depth
+            found[f"{name} hit@{depth}"] = inside.mean()
+            found[f"{name} MRR@{depth}"] = (inside / (place + 1)).mean()
+            # with one right text nDCG is 1 / log2(place + 2)
+            found[f"{name} nDCG@{depth}"] = (inside / np.log2(place + 2)).mean()
+    return {name: round(float(value), 4) for name, value in found.items()}
+
+
+def places_of(pairs: Sequence[Pair], vectorise: Vectorise) -> dict[str, list[int]]:
+    """Return the places, from 0, at which the first right text of each question stands.
+
+    Args:
+        pairs: Of very many some, evenly spread, are asked.
+        vectorise: The model to be measured.
+
+    Returns:
+        By signal and scope: ``late, document`` for MaxSim among the texts of the same document,
+        ``cosine, all`` for the cosine among all texts.
+    """
+    owners = {_whole(pair): pair.document for pair in pairs}
+    texts = list(owners)
+    right: dict[str, set[str]] = {}
+    for pair in pairs:
+        right.setdefault(pair.question, set()).add(_whole(pair))
+    asked = pairs[:: -(-len(pairs) // _MOST_QUESTIONS)]
+    sentences, tokens = vectorise(texts, 256)
+    # a text of no words is as far from everything as can be
+    tokens = [
+        rows if len(rows) else np.zeros((1, rows.shape[1]), dtype=np.float32) for rows in tokens
+    ]
+    questions, words = vectorise([pair.question for pair in asked], 64)
+    ends = np.cumsum([0, *map(len, tokens)])[:-1]
+    rows = np.concatenate(tokens)
+    documents = np.array(list(owners.values()))
+    places: dict[str, list[int]] = {}
+    for pair, question, own in zip(asked, questions, words, strict=True):
+        signals = {
+            "cosine": sentences @ question,
+            "late": np.maximum.reduceat(own @ rows.T, ends, axis=1).mean(axis=0),
+        }
+        wanted = np.array([text in right[pair.question] for text in texts])
+        beside = documents != pair.document
+        for name, scores in signals.items():
+            places.setdefault(f"{name}, all", []).append(_first(scores, wanted))
+            inside = np.where(beside, -np.inf, scores)
+            places.setdefault(f"{name}, document", []).append(_first(inside, wanted))
+    return places
+
+
+def _whole(pair: Pair) -> str:
+    return f"{pair.heading}\n{pair.text}" if pair.heading else pair.text
+
+
+def _first(scores: Vectors, wanted: NDArray[np.bool_]) -> int:
+    """How many others come before the best of those wanted, or do not come after it.
+
+    A model for which all texts are alike, or none has a number, finds nothing.
+    """
+    return int((~(scores < scores[wanted].max()) & ~wanted).sum())
+
+
+def figures_listed(figures: Mapping[str, float]) -> Iterator[str]:
+    """Yield the lines of a Markdown table: a row for each measure, a column for each depth K.
+
+    Args:
+        figures: As for ``figures_drawn``.
+    """
+    yield f"| before -> after, K = | {' | '.join(map(str, DEPTHS))} |"
+    yield "|---|" + "---|" * len(DEPTHS)
+    for scope in ("document", "all"):
+        for signal in _SIGNALS:
+            for measure, name in _MEASURES.items():
+                of = f"{signal}, {scope} {measure}"
+                cells = (
+                    f"{figures[f'before: {of}@{k}']:.3f} -> {figures[f'after: {of}@{k}']:.3f}"
+                    for k in DEPTHS
+                )
+                yield f"| {signal}, {scope}: {name} | {' | '.join(cells)} |"
+
+
+def figures_drawn(figures: Mapping[str, float]) -> str:
+    """Return hit rate, MRR and nDCG by the depth K as a picture that stands alone, as SVG.
+
+    Args:
+        figures: In [0, 1], named as ``train_embedder`` names them.
+    """
+
+    def draw(figure: Any) -> None:
+        places = range(len(DEPTHS))
+        grid = figure.subplots(1, len(_MEASURES), sharey=True)
+        for axes, (measure, name) in zip(grid, _MEASURES.items(), strict=True):
+            for signal, colour in _SIGNALS.items():
+                for when, style in _STYLES.items():
+                    values = [figures[f"{when}: {signal}, all {measure}@{k}"] for k in DEPTHS]
+                    label = f"{signal}, {when}" if axes is grid[0] else None
+                    axes.plot(places, values, style, marker=".", color=colour, label=label)
+            axes.set_xticks(places, [f"{depth}" for depth in DEPTHS])
+            axes.set_xlabel("K")
+            axes.set_title(name)
+        figure.suptitle(TITLE, fontsize=10, fontweight="bold", x=0.01, ha="left")
+        figure.legend(loc="outside lower center", ncols=4, frameon=False)
+
+    return drawn(draw, 9.0, 3.4, TITLE) + "\n"
