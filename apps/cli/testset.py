@@ -83,24 +83,22 @@ def make(
 def _make_test_set(given: dict[str, Any]) -> None:
     """Make gold questions and write them: as a gold file, a review file, or on the screen."""
     from lexloop.evaluation.testset.by_model import ModelMaker
-    from lexloop.evaluation.testset.by_rules import RuleMaker
-    from lexloop.evaluation.testset.make import make_test_set
-    from lexloop.evaluation.testset.material import Material
-    from lexloop.evaluation.testset.question_types import chosen_types
+    from lexloop.evaluation.testset.by_rules import RULE_TYPES, RuleMaker
+    from lexloop.evaluation.testset.make import QUESTION_TYPES, chosen_types, make_test_set
     from lexloop.evaluation.testset.review import open_review, write_review
     from lexloop.evaluation.testset.writing import as_lines, write_rows
 
     settings, connection = options.chosen_settings(given), options.chosen_connection(given)
-    types = chosen_types([name for said in given["types"] or [] for name in said.split(",")])
+    names = [name for said in given["types"] or [] for name in said.split(",")]
+    types = chosen_types(names, tuple(QUESTION_TYPES) if settings.model.name else RULE_TYPES)
     n, seed, out, review = (given[name] for name in ("n", "choice_seed", "out", "review"))
     with (
         bar() as report,
         documents(settings, connection, report) as (_, view),
         asking(settings, connection) as asker,
     ):
-        material = Material(view)
-        maker = ModelMaker(material, asker, seed) if asker else RuleMaker(material, seed)
-        made = make_test_set(material, maker, n, types, report)
+        maker = ModelMaker(view, asker, seed) if asker else RuleMaker(view, seed)
+        made = make_test_set(view, maker, n, types, report)
     if out is not None:
         write_rows(out, made.questions)
     if review is not None:
@@ -116,7 +114,6 @@ def _make_training_set(given: dict[str, Any]) -> None:
     """Make the classifier's training set and write it as CSV."""
     from lexloop.evaluation.testset.augment import ModelNoise
     from lexloop.evaluation.testset.by_rules import RuleMaker
-    from lexloop.evaluation.testset.material import Material
     from lexloop.evaluation.testset.training import Noise, training_set
     from lexloop.evaluation.testset.writing import write_checked
     from lexloop.finetune.classifier_data import COLUMNS
@@ -132,7 +129,7 @@ def _make_training_set(given: dict[str, Any]) -> None:
         asking(settings, connection) as asker,
     ):
         change = ModelNoise(asker)
-        rows = training_set(RuleMaker(Material(view), seed).facts, n, seed, noise, change)
+        rows = training_set(RuleMaker(view, seed).facts, n, seed, noise, change)
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow([*COLUMNS, "noise"])
