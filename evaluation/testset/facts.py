@@ -28,12 +28,17 @@ _MEANS = re.compile(
     r"(?:The\sterm\s)?[“\"‘']?(?P<term>[A-Za-z][^“”\"‘’:;.,()]{1,70}?)[”\"’']?(?:\s\([^()]{2,40}\))?,?"
     r"\smeans?:?\s(?!for\b|of\b|by\b|that\b)(?P<meaning>.+)"
 )
-_NO_TERM = re.compile(r"\b(?:an?|the|any|your|that|which|who|is|are|and|by)\b|^(?:This|That|It|Which)\b")
+_NO_TERM = re.compile(
+    r"\b(?:an?|the|any|your|that|which|who|is|are|and|by)\b|^(?:This|That|It|Which)\b"
+    r"|^(?:phrase|term|word|expression|definition)$"
+)
 _QUOTED = ("“", '"', "‘", "'", "The term ")
 _IS = re.compile(
     r"An?\s(?P<term>[\w\-]+(?:\s[a-z][\w\-]*){0,3})\sis\s(?P<meaning>(?:an?|any|the)\s(?:\S+\s){4,}\S+)"
 )
-_ELSEWHERE = re.compile(r"(?:(?:as|the|is|has|what|that)\s)+(?:\w+\s){0,4}(?:defined|meanings?)\b", re.I)
+_ELSEWHERE = re.compile(
+    r"(?:(?:as|the|is|has|what|that)\s)+(?:\w+\s){0,4}(?:defined|meanings?)\b", re.I
+)
 _AMOUNT = re.compile(
     r"(?P<noun>(?:The|An?)\s[^,:;]+?)\s(?P<verb>is|(?:shall|must|will)\sbe"
     r"|(?:shall|must|may)\snot\sexceed)\s(?P<amount>.+)"
@@ -77,13 +82,21 @@ _POINTS = re.compile(
     r"|[()\[\]:;§]|\?.",
     re.IGNORECASE,
 )
-_NO_OBJECT = re.compile(r"\b(?:do|that|by|in|on|of|under|if|to)$")
-_PROVISION = re.compile(r"\b(?:(?:sub)?(?:paragraph|section)|article|clause|rule|part)s?\b|§", re.I)
+_NO_OBJECT = re.compile(
+    r"\b(?:do|that|by|in|on|of|under|if|to|for)$|\b(?:which|who|that|whose|where)\b"
+)
+_ELSEWHERE_SAID = re.compile(
+    r"\b(?:otherwise|as\s\w+ed\b)|\b(?:(?:sub)?(?:paragraph|section)|article|clause|rule|part)s?\b|§",
+    re.I,
+)
 _PERSON = re.compile(
     r"(?:an?|any|the)\s(?:[\w\-,]+\s){0,5}?(?:persons?|individual|company|agency|authority|body|firm)\b"
 )
+_NO_PROSE = re.compile(r"[|\[\]•_]|\.{3}|…")
+_VERBAL = re.compile(r"\b(?:is|are|was|were|has|have|must|shall|may|will|means?)\b")
+_LABEL_WORDS = 10
 _LONGEST, _FEWEST_WORDS = 1_400, 4
-_FEW, _TELLING = 2, 5
+_FEW, _TELLING, _SHORT_ACT = 2, 5, 9
 _MOST_PIECES = 3
 
 
@@ -176,7 +189,7 @@ def _span(document: str, tree: Tree, text: str, start: int, end: int) -> Span:
 
 def _is_whole(said: str) -> bool:
     """Whether words end where they should and are no row of a table."""
-    return said.endswith((".", ".”", '."', ";", ".)")) and "|" not in said
+    return said.endswith((".", ".”", '."', ";", ".)")) and not _NO_PROSE.search(said)
 
 
 @dataclass(frozen=True)
@@ -184,7 +197,8 @@ class _Said:
     """A statement: its words, those of them that lead into its list, and what stands around it.
 
     ``alone`` are the modals that its provision has nowhere else, ``whole`` is whether it has no other
-    words at all, ``hangs`` whether the statement is an item of a list.
+    words at all, ``opens`` whether it is the first, so that nothing before explains
+    it, ``hangs`` whether the statement is an item of a list.
     """
 
     own: str
@@ -193,6 +207,7 @@ class _Said:
     text: str
     alone: frozenset[str]
     whole: bool
+    opens: bool
     hangs: bool
 
     @classmethod
@@ -204,7 +219,9 @@ class _Said:
         other = set(re.findall(r"\b(?:must|shall|may)\b", around))
         alone = {"may"} - other | ({"must"} if not other & {"must", "shall"} else set())
         whole = not re.search(r"\w", text[unit.body : one.start] + text[one.end : unit.end])
-        return cls(one.own, lead, one.label, text, frozenset(alone), whole, bool(one.lead))
+        before = text[unit.body : one.start]
+        opens = len(before.split()) <= _LABEL_WORDS and not _VERBAL.search(before)
+        return cls(one.own, lead, one.label, text, frozenset(alone), whole, opens, bool(one.lead))
 
 
 def _of_heading(heading: str) -> Iterator[Fact]:
@@ -218,9 +235,15 @@ def _of_heading(heading: str) -> Iterator[Fact]:
 def _of_definition(term: str, said: str, text: str) -> Iterator[Fact]:
     """A term with a place of its own, whose words begin with it and explain no other."""
     bare = re.sub(r"\s*\([^()]*\)$", "", term)
-    opening = rf"(?:An?\s|The\s|To\s|The\sterm\s)?\W?{re.escape(bare)}\W{{0,2}}(?:\s\([^()]*\))?,?\s"
+    opening = (
+        rf"(?:An?\s|The\s|To\s|The\sterm\s)?\W?{re.escape(bare)}\W{{0,2}}(?:\s\([^()]*\))?,?\s"
+    )
     found = re.match(opening + r"(?:means?|is|are|refers?\sto)\b:?\s*", said, re.IGNORECASE)
-    if found and not _ELSEWHERE.match(said[found.end() :]) and len(re.findall(r"\bmeans?\b", said)) < 2:
+    if (
+        found
+        and not _ELSEWHERE.match(said[found.end() :])
+        and len(re.findall(r"\bmeans?\b", said)) < 2
+    ):
         yield _definition(bare, text)
 
 
@@ -228,7 +251,7 @@ def _of_sentence(one: "_Said", actors: Collection[str]) -> Iterator[Fact]:
     if found := _MEANS.fullmatch(one.own) or _IS.fullmatch(one.own):
         yield from _explained(found, one)
         return
-    if not one.hangs:
+    if one.opens and not one.hangs:
         yield from _of_amount(one.own, one.text)
         yield from _of_date(one.own, one.text)
         rule = read_rule(one.own, one.text)
@@ -264,7 +287,12 @@ def _of_label(sentence: str, one: "_Said", actors: Collection[str]) -> Iterator[
         fact = _inverted("list", "What", modal, subject, f"{verb.group()} under {one.label}")
         opened = f"Does {one.label} say what {subject} must {verb.group()}?"
         yield replace(fact, turns=(opened, "Yes, it does.", "And what is that?"))
-    elif act.startswith("be ") and subject.startswith("the ") and one.whole and len(subject.split()) > 1:
+    elif (
+        act.startswith("be ")
+        and subject.startswith("the ")
+        and one.whole
+        and len(subject.split()) > 1
+    ):
         asked = f"What does {one.label} say about {subject}?"
         turns = (f"I am reading {one.label}.", "What would you like to know about it?",
                  f"What does it say about {subject}?")  # fmt: skip
@@ -329,7 +357,7 @@ def _limited(rule: Rule, act: str) -> Iterator[Fact]:
     """Exceptions and conditions of a rule."""
     may = f"May {rule.subject} {act}?"
     if rule.link.startswith(("unless", "except")):
-        if not _PROVISION.search(rule.condition):
+        if not _ELSEWHERE_SAID.search(rule.condition):
             rest = f"to the rule that {rule.subject} {rule.modal} {act}"
             fact = _inverted("exception", "What exception", "is", "there", rest)
             opened = may if rule.modal != "must" else f"Must {rule.subject} {act}?"
@@ -358,7 +386,11 @@ def _timed(rule: Rule, under: str) -> Iterator[Fact]:
                 return
             asked = f"{act} under {under}" if under else act
             fact = _inverted("time", f"{opening}{event}", "must", rule.subject, asked)
-            turns = (f"Must {rule.subject} {asked}?", "Yes.", f"{opening.strip()}{' ' * bool(event)}{event}?")
+            turns = (
+                f"Must {rule.subject} {asked}?",
+                "Yes.",
+                f"{opening.strip()}{' ' * bool(event)}{event}?",
+            )
             yield replace(fact, turns=turns)
             return
 
@@ -374,7 +406,9 @@ def _plain(rule: Rule, act: str, actor: bool) -> Iterator[Fact]:
 
 def _case(rule: Rule) -> Iterator[Fact]:
     """Somebody does or wants to do what is ruled on: whether that is allowed."""
-    unfit = len(rule.act.split()) < _FEWEST_WORDS or re.search(r"\b(?:not|no|nor|always|never)\b", rule.act)
+    unfit = len(rule.act.split()) < _FEWEST_WORDS or re.search(
+        r"\b(?:not|no|nor|always|never)\b", rule.act
+    )
     if unfit or rule.link not in ("", "if", "where", "when"):
         return
     if rule.modal == "must":
@@ -400,12 +434,15 @@ def _of_list(one: "_Said", actors: Collection[str]) -> Iterator[Fact]:
         yield from _of_label(one.lead, one, actors)
         return
     act, named = _THE_LIST.subn("", rule.act)
-    if not (named or _TAKES_OBJECT.fullmatch(act)) or not act or _NO_OBJECT.search(act):
+    act = act.removesuffix(" at least")
+    unfit = not act or _NO_OBJECT.search(act) or len(act.split()) > _SHORT_ACT
+    if unfit or not (named or _TAKES_OBJECT.fullmatch(act)):
         yield from _of_label(one.lead, one, actors)
         return
     given = f" {rule.link} {rule.condition}" if rule.link else ""
     actor = is_actor(rule.subject, actors)
-    asked = f"{act}{given}" if given or (actor and len(act.split()) > 1) else f"{act} under {one.label}"
+    enough = given or (actor and len(act.split()) >= _FEWEST_WORDS)
+    asked = f"{act}{given}" if enough else f"{act} under {one.label}"
     fact = _inverted("list", "What", rule.modal, rule.subject, asked)
     opened = f"Is there anything that {rule.subject} {rule.modal} {asked}?"
     turns = (opened, "Yes, there is.", "What exactly?")

@@ -19,8 +19,13 @@ _AS_MODAL = (
 )
 _PART = re.compile(
     r"(?:(?:If|Where|When|Once|After|Before|Upon|In|For|Subject|Notwithstanding|Unless|Except|Without"
-    r"|To|By|On|At|Within|During|As|Under|Pursuant|Until|While|With|However|Additionally)\b"
+    r"|To|By|On|At|Within|During|As|Under|Pursuant|Until|While|With)\b"
     r"(?P<front>.*),\s)?(?P<subject>[^,:;]+?),?\s(?P<modal>must|shall|may)(?P<not>\snot)?,?\s(?P<act>.+)"
+)
+_POINTING = re.compile(
+    r"\b(?:such(?!\sas\b)|these|those|(?:do|does|doing|done)\sso|(?:all|any|both)\sother\s\w*(?:case|instance)s?"
+    r"|(?:this|that)\s(?!(?:Act|Chapter|Part|Regulation|Directive|Rule|[Ss]ection|[Aa]rticle|[Pp]aragraph"
+    r"|Rulebook|[Ss]ubpart|part|subsection|chapter|the|a|an|is|are)\b)\w+\s?[,.]?)"
 )
 _TO = re.compile(r"^(?:(?!\bto\b).)*\b(?:and|or)\sto\b")
 _MODAL = re.compile(r"\b(?:must|shall|may)\b")
@@ -185,7 +190,8 @@ def who_acts(sentence: str, text: str) -> tuple[str, str, str] | None:
     if not first or not found or found.start("modal") != first.start():
         return None
     subject = noun_phrase(found["subject"], text)
-    if not subject or subject.startswith("no ") or _NO_VERB.match(found["act"]):
+    pointing = _POINTING.search(f"{found['front'] or ''} | {found['act']}")
+    if not subject or subject.startswith("no ") or pointing or _NO_VERB.match(found["act"]):
         return None
     modal = "may" if found["modal"] == "may" else "must"
     return subject, "must not" if found["not"] else modal, found["act"]
