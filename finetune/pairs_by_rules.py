@@ -3,11 +3,10 @@
 import re
 from collections.abc import Iterator
 
+from lexloop.corpus.index.view import View
 from lexloop.corpus.structure.tree import Tree, Unit
-from lexloop.evaluation.case import Span
-from lexloop.evaluation.testset.ask import lowered
-from lexloop.evaluation.testset.by_rules import RuleMaker
-from lexloop.evaluation.testset.material import Material
+from lexloop.evaluation.testset.facts import Fact, read_facts
+from lexloop.evaluation.testset.phrases import lowered
 from lexloop.finetune.asked import Asked
 from lexloop.finetune.provisions import provision_around, whole
 
@@ -17,27 +16,22 @@ _END = re.compile(r"[.;:,—–\-\s]+$")
 _HEADED = frozenset({"provision", "paragraph", "definition", "annex"})
 
 
-def asked_by_rules(material: Material, seed: int) -> Iterator[Asked]:
-    """Every question that the rules make, document by document for each rule.
+def asked_by_rules(view: View) -> Iterator[Asked]:
+    """Yield every question that the rules make, first those of headings.
 
     Headings that are questions; what a label says about its heading; what the documents state
-    (definitions, duties, conditions, lists, amounts, times), plainly and in fewer words; and cases.
+    (definitions, duties, conditions, lists, amounts, times); and cases.
 
     Args:
-        material: The documents.
-        seed: Of every choice.
+        view: The documents.
     """
-    yield from _of_headings(material)
-    maker = RuleMaker(material, seed)
-    for fact in maker.facts:
-        yield from _located(fact.ask.direct(), fact.spans, fact.kind, material)
-    for kind in ("vague", "rule_conclusion"):
-        for draft in maker(kind, 0):
-            yield from _located(draft.question, draft.spans, kind.replace("_", " "), material)
+    yield from _of_headings(view)
+    for fact in read_facts(view):
+        if fact.kind != "heading":
+            yield from _located(fact, view)
 
 
-def _of_headings(material: Material) -> Iterator[Asked]:
-    view = material.view
+def _of_headings(view: View) -> Iterator[Asked]:
     for document in view.documents:
         tree = view.tree_of(document) or Tree()
         for place, unit in enumerate(tree.units):
@@ -64,12 +58,8 @@ def _about(unit: Unit) -> Iterator[tuple[str, str]]:
         yield f"What are the rules on {topic}?", "topic"
 
 
-def _located(
-    question: str, spans: tuple[Span, ...], source: str, material: Material
-) -> Iterator[Asked]:
+def _located(fact: Fact, view: View) -> Iterator[Asked]:
     """The question with each provision that holds a part of its answer."""
-    places = (
-        provision_around(material.view, span.document, span.start, span.end) for span in spans
-    )
+    places = (provision_around(view, one.document, one.start, one.end) for one in fact.spans)
     for found in dict.fromkeys(filter(None, places)):
-        yield Asked(question, found, source)
+        yield Asked(fact.question, found, fact.kind)

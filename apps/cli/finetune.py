@@ -69,7 +69,6 @@ def pairs(
     ] = None,
 ) -> None:
     """Make training pairs of documents, by rules or with --model by a model, split by document."""
-    from lexloop.evaluation.testset.material import Material
     from lexloop.evaluation.testset.writing import check_writable
     from lexloop.finetune.asked import asked_with_thumbs
     from lexloop.finetune.negatives import Miner
@@ -99,7 +98,7 @@ def pairs(
             )
         asked = [*asked_with_thumbs(opinions(feedback_file), view)] if feedback else []
         if asker is None:
-            asked += asked_by_rules(Material(view), choice_seed)
+            asked += asked_by_rules(view)
         else:
             provisions = chosen_provisions(view, most, choice_seed)
             note(f"{len(provisions)} provisions: as many calls of {asker.name}.")

@@ -83,24 +83,22 @@ def make(
 def _make_test_set(given: dict[str, Any]) -> None:
     """Make gold questions and write them: as a gold file, a review file, or on the screen."""
     from lexloop.evaluation.testset.by_model import ModelMaker
-    from lexloop.evaluation.testset.by_rules import RuleMaker
-    from lexloop.evaluation.testset.make import make_test_set
-    from lexloop.evaluation.testset.material import Material
-    from lexloop.evaluation.testset.question_types import chosen_types
+    from lexloop.evaluation.testset.by_rules import RULE_TYPES, RuleMaker
+    from lexloop.evaluation.testset.make import QUESTION_TYPES, chosen_types, make_test_set
     from lexloop.evaluation.testset.review import open_review, write_review
     from lexloop.evaluation.testset.writing import as_lines, write_rows
 
     settings, connection = options.chosen_settings(given), options.chosen_connection(given)
-    types = chosen_types([name for said in given["types"] or [] for name in said.split(",")])
+    names = [name for said in given["types"] or [] for name in said.split(",")]
+    types = chosen_types(names, tuple(QUESTION_TYPES) if settings.model.name else RULE_TYPES)
     n, seed, out, review = (given[name] for name in ("n", "choice_seed", "out", "review"))
     with (
         bar() as report,
         documents(settings, connection, report) as (_, view),
         asking(settings, connection) as asker,
     ):
-        material = Material(view)
-        maker = ModelMaker(material, asker, seed) if asker else RuleMaker(material, seed)
-        made = make_test_set(material, maker, n, types, report)
+        maker = ModelMaker(view, asker, seed) if asker else RuleMaker(view, seed)
+        made = make_test_set(view, maker, n, types, report)
     if out is not None:
         write_rows(out, made.questions)
     if review is not None:
@@ -108,6 +106,9 @@ def _make_test_set(given: dict[str, Any]) -> None:
     if out is None and review is None:
         print(as_lines(made.questions), end="")
     _tell_of(made, n)
+    if isinstance(maker, RuleMaker) and not names:
+        left = ", ".join(name for name in QUESTION_TYPES if name not in RULE_TYPES)
+        note(f"Left to a model, for rules make none worth asking: {left}.")
     if isinstance(maker, ModelMaker) and maker.failed:
         note(f"{maker.failed} of the model's replies came to nothing.")
 
@@ -116,7 +117,6 @@ def _make_training_set(given: dict[str, Any]) -> None:
     """Make the classifier's training set and write it as CSV."""
     from lexloop.evaluation.testset.augment import ModelNoise
     from lexloop.evaluation.testset.by_rules import RuleMaker
-    from lexloop.evaluation.testset.material import Material
     from lexloop.evaluation.testset.training import Noise, training_set
     from lexloop.evaluation.testset.writing import write_checked
     from lexloop.finetune.classifier_data import COLUMNS
@@ -132,7 +132,7 @@ def _make_training_set(given: dict[str, Any]) -> None:
         asking(settings, connection) as asker,
     ):
         change = ModelNoise(asker)
-        rows = training_set(RuleMaker(Material(view), seed).facts, n, seed, noise, change)
+        rows = training_set(RuleMaker(view, seed).facts, n, seed, noise, change)
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow([*COLUMNS, "noise"])
@@ -176,9 +176,28 @@ def review(
     ] = None,
     drop: Annotated[list[str] | None, option("Drop without asking. May be repeated.", "ID")] = None,
     again: Annotated[bool, option("Go through the decided ones, too.", flag="--again")] = False,
+    to_csv: Annotated[
+        Path | None, option("Write the review as a table for a spreadsheet instead.", "TABLE")
+    ] = None,
+    from_csv: Annotated[
+        Path | None, option("Take the decisions and edits of such a table.", "TABLE")
+    ] = None,
 ) -> None:
-    """Go through questions one by one: accept, edit or drop each by six criteria; quit any time."""
-    if accept or drop:
+    """Go through questions one by one: accept, edit or drop each by six criteria; quit any time.
+
+    Or in a spreadsheet: --to-csv writes a table, --from-csv reads it back.
+    """
+    ways = [bool(accept or drop), again, to_csv is not None, from_csv is not None]
+    if sum(ways) > 1:
+        raise InputError(
+            "--accept and --drop, --again, --to-csv and --from-csv go each without the others.",
+            "Give one of them.",
+        )
+    if to_csv is not None:
+        _write_table(file, to_csv)
+    elif from_csv is not None:
+        _read_table(file, from_csv)
+    elif accept or drop:
         _decide(file, accept or [], drop or [])
     else:
         _Walk(file, again).run()
@@ -199,6 +218,36 @@ def apply(
     passed, dropped, still_open = apply_review(file, out)
     said = f"{passed} accepted, {dropped} dropped, {still_open} open."
     note(said, style="yellow" if still_open else "")
+
+
+def _write_table(file: Path, table: Path) -> None:
+    """Write a review as CSV."""
+    from lexloop.evaluation.testset.review import read_review
+    from lexloop.evaluation.testset.spreadsheet import as_table
+    from lexloop.evaluation.testset.writing import check_writable, write_checked
+
+    check_writable(table)
+    if table.exists() and table.samefile(file):
+        raise InputError(f"{table} is the review itself.", "Name another file.")
+    rows = read_review(file)
+    write_checked(table, as_table(rows))
+    note(f"{len(rows)} questions; then: lexloop testset review {file} --from-csv {table}")
+
+
+def _read_table(file: Path, table: Path) -> None:
+    """Put the decisions and edits of a table into the review."""
+    from lexloop.evaluation.testset.review import read_review, write_review
+    from lexloop.evaluation.testset.spreadsheet import read_table
+
+    rows = read_review(file)
+    decided = read_table(table, rows)
+    write_review(file, decided)
+    changed = sum(one != other for one, other in zip(rows, decided, strict=True))
+    counts = Counter(row.decision for row in decided)
+    note(
+        f"{changed} changed; {counts['accept']} accepted, {counts['drop']} dropped, "
+        f"{counts['open']} open in {file}"
+    )
 
 
 def _decide(file: Path, accept: Sequence[str], drop: Sequence[str]) -> None:

@@ -10,12 +10,11 @@ from pydantic import BaseModel, Field
 from lexloop.core.errors import ModelUnavailable
 from lexloop.core.score import Unresolved
 from lexloop.core.types import Chunk
+from lexloop.corpus.index.view import View
 from lexloop.corpus.text.sentences import find_quote
 from lexloop.evaluation.asking import Asker
-from lexloop.evaluation.case import OUT_OF_SCOPE, Said, Span
-from lexloop.evaluation.testset.draft import Draft
-from lexloop.evaluation.testset.material import Material
-from lexloop.evaluation.testset.question_types import QUESTION_TYPES
+from lexloop.evaluation.case import OUT_OF_SCOPE, Case, Span
+from lexloop.evaluation.testset.make import QUESTION_TYPES, made_case
 from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.prompts import Data, load
 
@@ -40,17 +39,18 @@ class ModelMaker:
     """Asks a model for questions about passages drawn at random.
 
     Args:
-        material: The documents.
+        view: The documents.
         asker: Asks the model and keeps its replies.
         seed: Of the passages drawn.
     """
 
-    def __init__(self, material: Material, asker: Asker, seed: int) -> None:
-        self._material, self._asker, self._seed = material, asker, seed
+    def __init__(self, view: View, asker: Asker, seed: int) -> None:
+        self._view, self._asker, self._seed = view, asker, seed
+        self._chunks = list(view.every_chunk())
         self.failed = 0
 
-    def __call__(self, question_type: str, wanted: int) -> Sequence[Draft]:
-        """Somewhat more questions of a type than are wanted; those without found evidence left out.
+    def __call__(self, question_type: str, wanted: int) -> Sequence[Case]:
+        """Return rather more questions of a type than are wanted, all with evidence that was found.
 
         Raises:
             ModelUnavailable: The first replies all came to nothing.
@@ -65,16 +65,16 @@ class ModelMaker:
                 f"The model wrote no question: {lost[0].reason}", "Try again, or leave out --model."
             )
         made = [
-            draft_of(reply, question_type, chunks)
+            case_of(reply, question_type, chunks, self._view)
             for reply, chunks in zip(replies, drawn, strict=True)
             if not isinstance(reply, Unresolved)
         ]
-        return [draft for draft in made if draft is not None]
+        return [case for case in made if case is not None]
 
     def _drawn(self, question_type: str, count: int) -> list[list[Chunk]]:
         rng = Random(f"{self._seed}:{question_type}")  # noqa: S311 - a choice, no secret
-        own = [chunk for chunk in self._material.chunks if len(chunk["text"]) >= _FEWEST_CHARS]
-        own = own or self._material.chunks
+        own = [chunk for chunk in self._chunks if len(chunk["text"]) >= _FEWEST_CHARS]
+        own = own or self._chunks
         each = 2 if question_type in _OF_TWO and len(own) > 1 else 1
         sets: list[list[Chunk]] = []
         deck: list[Chunk] = []
@@ -97,23 +97,23 @@ async def _writing(chat: Chat, question_type: str, chunks: Sequence[Chunk]) -> W
     return parsed(reply, WrittenQuestion)
 
 
-def draft_of(reply: WrittenQuestion, question_type: str, chunks: Sequence[Chunk]) -> Draft | None:
-    """The reply as a draft; None where its evidence is not in the passages, or there is none."""
+def case_of(
+    reply: WrittenQuestion, question_type: str, chunks: Sequence[Chunk], view: View
+) -> Case | None:
+    """Return the reply as a case; None where a quote is not in the passages, or there is none."""
     found = [span for quote in reply.quotes if (span := _located(quote, chunks))]
-    beyond = question_type == OUT_OF_SCOPE
-    if not beyond and (not found or len(found) < len(reply.quotes)):
+    nowhere = question_type == OUT_OF_SCOPE
+    if not nowhere and (not found or len(found) < len(reply.quotes)):
         return None
-    history: tuple[Said, ...] = ()
+    turns: tuple[str, ...] = ()
     if question_type == "conversational":
         if not reply.history_user.strip():
             return None
         answered = reply.history_assistant.strip() or "What would you like to know about it?"
-        history = (
-            Said(role="user", content=reply.history_user.strip()),
-            Said(role="assistant", content=answered),
-        )
-    spans = () if beyond else tuple(dict.fromkeys(found))
-    return Draft(reply.question.strip(), question_type, reply.answer.strip(), spans, history)
+        turns = reply.history_user.strip(), answered
+    spans = () if nowhere else tuple(dict.fromkeys(found))
+    question, answer = reply.question.strip(), reply.answer.strip()
+    return made_case(view, question_type, question, answer, spans, turns)
 
 
 def _located(quote: str, chunks: Sequence[Chunk]) -> Span | None:

@@ -1,17 +1,100 @@
-"""A test set: questions dealt evenly over the types, without repetition, tied to their evidence."""
+"""A test set: cases dealt evenly over the types, without repetition, tied to their evidence."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from lexloop.core.errors import CorpusError, InputError
-from lexloop.evaluation.case import Case
-from lexloop.evaluation.testset.alike import Asked
-from lexloop.evaluation.testset.connect import is_connected
-from lexloop.evaluation.testset.draft import Draft
-from lexloop.evaluation.testset.material import Material
+import numpy as np
 
-Maker = Callable[[str, int], Sequence[Draft]]
+from lexloop.core.errors import CorpusError, InputError
+from lexloop.corpus.index.view import View
+from lexloop.corpus.text.tokens import tokenize, words
+from lexloop.evaluation.case import OUT_OF_SCOPE, Case, Said, Span
+from lexloop.models.embedding import Vectors
+
+QUESTION_TYPES: dict[str, str] = {
+    "simple": "needs one idea or fact of the documents",
+    "complex": "asks for one fact in detail, so that retrieval must be specific",
+    "distracting element": "carries a remark that has nothing to do with what is asked",
+    "situational": "says who asks, or why, before it asks",
+    "double": "asks two distinct things at once",
+    "conversational": "makes sense only after the earlier turns of a conversation",
+    "complex_situational": "gives a situation and asks a question and a further one about it",
+    OUT_OF_SCOPE: "sounds on-topic, but the documents hold no answer",
+    "vague": "leaves out what would make it precise",
+    "compare": "asks how two things differ and what they share",
+    "rule_conclusion": "describes a case and asks what the rules make of it",
+}
+"""The eleven types of questions (HyPA-RAG, appendix A.3, table 4), and what each asks."""
+MOST_SHARED = 0.8
+"""Jaccard similarity of the stems from which on two questions are one."""
+MOST_COSINE = 0.96
+"""Cosine of the embeddings from which on two questions are one."""
+REACH = 10
+"""How deep retrieval may look for the evidence: chunks by BM25 and as many by cosine."""
+Maker = Callable[[str, int], Sequence[Case]]
 Progress = Callable[[str, int, int], None]
+
+
+def chosen_types(
+    names: Sequence[str], known: Sequence[str] = tuple(QUESTION_TYPES)
+) -> tuple[str, ...]:
+    """Return the types of these names in the order of the table; all that can be made for none.
+
+    Hyphens, underscores and blanks are alike: ``out-of-scope`` is ``out of scope``.
+
+    Args:
+        names: As a user writes them.
+        known: Those that can be made: without a model not all.
+
+    Raises:
+        InputError: There is no such type, or it cannot be made.
+    """
+    types = {_plain(name): name for name in QUESTION_TYPES}
+    for name in names:
+        if _plain(name) not in types:
+            listed = ", ".join(QUESTION_TYPES)
+            raise InputError(f"There is no question type {name!r}.", f"Types: {listed}.")
+        if types[_plain(name)] not in known:
+            raise InputError(f"Rules make no question of type {name!r}.", "A model does: --model.")
+    chosen = {types[_plain(name)] for name in names} or set(known)
+    return tuple(name for name in QUESTION_TYPES if name in chosen)
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.strip().lower().replace("_", " ").replace("-", " ").split())
+
+
+def made_case(
+    view: View,
+    question_type: str,
+    question: str,
+    answer: str,
+    spans: Sequence[Span],
+    turns: Sequence[str] = (),
+) -> Case:
+    """Return a case without an id; its context is what its evidence holds.
+
+    Args:
+        view: The documents.
+        question_type: One of the table's.
+        question: As it is asked.
+        answer: The reference answer.
+        spans: The evidence; none for a question out of scope.
+        turns: What user and assistant said before, in turn.
+    """
+    quotes = ((view.text_of(span.document) or "")[span.start : span.end] for span in spans)
+    said = [
+        Said(role="assistant" if turn % 2 else "user", content=text)
+        for turn, text in enumerate(turns)
+    ]
+    return Case(
+        question=question,
+        question_type=question_type,
+        reference_answer=answer,
+        reference_context="\n\n".join(quotes),
+        conversation_history=tuple(said),
+        evidence=tuple(spans),
+    )
 
 
 @dataclass
@@ -32,7 +115,7 @@ class MadeSet:
 
 
 def make_test_set(
-    material: Material,
+    view: View,
     maker: Maker,
     n: int,
     types: Sequence[str],
@@ -44,7 +127,7 @@ def make_test_set(
     reported.
 
     Args:
-        material: The documents.
+        view: The documents.
         maker: Gives the candidates of a type, in the order of preference, and is told how many
             are wanted.
         n: How many questions.
@@ -57,7 +140,7 @@ def make_test_set(
     """
     if n < 1:
         raise InputError(f"n is {n}.", "Ask for at least 1 question.")
-    deal = _Deal(material, maker, types, progress, n)
+    deal = _Deal(view, maker, types, progress, n)
     shares = even_shares(n, types)
     for kind in types:
         deal.fill(kind, shares[kind])
@@ -72,13 +155,14 @@ def make_test_set(
     if not result.questions:
         raise CorpusError(
             "No question could be made of the documents.",
-            "They hold too little text, or none that states rules; with --model a model asks.",
+            "They hold too little text, or none that states rules in English; with --model a model "
+            "asks.",
         )
     return result
 
 
 def even_shares(n: int, types: Sequence[str]) -> dict[str, int]:
-    """``n`` over the types, the first ones getting what does not divide."""
+    """Return ``n`` over the types, the first ones getting what does not divide."""
     base, more = divmod(n, len(types))
     return {kind: base + (place < more) for place, kind in enumerate(types)}
 
@@ -87,16 +171,16 @@ class _Deal:
     """Takes candidates type by type, those first whose evidence was least asked about."""
 
     def __init__(
-        self, material: Material, maker: Maker, types: Sequence[str], progress: Progress, n: int
+        self, view: View, maker: Maker, types: Sequence[str], progress: Progress, n: int
     ) -> None:
         self.result = MadeSet()
         self.open = set(types)
         self._n, self._types = n, types
-        self._material, self._maker, self._progress = material, maker, progress
-        self._asked = Asked()
-        self._left: dict[str, list[Draft]] = {}
-        self._taken: dict[str, list[Draft]] = {kind: [] for kind in types}
-        self._used: dict[object, int] = {}
+        self._view, self._maker, self._progress = view, maker, progress
+        self._repeats = Repeats()
+        self._left: dict[str, list[Case]] = {}
+        self._taken: dict[str, list[Case]] = {kind: [] for kind in types}
+        self._used: dict[Span, int] = {}
 
     @property
     def left(self) -> int:
@@ -107,28 +191,29 @@ class _Deal:
 
     def fill(self, kind: str, wanted: int) -> None:
         """Take candidates of a type until there are ``wanted`` or none is left."""
-        left = self._left.setdefault(kind, list(self._maker(kind, wanted)))
+        if kind not in self._left:
+            self._left[kind] = list(self._maker(kind, wanted))
+        left = self._left[kind]
         while self.count(kind) < wanted:
             if not left:
                 self.open.discard(kind)
                 return
-            best = min(range(len(left)), key=lambda place: self._wear(left[place]))
-            draft = left.pop(best)
-            if self._takes(draft):
-                self._taken[kind].append(draft)
-                for span in draft.spans:
+            case = left.pop(min(range(len(left)), key=lambda place: self._wear(left[place])))
+            if self._takes(case):
+                self._taken[kind].append(case)
+                for span in case.evidence or ():
                     self._used[span] = self._used.get(span, 0) + 1
                 self._progress("questions", self._n - self.left, self._n)
 
-    def _wear(self, draft: Draft) -> tuple[bool, int]:
-        return draft.spare, sum(self._used.get(span, 0) for span in draft.spans)
+    def _wear(self, case: Case) -> int:
+        return sum(self._used.get(span, 0) for span in case.evidence or ())
 
-    def _takes(self, draft: Draft) -> bool:
-        if not is_connected(draft, self._material):
+    def _takes(self, case: Case) -> bool:
+        if not is_connected(case, self._view):
             self.result.unconnected += 1
             return False
-        vector = self._material.view.embed([draft.whole])[0]
-        if not self._asked.take(draft.whole, vector):
+        asked = whole_question(case)
+        if not self._repeats.take(asked, self._view.embed([asked])[0]):
             self.result.repeated += 1
             return False
         return True
@@ -136,9 +221,71 @@ class _Deal:
     def questions(self) -> list[Case]:
         """What was taken, each under the name of its type and a number."""
         return [
-            draft.as_gold(
-                f"{kind.replace(' ', '-').replace('_', '-')}-{number:02d}", self._material
-            )
+            case.model_copy(update={"id": f"{_plain(kind).replace(' ', '-')}-{number:02d}"})
             for kind in self._types
-            for number, draft in enumerate(self._taken[kind], start=1)
+            for number, case in enumerate(self._taken[kind], start=1)
         ]
+
+
+def whole_question(case: Case) -> str:
+    """Return the question behind what its user said before."""
+    said = [turn.content for turn in case.conversation_history if turn.role == "user"]
+    return " ".join([*said, case.question])
+
+
+def is_connected(case: Case, view: View) -> bool:
+    """Return whether retrieval finds any of the evidence at all.
+
+    Some chunk that overlaps the evidence must be among the ten best by BM25 or among the ten best
+    by cosine for the question with its history. A question without evidence is connected to
+    nothing, and rightly so.
+    """
+    spans = case.evidence or ()
+    if not spans:
+        return True
+    if not all((view.text_of(one.document) or "")[one.start : one.end].strip() for one in spans):
+        return False
+    asked = [whole_question(case)]
+    found = [*view.search_lexical(asked, REACH)[0], *view.search_vector(asked, REACH)[0]]
+    return any(
+        span.document == chunk["document"]
+        and span.start < chunk["end"]
+        and chunk["start"] < span.end
+        for chunk in view.chunks(list(dict.fromkeys(hit.chunk_id for hit in found)))
+        for span in spans
+    )
+
+
+class Repeats:
+    """The questions taken so far.
+
+    A question repeats another when their words are the same, when the Jaccard similarity of their
+    stems is at least 0.8, or when the cosine of their embeddings is at least 0.96.
+    """
+
+    def __init__(self) -> None:
+        self._exact: set[tuple[str, ...]] = set()
+        self._stems: list[frozenset[str]] = []
+        self._vectors: list[Vectors] = []
+
+    def take(self, question: str, vector: Vectors) -> bool:
+        """Take a question unless it repeats one; return whether it was taken.
+
+        Args:
+            question: With what its user said before.
+            vector: Its embedding, of unit length.
+        """
+        exact, stems = tuple(words(question)), frozenset(tokenize(question))
+        if exact in self._exact or any(_is_shared(stems, other) for other in self._stems):
+            return False
+        if self._vectors and float(np.max(np.stack(self._vectors) @ vector)) >= MOST_COSINE:
+            return False
+        self._exact.add(exact)
+        self._stems.append(stems)
+        self._vectors.append(vector)
+        return True
+
+
+def _is_shared(one: frozenset[str], other: frozenset[str]) -> bool:
+    both = len(one | other)
+    return bool(both) and len(one & other) >= MOST_SHARED * both

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from random import Random
 
 from lexloop.corpus.text.tokens import STOP_WORDS
-from lexloop.evaluation.testset.ask import lowered
+from lexloop.evaluation.testset.phrases import lowered
 
 _WORDS = ("what", "who", "why", "when", "where", "how", "which", "the", "a", "of", "in", "could",
           "can", "will", "and", "for", "is", "does", "when", "under")  # fmt: skip

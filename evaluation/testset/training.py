@@ -10,9 +10,9 @@ from random import Random
 from typing import Literal
 
 from lexloop.core.errors import CorpusError, InputError
-from lexloop.evaluation.testset.ask import lowered
 from lexloop.evaluation.testset.facts import Fact
 from lexloop.evaluation.testset.noise import NOISES
+from lexloop.evaluation.testset.phrases import lowered
 
 Noise = Literal["paper", "independent"]
 SHARES: dict[str, float] = {
@@ -67,6 +67,7 @@ def training_set(
     """
     if n < 1:
         raise InputError(f"n is {n}.", "Ask for at least 1 question.")
+    facts = [fact for fact in facts if fact.clause]
     rng = Random(f"{seed}:training")  # noqa: S311 - a choice, no secret
     rows: list[TrainingRow] = []
     for label in _LABELS:
@@ -98,7 +99,7 @@ def _texts(facts: Sequence[Fact], label: int, wanted: int, rng: Random) -> Itera
     for fact in facts:
         if min(fact.pieces, _LABELS[-1] + 1) == label + 1:
             yield from _worded([fact])
-    single = [fact for fact in facts if fact.pieces == 1 and not fact.ask.front]
+    single = [fact for fact in facts if fact.pieces == 1]
     sizes = {0: (), 1: (2,), 2: (3, _MOST_PIECES)}[label]
     drawn = min(wanted * _SPARE + _FEW, _POOL)
     for size in sizes:
@@ -111,8 +112,8 @@ def _texts(facts: Sequence[Fact], label: int, wanted: int, rng: Random) -> Itera
 
 
 def _worded(facts: Sequence[Fact]) -> Iterator[str]:
-    asked = [lowered(fact.ask.direct()[:-1]) for fact in facts]
-    told = [fact.ask.indirect() for fact in facts]
+    asked = [lowered(fact.question[:-1]) for fact in facts]
+    told = [fact.clause for fact in facts]
     joined = _listed(asked)
     yield f"{joined[0].upper()}{joined[1:]}?"
     for opening in _OPENINGS:

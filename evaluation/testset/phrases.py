@@ -1,0 +1,281 @@
+"""Sentences of a law read strictly: who must, may or must not do what, and when; or not at all."""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from lexloop.corpus.triplets.phrases import singular
+
+_SENTENCE = re.compile(
+    r"(?:(?P<link>If|Where|When|Once|After|Before|Upon)\s(?P<front>[^,:;]+),\s)?"
+    r"(?P<subject>[^,:;]+?)\s(?P<modal>must|shall|may)(?P<not>\snot)?(?P<only>\sonly)?\s"
+    r"(?:(?:also|then|therefore|at all times)\s)?(?P<act>[^:;]+?)\s?(?P<end>[.:]|—)"
+)
+_AS_MODAL = (
+    (re.compile(r"\b(?:is|are)\s(?:required|obliged|obligated)\sto\b"), "must"),
+    (re.compile(r"\b(?:is|are)\s(?:entitled|permitted|allowed|authori[sz]ed)\sto\b"), "may"),
+    (re.compile(r"\b(?:has|have)\sthe\sright\sto\b"), "may"),
+    (re.compile(r"\bcannot\b"), "may not"),
+)
+_PART = re.compile(
+    r"(?:(?:If|Where|When|Once|After|Before|Upon|In|For|Subject|Notwithstanding|Unless|Except|Without"
+    r"|To|By|On|At|Within|During|As|Under|Pursuant|Until|While|With)\b"
+    r"(?P<front>.*),\s)?(?P<subject>[^,:;]+?),?\s(?P<modal>must|shall|may)(?P<not>\snot)?,?\s(?P<act>.+)"
+)
+_POINTING = re.compile(
+    r"\b(?:such(?!\sas\b)|these|those|(?:do|does|doing|done)\sso|(?:all|any|both)\sother\s\w*(?:case|instance)s?"
+    r"|(?:this|that)\s(?!(?:Act|Chapter|Part|Regulation|Directive|Rule|[Ss]ection|[Aa]rticle|[Pp]aragraph"
+    r"|Rulebook|[Ss]ubpart|part|subsection|chapter|the|a|an|is|are)\b)\w+\s?[,.]?)"
+)
+_TO = re.compile(r"^(?:(?!\bto\b).)*\b(?:and|or)\sto\b")
+_MODAL = re.compile(r"\b(?:must|shall|may)\b")
+_LIMIT = re.compile(
+    r",?\s(?P<link>unless|except(?:\s(?:where|when|if|that|as|in|for|to))?|only\s(?:if|when|where)"
+    r"|provided,?\sthat|if|(?<=,\s)(?:where|when))\s"
+)
+_NO_LIMIT = re.compile(r"\b(?:as|even|and|or|determine|decide|ask|see|know|tell|check)$")
+_OWN_NAME = re.compile(
+    r"\b[Tt]his\s(Act|Agreement|Charter|Code|Contract|Directive|Law|Lease|Licen[cs]e|Ordinance|Policy"
+    r"|Regulation|Rulebook|Rule|Statute|act|agreement|bylaw|code|contract|directive|law|lease"
+    r"|licen[cs]e|ordinance|policy|regulation|rulebook|rule|statute)(?=[\s,.']|$)"
+)
+_ASIDE = re.compile(r"\s\([^()]{4,}\)")
+_UNCLEAR = re.compile(
+    r"\b(?:this|these|those|such(?!\sas\b)|it|itself|they|them|themselves|he|she|him|his|her|we|us|our"
+    r"|one|ones|here\w*|there(?:of|in|to|by|for|from|under|after)|said|aforesaid|former|latter"
+    r"|following|foregoing|above|below|same|so|likewise|otherwise|respective\w*|further|another"
+    r"|(?:sub)?(?:paragraph|section|division|clause|part|point)s?|chapter|schedule|annex|appendix"
+    r"|e\.g|i\.e|shall|must|et\sseq|due|applicable|relevant|appropriate|concerned|in\squestion)\b"
+    r"|[\[\]()|=•*<>\"“”_/…]|\bany(?:\sand\sall)?\sother\b|\bother\sthan\b"
+)
+_OF_IT = re.compile(r"\b(?:its|their|you|your|I|my|me)\b")
+_DANGLING = re.compile(
+    r"\b(?:and|or|of|to|for|in|by|with|on|at|from|the|an?|that|which|who|whom|whose|as|any|each|not|be|is"
+    r"|are|only|than|least|under|when|where|if|but|within|its|their|also|both|either|do|was|were|has"
+    r"|have|been|will|following|including|such|no)$"
+)
+_SUBJECT = re.compile(
+    r"(?:(?:An?|The|Each|Every|Any|All|No|Any\sof\sthe|Each\sof\sthe)\s|(?:[A-Z][\w\-]*\s){0,2}[A-Z]?[\w\-]*\w+s\b"
+    r"|[A-Z]{2,}\b)"
+)
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|does|do|did|be|been|will|would|can|could|should|cannot|not"
+    r"|means?|if|when|where|whether|how|why|because|while|than|as|that|unless|until|what|so)\b|\d"
+)
+_WHO = re.compile(r"\s(?:who|which|that)\s(?=(?:is|are|was|were|has|have|does|do|\w+s|\w+ed)\b)")
+_SECOND_NOUN = re.compile(
+    r"(?<!\b(?:of|or|in|by|to|on|at))(?<!\b(?:and|for))(?<!\b(?:with|from))(?<!\bunder)(?<!\bbetween)"
+    r"\s(?:an?|the|any|each|every|all|no)\s"
+)
+_FINITE = re.compile(
+    r"(?:(?:an?|the|any|each|every|no|all)\s|[\w\-]+s\s|[A-Z])"
+    r"(?:.*\b(?:is|are|was|were|has|have|had|does|do|did|can|will|would|could)\b|[\w\s\-]+\s\w+(?:s|ed)\s)"
+)
+_NO_VERB = re.compile(
+    r"(?:in|on|by|for|with|within|without|under|to|at|from|upon|after|before|during|the|an?|all|any"
+    r"|each|no|and|or|have|as|if|either|both|neither|subject|pursuant|where|when|unless|except)\b"
+    r"|\w+ing\b|[A-Z\d]"
+)
+STATIVE = re.compile(
+    r"(?:apply|mean|include|constitute|contain|consist|comprise|exist|differ|have|need|wish|want|be\s(?:construed|deemed"
+    r"|read|considered|treated|interpreted|understood|without|regarded|taken\sas|an?|the|in|at|of"
+    r"|responsible|liable|subject|entitled|able))\b"
+)
+_QUALIFIED = re.compile(r"\s(?:of|for|in|to|with|that|who|which|under|from|by|on|at)\s")
+_ACTORS = frozenset(
+    """accountant administrator agency agent applicant association attorney auditor authority bank
+    bidder board body borrower broker bureau buyer candidate captain carrier chairman child claimant
+    client commission commissioner committee company consumer contractor controller corporation
+    council counsel court creditor customer dealer debtor department director distributor doctor
+    driver employee employer entity examiner exporter farmer firm governor grantee grantor guardian
+    guest holder importer individual inspector institution insurer issuer judge landlord landowner
+    lender lessee lessor licensee licensor manager manufacturer master member minister ministry
+    mortgagee offeror officer official operator organisation organization owner parent participant
+    partner party passenger patient person physician practitioner president processor producer
+    provider publisher purchaser recipient registrar regulator representative reporter resident
+    retailer school secretary seller shareholder state student supervisor supplier teacher tenant
+    trader trainee traveller tribe tribunal trustee undertaking university user vendor visitor warden
+    worker""".split()
+)
+_VOWEL = re.compile(
+    r"[AEIO]|[aeio](?!ne\b)|[Uu](?!ni|se|su|ti|\b)|[FHLMNRSX](?=[A-Z])|hour|honest|heir"
+)
+MOST_WORDS = 30
+"""Words of a clause that a question can take in and still be read."""
+_MOST_NOUNS = 12
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A sentence about an act.
+
+    Args:
+        subject: A noun phrase with its determiner, as it stands within a sentence.
+        modal: ``must``, ``may`` or ``must not``.
+        act: A bare verb and what belongs to it, up to the condition.
+        link: What joins the condition: ``if``, ``unless``, ``after``; empty where there is none.
+        condition: The condition's own words.
+        leads: Whether a list goes on with the act.
+    """
+
+    subject: str
+    modal: str
+    act: str
+    link: str
+    condition: str
+    leads: bool
+
+    @property
+    def clause(self) -> str:
+        """The rule without its condition: "an owner must report a collision"."""
+        return f"{self.subject} {self.modal} {self.act}"
+
+    @property
+    def stative(self) -> bool:
+        """Whether it says what something is rather than what is done."""
+        return bool(STATIVE.match(self.act))
+
+
+def read_rule(sentence: str, text: str) -> Rule | None:
+    """Return what a sentence rules, or nothing where a single word of it is unclear.
+
+    Args:
+        sentence: On one line, without its number.
+        text: The document, by whose use of a word its first capital is judged.
+    """
+    sentence = _ASIDE.sub("", _OWN_NAME.sub(_named, sentence))
+    if not _MODAL.search(sentence):
+        for pattern, modal in _AS_MODAL:
+            sentence = pattern.sub(modal, sentence, count=1)
+    found = _SENTENCE.fullmatch(sentence)
+    if not found:
+        return None
+    subject = noun_phrase(found["subject"], text)
+    link, condition = (found["link"] or "").lower(), found["front"] or ""
+    act = found["act"].rstrip(",—– ")
+    limit = next(
+        (m for m in _LIMIT.finditer(f"{act} ") if not _NO_LIMIT.search(act[: m.start()])), None
+    )
+    if limit:
+        if link:
+            return None
+        link, condition = " ".join(limit["link"].split()), act[limit.end() :]
+        act = act[: limit.start()].rstrip(",")
+    if found["only"]:
+        if link not in ("if", "when", "where", "after", "once") or found["modal"] != "may":
+            return None
+        link = f"only {link}"
+    if not subject or not _is_act(act, leads := found["end"] != ".") or _TO.search(act):
+        return None
+    if condition and not link.startswith(("unless", "except")):
+        finite = link in ("after", "before", "upon") or _FINITE.match(condition)
+        if not finite or not is_clear(condition):
+            return None
+    modal = "may" if found["modal"] == "may" else "must"
+    negative = bool(found["not"])
+    if subject.startswith("no "):
+        if negative:
+            return None
+        subject, negative = with_article(subject[3:]), True
+    return Rule(subject, "must not" if negative else modal, act, link, condition, leads)
+
+
+def who_acts(sentence: str, text: str) -> tuple[str, str, str] | None:
+    """Return who must, may or must not act in a sentence, the modal, and the act, unclear or not.
+
+    Nothing where the subject is unclear, or may be more than what stands before the modal.
+    """
+    first = _MODAL.search(sentence)
+    found = _PART.fullmatch(sentence)
+    if not first or not found or found.start("modal") != first.start():
+        return None
+    subject = noun_phrase(found["subject"], text)
+    pointing = _POINTING.search(f"{found['front'] or ''} | {found['act']}")
+    if not subject or subject.startswith("no ") or pointing or _NO_VERB.match(found["act"]):
+        return None
+    modal = "may" if found["modal"] == "may" else "must"
+    return subject, "must not" if found["not"] else modal, found["act"]
+
+
+def _named(found: re.Match[str]) -> str:
+    return f"{'The' if found.group()[0] == 'T' else 'the'} {found[1]}"
+
+
+def _is_act(act: str, leads: bool) -> bool:
+    """Whether words are a verb with all that belongs to it; a list may go on with them."""
+    if _NO_VERB.match(act):
+        return False
+    return leads or (len(act.split()) > 1 and is_clear(act))
+
+
+def is_clear(phrase: str) -> bool:
+    """Return whether a phrase can be understood where nothing stands around it."""
+    short = 0 < len(phrase.split()) <= MOST_WORDS
+    return short and not _UNCLEAR.search(phrase) and not _DANGLING.search(phrase)
+
+
+def speaks_of_it(phrase: str) -> bool:
+    """Return whether a phrase has a "their" or "your" that somebody must be named for."""
+    return bool(_OF_IT.search(phrase))
+
+
+def noun_phrase(subject: str, text: str) -> str:
+    """Return a sentence's subject as it stands within one, or nothing where it may be none.
+
+    "Any owner" is "an owner".
+    """
+    head, *relative = _WHO.split(subject, maxsplit=1)
+    small = subject[:1].lower() + subject[1:]
+    fits = _SUBJECT.match(subject) and is_clear(small) and len(subject.split()) <= _MOST_NOUNS
+    if not fits or _VERB.search(head) or _OF_IT.search(subject) or _SECOND_NOUN.search(head):
+        return ""
+    if any(re.search(r"\b(?:who|which|that|whom|whose|what|whether)\b", part) for part in relative):
+        return ""
+    if found := re.match(r"(?:Any|Each|Every)\s(?=\w)", subject):
+        noun = subject[found.end() :]
+        first = re.split(r"\s(?:of|for|in|to|who|that|which|with|and|or|from|under|by)\b", noun)[0]
+        if is_many(first):
+            return f"{found.group().lower()}{noun}"
+        return with_article(noun)
+    return uncapitalised(subject, text)
+
+
+def uncapitalised(phrase: str, text: str) -> str:
+    """Return a phrase with a small first letter where its first word is no name in the text."""
+    first = phrase.split(" ", 1)[0]
+    if first in ("A", "An", "The", "All", "No") or (
+        first[1:].islower()
+        and re.search(rf"(?<![.:;—]\s)(?<!\n)\b{re.escape(first.lower())}\b", text)
+        and not re.match(r"[A-Z]\w+\s[A-Z]", phrase)
+    ):
+        return phrase[0].lower() + phrase[1:]
+    return phrase
+
+
+def is_many(noun: str) -> bool:
+    """Return whether a noun is in the plural, as far as its last word tells."""
+    last = noun.split()[-1].lower()
+    return singular(last) != last
+
+
+def is_actor(subject: str, defined: Collection[str]) -> bool:
+    """Return whether a subject is somebody who can decide and do things.
+
+    Args:
+        subject: A noun phrase with its determiner.
+        defined: Terms, in small letters, that a document defines as a person or the like.
+    """
+    noun = re.sub(r"^(?:an?|the|each|every|any|all)\s", "", _QUALIFIED.split(subject)[0]).lower()
+    last = noun.split()[-1]
+    return singular(last) in _ACTORS or noun in defined or singular(noun) in defined
+
+
+def with_article(noun: str) -> str:
+    """Return a noun in the singular behind "a" or "an"."""
+    return f"an {noun}" if _VOWEL.match(noun) else f"a {noun}"
+
+
+def lowered(text: str) -> str:
+    """Return a text with a small first letter, unless its first word is written in capitals."""
+    first = text.split(" ", 1)[0]
+    return text if first == "I" or sum(map(str.isupper, first)) > 1 else text[:1].lower() + text[1:]
