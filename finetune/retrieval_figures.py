@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.evaluation.report.svg import drawn
+from lexloop.evaluation.report.drawing import drawn
 from lexloop.finetune.pairs import Pair
 from lexloop.models.embedding import Vectors
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from lexloop.core.score import from_json, is_resolved
 from lexloop.evaluation.eval_rag.judging import Judged
-from lexloop.evaluation.report import scatter
-from lexloop.evaluation.report.cells import NOTE, Cell, Table, cell, number, plain
+from lexloop.evaluation.report.drawing import Panel, judges_against_human
 from lexloop.evaluation.report.page import Section, render
+from lexloop.evaluation.report.tables import NOTE, Cell, Table, cell, interval, number, plain
 
 _COEFFICIENTS = ("pearson", "spearman", "kendall")
 _MOST_PLOTS = 12
@@ -37,9 +37,9 @@ def to_html(summary: Row, judged: Sequence[Judged]) -> str:
             "Judges and people",
             "Each judge's scores against a person's, of the same answers.",
             _plots(summary, judged),
-            [_agreement(summary)],
+            _agreement(summary),
         ),
-        Section("What is missing", "Scores without a value.", tables=[_unresolved(summary)]),
+        Section("What is missing", "Scores without a value.", tables=_unresolved(summary)),
     ]
     return render(f"{summary['answers_file']}, judged", facts, sections)
 
@@ -70,30 +70,29 @@ def _mean(row: Row | None) -> Cell:
     )
 
 
-def _agreement(summary: Row) -> Table | None:
+def _agreement(summary: Row) -> list[Table]:
     rows = summary["agreement"]
     if not rows:
-        return None
+        return []
     head = ["Score", *(name.capitalize() for name in _COEFFICIENTS), "Answers"]
     note = "Correlation [95 % bootstrap interval, questions resampled whole]."
     lines = [
         [plain(row["score"]), *(_coefficient(row, name) for name in _COEFFICIENTS), plain(row["n"])]
         for row in rows
     ]
-    return Table(f"Agreement with {summary['human']}", note, head, lines)
+    return [Table(f"Agreement with {summary['human']}", note, head, lines)]
 
 
 def _coefficient(row: Row, name: str) -> Cell:
     if row[name] is None:
         return plain(None)
-    low, high = row[f"{name}_low"], row[f"{name}_high"]
-    return Cell(number(row[name]), f"[{number(low)}, {number(high)}]")
+    return Cell(number(row[name]), interval(row[f"{name}_low"], row[f"{name}_high"]))
 
 
-def _unresolved(summary: Row) -> Table | None:
+def _unresolved(summary: Row) -> list[Table]:
     rows = summary["unresolved"]
     lines = [[plain(row["score"]), plain(row["answers"]), plain(row["reason"])] for row in rows]
-    return Table("Unresolved", "", ["Score", "Answers", "Why"], lines) if lines else None
+    return [Table("Unresolved", "", ["Score", "Answers", "Why"], lines)] if lines else []
 
 
 def _plots(summary: Row, judged: Sequence[Judged]) -> list[str]:
@@ -101,19 +100,14 @@ def _plots(summary: Row, judged: Sequence[Judged]) -> list[str]:
     known = [row for row in summary["agreement"] if row["spearman"] is not None]
     best = sorted(known, key=lambda row: -row["spearman"])[:_MOST_PLOTS]
     shown = [_shown(row, judged) for row in best]
-    return [scatter.judges_against_human(shown)] if shown else []
+    return [judges_against_human(shown)] if shown else []
 
 
-def _shown(row: Row, judged: Sequence[Judged]) -> scatter.Judged:
+def _shown(row: Row, judged: Sequence[Judged]) -> Panel:
     pairs = [
         (score, one["human"])
         for one in judged
         if one["human"] is not None and is_resolved(score := from_json(one["scores"][row["score"]]))
     ]
-    interval = f"[{number(row['spearman_low'])}, {number(row['spearman_high'])}]"
-    return scatter.Judged(
-        row["score"],
-        [score for score, _ in pairs],
-        [human for _, human in pairs],
-        f"Spearman {number(row['spearman'])} {interval}",
-    )
+    within = interval(row["spearman_low"], row["spearman_high"])
+    return row["score"], f"Spearman {number(row['spearman'])} {within}", pairs

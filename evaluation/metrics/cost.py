@@ -43,7 +43,7 @@ def retries(record: Record) -> int:
 def cost(records: Sequence[Record]) -> Cost:
     """Return the total and mean cost: mean = total / questions, 0 without questions.
 
-    Wall time is kept apart (``lexloop.evaluation.report.timings``), since it differs run by run.
+    Wall time is kept apart (``lexloop.evaluation.report.summary``), since it differs run by run.
     """
     calls = sum(record["model_calls"] for record in records)
     tokens_in = sum(record["tokens_in"] for record in records)

@@ -1,19 +1,40 @@
-"""Two runs, or two rows of one, question by question."""
+"""Two runs, or two variants of one, read from their folders and compared question by question."""
 
+import json
+import math
 from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from lexloop.core.errors import InputError
-from lexloop.core.score import Score, Unresolved, is_resolved
-from lexloop.evaluation.record import Record
-from lexloop.evaluation.report.figures import Figure, figure, metric_names, rounded, score_of
+from lexloop.core.errors import DataError, InputError
+from lexloop.core.score import Score, Unresolved, from_json, is_resolved
+from lexloop.evaluation.record import Record, RunInfo
+from lexloop.evaluation.report.figures import (
+    SECONDS,
+    Figure,
+    figure,
+    metric_names,
+    rounded,
+    score_of,
+)
+from lexloop.evaluation.report.labels import label
+from lexloop.evaluation.report.tables import Cell, Table, cell, plain, probability
 from lexloop.evaluation.statistics import paired_randomisation
 
-SECONDS = "seconds"
+_MAIN = (
+    *("correctness", "correct", "model_correctness_examples", "similarity", "abstention_accuracy"),
+    *("faithfulness", "groundedness", "context_recall", "recall@k", "ndcg@10", "passed"),
+    *("context_tokens", "tokens_in", "retries", SECONDS),
+)
+_MOST_BYTES = 2 * 1024**3
+_HINT = "Give the folder of a finished `lexloop eval`."
 
 
-class Difference(TypedDict):
+class MetricDifference(TypedDict):
     """One metric of both; ``difference`` is B - A over the questions that both resolved."""
 
     a: Figure
@@ -22,8 +43,8 @@ class Difference(TypedDict):
     p: float | None
 
 
-class Pair(TypedDict):
-    """Two rows over the questions that both answered or failed.
+class VariantPair(TypedDict):
+    """Two variants over the questions that both answered or failed.
 
     ``only_a`` and ``only_b`` count the questions of one alone, ``reworded`` those of both whose
     text differs: they are left out too. ``unshared`` names the metrics of one alone.
@@ -35,16 +56,93 @@ class Pair(TypedDict):
     only_a: int
     only_b: int
     reworded: int
-    metrics: dict[str, Difference]
+    metrics: dict[str, MetricDifference]
     unshared: list[str]
 
 
 class Comparison(TypedDict):
-    """Every pair of rows that was compared, and the rows that have no partner."""
+    """Every pair of variants that was compared, and the variants that have no partner."""
 
-    pairs: list[Pair]
+    pairs: list[VariantPair]
     rows_only_a: list[str]
     rows_only_b: list[str]
+
+
+def read_run(folder: Path) -> tuple[RunInfo, list[Record]]:
+    """Return what identifies a run, and its records; of two for one question the later.
+
+    Raises:
+        InputError: There is no run, or it cannot be read, or holds no question.
+        DataError: A file is malformed or of another version; it says where.
+    """
+    info = _info(folder / "run.json")
+    path = folder / "records.jsonl"
+    # a last line without its end was cut off by a kill
+    lines = _text(path).rpartition("\n")[0].split("\n")
+    found = [_record(path, n, line) for n, line in enumerate(lines, start=1) if line.strip()]
+    if not found:
+        raise InputError(f"The run in {folder} has no answered question yet.", _HINT)
+    return info, list({(record["row"], record["id"]): record for record in found}.values())
+
+
+def _info(path: Path) -> RunInfo:
+    try:
+        found = json.loads(_text(path))
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path} is no JSON: {error}.", "Run the evaluation anew.") from error
+    try:
+        info: RunInfo = _shape(RunInfo).validate_python(found, strict=True)
+    except ValidationError as error:
+        known = found.get("version") if isinstance(found, dict) else None
+        written = f" It was written by version {known!r}." if known else ""
+        raise DataError(
+            f"{path} is no run of this version: {_first(error)}.{written}",
+            "Run the evaluation anew, or compare with the version that wrote it.",
+        ) from error
+    return info
+
+
+def _record(path: Path, number: int, line: str) -> Record:
+    try:
+        record: Record = _shape(Record).validate_python(json.loads(line), strict=True)
+        for name, value in record["metrics"].items():
+            _check_score(name, value)
+    except (ValueError, RecursionError) as error:
+        problem = _first(error) if isinstance(error, ValidationError) else str(error)
+        raise DataError(
+            f"{path}, line {number}, is malformed: {problem}.", "Remove the line, or run anew."
+        ) from error
+    return record
+
+
+def _check_score(name: str, value: Any) -> None:
+    try:
+        score = from_json(value)
+    except ValueError as error:
+        raise ValueError(f"field metrics.{name}: {error}") from error
+    if not isinstance(score, Unresolved) and not math.isfinite(score):
+        raise ValueError(f"field metrics.{name}: {score} is not finite")
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise InputError(f"{path} is larger than {_MOST_BYTES} bytes.", _HINT)
+        return path.read_bytes().decode("utf-8", "surrogatepass")
+    except FileNotFoundError as error:
+        raise InputError(f"There is no run in {path.parent}: no {path.name}.", _HINT) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {error}.", _HINT) from error
+
+
+@lru_cache
+def _shape(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def _first(error: ValidationError) -> str:
+    item = error.errors()[0]
+    return f"field {'.'.join(map(str, item['loc'])) or 'the object'}: {item['msg']}"
 
 
 def compare(
@@ -53,18 +151,18 @@ def compare(
     row_a: str | None = None,
     row_b: str | None = None,
 ) -> Comparison:
-    """The differences B - A, each with its interval and paired randomisation test.
+    """Return the differences B - A, each with its interval and paired randomisation test.
 
     Args:
         records_a: Of the first run.
         records_b: Of the second run; it may be the same.
-        row_a: The row of the first; None compares rows of one name, or the only rows.
-        row_b: The row of the second; None takes ``row_a``, if that is given.
+        row_a: The variant of the first; None compares variants of one name, or the only ones.
+        row_b: The variant of the second; None takes ``row_a``, if that is given.
 
     Raises:
-        InputError: A row is not there, no rows can be paired, or a pair shares no question.
+        InputError: A variant is not there, none can be paired, or a pair shares no question.
     """
-    a, b = _by_row(records_a), _by_row(records_b)
+    a, b = _by_variant(records_a), _by_variant(records_b)
     names = _paired(list(a), list(b), row_a, row_b)
     used_a, used_b = {x for x, _ in names}, {y for _, y in names}
     chosen = row_a is not None or row_b is not None
@@ -75,11 +173,50 @@ def compare(
     }
 
 
-def _by_row(records: Sequence[Record]) -> dict[str, dict[str, Record]]:
-    rows: dict[str, dict[str, Record]] = {}
+def difference_table(pair: VariantPair, everything: bool) -> Table:
+    """Return the differences of two variants, a metric a line.
+
+    Args:
+        pair: The variants.
+        everything: Show every metric; False shows the main ones, where there are any, that say
+            something: a score, and not nothing on both sides.
+    """
+    made = pair["metrics"]
+    order = [name for name in _MAIN if name in made]
+    shown = [*order, *(name for name in made if name not in order and (everything or not order))]
+    lines = [
+        [plain(label(name)), *_cells(made[name])]
+        for name in shown
+        if everything
+        or (made[name]["difference"]["n"] and (made[name]["a"]["high"] or made[name]["b"]["high"]))
+    ]
+    names = pair["row_a"], pair["row_b"]
+    title = names[0] if names[0] == names[1] else f"{names[0]} (A) against {names[1]} (B)"
+    return Table(title, _note(pair), ["Metric", "A", "B", "B - A", "p", "Pairs"], lines)
+
+
+def _note(pair: VariantPair) -> str:
+    aside = {
+        "only in A": pair["only_a"],
+        "only in B": pair["only_b"],
+        "worded differently": pair["reworded"],
+    }
+    left = [f"{count} {reason}" for reason, count in aside.items() if count]
+    omitted = f"; left out: {', '.join(left)}" if left else ""
+    return f"{pair['questions']} questions in both{omitted}."
+
+
+def _cells(made: MetricDifference) -> list[Cell]:
+    p = None if made["p"] is None else probability(made["p"]).removeprefix("= ")
+    figures = map(cell, (made["a"], made["b"], made["difference"]))
+    return [*figures, plain(p), plain(made["difference"]["n"])]
+
+
+def _by_variant(records: Sequence[Record]) -> dict[str, dict[str, Record]]:
+    variants: dict[str, dict[str, Record]] = {}
     for record in records:
-        rows.setdefault(record["row"], {})[record["id"]] = record
-    return rows
+        variants.setdefault(record["row"], {})[record["id"]] = record
+    return variants
 
 
 def _paired(
@@ -104,7 +241,7 @@ def _paired(
     return shared
 
 
-def _compared(row_a: str, row_b: str, a: dict[str, Record], b: dict[str, Record]) -> Pair:
+def _compared(row_a: str, row_b: str, a: dict[str, Record], b: dict[str, Record]) -> VariantPair:
     both = sorted(name for name in a if name in b)
     same = [name for name in both if a[name]["question"] == b[name]["question"]]
     if not same:
@@ -115,7 +252,6 @@ def _compared(row_a: str, row_b: str, a: dict[str, Record], b: dict[str, Record]
     ours, theirs = [a[name] for name in same], [b[name] for name in same]
     names_a, names_b = metric_names(ours), metric_names(theirs)
     shared = [name for name in names_a if name in names_b]
-    unshared = sorted({*names_a, *names_b} - set(shared))
     return {
         "row_a": row_a,
         "row_b": row_b,
@@ -124,12 +260,12 @@ def _compared(row_a: str, row_b: str, a: dict[str, Record], b: dict[str, Record]
         "only_b": len(b) - len(both),
         "reworded": len(both) - len(same),
         "metrics": {name: _difference(ours, theirs, name) for name in [*shared, SECONDS]},
-        "unshared": unshared,
+        "unshared": sorted({*names_a, *names_b} - set(shared)),
     }
 
 
-def _difference(ours: Sequence[Record], theirs: Sequence[Record], name: str) -> Difference:
-    a, b = [_score(r, name) for r in ours], [_score(r, name) for r in theirs]
+def _difference(ours: Sequence[Record], theirs: Sequence[Record], name: str) -> MetricDifference:
+    a, b = [score_of(r, name) for r in ours], [score_of(r, name) for r in theirs]
     gaps: list[Score] = [
         y if isinstance(y, Unresolved) else x if isinstance(x, Unresolved) else y - x
         for x, y in zip(a, b, strict=True)
@@ -141,9 +277,3 @@ def _difference(ours: Sequence[Record], theirs: Sequence[Record], name: str) -> 
         "difference": figure(gaps),
         "p": rounded(p) if is_resolved(p) else None,
     }
-
-
-def _score(record: Record, name: str) -> Score:
-    if name == SECONDS:
-        return Unresolved("the question failed") if record.get("error") else record["seconds"]
-    return score_of(record, name)

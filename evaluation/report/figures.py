@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NotRequired
+from typing import Any, NotRequired, cast
 
 from typing_extensions import TypedDict
 
@@ -12,19 +12,18 @@ from lexloop.evaluation.record import Record
 from lexloop.evaluation.statistics import Estimate, estimates
 
 _DECIMALS = 6
-_NOT_MEASURED = Unresolved("not measured")
-_FAILED = Unresolved("the question failed")
 COSTS = ("context_tokens", "model_calls", "tokens_in", "tokens_out", "retries")
 """What a question costs, known even where it failed."""
-_OWN = ("passed", "abstained", *COSTS)
+SECONDS = "seconds"
+_OWN = ("passed", "abstained")
 
 
 class Figure(TypedDict):
     """A mean with its 95 % bootstrap interval; all three are None when nothing is resolved.
 
     ``n`` counts the resolved scores and ``unresolved`` the others; ``reasons`` counts these by
-    reason, and is left out of the groups of a row, which would only repeat it.
-    ``difference`` and ``p`` compare a row with the run's first: the mean difference over the
+    reason, and is left out of the groups of a variant, which would only repeat it.
+    ``difference`` and ``p`` compare a variant with the run's first: the mean difference over the
     questions that both resolved, and its paired randomisation test.
     """
 
@@ -39,12 +38,12 @@ class Figure(TypedDict):
 
 
 def figure(scores: Sequence[Score]) -> Figure:
-    """The scores' mean with its interval, and why some have none."""
+    """Return the scores' mean with its interval, and why some have none."""
     return figures({"": scores})[""]
 
 
 def figures(columns: Mapping[str, Sequence[Score]]) -> dict[str, Figure]:
-    """``figure`` of every column, under its name."""
+    """Return the ``figure`` of every column, under its name."""
     made: dict[str, Figure] = {}
     found = estimates(list(columns.values()))
     for (name, scores), one in zip(columns.items(), found, strict=True):
@@ -56,55 +55,44 @@ def figures(columns: Mapping[str, Sequence[Score]]) -> dict[str, Figure]:
 
 
 def of_estimate(estimated: Estimate | Unresolved) -> Figure:
-    """An estimate as a figure; one without a value keeps its reason."""
-    made: Figure = {
-        "mean": None,
-        "low": None,
-        "high": None,
-        "n": 0,
-        "unresolved": 0,
+    """Return an estimate as a figure; one without a value keeps its reason."""
+    if isinstance(estimated, Unresolved):
+        nothing: Figure = {"mean": None, "low": None, "high": None, "n": 0, "unresolved": 0}
+        return {**nothing, "reasons": {estimated.reason: 1}}
+    return {
+        "mean": rounded(estimated.mean),
+        "low": rounded(estimated.low),
+        "high": rounded(estimated.high),
+        "n": estimated.n,
+        "unresolved": estimated.unresolved,
         "reasons": {},
     }
-    if isinstance(estimated, Unresolved):
-        made["reasons"] = {estimated.reason: 1}
-        return made
-    made["mean"], made["low"] = rounded(estimated.mean), rounded(estimated.low)
-    made["high"] = rounded(estimated.high)
-    made["n"], made["unresolved"] = estimated.n, estimated.unresolved
-    return made
 
 
 def score_of(record: Record, name: str) -> Score:
-    """One metric of a record, or what it cost; a question that failed has no metric."""
+    """Return one metric of a record, its seconds, or what it cost.
+
+    A question that failed has only costs.
+    """
+    if name == "retries":
+        return float(retries(record))
+    plain = cast("dict[str, Any]", record)
     if name in COSTS:
-        return float(_cost(record)[name])
+        return float(plain[name])
     if record.get("error"):
-        return _FAILED
+        return Unresolved("the question failed")
     if name in record["metrics"]:
         return from_json(record["metrics"][name])
-    if name == "passed":
-        return float(record["passed"])
-    if name == "abstained":
-        return float(record["abstained"])
-    return _NOT_MEASURED
-
-
-def _cost(record: Record) -> dict[str, int]:
-    return {
-        "context_tokens": record["context_tokens"],
-        "model_calls": record["model_calls"],
-        "tokens_in": record["tokens_in"],
-        "tokens_out": record["tokens_out"],
-        "retries": retries(record),
-    }
+    return float(plain[name]) if name in (*_OWN, SECONDS) else Unresolved("not measured")
 
 
 def metric_names(records: Iterable[Record]) -> list[str]:
-    """Every metric that some record has, in the order of their first appearance."""
-    return list(dict.fromkeys([*(name for r in records for name in r["metrics"]), *_OWN]))
+    """Return every metric that some record has, in the order of their first appearance."""
+    named = (name for record in records for name in record["metrics"])
+    return list(dict.fromkeys([*named, *_OWN, *COSTS]))
 
 
 def rounded(value: float) -> float:
-    """Six decimals: more would differ between machines, by the order of their additions."""
+    """Return six decimals: more would differ between machines, by the order of their additions."""
     # adding 0 turns a negative zero into zero
     return round(float(value), _DECIMALS) + 0.0

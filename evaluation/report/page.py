@@ -1,82 +1,92 @@
-"""A run as one HTML page that needs nothing else: no script, no network, plots inside."""
+"""Reports as files: Markdown, and one HTML page that needs nothing else, no script, no network."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
+from lexloop.core.score import Score, Unresolved, is_resolved
 from lexloop.evaluation.record import Record, RunInfo
-from lexloop.evaluation.report import accounts, tables
-from lexloop.evaluation.report.cells import Table
-from lexloop.evaluation.report.gallery import (
-    class_plots,
-    cost_plots,
-    human_plots,
-    latency_plots,
-    row_plots,
-    type_plots,
-)
-from lexloop.evaluation.report.hardest import hardest
-from lexloop.evaluation.report.markdown import facts
-from lexloop.evaluation.report.summary import Summary
-from lexloop.evaluation.report.timings import Timings
+from lexloop.evaluation.report import drawing, run_tables
+from lexloop.evaluation.report.figures import COSTS, metric_names, score_of
+from lexloop.evaluation.report.labels import HUMAN, label, main_metrics, title
+from lexloop.evaluation.report.run_tables import GROUPINGS, Grouping
+from lexloop.evaluation.report.summary import Summary, Timings
+from lexloop.evaluation.report.tables import Table, as_markdown, escaped
+from lexloop.evaluation.statistics import interval_of, spearman
 
 _TEMPLATE = Path(__file__).with_name("report.html")
+_JUDGES = {
+    *("correctness", "similarity", "groundedness", "faithfulness", "answer_relevance"),
+    "rouge1_recall",
+}
+_MOST_JUDGES, _RESAMPLES = 9, 200
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page; the plots are ``<svg>`` elements."""
+    """A part of a page; the plots are ``<svg>`` elements."""
 
     title: str
     intro: str
     plots: Sequence[str] = ()
-    tables: Sequence[Table | None] = field(default=())
+    tables: Sequence[Table] = ()
 
 
-def to_html(
-    summary: Summary, timings: Timings | None, records: Sequence[Record], info: RunInfo
-) -> str:
-    """The page.
+def render(title: str, facts: Sequence[str], sections: Sequence[Section]) -> str:
+    """Return a page of the sections that have something to show.
+
+    Everything but the plots is escaped.
+    """
+    from jinja2 import Environment, StrictUndefined
+
+    shown = [section for section in sections if section.plots or section.tables]
+    environment = Environment(autoescape=True, undefined=StrictUndefined)
+    template = environment.from_string(_TEMPLATE.read_text("utf-8"))
+    return template.render(title=title, facts=facts, sections=shown)
+
+
+def to_markdown(summary: Summary) -> str:
+    """Return every table of a run but those of its seconds."""
+    refused = run_tables.refusal_table(summary)
+    tables = [
+        run_tables.variant_table(summary),
+        *run_tables.metric_tables(summary),
+        *run_tables.group_tables(summary, "by_type"),
+        *run_tables.group_tables(summary, "by_class"),
+        run_tables.loop_table(summary),
+        *([refused] if refused else []),
+        *run_tables.missing_tables(summary),
+    ]
+    heading = "\n".join(["# Evaluation", "", *(f"- {escaped(line)}" for line in _facts(summary))])
+    return "\n\n".join([heading, *map(as_markdown, tables)]) + "\n"
+
+
+def to_html(summary: Summary, timings: Timings, records: Sequence[Record], info: RunInfo) -> str:
+    """Return the page of a run, in which everything that others wrote is escaped.
 
     Args:
         summary: The run's figures.
-        timings: Its seconds; None leaves out latency.
+        timings: Its seconds.
         records: Its questions, for what is plotted one by one.
         info: What the run is.
-
-    Returns:
-        HTML in which everything that others wrote is escaped.
     """
-    sections = _sections(summary, timings, records, info)
-    return render(f"Evaluation of {summary['gold']}", facts(summary), sections)
+    return render(
+        f"Evaluation of {summary['gold']}",
+        _facts(summary),
+        [*_quality(summary), *_costs(summary, timings, records, info), *_rest(summary, records)],
+    )
 
 
-def render(title: str, about: Sequence[str], sections: Sequence[Section]) -> str:
-    """A page of the sections that have something to show; everything but the plots is escaped."""
-    from jinja2 import Environment, StrictUndefined
-
-    filled = [
-        {
-            "title": section.title,
-            "intro": section.intro,
-            "plots": section.plots,
-            "tables": [table for table in section.tables if table is not None],
-        }
-        for section in sections
-    ]
-    shown = [section for section in filled if section["plots"] or section["tables"]]
-    environment = Environment(autoescape=True, undefined=StrictUndefined)
-    template = environment.from_string(_TEMPLATE.read_text("utf-8"))
-    return template.render(title=title, facts=about, sections=shown)
-
-
-def _sections(
-    summary: Summary, timings: Timings | None, records: Sequence[Record], info: RunInfo
-) -> list[Section]:
+def _facts(summary: Summary) -> list[str]:
+    """What identifies the run, one fact a line."""
+    code = f"Lexloop {summary['version']}"
+    commit = f", commit {summary['commit']}" if summary["commit"] else ""
     return [
-        *_quality(summary),
-        *_costs(summary, timings, records, info),
-        *_accounts(summary, records),
+        f"Questions: {summary['questions']} of {summary['gold']} "
+        f"(SHA-256 {summary['gold_sha256'][:12]})",
+        f"Corpus: {summary['corpus']} (SHA-256 {summary['corpus_sha256'][:12]})",
+        f"Model: {summary['model'] or 'none'}; judging model: {summary['judge'] or 'none'}",
+        f"Code: {code}{commit}",
     ]
 
 
@@ -86,46 +96,48 @@ def _quality(summary: Summary) -> list[Section]:
             "Rows",
             "Every row answered the same questions. Dots are means, lines 95 % bootstrap "
             "intervals; the dotted line is row 1.",
-            row_plots(summary),
-            [tables.run_rows(summary)],
+            _variant_plots(summary),
+            [run_tables.variant_table(summary)],
         ),
         Section(
             "Question types",
             "Few questions are of one type: mind the intervals.",
-            type_plots(summary),
-            tables.type_tables(summary),
+            _group_plots(summary, "by_type"),
+            run_tables.group_tables(summary, "by_type"),
         ),
         Section(
             "Complexity",
             "Questions by the class that each row's classifier gave them.",
-            class_plots(summary),
-            tables.class_tables(summary),
+            _group_plots(summary, "by_class"),
+            run_tables.group_tables(summary, "by_class"),
         ),
     ]
 
 
 def _costs(
-    summary: Summary, timings: Timings | None, records: Sequence[Record], info: RunInfo
+    summary: Summary, timings: Timings, records: Sequence[Record], info: RunInfo
 ) -> list[Section]:
-    timed = [accounts.latency(timings), accounts.latency_by_class(timings)] if timings else []
     return [
         Section(
             "Latency",
             "Wall time on the machine of this run, from the question to its checked answer.",
-            latency_plots(records, info) if timings else [],
-            timed,
+            _latency_plots(records, info),
+            run_tables.time_tables(timings),
         ),
         Section(
             "Cost",
             "Rows under their numbers: what an answer costs, and how good it is.",
-            cost_plots(summary, timings),
+            _cost_plots(summary, timings),
         ),
-        Section("The loop", "What trying again was worth.", tables=[accounts.loop(summary)]),
+        Section(
+            "The loop", "What trying again was worth.", tables=[run_tables.loop_table(summary)]
+        ),
     ]
 
 
-def _accounts(summary: Summary, records: Sequence[Record]) -> list[Section]:
-    missing = [accounts.skipped(summary), accounts.unresolved(summary), accounts.troubles(summary)]
+def _rest(summary: Summary, records: Sequence[Record]) -> list[Section]:
+    refused = run_tables.refusal_table(summary)
+    hardest = run_tables.hardest_table(summary, records)
     return [
         Section(
             "Judges and people",
@@ -133,19 +145,121 @@ def _accounts(summary: Summary, records: Sequence[Record]) -> list[Section]:
             human_plots(records),
         ),
         Section(
-            "Negative queries",
-            "Queries that must be refused.",
-            tables=[accounts.refusals(summary)],
+            "Negative queries", "Queries that must be refused.", tables=[refused] if refused else []
         ),
-        Section("All metrics", "Every metric of every row.", tables=tables.metric_tables(summary)),
+        Section(
+            "All metrics",
+            "Every metric of every row.",
+            tables=run_tables.metric_tables(summary),
+        ),
         Section(
             "What is missing",
             "Rows that were not run, scores without a value, and answers with less than was asked.",
-            tables=missing,
+            tables=run_tables.missing_tables(summary),
         ),
         Section(
             "Hardest questions",
             "Those that score lowest over all rows, and the best answer that a row gave.",
-            tables=[hardest(summary, records)],
+            tables=[hardest] if hardest else [],
         ),
     ]
+
+
+def _variant_plots(summary: Summary) -> list[str]:
+    """Return the main metrics of every variant."""
+    rows = summary["rows"]
+    return [
+        drawing.by_variant(title(metric), _names(summary), [row["metrics"][metric] for row in rows])
+        for metric in _mains(summary)
+        if all(metric in row["metrics"] for row in rows)
+    ]
+
+
+def _group_plots(summary: Summary, by: Grouping) -> list[str]:
+    """Return the main metrics by question type or by complexity class."""
+    rows = summary["rows"]
+    groups = sorted({name for row in rows for name in row[by]})
+    return [
+        drawing.by_group(
+            f"{title(metric)} by {GROUPINGS[by]}",
+            _names(summary),
+            groups,
+            [
+                {
+                    name: g["metrics"][metric]
+                    for name, g in row[by].items()
+                    if metric in g["metrics"]
+                }
+                for row in rows
+            ],
+        )
+        for metric in (_mains(summary) if groups else ())
+    ]
+
+
+def _latency_plots(records: Sequence[Record], info: RunInfo) -> list[str]:
+    """Return the seconds of questions under each variant; nothing where none was answered."""
+    names = [row["name"] for row in info["rows"]]
+    taken: dict[str, list[float]] = {name: [] for name in names}
+    for record in records:
+        if record["row"] in taken and not record.get("error"):
+            taken[record["row"]].append(record["seconds"])
+    return [drawing.latency(names, list(taken.values()))] if any(taken.values()) else []
+
+
+def _cost_plots(summary: Summary, timings: Timings) -> list[str]:
+    """Return the first main metric against tokens and seconds."""
+    mains, rows = _mains(summary), summary["rows"]
+    if not mains:
+        return []
+    quality = mains[0]
+    tokens = "tokens_in" if any(row["cost"]["tokens_in"] for row in rows) else "context_tokens"
+    own = [
+        (row["metrics"], times["seconds"]["mean"])
+        for row, times in zip(rows, timings["rows"], strict=True)
+        if quality in row["metrics"]
+    ]
+    panels = {
+        f"{label(tokens)} per question": [(made[tokens], made[quality]) for made, _ in own],
+        "seconds per question": [(seconds, made[quality]) for made, seconds in own],
+    }
+    return [drawing.cost_against_quality(label(quality), panels)]
+
+
+def human_plots(records: Sequence[Record]) -> list[str]:
+    """Return each judge against a person, where a person has scored the answers."""
+    scored = [record for record in records if is_resolved(score_of(record, HUMAN))]
+    judges = [
+        name
+        for name in metric_names(scored)
+        if name in _JUDGES or (name.startswith("model_") and name not in COSTS)
+    ]
+    panels = [_panel(name, scored) for name in judges[:_MOST_JUDGES]]
+    shown = [panel for panel in panels if panel[2]]
+    return [drawing.judges_against_human(shown)] if shown else []
+
+
+def _panel(name: str, records: Sequence[Record]) -> drawing.Panel:
+    pairs = [
+        (ours, theirs)
+        for record in records
+        if is_resolved(ours := score_of(record, name))
+        and is_resolved(theirs := score_of(record, HUMAN))
+    ]
+
+    def correlation(rows: Sequence[tuple[float, float]]) -> Score:
+        return spearman([x for x, _ in rows], [y for _, y in rows])
+
+    found = interval_of(correlation, pairs, resamples=_RESAMPLES)
+    if isinstance(found, Unresolved):
+        return label(name), "no correlation", pairs
+    agreement = f"Spearman {found.mean:.2f} [{found.low:.2f}, {found.high:.2f}]"
+    return label(name), agreement, pairs
+
+
+def _mains(summary: Summary) -> list[str]:
+    return main_metrics(row["metrics"] for row in summary["rows"])
+
+
+def _names(summary: Summary) -> list[str]:
+    return [row["name"] for row in summary["rows"]]

@@ -1,95 +1,97 @@
-"""The tables of a run: its rows against its metrics, question types and classes."""
+"""The tables of reports: cells, and how they read in Markdown, in a terminal and on a page."""
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from lexloop.evaluation.report.cells import NOTE, Cell, Table, cell, plain
-from lexloop.evaluation.report.figures import COSTS
-from lexloop.evaluation.report.labels import grouped, label, main_metrics
-from lexloop.evaluation.report.row import Group, RowSummary
-from lexloop.evaluation.report.summary import Summary
+from lexloop.evaluation.report.figures import Figure
 
-_MOST_COLUMNS = 6
-_AGAINST_FIRST = " p: paired randomisation test against row 1."
-_ROW = ("#", "Row")
+NOTE = "Mean [95 % bootstrap interval] (unresolved scores)."
+NO_VALUE = "–"
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#$~&!])")
 
 
-def run_rows(summary: Summary) -> Table:
-    """What the rows are."""
-    rows = [
-        [
-            *_named(place, row),
-            plain(row["source"]),
-            plain(", ".join(f"{name} = {value}" for name, value in row["settings"].items())),
-            plain(row["questions"]),
-        ]
-        for place, row in enumerate(summary["rows"], start=1)
-    ]
-    head = [*_ROW, "Source", "Settings changed", "Questions"]
-    return Table("Rows", "What each row changes of the run's settings.", head, rows)
+@dataclass(frozen=True)
+class Cell:
+    """One place of a table.
+
+    Args:
+        text: The value.
+        interval: Its 95 % interval, where it has one.
+        unresolved: Scores without a value; None where there are none to count.
+        p: How it differs from the first variant by chance alone.
+    """
+
+    text: str
+    interval: str = ""
+    unresolved: int | None = None
+    p: str = ""
+
+    def __str__(self) -> str:
+        """All of it on one line."""
+        missing = "" if self.unresolved is None else f"({self.unresolved})"
+        return " ".join(filter(None, (self.text, self.interval, missing, self.p)))
 
 
-def metric_tables(summary: Summary) -> list[Table]:
-    """Every metric of every row, some metrics to a table."""
-    rows = summary["rows"]
-    names = dict.fromkeys(
-        name
-        for row in rows
-        for name, made in row["metrics"].items()
-        if name not in COSTS or made["high"]
-    )
-    tables = []
-    for title, metrics in grouped(names).items():
-        for start in range(0, len(metrics), _MOST_COLUMNS):
-            chosen = metrics[start : start + _MOST_COLUMNS]
-            more = " (continued)" if start else ""
-            tables.append(_metrics(f"{title}{more}", chosen, rows))
-    return tables
+@dataclass(frozen=True)
+class Table:
+    """A table; ``note`` says what its cells mean."""
+
+    title: str
+    note: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
 
 
-def type_tables(summary: Summary) -> list[Table]:
-    """The main metrics by question type."""
-    return _group_tables(summary, "question type", lambda row: row["by_type"])
+def plain(value: object) -> Cell:
+    """Return a cell of text; None and nothing are a dash."""
+    return Cell(NO_VALUE if value is None or value == "" else str(value))
 
 
-def class_tables(summary: Summary) -> list[Table]:
-    """The main metrics, and what questions cost, by complexity class."""
-    costs = ["context_tokens", "retries"]
-    if any(row["cost"]["model_calls"] for row in summary["rows"]):
-        costs += ["model_calls", "tokens_in", "tokens_out"]
-    return _group_tables(summary, "complexity class", lambda row: row["by_class"], costs)
+def cell(figure: Figure | None) -> Cell:
+    """Return a figure with its interval, unresolved count and, where it has one, p value."""
+    if figure is None:
+        return Cell(NO_VALUE)
+    mean, low, high = figure["mean"], figure["low"], figure["high"]
+    if mean is None or low is None or high is None:
+        return Cell(NO_VALUE, unresolved=figure["unresolved"])
+    # one score alone has no spread to draw an interval from
+    within = interval(low, high) if figure["n"] > 1 else "[one score]"
+    p = figure.get("p")
+    told = "" if p is None else f"p {probability(p)}"
+    return Cell(number(mean), within, figure["unresolved"], told)
 
 
-def _metrics(title: str, metrics: Sequence[str], rows: Sequence[RowSummary]) -> Table:
-    note = NOTE + (_AGAINST_FIRST if len(rows) > 1 else "")
-    lines = [
-        [*_named(place, row), *(cell(row["metrics"].get(metric)) for metric in metrics)]
-        for place, row in enumerate(rows, start=1)
-    ]
-    return Table(title, note, [*_ROW, *map(label, metrics)], lines)
+def number(value: float) -> str:
+    """Return three decimals, or fewer for large values."""
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3f}"
 
 
-def _group_tables(
-    summary: Summary,
-    kind: str,
-    groups_of: Callable[[RowSummary], Mapping[str, Group]],
-    more: Sequence[str] = (),
-) -> list[Table]:
-    rows = summary["rows"]
-    groups = sorted({name for row in rows for name in groups_of(row)})
-    if not groups:
-        return []
-    metrics = [*main_metrics(row["metrics"] for row in rows), *more]
-    tables = []
-    for metric in metrics:
-        lines: list[list[Cell]] = []
-        for place, row in enumerate(rows, start=1):
-            found = groups_of(row)
-            cells = [cell(found[g]["metrics"].get(metric) if g in found else None) for g in groups]
-            lines.append([*_named(place, row), *cells])
-        title = f"{label(metric)[:1].upper()}{label(metric)[1:]} by {kind}"
-        tables.append(Table(title, NOTE, [*_ROW, *groups], lines))
-    return tables
+def interval(low: float, high: float) -> str:
+    """Return both ends in brackets."""
+    return f"[{number(low)}, {number(high)}]"
 
 
-def _named(place: int, row: RowSummary) -> list[Cell]:
-    return [plain(place), plain(row["name"])]
+def probability(p: float) -> str:
+    """Return a p value; 10,000 draws tell no smaller ones apart."""
+    return "< 0.001" if p < 0.001 else f"= {p:.3f}"
+
+
+def as_markdown(table: Table) -> str:
+    """Return a table with its title and note, everything escaped."""
+    note = [escaped(table.note), ""] if table.note else []
+    rows = [["---"] * len(table.head), *([escaped(str(one)) for one in row] for row in table.rows)]
+    lines = [markdown_line(line) for line in ([escaped(name) for name in table.head], *rows)]
+    return "\n".join([f"## {escaped(table.title)}", "", *note, *lines])
+
+
+def markdown_line(cells: Sequence[str]) -> str:
+    """Return a line of a Markdown table."""
+    return f"| {' | '.join(cells)} |"
+
+
+def escaped(text: str) -> str:
+    """Return text that others wrote as text: no markup, no line breaks."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

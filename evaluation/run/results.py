@@ -8,10 +8,8 @@ from typing import Any
 from lexloop.core.errors import InputError
 from lexloop.core.files import write_text
 from lexloop.evaluation.record import Record, RefusalRecord, RunInfo
-from lexloop.evaluation.report.markdown import to_markdown
-from lexloop.evaluation.report.page import to_html
-from lexloop.evaluation.report.summary import Summary, summarise
-from lexloop.evaluation.report.timings import timings
+from lexloop.evaluation.report.page import to_html, to_markdown
+from lexloop.evaluation.report.summary import Summary, summarise, timings
 
 SUMMARY, MARKDOWN, TIMINGS, PAGE = "summary.json", "summary.md", "timings.json", "report.html"
 
@@ -30,7 +28,7 @@ def write_results(
     summary, took = summarise(records, info, refusals), timings(records, info)
     files = {
         SUMMARY: _json(summary),
-        MARKDOWN: to_markdown(summary, None),
+        MARKDOWN: to_markdown(summary),
         TIMINGS: _json(took),
         PAGE: to_html(summary, took, records, info),
     }

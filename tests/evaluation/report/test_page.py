@@ -9,13 +9,10 @@ import pytest
 from run_records import record, run_info
 
 from lexloop.evaluation.record import Record
+from lexloop.evaluation.report.drawing import by_group, cost_against_quality
 from lexloop.evaluation.report.figures import figure
-from lexloop.evaluation.report.gallery import human_plots
-from lexloop.evaluation.report.page import to_html
-from lexloop.evaluation.report.plots import by_group
-from lexloop.evaluation.report.scatter import Point, cost_against_quality
-from lexloop.evaluation.report.summary import summarise
-from lexloop.evaluation.report.timings import timings
+from lexloop.evaluation.report.page import human_plots, to_html
+from lexloop.evaluation.report.summary import summarise, timings
 
 EVIL = '<script>alert(1)</script> & "quoted" $\\frac{1}{2}$ 法'
 VOID = {"meta", "link", "br", "img", "input", "hr"}
@@ -118,6 +115,7 @@ def test_it_shows_what_a_reader_looks_for(seen: tuple[str, Tags]) -> None:
         "The loop",
     ):
         assert f"<h2>{title}</h2>" in page
+    assert "<h3>Latency in seconds</h3>" in page
     assert "unresolved" in page
     # rows, types and classes for each of the two main metrics; latency, cost, human
     assert tags.names.count("svg") == 2 * 3 + 3
@@ -152,12 +150,7 @@ def test_many_rows_are_shown_as_a_map() -> None:
 
 def test_rows_at_one_place_share_a_label() -> None:
     near, far = figure([0.5, 0.5]), figure([0.9, 0.9])
-    points = [
-        Point("a", near, near),
-        Point("b", far, far),
-        Point("c", near, near),
-        Point("silent", figure([]), near),
-    ]
+    points = [(near, near), (far, far), (near, near), (figure([]), near)]
     plot = ElementTree.fromstring(cost_against_quality("correctness", {"tokens": points}))
     texts = [element.text for element in plot.iter() if element.tag.endswith("text")]
     assert {"1, 3", "2"} < {*texts}

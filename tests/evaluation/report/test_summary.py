@@ -8,8 +8,7 @@ import pytest
 from run_records import attempt, record, run_info
 
 from lexloop.evaluation.record import Record, RefusalRecord
-from lexloop.evaluation.report.summary import summarise
-from lexloop.evaluation.report.timings import timings
+from lexloop.evaluation.report.summary import summarise, timings
 from lexloop.evaluation.statistics import estimate
 
 SILENT = {"unresolved": "the judge was silent"}

@@ -3,16 +3,15 @@
 from run_records import attempt, record, run_info
 
 from lexloop.evaluation.record import Record, RefusalRecord
-from lexloop.evaluation.report.cells import number, probability
 from lexloop.evaluation.report.labels import grouped, label, main_metrics
-from lexloop.evaluation.report.markdown import escaped, to_markdown
+from lexloop.evaluation.report.page import to_markdown
 from lexloop.evaluation.report.summary import summarise
-from lexloop.evaluation.report.timings import timings
+from lexloop.evaluation.report.tables import escaped, number, probability
 
 
 def written(records: list[Record], *rows: str, refusals: tuple[RefusalRecord, ...] = ()) -> str:
     info = run_info(*rows, skipped=[{"row": "llm_only", "reason": "no model is configured"}])
-    return to_markdown(summarise(records, info, refusals), timings(records, info))
+    return to_markdown(summarise(records, info, refusals))
 
 
 def test_every_figure_has_its_interval_and_unresolved_count() -> None:
@@ -53,7 +52,6 @@ def test_the_accounts_are_there() -> None:
     for title in (
         "The loop's account",
         "Negative queries refused",
-        "Latency in seconds",
         "Failed, degraded and warned",
         "Tokens of context by complexity class",
     ):

@@ -1,0 +1,279 @@
+"""Drawings by matplotlib, without pyplot, as SVG that stands inside a page."""
+
+import io
+import re
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from lexloop.evaluation.report.figures import Figure
+
+Panel = tuple[str, str, Sequence[tuple[float, float]]]
+"""A judge, its agreement with a person, and its scores, each with the person's."""
+_INK, _FIRST, _PALE = "#2f6690", "#16324f", "#9db8cc"
+_SERIES = ("#16324f", "#d1603d", "#3a7d44", "#7b5ea7", "#b38a1d")
+_WIDTH, _LONGEST = 9.0, 44
+_BINS, _NEAR, _MOST_NUMBERS = 20, 0.03, 4
+_STYLE = {
+    "svg.fonttype": "none",
+    # names by others may hold dollar signs; they are no formulas
+    "text.parse_math": False,
+    "font.family": "sans-serif",
+    "font.size": 9.0,
+    "axes.titlesize": 10.0,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#8a94a0",
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e4e8ec",
+    "xtick.color": "#46505a",
+    "ytick.color": "#46505a",
+    "text.color": "#1d2630",
+    "axes.labelcolor": "#46505a",
+}
+
+
+def drawn(draw: Callable[[Any], None], width: float, height: float, title: str) -> str:
+    """Return an ``<svg>`` element, without a prologue, the same for the same drawing.
+
+    Args:
+        draw: Fills the figure that it is given.
+        width: In inches.
+        height: In inches.
+        title: Read out where the picture cannot be seen; also keeps apart the identifiers inside.
+    """
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    style: Any = {**_STYLE, "svg.hashsalt": title}
+    with io.BytesIO() as file, matplotlib.rc_context(style), warnings.catch_warnings():
+        # the browser has the scripts that the measuring font lacks
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        figure = Figure(figsize=(width, height), layout="constrained")
+        draw(figure)
+        nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        figure.savefig(file, format="svg", metadata=nothing)
+        text = file.getvalue().decode()
+    # every plot numbers its parts alike, and one page holds many; nothing refers to them
+    text = re.sub(r'<(g|path) id="[^"]*_\d+"', r"<\1", text[text.index("<svg") :])
+    return text.replace("<svg", f'<svg role="img" aria-label="{escape(title)}"', 1)
+
+
+def by_variant(title: str, names: Sequence[str], figures: Sequence[Figure]) -> str:
+    """Draw each variant's mean with its interval; the first is the one compared with."""
+
+    def draw(figure: Any) -> None:
+        axes = figure.add_subplot()
+        for place, made in enumerate(figures):
+            _whisker(axes, place, made, _FIRST if place == 0 else _INK)
+        if figures and figures[0]["mean"] is not None:
+            axes.axvline(figures[0]["mean"], color=_PALE, linestyle=":", zorder=0)
+        _name_lines(axes, _numbered(names))
+        axes.set_title(title)
+
+    return drawn(draw, _WIDTH, 1.1 + 0.27 * len(names), title)
+
+
+def by_group(
+    title: str,
+    names: Sequence[str],
+    groups: Sequence[str],
+    figures: Sequence[Mapping[str, Figure]],
+) -> str:
+    """Draw each variant's mean in each group: with intervals for a few, as a map for many.
+
+    Args:
+        title: The metric and the grouping.
+        names: Of the variants.
+        groups: Their names, in order.
+        figures: For each variant, its figure in each group; groups may be missing.
+    """
+    if len(names) > len(_SERIES):
+        return _colours(title, names, groups, figures)
+    step = 0.7 / max(1, len(names))
+
+    def draw(figure: Any) -> None:
+        axes = figure.add_subplot()
+        for series, (name, found) in enumerate(zip(names, figures, strict=True)):
+            shift = (series - (len(names) - 1) / 2) * step
+            for place, group in enumerate(groups):
+                if group in found:
+                    _whisker(axes, place + shift, found[group], _SERIES[series])
+            axes.plot([], [], "o", color=_SERIES[series], label=_short(name))
+        _name_lines(axes, groups)
+        axes.set_title(title)
+        figure.legend(loc="outside lower center", ncols=2, frameon=False)
+
+    height = 1.4 + len(groups) * max(0.3, 0.13 * len(names)) + 0.12 * len(names)
+    return drawn(draw, _WIDTH, height, title)
+
+
+def _colours(
+    title: str,
+    names: Sequence[str],
+    groups: Sequence[str],
+    figures: Sequence[Mapping[str, Figure]],
+) -> str:
+    means = [[found[g]["mean"] if g in found else None for g in groups] for found in figures]
+    values = np.array(means, dtype=float)
+    known = values[np.isfinite(values)]
+    middle = (known.min() + known.max()) / 2 if len(known) else 0.0
+
+    def draw(figure: Any) -> None:
+        axes = figure.add_subplot()
+        # a mesh of shapes: an image would need a source that the page's policy forbids
+        axes.pcolormesh(np.ma.masked_invalid(values), cmap="YlGnBu", edgecolors="white")
+        for (line, column), value in np.ndenumerate(values):
+            text = f"{value:.2f}" if np.isfinite(value) else "–"
+            colour = "white" if value > middle else "#1d2630"
+            place = {"ha": "center", "va": "center", "in_layout": False}
+            axes.text(column + 0.5, line + 0.5, text, color=colour, fontsize=8, **place)
+        across, down = np.arange(len(groups)) + 0.5, np.arange(len(names)) + 0.5
+        axes.set_xticks(across, [_short(group) for group in groups], rotation=30, ha="right")
+        axes.set_yticks(down, _numbered(names))
+        axes.invert_yaxis()
+        axes.grid(visible=False)
+        axes.set_title(title)
+
+    return drawn(draw, _WIDTH + 1.0, 1.8 + 0.27 * len(names), title)
+
+
+def latency(names: Sequence[str], seconds: Sequence[Sequence[float]]) -> str:
+    """Draw the seconds of questions under each variant."""
+    title = "Seconds per question: 5 to 95 %, middle half, median"
+
+    def draw(figure: Any) -> None:
+        axes = figure.add_subplot()
+        axes.boxplot(
+            [*seconds],
+            positions=range(len(names)),
+            orientation="horizontal",
+            whis=(5, 95),
+            showfliers=False,
+            showcaps=False,
+            patch_artist=True,
+            boxprops={"facecolor": _INK, "linewidth": 0},
+            whiskerprops={"color": _PALE, "linewidth": 2},
+            medianprops={"color": "white", "linewidth": 2},
+        )
+        axes.set_xlim(left=0)
+        axes.set_xlabel("seconds")
+        _name_lines(axes, _numbered(names))
+        axes.set_title(title)
+
+    return drawn(draw, _WIDTH, 1.2 + 0.27 * len(names), title)
+
+
+def cost_against_quality(
+    quality: str, panels: Mapping[str, Sequence[tuple[Figure, Figure]]]
+) -> str:
+    """Draw variants, under their numbers, by their cost and how good their answers are.
+
+    Args:
+        quality: The name of the upright axis.
+        panels: By the name of the level axis, each variant's cost and quality.
+    """
+    heading = f"{quality} against cost"
+
+    def draw(figure: Any) -> None:
+        figure.suptitle(heading, fontsize=10, fontweight="bold", x=0.01, ha="left")
+        grid = figure.subplots(1, len(panels), squeeze=False)[0]
+        for axes, (cost, points) in zip(grid, panels.items(), strict=True):
+            for numbers, (across, up) in _together(points):
+                axes.vlines(across["mean"], up["low"], up["high"], color=_PALE, linewidth=1)
+                axes.plot([across["mean"]], [up["mean"]], "o", color=_INK, markersize=6)
+                more = len(numbers) - _MOST_NUMBERS
+                text = ", ".join(map(str, numbers[:_MOST_NUMBERS])) + f" +{more}" * (more > 0)
+                place = {"xytext": (5, 3), "textcoords": "offset points"}
+                at = (across["mean"], up["mean"])
+                axes.annotate(text, at, fontsize=8, fontweight="bold", **place)
+            axes.margins(0.1)
+            axes.set_xlabel(cost)
+            axes.set_ylabel(quality)
+
+    return drawn(draw, _WIDTH + 1.0, 4.4, heading)
+
+
+def _together(
+    points: Sequence[tuple[Figure, Figure]],
+) -> list[tuple[list[int], tuple[Figure, Figure]]]:
+    """The points that have both figures, those that would hide each other as one."""
+    known = [
+        (number, point, np.array([point[0]["mean"], point[1]["mean"]]))
+        for number, point in enumerate(points, start=1)
+        if point[0]["mean"] is not None and point[1]["mean"] is not None
+    ]
+    if not known:
+        return []
+    near = _NEAR * np.ptp([place for *_, place in known], axis=0)
+    groups: list[tuple[list[int], tuple[Figure, Figure], Any]] = []
+    for number, point, place in known:
+        for numbers, _, other in groups:
+            if (np.abs(place - other) <= near).all():
+                numbers.append(number)
+                break
+        else:
+            groups.append(([number], point, place))
+    return [(numbers, point) for numbers, point, _ in groups]
+
+
+def judges_against_human(panels: Sequence[Panel]) -> str:
+    """Draw each judge's scores against a person's; larger dots are several answers."""
+    columns = min(3, len(panels))
+    lines = -(-len(panels) // columns)
+
+    def draw(figure: Any) -> None:
+        grid = list(figure.subplots(lines, columns, squeeze=False).flat)
+        for axes, (judge, agreement, pairs) in zip(grid, panels, strict=False):
+            scores, human = np.array(pairs).T
+            counts = Counter(zip(_binned(human), _binned(scores), strict=True))
+            x, y = zip(*counts, strict=True)
+            most = max(counts.values())
+            sizes = [6 + 120 * count / most for count in counts.values()]
+            axes.scatter(x, y, s=sizes, color=_INK, alpha=0.55, linewidths=0)
+            axes.margins(0.12)
+            axes.set_xlabel("person's score")
+            axes.set_ylabel(_short(judge))
+            axes.set_title(agreement)
+        for axes in grid[len(panels) :]:
+            axes.set_axis_off()
+
+    return drawn(draw, _WIDTH + 1.0, 3.2 * lines, "Judges against a person")
+
+
+def _binned(scores: Any) -> list[float]:
+    """Scores at the nearest of a few places: thousands of dots would only hide one another."""
+    low = scores.min()
+    step = np.ptp(scores) / _BINS or 1.0
+    return [*(low + np.round((scores - low) / step) * step)]
+
+
+def _whisker(axes: Any, place: float, made: Figure, colour: str) -> None:
+    """A mean as a dot, its interval as a line; nothing where there is none."""
+    if made["mean"] is None:
+        return
+    axes.hlines(place, made["low"], made["high"], color=colour, linewidth=1.6)
+    axes.plot([made["mean"]], [place], "o", color=colour, markersize=5)
+
+
+def _name_lines(axes: Any, names: Sequence[str]) -> None:
+    axes.set_yticks(range(len(names)), [_short(name) for name in names])
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    return [f"{number}  {_short(name)}" for number, name in enumerate(names, start=1)]
+
+
+def _short(name: str) -> str:
+    """A name that fits beside an axis, without what cannot be printed."""
+    text = "".join(character for character in name if character.isprintable())
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
