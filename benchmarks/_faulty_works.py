@@ -28,8 +28,8 @@ from lexloop.corpus.index.manifest import MANIFEST, Manifest, Source, is_index
 from lexloop.corpus.index.reader import open_index
 from lexloop.corpus.index.writer import remove_documents, write_index
 from lexloop.corpus.opening import index_key, open_corpus, tools_for
-from lexloop.evaluation.eval_rag.authority import Authority, Entry
-from lexloop.evaluation.eval_rag.index import QuestionIndex, kept_index
+from lexloop.evaluation.eval_rag.authorities import Authority, Entry
+from lexloop.evaluation.eval_rag.index import QuestionIndex, cached_index
 from lexloop.evaluation.feedback import FeedbackStore, Opinion
 from lexloop.evaluation.run.folder import RunFolder
 from lexloop.evaluation.testset.writing import write_checked
@@ -175,7 +175,7 @@ def _opinions(place: Path) -> str:
 def _question_index(place: Path) -> QuestionIndex:
     known = Authority("pair", "answer", "a known answer", "The fee is 20 euros.")
     entries = [Entry(f"What does berth {number} cost?", known) for number in range(9)]
-    return kept_index(entries, Words(), place, lambda *_: None)
+    return cached_index(entries, Words(), place, lambda *_: None)
 
 
 def _questions(place: Path) -> str:

@@ -18,7 +18,7 @@ from lexloop.core.errors import InputError
 
 if TYPE_CHECKING:
     from lexloop.core.settings import Settings
-    from lexloop.evaluation.eval_rag.judging import Judged
+    from lexloop.evaluation.eval_rag.judging import AnswerRecord
 
 _against = partial(option, panel="Documents to judge against")
 
@@ -74,7 +74,7 @@ def judge(
     it, and answers are judged with that document as well (Eval-RAG). Of the corpus only the
     documents count that somebody with the given tags may see.
     """
-    from lexloop.evaluation.eval_rag.markdown import to_markdown
+    from lexloop.evaluation.eval_rag.report import to_markdown
 
     judged, summary = _judged(context.params)
     if out is not None:
@@ -85,48 +85,46 @@ def judge(
         result_console().print(plain(to_markdown(summary)), soft_wrap=True)
 
 
-def _judged(given: dict[str, Any]) -> "tuple[list[Judged], dict[str, Any]]":
+def _judged(given: dict[str, Any]) -> "tuple[list[AnswerRecord], dict[str, Any]]":
     """Read everything before anything is judged; judge; sum up."""
-    from lexloop.evaluation.eval_rag.answers import read_answers
-    from lexloop.evaluation.eval_rag.documents import Writer, known_questions
-    from lexloop.evaluation.eval_rag.embedded_scores import EmbeddedScores
+    from lexloop.evaluation.eval_rag.answers import read_answers, read_pairs
+    from lexloop.evaluation.eval_rag.judges import AnswerJudge, model_scores
     from lexloop.evaluation.eval_rag.judging import judge_answers
-    from lexloop.evaluation.eval_rag.model_scores import ModelScores
-    from lexloop.evaluation.eval_rag.pairs import read_pairs
-    from lexloop.evaluation.eval_rag.summary import summarise
+    from lexloop.evaluation.eval_rag.questions import entries_by_model, known_questions
+    from lexloop.evaluation.eval_rag.report import summarise
     from lexloop.models.embedders import load_embedder
     from lexloop.models.minilm import load_minilm
 
     settings = options.chosen_settings(given)
     connection = options.chosen_connection(given)
+    workers: int = given["workers"]
     _refuse_contradictions(given, settings)
     answers = read_answers(given["answers"], given["human"])
     pairs = read_pairs(given["pairs"]) if given["pairs"] else []
     say_where_text_goes(text_hosts(settings, connection))
     embedder = load_embedder(settings.index.embedder, connection)
     with bar() as report, asking(settings, connection) as asker:
-        writer = None
+        write = None
         if asker and given["write_questions"]:
-            writer = Writer(asker, given["each"], given["workers"])
+            write = partial(entries_by_model, asker, given["each"], workers)
         corpus = settings if given["corpus"] else None
-        known = known_questions(corpus, pairs, embedder, writer, report)
+        index, missing = known_questions(corpus, pairs, embedder, write, report)
         judged = judge_answers(
             answers,
-            known.index,
-            EmbeddedScores(load_minilm()),
-            ModelScores(asker, embedder.embed) if asker else None,
+            index,
+            AnswerJudge(load_minilm()),
+            partial(model_scores, asker, embedder.embed) if asker else None,
             progress=report,
-            workers=given["workers"],
+            workers=workers,
         )
-    for line in known.missing:
+    for line in missing:
         note(f"Questions by rule instead of the model's: {line}", style="yellow")
     if asker is not None:
         spent = asker.spent
         tokens = f"{spent['tokens_in']} tokens in, {spent['tokens_out']} out"
         note(f"{spent['model_calls']} model calls, {tokens}; replies kept before cost nothing.")
-    size = len(known.index) if known.index else 0
     about = {**_about(given), "model": settings.model.name, "embedder": embedder.name}
-    return judged, summarise(judged, {**about, "known_questions": size})
+    return judged, summarise(judged, {**about, "known_questions": len(index) if index else 0})
 
 
 def _refuse_contradictions(given: dict[str, Any], settings: "Settings") -> None:
@@ -155,9 +153,8 @@ def _about(given: dict[str, Any]) -> dict[str, Any]:
     return {**about, "corpus": given["corpus"], "human": human, "version": version("lexloop")}
 
 
-def _write(out: Path, judged: "list[Judged]", summary: dict[str, Any]) -> None:
-    from lexloop.evaluation.eval_rag.markdown import to_markdown
-    from lexloop.evaluation.eval_rag.page import to_html
+def _write(out: Path, judged: "list[AnswerRecord]", summary: dict[str, Any]) -> None:
+    from lexloop.evaluation.eval_rag.report import to_html, to_markdown
     from lexloop.evaluation.testset.writing import write_checked
 
     # each in one step

@@ -1,13 +1,15 @@
-"""Answers that any system wrote, as ``lexloop judge`` reads them."""
+"""The files that ``lexloop judge`` reads: answers by any system, and known answers."""
 
 from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, create_model
 
 from lexloop.core.errors import InputError
+from lexloop.corpus.text.tokens import words
 from lexloop.evaluation.jsonl import read_jsonl
+from lexloop.nodes.markers import without_markers
 
 HUMAN = "human"
 """The column of human scores unless another is named."""
@@ -33,9 +35,35 @@ class Answer(BaseModel):
     documents: tuple[str, ...] | None = None
     human: float | None = None
 
+    @property
+    def said(self) -> str:
+        """The answer without its markers."""
+        return without_markers(self.answer)
+
+    @property
+    def stated(self) -> str:
+        """The answer as it is; empty where it holds nothing but markers."""
+        return self.answer if words(self.said) else ""
+
+    @property
+    def reference(self) -> str:
+        """The reference answer; empty where none is known."""
+        return (self.reference_answer or "").strip()
+
+
+class KnownAnswer(BaseModel):
+    """A question with its answer; gold questions with a ``reference_answer`` are such too."""
+
+    model_config = ConfigDict(frozen=True)
+
+    question: str = Field(min_length=1, pattern=r"\S")
+    answer: str = Field(
+        min_length=1, pattern=r"\S", validation_alias=AliasChoices("answer", "reference_answer")
+    )
+
 
 def read_answers(path: Path, human: str | None = None) -> list[Answer]:
-    """The answers of a JSON Lines file, each under an id: its own, or its number.
+    """Return the answers of a JSON Lines file, each under an id: its own, or its number.
 
     Args:
         path: UTF-8 text, one JSON object a line.
@@ -47,14 +75,17 @@ def read_answers(path: Path, human: str | None = None) -> list[Answer]:
     """
     if human in _OWN:
         raise InputError(f"--human is {human!r}, which holds no scores.", "Name another field.")
+    # text and truth values are no scores
+    score: Any = Field(validation_alias=human or HUMAN, strict=True, allow_inf_nan=False)
+    line = create_model("Answer", __base__=Answer, human=(Annotated[float | None, score], None))
     found = [
         answer if answer.id else answer.model_copy(update={"id": f"a{number:04d}"})
-        for number, answer in enumerate(read_jsonl(path, _scored_by(human or HUMAN)), start=1)
+        for number, answer in enumerate(read_jsonl(path, line), start=1)
     ]
     if human and all(answer.human is None for answer in found):
         raise InputError(f"{path}: no line has a score in {human!r}.", "Name another field.")
     counts = Counter((answer.system, answer.id) for answer in found)
-    twice = [(system, name) for (system, name), count in counts.items() if count > 1]
+    twice = [key for key, count in counts.items() if count > 1]
     if twice:
         system, name = twice[0]
         raise InputError(
@@ -64,10 +95,10 @@ def read_answers(path: Path, human: str | None = None) -> list[Answer]:
     return found
 
 
-def _scored_by(field: str) -> type[Answer]:
-    """An answer whose human score is read from ``field``; text and truth values are no scores."""
-    human: Any = (
-        Annotated[float | None, Field(validation_alias=field, strict=True, allow_inf_nan=False)],
-        None,
-    )
-    return create_model("Answer", __base__=Answer, human=human)
+def read_pairs(path: Path) -> list[KnownAnswer]:
+    """Return the questions with their answers of a JSON Lines file.
+
+    Raises:
+        InputError: The file cannot be read, or a line is malformed.
+    """
+    return read_jsonl(path, KnownAnswer)

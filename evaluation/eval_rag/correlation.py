@@ -1,16 +1,16 @@
 """Correlations of judges with people, with intervals, for all resamples at once.
 
-``metrics.agreement`` says what each correlation is; asking scipy for every resample of every judge
-takes minutes. A resample counts each case so many times, and with counts as weights each
+``statistics`` has each correlation by scipy; asking it for every resample of every judge takes
+minutes. A resample counts each case so many times, and with counts as weights each
 correlation is a few products of matrices.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lexloop.core.score import Score, Unresolved
+from lexloop.core.score import Unresolved
 from lexloop.evaluation.statistics import Estimate, kendall, pearson, spearman
 
 Array = NDArray[np.float64]
@@ -20,16 +20,17 @@ _PERCENTILES = (2.5, 97.5)
 _MOST_CASES = 3000
 """Kendall's tau looks at every two cases; of more than this many it has no interval."""
 _SPREAD = 1e-12
+_COEFFICIENTS = {"pearson": pearson, "spearman": spearman, "kendall": kendall}
 
 
 def correlations(
     pairs: Sequence[Pair], clusters: Sequence[Hashable]
 ) -> dict[str, Estimate | Unresolved]:
-    """Pearson, Spearman and Kendall of two scores (Eval-RAG, table 3) with 95 % intervals.
+    """Return Pearson, Spearman and Kendall of two scores (Eval-RAG, table 3) with 95 % intervals.
 
     Args:
         pairs: A judge's score and a person's, for each answer.
-        clusters: What each answer is to: its question. Whole clusters are resampled.
+        clusters: The question of each answer. Whole clusters are resampled.
 
     Returns:
         Under ``pearson``, ``spearman`` and ``kendall``; unresolved where a series is constant, or
@@ -38,12 +39,9 @@ def correlations(
     values = np.array(pairs, np.float64).reshape(-1, 2)
     x, y = values[:, 0], values[:, 1]
     found: dict[str, Estimate | Unresolved] = {}
-    plain: dict[str, Callable[[Sequence[Score], Sequence[Score]], Score]] = {
-        "pearson": pearson, "spearman": spearman, "kendall": kendall,
-    }  # fmt: skip
     weights = _counts(clusters)
-    for name, coefficient in plain.items():
-        value = coefficient([*map(float, x)], [*map(float, y)])
+    for name, coefficient in _COEFFICIENTS.items():
+        value = coefficient(x.tolist(), y.tolist())
         if isinstance(value, Unresolved):
             found[name] = value
         elif name == "kendall" and len(pairs) > _MOST_CASES:
@@ -54,13 +52,13 @@ def correlations(
 
 
 def weighted(name: str, x: Array, y: Array, weights: Array) -> Array:
-    """One correlation under many sets of weights, NaN where a series has no spread.
+    """Return one correlation under many sets of weights, NaN where a series has no spread.
 
     Args:
         name: ``pearson``, ``spearman`` or ``kendall``.
         x: Scores of one judge, shape (cases,).
         y: Those of the other.
-        weights: How often each case counts, shape (resamples, cases).
+        weights: The times that each case counts, shape (resamples, cases).
 
     Returns:
         Shape (resamples,).

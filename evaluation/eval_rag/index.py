@@ -4,33 +4,23 @@ import hashlib
 import json
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from lexloop.core.errors import DataError
 from lexloop.core.files import write_bytes
 from lexloop.corpus.index.ann import Half, flat_index, one_thread, search_few, search_flat
-from lexloop.evaluation.eval_rag.authority import Authority, Entry
+from lexloop.evaluation.eval_rag.authorities import Authority, Entry
 from lexloop.models.embedding import Embedder, Vectors
 
 _VERSION = 1
 _DIGEST_CHARS = 64
+_WRITTEN = ("kind", "origin", "label", "text", "documents")
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class Found:
-    """The authority for a question, and how near the question is that led to it.
-
-    ``similarity`` is the cosine of the two questions, in [-1, 1].
-    """
-
-    authority: Authority
-    question: str
-    similarity: float
+Match = tuple[Entry, float]
+"""The nearest known question, and its cosine to the question that was asked, in [-1, 1]."""
 
 
 class QuestionIndex:
@@ -59,8 +49,8 @@ class QuestionIndex:
 
     def nearest(
         self, questions: Sequence[str], documents: Sequence[Collection[str] | None]
-    ) -> list[Found | None]:
-        """For each question the authority of the known question whose cosine is highest.
+    ) -> list[Match | None]:
+        """Return for each question the known question whose cosine is highest.
 
         Args:
             questions: What was asked.
@@ -79,7 +69,7 @@ class QuestionIndex:
                 for vector, wanted in zip(vectors, documents, strict=True)
             ]
 
-    def _nearest(self, vector: Vectors, documents: Collection[str] | None) -> Found | None:
+    def _nearest(self, vector: Vectors, documents: Collection[str] | None) -> Match | None:
         if documents is None:
             scores, rows = search_flat(self._flat, vector, 1)
         else:
@@ -88,8 +78,7 @@ class QuestionIndex:
             if not mask.any():
                 return None
             scores, rows = search_few(self._vectors, vector, 1, mask)
-        entry = self.entries[int(rows[0, 0])]
-        return Found(entry.authority, entry.question, float(scores[0, 0]))
+        return self.entries[int(rows[0, 0])], float(scores[0, 0])
 
     def save(self, path: Path) -> None:
         """Write everything to one file, in one step.
@@ -115,7 +104,7 @@ class QuestionIndex:
         if hashlib.sha256(body).hexdigest().encode() != digest:
             raise _unusable(path, "it is damaged")
         described, _, vectors = body.partition(b"\n")
-        record: dict[str, Any] = json.loads(described)
+        record = json.loads(described)
         made = (record["version"], record["embedder"], record["dimension"])
         if made != (_VERSION, embedder.name, embedder.dimension):
             raise _unusable(path, f"it was made by {made}")
@@ -128,15 +117,15 @@ class QuestionIndex:
         return cls(entries, np.frombuffer(vectors, dtype=np.float16).reshape(shape), embedder)
 
 
-def kept_index(
+def cached_index(
     entries: Sequence[Entry], embedder: Embedder, folder: Path, progress: Progress
 ) -> QuestionIndex:
-    """The index over ``entries``, from ``folder`` where the same was made before.
+    """Return the index over ``entries``, from ``folder`` where the same was made before.
 
-    It is kept under a hash of its content; a damaged file is made anew.
+    Its file is named by a hash of its content; a damaged one is made anew.
 
     Raises:
-        DataError: It cannot be kept.
+        DataError: It cannot be written.
     """
     key = hashlib.sha256(_described(entries, embedder)).hexdigest()[:32]
     path = folder / f"{key}.questions"
@@ -162,7 +151,7 @@ def _described(entries: Sequence[Entry], embedder: Embedder) -> bytes:
         "version": _VERSION,
         "embedder": embedder.name,
         "dimension": embedder.dimension,
-        "authorities": [authority.as_record() for authority in places],
+        "authorities": [{name: getattr(one, name) for name in _WRITTEN} for one in places],
         "questions": questions,
     }
     return json.dumps(record).encode()

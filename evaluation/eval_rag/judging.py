@@ -7,19 +7,22 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from lexloop.core.score import Score, Unresolved, as_json
+from lexloop.core.score import Unresolved, as_json
 from lexloop.evaluation.eval_rag.answers import Answer
-from lexloop.evaluation.eval_rag.embedded_scores import Case, EmbeddedScores
-from lexloop.evaluation.eval_rag.index import Found, QuestionIndex
-from lexloop.evaluation.eval_rag.model_scores import MOST_TOGETHER, ModelScores
-from lexloop.evaluation.eval_rag.side_by_side import side_by_side
+from lexloop.evaluation.eval_rag.authorities import Entry
+from lexloop.evaluation.eval_rag.index import Match, QuestionIndex
+from lexloop.evaluation.eval_rag.judges import AnswerJudge, Document, Scores
+from lexloop.evaluation.eval_rag.questions import side_by_side
 
 Progress = Callable[[str, int, int], None]
+Ask = Callable[[str, Sequence[Answer], Document], list[Scores]]
+_MOST_TOGETHER = 8
+"""The most answers to one question that a model compares in one call."""
 _NO_INDEX = Unresolved("no corpus and no pairs are given to take a document from")
 _NO_DOCUMENT = Unresolved("the index holds nothing of the documents that the line names")
 
 
-class Judged(TypedDict):
+class AnswerRecord(TypedDict):
     """One answer with its scores: a line of ``judged.jsonl``.
 
     ``document`` says what Eval-RAG's index gave for the question: its label, kind and origin, the
@@ -42,31 +45,33 @@ class _Group:
 
     question: str
     places: list[int] = field(default_factory=list)
-    found: Found | Unresolved = _NO_INDEX
+    found: Match | Unresolved = _NO_INDEX
+
+    @property
+    def document(self) -> Document:
+        return self.found if isinstance(self.found, Unresolved) else self.found[0].authority.text
 
 
 def judge_answers(
     answers: Sequence[Answer],
     index: QuestionIndex | None,
-    embedded: EmbeddedScores,
-    model: ModelScores | None,
+    judge: AnswerJudge,
+    ask: Ask | None,
     *,
     progress: Progress,
     workers: int = 4,
-) -> list[Judged]:
-    """Judge answers in every way that there is.
+) -> list[AnswerRecord]:
+    """Return a record for each answer, judged in every way that there is, in their order.
 
     Args:
         answers: In the order of their file.
         index: Gives each question its document; None leaves what needs one unresolved.
-        embedded: Judges each answer.
-        model: Judges the answers to a question; None where no model is configured.
+        judge: Judges each answer.
+        ask: Has a model judge the answers to a question beside its document; None where no model
+            is configured.
         progress: Called with ``judging`` or ``asking the model``, what is done and how much
             there is.
-        workers: How many questions are put to the model at once.
-
-    Returns:
-        A row for each answer, in their order.
+        workers: Questions that are put to the model at once.
 
     Raises:
         ModelError: The model's host can answer nothing; what it answered before is kept.
@@ -75,18 +80,24 @@ def judge_answers(
     if index is not None:
         wanted = [_documents(answers, group) for group in groups]
         nearest = index.nearest([group.question for group in groups], wanted)
-        for group, one in zip(groups, nearest, strict=True):
-            group.found = one or _NO_DOCUMENT
-    sources: list[Found | Unresolved] = [_NO_INDEX for _ in answers]
-    for group in groups:
-        for place in group.places:
-            sources[place] = group.found
-    cases = [Case(answer, found) for answer, found in zip(answers, sources, strict=True)]
-    scores = embedded.of(cases, progress)
-    if model is not None:
-        _ask_model(answers, groups, model, scores=scores, progress=progress, workers=workers)
-    rows = zip(answers, sources, scores, strict=True)
-    return [_judged(answer, source, named) for answer, source, named in rows]
+        for group, match in zip(groups, nearest, strict=True):
+            group.found = match or _NO_DOCUMENT
+    of_answer = {place: group for group in groups for place in group.places}
+    documents = [of_answer[place].document for place in range(len(answers))]
+    scores = judge.scores(answers, documents, progress)
+    if ask is not None:
+
+        def work(group: _Group) -> list[Scores]:
+            return ask(group.question, [answers[i] for i in group.places], group.document)
+
+        given = side_by_side(work, groups, partial(progress, "asking the model"), workers)
+        for group, by_model in zip(groups, given, strict=True):
+            for place, named in zip(group.places, by_model, strict=True):
+                scores[place] |= named
+    return [
+        _record(answer, of_answer[place].found, scores[place])
+        for place, answer in enumerate(answers)
+    ]
 
 
 def _grouped(answers: Sequence[Answer]) -> list[_Group]:
@@ -96,7 +107,7 @@ def _grouped(answers: Sequence[Answer]) -> list[_Group]:
     for place, answer in enumerate(answers):
         key = " ".join(answer.question.casefold().split())
         group = open_groups.get(key)
-        if group is None or len(group.places) == MOST_TOGETHER:
+        if group is None or len(group.places) == _MOST_TOGETHER:
             group = open_groups[key] = _Group(answer.question)
             groups.append(group)
         group.places.append(place)
@@ -109,46 +120,23 @@ def _documents(answers: Sequence[Answer], group: _Group) -> tuple[str, ...] | No
     return tuple(dict.fromkeys(name for names in named if names for name in names)) or None
 
 
-def _ask_model(
-    answers: Sequence[Answer],
-    groups: Sequence[_Group],
-    model: ModelScores,
-    *,
-    scores: list[dict[str, Score]],
-    progress: Progress,
-    workers: int,
-) -> None:
-    """Add the model's scores, several questions at once."""
-
-    def judge(group: _Group) -> list[dict[str, Score]]:
-        return model.of(group.question, [answers[i] for i in group.places], group.found)
-
-    def take(group: _Group, given: list[dict[str, Score]]) -> None:
-        for place, named in zip(group.places, given, strict=True):
-            scores[place] |= named
-
-    report = partial(progress, "asking the model")
-    side_by_side(judge, groups, take, report, workers)
-
-
-def _judged(answer: Answer, source: Found | Unresolved, scores: dict[str, Score]) -> Judged:
+def _record(answer: Answer, found: Match | Unresolved, scores: Scores) -> AnswerRecord:
     return {
         "id": answer.id,
         "system": answer.system,
         "question": answer.question,
         "answer": answer.answer,
         "human": answer.human,
-        "document": None if isinstance(source, Unresolved) else _described(source),
+        "document": None if isinstance(found, Unresolved) else _described(*found),
         "scores": {name: as_json(score) for name, score in scores.items()},
     }
 
 
-def _described(found: Found) -> dict[str, Any]:
-    authority = found.authority
+def _described(entry: Entry, similarity: float) -> dict[str, Any]:
     return {
-        "label": authority.label,
-        "kind": authority.kind,
-        "origin": authority.origin,
-        "nearest_question": found.question,
-        "similarity": found.similarity,
+        "label": entry.authority.label,
+        "kind": entry.authority.kind,
+        "origin": entry.authority.origin,
+        "nearest_question": entry.question,
+        "similarity": similarity,
     }

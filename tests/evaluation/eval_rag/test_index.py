@@ -10,9 +10,8 @@ from laws import examples
 
 from lexloop.core.errors import DataError
 from lexloop.corpus.index.view import View
-from lexloop.evaluation.eval_rag.authority import Authority, Entry
-from lexloop.evaluation.eval_rag.index import QuestionIndex, kept_index
-from lexloop.evaluation.eval_rag.provisions import provisions_of
+from lexloop.evaluation.eval_rag.authorities import Authority, Entry, authorities_of
+from lexloop.evaluation.eval_rag.index import QuestionIndex, cached_index
 from lexloop.evaluation.eval_rag.questions import entries_by_rule
 from lexloop.models.embedding import Embedder
 
@@ -25,7 +24,7 @@ def silent(done: int, total: int) -> None:
 
 @pytest.fixture(scope="module")
 def entries(acts: View) -> list[Entry]:
-    return [*entries_by_rule(provisions_of(acts)), Entry("What is the price of a chip?", ANSWER)]
+    return [*entries_by_rule(authorities_of(acts)), Entry("What is the price of a chip?", ANSWER)]
 
 
 @pytest.fixture(scope="module")
@@ -48,21 +47,22 @@ def test_the_nearest_question_leads_to_the_authority(
 ) -> None:
     (found,) = index.nearest([question], [None])
     assert found is not None
-    assert found.authority.label == label
-    assert 0.3 < found.similarity <= 1.01
+    entry, similarity = found
+    assert entry.authority.label == label
+    assert 0.3 < similarity <= 1.01
 
 
 def test_a_known_question_finds_itself(index: QuestionIndex, entries: list[Entry]) -> None:
     questions = [entry.question for entry in entries]
     found = index.nearest(questions, [None] * len(questions))
-    assert [one.question for one in found if one] == questions
+    assert [one[0].question for one in found if one] == questions
 
 
 def test_only_among_the_documents_asked_for(index: QuestionIndex) -> None:
     dog = "How much is a licence for my dog?"
     cats, nothing = index.nearest([dog, dog], [["cat_act.txt"], ["no_act.txt"]])
     assert cats is not None
-    assert cats.authority.documents == ("cat_act.txt",)
+    assert cats[0].authority.documents == ("cat_act.txt",)
     assert nothing is None
     assert index.nearest([], []) == []
 
@@ -71,16 +71,16 @@ def test_kept_and_found_again(
     entries: list[Entry], minilm: Embedder, tmp_path: Path, index: QuestionIndex
 ) -> None:
     folder = tmp_path / "kept"
-    kept_index(entries, minilm, folder, silent)
+    cached_index(entries, minilm, folder, silent)
     (file,) = folder.iterdir()
     again = QuestionIndex.load(file, minilm)
     assert again.entries == entries
     asked = ["What does a chip cost?"], [None]
     assert again.nearest(*asked) == index.nearest(*asked)
     before = file.stat().st_ino
-    kept_index(entries, minilm, folder, silent)
+    cached_index(entries, minilm, folder, silent)
     assert file.stat().st_ino == before
-    kept_index(entries[1:], minilm, folder, silent)
+    cached_index(entries[1:], minilm, folder, silent)
     assert len(list(folder.iterdir())) == 2
 
 
@@ -91,14 +91,14 @@ def test_any_flipped_bit_is_seen(
     at: int, bit: int,
 ) -> None:  # fmt: skip
     folder = tmp_path_factory.mktemp("flipped")
-    kept_index(entries[:2], minilm, folder, silent)
+    cached_index(entries[:2], minilm, folder, silent)
     (file,) = folder.iterdir()
     data = bytearray(file.read_bytes())
     data[at % len(data)] ^= 1 << bit
     file.write_bytes(data)
     with pytest.raises(DataError, match="damaged"):
         QuestionIndex.load(file, minilm)
-    assert len(kept_index(entries[:2], minilm, folder, silent)) == 2
+    assert len(cached_index(entries[:2], minilm, folder, silent)) == 2
     QuestionIndex.load(file, minilm)
 
 
@@ -110,7 +110,7 @@ def test_what_cannot_be_used_is_said(
     blocked = tmp_path / "file"
     blocked.write_text("")
     with pytest.raises(DataError, match="LEXLOOP_CACHE"):
-        kept_index(entries, minilm, blocked, silent)
+        cached_index(entries, minilm, blocked, silent)
 
 
 def test_vectors_are_kept_to_the_bit(

@@ -1,16 +1,15 @@
-"""The same done to many things by a few threads."""
+"""Work done side by side by a few threads."""
 
 import threading
 
 import pytest
 
 from lexloop.core.errors import ModelAuthError
-from lexloop.evaluation.eval_rag.side_by_side import side_by_side
+from lexloop.evaluation.eval_rag.questions import side_by_side
 
 
 def test_results_come_in_order_whoever_is_first() -> None:
     first_may_end = threading.Event()
-    taken: list[tuple[int, int]] = []
     seen: list[tuple[int, int]] = []
 
     def work(number: int) -> int:
@@ -20,16 +19,14 @@ def test_results_come_in_order_whoever_is_first() -> None:
             first_may_end.set()
         return number * number
 
-    side_by_side(
-        work, range(5), lambda *pair: taken.append(pair), lambda *done: seen.append(done), 2
-    )
-    assert taken == [(i, i * i) for i in range(5)]
+    made = side_by_side(work, range(5), lambda *done: seen.append(done), 2)
+    assert list(made) == [i * i for i in range(5)]
     assert seen == [(i, 5) for i in range(6)]
 
 
 def test_nothing_to_do() -> None:
     seen: list[tuple[int, int]] = []
-    side_by_side(str, [], lambda *_: None, lambda *done: seen.append(done), 4)
+    assert list(side_by_side(str, [], lambda *done: seen.append(done), 4)) == []
     assert seen == [(0, 0)]
 
 
@@ -41,5 +38,5 @@ def test_an_error_ends_it() -> None:
         raise ModelAuthError("refused", "hint")
 
     with pytest.raises(ModelAuthError):
-        side_by_side(work, range(1000), lambda *_: None, lambda *_: None, 1)
+        list(side_by_side(work, range(1000), lambda *_: None, 1))
     assert len(begun) < 1000

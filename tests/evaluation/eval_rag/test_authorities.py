@@ -6,30 +6,34 @@ import pytest
 
 from lexloop.core.errors import InputError
 from lexloop.corpus.index.view import View
-from lexloop.evaluation.eval_rag.authority import MOST_CHARS
-from lexloop.evaluation.eval_rag.cited import CitedProvisions
-from lexloop.evaluation.eval_rag.pairs import Pair, pair_entries, read_pairs
-from lexloop.evaluation.eval_rag.provisions import Provision, provisions_of
+from lexloop.evaluation.eval_rag.answers import KnownAnswer, read_pairs
+from lexloop.evaluation.eval_rag.authorities import (
+    MOST_CHARS,
+    Authority,
+    CitedAuthorities,
+    authorities_of,
+    pair_entries,
+)
 
 
 @pytest.fixture(scope="module")
-def provisions(acts: View) -> list[Provision]:
-    return provisions_of(acts)
+def authorities(acts: View) -> list[Authority]:
+    return authorities_of(acts)
 
 
-def labels(provisions: list[Provision], text: str) -> list[str]:
-    return [one.authority.label for one in CitedProvisions(provisions).of(text)]
+def labels(authorities: list[Authority], text: str) -> list[str]:
+    return [one.label for one in CitedAuthorities(authorities).of(text)]
 
 
-def test_the_sections_of_a_corpus(provisions: list[Provision]) -> None:
-    assert [one.authority.kind for one in provisions if one.authority.kind == "case"] == ["case"]
-    found = {one.authority.label for one in provisions}
+def test_the_sections_of_a_corpus(authorities: list[Authority]) -> None:
+    assert [one.kind for one in authorities if one.kind == "case"] == ["case"]
+    found = {one.label for one in authorities}
     assert {"dog_act.txt § 1", "dog_act.txt § 2", "cat_act.txt § 7"} <= found
-    assert all(one.authority.text for one in provisions)
+    assert all(one.text for one in authorities)
 
 
-def test_a_long_section_is_cut(provisions: list[Provision]) -> None:
-    assert all(len(one.authority.text) <= MOST_CHARS for one in provisions)
+def test_a_long_section_is_cut(authorities: list[Authority]) -> None:
+    assert all(len(one.text) <= MOST_CHARS for one in authorities)
 
 
 @pytest.mark.parametrize(
@@ -46,14 +50,17 @@ def test_a_long_section_is_cut(provisions: list[Provision]) -> None:
         ("", []),
     ],
 )
-def test_references(provisions: list[Provision], answer: str, cited: list[str]) -> None:
-    assert labels(provisions, answer) == cited
+def test_references(authorities: list[Authority], answer: str, cited: list[str]) -> None:
+    assert labels(authorities, answer) == cited
 
 
-def test_a_pair_rests_on_what_its_answer_cites(provisions: list[Provision]) -> None:
+def test_a_pair_rests_on_what_its_answer_cites(authorities: list[Authority]) -> None:
     cited, alone = pair_entries(
-        [Pair(question="How?", answer="By § 2 and § 7."), Pair(question="Why?", answer=" So. ")],
-        provisions,
+        [
+            KnownAnswer(question="How?", answer="By § 2 and § 7."),
+            KnownAnswer(question="Why?", answer=" So. "),
+        ],
+        authorities,
     )
     assert cited.authority.origin == "cited"
     assert cited.authority.label == "dog_act.txt § 2, cat_act.txt § 7"
