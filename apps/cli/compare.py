@@ -74,7 +74,6 @@ def _told(folder: Path, info: "RunInfo") -> str:
 def _print(console: "Console", found: "Comparison", everything: bool) -> None:
     from lexloop.evaluation.report.compare import difference_table
     from lexloop.evaluation.report.labels import label
-    from lexloop.evaluation.report.tables import NO_VALUE
 
     for name, rows in (("A", found["rows_only_a"]), ("B", found["rows_only_b"])):
         if rows:
@@ -82,7 +81,7 @@ def _print(console: "Console", found: "Comparison", everything: bool) -> None:
     tests = 0
     for pair in found["pairs"]:
         table = difference_table(pair, everything)
-        tests += sum(row[-2].text != NO_VALUE for row in table.rows)
+        tests += sum(row[-2] is not None for row in table.rows)
         _print_table(console, table)
         if pair["unshared"]:
             names = ", ".join(map(label, pair["unshared"]))
@@ -105,6 +104,6 @@ def _print_table(console: "Console", table: "Table") -> None:
     shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for name in table.head:
         shown.add_column(name, overflow="fold")
-    for row in table.rows:
+    for row in table.cells:
         shown.add_row(*(plain(str(cell)) for cell in row))
     console.print(shown)

@@ -15,11 +15,10 @@ from lexloop.evaluation.report.tables import (
     NOTE,
     Cell,
     Table,
-    cell,
+    Value,
     interval,
     markdown_line,
     number,
-    plain,
 )
 from lexloop.evaluation.statistics import Estimate, estimate
 
@@ -205,35 +204,34 @@ def to_html(summary: Figures, records: Sequence[AnswerRecord]) -> str:
 
 def _system_table(summary: Figures) -> Table:
     systems, rows = _by_score(summary)
-    lines = [[plain(name), *map(_mean_cell, row)] for name, row in rows.items()]
-    return Table(
-        "Scores by system", NOTE, ["Score", *(name or "answers" for name in systems)], lines
-    )
+    lines = [[name, *map(_mean_value, row)] for name, row in rows.items()]
+    head = ["Score", *(name or "answers" for name in systems)]
+    return Table("Scores by system", NOTE, head, lines)
 
 
-def _mean_cell(row: Figures | None) -> Cell:
-    return cell(None if row is None else cast("Figure", {"low": None, "high": None, **row}))
+def _mean_value(row: Figures | None) -> Value:
+    return None if row is None else cast("Figure", {"low": None, "high": None, **row})
 
 
 def _agreement_tables(summary: Figures) -> list[Table]:
     head = ["Score", *map(str.capitalize, _COEFFICIENTS), "Answers"]
     note = "Correlation [95 % bootstrap interval, questions resampled whole]."
     lines = [
-        [plain(row["score"]), *(_coefficient(row, name) for name in _COEFFICIENTS), plain(row["n"])]
+        [row["score"], *(_coefficient(row, name) for name in _COEFFICIENTS), row["n"]]
         for row in summary["agreement"]
     ]
     return [Table(f"Agreement with {summary['human']}", note, head, lines)] if lines else []
 
 
-def _coefficient(row: Figures, name: str) -> Cell:
+def _coefficient(row: Figures, name: str) -> Cell | None:
     if row[name] is None:
-        return plain(None)
+        return None
     return Cell(number(row[name]), interval(row[f"{name}_low"], row[f"{name}_high"]))
 
 
 def _unresolved_tables(summary: Figures) -> list[Table]:
     rows = summary["unresolved"]
-    lines = [[plain(row[name]) for name in ("score", "answers", "reason")] for row in rows]
+    lines = [[row["score"], row["answers"], row["reason"]] for row in rows]
     return [Table("Unresolved", "", ["Score", "Answers", "Why"], lines)] if lines else []
 
 

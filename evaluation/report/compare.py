@@ -22,7 +22,7 @@ from lexloop.evaluation.report.figures import (
     score_of,
 )
 from lexloop.evaluation.report.labels import label
-from lexloop.evaluation.report.tables import Cell, Table, cell, plain, probability
+from lexloop.evaluation.report.tables import Table, Value, probability
 from lexloop.evaluation.statistics import paired_randomisation
 
 _MAIN = (
@@ -185,7 +185,7 @@ def difference_table(pair: VariantPair, everything: bool) -> Table:
     order = [name for name in _MAIN if name in made]
     shown = [*order, *(name for name in made if name not in order and (everything or not order))]
     lines = [
-        [plain(label(name)), *_cells(made[name])]
+        [label(name), *_cells(made[name])]
         for name in shown
         if everything
         or (made[name]["difference"]["n"] and (made[name]["a"]["high"] or made[name]["b"]["high"]))
@@ -206,10 +206,9 @@ def _note(pair: VariantPair) -> str:
     return f"{pair['questions']} questions in both{omitted}."
 
 
-def _cells(made: MetricDifference) -> list[Cell]:
+def _cells(made: MetricDifference) -> list[Value]:
     p = None if made["p"] is None else probability(made["p"]).removeprefix("= ")
-    figures = map(cell, (made["a"], made["b"], made["difference"]))
-    return [*figures, plain(p), plain(made["difference"]["n"])]
+    return [made["a"], made["b"], made["difference"], p, made["difference"]["n"]]
 
 
 def _by_variant(records: Sequence[Record]) -> dict[str, dict[str, Record]]:

@@ -22,6 +22,24 @@ _JUDGES = {
 _MOST_JUDGES, _RESAMPLES = 9, 200
 
 
+_INTROS = {
+    "Rows": "Every row answered the same questions. Dots are means, lines 95 % bootstrap "
+    "intervals; the dotted line is row 1.",
+    "Question types": "Few questions are of one type: mind the intervals.",
+    "Complexity": "Questions by the class that each row's classifier gave them.",
+    "Latency": "Wall time on the machine of this run, from the question to its checked answer.",
+    "Cost": "Rows under their numbers: what an answer costs, and how good it is.",
+    "The loop": "What trying again was worth.",
+    "Judges and people": "Each judge's scores against a person's, of the same answers.",
+    "Negative queries": "Queries that must be refused.",
+    "All metrics": "Every metric of every row.",
+    "What is missing": "Rows that were not run, scores without a value, and answers with less than "
+    "was asked.",
+    "Hardest questions": "Those that score lowest over all rows, and the best answer that a row "
+    "gave.",
+}
+
+
 @dataclass(frozen=True)
 class Section:
     """A part of a page; the plots are ``<svg>`` elements."""
@@ -47,14 +65,13 @@ def render(title: str, facts: Sequence[str], sections: Sequence[Section]) -> str
 
 def to_markdown(summary: Summary) -> str:
     """Return every table of a run but those of its seconds."""
-    refused = run_tables.refusal_table(summary)
     tables = [
         run_tables.variant_table(summary),
         *run_tables.metric_tables(summary),
         *run_tables.group_tables(summary, "by_type"),
         *run_tables.group_tables(summary, "by_class"),
         run_tables.loop_table(summary),
-        *([refused] if refused else []),
+        *run_tables.refusal_tables(summary),
         *run_tables.missing_tables(summary),
     ]
     heading = "\n".join(["# Evaluation", "", *(f"- {escaped(line)}" for line in _facts(summary))])
@@ -70,11 +87,30 @@ def to_html(summary: Summary, timings: Timings, records: Sequence[Record], info:
         records: Its questions, for what is plotted one by one.
         info: What the run is.
     """
-    return render(
-        f"Evaluation of {summary['gold']}",
-        _facts(summary),
-        [*_quality(summary), *_costs(summary, timings, records, info), *_rest(summary, records)],
-    )
+    plots = {
+        "Rows": _variant_plots(summary),
+        "Question types": _group_plots(summary, "by_type"),
+        "Complexity": _group_plots(summary, "by_class"),
+        "Latency": _latency_plots(records, info),
+        "Cost": _cost_plots(summary, timings),
+        "Judges and people": human_plots(records),
+    }
+    tables = {
+        "Rows": [run_tables.variant_table(summary)],
+        "Question types": run_tables.group_tables(summary, "by_type"),
+        "Complexity": run_tables.group_tables(summary, "by_class"),
+        "Latency": run_tables.time_tables(timings),
+        "The loop": [run_tables.loop_table(summary)],
+        "Negative queries": run_tables.refusal_tables(summary),
+        "All metrics": run_tables.metric_tables(summary),
+        "What is missing": run_tables.missing_tables(summary),
+        "Hardest questions": run_tables.hardest_tables(summary, records),
+    }
+    sections = [
+        Section(title, intro, plots.get(title, ()), tables.get(title, ()))
+        for title, intro in _INTROS.items()
+    ]
+    return render(f"Evaluation of {summary['gold']}", _facts(summary), sections)
 
 
 def _facts(summary: Summary) -> list[str]:
@@ -87,81 +123,6 @@ def _facts(summary: Summary) -> list[str]:
         f"Corpus: {summary['corpus']} (SHA-256 {summary['corpus_sha256'][:12]})",
         f"Model: {summary['model'] or 'none'}; judging model: {summary['judge'] or 'none'}",
         f"Code: {code}{commit}",
-    ]
-
-
-def _quality(summary: Summary) -> list[Section]:
-    return [
-        Section(
-            "Rows",
-            "Every row answered the same questions. Dots are means, lines 95 % bootstrap "
-            "intervals; the dotted line is row 1.",
-            _variant_plots(summary),
-            [run_tables.variant_table(summary)],
-        ),
-        Section(
-            "Question types",
-            "Few questions are of one type: mind the intervals.",
-            _group_plots(summary, "by_type"),
-            run_tables.group_tables(summary, "by_type"),
-        ),
-        Section(
-            "Complexity",
-            "Questions by the class that each row's classifier gave them.",
-            _group_plots(summary, "by_class"),
-            run_tables.group_tables(summary, "by_class"),
-        ),
-    ]
-
-
-def _costs(
-    summary: Summary, timings: Timings, records: Sequence[Record], info: RunInfo
-) -> list[Section]:
-    return [
-        Section(
-            "Latency",
-            "Wall time on the machine of this run, from the question to its checked answer.",
-            _latency_plots(records, info),
-            run_tables.time_tables(timings),
-        ),
-        Section(
-            "Cost",
-            "Rows under their numbers: what an answer costs, and how good it is.",
-            _cost_plots(summary, timings),
-        ),
-        Section(
-            "The loop", "What trying again was worth.", tables=[run_tables.loop_table(summary)]
-        ),
-    ]
-
-
-def _rest(summary: Summary, records: Sequence[Record]) -> list[Section]:
-    refused = run_tables.refusal_table(summary)
-    hardest = run_tables.hardest_table(summary, records)
-    return [
-        Section(
-            "Judges and people",
-            "Each judge's scores against a person's, of the same answers.",
-            human_plots(records),
-        ),
-        Section(
-            "Negative queries", "Queries that must be refused.", tables=[refused] if refused else []
-        ),
-        Section(
-            "All metrics",
-            "Every metric of every row.",
-            tables=run_tables.metric_tables(summary),
-        ),
-        Section(
-            "What is missing",
-            "Rows that were not run, scores without a value, and answers with less than was asked.",
-            tables=run_tables.missing_tables(summary),
-        ),
-        Section(
-            "Hardest questions",
-            "Those that score lowest over all rows, and the best answer that a row gave.",
-            tables=[hardest] if hardest else [],
-        ),
     ]
 
 

@@ -33,6 +33,9 @@ class Cell:
         return " ".join(filter(None, (self.text, self.interval, missing, self.p)))
 
 
+Value = str | int | Figure | Cell | None
+
+
 @dataclass(frozen=True)
 class Table:
     """A table; ``note`` says what its cells mean."""
@@ -40,26 +43,28 @@ class Table:
     title: str
     note: str
     head: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
+    rows: Sequence[Sequence[Value]]
+
+    @property
+    def cells(self) -> list[list[Cell]]:
+        """The rows as they are shown."""
+        return [[cell(value) for value in row] for row in self.rows]
 
 
-def plain(value: object) -> Cell:
-    """Return a cell of text; None and nothing are a dash."""
-    return Cell(NO_VALUE if value is None or value == "" else str(value))
-
-
-def cell(figure: Figure | None) -> Cell:
-    """Return a figure with its interval, unresolved count and, where it has one, p value."""
-    if figure is None:
-        return Cell(NO_VALUE)
-    mean, low, high = figure["mean"], figure["low"], figure["high"]
+def cell(value: Value) -> Cell:
+    """Return a figure with all that is known of it, or a text; None and nothing are a dash."""
+    if isinstance(value, Cell):
+        return value
+    if value is None or isinstance(value, str | int):
+        return Cell(NO_VALUE if value is None or value == "" else str(value))
+    mean, low, high = value["mean"], value["low"], value["high"]
     if mean is None or low is None or high is None:
-        return Cell(NO_VALUE, unresolved=figure["unresolved"])
+        return Cell(NO_VALUE, unresolved=value["unresolved"])
     # one score alone has no spread to draw an interval from
-    within = interval(low, high) if figure["n"] > 1 else "[one score]"
-    p = figure.get("p")
+    within = interval(low, high) if value["n"] > 1 else "[one score]"
+    p = value.get("p")
     told = "" if p is None else f"p {probability(p)}"
-    return Cell(number(mean), within, figure["unresolved"], told)
+    return Cell(number(mean), within, value["unresolved"], told)
 
 
 def number(value: float) -> str:
@@ -82,8 +87,9 @@ def probability(p: float) -> str:
 def as_markdown(table: Table) -> str:
     """Return a table with its title and note, everything escaped."""
     note = [escaped(table.note), ""] if table.note else []
-    rows = [["---"] * len(table.head), *([escaped(str(one)) for one in row] for row in table.rows)]
-    lines = [markdown_line(line) for line in ([escaped(name) for name in table.head], *rows)]
+    rows = [table.head, *(map(str, row) for row in table.cells)]
+    lines = [markdown_line([escaped(text) for text in row]) for row in rows]
+    lines.insert(1, markdown_line(["---"] * len(table.head)))
     return "\n".join([f"## {escaped(table.title)}", "", *note, *lines])
 
 
