@@ -1,4 +1,4 @@
-"""What people thought of answers: kept in a SQLite file, made into gold questions and ratings."""
+"""Opinions of people on answers: in a SQLite file, as gold questions and as ratings."""
 
 import os
 import re

@@ -142,7 +142,7 @@ def _refuse_contradictions(given: dict[str, Any], settings: "Settings") -> None:
 
 
 def _about(given: dict[str, Any]) -> dict[str, Any]:
-    """What identifies the run, with hashes of the files and no path but their names."""
+    """The identity of the run: hashes of the files and no path but their names."""
     from lexloop.evaluation.eval_rag.answers import HUMAN
 
     about: dict[str, Any] = {}

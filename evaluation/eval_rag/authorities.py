@@ -151,12 +151,12 @@ def _meant(candidates: Sequence[Authority], act: str, text: str) -> list[Authori
 
 
 def _section(found: Cited) -> tuple[str, str]:
-    """What a text and a label meet in: subdivisions left out."""
+    """The key that a text and a label share: subdivisions left out."""
     return found.kind, found.number.partition("|")[0]
 
 
 def _names_of_case(case: Authority) -> set[str]:
-    """What a text calls a case: its title, or the number in its title or file name."""
+    """The names of a case in texts: its title, or the number in its title or file name."""
     title = case.title.strip()
     stem = PurePosixPath(case.documents[0]).stem
     found = {number.lower() for name in (title, stem) for number in _CASE_NUMBER.findall(name)}

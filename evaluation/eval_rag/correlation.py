@@ -72,7 +72,7 @@ def weighted(name: str, x: Array, y: Array, weights: Array) -> Array:
 
 
 def _counts(clusters: Sequence[Hashable]) -> Array:
-    """How often each case is drawn in each resample, shape (resamples, cases)."""
+    """The times that each case is drawn in each resample, shape (resamples, cases)."""
     places = {cluster: place for place, cluster in enumerate(dict.fromkeys(clusters))}
     if not places:
         return np.zeros((_RESAMPLES, 0))

@@ -232,7 +232,7 @@ class VectorCache:
 
 
 class _NoCollection:
-    """What judging asks of a collection, where there is none."""
+    """The answers to what judging asks of a collection, where there is none."""
 
     def __init__(self, embed: Embed) -> None:
         self.embed = embed

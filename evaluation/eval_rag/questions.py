@@ -87,10 +87,8 @@ def entries_by_rule(authorities: Sequence[Authority]) -> list[Entry]:
     return entries
 
 
-class WrittenQuestions(BaseModel):
-    """What the model is asked for."""
-
-    # its name, its fields and the line above are part of what a reply is cached by
+class ProvisionQuestions(BaseModel):
+    """The questions that a provision answers."""
 
     questions: list[str] = Field(min_length=1, max_length=_MOST_QUESTIONS)
 
@@ -99,8 +97,8 @@ async def written_questions(chat: Chat, authority: Authority, count: int) -> lis
     """Have a model write so many questions that a provision answers."""
     prompt = prompts.load("eval_rag_questions", {"document", "label", "count"})
     system, user = prompt.render(document=authority.text, label=authority.label, count=count)
-    request = ChatRequest("eval_rag_questions", system, user, WrittenQuestions)
-    reply = parsed(await chat.ask(request), WrittenQuestions)
+    request = ChatRequest("eval_rag_questions", system, user, ProvisionQuestions)
+    reply = parsed(await chat.ask(request), ProvisionQuestions)
     return [question.strip() for question in reply.questions if question.strip()][:count]
 
 

@@ -159,7 +159,7 @@ def latency(names: Sequence[str], seconds: Sequence[Sequence[float]]) -> str:
             showfliers=False,
             showcaps=False,
             patch_artist=True,
-            boxprops={"facecolor": _INK, "linewidth": 0},
+            boxprops={"facecolor": _INK, "edgecolor": _INK},
             whiskerprops={"color": _PALE, "linewidth": 2},
             medianprops={"color": "white", "linewidth": 2},
         )

@@ -114,7 +114,7 @@ def to_html(summary: Summary, timings: Timings, records: Sequence[Record], info:
 
 
 def _facts(summary: Summary) -> list[str]:
-    """What identifies the run, one fact a line."""
+    """The identity of the run, one fact a line."""
     code = f"Lexloop {summary['version']}"
     commit = f", commit {summary['commit']}" if summary["commit"] else ""
     return [

@@ -44,26 +44,20 @@ class RefusalSummary(TypedDict):
     by_kind: dict[str, dict[str, int]]
 
 
-class VariantSummary(TypedDict):
+class VariantSummary(VariantInfo, GroupSummary):
     """One variant of a run.
 
     ``failed`` questions were not answered; ``errors`` counts them by reason. ``degradations``
     counts the steps that ran with less than was asked for, ``degraded`` the questions they are of.
     """
 
-    name: str
-    source: str
-    settings: dict[str, Any]
-    questions: int
     failed: int
     errors: dict[str, int]
     degraded: int
     degradations: dict[str, int]
     warned: int
-    metrics: dict[str, Figure]
     by_type: dict[str, GroupSummary]
     by_class: dict[str, GroupSummary]
-    cost: Cost
     loop: dict[str, Any]
     refused: RefusalSummary | None
 
