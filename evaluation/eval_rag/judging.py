@@ -1,7 +1,6 @@
 """Every answer judged: those to one question beside each other, against the same document."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -39,19 +38,6 @@ class AnswerRecord(TypedDict):
     scores: dict[str, float | dict[str, str]]
 
 
-@dataclass
-class _Group:
-    """Answers to one question, by their places in the file, and the document for it."""
-
-    question: str
-    places: list[int] = field(default_factory=list)
-    found: Match | Unresolved = _NO_INDEX
-
-    @property
-    def document(self) -> Document:
-        return self.found if isinstance(self.found, Unresolved) else self.found[0].authority.text
-
-
 def judge_answers(
     answers: Sequence[Answer],
     index: QuestionIndex | None,
@@ -77,47 +63,49 @@ def judge_answers(
         ModelError: The model's host can answer nothing; what it answered before is kept.
     """
     groups = _grouped(answers)
+    questions = [answers[places[0]].question for places in groups]
+    found: list[Match | Unresolved] = [_NO_INDEX for _ in groups]
     if index is not None:
-        wanted = [_documents(answers, group) for group in groups]
-        nearest = index.nearest([group.question for group in groups], wanted)
-        for group, match in zip(groups, nearest, strict=True):
-            group.found = match or _NO_DOCUMENT
-    of_answer = {place: group for group in groups for place in group.places}
-    documents = [of_answer[place].document for place in range(len(answers))]
+        nearest = index.nearest(questions, [_documents(answers, places) for places in groups])
+        found = [match or _NO_DOCUMENT for match in nearest]
+    of_answer = {i: match for places, match in zip(groups, found, strict=True) for i in places}
+    documents = [_text(of_answer[i]) for i in range(len(answers))]
     scores = judge.scores(answers, documents, progress)
     if ask is not None:
 
-        def work(group: _Group) -> list[Scores]:
-            return ask(group.question, [answers[i] for i in group.places], group.document)
+        def work(group: int) -> list[Scores]:
+            own = [answers[i] for i in groups[group]]
+            return ask(questions[group], own, _text(found[group]))
 
-        given = side_by_side(work, groups, partial(progress, "asking the model"), workers)
-        for group, by_model in zip(groups, given, strict=True):
-            for place, named in zip(group.places, by_model, strict=True):
-                scores[place] |= named
-    return [
-        _record(answer, of_answer[place].found, scores[place])
-        for place, answer in enumerate(answers)
-    ]
+        asking = partial(progress, "asking the model")
+        given = side_by_side(work, range(len(groups)), asking, workers)
+        for places, by_model in zip(groups, given, strict=True):
+            for i, named in zip(places, by_model, strict=True):
+                scores[i] |= named
+    return [_record(answer, of_answer[i], scores[i]) for i, answer in enumerate(answers)]
 
 
-def _grouped(answers: Sequence[Answer]) -> list[_Group]:
-    """Answers to the same question, apart from case and blanks, in lots that fit into a prompt."""
-    open_groups: dict[str, _Group] = {}
-    groups: list[_Group] = []
+def _grouped(answers: Sequence[Answer]) -> list[list[int]]:
+    """The places of answers to one question, whatever its case and blanks, in lots for a prompt."""
+    last: dict[str, list[int]] = {}
+    groups: list[list[int]] = []
     for place, answer in enumerate(answers):
         key = " ".join(answer.question.casefold().split())
-        group = open_groups.get(key)
-        if group is None or len(group.places) == _MOST_TOGETHER:
-            group = open_groups[key] = _Group(answer.question)
-            groups.append(group)
-        group.places.append(place)
+        if key not in last or len(last[key]) == _MOST_TOGETHER:
+            last[key] = []
+            groups.append(last[key])
+        last[key].append(place)
     return groups
 
 
-def _documents(answers: Sequence[Answer], group: _Group) -> tuple[str, ...] | None:
+def _documents(answers: Sequence[Answer], places: Sequence[int]) -> tuple[str, ...] | None:
     """The documents that the answers name; None where none does."""
-    named = [answers[place].documents for place in group.places]
+    named = [answers[place].documents for place in places]
     return tuple(dict.fromkeys(name for names in named if names for name in names)) or None
+
+
+def _text(found: Match | Unresolved) -> Document:
+    return found if isinstance(found, Unresolved) else found[0].authority.text
 
 
 def _record(answer: Answer, found: Match | Unresolved, scores: Scores) -> AnswerRecord:

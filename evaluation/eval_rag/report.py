@@ -1,7 +1,7 @@
 """The judges' scores of each system and their agreement with people: figures, Markdown, a page."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 from lexloop.core.score import Score, Unresolved, from_json, is_resolved
@@ -13,12 +13,10 @@ from lexloop.evaluation.report.page import Section, render
 from lexloop.evaluation.report.tables import (
     NO_VALUE,
     NOTE,
-    Cell,
     Table,
     Value,
-    interval,
+    cell,
     markdown_line,
-    number,
 )
 from lexloop.evaluation.statistics import Estimate, estimate
 
@@ -122,58 +120,25 @@ def to_markdown(summary: Figures) -> str:
     if known := summary["known_questions"]:
         given = ", ".join(f"{_escaped(name)}: {n}" for name, n in summary["documents"].items())
         lines.append(f"Documents from an index of {known} questions ({given}).\n")
-    return "\n".join([*lines, *_scores_written(summary), *_rest_written(summary)])
+    for table in _tables(summary, page=False):
+        lines += [f"## {table.title}\n", markdown_line([*map(_escaped, table.head)])]
+        lines.append(f"|{'---|' * len(table.head)}")
+        lines += [markdown_line([*map(_written, row)]) for row in table.rows]
+        lines.append(f"\n{table.note}\n" if table.note else "")
+    return "\n".join(lines)
 
 
-def _scores_written(summary: Figures) -> Iterator[str]:
-    systems, rows = _by_score(summary)
-    yield "## Scores\n"
-    yield from _ruled("score", *(_escaped(name) or "answers" for name in systems))
-    for name, row in rows.items():
-        cells = (_written(found, "mean", "", found["unresolved"]) if found else NO_VALUE
-                 for found in row)  # fmt: skip
-        yield markdown_line([name, *cells])
-    yield "\nMean [95 % interval] and, in brackets, how many are unresolved.\n"
-
-
-def _rest_written(summary: Figures) -> Iterator[str]:
-    if summary["agreement"]:
-        yield f"## Agreement with `{_escaped(summary['human'])}`\n"
-        yield from _ruled("score", *map(str.capitalize, _COEFFICIENTS), "answers")
-        for row in summary["agreement"]:
-            cells = (_written(row, name, f"{name}_", 0) for name in _COEFFICIENTS)
-            yield markdown_line([row["score"], *cells, str(row["n"])])
-        yield "\nCorrelation [95 % interval, questions resampled whole].\n"
-    if summary["unresolved"]:
-        yield "## Unresolved\n"
-        yield from _ruled("score", "answers", "why")
-        for row in summary["unresolved"]:
-            yield markdown_line([row["score"], str(row["answers"]), _escaped(row["reason"])])
-        yield ""
-
-
-def _written(row: Figures, name: str, prefix: str, missing: int) -> str:
-    if row[name] is None:
+def _written(value: Value) -> str:
+    if not isinstance(value, dict):
+        return NO_VALUE if value is None else _escaped(str(value))
+    if value["mean"] is None:
         return "unresolved"
-    within = f"[{row[f'{prefix}low']:.3f}, {row[f'{prefix}high']:.3f}]"
-    return f"{row[name]:.3f} {within}{f' ({missing})' if missing else ''}"
-
-
-def _ruled(*head: str) -> tuple[str, str]:
-    return markdown_line(head), f"|{'---|' * len(head)}"
+    missing = f" ({count})" if (count := value.get("unresolved")) else ""
+    return f"{value['mean']:.3f} [{value['low']:.3f}, {value['high']:.3f}]{missing}"
 
 
 def _escaped(text: str) -> str:
     return " ".join(text.translate(_ESCAPED).split())
-
-
-def _by_score(summary: Figures) -> tuple[list[str], dict[str, list[Figures | None]]]:
-    """The systems, and of each score the figures of every system."""
-    rows = summary["systems"]
-    systems = list(dict.fromkeys(row["system"] for row in rows))
-    found = {(row["score"], row["system"]): row for row in rows}
-    names = dict.fromkeys(row["score"] for row in rows)
-    return systems, {name: [found.get((name, system)) for system in systems] for name in names}
 
 
 def to_html(summary: Figures, records: Sequence[AnswerRecord]) -> str:
@@ -189,50 +154,53 @@ def to_html(summary: Figures, records: Sequence[AnswerRecord]) -> str:
         f"Judging model: {summary['model'] or 'none'}",
         f"Code: Lexloop {summary['version']}",
     ]
+    systems, *others = _tables(summary, page=True)
+    agreement = [table for table in others if table.note]
+    missing = [table for table in others if not table.note]
+    about = "Each judge's scores against a person's, of the same answers."
     sections = [
-        Section("Scores", "What each judge says of each system.", tables=[_system_table(summary)]),
-        Section(
-            "Judges and people",
-            "Each judge's scores against a person's, of the same answers.",
-            _plots(summary, records),
-            _agreement_tables(summary),
-        ),
-        Section("What is missing", "Scores without a value.", tables=_unresolved_tables(summary)),
+        Section("Scores", "What each judge says of each system.", (), [systems]),
+        Section("Judges and people", about, _plots(summary, records), agreement),
+        Section("What is missing", "Scores without a value.", (), missing),
     ]
     return render(f"{summary['answers_file']}, judged", facts, sections)
 
 
-def _system_table(summary: Figures) -> Table:
-    systems, rows = _by_score(summary)
-    lines = [[name, *map(_mean_value, row)] for name, row in rows.items()]
-    head = ["Score", *(name or "answers" for name in systems)]
-    return Table("Scores by system", NOTE, head, lines)
-
-
-def _mean_value(row: Figures | None) -> Value:
-    return None if row is None else cast("Figure", {"low": None, "high": None, **row})
-
-
-def _agreement_tables(summary: Figures) -> list[Table]:
-    head = ["Score", *map(str.capitalize, _COEFFICIENTS), "Answers"]
-    note = "Correlation [95 % bootstrap interval, questions resampled whole]."
-    lines = [
+def _tables(summary: Figures, page: bool) -> list[Table]:
+    """The scores of each system, the agreement with people, and the unresolved scores, if any."""
+    score, answers, why = ("Score", "Answers", "Why") if page else ("score", "answers", "why")
+    given = summary["systems"]
+    names = list(dict.fromkeys(row["system"] for row in given))
+    found = {(row["score"], row["system"]): row for row in given}
+    by_score = dict.fromkeys(row["score"] for row in given)
+    lines = [[name, *(found.get((name, system)) for system in names)] for name in by_score]
+    agreement = [
         [row["score"], *(_coefficient(row, name) for name in _COEFFICIENTS), row["n"]]
         for row in summary["agreement"]
     ]
-    return [Table(f"Agreement with {summary['human']}", note, head, lines)] if lines else []
+    human = summary["human"] if page else f"`{_escaped(summary['human'])}`"
+    missing = [[row["score"], row["answers"], row["reason"]] for row in summary["unresolved"]]
+    tables = [
+        Table(
+            "Scores by system" if page else "Scores",
+            NOTE if page else "Mean [95 % interval] and, in brackets, how many are unresolved.",
+            [score, *(name or "answers" for name in names)],
+            lines,
+        ),
+        Table(
+            f"Agreement with {human}",
+            f"Correlation [95 % {'bootstrap ' * page}interval, questions resampled whole].",
+            [score, *map(str.capitalize, _COEFFICIENTS), answers],
+            agreement,
+        ),
+        Table("Unresolved", "", [score, answers, why], missing),
+    ]
+    return [tables[0], *(table for table in tables[1:] if table.rows)]
 
 
-def _coefficient(row: Figures, name: str) -> Cell | None:
-    if row[name] is None:
-        return None
-    return Cell(number(row[name]), interval(row[f"{name}_low"], row[f"{name}_high"]))
-
-
-def _unresolved_tables(summary: Figures) -> list[Table]:
-    rows = summary["unresolved"]
-    lines = [[row["score"], row["answers"], row["reason"]] for row in rows]
-    return [Table("Unresolved", "", ["Score", "Answers", "Why"], lines)] if lines else []
+def _coefficient(row: Figures, name: str) -> Figures:
+    ends = {end: row.get(f"{name}_{end}") for end in ("low", "high")}
+    return {"mean": row[name], **ends, "n": row["n"]}
 
 
 def _plots(summary: Figures, records: Sequence[AnswerRecord]) -> list[str]:
@@ -250,5 +218,5 @@ def _panel(row: Figures, records: Sequence[AnswerRecord]) -> Panel:
         for one, score in scores
         if one["human"] is not None and is_resolved(score)
     ]
-    agreement = _coefficient(row, "spearman")
-    return row["score"], f"Spearman {agreement}", pairs
+    made = cast("Figure", _coefficient(row, "spearman"))
+    return row["score"], f"Spearman {cell(made)}", pairs

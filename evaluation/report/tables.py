@@ -57,14 +57,15 @@ def cell(value: Value) -> Cell:
         return value
     if value is None or isinstance(value, str | int):
         return Cell(NO_VALUE if value is None or value == "" else str(value))
-    mean, low, high = value["mean"], value["low"], value["high"]
+    mean, low, high = value["mean"], value.get("low"), value.get("high")
+    missing = value.get("unresolved")
     if mean is None or low is None or high is None:
-        return Cell(NO_VALUE, unresolved=value["unresolved"])
+        return Cell(NO_VALUE, unresolved=missing)
     # one score alone has no spread to draw an interval from
     within = interval(low, high) if value["n"] > 1 else "[one score]"
     p = value.get("p")
     told = "" if p is None else f"p {probability(p)}"
-    return Cell(number(mean), within, value["unresolved"], told)
+    return Cell(number(mean), within, missing, told)
 
 
 def number(value: float) -> str:
