@@ -235,7 +235,10 @@ class _NoCollection:
     """The answers to what judging asks of a collection, where there is none."""
 
     def __init__(self, embed: Embed) -> None:
-        self.embed = embed
+        self._embed = embed
+
+    def embed(self, texts: list[str]) -> Vectors:
+        return self._embed(texts)
 
     def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
         raise KeyError(chunk_id)
@@ -251,4 +254,4 @@ class _NoCollection:
 
     def centre(self) -> Vectors:
         # nothing is the middle of no documents
-        return np.zeros_like(self.embed([""])[0])
+        return np.zeros_like(self._embed([""])[0])
