@@ -13,6 +13,8 @@ from lexloop.corpus.load.metadata import read_fields
 _OPENING = re.compile(r"\s*^---[ \t]*\n", re.MULTILINE)
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 _FIELD = re.compile(r"\s*[\"']?[A-Za-z][\w -]*+[\"']?\s*+:")
+_BORDER = re.compile(r"[ \t]*(?P<sign>[*#])(?P=sign){9,}[ \t]*")
+_RULE = re.compile(r"^[ \t]*(?P<sign>[-=_~*#])(?P=sign){3,}[ \t]*$", re.MULTILINE)
 _MOST = 1 << 16
 _DEEPEST = 32
 
@@ -30,8 +32,47 @@ def read_plain(data: bytes, name: str) -> Iterator[Document]:
         raise CorpusError(f"Its front matter: {error.what}", error.hint) from error
     if not text.strip():
         raise CorpusError("It holds front matter but no text.", "Remove it or fill it.")
+    text = without_drawings(text)
     title = metadata.title or title_of(text, PurePosixPath(name).stem)
     yield Document(name, title, text, metadata)
+
+
+def without_drawings(text: str) -> str:
+    """Put spaces where rules and boxes are drawn, such as the line under a heading.
+
+    A rule is a line of one sign, four times or more. A box of stars or of number signs has a border
+    of at least ten above and below, and each line between them begins and ends with the sign.
+    Nothing moves, so places in the text are those in the file.
+    """
+    return _RULE.sub(lambda rule: " " * len(rule[0]), _without_boxes(text))
+
+
+def _without_boxes(text: str) -> str:
+    lines = text.split("\n")
+    top: int | None = None
+    for number, line in enumerate(lines):
+        if _BORDER.fullmatch(line) is None:
+            if top is not None and not _within(line, lines[top].strip()[0]):
+                top = None
+        elif top is None or lines[top].strip()[0] != line.strip()[0]:
+            top = number
+        else:
+            if number > top + 1:
+                lines[top : number + 1] = map(_unframed, lines[top : number + 1])
+            top = None
+    return "\n".join(lines)
+
+
+def _within(line: str, sign: str) -> bool:
+    inner = line.strip()
+    return len(inner) > 1 and inner[0] == inner[-1] == sign
+
+
+def _unframed(line: str) -> str:
+    if _BORDER.fullmatch(line):
+        return " " * len(line)
+    start, end = len(line) - len(line.lstrip()), len(line.rstrip())
+    return f"{line[:start]} {line[start + 1 : end - 1]} {line[end:]}"
 
 
 def split_front_matter(text: str) -> tuple[dict[str, Any], str]:

@@ -34,7 +34,8 @@ _AMENDMENT = re.compile(
     r"[^()]*\d"
 )
 _EXCEPTION = re.compile(r"EXCEPTIONS?\s?(?P<number>\d{1,2})?\s?[:.]")
-_AHEAD, _MOST_ON_A_LINE = 40, 5
+_SAYS = re.compile(r"\b(?:shall|must|may|will|can|should|is|are|be|was|were|has|have|means?)\b")
+_AHEAD, _MOST_ON_A_LINE, _LONGEST_TITLE = 40, 5, 10
 
 
 def parse(document: Document) -> Tree:
@@ -129,6 +130,8 @@ class _Parser:
             body = None
             if not heading and self._outline.numbered and fit.marker.style[0] == "1":
                 heading, body = title_heading(line.text, fit.marker.end) or ("", None)
+                if not heading and self._heads_text(number, line, fit.marker.end):
+                    heading, body = line.text[fit.marker.end :].strip(" .*"), len(line.text)
             rest = "" if inner else line.text[body or fit.marker.end :]
             term = defined_term(rest, self._builder.among_definitions) if rest else None
             self._builder.item(line, fit, at, rest, heading=heading, body=body, term=term)
@@ -165,6 +168,16 @@ class _Parser:
         following = self._lines[number + 1 : number + 2]
         markers = [marker for line in following for marker in list_markers(line.text)]
         return bool(markers) and self._builder.goes_on_with(markers[0])
+
+    def _heads_text(self, number: int, line: Line, at: int) -> bool:
+        """Return whether the words behind a number are the heading of the line below."""
+        title, below = line.text[at:], self._lines[number + 1 : number + 2]
+        named = title[:1].isupper() and len(title.split()) <= _LONGEST_TITLE
+        if not (named and line.short and below) or _SAYS.search(title):
+            return False
+        markers = list_markers(below[0].text)
+        listed = bool(markers) and markers[0].style[0] != "("
+        return below[0].ended and not (below[0].level or below[0].row or listed)
 
     def _entitles(self, number: int, line: Line, heading: Heading) -> bool:
         """Whether a heading that the format marks is that of the provision on the next line."""

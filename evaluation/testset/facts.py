@@ -161,7 +161,7 @@ def _of_document(document: str, tree: Tree, text: str) -> Iterator[Fact]:
     def placed(facts: Iterable[Fact], start: int, end: int) -> Iterator[Fact]:
         span = _span(document, tree, text, start, end)
         said = unnumbered(text[span.start : span.end])
-        if _FEWEST_WORDS < len(said.split()) and len(said) <= _LONGEST and _is_whole(said):
+        if len(said.split()) > _FEWEST_WORDS and len(said) <= _LONGEST and _is_whole(said):
             said = f"{said[0].upper()}{said[1:].rstrip(';.')}."
             for fact in facts:
                 yield replace(fact, answer=f"{fact.answer} {said}".strip(), spans=(span,))
@@ -400,7 +400,7 @@ def _plain(rule: Rule, act: str, actor: bool) -> Iterator[Fact]:
     vague = speaks_of_it(act) or act.startswith("be ")
     if rule.link or rule.modal == "must not" or not actor or vague:
         return
-    if _TELLING <= len(act.split()):
+    if len(act.split()) >= _TELLING:
         yield Fact("who", f"Who {rule.modal} {act}?", f"who {rule.modal} {act}")
 
 

@@ -254,7 +254,7 @@ def uncapitalised(phrase: str, text: str) -> str:
 
 def is_many(noun: str) -> bool:
     """Return whether a noun is in the plural, as far as its last word tells."""
-    last = noun.split()[-1].lower()
+    last = noun.rsplit(maxsplit=1)[-1].lower()
     return singular(last) != last
 
 

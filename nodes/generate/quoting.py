@@ -10,7 +10,7 @@ from lexloop.core.types import Citation, PointedUnit
 from lexloop.corpus.structure.asking import Library
 from lexloop.corpus.structure.lines import cells, is_ruler
 from lexloop.corpus.structure.telling import counted, entitled, groups, heading_span, outline
-from lexloop.corpus.structure.tree import ITEMS, Tree
+from lexloop.corpus.structure.tree import ITEMS, Tree, Unit
 
 LEFT_OUT = ("Left out: ", "The rest is left out.")
 """How a line begins that says what is not quoted."""
@@ -194,8 +194,9 @@ def _pieces(tree: Tree, text: str, places: Sequence[int]) -> Iterator[Piece]:
         unit = tree.units[place]
         whole = unit.kind not in ("provision", "annex", "part")
         source = _source(text, unit.start, unit.end, unit.label) if whole else None
+        headed = not whole or _headline(unit, text)
         captioned = unit.kind == "table" and unit.heading
-        for start, end, of in _own_pieces(tree, text, place, headed=not whole):
+        for start, end, of in _own_pieces(tree, text, place, headed):
             if captioned and of == place:
                 continue
             if source is None or start >= source.end:
@@ -219,6 +220,9 @@ def _own_pieces(tree: Tree, text: str, place: int, headed: bool) -> Iterator[tup
     """The spans of a unit's own words and of what lies in it, in order, without blanks."""
     unit = tree.units[place]
     at = unit.body if headed else unit.start
+    if not headed and _headline(unit, text):
+        yield *_trimmed(text, unit.start, unit.body), place
+        at = unit.body
     for child in tree.children(place):
         if (span := _trimmed(text, at, tree.units[child].start))[0] < span[1]:
             yield *span, place
@@ -226,6 +230,12 @@ def _own_pieces(tree: Tree, text: str, place: int, headed: bool) -> Iterator[tup
         at = tree.units[child].end
     if (span := _trimmed(text, at, unit.end))[0] < span[1]:
         yield *span, place
+
+
+def _headline(unit: Unit, text: str) -> bool:
+    """Return whether a numbered paragraph has its heading on a line of its own."""
+    listed = unit.kind in ("paragraph", "point") and bool(unit.heading)
+    return listed and text[unit.body : unit.body + 1] == "\n"
 
 
 def _top_source(tree: Tree, text: str, place: int, of: int) -> Source:

@@ -1,11 +1,13 @@
 from datetime import date
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
 from lexloop.corpus.load.document import Document
-from lexloop.corpus.load.plain import read_plain, split_front_matter
+from lexloop.corpus.load.plain import read_plain, split_front_matter, without_drawings
 
 FRONT = "---\ntitle: Act\ntags: [staff]\nin_force_from: 2023-01-01\nlayout: x\n---\nThe law.\n"
 
@@ -56,3 +58,48 @@ def test_front_matter_without_an_end_or_a_text_is_refused() -> None:
         plain("---\ntags: secret\nThe law.")
     with pytest.raises(CorpusError, match="no text"):
         plain("---\ntags: secret\n---\n\n")
+
+
+BOXED = """3. Berths
+---------
+Berth  Price
+-----  -----
+*********************
+*                   *
+*  4. Liability     *
+*  ------------     *
+*  The harbour pays *
+*  nothing.         *
+*                   *
+*********************
+* no box
+*
+###########
+# a note  #
+***********
+"""
+
+
+def test_rules_and_boxes_are_blank_and_nothing_moves() -> None:
+    found = plain(BOXED).text
+    assert len(found) == len(BOXED)
+    assert [line.strip() for line in found.splitlines() if line.strip()] == [
+        "3. Berths",
+        "Berth  Price",
+        "-----  -----",
+        "4. Liability",
+        "The harbour pays",
+        "nothing.",
+        "* no box",
+        "*",
+        "# a note  #",
+    ]
+    assert found.index("The harbour pays") == BOXED.index("The harbour pays")
+
+
+@given(st.text(alphabet="*#-= a\n\t", max_size=200))
+def test_what_is_drawn_alone_is_blanked(text: str) -> None:
+    found = without_drawings(text)
+    assert len(found) == len(text)
+    assert all(new in (old, " ") for old, new in zip(text, found, strict=True))
+    assert [c for c in found if c == "a"] == [c for c in text if c == "a"]

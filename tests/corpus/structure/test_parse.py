@@ -208,51 +208,6 @@ def test_recitals_notes_contents_and_signatures_rule_nothing() -> None:
     assert tree_of(act).units[1].kind == "contents"
 
 
-@pytest.mark.parametrize(
-    ("line", "label"),
-    [
-        ("§ 20-870 Definitions.", "§ 20-870"),
-        ("§ 5-301(a) Bias audit.", "§ 5-301(a)"),
-        ("Article 6(1) Lawful processing", "Article 6(1)"),
-        ("Article 12", "Article 12"),
-        ("ARTICLE IV", "Article IV"),
-        ("Section 12. Penalties", "Section 12"),
-        ("RULE 3.2 Notices", "Rule 3.2"),
-        ("Chapter 5: Payment", "Chapter 5"),
-        ("PART II Scope", "Part II"),
-        ("Annex III", "Annex III"),
-        ("## Scope ##", "Scope"),
-        ("# § 9 Appeals", "§ 9"),
-        ("### Section 4. Fees", "Section 4"),
-    ],
-)
-def test_a_line_that_opens_a_provision_gives_it_its_label(line: str, label: str) -> None:
-    units = tree_of(f"Preamble.\n{line}\nThe text of it.\n").units
-    assert [unit.label for unit in units] == ["", label, label]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Section 5 applies to owners.",
-        "Article 6(1) and Article 7 apply.",
-        "Part of the fee is due.",
-        "#hashtag",
-        "#",
-        "# ##",
-        "§",
-        "§ and more",
-        "Section " + "4" * 300,
-        "§ " + "4" * 300,
-        "# " + "x" * 300,
-        "2.5 % of the price is due.",
-        "1999. That was the year.",
-    ],
-)
-def test_a_line_that_merely_begins_like_one_opens_nothing(line: str) -> None:
-    assert {unit.label for unit in tree_of(f"Preamble.\n{line}\nMore.\n").units} == {""}
-
-
 def test_lines_wrapped_by_hand_are_joined_and_open_nothing() -> None:
     text = (
         "Article 15\nScope\n"
@@ -282,44 +237,9 @@ def test_numbers_out_of_order_are_reported_and_not_mended() -> None:
     )
 
 
-def test_headings_that_only_the_format_knows_are_provisions() -> None:
-    text = (
-        "Staff handbook\nLeave\nEveryone has leave.\nCarrying over\nFive days carry over.\n"
-        "Pay\nMonthly.\n"
-    )
-    headings = tuple(
-        (text.index(words), level)
-        for words, level in (("Staff", 1), ("Leave", 2), ("Carrying", 3), ("Pay", 2))
-    )
-    tree = tree_of(text, headings)
-    assert [
-        (u.label, tree.units[u.parent].label if u.parent >= 0 else "")
-        for u in tree.units
-        if u.heading
-    ] == [
-        ("Staff handbook", ""),
-        ("Leave", "Staff handbook"),
-        ("Carrying over", "Leave"),
-        ("Pay", "Staff handbook"),
-    ]
-
-
 @pytest.mark.parametrize("text", ["", "\n \n", "\n" * 10_000])
 def test_a_blank_document_has_no_units(text: str) -> None:
     assert tree_of(text) == Tree()
-
-
-def test_a_heading_that_the_format_marks_may_name_the_provision_below_it() -> None:
-    text = (
-        "Citation\n1. These Regulations may be cited as the Bees Regulations 2020.\n"
-        "Interpretation\n2. In these Regulations bees are bees.\n"
-        "Registers\n3. A keeper must keep a register.\n"
-    )
-    headings = tuple((text.index(head), 2) for head in ("Citation", "Interpretation", "Registers"))
-    for document in (Document("a", "a", text), Document("a", "a", text, headings=headings)):
-        found = [(u.label, u.heading) for u in document.tree.units if u.kind == "provision"]
-        assert [heading for _, heading in found] == ["Citation", "Interpretation", "Registers"]
-        assert [label[-1] for label, _ in found] == ["1", "2", "3"]
 
 
 def test_contents_go_on_over_parts_that_have_only_a_number() -> None:
@@ -402,23 +322,6 @@ def test_a_topic_behind_a_list_lies_beside_it() -> None:
         text = f"{listed}{line}\n§ 2 Crews\nA crew is four.\n"
         tree = tree_of(text)
         assert tree.units[tree.at(text.index(line))].label == label
-
-
-@pytest.mark.parametrize(
-    ("line", "heading", "said"),
-    [
-        ("§ 1 Birds. A parrot needs a permit of the mayor.", "Birds", "A parrot needs"),
-        ("§ 1 Surveys. A survey must state:", "Surveys", "A survey must"),
-        ("§ 1. This law takes effect on 1 May.", "", "This law takes"),
-        ("§ 1 Penalties. a. Whoever lands pays.", "Penalties", "a. Whoever"),
-        ("§ 1 Fees for boats.", "Fees for boats", ""),
-    ],
-)
-def test_what_of_a_line_is_its_heading(line: str, heading: str, said: str) -> None:
-    text = f"{line}\n§ 2 Crews\nA crew is four.\n"
-    unit = tree_of(text).units[0]
-    assert unit.heading == heading
-    assert text[unit.body : unit.end].strip().startswith(said)
 
 
 def test_one_number_in_a_preamble_counts_no_recitals() -> None:

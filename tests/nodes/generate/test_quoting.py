@@ -219,3 +219,30 @@ def test_every_line_stands_in_the_source_that_it_cites(where: tuple[str, str], l
         if not said.startswith(LEFT_OUT) and "—" not in said:
             words = re.findall(r"\w+", said)
             assert set(words[1:]) <= set(re.findall(r"\w+", f"{source} {label} {unit.heading}"))
+
+
+TERMS = """1. Services
+
+1.1. Scope
+
+The harbour provides a berth.
+
+1.2. Care
+
+The harbour acts with skill.
+"""
+
+
+def test_headings_of_numbered_paragraphs_have_lines_of_their_own() -> None:
+    library = Shelf({"terms.txt": TERMS})
+    assert quoted("What does section 1 say?", library)[0] == [
+        "Section 1 — Services:",
+        "1.1. Scope [1]",
+        "The harbour provides a berth. [1]",
+        "1.2. Care [2]",
+        "The harbour acts with skill. [2]",
+    ]
+    assert quoted("What does section 1.2 say?", library)[0] == [
+        "Section 1.2 — Care:",
+        "The harbour acts with skill. [1]",
+    ]
