@@ -8,7 +8,7 @@ Offsets are code points into a document's extracted text, half-open.
 standard library's, and Studio would show neither the input nor the output of the graph.
 """
 
-from typing import Literal, NotRequired
+from typing import Literal, NamedTuple, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -85,6 +85,22 @@ class Chunk(TypedDict):
     supporting: NotRequired[bool]
     page_breaks: NotRequired[list[int]]
     version: NotRequired[str]
+
+
+class Hit(NamedTuple):
+    """A chunk that one retrieval signal found.
+
+    Args:
+        chunk_id: The chunk.
+        document: The document that it is cut from.
+        score: The signal's own, unfused.
+        supporting: Whether the chunk is no operative text.
+    """
+
+    chunk_id: str
+    document: str
+    score: float
+    supporting: bool = False
 
 
 class Candidate(Chunk):

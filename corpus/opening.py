@@ -21,7 +21,7 @@ from lexloop.core.types import Degradation
 from lexloop.corpus.chunk.choose import chunker_for, chunker_name
 from lexloop.corpus.index.builder import Extractor, IndexBuilder, Tools
 from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.manifest import MANIFEST, Manifest, Recipe, Source, is_index
+from lexloop.corpus.index.manifest import MANIFEST, IndexSource, Manifest, Recipe, is_index
 from lexloop.corpus.index.reader import open_contents, open_index
 from lexloop.corpus.index.scan import scan
 from lexloop.corpus.index.view import View
@@ -87,7 +87,7 @@ def open_corpus(
     if is_index(folder):
         refuse_other(corpus, {n: v for n, v in tools.settings.items() if v != _DEFAULTS.get(n)})
         return Collection(open_contents(folder, _embedder_of(folder, tools))), []
-    sources = [Source(str(folder.absolute()))]
+    sources = [IndexSource(str(folder.absolute()))]
     shipped = shipped_indexes() / index_key(None, tools.recipe)
     cached = cache_folder() / index_key(folder, tools.recipe)
     troubles: dict[Path, Degradation] = {}
@@ -141,7 +141,7 @@ def refuse_other(corpus: str, wanted: Mapping[str, Any]) -> None:
 
 
 def _up_to_date(
-    index: Path, sources: Sequence[Source], tools: Tools, *, restem: bool
+    index: Path, sources: Sequence[IndexSource], tools: Tools, *, restem: bool
 ) -> Collection | None:
     """An index that is there and holds what the sources hold now; see ``open_contents``."""
     if not is_index(index):
@@ -153,7 +153,7 @@ def _up_to_date(
     return Collection(contents, [*contents.texts.skipped(of_files=True), *now.skipped])
 
 
-def _in_memory(sources: Sequence[Source], tools: Tools, progress: Progress) -> Collection:
+def _in_memory(sources: Sequence[IndexSource], tools: Tools, progress: Progress) -> Collection:
     now = scan(sources)
     contents = IndexBuilder(tools, progress=progress).assemble(now, now.difference({}))
     return Collection(contents, contents.texts.skipped())

@@ -19,7 +19,7 @@ from lexloop.models.embedding import Vectors
 Kind = Literal["flat", "hnsw", "ivf"]
 Half = NDArray[np.float16]
 Mask = NDArray[np.bool_]
-Found = tuple[NDArray[np.float32], NDArray[np.int64]]
+Neighbours = tuple[NDArray[np.float32], NDArray[np.int64]]
 """Scores and window numbers, each of shape (queries, k), best first; -1 where there is none."""
 
 FLAT_UP_TO, HNSW_UP_TO = 65_536, 500_000
@@ -109,7 +109,7 @@ def one_thread() -> Iterator[None]:
         faiss.omp_set_num_threads(before)
 
 
-def search_flat(index: Any, queries: Vectors, k: int, mask: Mask | None = None) -> Found:
+def search_flat(index: Any, queries: Vectors, k: int, mask: Mask | None = None) -> Neighbours:
     """The k best windows by a whole scan."""
     faiss = faiss_library()
     chosen = None if mask is None else faiss.SearchParameters(sel=_selector(mask))
@@ -117,14 +117,14 @@ def search_flat(index: Any, queries: Vectors, k: int, mask: Mask | None = None) 
     return scores, found
 
 
-def search_few(vectors: Half, queries: Vectors, k: int, mask: Mask) -> Found:
+def search_few(vectors: Half, queries: Vectors, k: int, mask: Mask) -> Neighbours:
     """The k best of the few windows that ``mask`` allows, whose vectors alone are read."""
     rows = np.flatnonzero(mask)
     scores, places = search_flat(flat_index(vectors[rows]), queries, k)
     return scores, np.where(places < 0, -1, rows[places])
 
 
-def search_hnsw(index: Any, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Found:
+def search_hnsw(index: Any, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Neighbours:
     """The k best windows that a walk of the graph meets."""
     faiss = faiss_library()
     wide = max(effort, k)
@@ -137,7 +137,7 @@ def search_hnsw(index: Any, queries: Vectors, k: int, mask: Mask | None, effort:
     return scores, found
 
 
-def search_ivf(index: Any, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Found:
+def search_ivf(index: Any, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Neighbours:
     """The k best windows of the nearest lists by their 8-bit codes."""
     faiss = faiss_library()
     if mask is None:
@@ -149,7 +149,7 @@ def search_ivf(index: Any, queries: Vectors, k: int, mask: Mask | None, effort: 
     return scores, found
 
 
-def refined(vectors: Half, queries: Vectors, found: Found) -> Found:
+def refined(vectors: Half, queries: Vectors, found: Neighbours) -> Neighbours:
     """The windows found by their codes, with their scores and their order by the vectors.
 
     FAISS's own refinement would hold every vector in memory a second time.
@@ -173,7 +173,9 @@ def _selector(mask: Mask) -> Any:
     return faiss_library().IDSelectorBitmap(np.packbits(mask, bitorder="little"))
 
 
-def tune(vectors: Half, kind: Kind, search: Callable[[Vectors, int], Found]) -> tuple[int, float]:
+def tune(
+    vectors: Half, kind: Kind, search: Callable[[Vectors, int], Neighbours]
+) -> tuple[int, float]:
     """The least effort that reaches the wanted recall, or the most there is.
 
     Args:

@@ -23,9 +23,9 @@ from lexloop.corpus.index.contents import IndexContents, Layout, StoredTriplets
 from lexloop.corpus.index.dense import DenseIndex
 from lexloop.corpus.index.lexical import LexicalIndex, TermCounts, searched_text
 from lexloop.corpus.index.manifest import Recipe
-from lexloop.corpus.index.scan import Difference, Scan
+from lexloop.corpus.index.scan import Scan, SourceChanges
 from lexloop.corpus.index.texts import TextStore
-from lexloop.corpus.index.windows import KnownVectors, WindowVectors, whole_windows, window_texts
+from lexloop.corpus.index.windows import StoredVectors, WindowVectors, whole_windows, window_texts
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.load.reading import Progress, silent
@@ -67,7 +67,7 @@ class IndexBuilder:
         *,
         folder: Path | None = None,
         old: IndexContents | None = None,
-        known: KnownVectors | None = None,
+        known: StoredVectors | None = None,
         progress: Progress = silent,
     ) -> None:
         self._tools, self._old, self._progress = tools, old, progress
@@ -84,7 +84,9 @@ class IndexBuilder:
         """Let go of the texts' file."""
         self._texts.close()
 
-    def assemble(self, now: Scan, changes: Difference, excluded: Names[str] = ()) -> IndexContents:
+    def assemble(
+        self, now: Scan, changes: SourceChanges, excluded: Names[str] = ()
+    ) -> IndexContents:
         """Read what is new and keep what is not, in the scan's order.
 
         Args:
@@ -256,7 +258,7 @@ def rebuilt(
         tokens=CODED if contents.tokens else 0,
     )
     tools = Tools(recipe, {}, embedder, lambda *_: [], lambda *_: [])
-    builder = IndexBuilder(tools, known=KnownVectors.of(contents))
+    builder = IndexBuilder(tools, known=StoredVectors.of(contents))
     kept, stated = defaultdict[str, list[Chunk]](list), defaultdict[str, list[Triplet]](list)
     for chunk in chunks:
         kept[chunk["document"]].append(chunk)

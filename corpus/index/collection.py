@@ -6,10 +6,10 @@ from functools import lru_cache
 import numpy as np
 
 from lexloop.core.filters import Filters
-from lexloop.core.hits import Hit
+from lexloop.core.types import Hit
 from lexloop.corpus.index.contents import IndexContents
 from lexloop.corpus.index.view import View
-from lexloop.corpus.load.document import Skipped
+from lexloop.corpus.load.document import SkippedSource
 from lexloop.corpus.structure.statements import Statement
 from lexloop.models.embedding import Embedder, Vectors
 
@@ -30,7 +30,7 @@ class Collection:
     def __init__(
         self,
         contents: IndexContents,
-        skipped: Sequence[Skipped] | None = None,
+        skipped: Sequence[SkippedSource] | None = None,
         embedder: Embedder | None = None,
         view: type[View] = View,
     ) -> None:

@@ -24,7 +24,7 @@ from lexloop.corpus.index.lexical import LexicalIndex
 from lexloop.corpus.index.texts import TextStore
 from lexloop.corpus.index.tokens import TokenIndex
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
-from lexloop.corpus.load.document import Skipped
+from lexloop.corpus.load.document import SkippedSource
 from lexloop.corpus.load.metadata import end_superseded
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.structure.tree import Tree
@@ -199,13 +199,13 @@ class IndexContents:
         return self.texts.metadata()
 
     @property
-    def version_troubles(self) -> list[Skipped]:
+    def version_troubles(self) -> list[SkippedSource]:
         """Each ``supersedes`` that cannot be followed."""
         return self.versions(lambda _: True)[1]
 
     def versions(
         self, granted: Callable[[Metadata], bool]
-    ) -> tuple[dict[str, Metadata], list[Skipped]]:
+    ) -> tuple[dict[str, Metadata], list[SkippedSource]]:
         """What is known of the documents with granted metadata, as if there were no others.
 
         Returns:

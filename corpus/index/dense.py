@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from lexloop.core.files import replacing, write_text
 from lexloop.corpus.arrays import faiss_library, load_array, save_arrays
 from lexloop.corpus.index.ann import (
-    Found,
     Half,
     Kind,
     Mask,
+    Neighbours,
     build_hnsw,
     build_ivf,
     flat_index,
@@ -116,7 +116,7 @@ class DenseIndex:
         ]
 
     def _ranked(
-        self, query: Vectors, best: Found, limit: int, mask: Mask | None, count: int
+        self, query: Vectors, best: Neighbours, limit: int, mask: Mask | None, count: int
     ) -> Ranked:
         """One query's chunks, after asking for more windows where those at hand do not settle it.
 
@@ -136,7 +136,7 @@ class DenseIndex:
             more = self._search(query, min(len(found) * _GROWTH, count), mask, count)
             scores, found = more[0][0], more[1][0]
 
-    def _search(self, queries: Vectors, k: int, mask: Mask | None, count: int) -> Found:
+    def _search(self, queries: Vectors, k: int, mask: Mask | None, count: int) -> Neighbours:
         """The k best of the ``count`` windows that ``mask`` allows."""
         with one_thread() if len(queries) == 1 else nullcontext():
             many = count > _FEW and k <= _MOST
@@ -146,7 +146,7 @@ class DenseIndex:
                 return search_few(self.vectors, queries, k, mask)
             return self._approximate(queries, k, mask, self.effort if many else self.index.nlist)
 
-    def _approximate(self, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Found:
+    def _approximate(self, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Neighbours:
         if self.kind == "hnsw":
             return search_hnsw(self.index, queries, k, mask, effort)
         found = search_ivf(self.index, queries, k, mask, effort)

@@ -28,12 +28,12 @@ from lexloop.corpus.arrays import load_array
 from lexloop.corpus.index.builder import Tools
 from lexloop.corpus.index.contents import IndexContents
 from lexloop.corpus.index.generations import GENERATIONS, SharedLock
-from lexloop.corpus.index.manifest import REBUILD, Manifest, Source, is_index
+from lexloop.corpus.index.manifest import REBUILD, IndexSource, Manifest, is_index
 from lexloop.corpus.index.reader import open_contents
-from lexloop.corpus.index.scan import Difference, Scan, scan
+from lexloop.corpus.index.scan import Scan, SourceChanges, scan
 from lexloop.corpus.index.texts import DOCUMENT, TextStore, document_of
-from lexloop.corpus.index.windows import KnownVectors
-from lexloop.corpus.load.document import Loaded, Skipped, SourceFile
+from lexloop.corpus.index.windows import StoredVectors
+from lexloop.corpus.load.document import Loaded, SkippedSource, SourceFile
 
 _HEADED = (".html", ".htm", ".docx")
 """Kinds whose headings are not in the text; format 2 lost them."""
@@ -53,9 +53,9 @@ class Before:
     manifest: Manifest | None = None
     texts: TextStore | None = None
     contents: IndexContents | None = None
-    known: KnownVectors | None = None
+    known: StoredVectors | None = None
 
-    def scan(self, sources: Sequence[Source], excluded: Collection[str]) -> Scan:
+    def scan(self, sources: Sequence[IndexSource], excluded: Collection[str]) -> Scan:
         """What lies in the sources.
 
         An index that cannot be opened any more is brought up even where its sources are gone: what
@@ -89,7 +89,7 @@ class Before:
             stored=stored,
         )
 
-    def difference(self, now: Scan) -> Difference:
+    def difference(self, now: Scan) -> SourceChanges:
         """What has to be read, and what is kept."""
         return now.difference(self.contents.texts.fingerprints() if self.contents else {})
 
@@ -111,7 +111,7 @@ def before(index: Path | None, tools: Tools) -> Iterator[Before]:
     manifest = Manifest.read(index)
     if manifest.current_format and manifest.recipe == tools.recipe:
         with closing(open_contents(index, tools.embedder, restem=True)) as old:
-            yield Before(manifest, old.texts, old, KnownVectors.of(old))
+            yield Before(manifest, old.texts, old, StoredVectors.of(old))
         return
     folder = index / GENERATIONS / manifest.generation
     with ExitStack() as held:
@@ -131,7 +131,7 @@ def before(index: Path | None, tools: Tools) -> Iterator[Before]:
             next_.dimension,
         ):
             vectors = load_array(folder / "vectors.npy", np.float16, dimensions=2)
-            known = KnownVectors(texts.window_marks, vectors)
+            known = StoredVectors(texts.window_marks, vectors)
         yield Before(manifest, texts, known=known)
 
 
@@ -157,5 +157,5 @@ def _loaded(texts: TextStore, form: int, file: str) -> Loaded:
     return Loaded(
         SourceFile(file, Path(), 0, ""),
         tuple(document_of(row) for row in rows),
-        tuple(Skipped(*row) for row in found),
+        tuple(SkippedSource(*row) for row in found),
     )

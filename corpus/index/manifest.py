@@ -47,7 +47,7 @@ class Recipe:
 
 
 @dataclass(frozen=True)
-class Source:
+class IndexSource:
     """Where documents came from: a folder or one file, and what their names begin with.
 
     ``path`` is empty where the index came without its sources.
@@ -69,7 +69,7 @@ class Manifest:
         excluded: Documents and source files that were removed and stay out.
         counts: Documents, chunks, windows and triplets.
         sha256: File name -> SHA-256 of its bytes.
-        fingerprints: Source file -> SHA-256 of the bytes and metadata it had.
+        fingerprints: IndexSource file -> SHA-256 of the bytes and metadata it had.
         format: Found in what was read; what is written has this one.
         stemmer: Likewise what made the search terms, with its version; empty where not known.
     """
@@ -77,7 +77,7 @@ class Manifest:
     generation: str
     recipe: Recipe
     settings: Mapping[str, Any]
-    sources: tuple[Source, ...]
+    sources: tuple[IndexSource, ...]
     excluded: tuple[str, ...]
     counts: Mapping[str, int]
     sha256: Mapping[str, str]
@@ -117,7 +117,7 @@ class Manifest:
         if checksum != _checksum(record):
             raise DataError(f"{path} is damaged: its checksum does not agree.", REBUILD)
         record["recipe"] = Recipe(**{one.name: record.get(one.name, "") for one in fields(Recipe)})
-        record["sources"] = tuple(Source(**source) for source in record["sources"])
+        record["sources"] = tuple(IndexSource(**source) for source in record["sources"])
         record["excluded"] = tuple(record["excluded"])
         record.setdefault("stemmer", "")
         return cls(**{one.name: record[one.name] for one in fields(cls)})

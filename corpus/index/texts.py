@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Triplet
-from lexloop.corpus.load.document import Document, Skipped
+from lexloop.corpus.load.document import Document, SkippedSource
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.structure.tree import Tree
 
@@ -160,12 +160,12 @@ class TextStore:
             ),
         )  # fmt: skip
 
-    def add_file(self, name: str, fingerprint: str, skipped: Sequence[Skipped]) -> None:
+    def add_file(self, name: str, fingerprint: str, skipped: Sequence[SkippedSource]) -> None:
         """Note which bytes a source file had and what of it could not be read."""
         self._insert("fingerprints", [(name, fingerprint)])
         self.add_skipped(name, skipped)
 
-    def add_skipped(self, file: str, skipped: Sequence[Skipped]) -> None:
+    def add_skipped(self, file: str, skipped: Sequence[SkippedSource]) -> None:
         """Note what could not be read."""
         self._insert("skipped", ((file, item.name, item.reason) for item in skipped))
 
@@ -231,7 +231,7 @@ class TextStore:
         """Source file -> the SHA-256 it had."""
         return dict(self.rows("SELECT file, sha256 FROM fingerprints"))
 
-    def skipped(self, of_files: bool | None = None) -> list[Skipped]:
+    def skipped(self, of_files: bool | None = None) -> list[SkippedSource]:
         """What could not be read.
 
         Args:
@@ -240,7 +240,7 @@ class TextStore:
         """
         which = {None: "", True: " WHERE file != ''", False: " WHERE file = ''"}[of_files]
         found = self.rows(f"SELECT name, reason FROM skipped{which}")  # noqa: S608 - ours
-        return [Skipped(*row) for row in found]
+        return [SkippedSource(*row) for row in found]
 
     def files(self) -> dict[str, list[int]]:
         """Source file -> the places of its documents."""

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.filters import Filters
-from lexloop.core.hits import Hit
 from lexloop.core.metadata import Metadata
-from lexloop.core.types import MOST_POINTED, Chunk, Citation, Pointed, PointedUnit, Reading
+from lexloop.core.types import MOST_POINTED, Chunk, Citation, Hit, Pointed, PointedUnit, Reading
 from lexloop.corpus.index.contents import UNKNOWN, IndexContents
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
-from lexloop.corpus.load.document import Skipped
+from lexloop.corpus.load.document import SkippedSource
 from lexloop.corpus.structure.asking import point
 from lexloop.corpus.structure.references import Reference
 from lexloop.corpus.structure.statements import Statement
@@ -65,7 +64,7 @@ class View:
         contents: IndexContents,
         access: Filters,
         embed: Embed,
-        skipped: Sequence[Skipped] | None,
+        skipped: Sequence[SkippedSource] | None,
     ) -> None:
         self._contents, self._embed = contents, embed
         self._layout = contents.layout
@@ -228,7 +227,7 @@ class View:
         """What is known of each document; one that is superseded ends where the next begins."""
         return {name: self._metadata.get(name, UNKNOWN) for name in documents}
 
-    def skipped(self) -> list[Skipped]:
+    def skipped(self) -> list[SkippedSource]:
         """What could not be read, and each ``supersedes`` that cannot be followed.
 
         Who may see what could not be read is unknown, so where documents have access tags its
@@ -238,7 +237,7 @@ class View:
             return []
         told = [*self._skipped]
         if told and not self.all_public:
-            told = [Skipped(f"{len(told)} of the sources", _UNNAMED)]
+            told = [SkippedSource(f"{len(told)} of the sources", _UNNAMED)]
         return [*told, *(trouble for trouble in self._troubles if self._shows(trouble.name))]
 
     def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:

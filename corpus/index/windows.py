@@ -122,7 +122,7 @@ def _limit(embedder: Embedder) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class KnownVectors:
+class StoredVectors:
     """Vectors that an older index has of texts, whatever its chunks were.
 
     Args:
@@ -185,7 +185,7 @@ class WindowVectors:
         self,
         embedder: Embedder,
         progress: Callable[[str, int, int], None],
-        known: KnownVectors | None = None,
+        known: StoredVectors | None = None,
         tokens: TokenEmbedder | None = None,
     ) -> None:
         self._embedder, self._progress = embedder, progress

@@ -13,17 +13,17 @@ from lexloop.corpus.index.builder import IndexBuilder, Tools
 from lexloop.corpus.index.contents import IndexContents
 from lexloop.corpus.index.earlier import Before, before
 from lexloop.corpus.index.generations import discard, new_generation, sync_generation, writing
-from lexloop.corpus.index.manifest import REBUILD, Manifest, Source
+from lexloop.corpus.index.manifest import REBUILD, IndexSource, Manifest
 from lexloop.corpus.index.reader import open_contents, open_unpublished
-from lexloop.corpus.index.scan import Difference, Scan
+from lexloop.corpus.index.scan import Scan, SourceChanges
 from lexloop.corpus.index.windows import window_marks, window_texts
-from lexloop.corpus.load.document import Skipped
+from lexloop.corpus.load.document import SkippedSource
 from lexloop.corpus.load.reading import Progress, silent
 from lexloop.models.embedding import Embedder
 
 
 @dataclass(frozen=True)
-class Outcome:
+class IndexUpdate:
     """What one writing of an index did.
 
     Args:
@@ -33,18 +33,18 @@ class Outcome:
         recall: recall@10 of an approximate vector search against an exact one; 1 when exact.
     """
 
-    difference: Difference
+    difference: SourceChanges
     counts: dict[str, int]
-    skipped: list[Skipped]
+    skipped: list[SkippedSource]
     recall: float
 
 
 @dataclass(frozen=True)
-class Estimate:
+class CostEstimate:
     """What would be read and embedded.
 
     Args:
-        files_added: Source files that the index does not hold yet.
+        files_added: IndexSource files that the index does not hold yet.
         files_changed: Those that differ.
         files_removed: Those that are gone.
         documents: In the files to read.
@@ -61,7 +61,7 @@ class Estimate:
     chunks: tuple[Chunk, ...]
     embedded_texts: int
     embedded_tokens: int
-    skipped: list[Skipped]
+    skipped: list[SkippedSource]
 
     def as_record(self) -> dict[str, int]:
         """The figures."""
@@ -72,14 +72,14 @@ class Estimate:
 
 def write_index(
     index: Path,
-    sources: Sequence[Source],
+    sources: Sequence[IndexSource],
     tools: Tools,
     *,
     progress: Progress = silent,
     excluded: Sequence[str] | None = (),
     fresh: bool = False,
-    recorded: Sequence[Source] | None = None,
-) -> Outcome:
+    recorded: Sequence[IndexSource] | None = None,
+) -> IndexUpdate:
     """Bring an index up to date with its sources and to this format and stemmer, or make it.
 
     Args:
@@ -107,7 +107,7 @@ def write_index(
             new = _New(noted, tuple(excluded), tools, now, changes)
             if old and changes.nothing and new.described_by(held.manifest, old):
                 skipped = [*old.texts.skipped(), *old.version_troubles]
-                outcome = Outcome(changes, old.counts(), skipped, old.dense.recall)
+                outcome = IndexUpdate(changes, old.counts(), skipped, old.dense.recall)
             else:
                 outcome = _publish(index, new, held, progress)
     return outcome
@@ -115,7 +115,7 @@ def write_index(
 
 def remove_documents(
     index: Path, names: Sequence[str], tools: Tools, *, progress: Progress = silent
-) -> Outcome:
+) -> IndexUpdate:
     """Take documents or source files out of an index; they stay out when it is updated.
 
     Args:
@@ -133,7 +133,7 @@ def remove_documents(
         excluded = sorted({*held.excluded, *names})
         gone = [name for name in held.fingerprints if name in excluded]
         kept = [name for name in held.fingerprints if name not in excluded]
-        changes = Difference(added=[], changed=[], removed=gone, unchanged=kept)
+        changes = SourceChanges(added=[], changed=[], removed=gone, unchanged=kept)
         same = replace(tools, recipe=held.recipe, settings=held.settings)
         with closing(open_contents(index, tools.embedder)) as old:
             unread = tuple(old.texts.skipped(of_files=False))
@@ -147,11 +147,11 @@ def remove_documents(
 class _New:
     """What the next generation is made of."""
 
-    sources: tuple[Source, ...]
+    sources: tuple[IndexSource, ...]
     excluded: tuple[str, ...]
     tools: Tools
     now: Scan
-    changes: Difference
+    changes: SourceChanges
 
     def described_by(self, held: Manifest | None, old: IndexContents) -> bool:
         """Whether an index can be searched and says the same of its sources and settings."""
@@ -163,7 +163,7 @@ class _New:
         return said == (self.sources, self.excluded, settings, list(self.now.skipped))
 
 
-def _publish(index: Path, new: _New, held: Before, progress: Progress) -> Outcome:
+def _publish(index: Path, new: _New, held: Before, progress: Progress) -> IndexUpdate:
     folder = new_generation(index)
     try:
         manifest, outcome = _written(folder, new, held, progress)
@@ -180,7 +180,9 @@ def _publish(index: Path, new: _New, held: Before, progress: Progress) -> Outcom
     return outcome
 
 
-def _written(folder: Path, new: _New, held: Before, progress: Progress) -> tuple[Manifest, Outcome]:
+def _written(
+    folder: Path, new: _New, held: Before, progress: Progress
+) -> tuple[Manifest, IndexUpdate]:
     """Make a generation; nothing of it is in memory afterwards."""
     builder = IndexBuilder(
         new.tools, folder=folder, old=held.contents, known=held.known, progress=progress
@@ -199,7 +201,7 @@ def _written(folder: Path, new: _New, held: Before, progress: Progress) -> tuple
             fingerprints=made.texts.fingerprints(),
         )
         skipped = [*made.texts.skipped(), *made.version_troubles]
-        return manifest, Outcome(new.changes, counts, skipped, made.dense.recall)
+        return manifest, IndexUpdate(new.changes, counts, skipped, made.dense.recall)
     finally:
         builder.discard()
 
@@ -225,13 +227,13 @@ def _read_back(index: Path, folder: Path, manifest: Manifest, embedder: Embedder
 
 def estimate(
     index: Path,
-    sources: Sequence[Source],
+    sources: Sequence[IndexSource],
     tools: Tools,
     *,
     progress: Progress = silent,
     excluded: Sequence[str] | None = (),
     fresh: bool = False,
-) -> Estimate:
+) -> CostEstimate:
     """What ``write_index`` with the same arguments would read and embed.
 
     Raises:
@@ -256,7 +258,7 @@ def estimate(
         if held.known:
             rows = held.known.rows(window_marks(windows)).tolist()
             windows = [text for text, row in zip(windows, rows, strict=True) if row < 0]
-    return Estimate(
+    return CostEstimate(
         files_added=len(changes.added),
         files_changed=len(changes.changed),
         files_removed=len(changes.removed),

@@ -42,7 +42,7 @@ class Path(NamedTuple):
     score: float
 
 
-class Found(NamedTuple):
+class RelatedProvision(NamedTuple):
     """A provision that was looked up: what leads to it, some of what it states, and its score."""
 
     triplet: Triplet
@@ -185,7 +185,7 @@ class KnowledgeGraph:
 
     def look_up(
         self, chunk_ids: Iterable[str], seeds: Mapping[str, float], path_length: int, limit: int
-    ) -> list[Found]:
+    ) -> list[RelatedProvision]:
         """What a lawyer would look up next: the provisions that others lead to, in few steps.
 
         From the provisions that chunks state, the best first, a step goes to those that they refer
@@ -205,7 +205,9 @@ class KnowledgeGraph:
         wanted = {triplet for triplets in stated.values() for triplet in triplets}
         fetched = self._fetch(wanted.union(up.triplet for up in reached))
         return [
-            Found(fetched[up.triplet], [fetched[t] for t in stated[up.section]], up.score)
+            RelatedProvision(
+                fetched[up.triplet], [fetched[t] for t in stated[up.section]], up.score
+            )
             for up in reached
         ]
 

@@ -41,7 +41,7 @@ _REMEMBERED = 1 << 11
 _EDGES = " ,;:.“”‘’\"'"
 
 
-class Step(NamedTuple):
+class PartialPath(NamedTuple):
     """A path found or to be continued; the lower the cost, the better (minus its score)."""
 
     cost: float
@@ -65,26 +65,26 @@ class Walk:
         self._near = lru_cache(maxsize=None)(graph.near_to)  # paths meet again
         self._met = self._meetings()
         self._bridges = self._bridging()
-        self._queue: list[Step] = []
+        self._queue: list[PartialPath] = []
         self._best: list[float] = []
 
-    def paths(self) -> list[Step]:
+    def paths(self) -> list[PartialPath]:
         """The best paths, best first, each with the entities it has passed and one it reaches."""
         for entity, weight in self._seeds.items():
-            self._continue(Step(-weight, (), (entity,)))
-        found: dict[tuple[int, ...], Step] = {}
+            self._continue(PartialPath(-weight, (), (entity,)))
+        found: dict[tuple[int, ...], PartialPath] = {}
         for _ in range(3 * self._limit):
             if not self._queue or len(found) == self._limit:
                 break
             cost, triplets, chain = heapq.heappop(self._queue)
             ends = [e for e in self._graph.joined_by(triplets[-1]) if e not in chain]
-            found.setdefault(triplets, Step(cost, triplets, (*chain, *ends[:1])))
+            found.setdefault(triplets, PartialPath(cost, triplets, (*chain, *ends[:1])))
             if len(triplets) < self._path_length:
                 for end in ends:
-                    self._continue(Step(cost * _DECAY, triplets, (*chain, end)))
+                    self._continue(PartialPath(cost * _DECAY, triplets, (*chain, end)))
         return list(found.values())
 
-    def _continue(self, path: Step) -> None:
+    def _continue(self, path: PartialPath) -> None:
         """Queue the triplets that continue ``path`` from the last entity of its chain."""
         leave = path.chain[-1]
         if self._hopeless(path.cost):
@@ -100,7 +100,9 @@ class Walk:
             if not self._hopeless(cost):
                 full = len(self._best) == 3 * self._limit
                 (heapq.heappushpop if full else heapq.heappush)(self._best, -cost)
-                heapq.heappush(self._queue, Step(cost, (*path.triplets, triplet), path.chain))
+                heapq.heappush(
+                    self._queue, PartialPath(cost, (*path.triplets, triplet), path.chain)
+                )
 
     def _hopeless(self, cost: float) -> bool:
         """Whether so many better paths are queued already that this one's turn cannot come."""

@@ -31,7 +31,7 @@ class Box(NamedTuple):
     y1: float
 
 
-class Run(NamedTuple):
+class CharacterRun(NamedTuple):
     """Characters that stand on one line, as ``Box`` measures.
 
     ``start`` is the first one's offset in the document's text; ``edges`` say where each character
@@ -45,7 +45,7 @@ class Run(NamedTuple):
     edges: Sequence[float]
 
 
-def encode_runs(runs: Sequence[Run]) -> bytes:
+def encode_runs(runs: Sequence[CharacterRun]) -> bytes:
     """Pack runs in the order of their offsets; nothing where there are none."""
     if not runs:
         return b""

@@ -65,7 +65,7 @@ def title_of(text: str, stem: str) -> str:
 
 
 @dataclass(frozen=True)
-class Skipped:
+class SkippedSource:
     """A file, or a part of one, that could not be read, and why.
 
     ``indexed`` says that it was read all the same, and only the reason is to be told.
@@ -99,7 +99,7 @@ class Loaded:
 
     file: SourceFile
     documents: tuple[Document, ...]
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedSource, ...]
 
 
 @dataclass(frozen=True)

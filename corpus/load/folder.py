@@ -8,7 +8,14 @@ from pathlib import Path, PurePosixPath
 
 from lexloop.core.errors import CorpusError
 from lexloop.corpus.index.manifest import is_index
-from lexloop.corpus.load.document import Document, Limits, Skipped, SourceFile, hash_file, read_file
+from lexloop.corpus.load.document import (
+    Document,
+    Limits,
+    SkippedSource,
+    SourceFile,
+    hash_file,
+    read_file,
+)
 from lexloop.corpus.load.formats import SUFFIXES
 from lexloop.corpus.load.metadata import end_superseded
 from lexloop.corpus.load.reading import read_files
@@ -35,7 +42,7 @@ def source_files(folder: Path) -> list[Path]:
 
 def load_documents(
     folder: Path, limits: Limits | None = None
-) -> tuple[list[Document], list[Skipped]]:
+) -> tuple[list[Document], list[SkippedSource]]:
     """Read every document below a folder, and tell what was skipped.
 
     Superseded versions end when their successors begin.
@@ -60,7 +67,7 @@ def load_documents(
     return [replace(one, metadata=ended[one.name]) for one in documents], skipped + unknown
 
 
-def list_sources(folder: Path) -> tuple[list[Path], list[Skipped]]:
+def list_sources(folder: Path) -> tuple[list[Path], list[SkippedSource]]:
     """List the source files below a folder in a stable order, and what cannot be listed.
 
     Hidden files and folders are left out; links that lead out of the folder are reported.
@@ -78,9 +85,9 @@ def list_sources(folder: Path) -> tuple[list[Path], list[Skipped]]:
     files, leading_out, barred = _walk(
         folder, lambda name: PurePosixPath(name).suffix.lower() in SUFFIXES
     )
-    skipped = [Skipped(_name(path, folder), _LEADS_OUT) for path in leading_out]
+    skipped = [SkippedSource(_name(path, folder), _LEADS_OUT) for path in leading_out]
     skipped += [
-        Skipped(_name(Path(error.filename), folder), f"The folder cannot be listed: {error}.")
+        SkippedSource(_name(Path(error.filename), folder), f"The folder cannot be listed: {error}.")
         for error in barred
     ]
     if not files and is_index(folder):
@@ -95,20 +102,22 @@ def list_sources(folder: Path) -> tuple[list[Path], list[Skipped]]:
 
 def hash_sources(
     folder: Path, paths: Iterable[Path], limits: Limits | None = None
-) -> tuple[list[SourceFile], list[Skipped]]:
+) -> tuple[list[SourceFile], list[SkippedSource]]:
     """Hash each file, and tell which cannot be read."""
     files: list[SourceFile] = []
-    skipped: list[Skipped] = []
+    skipped: list[SkippedSource] = []
     for path in paths:
         name = _name(path, folder)
         try:
             files.append(SourceFile(name, path, *hash_file(path, limits or Limits())))
         except CorpusError as error:
-            skipped.append(Skipped(name, error.what))
+            skipped.append(SkippedSource(name, error.what))
     return files, skipped
 
 
-def read_sidecars(folder: Path, limits: Limits | None = None) -> tuple[Sidecars, list[Skipped]]:
+def read_sidecars(
+    folder: Path, limits: Limits | None = None
+) -> tuple[Sidecars, list[SkippedSource]]:
     """Read every ``metadata.csv`` below a folder, and tell what of them cannot be read.
 
     A sidecar that cannot be read at all holds back every document below its folder, and a row

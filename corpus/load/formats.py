@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from lexloop.core.errors import CorpusError
-from lexloop.corpus.load.document import Document, Limits, Part, Skipped
+from lexloop.corpus.load.document import Document, Limits, Part, SkippedSource
 
 SUFFIXES = (".txt", ".md", ".html", ".htm", ".pdf", ".docx", ".jsonl", ".zip")
 _EXPECTED = {
@@ -42,7 +42,7 @@ _HEAD = 2048
 
 def read_bytes(
     data: bytes, name: str, limits: Limits, start: int = 0
-) -> Iterator[Document | Skipped | Part]:
+) -> Iterator[Document | SkippedSource | Part]:
     """Read the documents of one file, and tell what of it cannot be read.
 
     Args:

@@ -9,7 +9,7 @@ from typing import Any
 from lexloop.core.errors import CorpusError
 from lexloop.corpus.load.document import Document, title_of
 from lexloop.corpus.load.encoding import decode, printable
-from lexloop.corpus.load.lines import Lines, numeral, whole_number
+from lexloop.corpus.load.lines import LineWriter, numeral, whole_number
 
 _UNSEEN = frozenset(
     "script style nav noscript template head svg iframe object canvas math select button".split()
@@ -51,7 +51,7 @@ def read_html(data: bytes, name: str) -> Iterator[Document]:
     with warnings.catch_warnings():  # XHTML is read as a browser reads it
         warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)
         soup = BeautifulSoup(source, "lxml")
-    lines = Lines()
+    lines = LineWriter()
     _read(soup, lines)
     text, headings = lines.finished()
     if not text.strip():
@@ -60,7 +60,7 @@ def read_html(data: bytes, name: str) -> Iterator[Document]:
     yield Document(name, title or title_of(text, PurePosixPath(name).stem), text, headings=headings)
 
 
-def _read(soup: Any, lines: Lines) -> None:
+def _read(soup: Any, lines: LineWriter) -> None:
     """Walk the page without recursion, since pages nest as deep as they like."""
     from bs4.element import NavigableString, PreformattedString
 
@@ -90,7 +90,7 @@ def _read(soup: Any, lines: Lines) -> None:
         left.extend((child, False) for child in reversed(children))
 
 
-def _open(node: Any, tag: str, lines: Lines) -> None:
+def _open(node: Any, tag: str, lines: LineWriter) -> None:
     """Begin what a tag begins; some add the level of a heading or the number of an item."""
     if tag in _CELLS:
         lines.cell()
@@ -106,7 +106,7 @@ def _open(node: Any, tag: str, lines: Lines) -> None:
         lines.mark(mark)
 
 
-def _close(tag: str, lines: Lines) -> None:
+def _close(tag: str, lines: LineWriter) -> None:
     if tag == "tr":
         lines.end_row()
     elif tag in _BLOCKS:
@@ -160,7 +160,7 @@ def _is_layout(table: Any) -> bool:
     return all(len(row) <= 2 and (not row or _MARK.fullmatch(row[0])) for row in rows)
 
 
-def _marked_row(row: Any, lines: Lines) -> list[Any]:
+def _marked_row(row: Any, lines: LineWriter) -> list[Any]:
     """The cells of a layout row without the one that holds the number, which goes in front."""
     filled = _filled_cells(row)
     if not filled or not _MARK.fullmatch(filled[0][1]):

@@ -34,7 +34,7 @@ def whole_number(written: object, otherwise: int) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else otherwise
 
 
-class Lines:
+class LineWriter:
     """Text pieces -> lines, with the offsets of those that are headings.
 
     Blanks within a line become one; cells of a table's row are joined by `` | ``, and what would

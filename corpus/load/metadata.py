@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
-from lexloop.corpus.load.document import Skipped
+from lexloop.corpus.load.document import SkippedSource
 
 FIELDS = tuple(field.name for field in fields(Metadata))
 NO_TEXT = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
@@ -67,7 +67,7 @@ def host_of(url: str) -> str:
 
 def end_superseded(
     documents: Mapping[str, Metadata],
-) -> tuple[dict[str, Metadata], list[Skipped]]:
+) -> tuple[dict[str, Metadata], list[SkippedSource]]:
     """End each superseded document on the day before the one that replaces it begins.
 
     A document that says itself when it ends keeps its day; of several that replace one, the
@@ -79,7 +79,7 @@ def end_superseded(
         under the name of the document that says it, which is in force whatever it supersedes.
     """
     ended = dict(documents)
-    troubles: list[Skipped] = []
+    troubles: list[SkippedSource] = []
     for name, metadata in documents.items():
         if not metadata.supersedes:
             continue
@@ -88,7 +88,7 @@ def end_superseded(
         older = next((one for one in (beside, metadata.supersedes) if one in documents), None)
         why = _trouble(name, metadata, older, documents)
         if why is not None:
-            troubles.append(Skipped(name, why, indexed=True))
+            troubles.append(SkippedSource(name, why, indexed=True))
         elif older is not None and documents[older].in_force_to is None:
             assert metadata.in_force_from is not None
             last = max(metadata.in_force_from, _SECOND_DAY) - timedelta(days=1)

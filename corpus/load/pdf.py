@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from lexloop.core.errors import CorpusError
-from lexloop.corpus.load.boxes import Run, encode_runs
-from lexloop.corpus.load.document import Document, Skipped, title_of
+from lexloop.corpus.load.boxes import CharacterRun, encode_runs
+from lexloop.corpus.load.document import Document, SkippedSource, title_of
 from lexloop.corpus.load.encoding import printable
 from lexloop.corpus.load.pdf_furniture import without_furniture
 from lexloop.corpus.load.pdf_lines import lines_of, setting_of
@@ -28,7 +28,7 @@ _LAST_WORD, _FIRST_WORD = re.compile(r"\w*$"), re.compile(r"\w*")
 _BREAKS = (HYPHEN, "-", "\u2010")
 
 
-def read_pdf(data: bytes, name: str) -> Iterator[Document | Skipped]:
+def read_pdf(data: bytes, name: str) -> Iterator[Document | SkippedSource]:
     """Read the document, and tell which pages show something but hold no text.
 
     Raises:
@@ -43,7 +43,7 @@ def read_pdf(data: bytes, name: str) -> Iterator[Document | Skipped]:
         raise CorpusError(what, "Recognise its text (OCR) first.")
     images = [n for n, sheet in enumerate(sheets, 1) if sheet.shows and not pages[n - 1]]
     if images:
-        yield Skipped(name, _without_text(images, name))
+        yield SkippedSource(name, _without_text(images, name))
     text = _Text(_words_of(pages))
     lines = list(lines_of(pages, [sheet.rules for sheet in sheets]))
     for paragraph in paragraphs_of(lines, setting_of(lines)):
@@ -116,7 +116,7 @@ class _Text:
         self._pages: dict[int, int] = {}
         self.parts: list[str] = []
         self.headings: list[tuple[int, int]] = []
-        self.runs: list[Run] = []
+        self.runs: list[CharacterRun] = []
 
     def add(self, paragraph: Paragraph) -> None:
         """Write a paragraph as one line."""
@@ -156,7 +156,9 @@ class _Text:
             self._pages.setdefault(segment.page, self._length)
             if text:
                 edges = segment.edges[: len(text) + 1]
-                run = Run(self._length, segment.page + 1, segment.bottom, segment.top, edges)
+                run = CharacterRun(
+                    self._length, segment.page + 1, segment.bottom, segment.top, edges
+                )
                 self.runs.append(run)
                 self._write(text.replace(HYPHEN, "-"))
 

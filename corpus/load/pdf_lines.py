@@ -42,7 +42,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PdfLine:
     """A line between the margins of its column."""
 
     segment: Segment
@@ -60,14 +60,14 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """A row of a table; ``opens`` says that the table begins with it."""
 
     cells: Cells
     opens: bool
 
 
-Page = list[Line | Row]
+Page = list[PdfLine | TableRow]
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def setting_of(pages: Sequence[Page]) -> Setting:
     sizes: Counter[float] = Counter()
     bold = 0
     for item in chain.from_iterable(pages):
-        for segment in [item.segment] if isinstance(item, Line) else chain(*item.cells):
+        for segment in [item.segment] if isinstance(item, PdfLine) else chain(*item.cells):
             sizes[segment.size] += len(segment.text)
             bold += len(segment.text) if segment.bold else 0
     size = sizes.most_common(1)[0][0] if sizes else 0.0
@@ -112,7 +112,11 @@ def _steps(pages: Sequence[Page]) -> dict[float, float]:
     """The narrowest step that is common below full lines, for each size of font."""
     counts: dict[float, Counter[float]] = {}
     for upper, lower in chain.from_iterable(map(pairwise, pages)):
-        if isinstance(upper, Row) or isinstance(lower, Row) or upper.column is not lower.column:
+        if (
+            isinstance(upper, TableRow)
+            or isinstance(lower, TableRow)
+            or upper.column is not lower.column
+        ):
             continue
         size, column = upper.segment.size, upper.column
         step = upper.segment.bottom - lower.segment.bottom
@@ -139,7 +143,9 @@ def lines_of(
         for column in page:
             opens = True
             for item in find_tables(column.segments, drawn):
-                lines.append(Line(item, column) if isinstance(item, Segment) else Row(item, opens))
+                lines.append(
+                    PdfLine(item, column) if isinstance(item, Segment) else TableRow(item, opens)
+                )
                 opens = isinstance(item, Segment)
         yield lines
 

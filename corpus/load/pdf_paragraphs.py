@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from lexloop.corpus.load.pdf_lines import Line, Page, Row, Setting
+from lexloop.corpus.load.pdf_lines import Page, PdfLine, Setting, TableRow
 from lexloop.corpus.load.pdf_page import HYPHEN, Segment
 from lexloop.corpus.structure.markers import list_markers, word_marker
 
@@ -52,10 +52,10 @@ class _Flow:
         self.done: list[Paragraph] = []
         self.notes: list[Paragraph] = []
         self._setting = setting
-        self._lines: list[Line] = []
+        self._lines: list[PdfLine] = []
         self._heads: list[str] = []
 
-    def add_row(self, row: Row) -> None:
+    def add_row(self, row: TableRow) -> None:
         """Add a row; the heads that a table repeats on another page are left out."""
         texts = [" ".join(segment.text for segment in cell) for cell in row.cells]
         goes_on = row.opens and bool(self.done) and self.done[-1].row and not self.notes
@@ -67,7 +67,7 @@ class _Flow:
         self._lines = []
         self.done.append(Paragraph(row.cells, row=True))
 
-    def add(self, line: Line) -> None:
+    def add(self, line: PdfLine) -> None:
         """Add a line to the open paragraph, or open another with it."""
         segment = line.segment
         if self._lines and _goes_on(self._lines, line, self._setting):
@@ -95,7 +95,7 @@ def paragraphs_of(pages: Iterable[Page], setting: Setting) -> list[Paragraph]:
         notes = _notes(page, setting)
         inner = _Flow(setting)
         for place, item in enumerate(page):
-            if isinstance(item, Row):
+            if isinstance(item, TableRow):
                 flow.add_row(item)
             else:
                 (inner if place in notes else flow).add(item)
@@ -116,7 +116,7 @@ def _notes(page: Page, setting: Setting) -> set[int]:
     foot: list[int] = []
     column, small, body = None, False, False
     for place, item in reversed(list(enumerate(page))):
-        if isinstance(item, Row):
+        if isinstance(item, TableRow):
             small = False
             continue
         if item.column is not column:
@@ -131,7 +131,7 @@ def _notes(page: Page, setting: Setting) -> set[int]:
     return found if body else set()
 
 
-def _goes_on(lines: Sequence[Line], line: Line, setting: Setting) -> bool:
+def _goes_on(lines: Sequence[PdfLine], line: PdfLine, setting: Setting) -> bool:
     """Whether a line continues the paragraph that the lines so far are.
 
     A line that the margin broke in the middle of a sentence goes on whatever the next begins with.
@@ -160,7 +160,7 @@ def _goes_on(lines: Sequence[Line], line: Line, setting: Setting) -> bool:
     return small and not (paused or _is_marked(following.text) or spacing > _SPACED)
 
 
-def _sentence_goes_on(lines: Sequence[Line], line: Line, spacing: float) -> bool:
+def _sentence_goes_on(lines: Sequence[PdfLine], line: PdfLine, spacing: float) -> bool:
     """Whether a paragraph goes on behind a line that the margin broke."""
     text, following = lines[-1].segment.text, line.segment.text
     marked = _is_marked(following)
@@ -191,7 +191,7 @@ def _counts_on(item: str, text: str) -> bool:
     return not after.isdisjoint((marker.style, marker.value) for marker in list_markers(text))
 
 
-def _is_forced(line: Line, following: Segment) -> bool:
+def _is_forced(line: PdfLine, following: Segment) -> bool:
     """Whether the margin broke a line: the next word would not have fitted on it."""
     segment, room = line.segment, line.room
     if line.column.right - line.column.left < _NARROWEST * segment.size:
@@ -203,7 +203,7 @@ def _is_forced(line: Line, following: Segment) -> bool:
     return width + _BLANK * segment.size > room - 1.0
 
 
-def _is_flush(lines: Sequence[Line], line: Line) -> bool:
+def _is_flush(lines: Sequence[PdfLine], line: PdfLine) -> bool:
     """Whether a line ends where its neighbours do: they are set between margins of their own."""
     last, column = lines[-1].segment, lines[-1].column
     beside = [line.segment.right, *(upper.segment.right for upper in lines[-2:-1])]
@@ -212,7 +212,7 @@ def _is_flush(lines: Sequence[Line], line: Line) -> bool:
     return long and any(abs(last.right - edge) <= _FLUSH for edge in beside)
 
 
-def _turned(lines: Sequence[Line], line: Line, marked: bool) -> bool:
+def _turned(lines: Sequence[PdfLine], line: PdfLine, marked: bool) -> bool:
     """Whether a line is not indented as the paragraph's next line would be."""
     last = lines[-1]
     slack = _SLACK * last.segment.size
@@ -224,7 +224,7 @@ def _turned(lines: Sequence[Line], line: Line, marked: bool) -> bool:
     return marked and abs(line.indent - hang) > slack and line.indent >= last.indent - slack
 
 
-def _hang(line: Line) -> float | None:
+def _hang(line: PdfLine) -> float | None:
     """How far the words behind an item's number are indented; None where a line has no number."""
     segment, left = line.segment, line.column.left
     if segment.hang > segment.left:

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 
 from lexloop.core.errors import CorpusError, LexloopError
 from lexloop.core.workers import Frame, WorkerDied, WorkerPool, WorkerProcess
-from lexloop.corpus.load.document import Document, Limits, Loaded, Part, Skipped, SourceFile
+from lexloop.corpus.load.document import Document, Limits, Loaded, Part, SkippedSource, SourceFile
 from lexloop.corpus.load.sidecar import Sidecars, finished
 from lexloop.corpus.load.worker import OUT_OF_MEMORY, from_frame, request
 
@@ -70,8 +70,8 @@ def start(limits: Limits) -> WorkerProcess:
 def _read(file: SourceFile, sidecars: Sidecars, pool: WorkerPool, limits: Limits) -> Loaded:
     """One file, with what the sidecars say of its documents."""
     if (why := sidecars.bars(file.name)) is not None:
-        return Loaded(file, (), (Skipped(file.name, why),))
-    found: list[Document | Skipped] = []
+        return Loaded(file, (), (SkippedSource(file.name, why),))
+    found: list[Document | SkippedSource] = []
     part: int | None = 0
     while part is not None:
         part = _read_from(part, file, pool, limits, found)
@@ -79,12 +79,12 @@ def _read(file: SourceFile, sidecars: Sidecars, pool: WorkerPool, limits: Limits
     return Loaded(
         file,
         tuple(finished(one) for one in applied if isinstance(one, Document)),
-        tuple(one for one in (*found, *applied) if isinstance(one, Skipped)),
+        tuple(one for one in (*found, *applied) if isinstance(one, SkippedSource)),
     )
 
 
 def _read_from(
-    first: int, file: SourceFile, pool: WorkerPool, limits: Limits, found: list[Document | Skipped]
+    first: int, file: SourceFile, pool: WorkerPool, limits: Limits, found: list[Document | SkippedSource]
 ) -> int | None:
     """Read from a part on; give the part to go on with, None where there is none.
 
@@ -98,13 +98,13 @@ def _read_from(
                 if "end" in frame:
                     worker.fit = frame["end"]
                 elif "failed" in frame:
-                    found[begun:] = [Skipped(part.name, frame["failed"])]
+                    found[begun:] = [SkippedSource(part.name, frame["failed"])]
                 elif isinstance(one := from_frame(frame), Part):
                     part, begun = one, len(found)
                 else:
                     found.append(one)
     except LexloopError as error:
-        found[begun:] = [Skipped(part.name, error.what)]
+        found[begun:] = [SkippedSource(part.name, error.what)]
         return part.number + 1 if part.number >= 0 else None
     return None
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
-from lexloop.corpus.load.document import Document, Skipped
+from lexloop.corpus.load.document import Document, SkippedSource
 from lexloop.corpus.load.encoding import decode
 from lexloop.corpus.load.metadata import FIELDS, field_name, host_of, read_fields
 
@@ -33,32 +33,32 @@ class Sidecars:
     rows: dict[str, dict[str, Any]] = field(default_factory=dict)
     barred: dict[str, str] = field(default_factory=dict)
 
-    def add(self, data: bytes, name: str, exists: Callable[[str], bool]) -> list[Skipped]:
+    def add(self, data: bytes, name: str, exists: Callable[[str], bool]) -> list[SkippedSource]:
         """Take in one CSV file; give what of it cannot be read.
 
         Its rows name files from its own folder on, of which ``exists`` tells whether the corpus has
         them. Rows of a sidecar deeper in the tree win over those taken in before, field by field.
         """
         folder = name[: -len(SIDECAR)]
-        troubles: list[Skipped] = []
+        troubles: list[SkippedSource] = []
         given: set[str] = set()
         try:
             for line, columns, values in _table(data):
                 try:
                     self._row(columns, values, folder, given, exists)
                 except CorpusError as error:
-                    troubles.append(Skipped(name, f"Line {line}: {error.what}"))
+                    troubles.append(SkippedSource(name, f"Line {line}: {error.what}"))
         except CorpusError as error:
             return [self.bar(name, error.what)]
         hidden = len(troubles) - _MOST_REPORTED
-        more = [Skipped(name, f"{hidden} more lines cannot be read.")] if hidden > 0 else []
+        more = [SkippedSource(name, f"{hidden} more lines cannot be read.")] if hidden > 0 else []
         return troubles[:_MOST_REPORTED] + more
 
-    def bar(self, name: str, why: str) -> Skipped:
+    def bar(self, name: str, why: str) -> SkippedSource:
         """Hold back every document below an unreadable sidecar, since one may be secret."""
         folder = name[: -len(SIDECAR)].rstrip("/")
         self.barred[normal(folder)] = f"{name} cannot be read, so who may see it is unknown."
-        return Skipped(name, why)
+        return SkippedSource(name, why)
 
     def _row(
         self,
@@ -86,10 +86,10 @@ class Sidecars:
         if not any(exists(name) for name in _names(target)):
             raise CorpusError(f"file: there is no {target!r}.", "Correct the name.")
 
-    def applied(self, document: Document) -> Document | Skipped:
+    def applied(self, document: Document) -> Document | SkippedSource:
         """Add to a document what the sidecars say of it, or tell why it must not be shown."""
         if (why := self.bars(document.name)) is not None:
-            return Skipped(document.name, why)
+            return SkippedSource(document.name, why)
         said = [self.rows[n] for n in _names(normal(document.name)) if n in self.rows]
         if not said:
             return document
@@ -99,7 +99,7 @@ class Sidecars:
         try:
             metadata = Metadata.from_record(record)
         except CorpusError as error:
-            return Skipped(document.name, f"Front matter and sidecar disagree: {error.what}")
+            return SkippedSource(document.name, f"Front matter and sidecar disagree: {error.what}")
         return replace(document, title=metadata.title or document.title, metadata=metadata)
 
     def bars(self, name: str) -> str | None:

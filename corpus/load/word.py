@@ -11,7 +11,7 @@ from lexloop.core.errors import CorpusError
 from lexloop.corpus.load.archive import DAMAGED, check_size
 from lexloop.corpus.load.document import Document, Limits, title_of
 from lexloop.corpus.load.encoding import printable
-from lexloop.corpus.load.lines import Lines, numeral, whole_number
+from lexloop.corpus.load.lines import LineWriter, numeral, whole_number
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
@@ -49,7 +49,7 @@ def read_docx(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
         raise
     except damaged as error:
         raise CorpusError(f"It is a damaged Word document ({error}).", "Save it anew.") from error
-    lines = Lines()
+    lines = LineWriter()
     _Reader(word, lines).blocks(word.element.body)
     text, headings = lines.finished()
     if not text.strip():
@@ -74,7 +74,7 @@ def _check_parts(data: bytes, limits: Limits) -> None:
 class _Reader:
     """Turns the elements of one document, as python-docx opens it, into lines."""
 
-    def __init__(self, word: Any, lines: Lines) -> None:
+    def __init__(self, word: Any, lines: LineWriter) -> None:
         self._lines, self._numbers = lines, _Numbers(word)
         self._levels = _heading_styles(word)
 
@@ -119,7 +119,7 @@ def _own(element: Any, tag: str) -> Iterator[Any]:
             yield found
 
 
-def _add_runs(element: Any, lines: Lines) -> None:
+def _add_runs(element: Any, lines: LineWriter) -> None:
     for child in element:
         if child.tag == f"{_W}t":
             lines.add(child.text or "")

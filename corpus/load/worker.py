@@ -14,7 +14,7 @@ from pathlib import Path
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
 from lexloop.core.workers import Frame
-from lexloop.corpus.load.document import Document, Limits, Part, Skipped, SourceFile, read_file
+from lexloop.corpus.load.document import Document, Limits, Part, SkippedSource, SourceFile, read_file
 from lexloop.corpus.load.formats import read_bytes
 
 OUT_OF_MEMORY = 71
@@ -30,23 +30,23 @@ def request(file: SourceFile, start: int, limits: Limits) -> Frame:
     return {**about, "start": start, "limits": asdict(limits)}
 
 
-def to_frame(found: Document | Skipped | Part) -> Frame:
+def to_frame(found: Document | SkippedSource | Part) -> Frame:
     """Put what a reader found as JSON can hold it."""
     if isinstance(found, Part):
         return {"part": found}
-    if isinstance(found, Skipped):
+    if isinstance(found, SkippedSource):
         return {"skipped": [found.name, found.reason]}
     boxes = base64.b64encode(found.boxes).decode()
     about = [found.metadata.as_record(), found.pages, found.headings, boxes]
     return {"document": [found.name, found.title, found.text, *about]}
 
 
-def from_frame(frame: Frame) -> Document | Skipped | Part:
+def from_frame(frame: Frame) -> Document | SkippedSource | Part:
     """Reverse ``to_frame``."""
     if "part" in frame:
         return Part(*frame["part"])
     if "skipped" in frame:
-        return Skipped(*frame["skipped"])
+        return SkippedSource(*frame["skipped"])
     name, title, text, record, pages, headings, boxes = frame["document"]
     metadata = Metadata.from_record(record) if record else Metadata()
     marked = tuple((offset, level) for offset, level in headings)

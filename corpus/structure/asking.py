@@ -13,7 +13,7 @@ from lexloop.corpus.structure.pointing import (
     read_pointing,
 )
 from lexloop.corpus.structure.references import Reference, Step
-from lexloop.corpus.structure.telling import Line, Structural, entitled, word_of
+from lexloop.corpus.structure.telling import AnswerLine, Structural, entitled, word_of
 from lexloop.corpus.structure.tree import Missing, Tree
 
 MOST_DOCUMENTS = 4
@@ -199,12 +199,14 @@ class _Asked:
             count = f"{len(documents)} documents have {written}; name the one you mean:"
             self.crowd.append({"line": count, "citations": []})
             self.crowd += [
-                self._told(d, Line(f"{d}: {entitled(self.tree(d).units[p])}.", (p,)), named=False)
+                self._told(
+                    d, AnswerLine(f"{d}: {entitled(self.tree(d).units[p])}.", (p,)), named=False
+                )
                 for d, p in listed
             ]
         return []
 
-    def _told(self, document: str, line: Line, named: bool = False) -> StructureLine:
+    def _told(self, document: str, line: AnswerLine, named: bool = False) -> StructureLine:
         tree, text = self.tree(document), self._library.text_of(document) or ""
         citations = [
             self._library.cited(

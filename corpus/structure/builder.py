@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from lexloop.corpus.structure.headings import Heading, Outline
-from lexloop.corpus.structure.lines import Line, caption, cells, is_ruler
+from lexloop.corpus.structure.lines import LogicalLine, caption, cells, is_ruler
 from lexloop.corpus.structure.markers import Marker, is_about_definitions, value_of
 from lexloop.corpus.structure.numbering import Fit, Open, heading_label, item_label, kept_by
 from lexloop.corpus.structure.tree import LEADS, Kind, Tree, Unit
@@ -31,7 +31,7 @@ class TreeBuilder:
         self._opened: list[Open] = []
         self._problems: list[str] = []
         self._last: dict[tuple[str, str], tuple[float, str]] = {}
-        self._pending: Line | None = None
+        self._pending: LogicalLine | None = None
         self._last_text = ""
         self._annex_count = 0.0
         self._reached = 0
@@ -79,7 +79,7 @@ class TreeBuilder:
 
     # what a line opens
 
-    def heading(self, line: Line, heading: Heading, body: int, end: int) -> None:
+    def heading(self, line: LogicalLine, heading: Heading, body: int, end: int) -> None:
         """Open a part, a provision or an annex, and close what it ends.
 
         Its text begins at ``body``, behind the heading; its lines end at ``end``.
@@ -103,7 +103,7 @@ class TreeBuilder:
 
     def item(
         self,
-        line: Line,
+        line: LogicalLine,
         fit: Fit,
         at: int,
         rest: str,
@@ -165,7 +165,7 @@ class TreeBuilder:
             return "definition"
         return "paragraph" if within == "provision" else "point"
 
-    def recital(self, line: Line, markers: Sequence[Marker]) -> bool:
+    def recital(self, line: LogicalLine, markers: Sequence[Marker]) -> bool:
         """Open a recital if its number is the next; whether it was."""
         last = next((entry for entry in self.stack if entry.kind == "recital"), None)
         for marker in markers:
@@ -178,7 +178,7 @@ class TreeBuilder:
                 return True
         return False
 
-    def definition(self, line: Line, at: int, term: str) -> None:
+    def definition(self, line: LogicalLine, at: int, term: str) -> None:
         """Open the definition of a term that has no number."""
         self._close_style("definition", len(self.stack))
         self._close_flat()
@@ -187,7 +187,7 @@ class TreeBuilder:
         entry.leads = line.leads
         self._push(entry, line.end)
 
-    def text(self, line: Line, at: int) -> None:
+    def text(self, line: LogicalLine, at: int) -> None:
         """Add unnumbered text: to a unit that has none yet, or as a unit of its own."""
         self._flush()
         top = self.stack[-1] if self.stack else None
@@ -204,12 +204,12 @@ class TreeBuilder:
         self._push(Open("text", self._label, start=_offset(line, at), leads=line.leads), line.end)
         self._last_text = line.text
 
-    def pending(self, line: Line) -> None:
+    def pending(self, line: LogicalLine) -> None:
         """Keep a line that may be the heading of what comes next."""
         self._flush()
         self._pending = line
 
-    def row(self, line: Line) -> None:
+    def row(self, line: LogicalLine) -> None:
         """Add a row; the first one names the columns."""
         if is_ruler(line.text):
             self._reached = line.end
@@ -225,7 +225,7 @@ class TreeBuilder:
         label = f"{self._label}, row {key}" if self._label and key else self._label
         self._push(Open(kind, label, number=key, start=line.start), line.end)
 
-    def _open_table(self, line: Line) -> None:
+    def _open_table(self, line: LogicalLine) -> None:
         """Open a table; the line above it that counts it becomes its caption."""
         self._flush()
         top = self.stack[-1] if self.stack else None
@@ -240,7 +240,7 @@ class TreeBuilder:
         self._close_flat()
         self._push(Open("table", self._label, start=line.start), line.end)
 
-    def note(self, line: Line, word: str, number: str) -> None:
+    def note(self, line: LogicalLine, word: str, number: str) -> None:
         """Add what explains and does not rule: an advisory, a note, a source."""
         about = next((i + 1 for i, e in enumerate(self.stack) if number and e.number == number), 0)
         self._close(about or self._depth_of(*_FLAT))
@@ -248,7 +248,7 @@ class TreeBuilder:
         entry = Open("note", label, number=number, start=line.start, leads=line.leads)
         self._push(entry, line.end)
 
-    def exception(self, line: Line, number: str) -> None:
+    def exception(self, line: LogicalLine, number: str) -> None:
         """Open the exceptions of a provision."""
         self._close_style("exception", self._depth_of(*_FLAT))
         label = f"{self._label}, Exception {number}".rstrip() if self._label else ""
@@ -256,7 +256,7 @@ class TreeBuilder:
         entry.leads = True
         self._push(entry, line.end)
 
-    def add_to(self, kind: Kind, line: Line) -> None:
+    def add_to(self, kind: Kind, line: LogicalLine) -> None:
         """Add a line to the unit of a kind that is open at the end, or open one at the top."""
         if self.within == kind:
             self._reached = line.end
@@ -298,7 +298,7 @@ class TreeBuilder:
         if line is not None:
             self.text(line, 0)
 
-    def _crossheading(self, line: Line) -> None:
+    def _crossheading(self, line: LogicalLine) -> None:
         """Open a heading without a number or a level that groups provisions."""
         self._pending = None
         self._close(self._depth_of("provision", "text"))
@@ -346,6 +346,6 @@ class TreeBuilder:
             self._problems.append(f"{what}.")
 
 
-def _offset(line: Line, at: int) -> int:
+def _offset(line: LogicalLine, at: int) -> int:
     """Where in the document what begins at a place of a line begins."""
     return line.start + line.skipped + at if at else line.start

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from lexloop.corpus.structure.lines import Line
+from lexloop.corpus.structure.lines import LogicalLine
 from lexloop.corpus.structure.markers import (
     Marker,
     bare_number,
@@ -81,7 +81,7 @@ class Outline:
     own_word: str
 
 
-def find_outline(lines: Sequence[Line], text: str) -> Outline:
+def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
     """Find the lines that open parts, provisions and annexes."""
     contents = _contents(lines)
     bare = _bare_provisions(lines, contents)
@@ -106,7 +106,9 @@ def find_outline(lines: Sequence[Line], text: str) -> Outline:
     return Outline(headings, ranks, provisions, contents, numbered, own_word)
 
 
-def _heading(line: Line, before: Line | None, following: Sequence[Line]) -> Heading | None:
+def _heading(
+    line: LogicalLine, before: LogicalLine | None, following: Sequence[LogicalLine]
+) -> Heading | None:
     marker = word_marker(line.text)
     if marker is not None and _opens(line, marker, before):
         return _worded(line, marker, following)
@@ -119,7 +121,7 @@ def _heading(line: Line, before: Line | None, following: Sequence[Line]) -> Head
     return Heading("", "", line.text, line.level)
 
 
-def _opens(line: Line, marker: Marker, before: Line | None) -> bool:
+def _opens(line: LogicalLine, marker: Marker, before: LogicalLine | None) -> bool:
     """Whether a line that begins with a keyword and a number is a heading and no reference."""
     rest = line.text[marker.end :]
     bare = rest.lstrip(_SEPARATORS)
@@ -134,7 +136,7 @@ def _opens(line: Line, marker: Marker, before: Line | None) -> bool:
     return separated or (len(line.text) <= 120 and not line.text.endswith((".", ";")))
 
 
-def _worded(line: Line, marker: Marker, following: Sequence[Line]) -> Heading:
+def _worded(line: LogicalLine, marker: Marker, following: Sequence[LogicalLine]) -> Heading:
     """A keyword, its number, and the heading on the same line or the next."""
     word = "annex" if marker.style in ANNEX_WORDS else marker.style
     begin = len(line.text) - len(line.text[marker.end :].lstrip(_SEPARATORS))
@@ -163,14 +165,14 @@ def _named(marker: Marker) -> str:
     return marker.number
 
 
-def _titles(line: Line) -> bool:
+def _titles(line: LogicalLine) -> bool:
     """Whether a line after a bare "Article 5" is its heading."""
     if line.row or word_marker(line.text) or list_markers(line.text):
         return False
     return len(line.text) <= _LONGEST_HEADING and line.text.rstrip("\"'”’)]")[-1:] not in ".;:,"
 
 
-def _bare_provisions(lines: Sequence[Line], contents: range) -> dict[int, Heading]:
+def _bare_provisions(lines: Sequence[LogicalLine], contents: range) -> dict[int, Heading]:
     """Provisions as in "5 Offences": a run of numbers with headings that never falls.
 
     A line that merely begins with a number is told from them by the run: three at least, and most
@@ -192,7 +194,7 @@ def _bare_provisions(lines: Sequence[Line], contents: range) -> dict[int, Headin
     }
 
 
-def _numbered(lines: Sequence[Line], contents: range) -> bool:
+def _numbered(lines: Sequence[LogicalLine], contents: range) -> bool:
     """Whether the numbers in front of lines divide the document, rather than count a list.
 
     They do where "1.1" follows "1", where a number opens a heading, or where a short line above
@@ -249,7 +251,7 @@ def _ordered(headings: dict[int, Heading], words: Counter[str]) -> list[str]:
     return order
 
 
-def _contents(lines: Sequence[Line]) -> range:
+def _contents(lines: Sequence[LogicalLine]) -> range:
     """The lines of a table of contents: from its heading to where its first entry comes again."""
     for number, line in enumerate(lines):
         if not _CONTENTS.match(line.text):
@@ -266,7 +268,7 @@ def _contents(lines: Sequence[Line]) -> range:
     return range(0)
 
 
-def _is_sentence(line: Line) -> bool:
+def _is_sentence(line: LogicalLine) -> bool:
     """Whether a line is prose and no entry of a table of contents."""
     numbered = word_marker(line.text) or list_markers(line.text) or bare_number(line.text)
     return len(line.text) > 60 and line.ended and not numbered

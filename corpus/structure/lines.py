@@ -31,7 +31,7 @@ _LONGEST_ROW, _LONGEST_HEADING = 2000, 250
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LogicalLine:
     """A logical line, blanks around it left out.
 
     Args:
@@ -69,14 +69,14 @@ class Line:
         )
 
 
-def logical_lines(document: Document) -> list[Line]:
+def logical_lines(document: Document) -> list[LogicalLine]:
     """The lines of a document in order; none of them blank."""
     text = document.text
     levels = dict(document.headings)
     physical = list(_physical(text))
     edges = [end - text.rfind("\n", 0, start) - 1 for start, end in physical]
     width = _width([e for e, (start, end) in zip(edges, physical, strict=True) if end > start])
-    lines: list[Line] = []
+    lines: list[LogicalLine] = []
     until = 0  # where the last line ends, the lines that only continue it included
     rows = _rows(text, physical)
     for number, (start, end) in enumerate(physical):
@@ -107,7 +107,7 @@ def logical_lines(document: Document) -> list[Line]:
     return lines
 
 
-def _close(lines: list[Line], text: str, until: int) -> None:
+def _close(lines: list[LogicalLine], text: str, until: int) -> None:
     """Let the last line reach to where the lines that continue it end."""
     if lines and lines[-1].end < until:
         lines[-1] = _line(text, lines[-1].start, until)
@@ -121,7 +121,7 @@ def _line(
     level: int = 0,
     row: bool = False,
     marks: re.Match[str] | None = None,
-) -> Line:
+) -> LogicalLine:
     written = text[start:end]
     skipped = marks.end() if marks else 0
     if not row and (quoted := re.match(r"(?:>\s*){1,5}", written)):
@@ -129,7 +129,7 @@ def _line(
     bold = re.compile(r"\*\*|__").match(written, skipped)
     skipped = bold.end() if bold else skipped
     shown = written[skipped:].replace("\n", " ").rstrip("#* " if marks or bold else "")
-    return Line(start, end, shown or written, skipped if shown else 0, level, row)
+    return LogicalLine(start, end, shown or written, skipped if shown else 0, level, row)
 
 
 def _physical(text: str) -> Iterator[tuple[int, int]]:
@@ -157,7 +157,7 @@ def _width(edges: Sequence[int]) -> int:
     return width if full >= _FULL_SHARE * len(lengths) else 0
 
 
-def _goes_on(first: Line, last: Line, line: str, edge: int, width: int) -> bool:
+def _goes_on(first: LogicalLine, last: LogicalLine, line: str, edge: int, width: int) -> bool:
     """Whether a line only continues those before it, of which the last ends at ``edge``.
 
     Edge and width are in characters from the beginning of the line; the width is 0 where the text

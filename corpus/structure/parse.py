@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.structure.builder import TreeBuilder
 from lexloop.corpus.structure.headings import Heading, Outline, find_outline
-from lexloop.corpus.structure.lines import Line, logical_lines
+from lexloop.corpus.structure.lines import LogicalLine, logical_lines
 from lexloop.corpus.structure.markers import (
     Marker,
     bare_number,
@@ -46,7 +46,7 @@ def parse(document: Document) -> Tree:
 class _Parser:
     """One pass over the lines of one document."""
 
-    def __init__(self, lines: Sequence[Line], outline: Outline) -> None:
+    def __init__(self, lines: Sequence[LogicalLine], outline: Outline) -> None:
         self._lines, self._outline = lines, outline
         self._builder = TreeBuilder(outline)
         numbered = (place for place, heading in outline.headings.items() if heading.number)
@@ -73,14 +73,14 @@ class _Parser:
             number += 1
         return self._builder.finished()
 
-    def _head(self, number: int, line: Line, heading: Heading) -> None:
+    def _head(self, number: int, line: LogicalLine, heading: Heading) -> None:
         end = self._lines[number + heading.title].end
         body = end if heading.body is None else line.start + line.skipped + heading.body
         self._builder.heading(line, heading, body, end)
         if heading.body is not None:
             self._listed_or_text(number, line, heading.body)
 
-    def _body(self, number: int, line: Line) -> None:
+    def _body(self, number: int, line: LogicalLine) -> None:
         if number < self._first:
             if _WHEREAS.match(line.text):
                 self._whereas = True
@@ -100,7 +100,7 @@ class _Parser:
         else:
             self._listed_or_text(number, line, 0)
 
-    def _recital(self, number: int, line: Line) -> bool:
+    def _recital(self, number: int, line: LogicalLine) -> bool:
         """Open a recital; whether the line begins one."""
         styles = {"(1)", "(A)", "(a)", "A.", *([] if self._outline.numbered else ["1."])}
         markers = [marker for marker in list_markers(line.text) if marker.style in styles]
@@ -110,7 +110,7 @@ class _Parser:
             markers = [marker for marker in markers if marker.value != 1 or marker.style in second]
         return bool(markers) and self._builder.recital(line, markers)
 
-    def _listed_or_text(self, number: int, line: Line, at: int) -> None:
+    def _listed_or_text(self, number: int, line: LogicalLine, at: int) -> None:
         """A list item, with those that begin on its line, a definition, or plain text."""
         markers = list_markers(line.text, at)
         if not markers and (bare := bare_number(line.text)) and self._builder.counts_on(bare):
@@ -136,7 +136,7 @@ class _Parser:
                 return
             at, markers = begin, inner
 
-    def _acceptable(self, markers: Sequence[Marker], line: Line) -> bool:
+    def _acceptable(self, markers: Sequence[Marker], line: LogicalLine) -> bool:
         """Whether a number in front of a line is one: "2.5 % of ..." and a year are none."""
         marker = markers[0]
         rest = line.text[marker.end : marker.end + 1]
@@ -145,7 +145,7 @@ class _Parser:
             return not rest or (begun and (rest.isupper() or rest in "“\"‘'([—"))
         return not (marker.style == "1." and len(marker.number) == 4)
 
-    def _plain(self, number: int, line: Line, at: int) -> None:
+    def _plain(self, number: int, line: LogicalLine, at: int) -> None:
         term = defined_term(line.text[at:], self._builder.among_definitions)
         if term is not None:
             self._builder.definition(line, at, term)
@@ -154,7 +154,7 @@ class _Parser:
         else:
             self._builder.text(line, at)
 
-    def _heads_next(self, number: int, line: Line) -> bool:
+    def _heads_next(self, number: int, line: LogicalLine) -> bool:
         """Whether a short line is the heading of the numbered provision on the next."""
         if not line.short or line.ended or len(line.text) > 100:
             return False
@@ -166,7 +166,7 @@ class _Parser:
         markers = [marker for line in following for marker in list_markers(line.text)]
         return bool(markers) and self._builder.goes_on_with(markers[0])
 
-    def _entitles(self, number: int, line: Line, heading: Heading) -> bool:
+    def _entitles(self, number: int, line: LogicalLine, heading: Heading) -> bool:
         """Whether a heading that the format marks is that of the provision on the next line."""
         if heading.number or heading.style:
             return False

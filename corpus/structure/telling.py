@@ -38,7 +38,7 @@ SAYING = frozenset(
 """Asked of the last article, these want its words."""
 
 
-class Line(NamedTuple):
+class AnswerLine(NamedTuple):
     """A line, and the places of the units whose headings show that it is so."""
 
     text: str
@@ -87,7 +87,7 @@ def read_structural(rest: Sequence[str], telling: frozenset[str]) -> Structural 
     return Structural("") if built and not ends else None
 
 
-def told(asked: Structural, tree: Tree, document: str, within: int = -1) -> Iterator[Line]:
+def told(asked: Structural, tree: Tree, document: str, within: int = -1) -> Iterator[AnswerLine]:
     """The answer of one document, or of the part ``within`` it.
 
     Nothing where the question can mean something else of it.
@@ -99,31 +99,35 @@ def told(asked: Structural, tree: Tree, document: str, within: int = -1) -> Iter
     found = members(tree, asked.word, within)
     if not found:
         if asked.word in _CERTAIN:
-            yield Line(f"{whole} has no {_plural(asked.word)}.{_instead(tree, asked.word, within)}")
+            yield AnswerLine(
+                f"{whole} has no {_plural(asked.word)}.{_instead(tree, asked.word, within)}"
+            )
         return
     if asked.end is not None:
         which, place = "first" if asked.end == 0 else "last", found[asked.end]
         said = f"The {which} {asked.word} of {whole} is {entitled(tree.units[place])}."
-        yield Line(said, (place,))
+        yield AnswerLine(said, (place,))
         return
     first, last = tree.units[found[0]], tree.units[found[-1]]
     count = counted(asked.word, len(found))
     if asked.counted:
         span = f"{first.label} to {last.label}" if len(found) > 1 else entitled(first)
-        yield Line(f"{whole} has {count}: {span}.", tuple(dict.fromkeys((found[0], found[-1]))))
+        yield AnswerLine(
+            f"{whole} has {count}: {span}.", tuple(dict.fromkeys((found[0], found[-1])))
+        )
         return
-    yield Line(f"{whole} has {count}:")
+    yield AnswerLine(f"{whole} has {count}:")
     yield from _listed(tree, found)
 
 
-def _built(tree: Tree, whole: str, within: int) -> Iterator[Line]:
+def _built(tree: Tree, whole: str, within: int) -> Iterator[AnswerLine]:
     """How many units of each kind there are, and the parts with the provisions they hold."""
     every = {word: members(tree, word, within) for word in _WORDS if word not in SMALL | {"table"}}
     counts = sorted(((w, found) for w, found in every.items() if found), key=lambda c: c[1][0])
     said = [counted(word, len(found)) for word, found in counts]
     if said:
         listed = " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
-        yield Line(f"{whole} has {listed}.", tuple(found[0] for _, found in counts))
+        yield AnswerLine(f"{whole} has {listed}.", tuple(found[0] for _, found in counts))
     yield from outline(tree, within, parts_alone=True)
 
 
@@ -170,13 +174,13 @@ def counted(word: str, count: int) -> str:
     return f"{count} {_plural(word) if count != 1 else word}"
 
 
-def outline(tree: Tree, place: int, parts_alone: bool = False) -> Iterator[Line]:
+def outline(tree: Tree, place: int, parts_alone: bool = False) -> Iterator[AnswerLine]:
     """What a part holds, or at -1 the document: its heading, then those of parts and provisions.
 
     With ``parts_alone`` provisions in parts are but named by the first and the last of them.
     """
     if place >= 0:
-        yield Line(f"{entitled(tree.units[place])}:", (place,))
+        yield AnswerLine(f"{entitled(tree.units[place])}:", (place,))
     inside = [p for p in _inside(tree, place) if _is_listed(tree, p)]
     parts = [p for p in inside if tree.units[p].kind in ("part", "annex")]
     if not (parts_alone and parts):
@@ -187,7 +191,7 @@ def outline(tree: Tree, place: int, parts_alone: bool = False) -> Iterator[Line]
         labels = [unit.label for unit in held if unit.number]
         ends = list(dict.fromkeys(labels[:1] + labels[-1:]))
         said = f": {' to '.join(ends)}" if ends else ""
-        yield Line(f"{entitled(tree.units[part])}{said}", (part,))
+        yield AnswerLine(f"{entitled(tree.units[part])}{said}", (part,))
 
 
 def groups(tree: Tree, place: int) -> bool:
@@ -196,13 +200,15 @@ def groups(tree: Tree, place: int) -> bool:
     return tree.units[place].kind == "part" and any(_is_listed(tree, p) for p in inside)
 
 
-def _listed(tree: Tree, places: Sequence[int]) -> Iterator[Line]:
+def _listed(tree: Tree, places: Sequence[int]) -> Iterator[AnswerLine]:
     """Units by label and heading, a line each; of very many the first."""
     for place in places[:_MOST_LINES]:
-        yield Line(entitled(tree.units[place]), (place,))
+        yield AnswerLine(entitled(tree.units[place]), (place,))
     if len(places) > _MOST_LINES:
         last = tree.units[places[-1]].label
-        yield Line(f"{len(places) - _MOST_LINES} more are left out, up to {last}.", (places[-1],))
+        yield AnswerLine(
+            f"{len(places) - _MOST_LINES} more are left out, up to {last}.", (places[-1],)
+        )
 
 
 def members(tree: Tree, word: str, within: int = -1) -> list[int]:
@@ -243,7 +249,7 @@ def _is_listed(tree: Tree, place: int) -> bool:
     )
 
 
-def missing_line(tree: Tree, missing: Missing, document: str, written: str) -> Line:
+def missing_line(tree: Tree, missing: Missing, document: str, written: str) -> AnswerLine:
     """That a number, as the question has it written, is not there, and what is there instead."""
     units = tree.units
     within = units[missing.within] if missing.within >= 0 else None
@@ -254,12 +260,14 @@ def missing_line(tree: Tree, missing: Missing, document: str, written: str) -> L
         wanted = f"{within.label}{_step(missing, tree)}"
     said = f"There is no {wanted} in {document}"
     if within is not None and missing.first < 0:
-        return Line(f"{said}: {within.label} has no numbered parts.", (missing.within,))
+        return AnswerLine(f"{said}: {within.label} has no numbered parts.", (missing.within,))
     if first is last:
-        return Line(f"{said}, only {first.label}.", (missing.first,))
+        return AnswerLine(f"{said}, only {first.label}.", (missing.first,))
     whose = f"{within.label} runs" if within else f"its {_plural(word_of(last.label))} run"
     ends = [_below(within.label, u.label) if within else u.label for u in (first, last)]
-    return Line(f"{said}: {whose} from {ends[0]} to {ends[1]}.", (missing.first, missing.last))
+    return AnswerLine(
+        f"{said}: {whose} from {ends[0]} to {ends[1]}.", (missing.first, missing.last)
+    )
 
 
 def _named_whole(missing: Missing, within: Unit) -> bool:

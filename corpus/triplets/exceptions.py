@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from lexloop.corpus.structure.tree import LEADS
 from lexloop.corpus.triplets.clauses import plain_noun
 from lexloop.corpus.triplets.phrases import noun_phrase, readable
-from lexloop.corpus.triplets.predicates import Statement
+from lexloop.corpus.triplets.predicates import BareTriplet
 from lexloop.corpus.triplets.references import Target
 
 _UNLAWFUL = re.compile(
@@ -92,7 +92,7 @@ def rules_before(
     return list(dict.fromkeys(target.name for target in named))
 
 
-def scope_statements(body: str, named: Callable[[int], Sequence[str]]) -> Iterator[Statement]:
+def scope_statements(body: str, named: Callable[[int], Sequence[str]]) -> Iterator[BareTriplet]:
     """Who or what a rule applies to, and who or when it does not apply to.
 
     ``named`` leads from an offset to the rules that what begins there is said of.
@@ -108,17 +108,17 @@ def scope_statements(body: str, named: Callable[[int], Sequence[str]]) -> Iterat
             continue
         for subject in named(match.start()):
             if subject and predicate == "exception_to":
-                yield Statement(what, "exception_to", subject)
+                yield BareTriplet(what, "exception_to", subject)
             elif subject:
-                yield Statement(subject, "applies_to", what)
+                yield BareTriplet(subject, "applies_to", what)
     disapplied = DISAPPLIED.search(body)
     when = _CIRCUMSTANCE.match(body, disapplied.end()) if disapplied else None
     if disapplied and when and not body.endswith(LEADS):
         for label in named(disapplied.start()):
-            yield Statement(readable(body[when.end() :]), "exception_to", label)
+            yield BareTriplet(readable(body[when.end() :]), "exception_to", label)
 
 
-def override_statements(body: str, targets: Sequence[Target]) -> Iterator[Statement]:
+def override_statements(body: str, targets: Sequence[Target]) -> Iterator[BareTriplet]:
     """X as an exception to R, for "Notwithstanding R, X"."""
     match = _NOTWITHSTANDING.search(body)
     if not match:
@@ -129,7 +129,7 @@ def override_statements(body: str, targets: Sequence[Target]) -> Iterator[Statem
     if named and (last := max(target.end for target in named)) > end:  # "Articles 63, 64 and 65,"
         main = body[last:].partition(",")[2]
     for rule in dict.fromkeys(target.name for target in named) or [noun_phrase(match["rule"])]:
-        yield Statement(readable(main), "exception_to", rule)
+        yield BareTriplet(readable(main), "exception_to", rule)
 
 
 def find_penalty(body: str) -> tuple[str, str, int] | None:

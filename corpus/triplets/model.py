@@ -10,7 +10,7 @@ from lexloop.core.text_cache import TextCache
 from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.text.sentences import find_quote
 from lexloop.corpus.triplets.phrases import noun_phrase, readable
-from lexloop.corpus.triplets.predicates import Statement, typed
+from lexloop.corpus.triplets.predicates import BareTriplet, typed
 from lexloop.models.request import Chat, ChatRequest, parsed
 
 MOST = 20
@@ -56,13 +56,13 @@ async def extract_with_model(chat: Chat, chunk: Chunk) -> list[Triplet]:
         span = find_quote(item.quote, chunk["text"])
         # on one line; a preposition at the end belongs to it
         verb = " ".join(item.predicate.split()).strip(" .,:;\"'“”")[:_PREDICATE_CHARS].rstrip()
-        statement = Statement(noun_phrase(item.subject), verb, readable(item.object))
+        statement = BareTriplet(noun_phrase(item.subject), verb, readable(item.object))
         if span and all(statement):
             triplets.append(_located(typed(statement), chunk, *span))
     return triplets
 
 
-def _located(statement: Statement, chunk: Chunk, start: int, end: int) -> Triplet:
+def _located(statement: BareTriplet, chunk: Chunk, start: int, end: int) -> Triplet:
     return {
         "subject": statement.subject,
         "predicate": statement.predicate,
@@ -106,7 +106,7 @@ class ExtractionCache:
             for item in json.loads(held):
                 said = [str(item[name]) for name in ("subject", "predicate", "object")]
                 start, end = map(int, item["at"])
-                found.append(_located(Statement(*said), chunk, start, end))
+                found.append(_located(BareTriplet(*said), chunk, start, end))
                 if found[-1]["quote"] != item["quote"]:
                     return None
         except (ValueError, TypeError, KeyError):

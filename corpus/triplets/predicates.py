@@ -55,7 +55,7 @@ _SYNONYMS: dict[str, Predicate] = {
 }
 
 
-class Statement(NamedTuple):
+class BareTriplet(NamedTuple):
     """A relation without its source; a model's predicate is its own words."""
 
     subject: str
@@ -68,7 +68,7 @@ def reading(predicate: str) -> str:
     return _READINGS.get(predicate, predicate.replace("_", " "))
 
 
-def typed(statement: Statement) -> Statement:
+def typed(statement: BareTriplet) -> BareTriplet:
     """A model's statement under one of ``PREDICATES`` where its verb means one of them.
 
     "owner / must pay / the fee" becomes "owner requires: pay the fee". Other verbs are kept.
@@ -79,5 +79,5 @@ def typed(statement: Statement) -> Statement:
     for modal, predicate in _MODALS:
         if verb.startswith(modal):
             action = f"{verb.removeprefix(modal)} {statement.object}"
-            return Statement(statement.subject, predicate, readable(action))
+            return BareTriplet(statement.subject, predicate, readable(action))
     return statement
