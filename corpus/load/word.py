@@ -233,6 +233,8 @@ class _Numbers:
                     self._style_levels[list_id, style] = depth
         for override in listed.findall(f"{_W}lvlOverride"):
             depth = whole_number(override.get(f"{_W}ilvl"), 0)
+            if depth >= _LEVELS:  # a level that Word does not have
+                continue
             if (start := override.find(f"{_W}startOverride")) is not None:
                 self._restarts.setdefault(list_id, {})[depth] = _number(start, 0)
             if (changed := override.find(f"{_W}lvl")) is not None:
