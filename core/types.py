@@ -57,7 +57,7 @@ class Turn(TypedDict):
 
 
 class Reading(TypedDict):
-    """A word of a question that the documents do not have, and the one it was read as."""
+    """A correction: a word of a question that the documents lack, and the one it was read as."""
 
     written: str
     read: str
@@ -163,14 +163,14 @@ class PointedUnit(TypedDict):
 
 
 class StructureLine(TypedDict):
-    """A line that code read off a document's structure, and the words there that show it."""
+    """A statement that code derived from a document's structure, with its sources."""
 
     line: str
     citations: list[Citation]
 
 
 class Pointed(TypedDict):
-    """What a question points to in the structure of the documents.
+    """The provisions that a question names, and statements about the documents' structure.
 
     ``chunks`` are those that hold the units, in the order of the text, some first where there are
     many. ``told`` is what code says of numbers that are not there and of the structure itself; the
@@ -184,7 +184,7 @@ class Pointed(TypedDict):
 
 
 class Plan(TypedDict):
-    """How much one question may retrieve (HyPA-RAG tables 6 and 7)."""
+    """The retrieval limits of one question (HyPA-RAG tables 6 and 7)."""
 
     k: int
     Q: int
@@ -213,7 +213,7 @@ class Evaluation(TypedDict):
 
 
 class Advice(TypedDict):
-    """What the prompt engineer asks of the next attempt; ``strategy`` is what it does otherwise."""
+    """The prompt engineer's advice for the next attempt, of which ``strategy`` is the change."""
 
     question: str
     queries: list[str]
@@ -222,7 +222,7 @@ class Advice(TypedDict):
 
 
 class Usage(TypedDict):
-    """What a question has cost so far; ``seconds`` are those of its steps."""
+    """The cost of a question so far; ``seconds`` are those of its steps."""
 
     model_calls: int
     tokens_in: int
@@ -231,7 +231,7 @@ class Usage(TypedDict):
 
 
 class Attempt(TypedDict):
-    """One pass through the loop, kept so that a reader can see what was tried and why.
+    """One pass through the loop.
 
     ``usage`` is what the question had cost when this answer was written, before it was judged; its
     seconds are 0.
@@ -262,7 +262,7 @@ class Degradation(TypedDict):
 
 
 class Reasoning(TypedDict):
-    """What a model thought before a reply; ``attempt`` is the one it worked on, from 1."""
+    """A model's reasoning before a reply; ``attempt`` is the one it worked on, from 1."""
 
     attempt: int
     node: str

@@ -1,4 +1,4 @@
-"""From an embedder setting to an embedding model; the folders of trained ones."""
+"""Loading of the embedding model that a setting names, and the folders of trained ones."""
 
 from functools import lru_cache
 from importlib import resources
@@ -21,15 +21,15 @@ Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 def setting_for(made: str, name: str) -> str:
-    """The setting by which an index that names the model ``made`` is read.
+    """Return the setting by which an index made with the model ``made`` is read.
 
-    One that was made with an earlier default goes on with that.
+    An index that was made with an earlier default stays with that.
     """
     return "minilm" if name == "embedded" and made == UNTRAINED else name
 
 
 def load_embedder(name: str, connection: Connection) -> Embedder:
-    """The embedding model that ``Settings.embedder`` names.
+    """Return the embedding model that ``Settings.embedder`` names.
 
     Raises:
         DataError: A local model is missing or damaged.
@@ -59,13 +59,13 @@ def load_embedder(name: str, connection: Connection) -> Embedder:
 
 
 def load_shipped() -> MiniLM:
-    """The model that ships, trained on regulations and guidance; raises as ``load_trained``."""
+    """Return the model that ships, trained on regulations; raises as ``load_trained``."""
     return load_trained(Path(str(resources.files("lexloop.data"))) / "embedder")
 
 
 @lru_cache(maxsize=2)
 def load_trained(folder: Path) -> MiniLM:
-    """The model of a folder, loaded once per process.
+    """Return the model of a folder, loaded once per process.
 
     A folder without a tokenizer has that of the untrained model, which training leaves as it is.
 
@@ -81,7 +81,7 @@ def load_trained(folder: Path) -> MiniLM:
 
 
 class Card(BaseModel):
-    """What a trained model is, as ``card.json`` beside it says.
+    """The description of a trained model, read from ``card.json`` beside it.
 
     Args:
         model: Its name, without a hash.
@@ -107,7 +107,7 @@ class Card(BaseModel):
 
 
 def read_card(folder: Path) -> Card:
-    """The card of a trained model.
+    """Return the card of a trained model.
 
     Raises:
         DataError: There is none, or it says too little.

@@ -1,4 +1,4 @@
-"""An index in the making: documents come in their final order, new ones and those kept."""
+"""Building of an index: documents come in their final order, new ones and reused ones."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ Extractor = Callable[[Document, Sequence[Chunk]], list[Triplet]]
 
 @dataclass(frozen=True)
 class Tools:
-    """What turns documents into an index, and the recipe that names it.
+    """The functions and models that turn documents into an index, and the recipe that names them.
 
     ``settings`` are those that chose the rest; a later update starts from them.
     """
@@ -51,7 +51,7 @@ class Tools:
 
 
 class IndexBuilder:
-    """Collects files in ascending order of their names, and makes an index of them.
+    """A builder of an index, given files in ascending order of their names.
 
     Args:
         tools: Make chunks, triplets and vectors.
@@ -81,13 +81,13 @@ class IndexBuilder:
         self._size = 0
 
     def discard(self) -> None:
-        """Let go of the texts' file."""
+        """Close the texts' file."""
         self._texts.close()
 
     def assemble(
         self, now: Scan, changes: SourceChanges, excluded: Names[str] = ()
     ) -> IndexContents:
-        """Read what is new and keep what is not, in the scan's order.
+        """Read what is new, reuse the rest of the old index, and return the new one.
 
         Args:
             now: What lies in the sources.
@@ -118,7 +118,7 @@ class IndexBuilder:
         return self.finish()
 
     def _keep_file(self, name: str, excluded: Names[str]) -> None:
-        """Take over a source file of the old index with its documents."""
+        """Copy a source file of the old index with its documents."""
         old = self._known
         kept = [i for i in self._places.get(name, []) if old.layout.names[i] not in excluded]
         self._texts.copy_file(old.texts, name)
@@ -136,7 +136,7 @@ class IndexBuilder:
         return self._old
 
     def add(self, file: str, document: Document) -> None:
-        """Cut a document, relate it and index it; keep what was made of it before."""
+        """Chunk, relate and index a document, or reuse what was made of it before."""
         known = self._old.texts.same_document(file, document) if self._old else None
         if known is not None:
             self._keep(known, known + 1)
@@ -154,7 +154,7 @@ class IndexBuilder:
         found: Sequence[Sequence[Statement]],
         triplets: Sequence[Triplet],
     ) -> None:
-        """Index a document that is cut already; texts whose vectors are known keep them.
+        """Index a document that is chunked already; stored vectors serve again.
 
         Args:
             file: The source file that it lies in.
@@ -180,7 +180,7 @@ class IndexBuilder:
         self._place([document.name], np.array(placed, dtype=np.int32).reshape(-1, 3).T)
 
     def _keep(self, first: int, end: int) -> None:
-        """Take over neighbouring documents of the old index with everything made of them."""
+        """Copy neighbouring documents of the old index with everything made of them."""
         old, by = self._known, len(self._names) - first
         layout = old.layout
         begin, stop = layout.span_of(first)[0], layout.span_of(end - 1)[1]
@@ -197,7 +197,7 @@ class IndexBuilder:
         self._size += rows.shape[1]
 
     def finish(self) -> IndexContents:
-        """Everything indexed, in memory; ``save`` writes it."""
+        """Return everything indexed, in memory; ``save`` writes it."""
         owners, vectors = self._vectors.finish()
         self._progress("indexing", 0, 1)
         dense = DenseIndex.build(vectors, owners, self._size, self._tools.recipe.dense_index)
@@ -219,7 +219,7 @@ class IndexBuilder:
 
 
 def _runs(ordinals: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Ascending places -> where each unbroken run of them begins, and the place after it."""
+    """Yield the first place of each unbroken ascending run, and the place behind its last."""
     for _, run in groupby(enumerate(ordinals), lambda pair: pair[1] - pair[0]):
         places = [ordinal for _, ordinal in run]
         yield places[0], places[-1] + 1
@@ -239,7 +239,7 @@ def rebuilt(
     metadata: Mapping[str, Metadata],
     chunks: Iterable[Chunk],
 ) -> Collection:
-    """Index some chunks of some documents again, in memory: what is said without the others.
+    """Index some chunks of some documents again, in memory, as if there were no others.
 
     Args:
         contents: Where they are, with their triplets and vectors.

@@ -43,7 +43,7 @@ _SPARE, _GROWTH, _MOST = 8, 4, 4096
 
 @dataclass(frozen=True, eq=False)
 class DenseIndex:
-    """Unit vectors of windows, the chunk each belongs to, and a way to search them.
+    """Unit vectors of windows, the chunk of each, and their search.
 
     Safe to search from several threads.
 
@@ -74,7 +74,7 @@ class DenseIndex:
     def build(
         cls, vectors: NDArray[Any], owners: NDArray[np.int32], size: int, kind: str = "auto"
     ) -> Self:
-        """Index given vectors.
+        """Build an index of given vectors.
 
         Args:
             vectors: Unit vectors of shape (windows, dimension); kept in half precision.
@@ -95,7 +95,7 @@ class DenseIndex:
         return replace(index, effort=effort, recall=recall)
 
     def top(self, queries: Vectors, limit: int, allowed: Mask | None = None) -> list[Ranked]:
-        """For each query the best chunks, equal ones by position.
+        """Return for each query the best chunks, equal ones by position.
 
         Args:
             queries: Unit vectors of shape (queries, dimension).
@@ -118,7 +118,7 @@ class DenseIndex:
     def _ranked(
         self, query: Vectors, best: Neighbours, limit: int, mask: Mask | None, count: int
     ) -> Ranked:
-        """One query's chunks, after asking for more windows where those at hand do not settle it.
+        """Return one query's chunks, asking for more windows until they settle it.
 
         They do when enough chunks are among them and the last of these beats the last window: of
         windows that score the same, FAISS keeps whichever it likes.
@@ -137,7 +137,7 @@ class DenseIndex:
             scores, found = more[0][0], more[1][0]
 
     def _search(self, queries: Vectors, k: int, mask: Mask | None, count: int) -> Neighbours:
-        """The k best of the ``count`` windows that ``mask`` allows."""
+        """Return the k best of the ``count`` windows that ``mask`` allows."""
         with one_thread() if len(queries) == 1 else nullcontext():
             many = count > _FEW and k <= _MOST
             if self.kind == "flat" or (self.kind == "hnsw" and not many):
@@ -154,13 +154,13 @@ class DenseIndex:
 
     @cached_property
     def _flat(self) -> Any:
-        """The exact scan; a graph has its own in it."""
+        """The exact scan; a graph contains its own."""
         if self.kind == "hnsw":
             return faiss_library().downcast_index(self.index.storage)
         return flat_index(self.vectors)
 
     def span_of(self, position: int) -> tuple[int, int]:
-        """One chunk's first window and the one after its last."""
+        """Return a chunk's first window and the one after its last."""
         return int(self._firsts[position]), int(self._firsts[position + 1])
 
     @cached_property
@@ -168,15 +168,15 @@ class DenseIndex:
         return np.searchsorted(self.owners, np.arange(self.size + 1))
 
     def windows_of(self, position: int) -> Vectors:
-        """The vectors of one chunk's windows, shape (windows, dimension); as ``window_texts``."""
+        """Return a chunk's vectors, shape (windows, dimension), as ``window_texts`` orders."""
         return self.vectors[slice(*self.span_of(position))].astype(np.float32)
 
-    def centre(self, allowed: Mask | None = None) -> Vectors:
-        """The mean direction of (allowed) windows, shape (dimension,): what they are about."""
+    def centroid(self, allowed: Mask | None = None) -> Vectors:
+        """Return the mean direction of (allowed) windows, shape (dimension,)."""
         return self.mean if allowed is None else _direction(self.vectors[allowed[self.owners]])
 
     def save(self, folder: Path) -> dict[str, str]:
-        """Write ``FILES`` into ``folder``; the SHA-256 of each."""
+        """Write ``FILES`` into ``folder``, and return the SHA-256 of each."""
         about = {
             "kind": self.kind,
             "chunks": self.size,

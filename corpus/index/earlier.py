@@ -1,6 +1,6 @@
-"""The index that is there already, and what of it serves the next one again.
+"""Reuse of an existing index, of any format, in the next one.
 
-Of an index of an earlier format these are its documents and vectors. This is all that a later
+Of an index of an earlier format its documents and vectors are reused. This is all that a later
 format has to keep as it is, so that nobody pays twice for an embedding:
 
     manifest.json   all that ``Manifest.read`` asks for
@@ -41,7 +41,7 @@ _HEADED = (".html", ".htm", ".docx")
 
 @dataclass(frozen=True)
 class Before:
-    """What of an index serves again; nothing where there is none.
+    """The reusable parts of an existing index; empty where there is none.
 
     Args:
         manifest: What it says of itself.
@@ -56,10 +56,9 @@ class Before:
     known: StoredVectors | None = None
 
     def scan(self, sources: Sequence[IndexSource], excluded: Collection[str]) -> Scan:
-        """What lies in the sources.
+        """Scan the sources.
 
-        An index that cannot be opened any more is brought up even where its sources are gone: what
-        it holds of them counts as found.
+        Where an index of an earlier format has lost its sources, its own documents count as found.
 
         Raises:
             CorpusError: A source is missing or holds no document, two hold one of the same name,
@@ -90,13 +89,13 @@ class Before:
         )
 
     def difference(self, now: Scan) -> SourceChanges:
-        """What has to be read, and what is kept."""
+        """Return what has to be read, and what is reused."""
         return now.difference(self.contents.texts.fingerprints() if self.contents else {})
 
 
 @contextmanager
 def before(index: Path | None, tools: Tools) -> Iterator[Before]:
-    """Open what serves again in the next index, which the tools make; no other writer is there.
+    """Open what the next index, which the tools make, can reuse; no other writer is there.
 
     Args:
         index: The folder; None where nothing may be kept.
@@ -136,7 +135,7 @@ def before(index: Path | None, tools: Tools) -> Iterator[Before]:
 
 
 def _check_whole(texts: TextStore, files: Collection[str]) -> None:
-    """Refuse to make documents of these files again where format 2 lost something of them."""
+    """Check that no document of these files lost its headings in format 2."""
     held = texts.rows("SELECT file, name FROM documents ORDER BY ordinal")
     lost = [name for file, name in held if file in files and name.lower().endswith(_HEADED)]
     if lost:
@@ -148,7 +147,7 @@ def _check_whole(texts: TextStore, files: Collection[str]) -> None:
 
 
 def _loaded(texts: TextStore, form: int, file: str) -> Loaded:
-    """A source file's documents as they were loaded when an index of this format was made."""
+    """Return a source file's documents as they were loaded for an index of this format."""
     wanted = DOCUMENT if form >= 5 else DOCUMENT.replace("boxes", "x''")
     if form == 2:
         wanted = wanted.replace("headings", "'[]'")

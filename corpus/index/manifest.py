@@ -1,4 +1,4 @@
-"""The manifest: what an index is made with and of, and the hash of every file that readers see."""
+"""The manifest: how an index was made, of what, and the hash of every file that readers see."""
 
 import hashlib
 import json
@@ -25,7 +25,7 @@ REBUILD = "Build the index again with `lexloop index DIR --out INDEX --force`."
 
 @dataclass(frozen=True)
 class Recipe:
-    """The choices that shape an index; two of one recipe and the same files are the same.
+    """The choices that shape an index; with the same files, one recipe makes the same index.
 
     Args:
         embedder: The embedding model's name, which identifies its weights.
@@ -48,7 +48,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class IndexSource:
-    """Where documents came from: a folder or one file, and what their names begin with.
+    """A source of documents: a folder or one file, and the prefix of its documents' names.
 
     ``path`` is empty where the index came without its sources.
     """
@@ -59,7 +59,7 @@ class IndexSource:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What ``manifest.json`` says.
+    """The contents of ``manifest.json``.
 
     Args:
         generation: The folder below ``generations`` that holds the files.
@@ -86,7 +86,7 @@ class Manifest:
     stemmer: str = field(default_factory=stemmer_name)
 
     def write(self, index: Path) -> None:
-        """Publish: from this one rename on, readers see the generation.
+        """Publish the generation: from this one rename on, readers see it.
 
         Raises:
             OSError: It cannot be written; readers see the one before.
@@ -99,7 +99,7 @@ class Manifest:
 
     @classmethod
     def read(cls, index: Path) -> Self:
-        """The manifest of an index of this format or of one that an update brings up.
+        """Return the manifest of an index of this format, or of one that an update brings up.
 
         Raises:
             DataError: It is missing or damaged, or of a format that nothing here can read.
@@ -124,16 +124,16 @@ class Manifest:
 
     @property
     def current_format(self) -> bool:
-        """Whether the index can be read as it is."""
+        """True where the index has the format of today."""
         return self.format == FORMAT
 
     @property
     def current(self) -> bool:
-        """Whether the index can be searched as it is: questions are stemmed as its texts were."""
+        """True where the index can be searched: its format and its stemmer are today's."""
         return self.current_format and self.stemmer == stemmer_name()
 
     def check_current(self, index: Path) -> None:
-        """Refuse to search what an update has to bring up first.
+        """Check that the index can be searched without an update.
 
         Raises:
             OutdatedIndexError: The index is of an earlier format, or by another stemmer.
@@ -149,7 +149,7 @@ class Manifest:
         )
 
     def check_embedder(self, index: Path, name: str, dimension: int) -> None:
-        """Refuse to search vectors of one model with questions embedded by another.
+        """Check that the index's vectors are by the embedder of the questions.
 
         Raises:
             DataError: The index was built with another embedder or dimension.
@@ -182,7 +182,7 @@ class Manifest:
 
 
 def is_index(folder: Path) -> bool:
-    """Whether ``folder`` is an index rather than a folder of sources."""
+    """Return whether ``folder`` is an index rather than a folder of sources."""
     # unlike Path.is_file this answers for a folder that may not be searched as well
     return os.path.isfile(folder / MANIFEST)
 

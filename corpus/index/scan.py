@@ -1,4 +1,4 @@
-"""What lies in the sources now, and how it differs from what an index holds."""
+"""The files of the sources, and their differences from those of an index."""
 
 import hashlib
 import os
@@ -24,7 +24,7 @@ from lexloop.corpus.load.sidecar import SIDECAR, Sidecars
 
 @dataclass(frozen=True)
 class SourceChanges:
-    """Names of source files against those that an index holds."""
+    """Names of source files, compared with those of an index."""
 
     added: list[str]
     changed: list[str]
@@ -33,13 +33,13 @@ class SourceChanges:
 
     @property
     def nothing(self) -> bool:
-        """Whether the index is up to date."""
+        """True where the index is up to date."""
         return not (self.added or self.changed or self.removed)
 
 
 @dataclass(frozen=True)
 class SourceScan:
-    """The files of one source, named as they are below it, and what sidecars say of them."""
+    """The files of one source, named as they are below it, and the sidecars' metadata."""
 
     source: IndexSource
     files: tuple[SourceFile, ...]
@@ -64,7 +64,7 @@ class Scan:
     stored: Mapping[str, Callable[[], Loaded]] = field(default_factory=dict)
 
     def read(self, wanted: Collection[str], progress: Progress) -> Generator[Loaded]:
-        """The wanted files, read in the order of ``fingerprints``."""
+        """Read the wanted files in the order of ``fingerprints``."""
         for part in self.sources:
             prefix = part.source.prefix
             files = [file for file in part.files if prefix + file.name in wanted]
@@ -76,7 +76,7 @@ class Scan:
                 yield give()
 
     def difference(self, before: Mapping[str, str]) -> SourceChanges:
-        """What changed since the index with these fingerprints was made."""
+        """Return the changes since the index with these fingerprints was made."""
         found = self.fingerprints
         known = [name for name in found if name in before]
         return SourceChanges(
@@ -88,7 +88,7 @@ class Scan:
 
 
 def _named(loaded: Loaded, prefix: str) -> Loaded:
-    """The same under the source's prefix."""
+    """Return what was loaded under the source's prefix."""
     return Loaded(
         replace(loaded.file, name=prefix + loaded.file.name),
         tuple(replace(one, name=prefix + one.name) for one in loaded.documents),
@@ -151,7 +151,7 @@ def _scanned(source: IndexSource) -> tuple[SourceScan, list[SkippedSource]]:
 
 
 def _sidecar_in(folder: Path) -> tuple[Sidecars, list[SkippedSource]]:
-    """What a folder's own sidecar says of the files in it; the folder may be large."""
+    """Return a folder's own sidecar and its problems; the folder may be large."""
     sidecars, path = Sidecars(), folder / SIDECAR
     if not os.path.lexists(path):
         return sidecars, []

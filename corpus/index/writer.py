@@ -1,4 +1,4 @@
-"""Sources -> the next generation of an index: what is unchanged is neither read nor embedded."""
+"""Writing of an index: unchanged sources are neither read nor embedded again."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from lexloop.models.embedding import Embedder
 
 @dataclass(frozen=True)
 class IndexUpdate:
-    """What one writing of an index did.
+    """The result of one writing of an index.
 
     Args:
         difference: Names of source files.
@@ -41,7 +41,7 @@ class IndexUpdate:
 
 @dataclass(frozen=True)
 class CostEstimate:
-    """What would be read and embedded.
+    """The files and texts that an update would read and embed.
 
     Args:
         files_added: IndexSource files that the index does not hold yet.
@@ -64,7 +64,7 @@ class CostEstimate:
     skipped: list[SkippedSource]
 
     def as_record(self) -> dict[str, int]:
-        """The figures."""
+        """Return the figures."""
         figures = {**vars(self), "chunks": len(self.chunks)}
         del figures["skipped"]
         return figures
@@ -80,7 +80,7 @@ def write_index(
     fresh: bool = False,
     recorded: Sequence[IndexSource] | None = None,
 ) -> IndexUpdate:
-    """Bring an index up to date with its sources and to this format and stemmer, or make it.
+    """Update an index to its sources, this format and this stemmer, or make it.
 
     Args:
         index: The folder.
@@ -116,7 +116,7 @@ def write_index(
 def remove_documents(
     index: Path, names: Sequence[str], tools: Tools, *, progress: Progress = silent
 ) -> IndexUpdate:
-    """Take documents or source files out of an index; they stay out when it is updated.
+    """Remove documents or source files from an index; updates leave them out.
 
     Args:
         index: The folder.
@@ -145,7 +145,7 @@ def remove_documents(
 
 @dataclass(frozen=True)
 class _New:
-    """What the next generation is made of."""
+    """The inputs of the next generation."""
 
     sources: tuple[IndexSource, ...]
     excluded: tuple[str, ...]
@@ -154,7 +154,7 @@ class _New:
     changes: SourceChanges
 
     def described_by(self, held: Manifest | None, old: IndexContents) -> bool:
-        """Whether an index can be searched and says the same of its sources and settings."""
+        """Return whether an index is searchable and has the same sources and settings."""
         if held is None or not held.current:
             return False
         unread = old.texts.skipped(of_files=False)
@@ -234,7 +234,7 @@ def estimate(
     excluded: Sequence[str] | None = (),
     fresh: bool = False,
 ) -> CostEstimate:
-    """What ``write_index`` with the same arguments would read and embed.
+    """Return what ``write_index`` with the same arguments would read and embed.
 
     Raises:
         CorpusError: A source is missing or holds no document.

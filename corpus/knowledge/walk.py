@@ -1,4 +1,4 @@
-"""Searches of the knowledge graph: best paths, what a lawyer looks up next, what lies around."""
+"""Searches of the knowledge graph: best paths, related provisions, and neighbourhoods."""
 
 import heapq
 from collections import Counter, defaultdict
@@ -42,7 +42,7 @@ _EDGES = " ,;:.“”‘’\"'"
 
 
 class PartialPath(NamedTuple):
-    """A path found or to be continued; the lower the cost, the better (minus its score)."""
+    """A path found or to be continued; the lower the cost (minus its score), the better."""
 
     cost: float
     triplets: tuple[int, ...]
@@ -69,7 +69,7 @@ class Walk:
         self._best: list[float] = []
 
     def paths(self) -> list[PartialPath]:
-        """The best paths, best first, each with the entities it has passed and one it reaches."""
+        """Return the best paths, best first, each with its entities and one that it reaches."""
         for entity, weight in self._seeds.items():
             self._continue(PartialPath(-weight, (), (entity,)))
         found: dict[tuple[int, ...], PartialPath] = {}
@@ -89,14 +89,14 @@ class Walk:
         leave = path.chain[-1]
         if self._hopeless(path.cost):
             return
-        rarity = float(self._graph.rarity[leave])
+        specificity = float(self._graph.specificity[leave])
         for triplet in dict.fromkeys((*self._bridges.get(leave, ()), *self._near(leave))):
             if triplet in path.triplets:
                 continue
             cost = path.cost
             if self._graph.defined[triplet] != leave:
                 met = (self._seeds[s] for s in self._met.get(triplet, ()) if s not in path.chain)
-                cost *= rarity * (_UNMATCHED + (1 - _UNMATCHED) * max(met, default=0.0))
+                cost *= specificity * (_UNMATCHED + (1 - _UNMATCHED) * max(met, default=0.0))
             if not self._hopeless(cost):
                 full = len(self._best) == 3 * self._limit
                 (heapq.heappushpop if full else heapq.heappush)(self._best, -cost)
@@ -105,11 +105,11 @@ class Walk:
                 )
 
     def _hopeless(self, cost: float) -> bool:
-        """Whether so many better paths are queued already that this one's turn cannot come."""
+        """Return whether so many better paths are queued that this one's turn cannot come."""
         return len(self._best) == 3 * self._limit and -cost < self._best[0]
 
     def _meetings(self) -> dict[int, list[int]]:
-        """The seeds that each triplet near a seed joins."""
+        """Return the seeds that each triplet near a seed joins."""
         if not self._seeds:
             return {}
         near = [
@@ -126,7 +126,7 @@ class Walk:
         return dict(met)
 
     def _bridging(self) -> dict[int, list[int]]:
-        """For each seed the triplets that join it to the weightiest other seeds."""
+        """Return for each seed the triplets that join it to the weightiest other seeds."""
         bridges: dict[int, list[tuple[float, int]]] = defaultdict(list)
         for triplet, seeds in self._met.items():
             if len(seeds) > 1:
@@ -154,14 +154,14 @@ class LookUp(NamedTuple):
 
 
 class Leads:
-    """What leads on from statements, whatever is asked; of statements met lately it is kept."""
+    """Steps from statements to further provisions, whatever is asked; recent ones are cached."""
 
     def __init__(self, graph: Incidence, found: Occurrences) -> None:
         self._graph, self._roles = graph, found.roles
         self.of = lru_cache(maxsize=_REMEMBERED)(self._of)
 
     def _of(self, triplets: tuple[int, ...]) -> list[LookUp]:
-        """What leads to each provision; the score is the share that a step to it keeps."""
+        """Return the best step to each provision; its score is the share that the step keeps."""
         best: dict[int, LookUp] = {}
         for lead in self._every(triplets):
             if lead.section not in best or lead.score > best[lead.section].score:
@@ -189,12 +189,12 @@ class Leads:
                     yield from (LookUp(triplet, s, share) for s in graph.sections_of(triplet)[:1])
 
     def _definitions(self, term: int) -> Iterator[LookUp]:
-        rarity = float(self._graph.rarity[term])
+        specificity = float(self._graph.specificity[term])
         for triplet in self._graph.near_to(term):
             if self._graph.defined[triplet] != term:
                 return  # definitions come first
             for own in self._graph.sections_of(triplet)[:1]:
-                yield LookUp(triplet, own, _DEFINED * rarity)
+                yield LookUp(triplet, own, _DEFINED * specificity)
 
 
 class LookUps:
@@ -208,14 +208,14 @@ class LookUps:
         self._graph, self._leads = graph, leads
         self._met: dict[int, float] = {}
         for seed, weight in seeds.items():
-            known = weight * float(graph.rarity[seed])
+            known = weight * float(graph.specificity[seed])
             for triplet in graph.triplets_at(seed)[:_REACH].tolist():
                 self._met[triplet] = max(known, self._met.get(triplet, 0.0))
         self._meets = lru_cache(maxsize=None)(self._meeting)
         self._best: dict[int, LookUp] = {}
 
     def found(self, chunks: Sequence[Iterable[int]], length: int) -> list[LookUp]:
-        """The provisions up to ``length`` steps away, best first.
+        """Return the provisions up to ``length`` steps away, best first.
 
         Args:
             chunks: The triplets of each retrieved chunk, the best chunk first.
@@ -233,7 +233,7 @@ class LookUps:
         return sorted((up for s, up in self._best.items() if s not in here), key=_order)
 
     def statements(self, section: int) -> list[int]:
-        """The triplets of a provision, those first that have most to do with the keywords."""
+        """Return the triplets of a provision, those nearest to the keywords first."""
         return sorted(self._held_by(section), key=lambda triplet: -self._met.get(triplet, 0.0))
 
     def _leave(self, triplets: Sequence[int], score: float) -> None:
@@ -244,7 +244,7 @@ class LookUps:
                 self._best[section] = LookUp(triplet, section, gained)
 
     def _meeting(self, section: int) -> float:
-        """How much a provision has to do with the question's keywords, in [0, 1]."""
+        """Return how much a provision has to do with the question's keywords, in [0, 1]."""
         return max((self._met.get(t, 0.0) for t in self._held_by(section)), default=0.0)
 
     def _held_by(self, section: int) -> list[int]:
@@ -257,7 +257,7 @@ def _order(found: LookUp) -> tuple[float, int]:
 
 
 def triplets_around(graph: Incidence, entity: int, depth: int, limit: int) -> dict[int, int]:
-    """Triplets up to ``depth`` entities away, each with the entity it was reached through.
+    """Return triplets up to ``depth`` entities away, each with the entity passed.
 
     The nearest come first and, around one entity, the most telling. Those that a walk would not
     follow are taken only where nothing further off is looked for.
@@ -294,7 +294,7 @@ class Relation(NamedTuple):
 
 
 def relation(triplet: Triplet, joined: Sequence[str], reached: str) -> Relation:
-    """A triplet between two of the entities that it joins, which begin with those of its object."""
+    """Return a triplet between two of the entities that it joins, its object's first."""
     of_object = 1 if cites(triplet["object"]) else len(named_by(triplet["object"]))
     target = joined[0] if of_object else triplet["object"]
     named = [name for name in named_by(triplet["subject"]) if name in joined]
@@ -310,7 +310,7 @@ def relation(triplet: Triplet, joined: Sequence[str], reached: str) -> Relation:
 def written_form(
     name: str, triplets: Iterable[Triplet], meant: Callable[[str], Container[str]]
 ) -> str:
-    """The words of the documents that have a name; of several the commonest and shortest.
+    """Return a name as the documents write it; of several forms the commonest and shortest.
 
     The name is as the graph has it, in small letters and the singular; the triplets are some that
     mention it; ``meant`` leads from a name to the names that it may stand for.
@@ -329,7 +329,7 @@ def written_form(
 
 
 def _runs(name: str, words: Sequence[str], meant: Callable[[str], Container[str]]) -> Iterator[str]:
-    """The first run of words that has a name."""
+    """Yield the first run of words that has a name."""
     for size in range(1, min(name.count(" ") + 2, len(words)) + 1):
         for first in range(len(words) - size + 1):
             run = " ".join(words[first : first + size]).strip(_EDGES)

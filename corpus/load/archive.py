@@ -54,7 +54,7 @@ def read_zip(
 
 
 def check_size(members: Sequence[zipfile.ZipInfo], packed: int, limits: Limits) -> None:
-    """Refuse an archive of so many packed bytes that would unpack to too much.
+    """Check the size and number of an archive's members against the limits.
 
     The sizes that its list of members states are enforced on reading.
 
@@ -81,13 +81,13 @@ def _is_source(name: str) -> bool:
 
 
 def _named(info: zipfile.ZipInfo, archive: str) -> str:
-    """A member's name below the archive's, as text of one line."""
+    """Return a member's name below the archive's, as text of one line."""
     shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in info.filename)
     return f"{archive}/{shown}"
 
 
 def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-    """A member's bytes, if it stays in the archive, is a plain file and can be unpacked."""
+    """Return a member's bytes, if it stays in the archive, is a plain file and can be unpacked."""
     parts = info.filename.replace("\\", "/").split("/")
     if ".." in parts:
         raise CorpusError("Its name leads out of the archive (..).", "Pack it anew.")
@@ -108,7 +108,7 @@ def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
 def _sidecars(
     archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], name: str
 ) -> tuple[Sidecars, list[SkippedSource]]:
-    """What the archive's own sidecars say of its members."""
+    """Return the archive's own sidecars, and what of them cannot be read."""
     sidecars = Sidecars()
     troubles: list[SkippedSource] = []
     names = {normal(_named(info, name)) for info in members}

@@ -1,4 +1,4 @@
-"""Where the characters of a document stand on its pages, kept in few bytes."""
+"""A compact map from the characters of a document to their places on its pages."""
 
 import sys
 import zlib
@@ -32,7 +32,7 @@ class Box(NamedTuple):
 
 
 class CharacterRun(NamedTuple):
-    """Characters that stand on one line, as ``Box`` measures.
+    """Characters that stand on one line, measured as for ``Box``.
 
     ``start`` is the first one's offset in the document's text; ``edges`` say where each character
     begins, and where the last one ends.
@@ -46,7 +46,7 @@ class CharacterRun(NamedTuple):
 
 
 def encode_runs(runs: Sequence[CharacterRun]) -> bytes:
-    """Pack runs in the order of their offsets; nothing where there are none."""
+    """Pack runs, which are in the order of their offsets; empty where there are none."""
     if not runs:
         return b""
     table, steps = array("i", [len(runs)]), array("h")
@@ -65,7 +65,7 @@ def encode_runs(runs: Sequence[CharacterRun]) -> bytes:
 
 
 def boxes_of(document: Document, start: int, end: int) -> list[Box]:
-    """Tell where a span of the text stands: one box for each line that it touches.
+    """Return the places of a span of the text: one box for each line that it touches.
 
     A document of a format without pages has none.
 

@@ -1,4 +1,4 @@
-"""A folder of source files: which there are, what they hold, and all of them read."""
+"""Folders of source files: listed, hashed and read."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -25,9 +25,9 @@ _LEADS_OUT = "It is a link out of the corpus."
 
 
 def source_files(folder: Path) -> list[Path]:
-    """List what an index of a folder depends on: its source files and its sidecars, in order.
+    """Return what an index of a folder depends on: source files and sidecars, in order.
 
-    Of one file, that are the file and the sidecar beside it.
+    For a single file these are the file and the sidecar beside it.
 
     Raises:
         CorpusError: The folder is missing, is no folder, cannot be listed, or holds no source.
@@ -43,7 +43,7 @@ def source_files(folder: Path) -> list[Path]:
 def load_documents(
     folder: Path, limits: Limits | None = None
 ) -> tuple[list[Document], list[SkippedSource]]:
-    """Read every document below a folder, and tell what was skipped.
+    """Return every document below a folder, and what was skipped.
 
     Superseded versions end when their successors begin.
 
@@ -68,7 +68,7 @@ def load_documents(
 
 
 def list_sources(folder: Path) -> tuple[list[Path], list[SkippedSource]]:
-    """List the source files below a folder in a stable order, and what cannot be listed.
+    """Return the source files below a folder in a stable order, and what cannot be listed.
 
     Hidden files and folders are left out; links that lead out of the folder are reported.
 
@@ -103,7 +103,7 @@ def list_sources(folder: Path) -> tuple[list[Path], list[SkippedSource]]:
 def hash_sources(
     folder: Path, paths: Iterable[Path], limits: Limits | None = None
 ) -> tuple[list[SourceFile], list[SkippedSource]]:
-    """Hash each file, and tell which cannot be read."""
+    """Return each file with its hash, and those that cannot be read."""
     files: list[SourceFile] = []
     skipped: list[SkippedSource] = []
     for path in paths:
@@ -118,7 +118,7 @@ def hash_sources(
 def read_sidecars(
     folder: Path, limits: Limits | None = None
 ) -> tuple[Sidecars, list[SkippedSource]]:
-    """Read every ``metadata.csv`` below a folder, and tell what of them cannot be read.
+    """Return every ``metadata.csv`` below a folder, and what of them cannot be read.
 
     A sidecar that cannot be read at all holds back every document below its folder, and a row
     that cannot be read holds back its document, since nobody knows who may see them.
@@ -141,7 +141,7 @@ def read_sidecars(
 def _walk(
     folder: Path, wanted: Callable[[str], bool]
 ) -> tuple[list[Path], list[Path], list[OSError]]:
-    """Files of wanted names in a stable order, links that lead out, and folders that are barred.
+    """Return files of wanted names in order, links that lead out, and unlisted folders.
 
     Hidden files and folders are left out.
     """
@@ -157,6 +157,6 @@ def _walk(
 
 
 def _name(path: Path, folder: Path) -> str:
-    """The path below the corpus; bytes of it that are no text are written as escapes."""
+    """Return the path below the corpus; bytes of it that are no text become escapes."""
     name = path.relative_to(folder).as_posix()
     return os.fsencode(name).decode("utf-8", "backslashreplace")

@@ -1,4 +1,4 @@
-""".html: what a reader sees of a page, with its title and headings."""
+""".html: the visible text of a page, with its title and headings."""
 
 import re
 import warnings
@@ -61,7 +61,7 @@ def read_html(data: bytes, name: str) -> Iterator[Document]:
 
 
 def _read(soup: Any, lines: LineWriter) -> None:
-    """Walk the page without recursion, since pages nest as deep as they like."""
+    """Read the page without recursion, since pages nest to any depth."""
     from bs4.element import NavigableString, PreformattedString
 
     left: list[tuple[Any, bool]] = [(soup, False)]
@@ -91,7 +91,7 @@ def _read(soup: Any, lines: LineWriter) -> None:
 
 
 def _open(node: Any, tag: str, lines: LineWriter) -> None:
-    """Begin what a tag begins; some add the level of a heading or the number of an item."""
+    """Begin a tag's line, row or cell, with the level of a heading or the number of an item."""
     if tag in _CELLS:
         lines.cell()
     elif tag == "tr":
@@ -116,7 +116,7 @@ def _close(tag: str, lines: LineWriter) -> None:
 
 
 def _is_named_heading(node: Any) -> bool:
-    """Whether a paragraph's class says that it is a heading."""
+    """Return whether a paragraph's class names it a heading."""
     named = " ".join(node.get("class") or [])
     if not named or not _NAMED_HEADING.search(named) or node.find(_BLOCKS & {"p", "div", "table"}):
         return False
@@ -124,7 +124,7 @@ def _is_named_heading(node: Any) -> bool:
 
 
 def _item_mark(item: Any) -> str:
-    """The number that a browser shows in front of an item; nothing where its text has its own."""
+    """Return the number that a browser shows in front of an item; "" if its text has one."""
     listed = item.parent
     if listed is None or listed.name not in ("ol", "ul", "menu"):
         return ""
@@ -145,14 +145,14 @@ def _table_of(node: Any) -> Any:
 
 
 def _filled_cells(row: Any) -> list[tuple[Any, str]]:
-    """The cells of a row that hold text, with it."""
+    """Return the cells of a row that hold text, with it."""
     cells = row.find_all(_CELLS, recursive=False)
     texts = [(cell, cell.get_text(" ", strip=True)) for cell in cells]
     return [(cell, text) for cell, text in texts if text]
 
 
 def _is_layout(table: Any) -> bool:
-    """Whether a table only sets numbers beside paragraphs, as the Official Journal does."""
+    """Return whether a table only sets numbers beside paragraphs, as the Official Journal's."""
     found = table.find_all("tr", limit=_MOST_ROWS)
     rows = [[text for _, text in _filled_cells(row)] for row in found if _table_of(row) is table]
     if len(rows) == _MOST_ROWS or not any(len(row) == 2 for row in rows):
@@ -161,7 +161,7 @@ def _is_layout(table: Any) -> bool:
 
 
 def _marked_row(row: Any, lines: LineWriter) -> list[Any]:
-    """The cells of a layout row without the one that holds the number, which goes in front."""
+    """Return a layout row's cells without the one with the number, which goes in front."""
     filled = _filled_cells(row)
     if not filled or not _MARK.fullmatch(filled[0][1]):
         return list(row.contents)

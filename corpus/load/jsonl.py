@@ -72,7 +72,7 @@ def _row(line: bytes) -> dict[str, Any]:
 
 
 def _key(row: dict[str, Any], number: int) -> str:
-    """What names the row: its ``name``, its ``id``, or its line."""
+    """Return the name of a row: its ``name``, its ``id``, or its line."""
     for field in ("name", "id"):
         value = row.get(field)
         if value is None or value == "":

@@ -1,4 +1,4 @@
-"""Fields as users write them -> metadata, where a doubt about access is an error."""
+"""Metadata read from fields as users write them; a doubt about access is an error."""
 
 import re
 from collections.abc import Mapping
@@ -21,12 +21,12 @@ _SECOND_DAY = date.min + timedelta(days=1)
 
 @lru_cache(maxsize=1024)
 def field_name(name: str) -> str:
-    """Spell a field as the metadata does: small letters, underscores between the words."""
+    """Return a field's name as the metadata spells it: lower case, with underscores."""
     return name.strip().lower().replace("-", "_").replace(" ", "_")
 
 
 def read_fields(given: Mapping[str, Any]) -> Metadata:
-    """Check the metadata fields among ``given``; others are left out.
+    """Return the metadata in ``given``; fields that are none of it are ignored.
 
     Raises:
         CorpusError: A field cannot be read, or access tags are given in a way that leaves open
@@ -54,7 +54,7 @@ def read_fields(given: Mapping[str, Any]) -> Metadata:
 
 
 def host_of(url: str) -> str:
-    """Take the host name from a web address; empty where it has none.
+    """Return the host name of a web address; "" where it has none.
 
     Raises:
         CorpusError: It is no web address.
@@ -100,7 +100,7 @@ def end_superseded(
 def _trouble(
     name: str, metadata: Metadata, older: str | None, documents: Mapping[str, Metadata]
 ) -> str | None:
-    """Why a document cannot end an older one."""
+    """Return why a document cannot end an older one; None where it can."""
     said = f"It supersedes {metadata.supersedes!r}"
     if older is None:
         return f"{said}, which is not among the documents; it is in force itself."

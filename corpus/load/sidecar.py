@@ -1,4 +1,4 @@
-"""metadata.csv: what a folder says of the documents in it, a row each."""
+"""metadata.csv: the metadata of a folder's documents, a row each."""
 
 import csv
 import hashlib
@@ -34,7 +34,7 @@ class Sidecars:
     barred: dict[str, str] = field(default_factory=dict)
 
     def add(self, data: bytes, name: str, exists: Callable[[str], bool]) -> list[SkippedSource]:
-        """Take in one CSV file; give what of it cannot be read.
+        """Add one CSV file, and return what of it cannot be read.
 
         Its rows name files from its own folder on, of which ``exists`` tells whether the corpus has
         them. Rows of a sidecar deeper in the tree win over those taken in before, field by field.
@@ -55,7 +55,7 @@ class Sidecars:
         return troubles[:_MOST_REPORTED] + more
 
     def bar(self, name: str, why: str) -> SkippedSource:
-        """Hold back every document below an unreadable sidecar, since one may be secret."""
+        """Bar every document below an unreadable sidecar, since one may be secret."""
         folder = name[: -len(SIDECAR)].rstrip("/")
         self.barred[normal(folder)] = f"{name} cannot be read, so who may see it is unknown."
         return SkippedSource(name, why)
@@ -87,7 +87,7 @@ class Sidecars:
             raise CorpusError(f"file: there is no {target!r}.", "Correct the name.")
 
     def applied(self, document: Document) -> Document | SkippedSource:
-        """Add to a document what the sidecars say of it, or tell why it must not be shown."""
+        """Return a document with its rows' metadata, or why it must not be shown."""
         if (why := self.bars(document.name)) is not None:
             return SkippedSource(document.name, why)
         said = [self.rows[n] for n in _names(normal(document.name)) if n in self.rows]
@@ -103,12 +103,12 @@ class Sidecars:
         return replace(document, title=metadata.title or document.title, metadata=metadata)
 
     def bars(self, name: str) -> str | None:
-        """Tell why a file or document must not be shown; None where it may."""
+        """Return why a file or document must not be shown; None where it may."""
         names = ("", *_names(normal(name)))
         return next((self.barred[name] for name in names if name in self.barred), None)
 
     def marks(self, names: Iterable[str]) -> dict[str, str]:
-        """Give for each file a mark that changes when anything changes that is said of it."""
+        """Return for each file a mark that changes with its documents' metadata."""
         said: dict[str, list[Any]] = {name: [] for name in names}
         by_normal = {normal(name): name for name in said}
         for target, entry in sorted([*self.rows.items(), *self.barred.items()], key=itemgetter(0)):
@@ -120,19 +120,19 @@ class Sidecars:
 
 
 def is_sidecar(name: str) -> bool:
-    """Tell whether a file's name, without its folder, is a sidecar's, in letters of any size."""
+    """Return whether a file name, without its folder, is a sidecar's, in any case."""
     return name.lower() == SIDECAR
 
 
 def finished(document: Document) -> Document:
-    """Add what follows from the metadata: the host of its address, where none is given."""
+    """Return a document with its host taken from its address, where none is given."""
     metadata = document.metadata
     host = metadata.host or host_of(metadata.url)
     return replace(document, metadata=replace(metadata, host=host))
 
 
 def _table(data: bytes) -> Iterator[tuple[int, list[str], list[str]]]:
-    """Each row that is not blank: the line it ends on, the columns, and the cells.
+    """Yield each row that is not blank: the line it ends on, the columns, and the cells.
 
     Raises:
         CorpusError: It is no CSV, or its columns do not say what they are.
@@ -159,7 +159,7 @@ def _table(data: bytes) -> Iterator[tuple[int, list[str], list[str]]]:
 
 
 def _file(value: str) -> str:
-    """The file a row speaks of, from the sidecar's folder on."""
+    """Return the file of a row, relative to the sidecar's folder."""
     name = value.strip().replace("\\", "/").removeprefix("./")
     if not name:
         raise CorpusError("file is empty.", "Name the file.")
@@ -171,11 +171,11 @@ def _file(value: str) -> str:
 
 
 def normal(name: str) -> str:
-    """Compose the characters of a name, in which file systems and tables differ."""
+    """Return a name with its characters composed, in which file systems and tables differ."""
     return unicodedata.normalize("NFC", name)
 
 
 def _names(name: str) -> Iterator[str]:
-    """The name and those of all it lies in, the outermost first."""
+    """Return the name and those of all it lies in, the outermost first."""
     parts = name.split("/")
     return ("/".join(parts[:end]) for end in range(1, len(parts) + 1))

@@ -97,7 +97,7 @@ class _Reader:
         self._lines.end()
 
     def _table(self, table: Any) -> None:
-        """Rows of cells; a cell merged over several rows is repeated on each."""
+        """Read rows of cells; a cell merged over several rows is repeated on each."""
         above: dict[int, Any] = {}
         for row in _own(table, "tr"):
             self._lines.row()
@@ -113,7 +113,7 @@ class _Reader:
 
 
 def _own(element: Any, tag: str) -> Iterator[Any]:
-    """A table's rows, or a row's cells, without those of a table within a cell."""
+    """Yield a table's rows, or a row's cells, without those of a table within a cell."""
     for found in element.iter(f"{_W}{tag}"):
         if next(found.iterancestors(element.tag)) is element:
             yield found
@@ -132,7 +132,7 @@ def _add_runs(element: Any, lines: LineWriter) -> None:
 
 
 def _heading_styles(word: Any) -> dict[str, int]:
-    """The level of each style that is a heading or is based on one, by the style's id."""
+    """Return the level of each style that is or is based on a heading, by its id."""
     found: dict[str, int] = {}
     for style in word.styles.element.style_lst:
         base, seen = style, set()
@@ -148,7 +148,7 @@ def _heading_styles(word: Any) -> dict[str, int]:
 
 
 class _Level(NamedTuple):
-    """One level of a list: the kind of its numbers, how they are written out, where they start."""
+    """One level of a list: the kind of its numbers, their text, and their start."""
 
     kind: str
     shown: str
@@ -157,7 +157,7 @@ class _Level(NamedTuple):
 
 
 class _Numbers:
-    """Counts the numbered paragraphs of one document in their order, as Word does when it shows it.
+    """The numbers of a document's paragraphs, counted as Word does when it shows them.
 
     The text itself does not hold the numbers.
     """
@@ -180,7 +180,7 @@ class _Numbers:
                 self._add_list(listed, abstract_id, abstract)
 
     def mark(self, paragraph: Any) -> str:
-        """Count a paragraph; give its number as Word shows it, ``•`` for a bullet, or nothing."""
+        """Count a paragraph, and return its number as Word shows it, ``•``, or ""."""
         list_id, depth = self._place(paragraph)
         abstract, levels = self._lists.get(list_id, ("", {}))
         if depth not in levels:
@@ -206,7 +206,7 @@ class _Numbers:
         return _PLACE.sub(shown, level.shown).strip()
 
     def _place(self, paragraph: Any) -> tuple[str, int]:
-        """The list and the level of a paragraph: its own, else those of its style."""
+        """Return the list and the level of a paragraph: its own, else those of its style."""
         style = _value(paragraph.find(f"{_W}pPr/{_W}pStyle"))
         holder, seen = paragraph, set[str]()
         while True:
@@ -256,5 +256,5 @@ def _number(element: Any, otherwise: int) -> int:
 
 
 def _value(element: Any, otherwise: str = "") -> str:
-    """What an element's ``w:val`` says."""
+    """Return an element's ``w:val``."""
     return otherwise if element is None else str(element.get(f"{_W}val") or otherwise)

@@ -1,4 +1,4 @@
-"""A tree in the making: units are opened in reading order and closed by what follows them."""
+"""Building of a tree: units are opened in reading order and closed by what follows them."""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _TOPIC = re.compile(
 
 
 class TreeBuilder:
-    """Units of one document, opened one after the other.
+    """A builder of a document's tree, given its lines in order.
 
     ``stack`` holds the open units, outermost first; ``numbered`` says whether a provision that a
     number alone names has been opened.
@@ -39,7 +39,7 @@ class TreeBuilder:
         self.stack: list[Open] = []
 
     def finished(self) -> Tree:
-        """The tree; nothing can be added afterwards."""
+        """Return the tree; nothing can be added afterwards."""
         self._close(0)
         units: list[Unit] = []
         for e in self._opened:
@@ -51,29 +51,29 @@ class TreeBuilder:
 
     @property
     def within(self) -> Kind | None:
-        """The kind of the innermost unit that is open."""
+        """The kind of the innermost open unit."""
         return self.stack[-1].kind if self.stack else None
 
     @property
     def among_definitions(self) -> bool:
-        """Whether the heading of the nearest provision or part announces definitions."""
+        """True where the nearest provision's or part's heading names definitions."""
         held = (e.heading for e in reversed(self.stack) if e.divides or e.kind == "provision")
         return is_about_definitions(next(filter(None, held), ""))
 
     def knows_beside(self, number: str) -> bool:
-        """Whether what ``4.2.1`` lies in, or stands beside, is open."""
+        """Return whether the unit that ``4.2.1`` lies in, or stands beside, is open."""
         above = number.rpartition(".")[0]
         return any(e.number == above or e.number.startswith(above + ".") for e in self.stack)
 
     def goes_on_with(self, marker: Marker) -> bool:
-        """Whether a number is the next of the provisions that numbers alone name."""
+        """Return whether a number is the next of the provisions that have only numbers."""
         for entry in self.stack:
             if entry.kind == "provision" and entry.style == marker.style:
                 return 0 < marker.value - entry.value <= 1
         return marker.style == "1." and marker.value <= 1
 
     def counts_on(self, marker: Marker) -> bool:
-        """Whether a number without a stop is the next paragraph of a schedule."""
+        """Return whether a number without a stop is the next paragraph of a schedule."""
         annexed = any(entry.kind == "annex" for entry in self.stack)
         return annexed and 0 < marker.value - self._annex_count <= 1
 
@@ -166,7 +166,7 @@ class TreeBuilder:
         return "paragraph" if within == "provision" else "point"
 
     def recital(self, line: LogicalLine, markers: Sequence[Marker]) -> bool:
-        """Open a recital if its number is the next; whether it was."""
+        """Open a recital if its number is the next, and return whether it was."""
         last = next((entry for entry in self.stack if entry.kind == "recital"), None)
         for marker in markers:
             step = marker.value - (last.value if last else 0)
@@ -205,7 +205,7 @@ class TreeBuilder:
         self._last_text = line.text
 
     def pending(self, line: LogicalLine) -> None:
-        """Keep a line that may be the heading of what comes next."""
+        """Hold back a line that may be the heading of what comes next."""
         self._flush()
         self._pending = line
 
@@ -241,7 +241,7 @@ class TreeBuilder:
         self._push(Open("table", self._label, start=line.start), line.end)
 
     def note(self, line: LogicalLine, word: str, number: str) -> None:
-        """Add what explains and does not rule: an advisory, a note, a source."""
+        """Add a note, which explains and does not rule: an advisory, a note, a source."""
         about = next((i + 1 for i, e in enumerate(self.stack) if number and e.number == number), 0)
         self._close(about or self._depth_of(*_FLAT))
         label = f"{word.capitalize()} {number}" if number else self._label
@@ -293,7 +293,7 @@ class TreeBuilder:
             self._close(len(self.stack) - 1)
 
     def _flush(self) -> None:
-        """Take a line that was kept as a heading, and headed nothing, as the text it is."""
+        """Add the line held back as text, if it headed nothing."""
         line, self._pending = self._pending, None
         if line is not None:
             self.text(line, 0)
@@ -309,11 +309,14 @@ class TreeBuilder:
         self._push(entry, line.end)
 
     def _depth_of(self, *kinds: Kind) -> int:
-        """How many units stay open when the outermost of these kinds is closed."""
+        """Return how many units stay open when the outermost of these kinds is closed."""
         return next((i for i, e in enumerate(self.stack) if e.kind in kinds), len(self.stack))
 
     def _depth_for_text(self) -> int:
-        """How many units unnumbered text leaves open: after a list, what leads into the list."""
+        """Return how many units stay open at unnumbered text.
+
+        After a list, what leads into the list.
+        """
         depth = len(self.stack)
         while depth:
             entry = self.stack[depth - 1]
@@ -328,7 +331,7 @@ class TreeBuilder:
         return depth
 
     def _check_order(self, entry: Open) -> None:
-        """Note a provision or part that does not follow the one before it."""
+        """Record a provision or part that does not follow the one before it."""
         if entry.number.endswith("01") and self.stack and self.stack[-1].kind == "part":
             return  # standards count the provisions of each chapter from its own hundred
         within = self._label if entry.kind == "part" else ""
@@ -347,5 +350,5 @@ class TreeBuilder:
 
 
 def _offset(line: LogicalLine, at: int) -> int:
-    """Where in the document what begins at a place of a line begins."""
+    """Return the offset in the document of a place in a line."""
     return line.start + line.skipped + at if at else line.start

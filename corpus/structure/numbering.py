@@ -1,4 +1,4 @@
-"""Which open units a number or a heading goes on with, and how a citation names what it opens."""
+"""Numbers placed among the open units, and the labels of what they open."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class Open:
 
 
 class Fit(NamedTuple):
-    """One way to read a number: how many open units stay open, and what is odd about it."""
+    """One way to read a number: the open units that stay open, and the cost of it."""
 
     marker: Marker
     keep: int
@@ -56,14 +56,14 @@ class Fit(NamedTuple):
 
     @property
     def odd(self) -> bool:
-        """Whether the number does not follow from what came before."""
+        """True where the number does not follow from what came before."""
         return self.cost >= _GAP
 
 
 def best_fit(
     markers: Sequence[Marker], stack: Sequence[Open], roman_ahead: Callable[[], bool | None]
 ) -> Fit:
-    """The likeliest way to read the number of a line.
+    """Return the likeliest way to read the number of a line.
 
     A number that goes on where an open list stands is preferred to one that opens a list, and
     that to one that leaves a gap. ``(i)`` after ``(h)`` is both: what follows decides, that is
@@ -111,7 +111,7 @@ def _listed(marker: Marker, stack: Sequence[Open], base: int) -> Fit:
 
 
 def _decimal(marker: Marker, stack: Sequence[Open], base: int) -> Fit:
-    """``4.2.1`` lies in ``4.2``, else beside what shares most of its number."""
+    """Return the fit of ``4.2.1``: in ``4.2``, else beside what shares most of its number."""
     for depth in range(len(stack) - 1, -1, -1):
         number = stack[depth].number
         if number and marker.number.startswith(number + "."):
@@ -125,7 +125,7 @@ def _decimal(marker: Marker, stack: Sequence[Open], base: int) -> Fit:
 
 
 def kept_by(heading: Heading, rank: int, kind: Kind, stack: Sequence[Open]) -> int:
-    """How many open units a heading leaves open."""
+    """Return how many open units a heading leaves open."""
     for depth, entry in enumerate(stack):
         if not entry.divides and entry.kind != "provision":
             return depth
@@ -145,7 +145,7 @@ def kept_by(heading: Heading, rank: int, kind: Kind, stack: Sequence[Open]) -> i
 
 
 def heading_label(outline: Outline, heading: Heading, kind: Kind, stack: Sequence[Open]) -> str:
-    """The label of a part, a provision or an annex: ``Article 5``, ``Title I, Chapter II``."""
+    """Return a heading's label: ``Article 5``, ``Title I, Chapter II``."""
     annex = _annex(stack)
     if kind == "annex" or not heading.number:
         return heading.number or heading.text
@@ -162,9 +162,9 @@ def heading_label(outline: Outline, heading: Heading, kind: Kind, stack: Sequenc
 
 
 def item_label(outline: Outline, marker: Marker, kind: Kind, stack: Sequence[Open]) -> str:
-    """The label of a numbered item: ``§ 5-303(b)(2)``, ``Annex III, point 4``.
+    """Return the label of a numbered item: ``§ 5-303(b)(2)``, ``Annex III, point 4``.
 
-    That of what it lies in where it has no number.
+    Without a number it is that of what it lies in.
     """
     annex, number = _annex(stack), marker.number
     outermost = not any(e.kind in ("point", "paragraph", "provision") for e in stack)

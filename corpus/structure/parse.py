@@ -1,4 +1,4 @@
-"""Documents -> trees: the outline's headings, and between them lists, definitions and tables."""
+"""Parsing of documents into trees: headings, and between them lists, definitions and tables."""
 
 import re
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ _AHEAD, _MOST_ON_A_LINE = 40, 5
 
 
 def parse(document: Document) -> Tree:
-    """Read the structure off a document: in time linear in its length."""
+    """Return the tree of a document, in time linear in its length."""
     lines = logical_lines(document)
     return _Parser(lines, find_outline(lines, document.text)).tree()
 
@@ -54,7 +54,7 @@ class _Parser:
         self._whereas = False
 
     def tree(self) -> Tree:
-        """The finished tree."""
+        """Return the finished tree."""
         number = 0
         while number < len(self._lines):
             line = self._lines[number]
@@ -101,7 +101,7 @@ class _Parser:
             self._listed_or_text(number, line, 0)
 
     def _recital(self, number: int, line: LogicalLine) -> bool:
-        """Open a recital; whether the line begins one."""
+        """Open a recital, and return whether the line begins one."""
         styles = {"(1)", "(A)", "(a)", "A.", *([] if self._outline.numbered else ["1."])}
         markers = [marker for marker in list_markers(line.text) if marker.style in styles]
         if any(marker.value == 1 for marker in markers):  # one alone counts nothing
@@ -111,7 +111,7 @@ class _Parser:
         return bool(markers) and self._builder.recital(line, markers)
 
     def _listed_or_text(self, number: int, line: LogicalLine, at: int) -> None:
-        """A list item, with those that begin on its line, a definition, or plain text."""
+        """Add a list item, with those that begin on its line, a definition, or text."""
         markers = list_markers(line.text, at)
         if not markers and (bare := bare_number(line.text)) and self._builder.counts_on(bare):
             markers = [bare]
@@ -137,7 +137,7 @@ class _Parser:
             at, markers = begin, inner
 
     def _acceptable(self, markers: Sequence[Marker], line: LogicalLine) -> bool:
-        """Whether a number in front of a line is one: "2.5 % of ..." and a year are none."""
+        """Return whether a number in front of a line is one: "2.5 % of ..." and years are none."""
         marker = markers[0]
         rest = line.text[marker.end : marker.end + 1]
         if "." in marker.number:
@@ -155,7 +155,7 @@ class _Parser:
             self._builder.text(line, at)
 
     def _heads_next(self, number: int, line: LogicalLine) -> bool:
-        """Whether a short line is the heading of the numbered provision on the next."""
+        """Return whether a short line is the heading of the numbered provision on the next."""
         if not line.short or line.ended or len(line.text) > 100:
             return False
         if number + 1 in self._outline.headings:
@@ -167,7 +167,7 @@ class _Parser:
         return bool(markers) and self._builder.goes_on_with(markers[0])
 
     def _entitles(self, number: int, line: LogicalLine, heading: Heading) -> bool:
-        """Whether a heading that the format marks is that of the provision on the next line."""
+        """Return whether a marked heading is that of the provision on the next line."""
         if heading.number or heading.style:
             return False
         following = self._outline.headings.get(number + 1)
@@ -176,7 +176,7 @@ class _Parser:
         return self._heads_next(number, line)
 
     def _roman_ahead(self, number: int) -> bool | None:
-        """Whether (ii) comes before (j) in the lines below; None where neither comes soon."""
+        """Return whether (ii) comes before (j) in the lines below; None if neither does."""
         for line in self._lines[number + 1 : number + _AHEAD]:
             head = line.text[:8].lower()
             if head.startswith(("(ii)", "ii.", "ii)")):

@@ -1,4 +1,4 @@
-"""What code says of a document's structure: counts, lists of parts, numbers that are not there."""
+"""Answers about a document's structure: counts, lists of parts, numbers that are missing."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -39,14 +39,14 @@ SAYING = frozenset(
 
 
 class AnswerLine(NamedTuple):
-    """A line, and the places of the units whose headings show that it is so."""
+    """A line of an answer, and the places of the units whose headings prove it."""
 
     text: str
     places: tuple[int, ...] = ()
 
 
 class Structural(NamedTuple):
-    """What is asked of a document's structure.
+    """A question about a document's structure.
 
     Args:
         word: Of the units asked for, such as ``chapter``; nothing for the structure as a whole.
@@ -60,13 +60,13 @@ class Structural(NamedTuple):
 
 
 def may_be_structural(question: str) -> bool:
-    """Whether a question names units of a document or its structure at all."""
+    """Return whether a question names units of a document or its structure at all."""
     words = set(re.findall(r"[a-z]+", question.lower()))
     return not words.isdisjoint((*_NOUNS, *_WORDS, *_BUILT, "contents"))
 
 
 def read_structural(rest: Sequence[str], telling: frozenset[str]) -> Structural | None:
-    """What a question asks of the structure; None where it asks of anything else.
+    """Return what a question asks of the structure; None if it asks of anything else.
 
     Args:
         rest: Its words in small letters, without references.
@@ -88,9 +88,9 @@ def read_structural(rest: Sequence[str], telling: frozenset[str]) -> Structural 
 
 
 def told(asked: Structural, tree: Tree, document: str, within: int = -1) -> Iterator[AnswerLine]:
-    """The answer of one document, or of the part ``within`` it.
+    """Yield the answer about one document, or about the part ``within`` it.
 
-    Nothing where the question can mean something else of it.
+    Nothing where the question may have another meaning there.
     """
     whole = tree.units[within].label if within >= 0 else document
     if not asked.word:
@@ -121,7 +121,7 @@ def told(asked: Structural, tree: Tree, document: str, within: int = -1) -> Iter
 
 
 def _built(tree: Tree, whole: str, within: int) -> Iterator[AnswerLine]:
-    """How many units of each kind there are, and the parts with the provisions they hold."""
+    """Yield how many units of each kind there are, and the parts with their provisions."""
     every = {word: members(tree, word, within) for word in _WORDS if word not in SMALL | {"table"}}
     counts = sorted(((w, found) for w, found in every.items() if found), key=lambda c: c[1][0])
     said = [counted(word, len(found)) for word, found in counts]
@@ -139,7 +139,7 @@ def _instead(tree: Tree, word: str, within: int) -> str:
 
 
 def entitled(unit: Unit) -> str:
-    """A unit's label with its heading: "Article 17 — Right to erasure"."""
+    """Return a unit's label with its heading: "Article 17 — Right to erasure"."""
     own = " ".join(unit.heading.split()) if unit.kind not in ("definition", "row") else ""
     if own and not unit.number:
         return own
@@ -149,7 +149,7 @@ def entitled(unit: Unit) -> str:
 
 
 def heading_span(tree: Tree, place: int, text: str) -> tuple[int, int]:
-    """Where a unit's heading stands; its first sentence where it has none."""
+    """Return the span of a unit's heading, or of its first sentence where it has none."""
     unit = tree.units[place]
     head = text[unit.start : unit.body].rstrip()
     if head:
@@ -160,7 +160,7 @@ def heading_span(tree: Tree, place: int, text: str) -> tuple[int, int]:
 
 
 def word_of(label: str) -> str:
-    """The word of the innermost numbered unit that a label names: ``section`` for "§ 5(1)"."""
+    """Return the word of the innermost numbered unit in a label: ``section`` for "§ 5(1)"."""
     last = label.rsplit(", ", 1)[-1]
     return "section" if last.startswith("§") else last.split(" ", 1)[0].lower()
 
@@ -170,14 +170,14 @@ def _plural(word: str) -> str:
 
 
 def counted(word: str, count: int) -> str:
-    """How many there are: "1 annex", "99 articles"."""
+    """Return a count with its noun: "1 annex", "99 articles"."""
     return f"{count} {_plural(word) if count != 1 else word}"
 
 
 def outline(tree: Tree, place: int, parts_alone: bool = False) -> Iterator[AnswerLine]:
-    """What a part holds, or at -1 the document: its heading, then those of parts and provisions.
+    """Yield the headings of a part, or at -1 of the document, and of the units in it.
 
-    With ``parts_alone`` provisions in parts are but named by the first and the last of them.
+    With ``parts_alone`` provisions in parts are only named by the first and the last of them.
     """
     if place >= 0:
         yield AnswerLine(f"{entitled(tree.units[place])}:", (place,))
@@ -195,13 +195,13 @@ def outline(tree: Tree, place: int, parts_alone: bool = False) -> Iterator[Answe
 
 
 def groups(tree: Tree, place: int) -> bool:
-    """Whether a unit is a part that groups provisions, as chapters do and parts of annexes not."""
+    """Return whether a unit is a part that groups provisions, as chapters do."""
     inside = _inside(tree, place)
     return tree.units[place].kind == "part" and any(_is_listed(tree, p) for p in inside)
 
 
 def _listed(tree: Tree, places: Sequence[int]) -> Iterator[AnswerLine]:
-    """Units by label and heading, a line each; of very many the first."""
+    """Yield units by label and heading, a line each; of very many the first."""
     for place in places[:_MOST_LINES]:
         yield AnswerLine(entitled(tree.units[place]), (place,))
     if len(places) > _MOST_LINES:
@@ -212,7 +212,7 @@ def _listed(tree: Tree, places: Sequence[int]) -> Iterator[AnswerLine]:
 
 
 def members(tree: Tree, word: str, within: int = -1) -> list[int]:
-    """The places of the units that a word names: all articles, the sections of a chapter.
+    """Return the places of the units that a word names: all articles, a chapter's sections.
 
     At -1 they are those of the whole document, which is not asked for its paragraphs and points.
     """
@@ -250,7 +250,7 @@ def _is_listed(tree: Tree, place: int) -> bool:
 
 
 def missing_line(tree: Tree, missing: Missing, document: str, written: str) -> AnswerLine:
-    """That a number, as the question has it written, is not there, and what is there instead."""
+    """Return that a number, as the question writes it, is missing, and what is there instead."""
     units = tree.units
     within = units[missing.within] if missing.within >= 0 else None
     first, last = units[missing.first], units[missing.last]
@@ -271,13 +271,13 @@ def missing_line(tree: Tree, missing: Missing, document: str, written: str) -> A
 
 
 def _named_whole(missing: Missing, within: Unit) -> bool:
-    """Whether a number such as 2.9 names by itself what is missing within clause 2."""
+    """Return whether a number such as 2.9 names by itself what is missing within clause 2."""
     own = steps_of(within.label)
     return bool(own) and own[-1].number != missing.wanted[len(own) - 1].number
 
 
 def _step(missing: Missing, tree: Tree) -> str:
-    """The step that is not there, as a label has it."""
+    """Return the missing step, as a label has it."""
     outer = tree.units[missing.within].label
     step = missing.wanted[min(len(steps_of(outer)), len(missing.wanted) - 1)]
     if step.key and missing.first >= 0:
@@ -288,13 +288,13 @@ def _step(missing: Missing, tree: Tree) -> str:
 
 
 def _below(outer: str, label: str) -> str:
-    """A label without that of what it lies in: "(c)" of "§ 312.5(c)"."""
+    """Return a label without that of what it lies in: "(c)" of "§ 312.5(c)"."""
     own = label.removeprefix(outer).removeprefix(",").strip()
     return own if label.startswith(outer) and own[:1] not in ("", ".") else label
 
 
 def _outermost(missing: Missing, beside: Unit | None, written: str) -> str:
-    """The outermost provision asked for, named as its siblings are."""
+    """Return the outermost provision asked for, named as its siblings are."""
     number = missing.wanted[0].number
     found = re.search(re.escape(number), written, re.IGNORECASE)
     word = beside.label.rsplit(", ", 1)[-1].partition(" ")[0] if beside else ""

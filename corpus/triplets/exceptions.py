@@ -53,7 +53,7 @@ _PRONOUN = re.compile(r"(?:it|he|she|they|this|that|these|who|which|there|each)\
 
 
 def find_unlawful(body: str) -> tuple[str, str, int] | None:
-    """Actor, action and the action's end of "it is unlawful for X to do Y"."""
+    """Return actor, action and the action's end of "it is unlawful for X to do Y"."""
     match = _UNLAWFUL.search(body)
     if not match or not plain_noun(match["actor"]):
         return None
@@ -64,7 +64,7 @@ def find_unlawful(body: str) -> tuple[str, str, int] | None:
 
 
 def find_exemption(body: str) -> tuple[str, int] | None:
-    """The condition after "unless", "except" or "provided that", and where the rule ends."""
+    """Return the condition after "unless" or "except", and where the rule ends."""
     match = _CONDITION.search(body)
     if not match or match["condition"].rstrip().endswith(":"):
         return None
@@ -74,9 +74,10 @@ def find_exemption(body: str) -> tuple[str, int] | None:
 def rules_before(
     body: str, end: int, targets: Sequence[Target], this: Mapping[str, str]
 ) -> list[str]:
-    """The rules that a predicate such as "shall not apply" is said of; provisions by their labels.
+    """Return the rules that a predicate such as "shall not apply" is said of.
 
-    It begins at ``end``. ``this`` has what "this section" and the like stand for.
+    It begins at ``end``. Provisions are named by their labels; ``this`` has what "this section" and
+    the like stand for.
     """
     begin = max(body.rfind(mark, 0, end) for mark in (";", ":", ". ")) + 1
     clause = body[begin:end].lower()
@@ -93,7 +94,7 @@ def rules_before(
 
 
 def scope_statements(body: str, named: Callable[[int], Sequence[str]]) -> Iterator[BareTriplet]:
-    """Who or what a rule applies to, and who or when it does not apply to.
+    """Yield who or what a rule applies to, and who or when it does not apply to.
 
     ``named`` leads from an offset to the rules that what begins there is said of.
     """
@@ -119,7 +120,7 @@ def scope_statements(body: str, named: Callable[[int], Sequence[str]]) -> Iterat
 
 
 def override_statements(body: str, targets: Sequence[Target]) -> Iterator[BareTriplet]:
-    """X as an exception to R, for "Notwithstanding R, X"."""
+    """Yield X as an exception to R, for "Notwithstanding R, X"."""
     match = _NOTWITHSTANDING.search(body)
     if not match:
         return
@@ -133,7 +134,7 @@ def override_statements(body: str, targets: Sequence[Target]) -> Iterator[BareTr
 
 
 def find_penalty(body: str) -> tuple[str, str, int] | None:
-    """What conduct is liable for, guilty of or punished with: the penalty, the conduct, its end.
+    """Return the penalty, the conduct that it is for, and the conduct's end.
 
     The conduct is empty where it is a mere pronoun.
     """

@@ -1,4 +1,4 @@
-"""Statements with their lead-ins: "An issuer must:" makes each item a duty of the issuer."""
+"""Sentences with their lead-ins: "An issuer must:" makes each item a duty of the issuer."""
 
 import re
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ class Sentence:
 
 
 def sentences(tree: Tree, text: str) -> Iterator[Sentence]:
-    """The sentences of a document in order, each lead-in once before its first item."""
+    """Yield the sentences of a document in order, each lead-in once before its first item."""
     opened: dict[Span, Sentence] = {}
     for statement in statements(tree, text):
         if statement.points:
@@ -83,7 +83,7 @@ class Frame:
     head: str
 
     def statement(self, item: str) -> BareTriplet:
-        """The relation of one list item."""
+        """Return the relation of one list item."""
         item = re.sub(r"[;,.]?\s(?:and|or|and/or)$", "", readable(item, 4 * PHRASE_CHARS))
         if self.predicate == "exception_to":
             return BareTriplet(readable(item), "exception_to", self.head)
@@ -93,7 +93,7 @@ class Frame:
 
 
 def frame_of(lead: Sentence) -> Frame | None:
-    """What ``lead`` says of the items it leads into; None where it states a mere condition."""
+    """Return what ``lead`` says of the items below it; None where it is a mere condition."""
     body = lead.body.rstrip()
     if definition := find_definition(body):
         conditional = _CONDITIONAL.search(body[definition.start :])
@@ -111,7 +111,7 @@ def frame_of(lead: Sentence) -> Frame | None:
 
 
 def _without_clause(lead: Sentence, body: str) -> Frame | None:
-    """A scope, or an item that leads into items of its own."""
+    """Return a scope, or the frame of an item that leads into items of its own."""
     if applies := _APPLIES.match(body.rstrip(": ")):
         return Frame(noun_phrase(applies["rule"]), "applies_to", "")
     outer = frame_of(lead.lead) if lead.lead else None
@@ -123,12 +123,12 @@ def _without_clause(lead: Sentence, body: str) -> Frame | None:
 
 
 def _limited(tail: str, action: str) -> Frame | None:
-    """Items after "unless" are exceptions to the action."""
+    """Return items after "unless" as exceptions to the action; None where there is none."""
     return Frame("", "exception_to", readable(action)) if _UNLESS.search(tail) else None
 
 
 def _head(action: str) -> str:
-    """The lead-in's own words, short enough to stand before an item."""
+    """Return the lead-in's own words, short enough to stand before an item."""
     action = _FILLER.sub("", readable(action, 4 * PHRASE_CHARS))
     who = _WHO.search(action)
     return readable(action[: who.start()] if who else action, _HEAD_CHARS)

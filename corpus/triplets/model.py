@@ -1,4 +1,4 @@
-"""Triplets by a model, kept only where the chunk holds the words they rest on."""
+"""Triplets extracted by a model, if the chunk holds the words they rest on."""
 
 import json
 from pathlib import Path
@@ -28,20 +28,20 @@ class ExtractedTriplet(BaseModel):
 
 
 class Extraction(BaseModel):
-    """What the model is asked for."""
+    """The reply that the model is asked for."""
 
     triplets: list[ExtractedTriplet] = []
 
 
 def extraction_request(chunk: Chunk) -> ChatRequest:
-    """What the model is asked of a chunk."""
+    """Return the request for the relations of a chunk."""
     prompt = prompts.load("extract_triplets", {"passage", "limit"})
     system, user = prompt.render(passage=[prompts.Data("passage", chunk["text"])], limit=MOST)
     return ChatRequest("extract_triplets", system, user, Extraction)
 
 
 async def extract_with_model(chat: Chat, chunk: Chunk) -> list[Triplet]:
-    """Ask for the relations of a chunk.
+    """Ask the model for the relations of a chunk.
 
     Returns:
         The relations whose quote stands in the chunk, up to differences in white space, each with
@@ -78,7 +78,7 @@ def _located(statement: BareTriplet, chunk: Chunk, start: int, end: int) -> Trip
 
 
 class ExtractionCache:
-    """Extractions that were paid for, by content: an index that is made again costs nothing.
+    """A cache of extractions by content, so that an index made again costs nothing.
 
     It is a small database beside the indexes; several processes may use it at once.
 
@@ -91,7 +91,7 @@ class ExtractionCache:
         self.close = self._texts.close
 
     def find(self, key: str, chunk: Chunk) -> list[Triplet] | None:
-        """What was extracted under a key, placed in a chunk of the same text; None when nothing.
+        """Return the triplets under a key, placed in a chunk of the same text; or None.
 
         What is no extraction of this text counts as nothing.
 
@@ -114,7 +114,7 @@ class ExtractionCache:
         return found
 
     def keep(self, key: str, chunk: Chunk, triplets: list[Triplet]) -> None:
-        """Keep what was extracted from a chunk.
+        """Store the triplets of a chunk.
 
         Raises:
             DataError: The disk is full or gone.

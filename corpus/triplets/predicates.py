@@ -56,7 +56,7 @@ _SYNONYMS: dict[str, Predicate] = {
 
 
 class BareTriplet(NamedTuple):
-    """A relation without its source; a model's predicate is its own words."""
+    """A triplet without its source; a model's predicate is its own words."""
 
     subject: str
     predicate: str
@@ -64,12 +64,12 @@ class BareTriplet(NamedTuple):
 
 
 def reading(predicate: str) -> str:
-    """The words that lead from the subject to the object: a term "is defined as" its meaning."""
+    """Return the words between subject and object: a term "is defined as" its meaning."""
     return _READINGS.get(predicate, predicate.replace("_", " "))
 
 
 def typed(statement: BareTriplet) -> BareTriplet:
-    """A model's statement under one of ``PREDICATES`` where its verb means one of them.
+    """Return a model's triplet under one of ``PREDICATES`` where its verb means one of them.
 
     "owner / must pay / the fee" becomes "owner requires: pay the fee". Other verbs are kept.
     """

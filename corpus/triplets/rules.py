@@ -1,4 +1,4 @@
-"""Documents -> triplets, by rules over their statements that know no particular law."""
+"""Triplets extracted by rules over statements that know no particular law."""
 
 import re
 from bisect import bisect_right
@@ -41,7 +41,7 @@ _LEAD_IN = re.compile(
 
 
 def extract_document(document: Document, chunks: Sequence[Chunk]) -> list[Triplet]:
-    """The relations that the statements of a document state, and what its provisions are about.
+    """Return the relations that a document's statements state, and its provisions' topics.
 
     The chunks are those of the document, in the order of their starts.
 
@@ -82,7 +82,7 @@ _Located = tuple[int, int, str, BareTriplet]
 
 
 class _Reader:
-    """Reads one document; what a lead-in says is found out once for all its items."""
+    """A reader of one document, which reads a lead-in once for all its items."""
 
     def __init__(self, document: Document) -> None:
         self._tree, self._text = document.tree, document.text
@@ -92,7 +92,7 @@ class _Reader:
         self._sanctions: dict[int, str] = {}
 
     def read(self) -> list[_Located]:
-        """Everything the document states, in its order."""
+        """Return everything the document states, in its order."""
         found = [*self._headings()]
         for unit in sentences(self._tree, self._text):
             for statement in self._statements(unit):
@@ -101,7 +101,7 @@ class _Reader:
         return sorted(found, key=lambda item: item[0])
 
     def _headings(self) -> Iterator[_Located]:
-        """What parts and provisions are about, by their headings."""
+        """Yield the topics of parts and provisions, from their headings."""
         for place, unit in enumerate(self._tree.units):
             heading = readable(unit.heading)
             if heading and heading != unit.label and self._tree.operative(place):
@@ -138,7 +138,7 @@ class _Reader:
     def _stated(
         self, unit: Sentence, definition: Definition | None, targets: Sequence[Target]
     ) -> Iterator[BareTriplet]:
-        """The relations of an operative statement, its references left out."""
+        """Yield the relations of an operative statement, its references left out."""
         body = unit.body
         for acronym, long_form in find_aliases(body).items():
             yield BareTriplet(acronym, "alias_of", long_form)
@@ -173,7 +173,7 @@ class _Reader:
         return self._frames[lead.start]
 
     def _limits(self, unit: Sentence, targets: Sequence[Target]) -> Iterator[BareTriplet]:
-        """Scope, exceptions and sanctions, of the provisions that the statement names."""
+        """Yield scope, exceptions and sanctions of the provisions that the statement names."""
         body, lead = unit.body, unit.lead.start if unit.lead else -1
         own = [target for target in targets if target.own]
         this = self._references.this(unit.place)
@@ -201,7 +201,7 @@ class _Reader:
 
 
 def _stands_alone(statement: BareTriplet) -> bool:
-    """Whether both sides say something without the sentence around them."""
+    """Return whether both sides say something without the sentence around them."""
     if not statement.subject or not statement.object:
         return False
     if statement.predicate == "exception_to":
@@ -210,7 +210,7 @@ def _stands_alone(statement: BareTriplet) -> bool:
 
 
 def _rules(unit: Sentence, found: Sequence[Clause]) -> Iterator[BareTriplet]:
-    """Duties, prohibitions and permissions, and what is excepted from them."""
+    """Yield duties, prohibitions and permissions, and what is excepted from them."""
     body = unit.body
     exemption = exceptions.find_exemption(body)
     excepted = ""
