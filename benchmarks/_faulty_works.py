@@ -123,7 +123,7 @@ def _kept(place: Path) -> TextCache:
 def _keep(key: str, place: Path) -> None:
     kept = _kept(place)
     try:
-        kept.keep(key, key * 9000)
+        kept.put(key, key * 9000)
     finally:
         kept.close()
 

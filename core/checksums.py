@@ -9,14 +9,14 @@ from lexloop.core.files import write_text
 
 SUMS = "SHA256SUMS"
 CARD = "card.json"
-"""What a trained part's folder was made of."""
+"""The description of a trained model, beside its weights."""
 
 
 def write_sums(folder: Path, names: Sequence[str] | None = None) -> None:
     """Write the SHA-256 of files of a folder.
 
     Args:
-        folder: Where they lie.
+        folder: Of the files.
         names: Which ones; None for all that lie there now.
 
     Raises:

@@ -32,7 +32,7 @@ _HARMLESS = {
     "plan.classifier": ("embedded",),
     "retrieval.reranker": ("embedded", "none"),
 }
-"""What documents may say of settings that could load a model, or send it text."""
+"""The values that documents may choose where others could load a model, or send text to one."""
 _PREFIX = "LEXLOOP_"
 
 

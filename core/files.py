@@ -105,7 +105,7 @@ def remedy(error: Exception, otherwise: str) -> str:
 
     Args:
         error: Why it cannot.
-        otherwise: What to do where the fault is the file's and not the machine's.
+        otherwise: The hint where the fault is the file's and not the machine's.
     """
     passing = isinstance(error, (OSError, sqlite3.OperationalError))
     return _CHECK if passing and not isinstance(error, FileNotFoundError) else otherwise

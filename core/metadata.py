@@ -17,13 +17,13 @@ class Metadata:
 
     Args:
         title: Shown beside citations; empty leaves it to the text.
-        url: Where the document was published.
+        url: The address at which the document was published.
         host: The publisher's host name; a loader takes it from ``url`` where it is not given.
-        jurisdiction: Where the document holds, as the user writes it.
+        jurisdiction: As the user writes it.
         kind: The kind of source, for the authority of its publisher; empty when unknown.
         tags: Access tags; a document without any is public.
-        in_force_from: The first day on which it holds; None for always.
-        in_force_to: The last day on which it holds; None for still.
+        in_force_from: The first day on which it is in force; None for always.
+        in_force_to: The last day on which it is in force; None for still.
         supersedes: The name of the document that this one replaces, from its first day on.
     """
 
@@ -39,7 +39,7 @@ class Metadata:
 
     @property
     def version(self) -> str:
-        """The days on which the document holds, in words; empty when it names none."""
+        """The days on which the document is in force, in words; empty when it names none."""
         if self.in_force_from and self.in_force_to:
             return f"in force from {self.in_force_from} to {self.in_force_to}"
         if self.in_force_from:

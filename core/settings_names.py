@@ -13,7 +13,7 @@ VARIANTS = (
     "hypa: adaptive, with the knowledge graph; pa: without it; fixed: k passages, no rewriting, "
     "graph or reranker; llm_only: no retrieval and no citations."
 )
-"""What the variants of HyPA-RAG's table 2 are; each stands for other settings."""
+"""The variants of HyPA-RAG's table 2, each of which stands for other settings."""
 FIXED_K = 5
 """k of the variant ``fixed`` where none is set."""
 _SHORT = {"fusion": "method", "chunking": "method", "model": "name"}
@@ -253,7 +253,7 @@ def _k(old: dict[str, Any]) -> dict[str, Any]:
 
 
 RECORDED = {name: now for name, now in BEFORE.items() if now.startswith(("index.", "chunking."))}
-"""How the manifest of an index calls the settings that shape it."""
+"""The settings that shape an index, by their names in its manifest."""
 
 
 def recorded(flat: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ class TextCache:
 
     Args:
         path: The file; made where there is none.
-        what: What the texts are, for messages: ``replies``.
+        what: A plural for the texts, for messages: ``replies``.
 
     Raises:
         DataError: It cannot be opened, or is no such database.
@@ -63,7 +63,7 @@ class TextCache:
             row = self._connection.execute(select, (key,)).fetchone()
         return row[0] if row is not None and isinstance(row[0], str) else None
 
-    def keep(self, key: str, text: str) -> None:
+    def put(self, key: str, text: str) -> None:
         """Store a text in place of what was under its key.
 
         Raises:

@@ -31,16 +31,6 @@ Complexity = Literal[0, 1, 2]
 Strategy = Literal["reread", "whole", "operative", "broaden"]
 """What a retry does that no attempt before it did: read the question otherwise, take the whole
 provisions of the passages, no recitals, or more candidates and passages."""
-NodeName = Literal[
-    "classify",
-    "rewrite",
-    "hybrid_retrieve",
-    "kg_retrieve",
-    "rerank",
-    "generate",
-    "evaluate",
-    "engineer_prompt",
-]
 
 
 class Turn(TypedDict):

@@ -36,7 +36,7 @@ RULES = "rules"
 """Identifies the rule-based extractor in a recipe."""
 _DEFAULTS = recorded(Settings().flat())
 _NOT_HELD = frozenset({"model", "embedder"})
-"""What is no matter of an index's making, and what its vectors themselves tell apart."""
+"""Settings that do not shape an index, or that its vectors themselves tell apart."""
 
 
 def tools_for(

@@ -123,7 +123,7 @@ class ModelExtractor:
         if (found := kept.find(key, chunk)) is not None:
             return found
         triplets = run(extract_with_model(self, chunk))
-        kept.keep(key, chunk, triplets)
+        kept.put(key, chunk, triplets)
         return triplets
 
     async def ask(self, request: ChatRequest) -> ChatReply:

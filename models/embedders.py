@@ -14,7 +14,7 @@ from lexloop.models.embedding import Embedder
 from lexloop.models.minilm import Files, MiniLM, genuine_folder, load_minilm
 
 UNTRAINED = "all-MiniLM-L6-v2@53aa51172d14"
-"""What indexes made before a trained model shipped name."""
+"""The embedder named by indexes that were made before a trained model shipped."""
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -85,13 +85,13 @@ class Card(BaseModel):
 
     Args:
         model: Its name, without a hash.
-        base: What it was trained from, with the hash of its weights.
+        base: The model that it was trained from, with the hash of its weights.
         sha256: Of ``model.onnx`` and ``tokenizer.json``, by their names.
         licence: Of the weights.
-        data: What it was trained on: each set with its licence, its rows and its SHA-256.
-        command: What made it.
-        seed: Of that.
-        figures: What was measured of it and of its base.
+        data: The training sets, each with its licence, its rows and its SHA-256.
+        command: The command that made it.
+        seed: Of the training.
+        figures: Measurements of it and of its base.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -35,7 +35,7 @@ class FailedAttempt(Exception):
     """An attempt that gave no usable reply.
 
     Args:
-        error: What to raise when no attempt is left.
+        error: Raised when no attempt is left.
         retry: Whether another attempt can help.
         wait_s: Seconds the host asks to wait before it; None where it does not say.
         cause: The third-party exception, unless it shows a secret.

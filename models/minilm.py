@@ -56,7 +56,7 @@ class Files:
         weights: The weights' file: safetensors, or an ONNX graph with its weights in it.
         weights_sha256: Of that file.
         tokenizer_sha256: Of ``tokenizer.json``.
-        remedy: What to do where a file is missing or another one.
+        remedy: The hint where a file is missing or differs.
         tokenizer: ``tokenizer.json``, where it does not lie beside the weights.
     """
 
@@ -80,7 +80,7 @@ class MiniLM:
 
     Args:
         folder: The model folder.
-        files: What it must hold; the genuine weights unless told otherwise.
+        files: The files that it must hold; the untrained ones by default.
 
     Raises:
         DataError: A file is missing, or the SHA-256 of the weights or the tokenizer differs.

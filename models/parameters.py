@@ -26,7 +26,7 @@ _FIELDS = {
     "num_ctx": ("num_ctx",),
     "reasoning_effort": ("reasoning_effort", "effort", "reasoning"),
 }
-"""What LangChain's classes call each setting; the first that a class has is meant."""
+"""The fields of LangChain's classes for each setting; the first that a class has is meant."""
 _WORDS = {
     "max_tokens": ("max_tokens", "max_completion_tokens", "max_output_tokens", "num_predict"),
     "reasoning_effort": ("reasoning_effort", "reasoning", "effort", "thinking", "think"),
@@ -48,7 +48,7 @@ class Parameter:
 
     Args:
         name: The setting, or what hosts call it where there is none.
-        value: What it is set to.
+        value: Its value.
         ways: Fields of the client that say it; each is tried after the one before was refused.
         chosen: Whether the user set it.
     """

@@ -26,7 +26,7 @@ _SECRET_NAMES = ("_API_KEY", "_ACCESS_KEY", "_SECRET_KEY", "_TOKEN")
 _SHORTEST_SECRET = 8
 _SHOWN_CHARS = 300
 MOST_CHARS = 1_000_000
-"""Of the text of a chat model's reply, whichever provider sends it."""
+"""The most characters of a chat model's reply, whichever provider sends it."""
 _WHOLE_BYTES = 1_000_000
 _STREAM_BYTES = 2_000_000
 """A stream wraps every word into an envelope of some 200 bytes."""

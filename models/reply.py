@@ -126,7 +126,7 @@ class Received:
     """The pieces of one reply, put together.
 
     Args:
-        model: Who sends them, for messages.
+        model: The model's name, for messages.
         ended: Whether the reply must carry an end marker, as a streamed one does.
         opened: Whether the reply is taken to begin inside the model's reasoning.
 

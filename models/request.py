@@ -22,7 +22,7 @@ class ChatRequest:
         purpose: The node that asks, for usage and error messages.
         system: The instructions.
         user: The data, delimited as such.
-        schema: What the reply must parse into; None for free text.
+        schema: The model that the reply must parse into; None for free text.
         stream: Whether the reply is shown as it comes.
     """
 

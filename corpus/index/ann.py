@@ -180,7 +180,7 @@ def tune(
 
     Args:
         vectors: All windows, shape (windows, dimension).
-        kind: What is searched; of the flat kind nothing is asked.
+        kind: The approximate kind that is searched.
         search: The ten best windows of queries at an effort.
 
     Returns:

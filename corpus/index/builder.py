@@ -33,7 +33,7 @@ from lexloop.corpus.structure.statements import Statement
 from lexloop.models.embedding import CODED, Embedder, TokenEmbedder
 
 Extractor = Callable[[Document, Sequence[Chunk]], list[Triplet]]
-"""From a document and its chunks to the relations that it states."""
+"""A function from a document and its chunks to the relations that it states."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ class IndexBuilder:
 
     Args:
         tools: Make chunks, triplets and vectors.
-        folder: Where the files go; None keeps everything in memory.
-        old: The index before, whose documents may be kept.
+        folder: The folder of the files; None keeps everything in memory.
+        old: The index before, whose documents may be reused.
         known: Vectors by the same embedder, which serve again.
         progress: Called with a stage's name, what is done and how much there is.
     """
@@ -90,8 +90,8 @@ class IndexBuilder:
         """Read what is new, reuse the rest of the old index, and return the new one.
 
         Args:
-            now: What lies in the sources.
-            changes: How that differs from the old index.
+            now: The files of the sources.
+            changes: Their differences from those of the old index.
             excluded: Names of documents that stay out.
 
         Raises:
@@ -101,7 +101,7 @@ class IndexBuilder:
         with closing(now.read(fresh, self._progress)) as found:
             for name, fingerprint in now.fingerprints.items():
                 if name not in fresh:
-                    self._keep_file(name, excluded)
+                    self._reuse_file(name, excluded)
                     continue
                 loaded = next(found)
                 self._texts.add_file(name, fingerprint, loaded.skipped)
@@ -117,13 +117,13 @@ class IndexBuilder:
             )
         return self.finish()
 
-    def _keep_file(self, name: str, excluded: Names[str]) -> None:
+    def _reuse_file(self, name: str, excluded: Names[str]) -> None:
         """Copy a source file of the old index with its documents."""
         old = self._known
         kept = [i for i in self._places.get(name, []) if old.layout.names[i] not in excluded]
         self._texts.copy_file(old.texts, name)
         for first, end in _runs(kept):
-            self._keep(first, end)
+            self._reuse(first, end)
 
     @cached_property
     def _places(self) -> dict[str, list[int]]:
@@ -139,7 +139,7 @@ class IndexBuilder:
         """Chunk, relate and index a document, or reuse what was made of it before."""
         known = self._old.texts.same_document(file, document) if self._old else None
         if known is not None:
-            self._keep(known, known + 1)
+            self._reuse(known, known + 1)
             return
         chunks = self._tools.chunk(document)
         found = statements_in(document, chunks)
@@ -161,7 +161,7 @@ class IndexBuilder:
             document: The document.
             chunks: Of this document, in order.
             found: For each chunk its statements.
-            triplets: What the chunks state.
+            triplets: The relations that the chunks state.
         """
         ordinal, first = len(self._names), self._size
         self._texts.add_document(ordinal, file, document)
@@ -179,14 +179,14 @@ class IndexBuilder:
         placed = [(ordinal, c["start"], c.get("supporting", False)) for c in chunks]
         self._place([document.name], np.array(placed, dtype=np.int32).reshape(-1, 3).T)
 
-    def _keep(self, first: int, end: int) -> None:
+    def _reuse(self, first: int, end: int) -> None:
         """Copy neighbouring documents of the old index with everything made of them."""
         old, by = self._known, len(self._names) - first
         layout = old.layout
         begin, stop = layout.span_of(first)[0], layout.span_of(end - 1)[1]
         self._texts.copy_documents(old.texts, (first, end), by, (begin, stop), self._size - begin)
         self._counts.add_rows(old.lexical, begin, stop)
-        self._vectors.keep(old.dense, begin, stop, old.tokens)
+        self._vectors.reuse(old.dense, begin, stop, old.tokens)
         part = slice(begin, stop)
         rows = layout.owners[part] + by, layout.starts[part], layout.supporting[part]
         self._place(layout.names[first:end], np.stack(rows))
@@ -242,9 +242,9 @@ def rebuilt(
     """Index some chunks of some documents again, in memory, as if there were no others.
 
     Args:
-        contents: Where they are, with their triplets and vectors.
+        contents: The index that has them, with their triplets and vectors.
         documents: The places of the documents.
-        metadata: What is known of them, by name.
+        metadata: Their metadata, by name.
         chunks: Of these documents.
     """
     embedder = contents.embedder

@@ -21,10 +21,10 @@ class Collection:
     """An open index that is read through ``seen_by`` alone.
 
     Args:
-        contents: What the index holds.
-        skipped: What of its sources could not be read; None where nobody asks for that.
+        contents: The whole index.
+        skipped: The sources that could not be read; None where nobody asks for them.
         embedder: Embeds questions; None for the one that made the vectors.
-        view: How its documents are seen.
+        view: The class of the views that askers get.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Collection:
 
         Args:
             embedder: Makes the same vectors as the index's own, unless the view reads none.
-            view: How the documents are seen.
+            view: The class of the views that askers get.
         """
         return Collection(self._contents, self._skipped, embedder, view)
 

@@ -129,15 +129,15 @@ class IndexContents:
 
     Args:
         texts: The texts, read a few at a time.
-        layout: Where each chunk lies.
+        layout: The document and offset of each chunk.
         lexical: BM25 over the chunks.
         dense: Vectors of the chunks.
         load_graph: Opens the knowledge graph, which not every question needs.
         embedder: Made the vectors.
         tokens: Token vectors of the chunks' whole texts, where the index holds them.
-        windows: What of a chunk is embedded; with ``whole`` the statements' vectors are made
+        windows: The parts of a chunk that are embedded; with ``whole`` statements' vectors are made
             when they are asked for.
-        release: Lets go of what is held beside these; None where everything lies in memory.
+        release: Releases the lock on the files; None where everything lies in memory.
     """
 
     texts: TextStore

@@ -37,7 +37,7 @@ Ranked = tuple[NDArray[np.int64], NDArray[np.float32]]
 
 _VECTORS, _OWNERS, _ABOUT, _FAISS = "vectors.npy", "owners.npy", "dense.json", "vectors.faiss"
 _FEW = 20_000
-"""Up to so many allowed windows an exact scan of them costs less than a filtered walk."""
+"""The number of allowed windows up to which an exact scan costs less than a filtered walk."""
 _SPARE, _GROWTH, _MOST = 8, 4, 4096
 
 
@@ -54,7 +54,7 @@ class DenseIndex:
         kind: flat is exact, hnsw and ivf are approximate.
         mean: The mean direction of all windows, shape (dimension,).
         index: The FAISS index of an approximate kind.
-        effort: How far an approximate search goes.
+        effort: The extent of an approximate search, as in ``ann``.
         recall: The share of the ten best windows that it finds, measured when it was built.
     """
 
@@ -77,7 +77,7 @@ class DenseIndex:
         """Build an index of given vectors.
 
         Args:
-            vectors: Unit vectors of shape (windows, dimension); kept in half precision.
+            vectors: Unit vectors of shape (windows, dimension); stored in half precision.
             owners: For each window its chunk's position, ascending.
             size: Number of chunks.
             kind: flat, hnsw, ivf, or auto: by the number of windows.
@@ -99,7 +99,7 @@ class DenseIndex:
 
         Args:
             queries: Unit vectors of shape (queries, dimension).
-            limit: How many chunks at most.
+            limit: The most chunks.
             allowed: Which chunks may be found, shape (size,); all where it is None.
         """
         mask = None if allowed is None else allowed.take(self.owners)

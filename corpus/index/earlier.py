@@ -40,13 +40,13 @@ _HEADED = (".html", ".htm", ".docx")
 
 
 @dataclass(frozen=True)
-class Before:
+class PreviousIndex:
     """The reusable parts of an existing index; empty where there is none.
 
     Args:
-        manifest: What it says of itself.
+        manifest: Its manifest.
         texts: Its documents as they were loaded.
-        contents: Where it can be opened, all that was made of them, which is kept.
+        contents: Everything made of them, where the index can be opened.
         known: Vectors by the same embedder.
     """
 
@@ -94,23 +94,23 @@ class Before:
 
 
 @contextmanager
-def before(index: Path | None, tools: Tools) -> Iterator[Before]:
+def previous_index(index: Path | None, tools: Tools) -> Iterator[PreviousIndex]:
     """Open what the next index, which the tools make, can reuse; no other writer is there.
 
     Args:
-        index: The folder; None where nothing may be kept.
+        index: The folder; None where nothing may be reused.
         tools: Those of the next index.
 
     Raises:
         DataError: The index is damaged, or of a format that nothing here can read.
     """
     if index is None or not is_index(index):
-        yield Before()
+        yield PreviousIndex()
         return
     manifest = Manifest.read(index)
     if manifest.current_format and manifest.recipe == tools.recipe:
         with closing(open_contents(index, tools.embedder, restem=True)) as old:
-            yield Before(manifest, old.texts, old, StoredVectors.of(old))
+            yield PreviousIndex(manifest, old.texts, old, StoredVectors.of(old))
         return
     folder = index / GENERATIONS / manifest.generation
     with ExitStack() as held:
@@ -131,7 +131,7 @@ def before(index: Path | None, tools: Tools) -> Iterator[Before]:
         ):
             vectors = load_array(folder / "vectors.npy", np.float16, dimensions=2)
             known = StoredVectors(texts.window_marks, vectors)
-        yield Before(manifest, texts, known=known)
+        yield PreviousIndex(manifest, texts, known=known)
 
 
 def _check_whole(texts: TextStore, files: Collection[str]) -> None:

@@ -25,7 +25,7 @@ GENERATIONS, LOCK = "generations", "lock"
 _POLL_S = 0.02
 LOCK_TIMEOUT_S = 60.0
 _SWEEPS = 3
-"""What cannot be removed once may well be the next time."""
+"""Attempts at removing, since what fails once may succeed the next time."""
 
 
 class SharedLock:

@@ -32,8 +32,8 @@ class LexicalIndex:
 
     Args:
         terms: Term -> column, sorted.
-        weights: What a term adds to a chunk's score, float32 of shape (size, terms).
-        counts: How often it stands there, parallel to ``weights.data``.
+        weights: Each term's share of a chunk's score, float32 of shape (size, terms).
+        counts: The term's number of occurrences there, parallel to ``weights.data``.
     """
 
     FILES: ClassVar = (_TERMS, _WEIGHTS, _COUNTS, _ROWS, _STARTS)
@@ -209,7 +209,7 @@ def okapi_weights(terms: list[str], counts: Sparse) -> NDArray[np.float32]:
 
     Args:
         terms: The term of each column; none without a chunk.
-        counts: How often a term stands in a chunk, shape (chunks, terms).
+        counts: The occurrences of each term in each chunk, shape (chunks, terms).
 
     Returns:
         Parallel to ``counts.data``.

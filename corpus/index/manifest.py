@@ -14,8 +14,8 @@ from lexloop.core.files import remedy, sync, write_text
 from lexloop.corpus.text.tokens import stemmer_name
 
 FORMAT = 5
-"""Of all that is written: the files, their tables and arrays, and how texts become documents,
-chunks, windows, triplets and terms. When one of these changes, raise it by one and run
+"""The version of all that is written: the files, their tables and arrays, and how texts become
+documents, chunks, windows, triplets and terms. When one of these changes, raise it by one and run
 `python tests/support/formats.py`."""
 OLDEST = 2
 """The first format that an update brings up; ``earlier`` says what it needs of an index."""
@@ -31,9 +31,9 @@ class Recipe:
         embedder: The embedding model's name, which identifies its weights.
         dimension: Of its vectors.
         chunker: The chunker's name with the parameters it reads.
-        extractor: Who extracts triplets.
-        windows: What of a chunk is embedded.
-        dense_index: How vectors are searched.
+        extractor: The name of the triplets' extractor.
+        windows: The parts of a chunk that are embedded.
+        dense_index: The kind of vector search.
         tokens: Bytes of a token's vector; 0 where none are stored.
     """
 
@@ -63,9 +63,9 @@ class Manifest:
 
     Args:
         generation: The folder below ``generations`` that holds the files.
-        recipe: What the index is made with.
+        recipe: The choices that shaped the index.
         settings: Those that chose it; an update starts from them.
-        sources: Where its documents come from.
+        sources: The sources of its documents.
         excluded: Documents and source files that were removed and stay out.
         counts: Documents, chunks, windows and triplets.
         sha256: File name -> SHA-256 of its bytes.

@@ -53,8 +53,8 @@ class Scan:
     Args:
         fingerprints: Name -> a mark that changes with a file's bytes and with what a sidecar
             says of it; in the order in which the index takes the files in.
-        skipped: What could not be listed or read.
-        sources: What each source holds; without them nothing can be read.
+        skipped: The sources and files that could not be listed or read.
+        sources: The files of each source; without them nothing can be read.
         stored: Files whose source is gone, and what gives them; the last in ``fingerprints``.
     """
 

@@ -182,9 +182,9 @@ class TextStore:
         Args:
             old: The other store.
             ordinals: The first of the documents, and the place after the last.
-            by: How many places they move.
+            by: The difference of their new places.
             positions: Likewise of their chunks.
-            shift: How many places these move.
+            shift: The difference of the chunks' new positions.
         """
         # by the place of a column what is added to it; a triplet's number is given anew
         moved: tuple[tuple[str, str, tuple[int, int], dict[int, int]], ...] = (

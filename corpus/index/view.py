@@ -35,10 +35,11 @@ _AT_ONCE = 1000
 _TERMS = 1 << 14
 _TREES = 50
 _QUESTIONS = 32
-"""Of how many questions it is kept how near they come to chunks: every step asks again."""
+"""Questions whose closeness to chunks is cached, since every step asks again."""
 _CHUNKS_READ, _TERMS_READ = 20_000, 2_000
+"""The most chunks and definitions whose words slips are read as."""
 _CHUNKS_OF_LANGUAGES = 200
-"""From how many chunks and definitions at most the words are taken that slips are read as."""
+"""The most chunks from which the languages are told."""
 _UNNAMED = "They could not be read; `lexloop index` names them when it reads them."
 Embed = Callable[[list[str]], Vectors]
 
@@ -50,10 +51,10 @@ class View:
     and for the messages. Only the weights of BM25 are those of the whole index.
 
     Args:
-        contents: What the index holds.
-        access: Who asks, and for what.
+        contents: The whole index.
+        access: The asker's access, and filters.
         embed: From texts to unit vectors, shape (texts, dimension).
-        skipped: What of the sources could not be read; None where nobody asks for that.
+        skipped: The sources that could not be read; None where nobody asks for them.
 
     ``documents`` are the names of the documents in order; ``all_public`` says whether no document
     of the index has access tags.

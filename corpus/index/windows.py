@@ -161,7 +161,7 @@ class StoredVectors:
         return np.ascontiguousarray(known[:, 0]), known, order
 
 
-class _Waiting(NamedTuple):
+class _PendingText(NamedTuple):
     """A text to be embedded, and the places of its vector and, if it is whole, of its tokens."""
 
     text: str
@@ -193,7 +193,7 @@ class WindowVectors:
         self._blocks: list[Half] = [np.zeros((0, embedder.dimension), dtype=np.float16)]
         self._codes: list[Codes] = []
         self._counts: list[NDArray[np.int32]] = [np.zeros(0, dtype=np.int32)]
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[_PendingText] = []
         self._done = 0
 
     def add(self, texts: list[str], wholes: int = 0) -> Marks:
@@ -211,7 +211,7 @@ class WindowVectors:
             if row >= 0 and self._known and (len(codes) or not whole):
                 block[place] = self._known.vectors[row]
             else:
-                self._waiting.append(_Waiting(text, block, place, whole, len(self._codes)))
+                self._waiting.append(_PendingText(text, block, place, whole, len(self._codes)))
             self._codes.append(codes)
         self._blocks.append(block)
         self._counts.append(np.array([len(texts)], dtype=np.int32))
@@ -219,7 +219,9 @@ class WindowVectors:
             self._embed()
         return marks
 
-    def keep(self, old: DenseIndex, first: int, end: int, tokens: TokenIndex | None = None) -> None:
+    def reuse(
+        self, old: DenseIndex, first: int, end: int, tokens: TokenIndex | None = None
+    ) -> None:
         """Add the chunks of an older index from position ``first`` up to ``end``."""
         begin, stop = np.searchsorted(old.owners, [first, end]).tolist()
         self._blocks.append(old.vectors[begin:stop])

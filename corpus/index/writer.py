@@ -11,7 +11,7 @@ from lexloop.core.types import Chunk
 from lexloop.corpus.chunk.statements import statements_in
 from lexloop.corpus.index.builder import IndexBuilder, Tools
 from lexloop.corpus.index.contents import IndexContents
-from lexloop.corpus.index.earlier import Before, before
+from lexloop.corpus.index.earlier import PreviousIndex, previous_index
 from lexloop.corpus.index.generations import discard, new_generation, sync_generation, writing
 from lexloop.corpus.index.manifest import REBUILD, IndexSource, Manifest
 from lexloop.corpus.index.reader import open_contents, open_unpublished
@@ -28,7 +28,7 @@ class IndexUpdate:
 
     Args:
         difference: Names of source files.
-        counts: What the index holds now.
+        counts: The numbers of documents, chunks, windows and triplets of the index now.
         skipped: What could not be read.
         recall: recall@10 of an approximate vector search against an exact one; 1 when exact.
     """
@@ -84,13 +84,13 @@ def write_index(
 
     Args:
         index: The folder.
-        sources: Where the documents come from.
+        sources: The sources of the documents.
         tools: Make what the index holds.
         progress: Called with a stage's name, what is done and how much there is.
         excluded: Names of documents and source files that stay out; None for those that the
             index names when its lock is held, so that a removal meanwhile is not undone.
-        fresh: Whether nothing of an index already there may be kept.
-        recorded: What the manifest says of the sources; None for the sources themselves.
+        fresh: Whether nothing of an index already there may be reused.
+        recorded: The sources to record in the manifest; None for ``sources``.
 
     Raises:
         CorpusError: Nothing could be read, another process writes, or the disk is full; readers
@@ -101,10 +101,10 @@ def write_index(
     with writing(index):
         if excluded is None:
             excluded = Manifest.read(index).excluded
-        with before(None if fresh else index, tools) as held:
+        with previous_index(None if fresh else index, tools) as held:
             now = held.scan(sources, excluded)
             changes, old = held.difference(now), held.contents
-            new = _New(noted, tuple(excluded), tools, now, changes)
+            new = _NextGeneration(noted, tuple(excluded), tools, now, changes)
             if old and changes.nothing and new.described_by(held.manifest, old):
                 skipped = [*old.texts.skipped(), *old.version_troubles]
                 outcome = IndexUpdate(changes, old.counts(), skipped, old.dense.recall)
@@ -120,7 +120,7 @@ def remove_documents(
 
     Args:
         index: The folder.
-        names: What to take out.
+        names: Of the documents or source files.
         tools: Those the index was made with; nothing is read or embedded with them.
         progress: As for ``write_index``.
 
@@ -138,13 +138,13 @@ def remove_documents(
         with closing(open_contents(index, tools.embedder)) as old:
             unread = tuple(old.texts.skipped(of_files=False))
             now = Scan({name: held.fingerprints[name] for name in kept}, unread)
-            new = _New(held.sources, tuple(excluded), same, now, changes)
-            outcome = _publish(index, new, Before(held, old.texts, old), progress)
+            new = _NextGeneration(held.sources, tuple(excluded), same, now, changes)
+            outcome = _publish(index, new, PreviousIndex(held, old.texts, old), progress)
     return outcome
 
 
 @dataclass(frozen=True)
-class _New:
+class _NextGeneration:
     """The inputs of the next generation."""
 
     sources: tuple[IndexSource, ...]
@@ -163,7 +163,9 @@ class _New:
         return said == (self.sources, self.excluded, settings, list(self.now.skipped))
 
 
-def _publish(index: Path, new: _New, held: Before, progress: Progress) -> IndexUpdate:
+def _publish(
+    index: Path, new: _NextGeneration, held: PreviousIndex, progress: Progress
+) -> IndexUpdate:
     folder = new_generation(index)
     try:
         manifest, outcome = _written(folder, new, held, progress)
@@ -181,7 +183,7 @@ def _publish(index: Path, new: _New, held: Before, progress: Progress) -> IndexU
 
 
 def _written(
-    folder: Path, new: _New, held: Before, progress: Progress
+    folder: Path, new: _NextGeneration, held: PreviousIndex, progress: Progress
 ) -> tuple[Manifest, IndexUpdate]:
     """Make a generation; nothing of it is in memory afterwards."""
     builder = IndexBuilder(
@@ -242,7 +244,7 @@ def estimate(
     """
     if excluded is None:
         excluded = Manifest.read(index).excluded
-    with before(None if fresh else index, tools) as held:
+    with previous_index(None if fresh else index, tools) as held:
         now = held.scan(sources, excluded)
         changes = held.difference(now)
         documents, chunks, windows, skipped = 0, list[Chunk](), list[str](), [*now.skipped]

@@ -30,10 +30,10 @@ _OPENING = re.compile(
 _CITING_CHARS = 60
 _KINDS = ("§", "sec", "art", "rule", "regul", "clau", "chap", "titl", "annex", "append", "sched",
           "recit", "table", ".s.c", ".f.r", "usc", "cfr")  # fmt: skip
-"""Of these, one stands in every reference; looking for them first saves most of the time."""
+"""Fragments of which one is in every reference; testing them first saves most of the time."""
 _LAST = re.compile(r"(?:\s?\([^()]{1,60}\)|,\s(?:row|point|paragraph)\s[^,]{1,200})$")
 _POSTINGS = 200
-"""How many entities of one word are weighed, the shortest first; bounds the cost of a match."""
+"""The most entities of one word that are weighed, the shortest first; limits a match's cost."""
 _VARIANTS = 200
 
 
@@ -115,7 +115,7 @@ class EntityIndex:
 
     Args:
         entities: Which of the names are entities, ascending.
-        acronyms: What an acronym stands for, by number; a keyword may use either.
+        acronyms: The long forms of acronyms, by number; a keyword may use either.
     """
 
     def __init__(

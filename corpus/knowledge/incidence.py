@@ -53,7 +53,7 @@ class Occurrences:
         numbers: The number of each triplet in its source, shape (triplets,).
         owners: The document of each triplet, shape (triplets,).
         definitions: The name that each triplet defines, or -1, shape (triplets,).
-        roles: What each triplet is between provisions, shape (triplets,).
+        roles: The role of each triplet between provisions, shape (triplets,).
         places: A name, reference or label each, as its kind says, shape (places,).
         kinds: Shape (places,).
         aliases: Triplet, short form, long form, and 1 where the short form is an acronym, which
@@ -159,8 +159,8 @@ def connect(pairs: Pairs, sections: Pairs, count: int, names: int, defined: Ints
     Args:
         pairs: Which entities each triplet joins, in their order; a repeated pair counts once.
         sections: Which sections each triplet stands in, the innermost first.
-        count: Of the triplets.
-        names: How many there are.
+        count: The number of triplets.
+        names: The number of names.
         defined: The entity that each triplet defines, or -1.
     """
     triplets, entities = pairs

@@ -24,14 +24,14 @@ _DECAY = 0.6
 _SEED_REACH = 400
 """Triplets of one seed that are searched for other seeds."""
 _UNMATCHED = 0.5
-"""What a step keeps of the score when its triplet meets no further seed."""
+"""The share of the score that a step keeps when its triplet meets no further seed."""
 _OUTWARD = {REFERS: 0.6, EXCEPTS: 0.6, PENALISES: 0.4}
-"""How much of its score a step keeps to what a provision refers to, is excepted from, punishes."""
+"""The share that a step keeps to a provision's references, to its rule, to what it punishes."""
 _INWARD = {EXCEPTS: 0.8, PENALISES: 0.7, REFERS: 0.3}
-"""And to what is an exception to it, punishes breaking it, or merely builds on it."""
+"""The share that a step keeps to its exceptions, to its sanctions, and to what refers to it."""
 _DEFINED = 0.6
 _UNMET = 0.4
-"""What a step keeps to a provision that has nothing to do with the question's keywords."""
+"""The share that a step keeps to a provision that has none of the question's keywords."""
 _RANK = 0.2
 _REACH = 200
 """Triplets of one provision or keyword that are looked at; a hub has more."""
@@ -143,7 +143,7 @@ class LookUp(NamedTuple):
     """A provision that is looked up.
 
     Args:
-        triplet: What leads to it, by number.
+        triplet: The triplet that leads to it, by number.
         section: The provision; the triplet itself stands in it, or refers to it.
         score: In (0, 1].
     """

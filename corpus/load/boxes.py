@@ -12,7 +12,7 @@ from lexloop.core.errors import CorpusError
 from lexloop.corpus.load.document import Document
 
 _TENTHS = 10
-"""Places are kept in tenths of a point."""
+"""Places are stored in tenths of a point."""
 _FIELDS = 6
 _WIDEST = (1 << 15) - 1
 _LEVEL = 1

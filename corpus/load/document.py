@@ -31,8 +31,8 @@ class Document:
         text: The whole text; line ends are line feeds.
         metadata: Front matter or the sidecar's row.
         pages: Where each page begins, the first at 0; empty where the format has no pages.
-        headings: Where the format itself marks headings: offset of the line, and its level from 1.
-        boxes: Where its characters stand on its pages, packed as ``boxes.encode_runs`` does it.
+        headings: The headings that the format itself marks: offset of the line, and level from 1.
+        boxes: The places of its characters on its pages, packed by ``boxes.encode_runs``.
     """
 
     name: str
@@ -110,9 +110,9 @@ class Limits:
         memory: Address space of the process that parses it.
         seconds: Wall time of one file, or of one member of an archive.
         file_bytes: A larger file is not opened.
-        archive_bytes: What all members of an archive may hold together once unpacked.
-        archive_ratio: How many times larger an archive may become, beyond ``archive_free``.
-        archive_free: What an archive may unpack to at any ratio.
+        archive_bytes: The most that an archive may unpack to.
+        archive_ratio: The most times larger that an archive may become, beyond ``archive_free``.
+        archive_free: The size that an archive may unpack to at any ratio.
     """
 
     memory: int = 1 << 30

@@ -48,7 +48,7 @@ def read_bytes(
     Args:
         data: The whole file.
         name: Its name in the corpus; the suffix says the format.
-        limits: What an archive may unpack to.
+        limits: On what an archive may unpack to.
         start: For an archive, the first member to read.
 
     Raises:

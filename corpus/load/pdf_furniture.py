@@ -35,8 +35,8 @@ class _Outer:
     Args:
         sheet: Its page, from 0.
         side: ``top`` or ``bottom``.
-        slot: How far from the edge it stands.
-        row: How many lines lie between it and the edge.
+        slot: Its distance from the edge, in units of ``_SLOT``.
+        row: The number of lines between it and the edge.
         apart: Whether white space parts it from the text.
         small_head: Whether it stands first on the page, apart from larger text.
         key: Its text without the number of the page.

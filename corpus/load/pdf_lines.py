@@ -12,7 +12,7 @@ from lexloop.corpus.load.pdf_tables import Cells, find_tables
 _NARROWEST_GUTTER = 6.0
 _FEWEST_LINES = 3
 _LEAST_WIDTH = 0.15
-"""Of the page's text; what is narrower is the numbers in front of items."""
+"""The least width of a column, as a share of the text's; narrower ones are items' numbers."""
 _SHORTEST_LINE = 12
 _FEW_SWITCHES = 0.25
 _FULL, _MOSTLY, _FEWEST_FULL = 0.8, 0.6, 8
@@ -21,7 +21,7 @@ _FEW_LINES = 8
 _SAME_MARGIN = 12.0
 _FEWEST_FLUSH, _FLUSH = 4, 0.2
 _OF_LINES = 25
-"""Of so many lines one may reach beyond the margin where they are not set flush."""
+"""One in so many lines may reach beyond the margin where they are not set flush."""
 _SMALLER, _LARGER = 0.95, 1.08
 _MOST_BOLD = 0.3
 _LEAST_STEP, _MOST_STEP = 0.8, 3.0
@@ -77,7 +77,7 @@ class Setting:
     Args:
         size: Of the font in which most of it is set.
         bold_heads: Whether bold lines stand out.
-        steps: How far the lines of a paragraph lie below each other, by the size of their font.
+        steps: The distance between the lines of a paragraph, by the size of their font.
     """
 
     size: float

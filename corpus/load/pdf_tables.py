@@ -14,7 +14,7 @@ _NEAR, _NEAR_CELLS = 0.6, 2.2
 there."""
 _FURTHEST_RULED = 6.0
 _LARGER = 1.2
-"""Where rows are set apart by white space, it is so many times that between lines of a cell."""
+"""White space between rows is at least so many times that between lines of a cell."""
 _WIDE_STEP = 1.4
 """Lines of a cell lie closer together than so many of their heights."""
 _FEWEST_RULED = 3
@@ -23,7 +23,7 @@ _LEAST_BLANK = 0.35
 
 _Row = list[Segment]
 _Span = tuple[float, float]
-"""Where a column of a table begins and ends."""
+"""The left and the right edge of a table's column."""
 Cells = list[list[Segment]]
 """The lines of each cell of a row."""
 

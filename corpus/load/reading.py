@@ -37,8 +37,8 @@ def read_files(
         files: As ``hash_sources`` gives them; one that changed since is reported.
         sidecars: As ``read_sidecars`` gives them.
         progress: Called with ``reading``, the files done and the files in all.
-        workers: How many files are parsed at once; None for one a processor.
-        limits: What each file may cost.
+        workers: The number of files parsed at once; None for one a processor.
+        limits: On each file.
 
     Yields:
         What each file gave. Closing the iterator early ends the workers.

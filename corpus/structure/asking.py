@@ -13,11 +13,11 @@ from lexloop.corpus.structure.pointing import (
     read_pointing,
 )
 from lexloop.corpus.structure.references import Reference, Step
-from lexloop.corpus.structure.telling import AnswerLine, Structural, entitled, word_of
+from lexloop.corpus.structure.telling import AnswerLine, StructureQuestion, entitled, word_of
 from lexloop.corpus.structure.tree import Missing, Tree
 
 MOST_DOCUMENTS = 4
-"""Of how many documents one answer speaks; of more it asks which is meant."""
+"""The most documents that one answer is about; of more it asks which is meant."""
 _MOST_NAMED, _MOST_UNITS = 10, 200
 
 
@@ -54,7 +54,7 @@ def point(question: str, library: Library) -> Pointed:
     if not (may_refer(question) or telling.may_be_structural(question)):
         return {"units": [], "chunks": [], "told": [], "only": False}
     pointing = read_pointing(plain_form(question), library.titles)
-    asked = _Asked(pointing, library)
+    asked = _Question(pointing, library)
     structural = telling.read_structural(pointing.rest, pointing.telling)
     if structural is not None and not pointing.foreign:
         said, units = asked.of_structure(structural)
@@ -70,7 +70,7 @@ def point(question: str, library: Library) -> Pointed:
     return {"units": units, "chunks": [], "told": told, "only": pointing.only}
 
 
-class _Asked:
+class _Question:
     """One question and the documents it may be about.
 
     ``crowd`` lists them where there are too many to choose from.
@@ -107,7 +107,9 @@ class _Asked:
                 told[line.text] = self._told(document, line)
         return list(told.values())
 
-    def of_structure(self, asked: Structural) -> tuple[list[StructureLine], list[PointedUnit]]:
+    def of_structure(
+        self, asked: StructureQuestion
+    ) -> tuple[list[StructureLine], list[PointedUnit]]:
         """Return answers about the structure, and first or last units to be quoted."""
         scopes = [scope for _, found in self._found for scope in found]
         if not scopes and not self._pointing.pointers:

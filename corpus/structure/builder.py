@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from lexloop.corpus.structure.headings import Heading, Outline
 from lexloop.corpus.structure.lines import LogicalLine, caption, cells, is_ruler
 from lexloop.corpus.structure.markers import Marker, is_about_definitions, value_of
-from lexloop.corpus.structure.numbering import Fit, Open, heading_label, item_label, kept_by
+from lexloop.corpus.structure.numbering import Fit, OpenUnit, heading_label, item_label, kept_by
 from lexloop.corpus.structure.tree import LEADS, Kind, Tree, Unit
 
 _FLAT: frozenset[Kind] = frozenset(("text", "table", "row", "columns", "note"))
@@ -16,7 +16,7 @@ _TOPIC = re.compile(
     r"(?!(?:This|These|That|Those|Such|It|The)\b)[A-Z](?:(?!\b(?:is|are|shall|must|may|has|have)\b)[^.:;])"
     r"{2,60}\.\s+[A-Z]"
 )
-"""What behind a list begins a topic of its own: "Exception to disclosure. Information ..."."""
+"""The beginning of a new topic behind a list: "Exception to disclosure. Information ..."."""
 
 
 class TreeBuilder:
@@ -28,7 +28,7 @@ class TreeBuilder:
 
     def __init__(self, outline: Outline) -> None:
         self._outline = outline
-        self._opened: list[Open] = []
+        self._opened: list[OpenUnit] = []
         self._problems: list[str] = []
         self._last: dict[tuple[str, str], tuple[float, str]] = {}
         self._pending: LogicalLine | None = None
@@ -36,7 +36,7 @@ class TreeBuilder:
         self._annex_count = 0.0
         self._reached = 0
         self.numbered = False
-        self.stack: list[Open] = []
+        self.stack: list[OpenUnit] = []
 
     def finished(self) -> Tree:
         """Return the tree; nothing can be added afterwards."""
@@ -92,7 +92,7 @@ class TreeBuilder:
             self._crossheading(self._pending)
         self._close(kept_by(heading, rank, kind, self.stack))
         label = heading_label(self._outline, heading, kind, self.stack)
-        entry = Open(kind, label, heading.style, value_of(heading.number), heading.number)
+        entry = OpenUnit(kind, label, heading.style, value_of(heading.number), heading.number)
         entry.heading, entry.start, entry.body = heading.text, line.start, body
         entry.rank, entry.level, entry.divides = rank, heading.level, True
         if kind == "annex":
@@ -116,12 +116,12 @@ class TreeBuilder:
 
         Args:
             line: Its line.
-            fit: How its number is read.
+            fit: The reading of its number.
             at: Where it begins in the line.
-            rest: What the line says behind the number; nothing where another item begins there.
+            rest: The line's text behind the number; "" where another item begins there.
             heading: Its heading, where it runs into an item or into its text.
             body: Where the text that its heading runs into begins in the line.
-            term: What it defines, if anything.
+            term: The term that it defines, if any.
         """
         marker, pending = fit.marker, self._pending
         self._pending = None
@@ -146,7 +146,9 @@ class TreeBuilder:
             self.text(pending, 0)
             self._close(min(keep, len(self.stack)))
         label = item_label(self._outline, marker, kind, self.stack)
-        entry = Open(kind, label, marker.style, marker.value, marker.number, term or heading, start)
+        entry = OpenUnit(
+            kind, label, marker.style, marker.value, marker.number, term or heading, start
+        )
         entry.leads, entry.bare = rest.rstrip().endswith(LEADS), not rest.strip()
         entry.body = begin
         if counted:
@@ -172,7 +174,7 @@ class TreeBuilder:
             step = marker.value - (last.value if last else 0)
             if 0 < step <= 1 and (last is None or last.style == marker.style):
                 self._close(self._depth_of("recital", "text"))
-                entry = Open("recital", f"Recital {marker.number}", marker.style, marker.value)
+                entry = OpenUnit("recital", f"Recital {marker.number}", marker.style, marker.value)
                 entry.number, entry.start, entry.leads = marker.number, line.start, line.leads
                 self._push(entry, line.end)
                 return True
@@ -183,7 +185,7 @@ class TreeBuilder:
         self._close_style("definition", len(self.stack))
         self._close_flat()
         label = f'{self._label} "{term}"'.strip()
-        entry = Open("definition", label, "definition", 0, term, term, _offset(line, at))
+        entry = OpenUnit("definition", label, "definition", 0, term, term, _offset(line, at))
         entry.leads = line.leads
         self._push(entry, line.end)
 
@@ -201,7 +203,9 @@ class TreeBuilder:
         if depth < len(self.stack) and _TOPIC.match(line.text):
             depth = min(depth, self._depth_of("paragraph", "point"))
         self._close(depth)
-        self._push(Open("text", self._label, start=_offset(line, at), leads=line.leads), line.end)
+        self._push(
+            OpenUnit("text", self._label, start=_offset(line, at), leads=line.leads), line.end
+        )
         self._last_text = line.text
 
     def pending(self, line: LogicalLine) -> None:
@@ -223,7 +227,7 @@ class TreeBuilder:
             self._close(depth + 1)
             key = next(filter(None, cells(line.text)), "")[:_LONGEST_KEY]
         label = f"{self._label}, row {key}" if self._label and key else self._label
-        self._push(Open(kind, label, number=key, start=line.start), line.end)
+        self._push(OpenUnit(kind, label, number=key, start=line.start), line.end)
 
     def _open_table(self, line: LogicalLine) -> None:
         """Open a table; the line above it that counts it becomes its caption."""
@@ -238,21 +242,21 @@ class TreeBuilder:
             top.kind, top.label, top.divides = "table", f"Table {top.number}", False
             return
         self._close_flat()
-        self._push(Open("table", self._label, start=line.start), line.end)
+        self._push(OpenUnit("table", self._label, start=line.start), line.end)
 
     def note(self, line: LogicalLine, word: str, number: str) -> None:
         """Add a note, which explains and does not rule: an advisory, a note, a source."""
         about = next((i + 1 for i, e in enumerate(self.stack) if number and e.number == number), 0)
         self._close(about or self._depth_of(*_FLAT))
         label = f"{word.capitalize()} {number}" if number else self._label
-        entry = Open("note", label, number=number, start=line.start, leads=line.leads)
+        entry = OpenUnit("note", label, number=number, start=line.start, leads=line.leads)
         self._push(entry, line.end)
 
     def exception(self, line: LogicalLine, number: str) -> None:
         """Open the exceptions of a provision."""
         self._close_style("exception", self._depth_of(*_FLAT))
         label = f"{self._label}, Exception {number}".rstrip() if self._label else ""
-        entry = Open("paragraph", label, "exception", 0, number or "Exception", "", line.start)
+        entry = OpenUnit("paragraph", label, "exception", 0, number or "Exception", "", line.start)
         entry.leads = True
         self._push(entry, line.end)
 
@@ -262,7 +266,7 @@ class TreeBuilder:
             self._reached = line.end
         else:
             self._close(0)
-            self._push(Open(kind, start=line.start), line.end)
+            self._push(OpenUnit(kind, start=line.start), line.end)
 
     # how units are put into the tree
 
@@ -270,7 +274,7 @@ class TreeBuilder:
     def _label(self) -> str:
         return self.stack[-1].label if self.stack else ""
 
-    def _push(self, entry: Open, end: int) -> None:
+    def _push(self, entry: OpenUnit, end: int) -> None:
         entry.parent = self.stack[-1].place if self.stack else -1
         entry.place = len(self._opened)
         self._opened.append(entry)
@@ -304,7 +308,9 @@ class TreeBuilder:
         self._close(self._depth_of("provision", "text"))
         if self.stack and self.stack[-1].style == "crossheading":
             self._close(len(self.stack) - 1)
-        entry = Open("part", self._label, "crossheading", 0, "", line.text, line.start, line.end)
+        entry = OpenUnit(
+            "part", self._label, "crossheading", 0, "", line.text, line.start, line.end
+        )
         entry.divides = True
         self._push(entry, line.end)
 
@@ -330,7 +336,7 @@ class TreeBuilder:
             depth -= 1
         return depth
 
-    def _check_order(self, entry: Open) -> None:
+    def _check_order(self, entry: OpenUnit) -> None:
         """Record a provision or part that does not follow the one before it."""
         if entry.number.endswith("01") and self.stack and self.stack[-1].kind == "part":
             return  # standards count the provisions of each chapter from its own hundred

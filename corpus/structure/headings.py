@@ -49,7 +49,7 @@ class Heading:
         number: As it is written; empty where there is none.
         level: The level that the format gives it; 0 where it gives none.
         body: Where the text of the provision begins in the line, if it goes on behind the heading.
-        title: How many of the following lines belong to the heading.
+        title: The number of following lines that belong to the heading.
     """
 
     style: str
@@ -70,7 +70,7 @@ class Outline:
         provisions: The keyword of the provisions; empty where numbers alone name them.
         contents: The lines of the tables of contents.
         numbered: Whether numbers alone name provisions, as in contracts and UK acts.
-        own_word: What the text calls its provisions, by its references.
+        own_word: The text's own word for its provisions, by its references.
     """
 
     headings: dict[int, Heading]

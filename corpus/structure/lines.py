@@ -36,8 +36,8 @@ class LogicalLine:
 
     Args:
         start: Where it begins, in code points of the document's text.
-        text: What stands there, without the marks of Markdown in front; on one line.
-        skipped: How many characters in front were left out of ``text``.
+        text: Its text without the marks of Markdown in front; on one line.
+        skipped: The number of characters in front that are left out of ``text``.
         level: The level of the heading that the format says it is, from 1; 0 where it is none.
     """
 

@@ -39,7 +39,7 @@ _TITLE = re.compile(
     r"{1,12})\.(?:\s+|$)"
 )
 _OPENING = frozenset("§ABCDEPRST")
-"""With one of these every keyword begins, and the section sign."""
+"""The first letters of all keywords, and the section sign."""
 _LONGEST_MARK = 8
 _BLANKS = re.compile(r"[\s—]+")
 
@@ -80,7 +80,7 @@ class Marker:
     """A number in front of a line.
 
     Args:
-        style: How it is written: ``(a)``, ``(1)``, ``1.``, ``1.1``, ``i)``, ``article``, ``•``.
+        style: Its form: ``(a)``, ``(1)``, ``1.``, ``1.1``, ``i)``, ``article``, ``•``.
         value: Its place in the sequence of that style, from 1; 0 for a bullet. Letters after a
             number (``12A``) count as fractions.
         number: As it is written, without brackets and stops.
@@ -220,7 +220,7 @@ def defined_term(line: str, among_definitions: bool) -> str | None:
     """Return the term that a line defines; None where it defines none.
 
     Args:
-        line: What stands behind the number, if there is one.
+        line: The text behind the number, if there is one.
         among_definitions: Whether it stands where terms are defined: there a term needs no quotes.
     """
     head = line[: 2 * _REACH]

@@ -15,13 +15,13 @@ _PARAGRAPHED = ("schedule", "appendix")
 
 
 @dataclass(slots=True)
-class Open:
+class OpenUnit:
     """A unit in the making.
 
     Args:
         style: The style of its number; the keyword of a heading.
         value: Its place in its sequence.
-        rank: How far in its keyword stands; -1 where it has none.
+        rank: The rank of its keyword, the outermost 0; -1 where it has none.
         level: The heading level that the format gives; 0 where it gives none.
         divides: Whether it was opened by a heading and not by a line of a list.
         leads: Whether its own text ends as the lead-in of a list does.
@@ -61,7 +61,7 @@ class Fit(NamedTuple):
 
 
 def best_fit(
-    markers: Sequence[Marker], stack: Sequence[Open], roman_ahead: Callable[[], bool | None]
+    markers: Sequence[Marker], stack: Sequence[OpenUnit], roman_ahead: Callable[[], bool | None]
 ) -> Fit:
     """Return the likeliest way to read the number of a line.
 
@@ -84,7 +84,7 @@ def best_fit(
     return roman if ahead else letter
 
 
-def _listed(marker: Marker, stack: Sequence[Open], base: int) -> Fit:
+def _listed(marker: Marker, stack: Sequence[OpenUnit], base: int) -> Fit:
     fits: list[Fit] = []
     for depth in range(len(stack) - 1, base - 1, -1):
         if stack[depth].style == marker.style:
@@ -110,7 +110,7 @@ def _listed(marker: Marker, stack: Sequence[Open], base: int) -> Fit:
     return min([*fits, Fit(marker, keep, cost)], key=lambda fit: fit.cost)
 
 
-def _decimal(marker: Marker, stack: Sequence[Open], base: int) -> Fit:
+def _decimal(marker: Marker, stack: Sequence[OpenUnit], base: int) -> Fit:
     """Return the fit of ``4.2.1``: in ``4.2``, else beside what shares most of its number."""
     for depth in range(len(stack) - 1, -1, -1):
         number = stack[depth].number
@@ -124,7 +124,7 @@ def _decimal(marker: Marker, stack: Sequence[Open], base: int) -> Fit:
     return Fit(marker, base, _FIRST if marker.value == 1 else _LATE)
 
 
-def kept_by(heading: Heading, rank: int, kind: Kind, stack: Sequence[Open]) -> int:
+def kept_by(heading: Heading, rank: int, kind: Kind, stack: Sequence[OpenUnit]) -> int:
     """Return how many open units a heading leaves open."""
     for depth, entry in enumerate(stack):
         if not entry.divides and entry.kind != "provision":
@@ -144,7 +144,7 @@ def kept_by(heading: Heading, rank: int, kind: Kind, stack: Sequence[Open]) -> i
     return len(stack)
 
 
-def heading_label(outline: Outline, heading: Heading, kind: Kind, stack: Sequence[Open]) -> str:
+def heading_label(outline: Outline, heading: Heading, kind: Kind, stack: Sequence[OpenUnit]) -> str:
     """Return a heading's label: ``Article 5``, ``Title I, Chapter II``."""
     annex = _annex(stack)
     if kind == "annex" or not heading.number:
@@ -161,7 +161,7 @@ def heading_label(outline: Outline, heading: Heading, kind: Kind, stack: Sequenc
     return f"{stack[-1].label}({heading.number})" if stack else heading.text
 
 
-def item_label(outline: Outline, marker: Marker, kind: Kind, stack: Sequence[Open]) -> str:
+def item_label(outline: Outline, marker: Marker, kind: Kind, stack: Sequence[OpenUnit]) -> str:
     """Return the label of a numbered item: ``§ 5-303(b)(2)``, ``Annex III, point 4``.
 
     Without a number it is that of what it lies in.
@@ -190,7 +190,7 @@ def _worded(word: str, number: str) -> str:
     return f"§ {number}" if word == "§" else f"{word.capitalize()} {number}"
 
 
-def _annex(stack: Sequence[Open]) -> str:
+def _annex(stack: Sequence[OpenUnit]) -> str:
     return next((entry.label for entry in stack if entry.kind == "annex"), "")
 
 

@@ -19,7 +19,7 @@ _POINTING = frozenset(
     summarised summarize summary tell text that the there third this title to under up
     us want we what what's whats which whole with word wording words would you""".split()
 )
-"""What a question may say that asks what a provision says, and for nothing else."""
+"""The words of questions that ask for the text of a provision and for nothing else."""
 _NUMERALS: dict[str, int] = dict(
     zip(
         """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
@@ -75,7 +75,7 @@ class Pointer:
     """A reference in a question.
 
     Args:
-        documents: Where it may lie by the act that the question names with it.
+        documents: Those in which it may lie, by the act that the question names with it.
     """
 
     reference: Reference

@@ -93,7 +93,7 @@ class Reference:
     Args:
         steps: From the outermost unit named to the innermost.
         last: For a range, the steps of its end; else nothing.
-        here: What of the text's own place it starts from: ``article`` in "of this Article".
+        here: The unit around the text that it starts from: ``article`` in "of this Article".
     """
 
     start: int
@@ -249,7 +249,7 @@ class Cited(NamedTuple):
     Args:
         kind: ``article``, ``section``; empty where any will do.
         number: Its numbers from the outermost, joined by bars: ``5|1|a``.
-        act: What it is said to be part of: "the Code"; empty for its own document.
+        act: The act that it is said to be part of: "the Code"; empty for its own document.
         code: The code in front of it: "29 C.F.R.".
     """
 

@@ -34,11 +34,11 @@ class Statement:
         start: Where its own words begin, its number included.
         leads: The spans of the words that it completes, outermost first; of a row those of the
             columns' names.
-        label: How a citation names it.
+        label: Its name in a citation.
         lead: The words that it completes, on one line and without numbers; or nothing.
         own: Its own words likewise; the cells of a row, each with the name of its column; of a list
             its heading and the words that its points complete.
-        points: How many points a list has; 0 for what is none.
+        points: The number of a list's points; 0 for what is no list.
     """
 
     start: int

@@ -19,7 +19,7 @@ _NOUNS = {_PLURALS.get(word, f"{word}s"): word for word in _WORDS}
 _CERTAIN = frozenset(("article", "chapter", "annex", "schedule", "recital", "appendix"))
 """Nothing but a unit of a document is called so."""
 SMALL = frozenset(("paragraph", "point"))
-"""Whoever asks which these are wants their words."""
+"""A question which of these there are asks for their words."""
 _FILLER = frozenset(
     """a all and any are can could do does document file from give has have here how i in is it its
     law many me name number of please show tell text that the there this to us we what what's
@@ -35,7 +35,7 @@ _ENDS = {"last": -1, "final": -1, "first": 0}
 SAYING = frozenset(
     "about cover covers does provide provides require requires say says state states".split()
 )
-"""Asked of the last article, these want its words."""
+"""Verbs with which a question about the last article asks for its words."""
 
 
 class AnswerLine(NamedTuple):
@@ -45,7 +45,7 @@ class AnswerLine(NamedTuple):
     places: tuple[int, ...] = ()
 
 
-class Structural(NamedTuple):
+class StructureQuestion(NamedTuple):
     """A question about a document's structure.
 
     Args:
@@ -65,7 +65,7 @@ def may_be_structural(question: str) -> bool:
     return not words.isdisjoint((*_NOUNS, *_WORDS, *_BUILT, "contents"))
 
 
-def read_structural(rest: Sequence[str], telling: frozenset[str]) -> Structural | None:
+def read_structural(rest: Sequence[str], telling: frozenset[str]) -> StructureQuestion | None:
     """Return what a question asks of the structure; None if it asks of anything else.
 
     Args:
@@ -80,14 +80,16 @@ def read_structural(rest: Sequence[str], telling: frozenset[str]) -> Structural 
     if set(words) - asking - _NOUNS.keys() - _ENDS.keys() - {*_WORDS}:
         return None
     if len(ends) == 1 and len(ones) == 1 and not nouns:
-        return Structural(ones[0], end=ends[0])
+        return StructureQuestion(ones[0], end=ends[0])
     if len(set(nouns)) == 1 and not ends:
-        return Structural(_NOUNS[nouns[0]], counted="many" in words or "number" in words)
+        return StructureQuestion(_NOUNS[nouns[0]], counted="many" in words or "number" in words)
     built = _BUILT & set(words) or {"table", "contents"} <= set(words)
-    return Structural("") if built and not ends else None
+    return StructureQuestion("") if built and not ends else None
 
 
-def told(asked: Structural, tree: Tree, document: str, within: int = -1) -> Iterator[AnswerLine]:
+def told(
+    asked: StructureQuestion, tree: Tree, document: str, within: int = -1
+) -> Iterator[AnswerLine]:
     """Yield the answer about one document, or about the part ``within`` it.
 
     Nothing where the question may have another meaning there.

@@ -31,9 +31,9 @@ Kind = Literal[
 ]
 _INOPERATIVE = frozenset({"recital", "note", "contents", "closing"})
 ITEMS = frozenset({"paragraph", "point", "definition"})
-"""What a list is made of."""
+"""The kinds of a list's items."""
 LEADS = (":", "—", "–", ":-")
-"""How the words end that a list's items complete."""
+"""The endings of words that a list's items complete."""
 _ANNEXES = ("annex", "schedule", "appendix")
 _MOST = 200
 _OR = re.compile(r",?\s+or\s+|\s*[,/]\s*", re.IGNORECASE)
@@ -46,7 +46,7 @@ class Unit:
     Args:
         number: As the document writes it, without brackets: ``5``, ``a``, ``III``, ``4.2``; the key
             of a row, the term of a definition.
-        label: How a citation names it: ``Article 5(1)(a)``. Units without a number of their own
+        label: Its name in a citation: ``Article 5(1)(a)``. Units without a number of their own
             have the label of what they lie in.
         start: Where it begins in the document's text, in code points.
         body: Where its own words begin behind its heading; a number in front of them is theirs.
@@ -86,7 +86,7 @@ class Tree:
 
     Args:
         units: Their spans nest: a child lies within its parent, and siblings do not overlap.
-        problems: What is wrong with the numbering, in words, in order.
+        problems: The faults of the numbering, in words, in order.
     """
 
     units: tuple[Unit, ...] = ()

@@ -14,7 +14,7 @@ _WORD = re.compile(r"(?<![\w./@])[^\W\d_]++(?![\d_@])(?:['’](?=[^\W\d_]))?")
 _LEAST_LETTERS = 3
 """Letters of another script from which on a question is one in it."""
 _SHARE = 0.2
-"""Of the small words of a text's first language, those that make another one of its languages."""
+"""The share of the first language's count of small words that makes a further language."""
 _DENSE = 0.1
 """The share of small words in any running text of a language that is known here."""
 _PARTICLES = frozenset("da das de del della den der di do dos el la le los van von y".split())

@@ -14,7 +14,7 @@ from lexloop.corpus.triplets.predicates import BareTriplet, typed
 from lexloop.models.request import Chat, ChatRequest, parsed
 
 MOST = 20
-"""How many relations are asked for per chunk."""
+"""The most relations asked for of a chunk."""
 _PREDICATE_CHARS = 40
 
 
@@ -113,7 +113,7 @@ class ExtractionCache:
             return None
         return found
 
-    def keep(self, key: str, chunk: Chunk, triplets: list[Triplet]) -> None:
+    def put(self, key: str, chunk: Chunk, triplets: list[Triplet]) -> None:
         """Store the triplets of a chunk.
 
         Raises:
@@ -129,4 +129,4 @@ class ExtractionCache:
             }
             for triplet in triplets
         ]
-        self._texts.keep(key, json.dumps(loose))
+        self._texts.put(key, json.dumps(loose))

@@ -41,9 +41,9 @@ def test_old_and_new_windows_are_mixed_in_order() -> None:
     known = StoredVectors(lambda: window_marks(["a", "b", "c", "d"]), old_vectors)
     made = WindowVectors(embedder, lambda *_: None, known)
     made.add(["x"])
-    made.keep(old, 1, 4)  # chunk 2 has no window
+    made.reuse(old, 1, 4)  # chunk 2 has no window
     made.add(["a", "b"])
-    made.keep(old, 2, 2)
+    made.reuse(old, 2, 2)
     made.add(["d", "new", "b", "newer"])
     owners, vectors = made.finish()
     assert owners.tolist() == [0, 1, 3, 4, 4, 5, 5, 5, 5]
