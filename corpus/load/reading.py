@@ -1,4 +1,4 @@
-"""Files -> documents, several at a time in worker processes, in the files' order."""
+"""Source files read into documents, several at a time in worker processes, in their order."""
 
 import os
 import signal
@@ -68,7 +68,7 @@ def start(limits: Limits) -> WorkerProcess:
 
 
 def _read(file: SourceFile, sidecars: Sidecars, pool: WorkerPool, limits: Limits) -> Loaded:
-    """One file, with what the sidecars say of its documents."""
+    """Read one file, and apply the sidecars to its documents."""
     if (why := sidecars.bars(file.name)) is not None:
         return Loaded(file, (), (SkippedSource(file.name, why),))
     found: list[Document | SkippedSource] = []
@@ -84,12 +84,16 @@ def _read(file: SourceFile, sidecars: Sidecars, pool: WorkerPool, limits: Limits
 
 
 def _read_from(
-    first: int, file: SourceFile, pool: WorkerPool, limits: Limits, found: list[Document | SkippedSource]
+    first: int,
+    file: SourceFile,
+    pool: WorkerPool,
+    limits: Limits,
+    found: list[Document | SkippedSource],
 ) -> int | None:
-    """Read from a part on; give the part to go on with, None where there is none.
+    """Read from a part on, and return the part to go on with; None where there is none.
 
     An archive whose member ends the worker is read on from the next member. Nothing of a part that
-    fails is kept.
+    fails is used.
     """
     part, begun = Part(file.name, -1), len(found)
     try:
@@ -110,7 +114,7 @@ def _read_from(
 
 
 def answers(worker: WorkerProcess, asked: Frame, limits: Limits) -> Iterator[Frame]:
-    """Send a request and give the answer frame by frame, the last being the ``end``.
+    """Send a request and yield the answer frame by frame, the last being the ``end``.
 
     Raises:
         CorpusError: The worker took too long or too much memory, or crashed; it is dead now.
@@ -137,7 +141,7 @@ def _too_long(limits: Limits) -> CorpusError:
 
 
 def _reason(death: WorkerDied, limits: Limits) -> CorpusError:
-    """Why the process ended, told by its exit code and its last words."""
+    """Return the error that the exit code and the last words mean."""
     code, said, limit = death.code, death.words, limits.memory
     memory = f"{limit / (1 << 30):g} GiB" if limit >= 1 << 30 else f"{limit >> 20} MiB"
     if code == OUT_OF_MEMORY or any(mark in said for mark in _NO_MEMORY):
