@@ -36,10 +36,10 @@ def tags_of_thread(held: Sequence[str], granted: Sequence[str]) -> list[str]:
 
     Args:
         held: Those of the turns before.
-        granted: Those of whoever goes on with it.
+        granted: Those of the asker of this turn.
 
     Raises:
-        SettingsError: An answer before may quote what is closed to whoever goes on.
+        SettingsError: An earlier answer may quote what is closed to the asker of this turn.
     """
     if set(held) - set(granted):
         raise SettingsError(

@@ -70,11 +70,11 @@ def open_corpus(
 
     Args:
         corpus: ``sample``, a source folder, one source file, or an index folder.
-        tools: Embed questions, and index what is not indexed yet.
+        tools: For embedding questions, and for indexing what is not indexed yet.
         progress: Called with a stage's name, what is done and how much there is.
 
     Returns:
-        The collection, and what is wrong with the cache; ``left_out`` says what somebody who asks
+        The collection, and the faults of the cache; ``left_out`` returns what somebody who asks
         may know of documents that could not be read.
 
     Raises:

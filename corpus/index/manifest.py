@@ -70,8 +70,8 @@ class Manifest:
         counts: Documents, chunks, windows and triplets.
         sha256: File name -> SHA-256 of its bytes.
         fingerprints: IndexSource file -> SHA-256 of the bytes and metadata it had.
-        format: Found in what was read; what is written has this one.
-        stemmer: Likewise what made the search terms, with its version; empty where not known.
+        format: The format of the index read; a manifest is always written with ``FORMAT``.
+        stemmer: The stemmer of the search terms, with its version; empty where not known.
     """
 
     generation: str

@@ -47,8 +47,8 @@ Embed = Callable[[list[str]], Vectors]
 class View:
     """The documents that an access admits; any other is as if the index did not hold it.
 
-    That goes for what is found and counted, for what acronyms stand for and where versions end,
-    and for the messages. Only the weights of BM25 are those of the whole index.
+    So hits, counts, acronyms, the ends of versions and messages depend on these documents alone;
+    only the weights of BM25 are those of the whole index.
 
     Args:
         contents: The whole index.

@@ -30,10 +30,10 @@ def window_texts(
 ) -> list[str]:
     """Return the whole chunk, then each of its statements where it has several.
 
-    The whole carries what is around and a statement the point; scoring a chunk by the better of the
-    two finds more than either alone. The words that place a chunk stand in front of the whole. A
-    whole beyond the embedder's window is cut into several, so that every word is embedded; of a
-    statement beyond it the beginning stands for it.
+    The whole has the context and a statement the point; scoring a chunk by the better of the two
+    finds more than either alone. The chunk's headings stand in front of the whole. A whole longer
+    than the embedder's window is cut into several, so that every word is embedded; a statement
+    longer than that is represented by its beginning.
 
     ``kind`` is statements, or whole for the whole alone.
     """
