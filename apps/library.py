@@ -14,9 +14,9 @@ from lexloop.core.settings import Settings
 from lexloop.core.settings_names import from_record
 from lexloop.core.state import OutputState
 from lexloop.core.types import Citation, Passage
-from lexloop.corpus.index.manifest import Manifest, Source, is_index
+from lexloop.corpus.index.manifest import IndexSource, Manifest, is_index
 from lexloop.corpus.index.verify import verify_index
-from lexloop.corpus.index.writer import Outcome, write_index
+from lexloop.corpus.index.writer import IndexUpdate, write_index
 from lexloop.graph.app import graph, resources
 from lexloop.models.embedders import load_embedder, setting_for
 from lexloop.models.embedding import usable_processors
@@ -167,11 +167,11 @@ class Index:
             raise CorpusError(f"{made} already exists.", "Name another folder, or update it.")
         chosen = _chosen(documents, settings)
         chat = resources.chat(chosen) if chosen.index.triplets == "model" else None
-        source = Source(str(Path(documents).expanduser().absolute()))
+        source = IndexSource(str(Path(documents).expanduser().absolute()))
         write_index(made, [source], resources.tools(chosen, chat))
         return cls(made)
 
-    def update(self) -> Outcome:
+    def update(self) -> IndexUpdate:
         """Bring the index up to date with its documents; only what changed is read again.
 
         Raises:
@@ -180,7 +180,7 @@ class Index:
         held = Manifest.read(self.folder)
         chosen = Settings(**{**from_record(held.settings), "index.embedder": self._embedder(held)})
         chat = resources.chat(chosen) if chosen.index.triplets == "model" else None
-        sources: Sequence[Source] = held.sources
+        sources: Sequence[IndexSource] = held.sources
         return write_index(self.folder, sources, resources.tools(chosen, chat), excluded=None)
 
     def ask(self, question: str, **settings: Any) -> OutputState:

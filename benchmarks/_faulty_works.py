@@ -24,7 +24,7 @@ from lexloop.core.text_cache import TextCache
 from lexloop.corpus.index import scan
 from lexloop.corpus.index.builder import Tools
 from lexloop.corpus.index.generations import GENERATIONS, LOCK
-from lexloop.corpus.index.manifest import MANIFEST, Manifest, Source, is_index
+from lexloop.corpus.index.manifest import MANIFEST, IndexSource, Manifest, is_index
 from lexloop.corpus.index.reader import open_index
 from lexloop.corpus.index.writer import remove_documents, write_index
 from lexloop.corpus.opening import index_key, open_corpus, tools_for
@@ -70,7 +70,7 @@ def _tools(kind: str = "auto") -> Tools:
 
 
 def _write(names: str, place: Path, kind: str = "auto") -> None:
-    sources = [Source(str(Path(name).absolute())) for name in names.split()]
+    sources = [IndexSource(str(Path(name).absolute())) for name in names.split()]
     write_index(place / "index", sources, _tools(kind))
 
 
@@ -123,7 +123,7 @@ def _kept(place: Path) -> TextCache:
 def _keep(key: str, place: Path) -> None:
     kept = _kept(place)
     try:
-        kept.keep(key, key * 9000)
+        kept.put(key, key * 9000)
     finally:
         kept.close()
 
@@ -265,7 +265,7 @@ def _warm(place: Path) -> None:
     """Have files parsed by the worker processes once, and everything imported, before any fork."""
     known: dict[str, Any] = {}
     for folder in ("old", "new", "more"):
-        found = scan.scan([Source(str(Path(folder).absolute()))])
+        found = scan.scan([IndexSource(str(Path(folder).absolute()))])
         for loaded in found.read(found.fingerprints, lambda *_: None):
             known[loaded.file.sha256] = loaded
     scan.read_files = lambda files, *_: (known[file.sha256] for file in files)

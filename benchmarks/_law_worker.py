@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from lexloop.core.settings import Connection, Settings
-from lexloop.corpus.index.manifest import Source
+from lexloop.corpus.index.manifest import IndexSource
 from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.opening import tools_for
 from lexloop.graph.build import build_graph
@@ -28,7 +28,7 @@ def main() -> None:
         began = time.perf_counter()
         if "index" in wanted:
             tools = tools_for(Settings(), minilm)
-            write_index(Path(wanted["out"]), [Source(wanted["index"])], tools)
+            write_index(Path(wanted["out"]), [IndexSource(wanted["index"])], tools)
         else:
             graph.invoke({"question": wanted["ask"]}, context=Settings(corpus=wanted["corpus"]))
         print(time.perf_counter() - began, flush=True)

@@ -13,7 +13,7 @@ from lexloop.corpus.chunk.statements import statements_in
 from lexloop.corpus.index.builder import IndexBuilder
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.view import View
-from lexloop.corpus.index.windows import KnownVectors
+from lexloop.corpus.index.windows import StoredVectors
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.load.reading import Progress
 from lexloop.corpus.opening import tools_for
@@ -38,7 +38,7 @@ def index_passages(
     settings: Settings,
     embedder: Embedder,
     progress: Progress,
-    known: KnownVectors | None = None,
+    known: StoredVectors | None = None,
 ) -> Collection:
     """An index in memory in which each passage is one document of one chunk; no triplets.
 

@@ -32,8 +32,8 @@ from _mixture import mixed_texts
 
 from lexloop.core.settings import Settings
 from lexloop.corpus.index.builder import Tools
-from lexloop.corpus.index.manifest import Source
-from lexloop.corpus.index.writer import Outcome, write_index
+from lexloop.corpus.index.manifest import IndexSource
+from lexloop.corpus.index.writer import IndexUpdate, write_index
 from lexloop.corpus.opening import tools_for
 from lexloop.models.embedders import load_shipped
 
@@ -160,8 +160,8 @@ def _update(changed: Path, update: Callable[[], object]) -> float:
     return _seconds(update)[0]
 
 
-def _write(index: Path, sources: Path, tools: Tools) -> Outcome:
-    return write_index(index, [Source(str(sources))], tools)
+def _write(index: Path, sources: Path, tools: Tools) -> IndexUpdate:
+    return write_index(index, [IndexSource(str(sources))], tools)
 
 
 def _seconds(run: Callable[[], T]) -> tuple[float, T]:

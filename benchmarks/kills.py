@@ -29,7 +29,7 @@ import numpy as np
 from lexloop.core.errors import LexloopError
 from lexloop.core.settings import Settings
 from lexloop.corpus.index.generations import GENERATIONS
-from lexloop.corpus.index.manifest import Manifest, Source
+from lexloop.corpus.index.manifest import IndexSource, Manifest
 from lexloop.corpus.index.reader import open_contents
 from lexloop.corpus.index.verify import verify_index
 from lexloop.corpus.index.writer import write_index
@@ -155,7 +155,7 @@ class Kills:
     def _write(self, ready: int) -> None:
         tools = tools_for(Settings(), load_minilm())
         os.write(ready, b"r")
-        write_index(self._index, [Source(str(self._sources))], tools)
+        write_index(self._index, [IndexSource(str(self._sources))], tools)
 
     def _look(self) -> str:
         """A hash of all that the index holds, or what is wrong with it."""

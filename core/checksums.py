@@ -1,4 +1,4 @@
-"""The SHA-256 of every file of a folder, in a file beside them that ``sha256sum -c`` reads."""
+"""SHA-256 sums of a folder's files, in a file beside them that ``sha256sum -c`` reads."""
 
 import hashlib
 from collections.abc import Sequence
@@ -9,14 +9,14 @@ from lexloop.core.files import write_text
 
 SUMS = "SHA256SUMS"
 CARD = "card.json"
-"""What a trained part's folder was made of."""
+"""The description of a trained model, beside its weights."""
 
 
 def write_sums(folder: Path, names: Sequence[str] | None = None) -> None:
     """Write the SHA-256 of files of a folder.
 
     Args:
-        folder: Where they lie.
+        folder: Of the files.
         names: Which ones; None for all that lie there now.
 
     Raises:
@@ -28,7 +28,7 @@ def write_sums(folder: Path, names: Sequence[str] | None = None) -> None:
 
 
 def check_sums(folder: Path) -> None:
-    """Refuse a folder whose files are not those that were summed.
+    """Check the files of a folder against its sums.
 
     Raises:
         DataError: The sums are missing or unreadable, or a file is missing or another.
@@ -45,7 +45,7 @@ def check_sums(folder: Path) -> None:
 
 
 def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file, as hexadecimal digits.
+    """Return the SHA-256 of a file, as hexadecimal digits.
 
     Raises:
         OSError: It cannot be read.

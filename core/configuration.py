@@ -32,12 +32,12 @@ _HARMLESS = {
     "plan.classifier": ("embedded",),
     "retrieval.reranker": ("embedded", "none"),
 }
-"""What documents may say of settings that could load a model, or send it text."""
+"""The values that documents may choose where others could load a model, or send text to one."""
 _PREFIX = "LEXLOOP_"
 
 
 def configured(*named: Mapping[str, Any] | Path) -> Settings:
-    """The settings of files and environment, and over them what is named.
+    """Return the settings of files and environment, overridden by those named.
 
     Args:
         named: Settings by name, or a file of them; later ones count more.
@@ -63,7 +63,7 @@ def configured(*named: Mapping[str, Any] | Path) -> Settings:
 
 
 def described(name: str) -> tuple[Any, str, Any]:
-    """A setting's annotation, description and default, for those who offer it.
+    """Return a setting's annotation, description and default, for option lists and help.
 
     Args:
         name: Of the setting, ``variant`` included.
@@ -82,7 +82,10 @@ def described(name: str) -> tuple[Any, str, Any]:
 
 
 def read_value(name: str, text: str) -> Any:
-    """What a setting's text stands for: JSON, unless it is a text itself or the one of a list.
+    """Return a setting's value: its text parsed as JSON.
+
+    A text stays as it is where the setting is one, or where it is no JSON; of a list it is then the
+    one item.
 
     Args:
         name: Of the setting.
@@ -97,7 +100,7 @@ def read_value(name: str, text: str) -> Any:
 
 
 def read_file(path: Path) -> dict[str, Any]:
-    """The settings of a TOML or JSON file; their values are checked where they are used.
+    """Return the settings of a TOML or JSON file; their values are not checked here.
 
     Raises:
         SettingsError: It cannot be read, or holds something else.
@@ -127,7 +130,7 @@ def _user_file() -> Path:
 
 
 def _beside(corpus: str) -> tuple[str, dict[str, Any]]:
-    """The file beside a corpus and its settings.
+    """Return the file beside a corpus, as a prefix for messages, and its settings.
 
     Raises:
         SettingsError: They say who may see what, or where text is sent.
@@ -150,14 +153,14 @@ def _beside(corpus: str) -> tuple[str, dict[str, Any]]:
 
 
 def _not_of_documents(found: Mapping[str, Any]) -> list[str]:
-    """What settings say of who asks, of hosts, and of models to load, however it is spelled."""
+    """Return the settings that documents must not choose: access, hosts, models to load."""
     named = [name for name in renamed(found, warn=False) if name.partition(".")[0] in _WHOSE]
     chosen = Settings().changed(**renamed(found, warn=False)).flat()
     return named + [name for name, allowed in _HARMLESS.items() if chosen[name] not in allowed]
 
 
 def _of_environment() -> dict[str, Any]:
-    """The settings among the environment's variables; k and K of the plan differ by their case."""
+    """Return the environment's settings; k and K of the plan differ by their case."""
     from pydantic_settings import BaseSettings, EnvSettingsSource  # 60 ms that `--help` can spare
 
     variables: dict[str, Any] = {
@@ -182,7 +185,7 @@ def _of_environment() -> dict[str, Any]:
 
 
 def _fields(name: str) -> dict[str, Any]:
-    """The annotations of a group's fields, whatever its method."""
+    """Return the annotations of a group's fields, those of all its methods."""
     annotation = Settings.model_fields[name].annotation
     kinds = [kind for kind in (annotation, *get_args(annotation)) if isinstance(kind, type)]
     models = [kind for kind in kinds if issubclass(kind, BaseModel)]

@@ -1,4 +1,4 @@
-"""Reading a question and its history out of a conversation."""
+"""Extraction of a question and its history from a conversation."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from lexloop.core.types import Turn
 
 
 def checked_question(question: Any, limit: int) -> str:
-    """The question with surrounding blanks removed, at most ``limit`` characters.
+    """Return the question with surrounding blanks removed.
 
     Raises:
         QuestionError: It is not text, blank, without a word, or longer than ``limit``.
@@ -32,14 +32,14 @@ def checked_question(question: Any, limit: int) -> str:
 
 
 def tags_of_thread(held: Sequence[str], granted: Sequence[str]) -> list[str]:
-    """The access tags that the answers of a conversation were given with, this turn included.
+    """Return the access tags of a conversation, this turn included.
 
     Args:
         held: Those of the turns before.
-        granted: Those of whoever goes on with it.
+        granted: Those of the asker of this turn.
 
     Raises:
-        SettingsError: An answer before may quote what is closed to whoever goes on.
+        SettingsError: An earlier answer may quote what is closed to the asker of this turn.
     """
     if set(held) - set(granted):
         raise SettingsError(
@@ -50,18 +50,18 @@ def tags_of_thread(held: Sequence[str], granted: Sequence[str]) -> list[str]:
 
 
 def message_text(message: AnyMessage) -> str:
-    """The text of a message, its non-text content blocks left out."""
+    """Return the text of a message, its non-text content blocks left out."""
     # a plain string: LangChain's own subclass does not survive strict checkpoint serialisation
     return _encodable(str(message.text))
 
 
 def _encodable(text: str) -> str:
-    """Tokenizers and files take neither lone surrogates nor, reliably, NUL."""
+    """Replace lone surrogates and NUL, which tokenizers and files do not take."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\x00", " ")
 
 
 def history_turns(messages: Sequence[AnyMessage]) -> list[Turn]:
-    """The turns of a conversation that people and the assistant wrote."""
+    """Return the turns of a conversation that people and the assistant wrote."""
     turns: list[Turn] = []
     for message in messages:
         if isinstance(message, HumanMessage):

@@ -1,4 +1,4 @@
-"""How long one question may take: a deadline that is heeded wherever it waits or works long."""
+"""The deadline of one question, checked wherever it waits or works long."""
 
 import time
 from collections.abc import Iterator
@@ -11,10 +11,11 @@ from lexloop.core.errors import DeadlineExceeded
 
 @dataclass(frozen=True)
 class Deadline:
-    """When a question has taken as long as it may.
+    """The time limit of a question.
 
     Args:
-        at: On ``time.monotonic``, the clock that nobody can set. No host is waited for beyond it.
+        at: Its end on ``time.monotonic``, the clock that nobody can set; no host is waited for
+            beyond it.
         allowed_s: Seconds that the question was given in all, for messages.
         grace_s: Seconds after ``at`` in which work on this machine may still end.
     """
@@ -25,17 +26,24 @@ class Deadline:
 
     @property
     def over(self) -> bool:
-        """Whether the time, the grace included, has run out."""
+        """True once the time, the grace included, has run out."""
         return time.monotonic() >= self.at + self.grace_s
 
     def check(self, when: str) -> None:
-        """Raise ``DeadlineExceeded`` when it is over; ``when`` is "before ..." or "while ..."."""
+        """Raise if the deadline is over.
+
+        Args:
+            when: The end of the message: "before ..." or "while ...".
+
+        Raises:
+            DeadlineExceeded: It is over.
+        """
         if self.over:
             raise out_of_time(self.allowed_s, when)
 
 
 def out_of_time(allowed_s: float, when: str) -> DeadlineExceeded:
-    """What to raise when a question has taken longer than the ``allowed_s`` seconds."""
+    """Return the error for a question that took longer than ``allowed_s`` seconds."""
     return DeadlineExceeded(
         f"The deadline of {allowed_s:g} s for one question (deadline_s) ran out {when}.",
         "Raise deadline_s, or use a faster model.",
@@ -47,7 +55,7 @@ _current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 @contextmanager
 def within(deadline: Deadline) -> Iterator[None]:
-    """Have everything called inside heed ``deadline``."""
+    """Set the deadline that everything called inside is checked against."""
     token = _current.set(deadline)
     try:
         yield
@@ -56,12 +64,12 @@ def within(deadline: Deadline) -> Iterator[None]:
 
 
 def current_deadline() -> Deadline | None:
-    """The deadline of the question that is being answered; None outside of one."""
+    """Return the deadline of the question being answered; None outside of one."""
     return _current.get()
 
 
 def heed_deadline(when: str) -> None:
-    """Stop here when the question that is being answered has run out of time; see ``check``.
+    """Check the deadline of the question being answered, if there is one.
 
     Raises:
         DeadlineExceeded: It has.

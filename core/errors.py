@@ -41,7 +41,7 @@ class LexloopError(RuntimeError):
 
 
 class InputError(LexloopError):
-    """What the caller gave cannot be used."""
+    """The caller's input cannot be used."""
 
     exit_code = 2
 

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, with every error seen; lock files.
+"""Atomic file writes in which every error is seen, and lock files.
 
 A library that writes by itself may buffer in C, where the error of the last bytes goes unseen: it
 is given something to write into in place of a path.
@@ -17,7 +17,7 @@ _CHECK = "Check permissions, the disk and how many files may be open, then try a
 
 
 class Sink:
-    """Takes the bytes of a file, and writes every one of them or fails.
+    """A writer to an open file that writes every byte or raises.
 
     Args:
         handle: An open file, whose owner closes it.
@@ -28,7 +28,7 @@ class Sink:
         self._digest = hashlib.sha256()
 
     def write(self, data: bytes) -> int:
-        """Write all of ``data``; its length.
+        """Write all of ``data`` and return its length.
 
         Raises:
             OSError: The disk is full or gone.
@@ -41,13 +41,13 @@ class Sink:
 
     @property
     def sha256(self) -> str:
-        """The SHA-256 of what was to be written, whatever a reader will find."""
+        """The SHA-256 of the bytes given to ``write``."""
         return self._digest.hexdigest()
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Sink]:
-    """Replace ``path``, in one step, by what is written until the context ends without an error.
+    """Replace ``path`` atomically by what is written until the context ends without an error.
 
     Raises:
         OSError: It cannot be written; what was there is still there.
@@ -68,7 +68,7 @@ def replacing(path: Path) -> Iterator[Sink]:
 
 
 def write_text(path: Path, text: str) -> str:
-    """Replace ``path`` by ``text``, as UTF-8, in one step; the SHA-256 of its bytes.
+    """Replace ``path`` by ``text`` as UTF-8 atomically, and return the SHA-256 of its bytes.
 
     Raises:
         OSError: It cannot be written; what was there is still there.
@@ -77,7 +77,7 @@ def write_text(path: Path, text: str) -> str:
 
 
 def write_bytes(path: Path, data: bytes) -> str:
-    """Replace ``path`` by ``data`` in one step; the SHA-256 of its bytes.
+    """Replace ``path`` by ``data`` atomically, and return the SHA-256 of its bytes.
 
     Raises:
         OSError: It cannot be written; what was there is still there.
@@ -88,7 +88,7 @@ def write_bytes(path: Path, data: bytes) -> str:
 
 
 def sync(path: Path) -> None:
-    """Wait until the disk has a file's bytes, or the names in a folder.
+    """Flush a file's bytes, or the names in a folder, to the disk.
 
     Raises:
         OSError: It cannot be opened, or the disk is full or gone.
@@ -101,18 +101,18 @@ def sync(path: Path) -> None:
 
 
 def remedy(error: Exception, otherwise: str) -> str:
-    """What to do about a file that cannot be used.
+    """Return the hint for an error about a file that cannot be used.
 
     Args:
         error: Why it cannot.
-        otherwise: What to do where the fault is the file's and not the machine's.
+        otherwise: The hint where the fault is the file's and not the machine's.
     """
     passing = isinstance(error, (OSError, sqlite3.OperationalError))
     return _CHECK if passing and not isinstance(error, FileNotFoundError) else otherwise
 
 
 def try_lock(path: Path) -> int | None:
-    """Lock a file that stands for something else; it is made where there is none.
+    """Lock a file that stands for something else; it is created if it is missing.
 
     Who holds it may remove it before closing the handle.
 
@@ -138,6 +138,6 @@ def try_lock(path: Path) -> int | None:
 
 
 def let_go(handle: int) -> None:
-    """Close a file into which nothing was written; whatever the system says, it is closed."""
+    """Close a file into which nothing was written, and ignore errors."""
     with suppress(OSError):
         os.close(handle)

@@ -1,4 +1,4 @@
-"""Which documents a question may be answered from."""
+"""The documents from which a question may be answered."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -10,7 +10,7 @@ from lexloop.core.settings import Settings
 
 @dataclass(frozen=True)
 class Filters:
-    """Conditions that a document meets or not; they hold before the top k is taken.
+    """Conditions on documents, applied before the top k is taken.
 
     Args:
         allowed_tags: A document with access tags is shown to who has one of them; documents
@@ -29,7 +29,7 @@ class Filters:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """The conditions that the settings name; ``today`` is read from the clock here."""
+        """Return the conditions that the settings name; ``today`` is read from the clock here."""
         days = {"any": None, "today": date.today()}
         named = settings.access.as_of
         return cls(
@@ -41,11 +41,11 @@ class Filters:
         )
 
     def grants(self, metadata: Metadata) -> bool:
-        """Whether the tags open a document with this metadata."""
+        """Return whether the tags give access to a document with this metadata."""
         return not metadata.tags or not self.allowed_tags.isdisjoint(metadata.tags)
 
     def admits(self, metadata: Metadata) -> bool:
-        """Whether a document with this metadata may be searched."""
+        """Return whether a document with this metadata may be searched."""
         return (
             self.grants(metadata)
             and (self.as_of is None or metadata.in_force_on(self.as_of))

@@ -1,4 +1,4 @@
-"""What is known of a document beside its text: whose it is, where it holds, and when."""
+"""Metadata of a document: its publisher, its jurisdiction, its access tags and its days."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -13,17 +13,17 @@ SOURCE_KINDS: tuple[str, ...] = get_args(SourceKind)
 
 @dataclass(frozen=True)
 class Metadata:
-    """Front matter, a sidecar's row, or nothing at all.
+    """The metadata of a document, from front matter or a sidecar's row; empty by default.
 
     Args:
         title: Shown beside citations; empty leaves it to the text.
-        url: Where the document was published.
+        url: The address at which the document was published.
         host: The publisher's host name; a loader takes it from ``url`` where it is not given.
-        jurisdiction: Where the document holds, as the user writes it.
+        jurisdiction: As the user writes it.
         kind: The kind of source, for the authority of its publisher; empty when unknown.
         tags: Access tags; a document without any is public.
-        in_force_from: The first day on which it holds; None for always.
-        in_force_to: The last day on which it holds; None for still.
+        in_force_from: The first day on which it is in force; None for always.
+        in_force_to: The last day on which it is in force; None for still.
         supersedes: The name of the document that this one replaces, from its first day on.
     """
 
@@ -39,7 +39,7 @@ class Metadata:
 
     @property
     def version(self) -> str:
-        """The days on which the document holds, in words; empty when it names none."""
+        """The days on which the document is in force, in words; empty when it names none."""
         if self.in_force_from and self.in_force_to:
             return f"in force from {self.in_force_from} to {self.in_force_to}"
         if self.in_force_from:
@@ -47,12 +47,12 @@ class Metadata:
         return f"in force until {self.in_force_to}" if self.in_force_to else ""
 
     def in_force_on(self, day: date) -> bool:
-        """Whether the document holds on a day; both of its own days are included."""
+        """Return whether the document is in force on a day, its first and last included."""
         begun = self.in_force_from is None or self.in_force_from <= day
         return begun and (self.in_force_to is None or day <= self.in_force_to)
 
     def as_record(self) -> dict[str, Any]:
-        """A flat JSON object; days as ISO dates, empty fields left out."""
+        """Return a flat JSON object; days as ISO dates, empty fields left out."""
         record: dict[str, Any] = {k: v for k, v in vars(self).items() if v}
         for name in ("in_force_from", "in_force_to"):
             if name in record:
@@ -63,9 +63,10 @@ class Metadata:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
-        """The reverse of ``as_record``; unknown keys are ignored, texts are stripped.
+        """Return the metadata of a record as ``as_record`` makes them.
 
-        ``tags`` may be a list or one text with commas or semicolons between the tags.
+        Unknown keys are ignored and texts are stripped. ``tags`` may be a list, or one text with
+        commas or semicolons between the tags.
 
         Raises:
             CorpusError: A day is no ISO date, the kind is unknown, the days are in the wrong

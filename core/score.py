@@ -1,4 +1,4 @@
-"""A score, or why there is none: no metric is ever NaN, and none is made up."""
+"""Scores that may be unresolved: no metric is ever NaN, and none is made up."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 
 @dataclass(frozen=True)
 class Unresolved:
-    """There is no score.
+    """A score that could not be computed.
 
     Args:
         reason: Why, for whoever reads the table: a missing field, a judge that gave no reply.
@@ -20,22 +20,22 @@ Score = float | Unresolved
 
 
 def is_resolved(score: Score) -> TypeGuard[float]:
-    """Whether there is a number."""
+    """Return whether a score is a number."""
     return not isinstance(score, Unresolved)
 
 
 def resolved(scores: Iterable[Score]) -> list[float]:
-    """The numbers among the scores, in their order."""
+    """Return the numbers among the scores, in their order."""
     return [score for score in scores if is_resolved(score)]
 
 
 def as_json(score: Score) -> float | dict[str, str]:
-    """A number, or ``{"unresolved": reason}``."""
+    """Return a number, or ``{"unresolved": reason}``."""
     return {"unresolved": score.reason} if isinstance(score, Unresolved) else float(score)
 
 
 def from_json(value: Any) -> Score:
-    """What ``as_json`` gave, as a score again.
+    """Return the score of which ``as_json`` made a value.
 
     Raises:
         ValueError: It is neither.

@@ -33,19 +33,20 @@ _MOST_SHOWN = 200
 
 
 def _also_taken(schema: dict[str, Any]) -> None:
-    """Tell of ``variant`` and the old names, too: a LangGraph server drops what it is not told."""
+    """Add ``variant`` and the old names to a schema: a LangGraph server drops unknown names."""
     schema["properties"]["variant"] = {"enum": [*get_args(Variant)], "description": VARIANTS}
     for name, now in BEFORE.items():
         schema["properties"][name] = {"description": f"Called {now} now.", "deprecated": True}
 
 
 class Settings(Group):
-    """How a question is answered. Every field has a default that needs no key and no network.
+    """Settings for answering questions.
 
-    A setting is named ``group.field``, as in ``Settings(**{"fusion.bm25_boost": 0.3})``; a group
-    takes a mapping, and ``fusion``, ``chunking`` and ``model`` a method or name alone. ``variant``
-    stands for the settings of HyPA-RAG's table 2: ``hypa``; ``pa``, without the knowledge graph;
-    ``fixed``, k passages without rewriting, graph or reranker; ``llm_only``, no retrieval.
+    Every field has a default that needs no key and no network. A setting is named ``group.field``,
+    as in ``Settings(**{"fusion.bm25_boost": 0.3})``; a group takes a mapping, and ``fusion``,
+    ``chunking`` and ``model`` a method or name alone. ``variant`` stands for the settings of
+    HyPA-RAG's table 2: ``hypa``; ``pa``, without the knowledge graph; ``fixed``, k passages without
+    rewriting, graph or reranker; ``llm_only``, no retrieval.
 
     Raises:
         SettingsError: A value is not allowed, or there is no setting of that name.
@@ -102,7 +103,7 @@ class Settings(Group):
     @model_validator(mode="wrap")
     @classmethod
     def _raise_ours(cls, data: Any, handler: Any) -> Self:
-        """Turn pydantic's report into one SettingsError that names the allowed values."""
+        """Turn pydantic's errors into one SettingsError that names the allowed values."""
         try:
             checked: Self = handler(grouped(data, _DEFAULTS) if isinstance(data, Mapping) else data)
         except ValidationError as error:
@@ -111,7 +112,7 @@ class Settings(Group):
 
     @property
     def variant(self) -> Variant:
-        """The variant that these settings are nearest to."""
+        """The variant nearest to these settings."""
         its = self.retrieval
         if its.source == "none":
             return "llm_only"
@@ -121,20 +122,20 @@ class Settings(Group):
         return "fixed" if plain else "pa"
 
     def __hash__(self) -> int:
-        """By content, a mapping among the fields notwithstanding."""
+        """Hash by content, as a field holds a mapping."""
         return hash(self.model_dump_json())
 
     def changed(self, **changes: Any) -> Self:
-        """A validated copy with some settings changed, named as for ``Settings``."""
+        """Return a validated copy with some settings changed, named as for ``Settings``."""
         return type(self)(**grouped(changes, dict(self)))
 
     def differing(self, base: "Settings") -> dict[str, Any]:
-        """The settings by which these differ from others, by ``group.field`` as JSON holds them."""
+        """Return the settings that differ from ``base``, by ``group.field``, as JSON values."""
         before = base.flat()
         return {name: value for name, value in self.flat().items() if value != before.get(name)}
 
     def flat(self) -> dict[str, Any]:
-        """Every setting by its ``group.field``, as JSON holds it."""
+        """Return every setting by its ``group.field``, as JSON values."""
         found: dict[str, Any] = {}
         for name, value in self.model_dump(mode="json").items():
             if isinstance(getattr(self, name), Group):
@@ -148,7 +149,7 @@ _DEFAULTS = {name: field.default for name, field in Settings.model_fields.items(
 
 
 class Connection(BaseModel):
-    """Where chat and embedding models are reached: process-wide, never part of a run's context.
+    """Address and key of chat and embedding models: process-wide, never in a run's context.
 
     It serves the provider ``openai`` and hosts that are compatible with it; other providers read
     their own environment variables.
@@ -180,7 +181,7 @@ class Connection(BaseModel):
 
 
 def settings_error(error: ValidationError) -> SettingsError:
-    """Say which setting was wrong, what it was and what it may be."""
+    """Return one error for the settings that pydantic refused, their values and choices."""
     problems: dict[str, list[str]] = {}
     for item in error.errors(include_url=False):
         said = f"{_named(item['loc'])} is {_shown(item.get('input'))}"
@@ -190,14 +191,14 @@ def settings_error(error: ValidationError) -> SettingsError:
 
 
 def _named(place: tuple[int | str, ...]) -> str:
-    """The name of a setting by where pydantic found it: of a union it names the member, too."""
+    """Return a setting's name from pydantic's location, which in a union also names the member."""
     if place and place[0] in METHODS:
         place = (place[0], *place[2:])
     return ".".join(map(str, place[:2])) or "settings"
 
 
 def _shown(value: object) -> str:
-    """The value as Python writes it, cut where it is long."""
+    """Return a value as Python writes it, shortened where it is long."""
     try:
         written = repr(value)
     except ValueError:  # Python refuses to write numbers of more than 4,300 digits

@@ -17,7 +17,7 @@ class Group(BaseModel):
 
 
 class IndexSettings(Group):
-    """What an index holds beside the text."""
+    """Contents of an index beside the text."""
 
     embedder: str = Field(
         default="embedded",
@@ -120,7 +120,7 @@ Chunking = BySentences | ByProvisions | ByMeaning | ByPattern | ByCharacters
 
 
 class AccessSettings(Group):
-    """Who asks, and which documents are searched."""
+    """The asker's access, and filters on documents."""
 
     tags: tuple[Tag, ...] = Field(
         default=(),
@@ -151,7 +151,7 @@ class AccessSettings(Group):
 
 
 class ClassPlan(Group):
-    """How much a question of one complexity class may retrieve."""
+    """The retrieval plan of one complexity class."""
 
     k: int = Field(ge=1, le=50, description="Passages for the answer.")
     Q: int = Field(ge=0, le=20, description="Sub-queries.")
@@ -160,7 +160,7 @@ class ClassPlan(Group):
 
 
 class ByScores(Group):
-    """k by how the reranked candidates' scores fall off."""
+    """Parameters of a k that depends on how the reranked candidates' scores fall."""
 
     min_share: float = Field(
         default=0.05,
@@ -172,7 +172,7 @@ class ByScores(Group):
 
 
 class PlanSettings(Group):
-    """How much a question may retrieve, and what tells."""
+    """The retrieval plan of a question, and the classifier that chooses it."""
 
     classes: Literal[2, 3] | Annotated[tuple[ClassPlan, ...], Field(min_length=2, max_length=3)] = (
         Field(
@@ -205,7 +205,7 @@ class PlanSettings(Group):
 
     @property
     def count(self) -> Literal[2, 3]:
-        """How many complexity classes there are."""
+        """The number of complexity classes."""
         count = self.classes if isinstance(self.classes, int) else len(self.classes)
         return 2 if count == 2 else 3
 
@@ -216,7 +216,7 @@ class PlanSettings(Group):
 
 
 class RetrievalSettings(Group):
-    """Where passages come from, and in which order they reach the answer."""
+    """The sources of passages, and their order in the answer."""
 
     source: Literal["corpus", "none"] = Field(
         default="corpus",
@@ -285,7 +285,7 @@ Fusion = Standardised | Linear | ReciprocalRank
 
 
 class AnswerSettings(Group):
-    """Who writes the answer, and how long it may be."""
+    """The writer of the answer, and its length."""
 
     generator: Literal["auto", "embedded", "model"] = Field(
         default="auto", description="Who writes the answer: extracted sentences or the model."
@@ -313,7 +313,7 @@ class AnswerSettings(Group):
 
 
 class LoopSettings(Group):
-    """Who judges an answer, what it takes to pass, and how often it is tried again."""
+    """The judge of an answer, the pass marks, and the number of retries."""
 
     evaluator: Literal["auto", "embedded", "model", "none"] = Field(
         default="auto", description="Who judges the answer; none takes the first attempt unjudged."
@@ -347,7 +347,7 @@ class LoopSettings(Group):
 
 
 class ModelSettings(Group):
-    """The chat model, and what it is asked with; unset, sampling is left to its provider.
+    """The chat model and its parameters; unset, sampling is left to its provider.
 
     A parameter that the provider has no place for is an error; one that its host refuses is left
     out of every further call to that model and listed in `degraded`.

@@ -13,7 +13,7 @@ VARIANTS = (
     "hypa: adaptive, with the knowledge graph; pa: without it; fixed: k passages, no rewriting, "
     "graph or reranker; llm_only: no retrieval and no citations."
 )
-"""What the variants of HyPA-RAG's table 2 are; each stands for other settings."""
+"""The variants of HyPA-RAG's table 2, each of which stands for other settings."""
 FIXED_K = 5
 """k of the variant ``fixed`` where none is set."""
 _SHORT = {"fusion": "method", "chunking": "method", "model": "name"}
@@ -111,7 +111,7 @@ METHODS = {"fusion": _kinds(Fusion), "chunking": _kinds(Chunking)}
 
 
 def grouped(named: Mapping[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings by name, as groups.
+    """Return settings by name as groups.
 
     Args:
         named: By ``group.field``, a group with a mapping or its shorthand, ``variant``, or names of
@@ -150,7 +150,7 @@ def _put(found: dict[str, Any], group: str, field: str, value: Any) -> None:
 
 
 def _over(name: str, base: Any, change: Any) -> Any:
-    """A group with some fields changed, its method perhaps among them."""
+    """Return a group with some fields changed, its method perhaps among them."""
     if not isinstance(base, Group) or not isinstance(change, dict):
         return change
     known = type(base).model_fields
@@ -168,7 +168,7 @@ def _over(name: str, base: Any, change: Any) -> Any:
 def _no_field(
     name: str, field: str, kinds: Mapping[str, type[Group]], change: Mapping[str, Any]
 ) -> SettingsError:
-    """The error for a field that there is not, or not with this method."""
+    """Return the error for a field that does not exist, or not with this method."""
     if having := [method for method, kind in kinds.items() if field in kind.model_fields]:
         return SettingsError(
             f"{name}.{field} belongs to {' and '.join(having)}, and {name}.method is "
@@ -180,7 +180,7 @@ def _no_field(
 
 
 def _method(name: str, now: str, kinds: Mapping[str, type[Group]], change: dict[str, Any]) -> str:
-    """The method that is named, else the one that is, or the first that has all these fields."""
+    """Return the method that is named, else the current one or the first with all these fields."""
     if "method" in change:
         return str(change["method"])
     able = [method for method, kind in kinds.items() if change.keys() <= kind.model_fields.keys()]
@@ -188,7 +188,7 @@ def _method(name: str, now: str, kinds: Mapping[str, type[Group]], change: dict[
 
 
 def _with_variant(named: dict[str, Any], base: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that a variant stands for, and over them those named one by one."""
+    """Return a variant's settings, overridden by those named one by one."""
     if "variant" not in named:
         return named
     variant = named.pop("variant")
@@ -202,7 +202,7 @@ def _with_variant(named: dict[str, Any], base: Mapping[str, Any]) -> dict[str, A
 
 
 def renamed(named: Mapping[str, Any], warn: bool = True) -> dict[str, Any]:
-    """Settings by today's names, where some have those of the release before.
+    """Return settings by their current names, where some have those of the release before.
 
     Args:
         named: Settings by name.
@@ -224,7 +224,7 @@ def renamed(named: Mapping[str, Any], warn: bool = True) -> dict[str, Any]:
 
 
 def _translated(old: dict[str, Any]) -> dict[str, Any]:
-    """What two old names said together, one says now."""
+    """Return the current settings for old names, of which some are merged into one."""
     found: dict[str, Any] = {}
     if "fusion_level" in old:
         documents = old.pop("fusion_level") == "document"
@@ -241,7 +241,7 @@ def _translated(old: dict[str, Any]) -> dict[str, Any]:
 
 
 def _k(old: dict[str, Any]) -> dict[str, Any]:
-    """``plan.k`` of ``k``, ``adapt_k`` and the two that only scores read."""
+    """Return ``plan.k`` for the old ``k``, ``adapt_k``, ``min_passage_share`` and ``max_k``."""
     names = ("k", "adapt_k", "min_passage_share", "max_k")
     k, adapt, share, most = (old.pop(name, None) for name in names if name in {*old, *names})
     if k is not None:
@@ -253,11 +253,11 @@ def _k(old: dict[str, Any]) -> dict[str, Any]:
 
 
 RECORDED = {name: now for name, now in BEFORE.items() if now.startswith(("index.", "chunking."))}
-"""How the manifest of an index calls the settings that shape it."""
+"""The settings that shape an index, by their names in its manifest."""
 
 
 def recorded(flat: Mapping[str, Any]) -> dict[str, Any]:
-    """What a manifest keeps of settings: every one that shapes an index, and the model.
+    """Return the settings that a manifest records: those that shape an index, and the model.
 
     Args:
         flat: Settings by ``group.field``.
@@ -272,7 +272,7 @@ def recorded(flat: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def from_record(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings by today's names, of what a manifest keeps."""
+    """Return the settings, by their current names, that a manifest records."""
     read = METHODS["chunking"][record.get("chunker", "auto")].model_fields
     found = {
         RECORDED[name]: value
@@ -283,7 +283,7 @@ def from_record(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unknown_setting(name: str, known: Iterable[str]) -> SettingsError:
-    """The error that says which setting there is none of, and which was perhaps meant."""
+    """Return the error for an unknown setting, with the one that was perhaps meant."""
     names = sorted(set(known))
     near = difflib.get_close_matches(name, names, n=1)
     meant = f"Did you mean {near[0]!r}? " if near else ""

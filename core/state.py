@@ -34,7 +34,7 @@ _MOST_SAID = 200
 
 
 def added_messages(known: Any, new: Any) -> Any:
-    """LangGraph's ``add_messages``, its refusals as one of ours.
+    """Return LangGraph's ``add_messages``, its errors as a QuestionError.
 
     Raises:
         QuestionError: Something given as a message is none.
@@ -50,7 +50,7 @@ def added_messages(known: Any, new: Any) -> Any:
 
 
 class InputState(TypedDict, total=False):
-    """What a caller gives: a conversation whose last message is the question, or the question.
+    """The input: a question, or a conversation whose last message is the question.
 
     A ``question`` goes before ``messages``. A parent graph that shares this key on a thread must
     clear it before it asks by message.
@@ -62,7 +62,7 @@ class InputState(TypedDict, total=False):
 
 
 class OutputState(TypedDict, total=False):
-    """What a caller gets."""
+    """The output."""
 
     messages: Annotated[list[AnyMessage], added_messages]
     answer: str
@@ -112,4 +112,4 @@ class State(InputState, OutputState, total=False):
 
 
 class Update(State, total=False):
-    """What a node returns: the keys it writes."""
+    """The keys that a node writes."""

@@ -1,4 +1,4 @@
-"""Texts that were paid for, kept by content: what is asked again costs nothing."""
+"""A cache of texts that were paid for, by key, in an SQLite file."""
 
 import sqlite3
 import threading
@@ -13,11 +13,11 @@ _WAIT_S = 30.0
 
 
 class TextCache:
-    """A small database of texts under keys, which threads and processes may use at once.
+    """A database of texts by key, which threads and processes may use at once.
 
     Args:
         path: The file; made where there is none.
-        what: What the texts are, for messages: ``replies``.
+        what: A plural for the texts, for messages: ``replies``.
 
     Raises:
         DataError: It cannot be opened, or is no such database.
@@ -48,12 +48,12 @@ class TextCache:
             ) from error
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._turn:
             self._connection.close()
 
     def find(self, key: str) -> str | None:
-        """The text under a key; None when there is none.
+        """Return the text under a key; None where there is none.
 
         Raises:
             DataError: The file is damaged.
@@ -63,8 +63,8 @@ class TextCache:
             row = self._connection.execute(select, (key,)).fetchone()
         return row[0] if row is not None and isinstance(row[0], str) else None
 
-    def keep(self, key: str, text: str) -> None:
-        """Keep a text in place of what was under its key.
+    def put(self, key: str, text: str) -> None:
+        """Store a text in place of what was under its key.
 
         Raises:
             DataError: The disk is full or gone.

@@ -8,7 +8,7 @@ Offsets are code points into a document's extracted text, half-open.
 standard library's, and Studio would show neither the input nor the output of the graph.
 """
 
-from typing import Literal, NotRequired
+from typing import Literal, NamedTuple, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -31,16 +31,6 @@ Complexity = Literal[0, 1, 2]
 Strategy = Literal["reread", "whole", "operative", "broaden"]
 """What a retry does that no attempt before it did: read the question otherwise, take the whole
 provisions of the passages, no recitals, or more candidates and passages."""
-NodeName = Literal[
-    "classify",
-    "rewrite",
-    "hybrid_retrieve",
-    "kg_retrieve",
-    "rerank",
-    "generate",
-    "evaluate",
-    "engineer_prompt",
-]
 
 
 class Turn(TypedDict):
@@ -57,7 +47,7 @@ class Turn(TypedDict):
 
 
 class Reading(TypedDict):
-    """A word of a question that the documents do not have, and the one it was read as."""
+    """A correction: a word of a question that the documents lack, and the one it was read as."""
 
     written: str
     read: str
@@ -85,6 +75,22 @@ class Chunk(TypedDict):
     supporting: NotRequired[bool]
     page_breaks: NotRequired[list[int]]
     version: NotRequired[str]
+
+
+class Hit(NamedTuple):
+    """A chunk that one retrieval signal found.
+
+    Args:
+        chunk_id: The chunk.
+        document: The document that it is cut from.
+        score: The signal's own, unfused.
+        supporting: Whether the chunk is no operative text.
+    """
+
+    chunk_id: str
+    document: str
+    score: float
+    supporting: bool = False
 
 
 class Candidate(Chunk):
@@ -147,14 +153,14 @@ class PointedUnit(TypedDict):
 
 
 class StructureLine(TypedDict):
-    """A line that code read off a document's structure, and the words there that show it."""
+    """A statement that code derived from a document's structure, with its sources."""
 
     line: str
     citations: list[Citation]
 
 
 class Pointed(TypedDict):
-    """What a question points to in the structure of the documents.
+    """The provisions that a question names, and statements about the documents' structure.
 
     ``chunks`` are those that hold the units, in the order of the text, some first where there are
     many. ``told`` is what code says of numbers that are not there and of the structure itself; the
@@ -168,7 +174,7 @@ class Pointed(TypedDict):
 
 
 class Plan(TypedDict):
-    """How much one question may retrieve (HyPA-RAG tables 6 and 7)."""
+    """The retrieval limits of one question (HyPA-RAG tables 6 and 7)."""
 
     k: int
     Q: int
@@ -197,7 +203,7 @@ class Evaluation(TypedDict):
 
 
 class Advice(TypedDict):
-    """What the prompt engineer asks of the next attempt; ``strategy`` is what it does otherwise."""
+    """The prompt engineer's advice for the next attempt, of which ``strategy`` is the change."""
 
     question: str
     queries: list[str]
@@ -206,7 +212,7 @@ class Advice(TypedDict):
 
 
 class Usage(TypedDict):
-    """What a question has cost so far; ``seconds`` are those of its steps."""
+    """The cost of a question so far; ``seconds`` are those of its steps."""
 
     model_calls: int
     tokens_in: int
@@ -215,7 +221,7 @@ class Usage(TypedDict):
 
 
 class Attempt(TypedDict):
-    """One pass through the loop, kept so that a reader can see what was tried and why.
+    """One pass through the loop.
 
     ``usage`` is what the question had cost when this answer was written, before it was judged; its
     seconds are 0.
@@ -246,7 +252,7 @@ class Degradation(TypedDict):
 
 
 class Reasoning(TypedDict):
-    """What a model thought before a reply; ``attempt`` is the one it worked on, from 1."""
+    """A model's reasoning before a reply; ``attempt`` is the one it worked on, from 1."""
 
     attempt: int
     node: str

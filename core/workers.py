@@ -28,7 +28,7 @@ _LAST_WORDS = 4096
 
 
 class WorkerDied(Exception):
-    """A worker process that ended of itself.
+    """The death of a worker process that ended of itself.
 
     Args:
         code: Its exit code, or the signal that ended it as a negative number.
@@ -48,9 +48,9 @@ class WorkerProcess:
     Not for two threads at a time, but for ``kill``.
 
     Args:
-        module: Has a function ``answering``, which gives a function from a request to the frames of
+        module: Has a function ``answering``, which returns a function from a request to frames of
             its answer.
-        arguments: What ``answering`` is called with.
+        arguments: Of ``answering``.
         environment: Variables that it has besides those of this process.
 
     Raises:
@@ -61,7 +61,7 @@ class WorkerProcess:
         self, module: str, *arguments: str, environment: Mapping[str, str] | None = None
     ) -> None:
         self.fit = True
-        """Whether it can be given another request."""
+        """True while it can be given another request."""
         self._partial: list[bytes] = []
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - close() closes it
         try:
@@ -83,13 +83,13 @@ class WorkerProcess:
         self._poll.register(self._stdout, select.POLLIN)
 
     def send(self, request: Frame) -> None:
-        """Hand it a request; that it has died shows when its answer is received."""
+        """Send a request; a worker's death shows when its answer is received."""
         with contextlib.suppress(BrokenPipeError):
             self._stdin.write(encode(request))
             self._stdin.flush()
 
     def receive(self, deadline: float | None = None) -> list[Frame]:
-        """Wait for frames of the answer, perhaps for a part of one: then there are none.
+        """Wait for frames of the answer; none where only a part of one has come.
 
         Args:
             deadline: When to give up, on ``time.monotonic``; None to wait for ever.
@@ -126,7 +126,7 @@ class WorkerProcess:
         self._process.kill()
 
     def close(self) -> None:
-        """End the process, wait for it, and close what it was reached by."""
+        """End the process, wait for it, and close its pipes."""
         self.kill()
         self._stdout.close()
         self._process.wait()
@@ -143,7 +143,7 @@ class WorkerPool:
 
     Args:
         start: Starts a worker.
-        count: How many threads, and so workers, there may be.
+        count: The most threads, and so workers.
     """
 
     def __init__(self, start: Callable[[], WorkerProcess], count: int) -> None:
@@ -209,7 +209,7 @@ class WorkerPool:
 
 
 def encode(frame: Frame) -> bytes:
-    """Write a frame as one line of ASCII."""
+    """Return a frame as one line of ASCII."""
     return json.dumps(frame, allow_nan=False, separators=(",", ":")).encode() + b"\n"
 
 

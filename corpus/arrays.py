@@ -23,14 +23,14 @@ Sparse = Any
 
 
 def scipy_sparse() -> Any:
-    """The module ``scipy.sparse``, imported when first asked for."""
+    """Return the module ``scipy.sparse``, imported on first use."""
     import scipy.sparse
 
     return scipy.sparse
 
 
 def add_columns(matrix: Sparse, times: Mapping[int, int], total: NDArray[np.float32]) -> None:
-    """Add so many times each column of a ``csc_array`` of float32 to ``total``, shape (rows,)."""
+    """Add each column of a ``csc_array`` of float32, so many times, to ``total``, shape (rows,)."""
     # what `@` calls in the end; a product would visit every column, and a matrix of some columns
     # alone copies them, which takes as long as the adding
     from scipy.sparse._sparsetools import csc_matvec
@@ -43,7 +43,7 @@ def add_columns(matrix: Sparse, times: Mapping[int, int], total: NDArray[np.floa
 
 
 def faiss_library() -> Any:
-    """The module ``faiss``, imported when first asked for."""
+    """Return the module ``faiss``, imported on first use."""
     import faiss
 
     return faiss
@@ -67,7 +67,7 @@ def load_array(path: Path, *kinds: type[np.generic], dimensions: int = 1) -> NDA
 
 
 def save_array(path: Path, array: NDArray[Any]) -> str:
-    """Write a .npy file, which replaces what was there in one step; the SHA-256 of its bytes.
+    """Write a .npy file atomically, and return the SHA-256 of its bytes.
 
     Raises:
         OSError: The disk is full or the folder cannot be written.
@@ -79,5 +79,5 @@ def save_array(path: Path, array: NDArray[Any]) -> str:
 
 
 def save_arrays(folder: Path, arrays: Mapping[str, NDArray[Any]]) -> dict[str, str]:
-    """Write .npy files by their names as ``save_array`` does; the SHA-256 of each."""
+    """Write .npy files by their names as ``save_array`` does, and return the SHA-256 of each."""
     return {name: save_array(folder / name, array) for name, array in arrays.items()}

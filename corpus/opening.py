@@ -1,4 +1,4 @@
-"""From a corpus setting to an open collection: the sample, a source folder or file, or an index."""
+"""Opening of the collection that a corpus setting names: the sample, a folder or file, an index."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ from lexloop.core.types import Degradation
 from lexloop.corpus.chunk.choose import chunker_for, chunker_name
 from lexloop.corpus.index.builder import Extractor, IndexBuilder, Tools
 from lexloop.corpus.index.collection import Collection
-from lexloop.corpus.index.manifest import MANIFEST, Manifest, Recipe, Source, is_index
+from lexloop.corpus.index.manifest import MANIFEST, IndexSource, Manifest, Recipe, is_index
 from lexloop.corpus.index.reader import open_contents, open_index
 from lexloop.corpus.index.scan import scan
 from lexloop.corpus.index.view import View
@@ -36,7 +36,7 @@ RULES = "rules"
 """Identifies the rule-based extractor in a recipe."""
 _DEFAULTS = recorded(Settings().flat())
 _NOT_HELD = frozenset({"model", "embedder"})
-"""What is no matter of an index's making, and what its vectors themselves tell apart."""
+"""Settings that do not shape an index, or that its vectors themselves tell apart."""
 
 
 def tools_for(
@@ -45,7 +45,7 @@ def tools_for(
     extract: Extractor = extract_document,
     extractor: str = RULES,
 ) -> Tools:
-    """What the settings index with; ``extractor`` identifies ``extract``.
+    """Return the tools that the settings index with; ``extractor`` identifies ``extract``.
 
     Raises:
         SettingsError: The chunker's pattern cannot be used.
@@ -70,11 +70,11 @@ def open_corpus(
 
     Args:
         corpus: ``sample``, a source folder, one source file, or an index folder.
-        tools: Embed questions, and index what is not indexed yet.
+        tools: For embedding questions, and for indexing what is not indexed yet.
         progress: Called with a stage's name, what is done and how much there is.
 
     Returns:
-        The collection, and what is wrong with the cache; ``left_out`` says what somebody who asks
+        The collection, and the faults of the cache; ``left_out`` returns what somebody who asks
         may know of documents that could not be read.
 
     Raises:
@@ -87,7 +87,7 @@ def open_corpus(
     if is_index(folder):
         refuse_other(corpus, {n: v for n, v in tools.settings.items() if v != _DEFAULTS.get(n)})
         return Collection(open_contents(folder, _embedder_of(folder, tools))), []
-    sources = [Source(str(folder.absolute()))]
+    sources = [IndexSource(str(folder.absolute()))]
     shipped = shipped_indexes() / index_key(None, tools.recipe)
     cached = cache_folder() / index_key(folder, tools.recipe)
     troubles: dict[Path, Degradation] = {}
@@ -110,16 +110,16 @@ def open_corpus(
 
 
 def _embedder_of(index: Path, tools: Tools) -> Embedder:
-    """The embedder that is set, unless the index goes on with another."""
+    """Return the embedder that is set, unless the index stays with another."""
     chosen = str(tools.settings["embedder"])
     own = setting_for(Manifest.read(index).recipe.embedder, chosen)
     return tools.embedder if own == chosen else load_embedder(own, Connection())
 
 
 def refuse_other(corpus: str, wanted: Mapping[str, Any]) -> None:
-    """Refuse settings that an index cannot take on any more; of a folder any will do.
+    """Check that settings do not differ from those of an index; for a folder any will do.
 
-    They are called as in a manifest; those that shape no index are passed over.
+    They are named as in a manifest; those that shape no index are ignored.
 
     Raises:
         SettingsError: It is an index and was made with other settings.
@@ -141,9 +141,9 @@ def refuse_other(corpus: str, wanted: Mapping[str, Any]) -> None:
 
 
 def _up_to_date(
-    index: Path, sources: Sequence[Source], tools: Tools, *, restem: bool
+    index: Path, sources: Sequence[IndexSource], tools: Tools, *, restem: bool
 ) -> Collection | None:
-    """An index that is there and holds what the sources hold now; see ``open_contents``."""
+    """Return the collection of an index that exists and has what the sources have now, or None."""
     if not is_index(index):
         return None
     now = scan(sources)
@@ -153,7 +153,7 @@ def _up_to_date(
     return Collection(contents, [*contents.texts.skipped(of_files=True), *now.skipped])
 
 
-def _in_memory(sources: Sequence[Source], tools: Tools, progress: Progress) -> Collection:
+def _in_memory(sources: Sequence[IndexSource], tools: Tools, progress: Progress) -> Collection:
     now = scan(sources)
     contents = IndexBuilder(tools, progress=progress).assemble(now, now.difference({}))
     return Collection(contents, contents.texts.skipped())
@@ -175,31 +175,31 @@ def _corpus_folder(corpus: str) -> Path:
 
 
 def sample_folder() -> Path:
-    """Where the bundled digest of NYC Local Law 144 lies."""
+    """Return the folder of the bundled digest of NYC Local Law 144."""
     return Path(str(resources.files("lexloop.data"))) / "ll144"
 
 
 def cache_folder() -> Path:
-    """Where indexes of source folders are kept; ``LEXLOOP_CACHE`` overrides it."""
+    """Return the folder of cached indexes; ``LEXLOOP_CACHE`` overrides it."""
     from platformdirs import user_cache_path
 
     return Path(os.environ.get("LEXLOOP_CACHE") or user_cache_path("lexloop")) / "indexes"
 
 
 def shipped_indexes() -> Path:
-    """Where the index of the sample corpus lies that comes with the package."""
+    """Return the folder of the sample's index that comes with the package."""
     return Path(str(resources.files("lexloop.data"))) / "index"
 
 
 def index_key(folder: Path | None, recipe: Recipe) -> str:
-    """What the index of a folder is kept under; None stands for the shipped sample."""
+    """Return the name of a folder's cached index; None stands for the shipped sample."""
     place = os.fsencode(folder.resolve()) if folder else b""
     made = json.dumps(vars(recipe), sort_keys=True)
     return hashlib.sha256(place + b"\0" + made.encode()).hexdigest()[:32]
 
 
 def left_out(view: View) -> list[Degradation]:
-    """What an asker is told of documents that could not be read."""
+    """Return what an asker is told of documents that could not be read."""
     return [
         {"node": "index", "wanted": item.name, "used": "nothing of it", "reason": item.reason}
         for item in view.skipped()
@@ -212,7 +212,7 @@ def _cache_trouble(wanted: str, used: str, error: CorpusError | DataError) -> De
 
 
 def corpus_stamp(corpus: str) -> str:
-    """A cheap mark that changes when a corpus does: names, sizes and times of its files.
+    """Return a cheap mark that changes with the names, sizes and times of a corpus's files.
 
     Raises:
         CorpusError: The folder is missing, empty or cannot be listed.

@@ -110,7 +110,7 @@ class Asker:
             except _HOPELESS as error:
                 self._hopeless = error
                 raise
-            self._kept.keep(key, reply.text)
+            self._kept.put(key, reply.text)
         return reply
 
     def _found(self, key: str, request: ChatRequest) -> ChatReply | None:

@@ -11,7 +11,7 @@ from lexloop.core.errors import BudgetError, SettingsError
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Triplet, Usage
 from lexloop.corpus.index.builder import Extractor
-from lexloop.corpus.index.writer import Estimate
+from lexloop.corpus.index.writer import CostEstimate
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import RULES, cache_folder
 from lexloop.corpus.triplets.model import ExtractionCache, extract_with_model, extraction_request
@@ -123,7 +123,7 @@ class ModelExtractor:
         if (found := kept.find(key, chunk)) is not None:
             return found
         triplets = run(extract_with_model(self, chunk))
-        kept.keep(key, chunk, triplets)
+        kept.put(key, chunk, triplets)
         return triplets
 
     async def ask(self, request: ChatRequest) -> ChatReply:
@@ -154,7 +154,7 @@ def extractions_path() -> Path:
 
 
 def expected_cost(
-    found: Estimate, settings: Settings, budget: Budget, price_embedding: float | None
+    found: CostEstimate, settings: Settings, budget: Budget, price_embedding: float | None
 ) -> dict[str, float | None]:
     """Calls, tokens and US dollars that an indexing would take, as far as can be told before.
 

@@ -26,7 +26,7 @@ _idle: list[asyncio.AbstractEventLoop] = []
 async def in_time(
     work: Callable[[], Coroutine[Any, Any, T]], deadline: float, late: Exception
 ) -> T:
-    """Run a coroutine on the background loop; what it raises is raised here.
+    """Run a coroutine on the background loop, and raise here what it raises.
 
     Args:
         work: Makes the coroutine.
@@ -59,9 +59,9 @@ async def in_time(
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end on an event loop of its own, blocking; it keeps its deadlines.
+    """Run a coroutine to its end on an event loop of its own, blocking; its deadlines hold.
 
-    It may take the processor, and block, without keeping others from their models.
+    It may take the processor, and block, without delaying other calls of models.
     """
     job = Job(lambda: work, own=True)
     try:
@@ -71,7 +71,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def arun(work: Coroutine[Any, Any, T]) -> T:
-    """As ``run``, without blocking the event loop."""
+    """Run a coroutine as ``run`` does, without blocking the event loop."""
     job = Job(lambda: work, own=True)
     try:
         return await asyncio.wrap_future(job.start())
@@ -80,7 +80,7 @@ async def arun(work: Coroutine[Any, Any, T]) -> T:
 
 
 def finished(work: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine comes to that waits for nothing.
+    """Return the result of a coroutine that never waits.
 
     Raises:
         RuntimeError: It does wait.
@@ -96,7 +96,7 @@ def finished(work: Coroutine[Any, Any, T]) -> T:
 
 
 class Job(Generic[T]):
-    """One coroutine on the background loop, or on a loop that it has to itself.
+    """A coroutine on the background loop, or on a loop of its own.
 
     It runs in the context variables of whoever calls ``start``, and can be cancelled at any moment:
     Ctrl-C may strike while ``start`` is returning, when the coroutine runs already and the caller
@@ -114,7 +114,7 @@ class Job(Generic[T]):
         self._cancelled = False
 
     def start(self) -> Future[T]:
-        """Begin; the future is done when the coroutine is."""
+        """Start the coroutine and return the future of its result."""
         self._loop = _loop_of_its_own() if self._own else _shared_loop()
         return asyncio.run_coroutine_threadsafe(self._run(self._loop), self._loop)
 
@@ -157,7 +157,7 @@ def _new_loop(name: str) -> asyncio.AbstractEventLoop:
 
 
 def _forget_loop() -> None:
-    """A forked child has the loops' memory but not their threads."""
+    """Drop the loops in a forked child, which has their memory but not their threads."""
     global _lock, _loop
     _lock, _loop = threading.Lock(), None
     _idle.clear()

@@ -49,7 +49,7 @@ _terms: ContextVar[Terms] = ContextVar("terms")
 
 @contextmanager
 def asking(terms: Terms) -> Iterator[None]:
-    """Have every chat model that is asked inside asked on these terms."""
+    """Set the terms on which every chat model inside is asked."""
     token = _terms.set(terms)
     try:
         yield
@@ -58,7 +58,7 @@ def asking(terms: Terms) -> Iterator[None]:
 
 
 def chat_for(step: str, choice: str, chat: "ChatModel | None") -> "ChatModel | None":
-    """The model that a step runs on; None where it runs without. ``auto`` takes one if there is.
+    """Return the model that a step runs on, or None; ``auto`` takes one if there is one.
 
     Raises:
         SettingsError: The step is set to the model and there is none.
@@ -72,7 +72,7 @@ def chat_for(step: str, choice: str, chat: "ChatModel | None") -> "ChatModel | N
 
 
 def connect(settings: Settings, connection: Connection) -> "ChatModel":
-    """The chat model that the settings name; nothing is sent yet.
+    """Return the chat model that the settings name; nothing is sent yet.
 
     Raises:
         SettingsError: The model string, its provider or the address cannot be used.
@@ -94,7 +94,7 @@ class _Call:
     shown: bool = False
 
     def show(self, text: str, first: bool) -> None:
-        """Show a piece; ``first``: it is the first one of its attempt."""
+        """Show a piece; ``first`` marks the first one of its attempt."""
         if self.on_token is not None and text:
             self.on_token(Token(text, restart=first and self.shown))
             self.shown = True
@@ -125,11 +125,11 @@ class ChatModel:
 
     @property
     def left_out(self) -> list[tuple[str, str]]:
-        """Settings that the host refused, as ``name=value``, each with the host's words."""
+        """The settings that the host refused, as ``name=value``, each with the host's words."""
         return self._parameters.left_out
 
     async def ask(self, request: ChatRequest) -> ChatReply:
-        """Answer a request on the terms of whoever ``asking`` names; they are needed."""
+        """Answer a request on the terms that ``asking`` set; they are needed."""
         return await _terms.get()(self, request)
 
     async def acomplete(
@@ -162,7 +162,7 @@ class ChatModel:
         return await in_time(lambda: self._answer(call), deadline, late)
 
     async def _answer(self, call: _Call) -> ChatReply:
-        """The reply, parsed where the request has a form; one that has another is repaired once."""
+        """Return the reply, parsed where the request has a schema, after one repair at most."""
         request = call.request
         messages = [("system", request.system), ("user", request.user)]
         reply = await self._reply(call, messages)
@@ -186,7 +186,7 @@ class ChatModel:
         return replace(repaired, parsed=parsed, reasoning=thoughts)
 
     async def _reply(self, call: _Call, messages: list[tuple[str, str]]) -> ChatReply:
-        """The reply of the first attempt that succeeds."""
+        """Return the reply of the first attempt that succeeds."""
         from tenacity import AsyncRetrying
 
         def give_up(failure: FailedAttempt, wait_s: float) -> NoReturn:
@@ -203,7 +203,7 @@ class ChatModel:
         return await tries(self._attempt, call, messages)
 
     async def _attempt(self, call: _Call, messages: list[tuple[str, str]]) -> ChatReply:
-        """One attempt; where the host refuses a parameter, at once another without it."""
+        """Make one attempt; where the host refuses a parameter, at once another without it."""
         while True:
             _heed_cancellation()
             try:
@@ -242,7 +242,7 @@ class ChatModel:
     async def _pieces(
         self, call: _Call, messages: list[tuple[str, str]], streamed: bool
     ) -> AsyncGenerator["AIMessage", None]:
-        """What the provider sends: many pieces of a streamed reply, else the whole."""
+        """Yield what the provider sends: pieces of a streamed reply, else the whole."""
         from langchain_core.runnables import ensure_config
 
         model = self._parameters.applied(call.refusals)
@@ -274,18 +274,18 @@ class ChatModel:
 
 
 def passes_on(handler: "BaseCallbackHandler") -> bool:
-    """Whether a handler passes what it hears on to whoever runs the graph.
+    """Return whether a handler passes what it hears on to the caller of the graph.
 
-    LangChain and LangGraph give all of these the method with which they tap what a step puts out.
+    LangChain and LangGraph give all of these the method that taps a step's output.
     """
     return hasattr(handler, "tap_output_iter")
 
 
 def _in_private(callbacks: "Callbacks") -> "Callbacks":
-    """The callbacks of a run without those that pass on what they hear.
+    """Return the callbacks of a run without those that pass on what they hear.
 
     ``stream_mode="messages"``, ``astream_events`` and ``astream_log`` pass on what a chat model is
-    told and says before anything could check it; who runs the graph hears of the checked answer
+    told and says before anything could check it; the caller of the graph gets the checked answer
     instead (``lexloop.graph.stream``). Tracers, counters of tokens and callbacks of the process's
     own hear of the call itself.
     """

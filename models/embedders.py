@@ -1,4 +1,4 @@
-"""From an embedder setting to an embedding model; the folders of trained ones."""
+"""Loading of the embedding model that a setting names, and the folders of trained ones."""
 
 from functools import lru_cache
 from importlib import resources
@@ -14,22 +14,22 @@ from lexloop.models.embedding import Embedder
 from lexloop.models.minilm import Files, MiniLM, genuine_folder, load_minilm
 
 UNTRAINED = "all-MiniLM-L6-v2@53aa51172d14"
-"""What indexes made before a trained model shipped name."""
+"""The embedder named by indexes that were made before a trained model shipped."""
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 def setting_for(made: str, name: str) -> str:
-    """The setting by which an index that names the model ``made`` is read.
+    """Return the setting by which an index made with the model ``made`` is read.
 
-    One that was made with an earlier default goes on with that.
+    An index that was made with an earlier default stays with that.
     """
     return "minilm" if name == "embedded" and made == UNTRAINED else name
 
 
 def load_embedder(name: str, connection: Connection) -> Embedder:
-    """The embedding model that ``Settings.embedder`` names.
+    """Return the embedding model that ``Settings.embedder`` names.
 
     Raises:
         DataError: A local model is missing or damaged.
@@ -59,13 +59,13 @@ def load_embedder(name: str, connection: Connection) -> Embedder:
 
 
 def load_shipped() -> MiniLM:
-    """The model that ships, trained on regulations and guidance; raises as ``load_trained``."""
+    """Return the model that ships, trained on regulations; raises as ``load_trained``."""
     return load_trained(Path(str(resources.files("lexloop.data"))) / "embedder")
 
 
 @lru_cache(maxsize=2)
 def load_trained(folder: Path) -> MiniLM:
-    """The model of a folder, loaded once per process.
+    """Return the model of a folder, loaded once per process.
 
     A folder without a tokenizer has that of the untrained model, which training leaves as it is.
 
@@ -81,17 +81,17 @@ def load_trained(folder: Path) -> MiniLM:
 
 
 class Card(BaseModel):
-    """What a trained model is, as ``card.json`` beside it says.
+    """The description of a trained model, read from ``card.json`` beside it.
 
     Args:
         model: Its name, without a hash.
-        base: What it was trained from, with the hash of its weights.
+        base: The model that it was trained from, with the hash of its weights.
         sha256: Of ``model.onnx`` and ``tokenizer.json``, by their names.
         licence: Of the weights.
-        data: What it was trained on: each set with its licence, its rows and its SHA-256.
-        command: What made it.
-        seed: Of that.
-        figures: What was measured of it and of its base.
+        data: The training sets, each with its licence, its rows and its SHA-256.
+        command: The command that made it.
+        seed: Of the training.
+        figures: Measurements of it and of its base.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -107,7 +107,7 @@ class Card(BaseModel):
 
 
 def read_card(folder: Path) -> Card:
-    """The card of a trained model.
+    """Return the card of a trained model.
 
     Raises:
         DataError: There is none, or it says too little.

@@ -1,6 +1,6 @@
-"""What the rooms above ask of an embedding model, and what embedding models share.
+"""The protocols of embedding models, and what these share.
 
-Token vectors are kept in small: 128 dimensions of MiniLM's 384, a byte each. The projection is
+Token vectors are stored small: 128 dimensions of MiniLM's 384, a byte each. The projection is
 fixed, so that an index may be brought up part by part; it was fitted to words of the model's own
 vocabulary and to no text, so that it suits one law as well as another.
 """
@@ -30,10 +30,10 @@ Progress = Callable[[int, int], None]
 
 
 class Embedder(Protocol):
-    """Turns texts into unit vectors.
+    """An embedding model that gives unit vectors of texts.
 
-    ``name`` identifies model and weights and is kept in every index built with it; ``window`` is
-    the most tokens one text may have.
+    ``name`` identifies model and weights and is recorded in every index built with it; ``window``
+    is the most tokens one text may have.
     """
 
     name: str
@@ -41,9 +41,9 @@ class Embedder(Protocol):
     window: int
 
     def embed(self, texts: list[str]) -> Vectors:
-        """Unit vectors of shape (len(texts), dimension); a text beyond the window is cut there.
+        """Return unit vectors, shape (len(texts), dimension); longer texts are cut.
 
-        Made for a question and what stands beside it: a few texts, as soon as can be.
+        For a question and what stands beside it: a few texts, with the least delay.
 
         Raises:
             InputError: A text is not valid Unicode.
@@ -53,7 +53,7 @@ class Embedder(Protocol):
         ...
 
     def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
-        """The same vectors in half precision, made for many texts: as many a second as can be.
+        """Return the same vectors in half precision, for many texts at the highest rate.
 
         Their cosine to the vectors of ``embed`` is at least 0.999, and the same texts on the same
         machine give the same vectors. Whatever the number of texts, no more is held in memory
@@ -73,50 +73,50 @@ class Embedder(Protocol):
         ...
 
     def count_tokens(self, text: str) -> int:
-        """Tokens of ``text`` as this model counts them, special tokens left out."""
+        """Return the tokens of ``text`` as this model counts them, without special ones."""
         ...
 
     def count_tokens_many(self, texts: Sequence[str]) -> list[int]:
-        """``count_tokens`` of each text, faster than one by one."""
+        """Return ``count_tokens`` of each text, faster than one by one."""
         ...
 
 
 @runtime_checkable
 class TokenEmbedder(Embedder, Protocol):
-    """An embedder that also gives the vectors of a text's tokens, special ones left out."""
+    """An embedder that also gives the vectors of a text's tokens, without special ones."""
 
     def token_codes(self, text: str) -> Codes:
-        """The tokens of one text: a question."""
+        """Return the token codes of one text, a question."""
         ...
 
     def encode_tokens(self, texts: Sequence[str], progress: Progress) -> tuple[Halves, list[Codes]]:
-        """As ``encode``, and for each text its tokens, by the same pass through the model."""
+        """Return ``encode``'s vectors and each text's token codes, by one pass."""
         ...
 
 
 def coded(projected: Vectors) -> Codes:
-    """The codes of tokens' projected states, shape (tokens, CODED)."""
+    """Return the codes of tokens' projected states, shape (tokens, CODED)."""
     longest = np.abs(projected).max(axis=1, keepdims=True, initial=1e-9)
     codes: Codes = np.rint(projected * (_MOST / longest)).astype(np.int8)
     return codes
 
 
 def unit_rows(codes: Codes) -> Vectors:
-    """The unit vectors that codes stand for, shape (tokens, CODED); zeros stay zeros."""
+    """Return the unit vectors that codes stand for, shape (tokens, CODED); zeros stay zeros."""
     rows = codes.astype(np.float32)
     rows /= lengths_of(rows)[:, np.newaxis]
     return rows
 
 
 def lengths_of(rows: Vectors) -> Vectors:
-    """The lengths of codes as numbers, shape (tokens,); 1 for zeros, which stay zeros then."""
+    """Return the lengths of codes as numbers, shape (tokens,); 1 for zeros."""
     lengths: Vectors = np.maximum(np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1.0)
     return lengths
 
 
 @lru_cache(maxsize=1)
 def projection() -> Vectors:
-    """What token states are multiplied with, shape (384, CODED)."""
+    """Return the matrix that token states are multiplied with, shape (384, CODED)."""
     file = resources.files("lexloop.data") / PROJECTION.as_posix()
     with file.open("rb") as opened:
         stored: NDArray[Any] = np.lib.format.read_array(opened, allow_pickle=False)
@@ -124,7 +124,7 @@ def projection() -> Vectors:
 
 
 def blocks(sizes: Iterable[int], most: int, most_size: int) -> Iterator[range]:
-    """Runs of at most ``most`` texts that are together no larger than ``most_size``, or of one."""
+    """Yield ranges of at most ``most`` texts of at most ``most_size`` together, or of one text."""
     first = end = total = 0
     for size in sizes:
         if end > first and (end - first == most or total + size > most_size):
@@ -137,14 +137,17 @@ def blocks(sizes: Iterable[int], most: int, most_size: int) -> Iterator[range]:
 
 
 def usable_processors() -> int:
-    """Processors that this process may run on, which can be fewer than the machine has."""
+    """Return the number of processors that this process may run on.
+
+    It can be fewer than the machine has.
+    """
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def refuse_broken(texts: Sequence[str]) -> None:
-    """Refuse what is not text: tokenizers and hosts take UTF-8 alone.
+    """Check that texts are valid Unicode: tokenizers and hosts take UTF-8 alone.
 
     Raises:
         InputError: A text has half of a surrogate pair.

@@ -35,7 +35,7 @@ class FailedAttempt(Exception):
     """An attempt that gave no usable reply.
 
     Args:
-        error: What to raise when no attempt is left.
+        error: Raised when no attempt is left.
         retry: Whether another attempt can help.
         wait_s: Seconds the host asks to wait before it; None where it does not say.
         cause: The third-party exception, unless it shows a secret.
@@ -51,7 +51,7 @@ class FailedAttempt(Exception):
 def retries(
     limit: int, deadline: float, give_up: Callable[[FailedAttempt, float], NoReturn]
 ) -> dict[str, Any]:
-    """What tenacity needs to try what raises ``FailedAttempt`` again, while that can help.
+    """Return tenacity's options to repeat what raises ``FailedAttempt`` while that can help.
 
     Args:
         limit: The most attempts, the first included.
@@ -92,7 +92,7 @@ def _failure(state: "RetryCallState") -> FailedAttempt:
 
 
 def failed_call(error: Exception, client: Client) -> FailedAttempt:
-    """What a provider's exception means."""
+    """Return the failed attempt that a provider's exception means."""
     cause = showable(error, client.secrets)
     status = status_of(error)
     said = redacted(message_of(error), client.secrets)
@@ -121,7 +121,7 @@ def failed_call(error: Exception, client: Client) -> FailedAttempt:
 
 
 def can_pass(error: Exception) -> bool:
-    """Whether the next attempt may reach a working host: no quota of the user's is used up."""
+    """Return whether another attempt may reach a working host; a used-up quota stays so."""
     used_up = "insufficient_quota" in f"{getattr(error, 'code', '')}"
     return _is_passing(status_of(error)) and not used_up
 
@@ -137,12 +137,12 @@ def failed_reply(
     retry: bool = True,
     cause: Exception | None = None,
 ) -> FailedAttempt:
-    """A reply that arrived but cannot be used."""
+    """Return the failed attempt of a reply that arrived but cannot be used."""
     return FailedAttempt(ModelReplyError(what, hint), retry=retry, cause=cause)
 
 
 def status_of(error: BaseException) -> int | None:
-    """The HTTP status of the answer that the error stands for; None where there was none."""
+    """Return the HTTP status of the answer that an error stands for; None where there is none."""
     response = getattr(error, "response", None)
     for status in (getattr(error, "status_code", None), getattr(response, "status_code", None)):
         # A reply with status 200 that could not be read is no refusal.
@@ -152,7 +152,7 @@ def status_of(error: BaseException) -> int | None:
 
 
 def message_of(error: BaseException) -> str:
-    """The host's own words, or those of the innermost cause, where connections say what failed."""
+    """Return the host's own words, or the innermost cause's where there was no answer."""
     body: Any = getattr(error, "body", None)
     if isinstance(body, dict):
         told = body["error"] if isinstance(body.get("error"), dict) else body
@@ -164,7 +164,7 @@ def message_of(error: BaseException) -> str:
 
 
 def retry_after_s(error: Exception) -> float | None:
-    """Seconds until the host wants to be asked again (RFC 9110, section 10.2.3).
+    """Return the seconds until the host wants to be asked again (RFC 9110, section 10.2.3).
 
     A date is compared with the host's own clock, where it tells it: ours may be wrong by days.
     """

@@ -26,15 +26,15 @@ _ROLES = {"human": "user", "ai": "assistant", "system": "system"}
 
 
 class DoesNotFit(Exception):
-    """A prompt leaves no room for a reply; the status is that of hosts that refuse one."""
+    """A prompt that leaves no room for a reply, with the status of hosts that refuse one."""
 
     status_code = 400
 
 
 class LocalChat(BaseChatModel):
-    """A model of this machine as LangChain knows chat models.
+    """A model of this machine behind LangChain's interface.
 
-    ``stamp`` tells its weights from others in the same folder: replies are kept by it.
+    ``stamp`` tells its weights from others in the same folder; replies are cached by it.
 
     Several calls are answered one after the other; one that is cancelled stops at its next token.
     """
@@ -120,14 +120,14 @@ class LocalChat(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=message)])
 
     def _sampling(self) -> dict[str, Any]:
-        """What is sampled with; empty for the likeliest token."""
+        """Return the sampling parameters; empty for the likeliest token."""
         if not self.temperature and self.top_p is None:
             return {}
         return {"temperature": self.temperature or 1.0, "top_p": self.top_p}
 
 
 def local_chat(folder: str) -> LocalChat:
-    """The chat model of a folder; the last one stays in memory while its weights stay the same.
+    """Return the chat model of a folder; the last one is cached while its weights are the same.
 
     Raises:
         DataError: There is no such folder, or see ``load_local``.

@@ -1,4 +1,4 @@
-"""A causal language model on this machine, through transformers: safetensors alone, no code of it.
+"""A causal language model on this machine, by transformers; only safetensors, no remote code.
 
 A folder that was trained here must have the checksums that were written with it.
 """
@@ -44,11 +44,11 @@ class LocalModel:
         return int(most or min(self.tokenizer.model_max_length, _UNBOUNDED))
 
     def prompt(self, turns: Sequence[Turn]) -> list[int]:
-        """The tokens of some turns, up to where the reply begins."""
+        """Return the tokens of some turns, up to where the reply begins."""
         return self._ids(self._templated(turns, True))
 
     def reply(self, turns: Sequence[Turn], text: str) -> list[int]:
-        """The tokens with which the model ought to reply to the turns, its end among them."""
+        """Return the tokens of ``text`` as a reply to the turns, its end included."""
         before = self._templated(turns, True)
         whole = self._templated([*turns, {"role": "assistant", "content": text}], False)
         end: str = self.tokenizer.eos_token
@@ -63,7 +63,7 @@ class LocalModel:
         stopped: Callable[[], bool] = lambda: False,
         show: Callable[[str], None] | None = None,
     ) -> list[list[int]]:
-        """The tokens of the replies to some prompts, written side by side.
+        """Generate the replies to some prompts side by side, and return their tokens.
 
         Args:
             prompts: Tokens, each at least one.
@@ -100,7 +100,7 @@ class LocalModel:
         return [_until(ids, ends) for ids in made[:, longest:].tolist()]
 
     def text(self, ids: Sequence[int]) -> str:
-        """What some tokens say, special ones left out."""
+        """Return the text of some tokens, special ones left out."""
         said: str = self.tokenizer.decode(list(ids), skip_special_tokens=True)
         return said.strip()
 
@@ -175,7 +175,7 @@ def load_local(name: str, *, four_bit: bool = False, on_cpu: bool = False) -> Lo
 
 
 def _shower(tokenizer: Any, show: Callable[[str], None]) -> Any:
-    """What transformers tells of each token, and what tells ``show`` of whole words."""
+    """Return transformers' streamer that passes whole words to ``show``."""
     from transformers import TextStreamer
 
     streamer: Any = TextStreamer(tokenizer, skip_prompt=True, skip_special_tokens=True)
@@ -222,7 +222,7 @@ def _as_four_bit() -> dict[str, Any]:
 
 
 def _without_system(turns: Sequence[Turn]) -> list[Turn]:
-    """The turns with what the system says in front of the first turn of the user."""
+    """Return the turns with the system's text in front of the first turn of the user."""
     said = "\n\n".join(turn["content"] for turn in turns if turn["role"] == "system")
     rest = [dict(turn) for turn in turns if turn["role"] != "system"]
     if said and rest:
@@ -231,6 +231,6 @@ def _without_system(turns: Sequence[Turn]) -> list[Turn]:
 
 
 def _until(ids: list[int], ends: frozenset[int]) -> list[int]:
-    """The tokens up to the first that ends a reply, it included."""
+    """Return the tokens up to the first that ends a reply, it included."""
     end = next((place for place, token in enumerate(ids) if token in ends), len(ids) - 1)
     return ids[: end + 1]

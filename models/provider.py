@@ -1,4 +1,4 @@
-"""From settings and connection to a LangChain client that neither retries nor waits on its own."""
+"""LangChain clients for settings and connection, which neither retry nor wait by themselves."""
 
 import os
 import traceback
@@ -26,7 +26,7 @@ _SECRET_NAMES = ("_API_KEY", "_ACCESS_KEY", "_SECRET_KEY", "_TOKEN")
 _SHORTEST_SECRET = 8
 _SHOWN_CHARS = 300
 MOST_CHARS = 1_000_000
-"""Of the text of a chat model's reply, whichever provider sends it."""
+"""The most characters of a chat model's reply, whichever provider sends it."""
 _WHOLE_BYTES = 1_000_000
 _STREAM_BYTES = 2_000_000
 """A stream wraps every word into an envelope of some 200 bytes."""
@@ -36,7 +36,7 @@ most_bytes: ContextVar[int | None] = ContextVar("most_bytes", default=None)
 
 @dataclass(frozen=True)
 class Client:
-    """A LangChain chat model, without retries or parameters of its own, and what is known of it.
+    """A LangChain chat model, without retries or parameters of its own, and facts about it.
 
     ``name`` is the whole model string, of which ``provider`` is the part before the colon; ``host``
     is where text goes, for display; ``secrets`` must never be shown.
@@ -50,7 +50,7 @@ class Client:
 
     @property
     def marks_ends(self) -> bool:
-        """Whether a streamed reply is known to end in a mark that one cut off lacks.
+        """True where a streamed reply is known to end in a mark that one cut off lacks.
 
         Each of these was tried. Others are asked for their replies in one piece.
         """
@@ -60,7 +60,7 @@ class Client:
 
     @property
     def always_streams(self) -> bool:
-        """Whether the LangChain client streams even where a reply is asked for in one piece."""
+        """True where LangChain's client streams even a reply asked for in one piece."""
         return self.provider == "ollama"
 
     @property
@@ -72,7 +72,7 @@ class Client:
 
 
 def client(settings: Settings, connection: Connection) -> Client:
-    """The client for the model that the settings name.
+    """Return the client for the model that the settings name.
 
     The connection's address and key are used with the provider ``openai`` alone: a key must not
     go to another provider because a caller named one, nor text past the address configured.
@@ -102,7 +102,7 @@ def client(settings: Settings, connection: Connection) -> Client:
 
 
 def api_key(connection: Connection) -> SecretStr | None:
-    """The key for an OpenAI-compatible host; None where there is none."""
+    """Return the key for an OpenAI-compatible host; None where there is none."""
     if connection.api_key is not None:
         return connection.api_key
     if connection.base_url:
@@ -113,14 +113,14 @@ def api_key(connection: Connection) -> SecretStr | None:
 
 
 def redacted(text: str, secrets: tuple[str, ...]) -> str:
-    """``text`` on one line, at most 300 characters of it, with every secret blotted out."""
+    """Return ``text`` on one line, at most 300 characters of it, with every secret blotted out."""
     for secret in secrets:
         text = text.replace(secret, "[key]")
     return " ".join(text.split())[:_SHOWN_CHARS]
 
 
 def showable(error: Exception, secrets: tuple[str, ...]) -> Exception | None:
-    """The error, to be chained, or None where its traceback would show a secret."""
+    """Return the error for chaining, or None where its traceback would show a secret."""
     shown = "".join(traceback.format_exception(error))
     return None if any(secret in shown for secret in secrets) else error
 
@@ -196,7 +196,7 @@ def _host(provider: str, model: "BaseChatModel") -> str:
 
 
 def secrets_of(connection: Connection) -> tuple[str, ...]:
-    """What must never be shown: the connection's key and those in the environment."""
+    """Return the texts never to be shown: the connection's key and those of the environment."""
     named = [value for name, value in os.environ.items() if name.endswith(_SECRET_NAMES)]
     if connection.api_key is not None:
         named.append(connection.api_key.get_secret_value())
@@ -204,14 +204,14 @@ def secrets_of(connection: Connection) -> tuple[str, ...]:
 
 
 class Oversized(Exception):
-    """A reply went on beyond its bound."""
+    """A reply longer than its limit."""
 
     def __init__(self, most: int, unit: str = "bytes") -> None:
         super().__init__(f"it is longer than {most:,} {unit}")
 
 
 def bounded_client() -> Any:
-    """An HTTP client for the background loop, which reads no reply beyond a bound.
+    """Return an HTTP client for the background loop that reads no reply beyond a limit.
 
     What a client library makes of a reply takes a hundred times the reply's room and a second for
     every few thousand pieces, so the bytes are counted before it sees them. It follows no redirect:
@@ -225,7 +225,7 @@ def bounded_client() -> Any:
 
 
 def oversized(error: BaseException) -> Oversized | None:
-    """The reason of a client's exception, where it is that a reply was too long."""
+    """Return the ``Oversized`` that caused a client's exception; None where another reason did."""
     found: BaseException | None = error
     while found is not None and not isinstance(found, Oversized):
         found = found.__cause__ or found.__context__
@@ -233,7 +233,7 @@ def oversized(error: BaseException) -> Oversized | None:
 
 
 async def _bound(response: Any) -> None:
-    """Count what is read of a response, decompressed, and stop where it is too much."""
+    """Count the bytes read of a response, decompressed, and stop where they are too many."""
     streamed = "text/event-stream" in response.headers.get("content-type", "")
     most = most_bytes.get() or (_STREAM_BYTES if streamed else _WHOLE_BYTES)
     parts = response.aiter_bytes

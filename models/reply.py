@@ -1,4 +1,4 @@
-"""What has arrived of one reply: its text, its reasoning, and whether it is whole.
+"""One reply as it arrives: its text, its reasoning, and its end.
 
 Reasoning models think before they answer. Some providers send that apart; local models write it
 into the reply between tags, and a chat template may have written the opening one already.
@@ -25,7 +25,7 @@ _TAGS = tuple(f"<{slash}{name}>" for slash in ("", "/") for name in _NAMES)
 
 
 class Thinking:
-    """Takes in a reply and holds its text and its reasoning apart.
+    """A reply's text and its reasoning, held apart.
 
     What stands before a closing tag that nothing opened was reasoning as well: the text begins
     anew behind it. A block that is never closed is reasoning to its end.
@@ -44,20 +44,20 @@ class Thinking:
 
     @property
     def text(self) -> str:
-        """What the reply says."""
+        """The reply's text so far."""
         return "".join(self._text).strip()
 
     @property
     def reasoning(self) -> str:
-        """What was thought before."""
+        """The reasoning so far."""
         return "".join(self._reasoning).strip()
 
     def add(self, piece: str) -> tuple[str, bool]:
-        """Take in a piece.
+        """Add a piece.
 
         Returns:
-            What it adds to the text, and whether the text begins with that: what was taken for
-            text before is none.
+            The text that it adds, and whether the reply's text begins with it, so that text
+            returned before is void.
         """
         rest = self._tail + piece
         before, end = len(self._text), 0
@@ -76,7 +76,7 @@ class Thinking:
         return "".join(self._text[before:]), before == 0
 
     def finish(self) -> tuple[str, bool]:
-        """Take the reply to be whole; returns as ``add`` does."""
+        """End the reply; returns as ``add`` does."""
         before = len(self._text)
         tail, self._tail = self._tail, ""
         self._take(tail)
@@ -87,7 +87,7 @@ class Thinking:
         return "".join(self._text[before:]), before == 0
 
     def apart(self, piece: "AIMessage") -> int:
-        """Take in the reasoning that a provider sends beside the text; how many characters."""
+        """Add the reasoning that a provider sends beside the text; return its characters."""
         if isinstance(piece.content, str) and not piece.additional_kwargs:
             return 0  # nearly every piece: reading content blocks costs more than all the rest
         said = [
@@ -116,7 +116,7 @@ class Thinking:
 
 
 def _tag_begins(text: str) -> int:
-    """Where the end of ``text`` may be the beginning of a tag; its length where it cannot."""
+    """Return where the end of ``text`` may begin a tag; its length where it cannot."""
     at = text.rfind("<")
     tail = text[at:].lower()
     return at if at >= 0 and any(tag.startswith(tail) for tag in _TAGS) else len(text)
@@ -126,7 +126,7 @@ class Received:
     """The pieces of one reply, put together.
 
     Args:
-        model: Who sends them, for messages.
+        model: The model's name, for messages.
         ended: Whether the reply must carry an end marker, as a streamed one does.
         opened: Whether the reply is taken to begin inside the model's reasoning.
 
@@ -142,7 +142,7 @@ class Received:
         self._model, self._ended = model, ended
 
     def add(self, piece: "AIMessage") -> tuple[str, bool]:
-        """Take in one piece, or the whole reply; returns as ``Thinking.add`` does."""
+        """Add one piece, or the whole reply; returns as ``Thinking.add`` does."""
         arguments = _arguments(piece)
         self._arguments.append(arguments)
         if usage := piece.usage_metadata:
@@ -153,7 +153,7 @@ class Received:
         return self.thinking.add(piece.text)
 
     def checked(self) -> str:
-        """The reply's text, or the arguments of its function call where it has no text.
+        """Return the reply's text, or its function call's arguments where it has no text.
 
         Raises:
             FailedAttempt: The reply was cut off, withheld, or empty.
@@ -184,7 +184,7 @@ class Received:
 
 
 def _end_of(metadata: Mapping[str, Any]) -> str:
-    """Why the reply ended, in lower case; empty before its end."""
+    """Return why the reply ended, in lower case; empty before its end."""
     if metadata.get("status") == "incomplete":
         return str((metadata.get("incomplete_details") or {}).get("reason", "length")).lower()
     for key in _REASON_KEYS:
@@ -195,7 +195,7 @@ def _end_of(metadata: Mapping[str, Any]) -> str:
 
 
 def _arguments(piece: "AIMessage") -> str:
-    """What a function call of this piece passes, as JSON text."""
+    """Return the arguments of a piece's function calls, as JSON text."""
     from langchain_core.messages import AIMessageChunk
 
     if isinstance(piece, AIMessageChunk):

@@ -1,4 +1,4 @@
-"""What a chat model is asked, what it says, and the object that is read out of its text."""
+"""Requests to a chat model, its replies, and the JSON object read out of their text."""
 
 import json
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ class ChatRequest:
         purpose: The node that asks, for usage and error messages.
         system: The instructions.
         user: The data, delimited as such.
-        schema: What the reply must parse into; None for free text.
+        schema: The model that the reply must parse into; None for free text.
         stream: Whether the reply is shown as it comes.
     """
 
@@ -35,7 +35,7 @@ class ChatRequest:
 
 @dataclass(frozen=True)
 class ChatReply:
-    """What the model said, parsed where the request had a schema, and what it thought before."""
+    """A reply: its text, parsed where the request had a schema, and the reasoning before it."""
 
     text: str
     parsed: BaseModel | None = None
@@ -43,7 +43,7 @@ class ChatReply:
 
 
 class Chat(Protocol):
-    """A chat model as its users see it: time, cost and what is kept are looked after."""
+    """A chat model for those who ask it: time, cost and caching are looked after."""
 
     async def ask(self, request: ChatRequest) -> ChatReply:
         """Answer a request.
@@ -56,18 +56,18 @@ class Chat(Protocol):
 
 
 def parsed(reply: ChatReply, schema: type[T]) -> T:
-    """The reply as ``schema``; the chat model has already parsed and checked it."""
+    """Return the parsed reply as ``schema``; the chat model has checked it."""
     if not isinstance(reply.parsed, schema):
         raise TypeError(f"expected {schema.__name__}, got {type(reply.parsed).__name__}")
     return reply.parsed
 
 
 class Unreadable(ValueError):
-    """A text holds no object of the schema; the message says why, fit to show the model."""
+    """A text without an object of the schema; the message says why, fit to show the model."""
 
 
 def read_json(text: str, schema: type[Schema]) -> Schema:
-    """The first JSON object in ``text`` that ``schema`` accepts.
+    """Return the first JSON object in ``text`` that ``schema`` accepts.
 
     Models fence their JSON, talk around it, or answer a request for JSON with a function call.
 
@@ -84,7 +84,7 @@ def read_json(text: str, schema: type[Schema]) -> Schema:
 
 
 def _described(error: ValidationError) -> str:
-    """The problems of a validation, one phrase each, without pydantic's links."""
+    """Return the problems of a validation, one phrase each, without pydantic's links."""
     return "; ".join(
         f"{'.'.join(map(str, item['loc'])) or 'the object'}: {item['msg']}"
         for item in error.errors(include_url=False, include_input=False)
@@ -92,7 +92,7 @@ def _described(error: ValidationError) -> str:
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """The JSON objects of ``text`` that stand in no other, in order."""
+    """Yield the JSON objects of ``text`` that stand in no other, in order."""
     decoder = json.JSONDecoder()
     position, false_starts = text.find("{"), 0
     while position >= 0 and false_starts < _MOST_FALSE_STARTS:

@@ -83,11 +83,11 @@ class SentenceTransformerEmbedder:
         return encode_with_torch(self._model, texts, self.dimension, progress)[0]
 
     def count_tokens(self, text: str) -> int:
-        """Tokens as the model's tokenizer counts them."""
+        """Return the tokens that the model's tokenizer counts."""
         return self.count_tokens_many([text])[0]
 
     def count_tokens_many(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text as the model's tokenizer counts them."""
+        """Return the tokens of each text by the model's tokenizer."""
         refuse_broken(texts)
         if not texts:
             return []
@@ -98,7 +98,7 @@ class SentenceTransformerEmbedder:
 def encode_with_torch(
     model: Any, texts: Sequence[str], dimension: int, progress: Progress, tokens: bool = False
 ) -> tuple[Halves, list[Codes]]:
-    """The vectors of all texts by a sentence-transformers model.
+    """Return the vectors of all texts by a sentence-transformers model.
 
     Args:
         model: The ``SentenceTransformer``; it batches, and sorts each part by length in tokens.
@@ -146,7 +146,7 @@ def _encoded(model: Any, texts: list[str], **options: Any) -> Any:
 
 @lru_cache(maxsize=1)
 def has_bfloat16() -> bool:
-    """Whether the processor multiplies bfloat16 itself; where it is emulated it is slower.
+    """Return whether the processor multiplies bfloat16 itself; emulated it is slower.
 
     Torch knows too, but importing it takes seconds. Systems that list no flags count as without.
     """
@@ -160,10 +160,9 @@ def has_bfloat16() -> bool:
 
 @contextmanager
 def without_bars() -> Iterator[None]:
-    """Switch off the progress bars of transformers and of the hub's downloads for a while.
+    """Switch off the progress bars of transformers and of the hub's downloads inside.
 
-    They would stand among the answers; what they show is said by who waits for it. Whoever has
-    switched them off before finds them so.
+    They would stand among the answers. If they are off already they stay so.
     """
     from transformers.utils import logging
 
@@ -179,7 +178,7 @@ def without_bars() -> Iterator[None]:
 
 
 def _identity(model: str, loaded: Any) -> str:
-    """The model's name and what its weights are, without the folders above it."""
+    """Return the model's name with the hash or commit of its weights, without its folder's path."""
     folder = Path(model)
     if folder.is_dir():
         return f"{folder.resolve().name}@{_folder_hash(folder)}"
@@ -191,7 +190,7 @@ def _identity(model: str, loaded: Any) -> str:
 
 
 def _folder_hash(folder: Path) -> str:
-    """SHA-256 over names and contents of the weights and of the settings beside them."""
+    """Return the SHA-256 over names and contents of the weights and the settings beside them."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.suffix in _IDENTIFYING and path.is_file():

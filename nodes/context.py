@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from lexloop.core.hits import Hit
 from lexloop.core.metadata import Metadata
 from lexloop.core.settings import Settings
 from lexloop.core.types import (
@@ -15,6 +14,7 @@ from lexloop.core.types import (
     Chunk,
     Citation,
     Degradation,
+    Hit,
     Passage,
     Plan,
     Pointed,

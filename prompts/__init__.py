@@ -55,7 +55,7 @@ class Prompt:
     placeholders: frozenset[str]
 
     def render(self, **values: Value) -> tuple[str, str]:
-        """The system and the user part with ``values`` put in, text as data.
+        """Return the system and the user part with ``values`` put in, text as data.
 
         Raises:
             TypeError: A value is missing, or belongs to no placeholder.
@@ -70,7 +70,7 @@ class Prompt:
 
 
 def load(name: str, placeholders: Iterable[str]) -> Prompt:
-    """The prompt file ``name``.
+    """Return the prompt of file ``name``.
 
     Args:
         name: The file's name without ``.md``.
@@ -91,7 +91,7 @@ def load(name: str, placeholders: Iterable[str]) -> Prompt:
 
 
 def parse(name: str, text: str, placeholders: Iterable[str]) -> Prompt:
-    """The prompt in ``text``; ``load`` says what is checked."""
+    """Return the prompt in ``text``, checked as ``load`` says."""
     file = f"{name}.md"
     parts = _PARTS.fullmatch(text)
     if parts is None:
@@ -117,7 +117,7 @@ def parse(name: str, text: str, placeholders: Iterable[str]) -> Prompt:
 
 
 def numbered(passages: Iterable[Passage]) -> list[Data]:
-    """Passages as data under their numbers, each with what places it above it."""
+    """Return passages as data under their numbers, each with its title, section and context."""
     return [Data("passage", _headed(passage), passage["n"]) for passage in passages]
 
 
@@ -128,12 +128,12 @@ def _headed(passage: Passage) -> str:
 
 
 def _filled(template: str, inserts: Mapping[str, str]) -> str:
-    """Put everything in at once, so that placeholders inside values stay as they are."""
+    """Fill all placeholders at once, so that placeholders inside values stay as they are."""
     return _PLACEHOLDER.sub(lambda match: inserts[match.group(1)], template)
 
 
 def _fence(values: Mapping[str, Value]) -> str:
-    """A tag name that occurs in no value."""
+    """Return a tag name that occurs in no value."""
     text = "\n".join(
         piece.text
         for name, value in values.items()

@@ -23,7 +23,7 @@ from lexloop.core.settings_names import from_record
 
 if TYPE_CHECKING:
     from lexloop.corpus.index.builder import Tools
-    from lexloop.corpus.index.manifest import Manifest, Source
+    from lexloop.corpus.index.manifest import IndexSource, Manifest
     from lexloop.graph.extractors import Budget
     from lexloop.models.embedding import Embedder
 
@@ -212,10 +212,10 @@ def info(
         show_report(report)
 
 
-def _sources(paths: Sequence[Path], prefix: str) -> "list[Source]":
-    from lexloop.corpus.index.manifest import Source
+def _sources(paths: Sequence[Path], prefix: str) -> "list[IndexSource]":
+    from lexloop.corpus.index.manifest import IndexSource
 
-    return [Source(str(path.expanduser().absolute()), prefix) for path in paths]
+    return [IndexSource(str(path.expanduser().absolute()), prefix) for path in paths]
 
 
 def _check_places(folder: Path, out: Path, force: bool) -> None:
@@ -263,7 +263,7 @@ def _known_names(index: Path, manifest: "Manifest") -> set[str]:
         return {*texts.names(), *manifest.fingerprints}
 
 
-def _still_excluded(manifest: "Manifest", sources: "Sequence[Source]") -> list[str]:
+def _still_excluded(manifest: "Manifest", sources: "Sequence[IndexSource]") -> list[str]:
     """The names that stay out when these sources are added: all but those that they hold."""
     from lexloop.corpus.index.scan import scan
 
@@ -277,7 +277,7 @@ def _still_excluded(manifest: "Manifest", sources: "Sequence[Source]") -> list[s
 
 def _write(
     index: Path,
-    sources: "Sequence[Source]",
+    sources: "Sequence[IndexSource]",
     given: Mapping[str, Any],
     held: "Manifest | None" = None,
     *,

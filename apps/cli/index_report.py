@@ -18,10 +18,10 @@ from lexloop.apps.cli.terminal import (
 
 if TYPE_CHECKING:
     from lexloop.corpus.index.collection import Collection
-    from lexloop.corpus.index.manifest import Manifest, Source
+    from lexloop.corpus.index.manifest import IndexSource, Manifest
     from lexloop.corpus.index.view import View
-    from lexloop.corpus.index.writer import Estimate, Outcome
-    from lexloop.corpus.load.document import Skipped
+    from lexloop.corpus.index.writer import CostEstimate, IndexUpdate
+    from lexloop.corpus.load.document import SkippedSource
 
 _EXACT = 1.0
 _KNOWN = ("jurisdiction", "kind", "host", "tags")
@@ -29,7 +29,11 @@ _MOST_PROBLEMS, _MOST_DOCUMENTS = 5, 20
 
 
 def show_outcome(
-    index: Path, outcome: "Outcome", seconds: float, as_json: bool, sources: "Sequence[Source]" = ()
+    index: Path,
+    outcome: "IndexUpdate",
+    seconds: float,
+    as_json: bool,
+    sources: "Sequence[IndexSource]" = (),
 ) -> None:
     """Print what the index holds now, what changed, and what was left out.
 
@@ -67,7 +71,7 @@ def show_outcome(
         note(f"Not indexed, since their kinds are not read: {kinds}")
 
 
-def _other_kinds(sources: "Iterable[Source]") -> dict[str, int]:
+def _other_kinds(sources: "Iterable[IndexSource]") -> dict[str, int]:
     """How many visible files of each suffix that is not read the sources hold."""
     from lexloop.corpus.load.formats import SUFFIXES
     from lexloop.corpus.load.sidecar import SIDECAR
@@ -81,13 +85,13 @@ def _other_kinds(sources: "Iterable[Source]") -> dict[str, int]:
     return {kind or "no suffix": count for kind, count in kinds.items() if kind not in SUFFIXES}
 
 
-def _show_skipped(skipped: "list[Skipped]") -> None:
+def _show_skipped(skipped: "list[SkippedSource]") -> None:
     for item in skipped:
         head = "Note on " if item.indexed else "Skipped "
         note((head, "bold yellow"), f"{item.name}: {item.reason}", style="")
 
 
-def show_estimate(found: "Estimate", cost: dict[str, Any], as_json: bool) -> None:
+def show_estimate(found: "CostEstimate", cost: dict[str, Any], as_json: bool) -> None:
     """Print what would be done and what it would cost."""
     report = {**found.as_record(), **cost}
     if as_json:

@@ -1,5 +1,5 @@
-"""Documents cut into chunks, along their provisions, sentences, topics, or what a pattern matches.
+"""Documents cut into chunks, along their provisions, sentences, topics, or a pattern's matches.
 
-``choose.chunker_for`` goes from the settings to a ``Chunker``; ``statements.statements_in`` tells
-which statements each chunk holds.
+``choose.chunker_for`` makes the ``Chunker`` of the settings; ``statements.statements_in`` finds
+the statements of each chunk.
 """

@@ -1,4 +1,4 @@
-"""From the chunking settings to a chunker; the only place that chooses."""
+"""Choice of the chunker that the settings name; the only place that chooses."""
 
 from functools import partial
 
@@ -26,7 +26,7 @@ _NAMES = {now: name for name, now in RECORDED.items()}
 
 
 def chunker_name(chunking: Chunking) -> str:
-    """Name the chunker and the settings it reads; what an index records and compares."""
+    """Return the chunker's name with the settings it reads, as an index records it."""
     read = [
         f"{_NAMES[f'chunking.{field}']}={value!r}" for field, value in chunking if field != "method"
     ]
@@ -34,7 +34,7 @@ def chunker_name(chunking: Chunking) -> str:
 
 
 def chunker_for(chunking: Chunking, embedder: Embedder) -> Chunker:
-    """Make the chunker that the settings name.
+    """Return the chunker that the settings name.
 
     Args:
         chunking: Which one, and its parameters.

@@ -74,7 +74,7 @@ def compile_pattern(pattern: str) -> Any:
 
 
 def _matches(text: str, pattern: str) -> Iterator[int]:
-    """Where matches begin, ascending."""
+    """Yield the starts of matches, ascending."""
     began = time.thread_time()
     # a lone surrogate has no UTF-8; a question mark keeps its place
     encoded = text.encode("utf-8", "replace")

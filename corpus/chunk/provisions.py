@@ -22,7 +22,7 @@ _LOOSE: frozenset[Kind] = frozenset(("text", "row", "columns", "closing"))
 
 
 def is_divided(document: Document) -> bool:
-    """Tell whether a document is a numbered statute or is otherwise divided into sections.
+    """Return whether a document is a numbered statute or is otherwise divided into sections.
 
     It is when it has at least two provisions (a line such as "§ 5", "Article 12 Fees" or
     "RULE 3.2", a Markdown heading, or a heading that the format marks), and at least one for
@@ -58,7 +58,7 @@ def _attach_blanks(text: str, spans: list[Span]) -> list[Span]:
 
 
 def _starts(tree: Tree, text: str) -> Iterator[int]:
-    """Where chunks begin; what lies before a unit belongs to it if it heads it."""
+    """Yield where chunks begin; what heads a unit belongs to its chunk."""
     left = list(reversed(tree.children(-1)))
     heading: int | None = None
     scrap: int | None = None
@@ -82,7 +82,7 @@ def _starts(tree: Tree, text: str) -> Iterator[int]:
 
 
 def _within(tree: Tree, place: int, begin: int, text: str) -> Iterator[int]:
-    """Where the pieces of a long unit begin: its points together up to the limit, or sentences."""
+    """Yield where the pieces of a long unit begin: its points up to the limit, or sentences."""
     start = last = begin
     for end in _ends(tree, place, text):
         if end <= begin:
@@ -95,7 +95,7 @@ def _within(tree: Tree, place: int, begin: int, text: str) -> Iterator[int]:
 
 
 def _ends(tree: Tree, top: int, text: str) -> Iterator[int]:
-    """Where a long unit may be cut: after its points, and within a long point after a sentence."""
+    """Yield where a long unit may be cut: after points, and in long points after sentences."""
     left = [top]
     while left:
         place = left.pop()

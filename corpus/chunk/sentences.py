@@ -1,4 +1,4 @@
-"""Documents -> chunks of whole sentences, limited in tokens, in characters, or by what is said."""
+"""Chunks of whole sentences, limited in tokens or characters, or by likeness of meaning."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -59,7 +59,7 @@ def chunk_by_sentences(
 def _pack(
     units: list[Span], costs: list[int], apart: list[bool], tokens: int, overlap: int
 ) -> Iterator[Span]:
-    """Runs of units up to the limit; each repeats units of the run before, but never its first.
+    """Yield runs of units up to the limit; each repeats units of the run before, never its first.
 
     A unit that begins within a word stands ``apart`` and begins a run, because the tokens of the
     two parts say nothing about those of the whole. A unit alone may cost more than the limit
@@ -109,7 +109,7 @@ def chunk_by_meaning(
 def _distances(
     text: str, parts: list[Span], buffer: int, embedder: Embedder
 ) -> NDArray[np.float64]:
-    """Cosine distances of each part to the next, shape (parts - 1,)."""
+    """Return the cosine distances of each part to the next, shape (parts - 1,)."""
     last = len(parts) - 1
     if last < 1:
         return np.zeros(0)
@@ -153,7 +153,7 @@ def _spans(text: str, chars: int, overlap: int) -> Iterator[Span]:
 
 
 def _stop(text: str, ends: list[int], start: int, reached: int, chars: int) -> int:
-    """Where the chunk ends that begins at ``start`` and goes beyond ``reached``."""
+    """Return the end of the chunk that begins at ``start``, behind ``reached``."""
     least, most = max(start + chars // 2, reached), start + chars
     sentence = ends[bisect_right(ends, most) - 1] if ends and ends[0] <= most else 0
     if sentence > least:
@@ -166,7 +166,7 @@ def _stop(text: str, ends: list[int], start: int, reached: int, chars: int) -> i
 
 
 def _word_after(text: str, offset: int, end: int) -> int:
-    """The first word that begins from ``offset`` on; the first after ``end`` if none does before.
+    """Return the first word's start from ``offset`` on; behind ``end`` if none lies before it.
 
     So a chunk begins within a word only where the chunk before it had to end there.
     """

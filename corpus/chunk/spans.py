@@ -51,7 +51,7 @@ def to_chunks(document: Document, spans: Iterable[Span]) -> list[Chunk]:
 
 
 def _behind_headings(tree: Tree, text: str, first: int, last: int) -> int:
-    """Where a span's own words begin behind the headings that open it; where there are any."""
+    """Return where a span's own words begin behind the headings that open it."""
     at = first
     while (place := tree.at(at)) >= 0 and tree.units[place].start == at:
         body = next_ink(text, tree.units[place].body)
@@ -62,7 +62,7 @@ def _behind_headings(tree: Tree, text: str, first: int, last: int) -> int:
 
 
 def _context(tree: Tree, text: str, first: int) -> str:
-    """The words that place a chunk: the headings above it, and the lead-in that it completes."""
+    """Return the headings above a chunk, and the lead-in that it completes."""
     place = tree.at(first)
     words: list[str] = []
     while place >= 0:
@@ -77,7 +77,7 @@ def _context(tree: Tree, text: str, first: int) -> str:
 
 
 def between(text: str, starts: Iterable[int]) -> list[Span]:
-    """Give the spans from each start to the next; the first reaches back to 0, the last to the end.
+    """Return the spans from each start to the next; they cover the whole text.
 
     The starts are those of words, ascending, the first word's among them.
     """
@@ -86,7 +86,7 @@ def between(text: str, starts: Iterable[int]) -> list[Span]:
 
 
 def next_ink(text: str, offset: int) -> int:
-    """Find the first character that is not blank, from ``offset`` on; else the end."""
+    """Return the first character that is not blank, from ``offset`` on; else the end."""
     found = _INK.search(text, offset)
     return found.start() if found else len(text)
 
@@ -107,7 +107,7 @@ def cut_to_fit(text: str, span: Span, fits: Callable[[str], bool]) -> Iterator[S
 
 
 def _middle(text: str, start: int, end: int) -> int:
-    """The start of a word near the middle; the middle itself where no word starts before it."""
+    """Return the start of a word near the middle; the middle where no word starts before it."""
     middle = (start + end) // 2
     if text[middle - 1].isspace() or text[middle].isspace():
         return next_ink(text, middle)

@@ -1,4 +1,4 @@
-"""Chunks -> the statements that each of them holds."""
+"""The statements of each chunk."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from lexloop.corpus.structure.statements import Statement, statements, unnumbere
 
 
 def statements_in(document: Document, chunks: Sequence[Chunk]) -> list[list[Statement]]:
-    """Give for each chunk its statements in order; of one that a chunk cuts, what lies in it.
+    """Return for each chunk its statements in order, those at its ends cut to it.
 
     A list is in the chunk in which it begins. The chunks are in ascending order of their starts
     and of their ends.
@@ -32,7 +32,7 @@ def statements_in(document: Document, chunks: Sequence[Chunk]) -> list[list[Stat
 
 
 def _cut(statement: Statement, chunk: Chunk) -> Statement:
-    """What of a statement lies in a chunk."""
+    """Return the part of a statement that lies in a chunk."""
     start, end = max(statement.start, chunk["start"]), min(statement.end, chunk["end"])
     if statement.points or (start, end) == (statement.start, statement.end):
         return statement

@@ -19,7 +19,7 @@ from lexloop.models.embedding import Vectors
 Kind = Literal["flat", "hnsw", "ivf"]
 Half = NDArray[np.float16]
 Mask = NDArray[np.bool_]
-Found = tuple[NDArray[np.float32], NDArray[np.int64]]
+Neighbours = tuple[NDArray[np.float32], NDArray[np.int64]]
 """Scores and window numbers, each of shape (queries, k), best first; -1 where there is none."""
 
 FLAT_UP_TO, HNSW_UP_TO = 65_536, 500_000
@@ -34,14 +34,14 @@ _ROUNDING = 1e-5
 
 
 def kind_for(windows: int) -> Kind:
-    """How that many windows are searched unless a setting says otherwise."""
+    """Return the kind of search for so many windows, unless a setting names one."""
     if windows <= FLAT_UP_TO:
         return "flat"
     return "hnsw" if windows <= HNSW_UP_TO else "ivf"
 
 
 def flat_index(vectors: Half) -> Any:
-    """A FAISS inner-product index that scans ``vectors``, shape (windows, dimension)."""
+    """Return a FAISS index by inner product that scans ``vectors``, shape (windows, dimension)."""
     faiss = faiss_library()
     index = faiss.IndexScalarQuantizer(
         int(vectors.shape[1]), faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT
@@ -52,7 +52,7 @@ def flat_index(vectors: Half) -> Any:
 
 
 def build_hnsw(vectors: Half) -> Any:
-    """A FAISS graph over ``vectors``, shape (windows, dimension), by inner product."""
+    """Build a FAISS graph over ``vectors``, shape (windows, dimension), by inner product."""
     faiss = faiss_library()
     index = faiss.IndexHNSWSQ(
         int(vectors.shape[1]),
@@ -70,7 +70,7 @@ def build_hnsw(vectors: Half) -> Any:
 
 
 def build_ivf(vectors: Half) -> Any:
-    """FAISS lists of 8-bit codes over ``vectors``, shape (windows, dimension)."""
+    """Build FAISS lists of 8-bit codes over ``vectors``, shape (windows, dimension)."""
     faiss = faiss_library()
     windows, dimension = vectors.shape
     lists = max(1, min(2 * math.isqrt(windows), windows // _TRAINED_ON))
@@ -96,7 +96,7 @@ def _add(index: Any, vectors: Half) -> None:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """FAISS's threads wait for each other longer than one of them scans for one query.
+    """Search with one thread inside: for one query FAISS's threads take longer to wait.
 
     The number is that of the calling thread; others keep theirs.
     """
@@ -109,23 +109,23 @@ def one_thread() -> Iterator[None]:
         faiss.omp_set_num_threads(before)
 
 
-def search_flat(index: Any, queries: Vectors, k: int, mask: Mask | None = None) -> Found:
-    """The k best windows by a whole scan."""
+def search_flat(index: Any, queries: Vectors, k: int, mask: Mask | None = None) -> Neighbours:
+    """Return the k best windows by an exact scan."""
     faiss = faiss_library()
     chosen = None if mask is None else faiss.SearchParameters(sel=_selector(mask))
     scores, found = index.search(queries, k, params=chosen)
     return scores, found
 
 
-def search_few(vectors: Half, queries: Vectors, k: int, mask: Mask) -> Found:
-    """The k best of the few windows that ``mask`` allows, whose vectors alone are read."""
+def search_few(vectors: Half, queries: Vectors, k: int, mask: Mask) -> Neighbours:
+    """Return the k best of the few windows in ``mask``; only their vectors are read."""
     rows = np.flatnonzero(mask)
     scores, places = search_flat(flat_index(vectors[rows]), queries, k)
     return scores, np.where(places < 0, -1, rows[places])
 
 
-def search_hnsw(index: Any, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Found:
-    """The k best windows that a walk of the graph meets."""
+def search_hnsw(index: Any, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Neighbours:
+    """Return the k best windows by a walk of the graph."""
     faiss = faiss_library()
     wide = max(effort, k)
     if mask is None:
@@ -137,8 +137,8 @@ def search_hnsw(index: Any, queries: Vectors, k: int, mask: Mask | None, effort:
     return scores, found
 
 
-def search_ivf(index: Any, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Found:
-    """The k best windows of the nearest lists by their 8-bit codes."""
+def search_ivf(index: Any, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Neighbours:
+    """Return the k best windows of the nearest lists by their 8-bit codes."""
     faiss = faiss_library()
     if mask is None:
         chosen = faiss.SearchParametersIVF(nprobe=min(effort, index.nlist))
@@ -149,8 +149,8 @@ def search_ivf(index: Any, queries: Vectors, k: int, mask: Mask | None, effort: 
     return scores, found
 
 
-def refined(vectors: Half, queries: Vectors, found: Found) -> Found:
-    """The windows found by their codes, with their scores and their order by the vectors.
+def refined(vectors: Half, queries: Vectors, found: Neighbours) -> Neighbours:
+    """Return the windows found by their codes, scored and ordered by their vectors.
 
     FAISS's own refinement would hold every vector in memory a second time.
     """
@@ -164,21 +164,23 @@ def refined(vectors: Half, queries: Vectors, found: Found) -> Found:
 
 
 def _share_of(mask: Mask) -> float:
-    """The share of the windows that may be found, above 0."""
+    """Return the share of the windows in a mask, above 0."""
     return max(int(np.count_nonzero(mask)), 1) / len(mask)
 
 
 def _selector(mask: Mask) -> Any:
-    """What tells FAISS which windows may be found."""
+    """Return FAISS's selector of the windows in a mask."""
     return faiss_library().IDSelectorBitmap(np.packbits(mask, bitorder="little"))
 
 
-def tune(vectors: Half, kind: Kind, search: Callable[[Vectors, int], Found]) -> tuple[int, float]:
-    """The least effort that reaches the wanted recall, or the most there is.
+def tune(
+    vectors: Half, kind: Kind, search: Callable[[Vectors, int], Neighbours]
+) -> tuple[int, float]:
+    """Return the least effort that reaches the wanted recall, or the greatest, and its recall.
 
     Args:
         vectors: All windows, shape (windows, dimension).
-        kind: What is searched; of the flat kind nothing is asked.
+        kind: The approximate kind that is searched.
         search: The ten best windows of queries at an effort.
 
     Returns:
@@ -211,7 +213,7 @@ def _noisy_sample(vectors: Half) -> Vectors:
 
 
 def _tenth_best(vectors: Half, queries: Vectors, limit: int) -> NDArray[np.float32]:
-    """The score of each query's last of the ``limit`` best windows, shape (queries, 1)."""
+    """Return the score of each query's ``limit``-th best window, shape (queries, 1)."""
     best = np.full((len(queries), limit), -np.inf, dtype=np.float32)
     for first in range(0, len(vectors), _SCANNED):
         scores, _ = flat_index(vectors[first : first + _SCANNED]).search(queries, limit)

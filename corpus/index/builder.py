@@ -1,4 +1,4 @@
-"""An index in the making: documents come in their final order, new ones and those kept."""
+"""Building of an index: documents come in their final order, new ones and reused ones."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,9 +23,9 @@ from lexloop.corpus.index.contents import IndexContents, Layout, StoredTriplets
 from lexloop.corpus.index.dense import DenseIndex
 from lexloop.corpus.index.lexical import LexicalIndex, TermCounts, searched_text
 from lexloop.corpus.index.manifest import Recipe
-from lexloop.corpus.index.scan import Difference, Scan
+from lexloop.corpus.index.scan import Scan, SourceChanges
 from lexloop.corpus.index.texts import TextStore
-from lexloop.corpus.index.windows import KnownVectors, WindowVectors, whole_windows, window_texts
+from lexloop.corpus.index.windows import StoredVectors, WindowVectors, whole_windows, window_texts
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.load.reading import Progress, silent
@@ -33,12 +33,12 @@ from lexloop.corpus.structure.statements import Statement
 from lexloop.models.embedding import CODED, Embedder, TokenEmbedder
 
 Extractor = Callable[[Document, Sequence[Chunk]], list[Triplet]]
-"""From a document and its chunks to the relations that it states."""
+"""A function from a document and its chunks to the relations that it states."""
 
 
 @dataclass(frozen=True)
 class Tools:
-    """What turns documents into an index, and the recipe that names it.
+    """The functions and models that turn documents into an index, and the recipe that names them.
 
     ``settings`` are those that chose the rest; a later update starts from them.
     """
@@ -51,12 +51,12 @@ class Tools:
 
 
 class IndexBuilder:
-    """Collects files in ascending order of their names, and makes an index of them.
+    """A builder of an index, given files in ascending order of their names.
 
     Args:
         tools: Make chunks, triplets and vectors.
-        folder: Where the files go; None keeps everything in memory.
-        old: The index before, whose documents may be kept.
+        folder: The folder of the files; None keeps everything in memory.
+        old: The index before, whose documents may be reused.
         known: Vectors by the same embedder, which serve again.
         progress: Called with a stage's name, what is done and how much there is.
     """
@@ -67,7 +67,7 @@ class IndexBuilder:
         *,
         folder: Path | None = None,
         old: IndexContents | None = None,
-        known: KnownVectors | None = None,
+        known: StoredVectors | None = None,
         progress: Progress = silent,
     ) -> None:
         self._tools, self._old, self._progress = tools, old, progress
@@ -81,15 +81,17 @@ class IndexBuilder:
         self._size = 0
 
     def discard(self) -> None:
-        """Let go of the texts' file."""
+        """Close the texts' file."""
         self._texts.close()
 
-    def assemble(self, now: Scan, changes: Difference, excluded: Names[str] = ()) -> IndexContents:
-        """Read what is new and keep what is not, in the scan's order.
+    def assemble(
+        self, now: Scan, changes: SourceChanges, excluded: Names[str] = ()
+    ) -> IndexContents:
+        """Read what is new, reuse the rest of the old index, and return the new one.
 
         Args:
-            now: What lies in the sources.
-            changes: How that differs from the old index.
+            now: The files of the sources.
+            changes: Their differences from those of the old index.
             excluded: Names of documents that stay out.
 
         Raises:
@@ -99,7 +101,7 @@ class IndexBuilder:
         with closing(now.read(fresh, self._progress)) as found:
             for name, fingerprint in now.fingerprints.items():
                 if name not in fresh:
-                    self._keep_file(name, excluded)
+                    self._reuse_file(name, excluded)
                     continue
                 loaded = next(found)
                 self._texts.add_file(name, fingerprint, loaded.skipped)
@@ -115,13 +117,13 @@ class IndexBuilder:
             )
         return self.finish()
 
-    def _keep_file(self, name: str, excluded: Names[str]) -> None:
-        """Take over a source file of the old index with its documents."""
+    def _reuse_file(self, name: str, excluded: Names[str]) -> None:
+        """Copy a source file of the old index with its documents."""
         old = self._known
         kept = [i for i in self._places.get(name, []) if old.layout.names[i] not in excluded]
         self._texts.copy_file(old.texts, name)
         for first, end in _runs(kept):
-            self._keep(first, end)
+            self._reuse(first, end)
 
     @cached_property
     def _places(self) -> dict[str, list[int]]:
@@ -134,10 +136,10 @@ class IndexBuilder:
         return self._old
 
     def add(self, file: str, document: Document) -> None:
-        """Cut a document, relate it and index it; keep what was made of it before."""
+        """Chunk, relate and index a document, or reuse what was made of it before."""
         known = self._old.texts.same_document(file, document) if self._old else None
         if known is not None:
-            self._keep(known, known + 1)
+            self._reuse(known, known + 1)
             return
         chunks = self._tools.chunk(document)
         found = statements_in(document, chunks)
@@ -152,14 +154,14 @@ class IndexBuilder:
         found: Sequence[Sequence[Statement]],
         triplets: Sequence[Triplet],
     ) -> None:
-        """Index a document that is cut already; texts whose vectors are known keep them.
+        """Index a document that is chunked already; stored vectors serve again.
 
         Args:
             file: The source file that it lies in.
             document: The document.
             chunks: Of this document, in order.
             found: For each chunk its statements.
-            triplets: What the chunks state.
+            triplets: The relations that the chunks state.
         """
         ordinal, first = len(self._names), self._size
         self._texts.add_document(ordinal, file, document)
@@ -177,14 +179,14 @@ class IndexBuilder:
         placed = [(ordinal, c["start"], c.get("supporting", False)) for c in chunks]
         self._place([document.name], np.array(placed, dtype=np.int32).reshape(-1, 3).T)
 
-    def _keep(self, first: int, end: int) -> None:
-        """Take over neighbouring documents of the old index with everything made of them."""
+    def _reuse(self, first: int, end: int) -> None:
+        """Copy neighbouring documents of the old index with everything made of them."""
         old, by = self._known, len(self._names) - first
         layout = old.layout
         begin, stop = layout.span_of(first)[0], layout.span_of(end - 1)[1]
         self._texts.copy_documents(old.texts, (first, end), by, (begin, stop), self._size - begin)
         self._counts.add_rows(old.lexical, begin, stop)
-        self._vectors.keep(old.dense, begin, stop, old.tokens)
+        self._vectors.reuse(old.dense, begin, stop, old.tokens)
         part = slice(begin, stop)
         rows = layout.owners[part] + by, layout.starts[part], layout.supporting[part]
         self._place(layout.names[first:end], np.stack(rows))
@@ -195,7 +197,7 @@ class IndexBuilder:
         self._size += rows.shape[1]
 
     def finish(self) -> IndexContents:
-        """Everything indexed, in memory; ``save`` writes it."""
+        """Return everything indexed, in memory; ``save`` writes it."""
         owners, vectors = self._vectors.finish()
         self._progress("indexing", 0, 1)
         dense = DenseIndex.build(vectors, owners, self._size, self._tools.recipe.dense_index)
@@ -217,7 +219,7 @@ class IndexBuilder:
 
 
 def _runs(ordinals: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Ascending places -> where each unbroken run of them begins, and the place after it."""
+    """Yield the first place of each unbroken ascending run, and the place behind its last."""
     for _, run in groupby(enumerate(ordinals), lambda pair: pair[1] - pair[0]):
         places = [ordinal for _, ordinal in run]
         yield places[0], places[-1] + 1
@@ -237,12 +239,12 @@ def rebuilt(
     metadata: Mapping[str, Metadata],
     chunks: Iterable[Chunk],
 ) -> Collection:
-    """Index some chunks of some documents again, in memory: what is said without the others.
+    """Index some chunks of some documents again, in memory, as if there were no others.
 
     Args:
-        contents: Where they are, with their triplets and vectors.
+        contents: The index that has them, with their triplets and vectors.
         documents: The places of the documents.
-        metadata: What is known of them, by name.
+        metadata: Their metadata, by name.
         chunks: Of these documents.
     """
     embedder = contents.embedder
@@ -256,7 +258,7 @@ def rebuilt(
         tokens=CODED if contents.tokens else 0,
     )
     tools = Tools(recipe, {}, embedder, lambda *_: [], lambda *_: [])
-    builder = IndexBuilder(tools, known=KnownVectors.of(contents))
+    builder = IndexBuilder(tools, known=StoredVectors.of(contents))
     kept, stated = defaultdict[str, list[Chunk]](list), defaultdict[str, list[Triplet]](list)
     for chunk in chunks:
         kept[chunk["document"]].append(chunk)

@@ -1,4 +1,4 @@
-"""A collection: the documents of one index, and how whoever asks comes to those they may see."""
+"""The collection of an index's documents, and who sees which of them."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -6,10 +6,10 @@ from functools import lru_cache
 import numpy as np
 
 from lexloop.core.filters import Filters
-from lexloop.core.hits import Hit
+from lexloop.core.types import Hit
 from lexloop.corpus.index.contents import IndexContents
 from lexloop.corpus.index.view import View
-from lexloop.corpus.load.document import Skipped
+from lexloop.corpus.load.document import SkippedSource
 from lexloop.corpus.structure.statements import Statement
 from lexloop.models.embedding import Embedder, Vectors
 
@@ -18,19 +18,19 @@ _VIEWS = 16
 
 
 class Collection:
-    """An open index that nothing can be read from but through ``seen_by``.
+    """An open index that is read through ``seen_by`` alone.
 
     Args:
-        contents: What the index holds.
-        skipped: What of its sources could not be read; None where nobody asks for that.
+        contents: The whole index.
+        skipped: The sources that could not be read; None where nobody asks for them.
         embedder: Embeds questions; None for the one that made the vectors.
-        view: How its documents are seen.
+        view: The class of the views that askers get.
     """
 
     def __init__(
         self,
         contents: IndexContents,
-        skipped: Sequence[Skipped] | None = None,
+        skipped: Sequence[SkippedSource] | None = None,
         embedder: Embedder | None = None,
         view: type[View] = View,
     ) -> None:
@@ -42,37 +42,37 @@ class Collection:
         self._views = lru_cache(maxsize=_VIEWS)(self._view)
 
     def seen_by(self, access: Filters) -> View:
-        """What somebody with this access may see; the same for the same access."""
+        """Return the view of somebody with this access, cached by access."""
         return self._views(access)
 
     def _view(self, access: Filters) -> View:
         return self._seen_as(self._contents, access, self._embed, self._skipped)
 
     def embedded_by(self, embedder: Embedder, view: type[View] = View) -> "Collection":
-        """The same index, with what is asked embedded by another.
+        """Return the same index with another embedder for what is asked.
 
         Args:
             embedder: Makes the same vectors as the index's own, unless the view reads none.
-            view: How the documents are seen.
+            view: The class of the views that askers get.
         """
         return Collection(self._contents, self._skipped, embedder, view)
 
     def forget(self) -> None:
-        """Embed anew whatever comes."""
+        """Clear the cache of embedded texts."""
         self._recent.clear()
 
     def close(self) -> None:
-        """Let go of the files; the collection cannot be searched afterwards."""
+        """Close the files; the collection cannot be searched afterwards."""
         self._contents.close()
 
     @property
     def dense_kind(self) -> str:
-        """How vectors are searched: flat is exact, hnsw and ivf are approximate."""
+        """The kind of vector search: flat is exact, hnsw and ivf are approximate."""
         return self._contents.dense.kind
 
     @property
     def recall(self) -> float:
-        """The share of the ten best windows that the search of vectors finds."""
+        """The share of the ten best windows that vector search finds."""
         return self._contents.dense.recall
 
     def _embed(self, texts: list[str]) -> Vectors:
@@ -92,18 +92,18 @@ class Collection:
 
 
 class WordsView(View):
-    """The same documents without the vectors that the index holds of them.
+    """A view that does not use the vectors that the index holds.
 
     Vectors of two models cannot be compared: the question's are made by another model than the
     index's, so those of the statements that lexical search and the graph bring up are made anew.
     """
 
     def search_vector(self, queries: list[str], limit: int) -> list[list[Hit]]:
-        """Nothing for any query."""
+        """Return no hit for any query."""
         return [[] for _ in queries]
 
     def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
-        """The statements of a chunk and their vectors, shape (statements, dimension).
+        """Return the statements of a chunk and their vectors, shape (statements, dimension).
 
         Raises:
             KeyError: There is no such chunk.
@@ -112,7 +112,7 @@ class WordsView(View):
         return found, self.embed([statement.text for statement in found])
 
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
-        """Nothing: the tokens of the index are by the model that fails."""
+        """Return None: the index's token vectors are by the model that fails."""
         return None
 
     def centre(self) -> Vectors:

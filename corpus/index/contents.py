@@ -1,6 +1,6 @@
-"""Everything that an index holds, whoever asks: for whoever makes, changes or checks one.
+"""Everything that an index holds, for those who make, change or check one.
 
-Whoever reads for somebody opens a ``Collection`` instead, which gives no text without saying who
+Whoever reads for somebody opens a ``Collection`` instead, which gives no text without naming who
 asks. A test names the modules that may use this one.
 """
 
@@ -24,7 +24,7 @@ from lexloop.corpus.index.lexical import LexicalIndex
 from lexloop.corpus.index.texts import TextStore
 from lexloop.corpus.index.tokens import TokenIndex
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
-from lexloop.corpus.load.document import Skipped
+from lexloop.corpus.load.document import SkippedSource
 from lexloop.corpus.load.metadata import end_superseded
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.structure.tree import Tree
@@ -57,11 +57,11 @@ class Layout:
         return len(self.owners)
 
     def id_of(self, position: int) -> str:
-        """The id of the chunk at a position."""
+        """Return the id of the chunk at a position."""
         return f"{self.names[self.owners[position]]}#{self.starts[position]}"
 
     def position_of(self, chunk_id: str) -> int:
-        """The position of a chunk; KeyError where there is none."""
+        """Return the position of a chunk; KeyError where there is none."""
         name, _, start = chunk_id.rpartition("#")
         if name in self.ordinals and start.isdecimal():
             first, end = self.span_of(self.ordinals[name])
@@ -71,12 +71,12 @@ class Layout:
         raise KeyError(chunk_id)
 
     def span_of(self, ordinal: int) -> tuple[int, int]:
-        """The first position of a document's chunks, and the one after its last."""
+        """Return the first position of a document's chunks, and the one after its last."""
         return int(self._firsts[ordinal]), int(self._firsts[ordinal + 1])
 
     @cached_property
     def ordinals(self) -> dict[str, int]:
-        """Document name -> its place."""
+        """The documents' places by their names."""
         return {name: ordinal for ordinal, name in enumerate(self.names)}
 
     @cached_property
@@ -84,7 +84,7 @@ class Layout:
         return np.searchsorted(self.owners, np.arange(len(self.names) + 1))
 
     def save(self, folder: Path) -> dict[str, str]:
-        """Write the numbers, and give the SHA-256 of the file; the names are the text store's."""
+        """Write the numbers, and return the SHA-256 of the file; the text store has the names."""
         rows = np.stack([self.owners, self.starts, self.supporting])
         return {self.FILE: save_array(folder / self.FILE, rows)}
 
@@ -99,7 +99,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class StoredTriplets:
-    """The triplets of a text store by number and by chunk, as the knowledge graph asks for them."""
+    """The triplets of a text store, as the knowledge graph reads them."""
 
     texts: TextStore
     layout: Layout
@@ -108,11 +108,11 @@ class StoredTriplets:
         return len(self.texts)
 
     def fetch(self, numbers: Sequence[int]) -> list[Triplet]:
-        """The triplets with these numbers, in the order asked for."""
+        """Return the triplets with these numbers, in the order asked for."""
         return self.texts.fetch(numbers)
 
     def numbers_of(self, chunk_ids: Sequence[str]) -> list[list[int]]:
-        """For each chunk the numbers of its triplets; none for a chunk that is not known."""
+        """Return the triplets' numbers of each chunk; none for an unknown chunk."""
         places: list[int] = []
         for chunk_id in chunk_ids:
             try:
@@ -129,15 +129,15 @@ class IndexContents:
 
     Args:
         texts: The texts, read a few at a time.
-        layout: Where each chunk lies.
+        layout: The document and offset of each chunk.
         lexical: BM25 over the chunks.
         dense: Vectors of the chunks.
         load_graph: Opens the knowledge graph, which not every question needs.
         embedder: Made the vectors.
         tokens: Token vectors of the chunks' whole texts, where the index holds them.
-        windows: What of a chunk is embedded; with ``whole`` the statements' vectors are made
+        windows: The parts of a chunk that are embedded; with ``whole`` statements' vectors are made
             when they are asked for.
-        release: Lets go of what is held beside these; None where everything lies in memory.
+        release: Releases the lock on the files; None where everything lies in memory.
     """
 
     texts: TextStore
@@ -154,13 +154,13 @@ class IndexContents:
         return len(self.layout)
 
     def close(self) -> None:
-        """Let go of the files; nothing can be read afterwards."""
+        """Close the files; nothing can be read afterwards."""
         self.texts.close()
         if self.release:
             self.release()
 
     def counts(self) -> dict[str, int]:
-        """What the parts hold.
+        """Return the numbers of documents, chunks, windows and triplets.
 
         Raises:
             ValueError: They disagree on the number of chunks.
@@ -176,7 +176,7 @@ class IndexContents:
         }
 
     def save(self, folder: Path) -> dict[str, str]:
-        """Write every part but the texts, which are there; the SHA-256 of each file."""
+        """Write every part but the texts, which are there, and return the files' SHA-256."""
         texts = folder / TextStore.FILE
         sync(texts)
         return {
@@ -189,24 +189,24 @@ class IndexContents:
         }
 
     def every_chunk(self) -> Iterator[Chunk]:
-        """All chunks in order, a few at a time."""
+        """Yield all chunks in order, read in batches."""
         for first in range(0, len(self), _AT_ONCE):
             yield from self.texts.chunks(range(first, min(first + _AT_ONCE, len(self))))
 
     @cached_property
     def metadata(self) -> dict[str, Metadata]:
-        """What was loaded with each document that has metadata."""
+        """The metadata of each document that has some, as loaded."""
         return self.texts.metadata()
 
     @property
-    def version_troubles(self) -> list[Skipped]:
+    def version_troubles(self) -> list[SkippedSource]:
         """Each ``supersedes`` that cannot be followed."""
         return self.versions(lambda _: True)[1]
 
     def versions(
         self, granted: Callable[[Metadata], bool]
-    ) -> tuple[dict[str, Metadata], list[Skipped]]:
-        """What is known of the documents with granted metadata, as if there were no others.
+    ) -> tuple[dict[str, Metadata], list[SkippedSource]]:
+        """Return the documents' metadata, as if those not granted did not exist.
 
         Returns:
             The metadata, where there is any, of documents that end where the next version begins;
@@ -221,7 +221,7 @@ class IndexContents:
 
     @cached_property
     def graph_of(self) -> Callable[[frozenset[str] | None], KnowledgeGraph]:
-        """From documents, None for all, to the knowledge graph that they alone make."""
+        """A cached function from documents, None for all, to their knowledge graph."""
 
         @lru_cache(maxsize=_GRAPHS)
         def view(documents: frozenset[str] | None) -> KnowledgeGraph:
@@ -236,17 +236,17 @@ class IndexContents:
 
     @cached_property
     def text_of(self) -> Callable[[int], str]:
-        """From a document's place to its text; the last few are kept."""
+        """A cached function from a document's place to its text."""
         return lru_cache(maxsize=_TEXTS)(self.texts.text_of)
 
     @cached_property
     def statements_of(self) -> Callable[[int], list[Statement]]:
-        """From a chunk's position to its statements; recent ones are kept."""
+        """A cached function from a chunk's position to its statements."""
         return lru_cache(maxsize=_STATED)(self.texts.statements_of)
 
     @cached_property
     def tree_of(self) -> Callable[[int], Tree]:
-        """From a document's place to its tree; recent ones are kept."""
+        """A cached function from a document's place to its tree."""
         return lru_cache(maxsize=_TREES)(self.texts.tree_of)
 
     @cached_property

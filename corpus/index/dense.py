@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from lexloop.core.files import replacing, write_text
 from lexloop.corpus.arrays import faiss_library, load_array, save_arrays
 from lexloop.corpus.index.ann import (
-    Found,
     Half,
     Kind,
     Mask,
+    Neighbours,
     build_hnsw,
     build_ivf,
     flat_index,
@@ -37,13 +37,13 @@ Ranked = tuple[NDArray[np.int64], NDArray[np.float32]]
 
 _VECTORS, _OWNERS, _ABOUT, _FAISS = "vectors.npy", "owners.npy", "dense.json", "vectors.faiss"
 _FEW = 20_000
-"""Up to so many allowed windows an exact scan of them costs less than a filtered walk."""
+"""The number of allowed windows up to which an exact scan costs less than a filtered walk."""
 _SPARE, _GROWTH, _MOST = 8, 4, 4096
 
 
 @dataclass(frozen=True, eq=False)
 class DenseIndex:
-    """Unit vectors of windows, the chunk each belongs to, and a way to search them.
+    """Unit vectors of windows, the chunk of each, and their search.
 
     Safe to search from several threads.
 
@@ -54,7 +54,7 @@ class DenseIndex:
         kind: flat is exact, hnsw and ivf are approximate.
         mean: The mean direction of all windows, shape (dimension,).
         index: The FAISS index of an approximate kind.
-        effort: How far an approximate search goes.
+        effort: The extent of an approximate search, as in ``ann``.
         recall: The share of the ten best windows that it finds, measured when it was built.
     """
 
@@ -74,10 +74,10 @@ class DenseIndex:
     def build(
         cls, vectors: NDArray[Any], owners: NDArray[np.int32], size: int, kind: str = "auto"
     ) -> Self:
-        """Index given vectors.
+        """Build an index of given vectors.
 
         Args:
-            vectors: Unit vectors of shape (windows, dimension); kept in half precision.
+            vectors: Unit vectors of shape (windows, dimension); stored in half precision.
             owners: For each window its chunk's position, ascending.
             size: Number of chunks.
             kind: flat, hnsw, ivf, or auto: by the number of windows.
@@ -95,11 +95,11 @@ class DenseIndex:
         return replace(index, effort=effort, recall=recall)
 
     def top(self, queries: Vectors, limit: int, allowed: Mask | None = None) -> list[Ranked]:
-        """For each query the best chunks, equal ones by position.
+        """Return for each query the best chunks, equal ones by position.
 
         Args:
             queries: Unit vectors of shape (queries, dimension).
-            limit: How many chunks at most.
+            limit: The most chunks.
             allowed: Which chunks may be found, shape (size,); all where it is None.
         """
         mask = None if allowed is None else allowed.take(self.owners)
@@ -116,9 +116,9 @@ class DenseIndex:
         ]
 
     def _ranked(
-        self, query: Vectors, best: Found, limit: int, mask: Mask | None, count: int
+        self, query: Vectors, best: Neighbours, limit: int, mask: Mask | None, count: int
     ) -> Ranked:
-        """One query's chunks, after asking for more windows where those at hand do not settle it.
+        """Return one query's chunks, asking for more windows until they settle it.
 
         They do when enough chunks are among them and the last of these beats the last window: of
         windows that score the same, FAISS keeps whichever it likes.
@@ -136,8 +136,8 @@ class DenseIndex:
             more = self._search(query, min(len(found) * _GROWTH, count), mask, count)
             scores, found = more[0][0], more[1][0]
 
-    def _search(self, queries: Vectors, k: int, mask: Mask | None, count: int) -> Found:
-        """The k best of the ``count`` windows that ``mask`` allows."""
+    def _search(self, queries: Vectors, k: int, mask: Mask | None, count: int) -> Neighbours:
+        """Return the k best of the ``count`` windows that ``mask`` allows."""
         with one_thread() if len(queries) == 1 else nullcontext():
             many = count > _FEW and k <= _MOST
             if self.kind == "flat" or (self.kind == "hnsw" and not many):
@@ -146,7 +146,7 @@ class DenseIndex:
                 return search_few(self.vectors, queries, k, mask)
             return self._approximate(queries, k, mask, self.effort if many else self.index.nlist)
 
-    def _approximate(self, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Found:
+    def _approximate(self, queries: Vectors, k: int, mask: Mask | None, effort: int) -> Neighbours:
         if self.kind == "hnsw":
             return search_hnsw(self.index, queries, k, mask, effort)
         found = search_ivf(self.index, queries, k, mask, effort)
@@ -154,13 +154,13 @@ class DenseIndex:
 
     @cached_property
     def _flat(self) -> Any:
-        """The exact scan; a graph has its own in it."""
+        """The exact scan; a graph contains its own."""
         if self.kind == "hnsw":
             return faiss_library().downcast_index(self.index.storage)
         return flat_index(self.vectors)
 
     def span_of(self, position: int) -> tuple[int, int]:
-        """One chunk's first window and the one after its last."""
+        """Return a chunk's first window and the one after its last."""
         return int(self._firsts[position]), int(self._firsts[position + 1])
 
     @cached_property
@@ -168,15 +168,15 @@ class DenseIndex:
         return np.searchsorted(self.owners, np.arange(self.size + 1))
 
     def windows_of(self, position: int) -> Vectors:
-        """The vectors of one chunk's windows, shape (windows, dimension); as ``window_texts``."""
+        """Return a chunk's vectors, shape (windows, dimension), as ``window_texts`` orders."""
         return self.vectors[slice(*self.span_of(position))].astype(np.float32)
 
-    def centre(self, allowed: Mask | None = None) -> Vectors:
-        """The mean direction of (allowed) windows, shape (dimension,): what they are about."""
+    def centroid(self, allowed: Mask | None = None) -> Vectors:
+        """Return the mean direction of (allowed) windows, shape (dimension,)."""
         return self.mean if allowed is None else _direction(self.vectors[allowed[self.owners]])
 
     def save(self, folder: Path) -> dict[str, str]:
-        """Write ``FILES`` into ``folder``; the SHA-256 of each."""
+        """Write ``FILES`` into ``folder``, and return the SHA-256 of each."""
         about = {
             "kind": self.kind,
             "chunks": self.size,

@@ -1,6 +1,6 @@
-"""The index that is there already, and what of it serves the next one again.
+"""Reuse of an existing index, of any format, in the next one.
 
-Of an index of an earlier format these are its documents and vectors. This is all that a later
+Of an index of an earlier format its documents and vectors are reused. This is all that a later
 format has to keep as it is, so that nobody pays twice for an embedding:
 
     manifest.json   all that ``Manifest.read`` asks for
@@ -28,38 +28,37 @@ from lexloop.corpus.arrays import load_array
 from lexloop.corpus.index.builder import Tools
 from lexloop.corpus.index.contents import IndexContents
 from lexloop.corpus.index.generations import GENERATIONS, SharedLock
-from lexloop.corpus.index.manifest import REBUILD, Manifest, Source, is_index
+from lexloop.corpus.index.manifest import REBUILD, IndexSource, Manifest, is_index
 from lexloop.corpus.index.reader import open_contents
-from lexloop.corpus.index.scan import Difference, Scan, scan
+from lexloop.corpus.index.scan import Scan, SourceChanges, scan
 from lexloop.corpus.index.texts import DOCUMENT, TextStore, document_of
-from lexloop.corpus.index.windows import KnownVectors
-from lexloop.corpus.load.document import Loaded, Skipped, SourceFile
+from lexloop.corpus.index.windows import StoredVectors
+from lexloop.corpus.load.document import Loaded, SkippedSource, SourceFile
 
 _HEADED = (".html", ".htm", ".docx")
 """Kinds whose headings are not in the text; format 2 lost them."""
 
 
 @dataclass(frozen=True)
-class Before:
-    """What of an index serves again; nothing where there is none.
+class PreviousIndex:
+    """The reusable parts of an existing index; empty where there is none.
 
     Args:
-        manifest: What it says of itself.
+        manifest: Its manifest.
         texts: Its documents as they were loaded.
-        contents: Where it can be opened, all that was made of them, which is kept.
+        contents: Everything made of them, where the index can be opened.
         known: Vectors by the same embedder.
     """
 
     manifest: Manifest | None = None
     texts: TextStore | None = None
     contents: IndexContents | None = None
-    known: KnownVectors | None = None
+    known: StoredVectors | None = None
 
-    def scan(self, sources: Sequence[Source], excluded: Collection[str]) -> Scan:
-        """What lies in the sources.
+    def scan(self, sources: Sequence[IndexSource], excluded: Collection[str]) -> Scan:
+        """Scan the sources.
 
-        An index that cannot be opened any more is brought up even where its sources are gone: what
-        it holds of them counts as found.
+        Where an index of an earlier format has lost its sources, its own documents count as found.
 
         Raises:
             CorpusError: A source is missing or holds no document, two hold one of the same name,
@@ -89,29 +88,29 @@ class Before:
             stored=stored,
         )
 
-    def difference(self, now: Scan) -> Difference:
-        """What has to be read, and what is kept."""
+    def difference(self, now: Scan) -> SourceChanges:
+        """Return what has to be read, and what is reused."""
         return now.difference(self.contents.texts.fingerprints() if self.contents else {})
 
 
 @contextmanager
-def before(index: Path | None, tools: Tools) -> Iterator[Before]:
-    """Open what serves again in the next index, which the tools make; no other writer is there.
+def previous_index(index: Path | None, tools: Tools) -> Iterator[PreviousIndex]:
+    """Open what the next index, which the tools make, can reuse; no other writer is there.
 
     Args:
-        index: The folder; None where nothing may be kept.
+        index: The folder; None where nothing may be reused.
         tools: Those of the next index.
 
     Raises:
         DataError: The index is damaged, or of a format that nothing here can read.
     """
     if index is None or not is_index(index):
-        yield Before()
+        yield PreviousIndex()
         return
     manifest = Manifest.read(index)
     if manifest.current_format and manifest.recipe == tools.recipe:
         with closing(open_contents(index, tools.embedder, restem=True)) as old:
-            yield Before(manifest, old.texts, old, KnownVectors.of(old))
+            yield PreviousIndex(manifest, old.texts, old, StoredVectors.of(old))
         return
     folder = index / GENERATIONS / manifest.generation
     with ExitStack() as held:
@@ -131,12 +130,12 @@ def before(index: Path | None, tools: Tools) -> Iterator[Before]:
             next_.dimension,
         ):
             vectors = load_array(folder / "vectors.npy", np.float16, dimensions=2)
-            known = KnownVectors(texts.window_marks, vectors)
-        yield Before(manifest, texts, known=known)
+            known = StoredVectors(texts.window_marks, vectors)
+        yield PreviousIndex(manifest, texts, known=known)
 
 
 def _check_whole(texts: TextStore, files: Collection[str]) -> None:
-    """Refuse to make documents of these files again where format 2 lost something of them."""
+    """Check that no document of these files lost its headings in format 2."""
     held = texts.rows("SELECT file, name FROM documents ORDER BY ordinal")
     lost = [name for file, name in held if file in files and name.lower().endswith(_HEADED)]
     if lost:
@@ -148,7 +147,7 @@ def _check_whole(texts: TextStore, files: Collection[str]) -> None:
 
 
 def _loaded(texts: TextStore, form: int, file: str) -> Loaded:
-    """A source file's documents as they were loaded when an index of this format was made."""
+    """Return a source file's documents as they were loaded for an index of this format."""
     wanted = DOCUMENT if form >= 5 else DOCUMENT.replace("boxes", "x''")
     if form == 2:
         wanted = wanted.replace("headings", "'[]'")
@@ -157,5 +156,5 @@ def _loaded(texts: TextStore, form: int, file: str) -> Loaded:
     return Loaded(
         SourceFile(file, Path(), 0, ""),
         tuple(document_of(row) for row in rows),
-        tuple(Skipped(*row) for row in found),
+        tuple(SkippedSource(*row) for row in found),
     )

@@ -1,4 +1,4 @@
-"""The generations of an index: one writer makes the next aside, any number of readers hold theirs.
+"""Generations of an index: one writer makes the next aside, any number of readers hold theirs.
 
 INDEX/manifest.json names the generation that counts; INDEX/generations/NAME holds its files, which
 never change; INDEX/lock is held by the one writer. A generation that is open is locked by its
@@ -25,11 +25,11 @@ GENERATIONS, LOCK = "generations", "lock"
 _POLL_S = 0.02
 LOCK_TIMEOUT_S = 60.0
 _SWEEPS = 3
-"""What cannot be removed once may well be the next time."""
+"""Attempts at removing, since what fails once may succeed the next time."""
 
 
 class SharedLock:
-    """A shared lock on a generation's folder; until ``release`` is called the folder stays."""
+    """A shared lock on a generation's folder, which stays until ``release`` is called."""
 
     def __init__(self, folder: Path) -> None:
         handle = os.open(folder, os.O_RDONLY)
@@ -45,13 +45,13 @@ class SharedLock:
             raise
 
     def release(self) -> None:
-        """Let go; a second time changes nothing."""
+        """Release the lock; a second time changes nothing."""
         self._end()
 
 
 @contextmanager
 def writing(index: Path, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
-    """Be the one writer of an index; its folder is made where there is none.
+    """Hold an index's writer lock inside; its folder is made where there is none.
 
     Obsolete generations are swept in the end. A folder in which nothing was published, and which
     holds nothing else, is gone afterwards.
@@ -74,7 +74,7 @@ def writing(index: Path, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[None]:
 
 
 def _lock(index: Path, deadline: float) -> int:
-    """The open lock file, once it is ours."""
+    """Return the open lock file, once it is locked."""
     while True:
         try:
             index.mkdir(parents=True, exist_ok=True)
@@ -111,7 +111,7 @@ def _unwritable(index: Path, error: Exception) -> IndexWriteError:
 
 
 def _clear(index: Path) -> None:
-    """Remove what ``writing`` made, where it holds nothing; the caller holds the lock."""
+    """Remove what ``writing`` made, where it is empty; the caller holds the lock."""
     with suppress(OSError):  # something else lies there, or it may not be changed
         with suppress(FileNotFoundError):
             (index / GENERATIONS).rmdir()
@@ -120,7 +120,7 @@ def _clear(index: Path) -> None:
 
 
 def is_unfinished(folder: Path) -> bool:
-    """Whether a folder holds nothing, or nothing but what a killed writer left behind."""
+    """Return whether a folder is empty, or has only what a killed writer left behind."""
     if is_index(folder) or not folder.is_dir():
         return False
     names = [name for name in os.listdir(folder) if not name.startswith(f".{MANIFEST}.")]
@@ -128,14 +128,14 @@ def is_unfinished(folder: Path) -> bool:
 
 
 def new_generation(index: Path) -> Path:
-    """An empty folder for the next generation; the caller is the writer."""
+    """Create an empty folder for the next generation; the caller is the writer."""
     folder = index / GENERATIONS / f"{time.time_ns():020d}-{secrets.token_hex(4)}"
     folder.mkdir(parents=True)
     return folder
 
 
 def sync_generation(folder: Path) -> None:
-    """Bring the names of a generation and of its files to the disk."""
+    """Flush the names of a generation and of its files to the disk."""
     sync(folder)
     sync(folder.parent)
 
@@ -167,7 +167,7 @@ def discard(index: Path, folder: Path) -> bool:
 
 
 def sweep(index: Path) -> None:
-    """Remove what nobody reads: earlier generations and those of writers that were killed.
+    """Remove earlier generations that nobody reads, and those of killed writers.
 
     The caller is the writer, and holds no generation. What cannot be removed now is left to the
     next writer.
@@ -184,7 +184,7 @@ def sweep(index: Path) -> None:
 
 
 def _manifest(index: Path) -> bytes:
-    """The manifest's bytes, whoever wrote them; none where there is no manifest."""
+    """Return the manifest's bytes; empty where there is no manifest."""
     try:
         return (index / MANIFEST).read_bytes()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""BM25 with rank-bm25's Okapi weights, held term by term so that a query only sums columns."""
+"""BM25 with rank-bm25's Okapi weights, stored term by term so that a query only sums columns."""
 
 import json
 from array import array
@@ -32,8 +32,8 @@ class LexicalIndex:
 
     Args:
         terms: Term -> column, sorted.
-        weights: What a term adds to a chunk's score, float32 of shape (size, terms).
-        counts: How often it stands there, parallel to ``weights.data``.
+        weights: Each term's share of a chunk's score, float32 of shape (size, terms).
+        counts: The term's number of occurrences there, parallel to ``weights.data``.
     """
 
     FILES: ClassVar = (_TERMS, _WEIGHTS, _COUNTS, _ROWS, _STARTS)
@@ -44,12 +44,12 @@ class LexicalIndex:
 
     @property
     def size(self) -> int:
-        """Number of chunks."""
+        """The number of chunks."""
         return int(self.weights.shape[0])
 
     @classmethod
     def build(cls, texts: Iterable[str]) -> Self:
-        """Index ``texts``, read one by one."""
+        """Build an index of ``texts``, read one by one."""
         counted = TermCounts()
         for text in texts:
             counted.add(text)
@@ -57,7 +57,7 @@ class LexicalIndex:
 
     @classmethod
     def from_counts(cls, counted: "TermCounts") -> Self:
-        """Weigh counted terms as rank-bm25 does."""
+        """Build an index of counted terms, weighed as by rank-bm25."""
         terms, counts = counted.matrix()
         weights = okapi_weights(terms, counts) if terms else np.zeros(0, np.float32)
         return cls(
@@ -67,7 +67,7 @@ class LexicalIndex:
         )
 
     def scores(self, query: str) -> NDArray[np.float32]:
-        """The BM25 score of every chunk, shape (size,), as rank-bm25's ``get_scores`` gives it."""
+        """Return every chunk's BM25 score, shape (size,), as rank-bm25's ``get_scores``."""
         asked = Counter(self.terms[term] for term in tokenize(query) if term in self.terms)
         total = np.zeros(self.size, dtype=np.float32)
         add_columns(self.weights, asked, total)
@@ -76,7 +76,7 @@ class LexicalIndex:
     def top(
         self, query: str, limit: int, allowed: NDArray[np.bool_] | None = None
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """The positions and scores of the best chunks, best first, equal ones by position.
+        """Return positions and scores of the best chunks, best first, equal ones by position.
 
         Scores up to 0 are left out, and so are chunks that are not ``allowed``, shape (size,).
         """
@@ -87,7 +87,7 @@ class LexicalIndex:
         return positions, scores[positions]
 
     def document_frequency(self, term: str, allowed: NDArray[np.bool_] | None = None) -> int:
-        """In how many (allowed) chunks a search term (a stem, as ``tokenize`` gives it) occurs."""
+        """Return the number of (allowed) chunks with a stem, as ``tokenize`` gives it."""
         column = self.terms.get(term)
         if column is None:
             return 0
@@ -103,7 +103,7 @@ class LexicalIndex:
         return scipy_sparse().csc_array(stored, shape=self.weights.shape).tocsr()
 
     def save(self, folder: Path) -> dict[str, str]:
-        """Write ``FILES`` into ``folder``; the SHA-256 of each."""
+        """Write ``FILES`` into ``folder``, and return the SHA-256 of each."""
         content = {"chunks": self.size, "terms": list(self.terms)}
         arrays = {
             _WEIGHTS: self.weights.data,
@@ -154,18 +154,17 @@ class TermCounts:
         self._old: tuple[LexicalIndex, NDArray[np.int32]] | None = None
 
     def __len__(self) -> int:
-        """How many chunks there are."""
         return len(self._postings)
 
     def add(self, text: str) -> None:
-        """Append a chunk that reads ``text``."""
+        """Append a chunk with the text ``text``."""
         found = Counter(tokenize(text))
         self._terms.extend(map(self._columns.__getitem__, found))
         self._counts.extend(found.values())
         self._postings.append(len(found))
 
     def add_rows(self, old: LexicalIndex, first: int, end: int) -> None:
-        """Append the chunks of an older index from ``first`` up to ``end``, as counted there."""
+        """Append the chunks of an older index from ``first`` up to ``end``."""
         if self._old is None or self._old[0] is not old:
             here = map(self._columns.__getitem__, old.terms)
             self._old = old, np.fromiter(here, dtype=np.int32, count=len(old.terms))
@@ -176,7 +175,7 @@ class TermCounts:
         self._postings.frombytes(np.diff(starts).astype(np.int32).tobytes())
 
     def matrix(self) -> tuple[list[str], Sparse]:
-        """The terms that occur, sorted, and how often each stands in each chunk, by column."""
+        """Return the terms that occur, sorted, and their counts, shape (chunks, terms)."""
         found = np.frombuffer(self._terms, dtype=np.int32)
         # a term known only from an older index's dropped chunks would count in the average idf
         used = np.bincount(found, minlength=len(self._columns)) > 0
@@ -195,19 +194,22 @@ class TermCounts:
 
 
 def _index_type(postings: int) -> type[np.int32] | type[np.int64]:
-    """What counts that many; scipy copies a matrix whose rows and starts are of two types."""
+    """Return an integer type for so many postings.
+
+    scipy copies a matrix whose rows and starts are of two types.
+    """
     return np.int32 if postings <= np.iinfo(np.int32).max else np.int64
 
 
 def okapi_weights(terms: list[str], counts: Sparse) -> NDArray[np.float32]:
-    """What each posting adds to its chunk's score, with k1 = 1.5, b = 0.75, epsilon = 0.25.
+    """Return each posting's share of its chunk's score; k1 = 1.5, b = 0.75, epsilon = 0.25.
 
     The inverse document frequencies, their floor and the three parameters are rank-bm25's own
     (``BM25Okapi``); only its loop over texts and its scoring of all of them are replaced.
 
     Args:
         terms: The term of each column; none without a chunk.
-        counts: How often a term stands in a chunk, shape (chunks, terms).
+        counts: The occurrences of each term in each chunk, shape (chunks, terms).
 
     Returns:
         Parallel to ``counts.data``.
@@ -218,7 +220,7 @@ def okapi_weights(terms: list[str], counts: Sparse) -> NDArray[np.float32]:
     lengths = np.bincount(counts.indices, counts.data, minlength=counts.shape[0])
 
     class CountedOkapi(BM25Okapi):  # type: ignore[misc]  # rank-bm25 has no types
-        """Takes lengths and document frequencies in place of texts."""
+        """rank-bm25's Okapi on lengths and document frequencies in place of texts."""
 
         def _initialize(self, corpus: NDArray[np.float64]) -> dict[str, int]:
             self.corpus_size = len(corpus)
@@ -239,7 +241,7 @@ def okapi_weights(terms: list[str], counts: Sparse) -> NDArray[np.float32]:
 
 
 def best_positions(scores: NDArray[np.float32], limit: int, floor: float) -> NDArray[np.int64]:
-    """Where the highest scores above ``floor`` stand, best first, equal ones in their order.
+    """Return positions of the highest scores above ``floor``, equal ones in their order.
 
     The limit-th best of the maxima of equal blocks bounds the limit-th best score from below, so
     that only the few scores from it upwards are ever sorted.
@@ -261,6 +263,6 @@ def best_positions(scores: NDArray[np.float32], limit: int, floor: float) -> NDA
 
 
 def searched_text(chunk: Chunk) -> str:
-    """What lexical search sees of a chunk: its text and all that says where it stands."""
+    """Return the text of a chunk that lexical search indexes, its headings included."""
     placed = chunk["title"], chunk["section"], chunk.get("context", "")
     return "\n".join((*placed, chunk["text"]))

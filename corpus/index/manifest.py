@@ -1,4 +1,4 @@
-"""The manifest: what an index is made with and of, and the hash of every file that readers see."""
+"""The manifest: how an index was made, of what, and the hash of every file that readers see."""
 
 import hashlib
 import json
@@ -14,8 +14,8 @@ from lexloop.core.files import remedy, sync, write_text
 from lexloop.corpus.text.tokens import stemmer_name
 
 FORMAT = 5
-"""Of all that is written: the files, their tables and arrays, and how texts become documents,
-chunks, windows, triplets and terms. When one of these changes, raise it by one and run
+"""The version of all that is written: the files, their tables and arrays, and how texts become
+documents, chunks, windows, triplets and terms. When one of these changes, raise it by one and run
 `python tests/support/formats.py`."""
 OLDEST = 2
 """The first format that an update brings up; ``earlier`` says what it needs of an index."""
@@ -25,15 +25,15 @@ REBUILD = "Build the index again with `lexloop index DIR --out INDEX --force`."
 
 @dataclass(frozen=True)
 class Recipe:
-    """The choices that shape an index; two of one recipe and the same files are the same.
+    """The choices that shape an index; with the same files, one recipe makes the same index.
 
     Args:
         embedder: The embedding model's name, which identifies its weights.
         dimension: Of its vectors.
         chunker: The chunker's name with the parameters it reads.
-        extractor: Who extracts triplets.
-        windows: What of a chunk is embedded.
-        dense_index: How vectors are searched.
+        extractor: The name of the triplets' extractor.
+        windows: The parts of a chunk that are embedded.
+        dense_index: The kind of vector search.
         tokens: Bytes of a token's vector; 0 where none are stored.
     """
 
@@ -47,8 +47,8 @@ class Recipe:
 
 
 @dataclass(frozen=True)
-class Source:
-    """Where documents came from: a folder or one file, and what their names begin with.
+class IndexSource:
+    """A source of documents: a folder or one file, and the prefix of its documents' names.
 
     ``path`` is empty where the index came without its sources.
     """
@@ -59,25 +59,25 @@ class Source:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What ``manifest.json`` says.
+    """The contents of ``manifest.json``.
 
     Args:
         generation: The folder below ``generations`` that holds the files.
-        recipe: What the index is made with.
+        recipe: The choices that shaped the index.
         settings: Those that chose it; an update starts from them.
-        sources: Where its documents come from.
+        sources: The sources of its documents.
         excluded: Documents and source files that were removed and stay out.
         counts: Documents, chunks, windows and triplets.
         sha256: File name -> SHA-256 of its bytes.
-        fingerprints: Source file -> SHA-256 of the bytes and metadata it had.
-        format: Found in what was read; what is written has this one.
-        stemmer: Likewise what made the search terms, with its version; empty where not known.
+        fingerprints: IndexSource file -> SHA-256 of the bytes and metadata it had.
+        format: The format of the index read; a manifest is always written with ``FORMAT``.
+        stemmer: The stemmer of the search terms, with its version; empty where not known.
     """
 
     generation: str
     recipe: Recipe
     settings: Mapping[str, Any]
-    sources: tuple[Source, ...]
+    sources: tuple[IndexSource, ...]
     excluded: tuple[str, ...]
     counts: Mapping[str, int]
     sha256: Mapping[str, str]
@@ -86,7 +86,7 @@ class Manifest:
     stemmer: str = field(default_factory=stemmer_name)
 
     def write(self, index: Path) -> None:
-        """Publish: from this one rename on, readers see the generation.
+        """Publish the generation: from this one rename on, readers see it.
 
         Raises:
             OSError: It cannot be written; readers see the one before.
@@ -99,7 +99,7 @@ class Manifest:
 
     @classmethod
     def read(cls, index: Path) -> Self:
-        """The manifest of an index of this format or of one that an update brings up.
+        """Return the manifest of an index of this format, or of one that an update brings up.
 
         Raises:
             DataError: It is missing or damaged, or of a format that nothing here can read.
@@ -117,23 +117,23 @@ class Manifest:
         if checksum != _checksum(record):
             raise DataError(f"{path} is damaged: its checksum does not agree.", REBUILD)
         record["recipe"] = Recipe(**{one.name: record.get(one.name, "") for one in fields(Recipe)})
-        record["sources"] = tuple(Source(**source) for source in record["sources"])
+        record["sources"] = tuple(IndexSource(**source) for source in record["sources"])
         record["excluded"] = tuple(record["excluded"])
         record.setdefault("stemmer", "")
         return cls(**{one.name: record[one.name] for one in fields(cls)})
 
     @property
     def current_format(self) -> bool:
-        """Whether the index can be read as it is."""
+        """True where the index has the format of today."""
         return self.format == FORMAT
 
     @property
     def current(self) -> bool:
-        """Whether the index can be searched as it is: questions are stemmed as its texts were."""
+        """True where the index can be searched: its format and its stemmer are today's."""
         return self.current_format and self.stemmer == stemmer_name()
 
     def check_current(self, index: Path) -> None:
-        """Refuse to search what an update has to bring up first.
+        """Check that the index can be searched without an update.
 
         Raises:
             OutdatedIndexError: The index is of an earlier format, or by another stemmer.
@@ -149,7 +149,7 @@ class Manifest:
         )
 
     def check_embedder(self, index: Path, name: str, dimension: int) -> None:
-        """Refuse to search vectors of one model with questions embedded by another.
+        """Check that the index's vectors are by the embedder of the questions.
 
         Raises:
             DataError: The index was built with another embedder or dimension.
@@ -182,7 +182,7 @@ class Manifest:
 
 
 def is_index(folder: Path) -> bool:
-    """Whether ``folder`` is an index rather than a folder of sources."""
+    """Return whether ``folder`` is an index rather than a folder of sources."""
     # unlike Path.is_file this answers for a folder that may not be searched as well
     return os.path.isfile(folder / MANIFEST)
 

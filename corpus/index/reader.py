@@ -1,4 +1,4 @@
-"""Opening an index: nothing is parsed before its manifest and hashes agree."""
+"""Opening of an index: nothing is parsed before its manifest and hashes agree."""
 
 import sqlite3
 import time
@@ -23,7 +23,7 @@ _ATTEMPTS, _BETWEEN_S = 10, 0.02
 
 
 def open_index(index: Path, embedder: Embedder) -> Collection:
-    """Open an index for those who read it; as ``open_contents``, which names the errors."""
+    """Open an index for its readers, as ``open_contents``, which names the errors."""
     contents = open_contents(index, embedder)
     return Collection(contents, contents.texts.skipped())
 

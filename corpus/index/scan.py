@@ -1,4 +1,4 @@
-"""What lies in the sources now, and how it differs from what an index holds."""
+"""The files of the sources, and their differences from those of an index."""
 
 import hashlib
 import os
@@ -8,16 +8,23 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lexloop.core.errors import CorpusError
-from lexloop.corpus.index.manifest import Source
-from lexloop.corpus.load.document import Limits, Loaded, Skipped, SourceFile, hash_file, read_file
+from lexloop.corpus.index.manifest import IndexSource
+from lexloop.corpus.load.document import (
+    Limits,
+    Loaded,
+    SkippedSource,
+    SourceFile,
+    hash_file,
+    read_file,
+)
 from lexloop.corpus.load.folder import hash_sources, list_sources, read_sidecars
 from lexloop.corpus.load.reading import Progress, read_files
 from lexloop.corpus.load.sidecar import SIDECAR, Sidecars
 
 
 @dataclass(frozen=True)
-class Difference:
-    """Names of source files against those that an index holds."""
+class SourceChanges:
+    """Names of source files, compared with those of an index."""
 
     added: list[str]
     changed: list[str]
@@ -26,15 +33,15 @@ class Difference:
 
     @property
     def nothing(self) -> bool:
-        """Whether the index is up to date."""
+        """True where the index is up to date."""
         return not (self.added or self.changed or self.removed)
 
 
 @dataclass(frozen=True)
 class SourceScan:
-    """The files of one source, named as they are below it, and what sidecars say of them."""
+    """The files of one source, named as they are below it, and the sidecars' metadata."""
 
-    source: Source
+    source: IndexSource
     files: tuple[SourceFile, ...]
     sidecars: Sidecars
 
@@ -46,18 +53,18 @@ class Scan:
     Args:
         fingerprints: Name -> a mark that changes with a file's bytes and with what a sidecar
             says of it; in the order in which the index takes the files in.
-        skipped: What could not be listed or read.
-        sources: What each source holds; without them nothing can be read.
+        skipped: The sources and files that could not be listed or read.
+        sources: The files of each source; without them nothing can be read.
         stored: Files whose source is gone, and what gives them; the last in ``fingerprints``.
     """
 
     fingerprints: Mapping[str, str]
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedSource, ...] = ()
     sources: tuple[SourceScan, ...] = ()
     stored: Mapping[str, Callable[[], Loaded]] = field(default_factory=dict)
 
     def read(self, wanted: Collection[str], progress: Progress) -> Generator[Loaded]:
-        """The wanted files, read in the order of ``fingerprints``."""
+        """Read the wanted files in the order of ``fingerprints``."""
         for part in self.sources:
             prefix = part.source.prefix
             files = [file for file in part.files if prefix + file.name in wanted]
@@ -68,11 +75,11 @@ class Scan:
             if name in wanted:
                 yield give()
 
-    def difference(self, before: Mapping[str, str]) -> Difference:
-        """What changed since the index with these fingerprints was made."""
+    def difference(self, before: Mapping[str, str]) -> SourceChanges:
+        """Return the changes since the index with these fingerprints was made."""
         found = self.fingerprints
         known = [name for name in found if name in before]
-        return Difference(
+        return SourceChanges(
             added=[name for name in found if name not in before],
             changed=[name for name in known if found[name] != before[name]],
             removed=[name for name in before if name not in found],
@@ -81,7 +88,7 @@ class Scan:
 
 
 def _named(loaded: Loaded, prefix: str) -> Loaded:
-    """The same under the source's prefix."""
+    """Return what was loaded under the source's prefix."""
     return Loaded(
         replace(loaded.file, name=prefix + loaded.file.name),
         tuple(replace(one, name=prefix + one.name) for one in loaded.documents),
@@ -89,7 +96,7 @@ def _named(loaded: Loaded, prefix: str) -> Loaded:
     )
 
 
-def scan(sources: Sequence[Source], excluded: Collection[str] = ()) -> Scan:
+def scan(sources: Sequence[IndexSource], excluded: Collection[str] = ()) -> Scan:
     """List and hash every source file.
 
     Args:
@@ -101,7 +108,7 @@ def scan(sources: Sequence[Source], excluded: Collection[str] = ()) -> Scan:
     """
     paths: dict[str, Path] = {}
     fingerprints: dict[str, str] = {}
-    skipped: list[Skipped] = []
+    skipped: list[SkippedSource] = []
     parts: list[SourceScan] = []
     for source in sources:
         part, trouble = _scanned(source)
@@ -125,7 +132,7 @@ def scan(sources: Sequence[Source], excluded: Collection[str] = ()) -> Scan:
     return Scan(fingerprints, tuple(skipped), tuple(parts))
 
 
-def _scanned(source: Source) -> tuple[SourceScan, list[Skipped]]:
+def _scanned(source: IndexSource) -> tuple[SourceScan, list[SkippedSource]]:
     if not source.path:
         raise CorpusError(
             "The index does not say where its documents lie.", "Say it with --source DIR."
@@ -133,7 +140,7 @@ def _scanned(source: Source) -> tuple[SourceScan, list[Skipped]]:
     root = Path(source.path)
     # unlike Path.is_file this answers for a name that no file can have
     if os.path.isfile(root):
-        root, paths, barred = root.parent, [root], list[Skipped]()
+        root, paths, barred = root.parent, [root], list[SkippedSource]()
         sidecars, bad = _sidecar_in(root)
     else:
         paths, barred = list_sources(root)
@@ -143,8 +150,8 @@ def _scanned(source: Source) -> tuple[SourceScan, list[Skipped]]:
     return SourceScan(source, tuple(files), sidecars), [*barred, *unread, *bad]
 
 
-def _sidecar_in(folder: Path) -> tuple[Sidecars, list[Skipped]]:
-    """What a folder's own sidecar says of the files in it; the folder may be large."""
+def _sidecar_in(folder: Path) -> tuple[Sidecars, list[SkippedSource]]:
+    """Return a folder's own sidecar and its problems; the folder may be large."""
     sidecars, path = Sidecars(), folder / SIDECAR
     if not os.path.lexists(path):
         return sidecars, []

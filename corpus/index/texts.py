@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lexloop.core.metadata import Metadata
 from lexloop.core.types import Chunk, Triplet
-from lexloop.corpus.load.document import Document, Skipped
+from lexloop.corpus.load.document import Document, SkippedSource
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.structure.tree import Tree
 
@@ -54,7 +54,7 @@ _AT_ONCE = 500  # below the number of variables that every SQLite accepts
 
 
 class TextStore:
-    """One SQLite database; safe to read from several threads. ``close`` lets go of its file.
+    """An SQLite database, safe to read from several threads; ``close`` closes its file.
 
     Args:
         connection: An open database with the tables of this room.
@@ -69,7 +69,7 @@ class TextStore:
 
     @classmethod
     def create(cls, path: Path | None) -> Self:
-        """An empty store in a new file, or in memory."""
+        """Create an empty store in a new file, or in memory."""
         connection = sqlite3.connect(path or ":memory:", check_same_thread=False)
         try:
             connection.executescript(_UNSHARED + SCHEMA)
@@ -80,21 +80,21 @@ class TextStore:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """A store for reading; its file never changes while it is open."""
+        """Open a store for reading; its file never changes while it is open."""
         uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
         return cls(sqlite3.connect(uri, uri=True, check_same_thread=False))
 
     def commit(self) -> None:
-        """Make what was added part of the file."""
+        """Commit what was added."""
         self._connection.commit()
 
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
-        """The rows of a query."""
+        """Return the rows of a query."""
         with self._lock:
             return self._connection.execute(statement, values).fetchall()
 
     def _rows_in(self, statement: str, values: Sequence[Any], end: str = "") -> Iterator[Any]:
-        """The rows of a query that ends with a column, where that is one of the values."""
+        """Yield the rows of a query whose last column is one of the values."""
         for first in range(0, len(values), _AT_ONCE):
             asked = list(values[first : first + _AT_ONCE])
             yield from self.rows(f"{statement} IN ({','.join('?' * len(asked))}) {end}", asked)
@@ -116,7 +116,7 @@ class TextStore:
         self._insert("provisions", ((key, ordinal, place) for key, place in found))
 
     def same_document(self, file: str, document: Document) -> int | None:
-        """The place of a document of which the same was loaded from the same file."""
+        """Return the place of the same document from the same file; None if there is none."""
         found = self.rows(
             "SELECT ordinal FROM documents WHERE name = ? AND file = ? AND sha256 = ?",
             (document.name, file, _document_mark(document)),
@@ -141,11 +141,11 @@ class TextStore:
         )  # fmt: skip
 
     def add_windows(self, position: int, marks: Marks) -> None:
-        """Note which texts of a chunk are embedded; see ``window_marks``."""
+        """Store the marks of a chunk's embedded texts; see ``window_marks``."""
         self._insert("windows", [(position, marks.tobytes())])
 
     def window_marks(self) -> Marks:
-        """The marks of all windows in the order of their vectors, shape (windows, 2)."""
+        """Return the marks of all windows in the order of their vectors, shape (windows, 2)."""
         held = b"".join(row[0] for row in self.rows("SELECT marks FROM windows ORDER BY chunk"))
         return np.frombuffer(held, dtype=MARK).reshape(-1, 2)
 
@@ -160,13 +160,13 @@ class TextStore:
             ),
         )  # fmt: skip
 
-    def add_file(self, name: str, fingerprint: str, skipped: Sequence[Skipped]) -> None:
-        """Note which bytes a source file had and what of it could not be read."""
+    def add_file(self, name: str, fingerprint: str, skipped: Sequence[SkippedSource]) -> None:
+        """Store a source file's fingerprint, and what of it could not be read."""
         self._insert("fingerprints", [(name, fingerprint)])
         self.add_skipped(name, skipped)
 
-    def add_skipped(self, file: str, skipped: Sequence[Skipped]) -> None:
-        """Note what could not be read."""
+    def add_skipped(self, file: str, skipped: Sequence[SkippedSource]) -> None:
+        """Store what could not be read."""
         self._insert("skipped", ((file, item.name, item.reason) for item in skipped))
 
     def copy_documents(
@@ -177,14 +177,14 @@ class TextStore:
         positions: tuple[int, int],
         shift: int,
     ) -> None:
-        """Take over neighbouring documents of another store with their chunks and triplets.
+        """Copy neighbouring documents of another store with their chunks and triplets.
 
         Args:
             old: The other store.
             ordinals: The first of the documents, and the place after the last.
-            by: How many places they move.
+            by: The difference of their new places.
             positions: Likewise of their chunks.
-            shift: How many places these move.
+            shift: The difference of the chunks' new positions.
         """
         # by the place of a column what is added to it; a triplet's number is given anew
         moved: tuple[tuple[str, str, tuple[int, int], dict[int, int]], ...] = (
@@ -210,29 +210,29 @@ class TextStore:
             )
 
     def copy_file(self, old: "TextStore", file: str) -> None:
-        """Take over what another store notes of a source file."""
+        """Copy another store's fingerprint of a source file, and what of it was not read."""
         for table in ("fingerprints", "skipped"):
             self._insert(table, old.rows(f"SELECT * FROM {table} WHERE file = ?", (file,)))  # noqa: S608 - ours
 
     def names(self) -> list[str]:
-        """The documents' names in order."""
+        """Return the documents' names in order."""
         return list(self.titles())
 
     def titles(self) -> dict[str, str]:
-        """The documents' titles by their names, in order."""
+        """Return the documents' titles by their names, in order."""
         return dict(self.rows("SELECT name, title FROM documents ORDER BY ordinal"))
 
     def metadata(self) -> dict[str, Metadata]:
-        """What is known of each document that has metadata."""
+        """Return the metadata of each document that has some, by name."""
         found = self.rows("SELECT name, metadata FROM documents WHERE metadata != '{}'")
         return {name: Metadata.from_record(json.loads(record)) for name, record in found}
 
     def fingerprints(self) -> dict[str, str]:
-        """Source file -> the SHA-256 it had."""
+        """Return the source files' SHA-256 by their names."""
         return dict(self.rows("SELECT file, sha256 FROM fingerprints"))
 
-    def skipped(self, of_files: bool | None = None) -> list[Skipped]:
-        """What could not be read.
+    def skipped(self, of_files: bool | None = None) -> list[SkippedSource]:
+        """Return what could not be read.
 
         Args:
             of_files: Only what lies in files that have a fingerprint, or only the rest; None for
@@ -240,17 +240,17 @@ class TextStore:
         """
         which = {None: "", True: " WHERE file != ''", False: " WHERE file = ''"}[of_files]
         found = self.rows(f"SELECT name, reason FROM skipped{which}")  # noqa: S608 - ours
-        return [Skipped(*row) for row in found]
+        return [SkippedSource(*row) for row in found]
 
     def files(self) -> dict[str, list[int]]:
-        """Source file -> the places of its documents."""
+        """Return the places of each source file's documents."""
         found: dict[str, list[int]] = {}
         for file, ordinal in self.rows("SELECT file, ordinal FROM documents ORDER BY ordinal"):
             found.setdefault(file, []).append(ordinal)
         return found
 
     def document(self, ordinal: int) -> Document:
-        """A document as it was loaded."""
+        """Return a document as it was loaded."""
         (row,) = self.rows(f"{DOCUMENT} WHERE ordinal = ?", (ordinal,))
         return document_of(row)
 
@@ -259,19 +259,19 @@ class TextStore:
         return value
 
     def text_of(self, ordinal: int) -> str:
-        """The whole text of a document."""
+        """Return the whole text of a document."""
         return str(self._of_document("text", ordinal))
 
     def tree_of(self, ordinal: int) -> Tree:
-        """The tree of a document."""
+        """Return the tree of a document."""
         return Tree.from_json(self._of_document("tree", ordinal))
 
     def pages_of(self, ordinal: int) -> list[int]:
-        """Where each page of a document begins; nothing where it has none."""
+        """Return where each page of a document begins; empty where it has none."""
         return list(json.loads(self._of_document("pages", ordinal)))
 
     def statements_of(self, position: int) -> list[Statement]:
-        """The statements of a chunk."""
+        """Return the statements of a chunk."""
         ((stored,),) = self.rows("SELECT statements FROM chunks WHERE position = ?", (position,))
         return [
             Statement(start, end, tuple((a, b) for a, b in leads), *rest)
@@ -279,30 +279,30 @@ class TextStore:
         ]
 
     def provisions(self, keys: Sequence[str]) -> list[tuple[str, int, int]]:
-        """Key, document and place of each unit that one of the keys names; see ``Places``."""
+        """Return key, document and place of each unit with one of the keys; see ``Tree.keys``."""
         wanted = "SELECT * FROM provisions WHERE key"
         return list(self._rows_in(wanted, keys, "ORDER BY document, place"))
 
     def defining(self) -> list[tuple[int, int]]:
-        """Document and place of each unit that defines a term, in order."""
+        """Return document and place of each unit that defines a term, in order."""
         wanted = """SELECT DISTINCT document, place FROM provisions
             WHERE key >= '{"defines"' AND key < '{"defines#' ORDER BY document, place"""
         return self.rows(wanted)
 
     def chunks(self, positions: Sequence[int]) -> list[Chunk]:
-        """The chunks at the given positions, in the order asked for."""
+        """Return the chunks at the given positions, in the order asked for."""
         asked = list(map(int, positions))
         found = {row[0]: row for row in self._rows_in(f"{_CHUNK} WHERE c.position", asked)}
         return [_chunk_of(found[position]) for position in asked]
 
     def fetch(self, numbers: Sequence[int]) -> list[Triplet]:
-        """The triplets with the given numbers (from 0), in the order asked for."""
+        """Return the triplets with the given numbers (from 0), in the order asked for."""
         asked = [int(number) + 1 for number in numbers]
         found = {row[0]: row for row in self._rows_in(f"{_TRIPLET} WHERE t.number", asked)}
         return [_triplet_of(found[number]) for number in asked]
 
     def triplets_of(self, positions: Sequence[int]) -> dict[int, list[int]]:
-        """The numbers of the triplets of each of these chunks."""
+        """Return the numbers of each of these chunks' triplets."""
         found: dict[int, list[int]] = {int(position): [] for position in positions}
         wanted = "SELECT chunk, number FROM triplets WHERE chunk"
         for chunk, number in self._rows_in(wanted, list(found), "ORDER BY number"):
@@ -310,13 +310,13 @@ class TextStore:
         return found
 
     def __len__(self) -> int:
-        """How many triplets there are."""
+        """Return the number of triplets."""
         ((count,),) = self.rows("SELECT count(*) FROM triplets")
         return int(count)
 
 
 def document_of(row: Sequence[Any]) -> Document:
-    """The document in a row that ``DOCUMENT`` selects."""
+    """Return the document in a row that ``DOCUMENT`` selects."""
     name, title, metadata, pages, headings, text, boxes = row
     return Document(
         name,
@@ -331,7 +331,7 @@ def document_of(row: Sequence[Any]) -> Document:
 
 
 def _document_mark(document: Document) -> str:
-    """A hash that tells a document from every other, with all that was loaded of it."""
+    """Return a hash of all that was loaded of a document."""
     return hashlib.sha256(repr(astuple(document)).encode()).hexdigest()
 
 
@@ -340,7 +340,7 @@ def _statements_text(found: Sequence[Statement]) -> str:
 
 
 def _chunk_of(row: Sequence[Any]) -> Chunk:
-    """The chunk in a row that ``_CHUNK`` selects."""
+    """Return the chunk in a row that ``_CHUNK`` selects."""
     _, name, title, section, page, start, end, text, context, supporting, pages = row
     chunk: Chunk = {
         "id": f"{name}#{start}",
@@ -362,7 +362,7 @@ def _chunk_of(row: Sequence[Any]) -> Chunk:
 
 
 def _triplet_of(row: Sequence[Any]) -> Triplet:
-    """The triplet in a row that ``_TRIPLET`` selects."""
+    """Return the triplet in a row that ``_TRIPLET`` selects."""
     _, chunk_start, subject, predicate, object_, name, *stated = row
     relation = (subject, predicate, object_, f"{name}#{chunk_start}", name, *stated)
     return cast("Triplet", dict(zip(Triplet.__annotations__, relation, strict=True)))

@@ -1,4 +1,4 @@
-"""Late interaction: the token vectors of chunks' whole texts, and how near a question's come."""
+"""Late interaction: the token vectors of chunks' whole texts, compared with a question's."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _CODES, _ENDS = "tokens.npy", "token_ends.npy"
 
 @dataclass(frozen=True, eq=False)
 class TokenIndex:
-    """The tokens of windows; windows of single statements have none.
+    """The token vectors of windows; windows of single statements have none.
 
     Args:
         codes: Of all windows in their order, shape (tokens, CODED).
@@ -31,17 +31,17 @@ class TokenIndex:
 
     @classmethod
     def of(cls, windows: Sequence[Codes]) -> Self:
-        """The tokens of each window, one after the other."""
+        """Build an index of the tokens of windows."""
         ends = np.cumsum([0, *map(len, windows)], dtype=np.int64)
         return cls(np.concatenate([np.zeros((0, CODED), dtype=np.int8), *windows]), ends)
 
     def windows(self, first: int, end: int) -> list[Codes]:
-        """The tokens of each window from ``first`` up to ``end``."""
+        """Return the tokens of each window from ``first`` up to ``end``."""
         ends = self.ends[first : end + 1].tolist()
         return [self.codes[a:b] for a, b in pairwise(ends)]
 
     def closeness(self, question: Codes, spans: Sequence[tuple[int, int]]) -> Vectors:
-        """The best cosine of each of a question's tokens among those of a chunk.
+        """Return the best cosine of each of a question's tokens in each chunk.
 
         MaxSim, as ColBERT scores, is their mean; 0 where either has no tokens.
 
@@ -68,7 +68,7 @@ class TokenIndex:
         return found
 
     def save(self, folder: Path) -> dict[str, str]:
-        """Write ``FILES`` into ``folder``; the SHA-256 of each."""
+        """Write ``FILES`` into ``folder``, and return the SHA-256 of each."""
         return save_arrays(folder, {_CODES: self.codes, _ENDS: self.ends})
 
     @classmethod

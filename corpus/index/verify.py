@@ -1,6 +1,6 @@
-"""A thorough look at an index: beyond the hashes, whether its parts agree with each other.
+"""Verification of an index: beyond the hashes, that its parts agree with each other.
 
-It looks at everything, whoever asks for it, so it says where a fault lies by numbers: no name, no
+It reads everything, whoever asks for it, so it names a fault's place by numbers: no name, no
 title and no word of a document is in its messages.
 """
 
@@ -51,7 +51,7 @@ def _database(contents: IndexContents) -> str:
 
 
 def _spans(contents: IndexContents) -> str:
-    """The first chunk or triplet that is not the span of its document that it claims to be."""
+    """Return the first chunk or triplet that differs from its document's text; "" if none does."""
     layout, seen = contents.layout, 0
     for ordinal in range(len(layout.names)):
         text, (first, end) = contents.texts.text_of(ordinal), layout.span_of(ordinal)
@@ -71,7 +71,7 @@ def _spans(contents: IndexContents) -> str:
 
 
 def _terms(contents: IndexContents) -> str:
-    """Whether lexical search holds the terms of the chunks, with the weights that these make."""
+    """Return a problem unless lexical search has the chunks' terms and their weights."""
     lexical = contents.lexical
     again = LexicalIndex.build(map(searched_text, contents.every_chunk()))
     same = lexical.terms == again.terms and all(
@@ -107,7 +107,7 @@ def _vectors(contents: IndexContents) -> str:
 
 
 def _graph(contents: IndexContents) -> str:
-    """Whether the graph is the one that the triplets make."""
+    """Return a problem unless the graph is the one that the triplets make."""
     held = contents.load_graph()
     again = KnowledgeGraph.build(StoredTriplets(contents.texts, contents.layout))
     same = len(held) == len(again) and held.entities == again.entities

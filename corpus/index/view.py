@@ -1,4 +1,4 @@
-"""What one asker may see of an index: every text that is read comes from here."""
+"""The view that one asker has of an index: every text that is read comes from here."""
 
 import math
 from bisect import bisect_right
@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from lexloop.core.deadline import heed_deadline
 from lexloop.core.filters import Filters
-from lexloop.core.hits import Hit
 from lexloop.core.metadata import Metadata
-from lexloop.core.types import MOST_POINTED, Chunk, Citation, Pointed, PointedUnit, Reading
+from lexloop.core.types import MOST_POINTED, Chunk, Citation, Hit, Pointed, PointedUnit, Reading
 from lexloop.corpus.index.contents import UNKNOWN, IndexContents
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
-from lexloop.corpus.load.document import Skipped
+from lexloop.corpus.load.document import SkippedSource
 from lexloop.corpus.structure.asking import point
 from lexloop.corpus.structure.references import Reference
 from lexloop.corpus.structure.statements import Statement
@@ -36,10 +35,11 @@ _AT_ONCE = 1000
 _TERMS = 1 << 14
 _TREES = 50
 _QUESTIONS = 32
-"""Of how many questions it is kept how near they come to chunks: every step asks again."""
+"""Questions whose closeness to chunks is cached, since every step asks again."""
 _CHUNKS_READ, _TERMS_READ = 20_000, 2_000
+"""The most chunks and definitions whose words slips are read as."""
 _CHUNKS_OF_LANGUAGES = 200
-"""From how many chunks and definitions at most the words are taken that slips are read as."""
+"""The most chunks from which the languages are told."""
 _UNNAMED = "They could not be read; `lexloop index` names them when it reads them."
 Embed = Callable[[list[str]], Vectors]
 
@@ -47,14 +47,14 @@ Embed = Callable[[list[str]], Vectors]
 class View:
     """The documents that an access admits; any other is as if the index did not hold it.
 
-    That goes for what is found and counted, for what acronyms stand for and where versions end,
-    and for the messages. Only the weights of BM25 are those of the whole index.
+    So hits, counts, acronyms, the ends of versions and messages depend on these documents alone;
+    only the weights of BM25 are those of the whole index.
 
     Args:
-        contents: What the index holds.
-        access: Who asks, and for what.
+        contents: The whole index.
+        access: The asker's access, and filters.
         embed: From texts to unit vectors, shape (texts, dimension).
-        skipped: What of the sources could not be read; None where nobody asks for that.
+        skipped: The sources that could not be read; None where nobody asks for them.
 
     ``documents`` are the names of the documents in order; ``all_public`` says whether no document
     of the index has access tags.
@@ -65,7 +65,7 @@ class View:
         contents: IndexContents,
         access: Filters,
         embed: Embed,
-        skipped: Sequence[Skipped] | None,
+        skipped: Sequence[SkippedSource] | None,
     ) -> None:
         self._contents, self._embed = contents, embed
         self._layout = contents.layout
@@ -95,7 +95,7 @@ class View:
         self._near_to = lru_cache(maxsize=_QUESTIONS)(lambda _: dict[str, Vectors]())
 
     def __len__(self) -> int:
-        """How many chunks there are."""
+        """Return the number of chunks."""
         return self._size
 
     def _shows(self, document: str) -> bool:
@@ -108,7 +108,7 @@ class View:
         return position
 
     def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
-        """The chunks with these ids, in the order asked for.
+        """Return the chunks with these ids, in the order asked for.
 
         Raises:
             KeyError: There is no such chunk.
@@ -116,7 +116,7 @@ class View:
         return self._chunks_at([self._position_of(chunk_id) for chunk_id in chunk_ids])
 
     def every_chunk(self, step: int = 1) -> Iterator[Chunk]:
-        """All chunks in order, or every so many, a few at a time."""
+        """Yield every ``step``-th chunk in order, read in batches."""
         every = np.arange(len(self._layout))
         positions = (every if self._allowed is None else every[self._allowed])[::step]
         for first in range(0, len(positions), _AT_ONCE):
@@ -131,7 +131,7 @@ class View:
         return found
 
     def text_of(self, document: str) -> str | None:
-        """The whole text of a document; None when there is no such document."""
+        """Return the whole text of a document; None where there is no such document."""
         ordinal = self._ordinal_of(document)
         return None if ordinal is None else self._contents.text_of(ordinal)
 
@@ -145,7 +145,7 @@ class View:
         return {name: t for name, t in self._contents.titles.items() if self._shows(name)}
 
     def holding(self, references: Sequence[Reference], named: Sequence[str]) -> Sequence[str]:
-        """The documents in which references may lead somewhere, those named first.
+        """Return the documents in which references may lead somewhere, those named first.
 
         They are few: each tree is read.
         """
@@ -160,7 +160,7 @@ class View:
         return list(dict.fromkeys([*named, *others]))[:_TREES]
 
     def cited(self, document: str, start: int, end: int, section: str) -> Citation:
-        """The citation of a span of a document, its number 0.
+        """Return the citation of a span of a document, its number 0.
 
         Raises:
             KeyError: There is no such document.
@@ -184,14 +184,14 @@ class View:
         return citation
 
     def pointed(self, question: str) -> Pointed:
-        """What a question points to by its number, and what the structure itself says."""
+        """Return the provisions that a question names, and what the structure itself says."""
         found = point(question, self)
         chunks = (id for unit in found["units"] for id in self.chunks_over(unit))
         first = list(dict.fromkeys(islice(chunks, MOST_POINTED)))
         return {**found, "chunks": first}
 
     def defining(self, terms: Sequence[str]) -> list[str]:
-        """The ids of the chunks in which the definitions of terms begin, in order."""
+        """Return the ids of the chunks in which the definitions of terms begin, in order."""
         keys = [key for term in terms for key in keys_of_term(term)[:1]]
         found: list[str] = []
         for _, ordinal, place in self._contents.texts.provisions(keys):
@@ -204,7 +204,7 @@ class View:
         return list(dict.fromkeys(found))[:MOST_POINTED]
 
     def chunks_over(self, unit: PointedUnit) -> Iterator[str]:
-        """The ids of the chunks that hold a unit's words, in order."""
+        """Yield the ids of the chunks that hold a unit's words, in order."""
         first, end = self._layout.span_of(self._layout.ordinals[unit["document"]])
         starts = self._layout.starts[first:end]
         begin = max(0, int(np.searchsorted(starts, unit["start"], side="right")) - 1)
@@ -212,12 +212,12 @@ class View:
             yield self._layout.id_of(first + position)
 
     def tree_of(self, document: str) -> Tree | None:
-        """The tree of a document's provisions; None when there is no such document."""
+        """Return the tree of a document's provisions; None where there is no such document."""
         ordinal = self._ordinal_of(document)
         return None if ordinal is None else self._contents.tree_of(ordinal)
 
     def pages_of(self, document: str) -> tuple[int, ...]:
-        """Where each page of a document begins; nothing where there are none, or no document."""
+        """Return where each page of a document begins; empty without pages or document."""
         ordinal = self._ordinal_of(document)
         return () if ordinal is None else tuple(self._contents.texts.pages_of(ordinal))
 
@@ -225,11 +225,11 @@ class View:
         return self._layout.ordinals.get(document) if self._shows(document) else None
 
     def metadata(self, documents: Names[str]) -> dict[str, Metadata]:
-        """What is known of each document; one that is superseded ends where the next begins."""
+        """Return each document's metadata; a superseded one ends where the next begins."""
         return {name: self._metadata.get(name, UNKNOWN) for name in documents}
 
-    def skipped(self) -> list[Skipped]:
-        """What could not be read, and each ``supersedes`` that cannot be followed.
+    def skipped(self) -> list[SkippedSource]:
+        """Return what could not be read, and each ``supersedes`` that cannot be followed.
 
         Who may see what could not be read is unknown, so where documents have access tags its
         names are told to nobody.
@@ -238,16 +238,16 @@ class View:
             return []
         told = [*self._skipped]
         if told and not self.all_public:
-            told = [Skipped(f"{len(told)} of the sources", _UNNAMED)]
+            told = [SkippedSource(f"{len(told)} of the sources", _UNNAMED)]
         return [*told, *(trouble for trouble in self._troubles if self._shows(trouble.name))]
 
     def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
-        """For each query the best chunks by BM25, best first; chunks that score 0 left out."""
+        """Return for each query the best chunks by BM25, best first, without scores of 0."""
         top = self._contents.lexical.top
         return [self._hits(*top(query, limit, self._allowed)) for query in queries]
 
     def search_vector(self, queries: list[str], limit: int) -> list[list[Hit]]:
-        """For each query the best chunks by cosine, best first."""
+        """Return for each query the best chunks by cosine, best first."""
         if not queries or not len(self._layout):
             return [[] for _ in queries]
         found = self._contents.dense.top(self.embed(queries), limit, self._allowed)
@@ -267,11 +267,11 @@ class View:
         ]
 
     def graph(self) -> KnowledgeGraph:
-        """The knowledge graph that these documents alone make."""
+        """Return the knowledge graph that these documents alone make."""
         return self._contents.graph_of(self._names)
 
     def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
-        """The statements of a chunk and their vectors, shape (statements, dimension).
+        """Return the statements of a chunk and their vectors, shape (statements, dimension).
 
         Raises:
             KeyError: There is no such chunk.
@@ -286,7 +286,7 @@ class View:
         return self._contents.statements_of(self._position_of(chunk_id))
 
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
-        """How near each token of a question comes to each chunk's, shape (tokens, chunks).
+        """Return each question token's best cosine in each chunk, shape (tokens, chunks).
 
         MaxSim is the mean over the tokens. None without token vectors.
 
@@ -305,7 +305,7 @@ class View:
         return np.stack(columns, axis=1) if columns else found
 
     def embed(self, texts: list[str]) -> Vectors:
-        """Vectors of questions and answers, shape (len(texts), dimension), recent ones kept."""
+        """Return vectors of questions and answers, shape (len(texts), dimension), cached."""
         return self._embed(texts)
 
     def rarity(self, term: str) -> float:
@@ -313,14 +313,14 @@ class View:
         return math.log(1 + self._size / (self._frequency(term) + 0.5))
 
     def knows(self, term: str) -> bool:
-        """Whether any chunk holds a search term (a stem, as ``tokenize`` gives it)."""
+        """Return whether any chunk holds a search term (a stem, as ``tokenize`` gives it)."""
         return self._frequency(term) > 0
 
     def _counted(self, term: str) -> int:
         return self._contents.lexical.document_frequency(term, self._allowed)
 
     def place_of(self, quote: str) -> tuple[str, str]:
-        """The heading and the label of the provision that a quote is from; "" where it has none."""
+        """Return heading and label of the provision that a quote is from; "" where it has none."""
         hits = self.search_lexical([quote], 1)[0]
         for chunk in self.chunks([hit.chunk_id for hit in hits]):
             tree = self.tree_of(chunk["document"]) or Tree()
@@ -334,11 +334,11 @@ class View:
         return "", ""
 
     def read(self, text: str) -> tuple[str, list[Reading]]:
-        """The text, slips of the finger read as words of these documents, and which as which."""
+        """Return the text with slips read as the documents' words, and the readings."""
         return self._slips.read(text)
 
     def languages(self) -> list[str]:
-        """The languages of these documents, the most used first; none where they are not known."""
+        """Return these documents' languages, the most used first; none where unknown."""
         return self._languages
 
     @cached_property
@@ -347,7 +347,7 @@ class View:
         return languages_of(chunk["text"] for chunk in chunks)
 
     def other_language(self, question: str) -> str:
-        """The language of a question where it is none of the documents'; nothing where it is."""
+        """Return the language of a question if it is none of the documents'; else ""."""
         return other_language(question, self.languages(), self._has)
 
     def _has(self, word: str) -> bool:
@@ -363,14 +363,14 @@ class View:
         )
 
     def _words(self) -> Iterator[str]:
-        """The words of the chunks and their headings; of many chunks some, evenly spread."""
+        """Yield the words of the chunks and their headings; of many chunks some, evenly spread."""
         step = -(-len(self) // _CHUNKS_READ) or 1
         for chunk in self.every_chunk(step):
             heed_deadline("while the documents' words were read")
             yield from small_words(f"{chunk.get('context', '')} {chunk['text']}")
 
     def _terms(self) -> Iterator[str]:
-        """The terms that are defined; of very many the first."""
+        """Yield the defined terms; of very many the first."""
         names = self._layout.names
         defining = (at for at in self._contents.texts.defining() if self._shows(names[at[0]]))
         for ordinal, place in islice(defining, _TERMS_READ):
@@ -378,14 +378,14 @@ class View:
 
     def centre(self) -> Vectors:
         """The mean direction of all windows, shape (dimension,): what the documents are about."""
-        return self._centre
+        return self._centroid
 
     @cached_property
-    def _centre(self) -> Vectors:
-        return self._contents.dense.centre(self._allowed)
+    def _centroid(self) -> Vectors:
+        return self._contents.dense.centroid(self._allowed)
 
     def without(self, chunk_ids: Names[str]) -> "Collection":
-        """These documents without some of their chunks, indexed in memory."""
+        """Return these documents without some of their chunks, indexed in memory."""
         from lexloop.corpus.index.builder import rebuilt
 
         documents = [self._layout.ordinals[name] for name in self.documents]

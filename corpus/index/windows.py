@@ -1,4 +1,4 @@
-"""What of a chunk is embedded, and its vectors: new texts in bulk, those of an older index kept."""
+"""The texts of a chunk that are embedded, and their vectors: new, or reused from an index."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -28,12 +28,12 @@ _NONE: Codes = np.zeros((0, CODED), dtype=np.int8)
 def window_texts(
     chunk: Chunk, found: Sequence[Statement], embedder: Embedder, kind: str = "statements"
 ) -> list[str]:
-    """The whole, then each of the chunk's statements where it has several.
+    """Return the whole chunk, then each of its statements where it has several.
 
-    The whole carries what is around and a statement the point; scoring a chunk by the better of the
-    two finds more than either alone. The words that place a chunk stand in front of the whole. A
-    whole beyond the embedder's window is cut into several, so that every word is embedded; of a
-    statement beyond it the beginning stands for it.
+    The whole has the context and a statement the point; scoring a chunk by the better of the two
+    finds more than either alone. The chunk's headings stand in front of the whole. A whole longer
+    than the embedder's window is cut into several, so that every word is embedded; a statement
+    longer than that is represented by its beginning.
 
     ``kind`` is statements, or whole for the whole alone.
     """
@@ -44,22 +44,22 @@ def window_texts(
 
 
 def whole_windows(windows: Sequence[str], found: Sequence[Statement], kind: str) -> int:
-    """How many of the windows that ``window_texts`` gives are the whole and not a statement."""
+    """Return how many of the windows of ``window_texts`` are the whole and no statement."""
     return len(windows) - (len(found) if kind == "statements" and len(found) > 1 else 0)
 
 
 def window_marks(texts: Sequence[str]) -> Marks:
-    """Tell embedded texts from all others, shape (texts, 2).
+    """Return hashes by which embedded texts are recognised, shape (texts, 2).
 
-    An index keeps them in place of the texts: whatever comes to be cut otherwise, the vector of a
-    text that is embedded already is found.
+    An index stores them in place of the texts: however texts come to be chunked, the vector of one
+    that is embedded already is found.
     """
     digests = (hashlib.blake2b(text.encode(), digest_size=16).digest() for text in texts)
     return np.frombuffer(b"".join(digests), dtype=MARK).reshape(-1, 2)
 
 
 def _placed(text: str, context: str, embedder: Embedder) -> list[str]:
-    """The text in pieces, each with the beginning of its context in front of it."""
+    """Return the text in pieces, each with the beginning of its context in front of it."""
     limit = _limit(embedder)
     front = _fitting(context, embedder, limit // 2)[0]
     room = limit - embedder.count_tokens(front) if front else limit
@@ -68,7 +68,7 @@ def _placed(text: str, context: str, embedder: Embedder) -> list[str]:
 
 
 def _wholes(text: str, embedder: Embedder, limit: int) -> list[str]:
-    """The text in pieces of whole sentences of so many tokens at most."""
+    """Return the text in pieces of whole sentences of at most ``limit`` tokens."""
     if embedder.count_tokens(text) <= limit:
         return [text]
     windows: list[str] = []
@@ -83,7 +83,7 @@ def _wholes(text: str, embedder: Embedder, limit: int) -> list[str]:
 
 
 def _fitting(text: str, embedder: Embedder, limit: int = 0) -> list[str]:
-    """The text in pieces of whole words that fill a window each.
+    """Return the text in pieces of whole words that fill a window each.
 
     A word that alone is too long is cut between its characters. ``limit`` is the most tokens of a
     piece; 0 for all that a window holds.
@@ -98,7 +98,7 @@ def _fitting(text: str, embedder: Embedder, limit: int = 0) -> list[str]:
 
 
 def _longest(text: str, embedder: Embedder, limit: int) -> int:
-    """How many characters of ``text`` fit, found by doubling and then by halving the step.
+    """Return how many characters of ``text`` fit, by doubling and then halving the step.
 
     The whole is never counted unless it is short: it would be again for every piece.
     """
@@ -122,8 +122,8 @@ def _limit(embedder: Embedder) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class KnownVectors:
-    """Vectors that an older index has of texts, whatever its chunks were.
+class StoredVectors:
+    """The vectors that an older index has of texts, whatever its chunks were.
 
     Args:
         load_marks: Gives the marks of its windows, shape (windows, 2).
@@ -137,11 +137,11 @@ class KnownVectors:
 
     @classmethod
     def of(cls, contents: IndexContents) -> Self:
-        """Those of an open index."""
+        """Return those of an open index."""
         return cls(contents.texts.window_marks, contents.dense.vectors, contents.tokens)
 
     def rows(self, marks: Marks) -> NDArray[np.int64]:
-        """For each mark the row of ``vectors`` that is its text's; -1 where there is none."""
+        """Return for each mark the row of ``vectors`` of its text; -1 where there is none."""
         halves, known, order = self._sorted
         if not len(known):
             return np.full(len(marks), -1, dtype=np.int64)
@@ -149,20 +149,20 @@ class KnownVectors:
         return np.where((known[places] == marks).all(axis=1), order[places], -1)
 
     def tokens_of(self, row: int) -> Codes:
-        """The token vectors of a row's text; none where there are none."""
+        """Return the token vectors of a row's text; none where there are none."""
         return self.tokens.windows(row, row + 1)[0] if self.tokens else _NONE
 
     @cached_property
     def _sorted(self) -> tuple[NDArray[np.uint64], Marks, NDArray[np.int64]]:
-        """The first halves of the marks, ascending, the marks in this order, and their rows."""
+        """The marks' first halves, ascending, the marks in this order, and their rows."""
         marks = self.load_marks()
         order = np.argsort(marks[:, 0], kind="stable")
         known = marks[order]
         return np.ascontiguousarray(known[:, 0]), known, order
 
 
-class _Waiting(NamedTuple):
-    """A text that is to be embedded, and where its vector goes, and its tokens if it is whole."""
+class _PendingText(NamedTuple):
+    """A text to be embedded, and the places of its vector and, if it is whole, of its tokens."""
 
     text: str
     block: Half
@@ -172,7 +172,7 @@ class _Waiting(NamedTuple):
 
 
 class WindowVectors:
-    """Collects the windows of chunk after chunk.
+    """The vectors of windows, collected chunk after chunk.
 
     Args:
         embedder: Embeds new texts.
@@ -185,7 +185,7 @@ class WindowVectors:
         self,
         embedder: Embedder,
         progress: Callable[[str, int, int], None],
-        known: KnownVectors | None = None,
+        known: StoredVectors | None = None,
         tokens: TokenEmbedder | None = None,
     ) -> None:
         self._embedder, self._progress = embedder, progress
@@ -193,11 +193,11 @@ class WindowVectors:
         self._blocks: list[Half] = [np.zeros((0, embedder.dimension), dtype=np.float16)]
         self._codes: list[Codes] = []
         self._counts: list[NDArray[np.int32]] = [np.zeros(0, dtype=np.int32)]
-        self._waiting: list[_Waiting] = []
+        self._waiting: list[_PendingText] = []
         self._done = 0
 
     def add(self, texts: list[str], wholes: int = 0) -> Marks:
-        """One chunk with these windows, of which those are embedded that are not known; marks.
+        """Add one chunk's windows and return their marks; those not stored are embedded.
 
         The first ``wholes`` are no statements.
         """
@@ -211,7 +211,7 @@ class WindowVectors:
             if row >= 0 and self._known and (len(codes) or not whole):
                 block[place] = self._known.vectors[row]
             else:
-                self._waiting.append(_Waiting(text, block, place, whole, len(self._codes)))
+                self._waiting.append(_PendingText(text, block, place, whole, len(self._codes)))
             self._codes.append(codes)
         self._blocks.append(block)
         self._counts.append(np.array([len(texts)], dtype=np.int32))
@@ -219,8 +219,10 @@ class WindowVectors:
             self._embed()
         return marks
 
-    def keep(self, old: DenseIndex, first: int, end: int, tokens: TokenIndex | None = None) -> None:
-        """The chunks of an older index from position ``first`` up to ``end``."""
+    def reuse(
+        self, old: DenseIndex, first: int, end: int, tokens: TokenIndex | None = None
+    ) -> None:
+        """Add the chunks of an older index from position ``first`` up to ``end``."""
         begin, stop = np.searchsorted(old.owners, [first, end]).tolist()
         self._blocks.append(old.vectors[begin:stop])
         self._codes += tokens.windows(begin, stop) if tokens else [_NONE] * (stop - begin)
@@ -228,7 +230,7 @@ class WindowVectors:
         self._counts.append(np.bincount(owners, minlength=end - first).astype(np.int32))
 
     def finish(self) -> tuple[NDArray[np.int32], Half]:
-        """For each window the position of its chunk, and the vectors, shape (windows, dimension).
+        """Return the chunk of each window, and the vectors, shape (windows, dimension).
 
         Raises:
             LexloopError: The embedder failed.
@@ -239,7 +241,7 @@ class WindowVectors:
         return owners, np.concatenate(self._blocks)
 
     def tokens(self) -> TokenIndex | None:
-        """The token vectors of what is embedded; None where none are collected."""
+        """Return the token vectors of what is embedded; None where none are collected."""
         return TokenIndex.of(self._codes) if self._tokens else None
 
     def _embed(self) -> None:

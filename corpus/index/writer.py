@@ -1,4 +1,4 @@
-"""Sources -> the next generation of an index: what is unchanged is neither read nor embedded."""
+"""Writing of an index: unchanged sources are neither read nor embedded again."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -11,40 +11,40 @@ from lexloop.core.types import Chunk
 from lexloop.corpus.chunk.statements import statements_in
 from lexloop.corpus.index.builder import IndexBuilder, Tools
 from lexloop.corpus.index.contents import IndexContents
-from lexloop.corpus.index.earlier import Before, before
+from lexloop.corpus.index.earlier import PreviousIndex, previous_index
 from lexloop.corpus.index.generations import discard, new_generation, sync_generation, writing
-from lexloop.corpus.index.manifest import REBUILD, Manifest, Source
+from lexloop.corpus.index.manifest import REBUILD, IndexSource, Manifest
 from lexloop.corpus.index.reader import open_contents, open_unpublished
-from lexloop.corpus.index.scan import Difference, Scan
+from lexloop.corpus.index.scan import Scan, SourceChanges
 from lexloop.corpus.index.windows import window_marks, window_texts
-from lexloop.corpus.load.document import Skipped
+from lexloop.corpus.load.document import SkippedSource
 from lexloop.corpus.load.reading import Progress, silent
 from lexloop.models.embedding import Embedder
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What one writing of an index did.
+class IndexUpdate:
+    """The result of one writing of an index.
 
     Args:
         difference: Names of source files.
-        counts: What the index holds now.
+        counts: The numbers of documents, chunks, windows and triplets of the index now.
         skipped: What could not be read.
         recall: recall@10 of an approximate vector search against an exact one; 1 when exact.
     """
 
-    difference: Difference
+    difference: SourceChanges
     counts: dict[str, int]
-    skipped: list[Skipped]
+    skipped: list[SkippedSource]
     recall: float
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """What would be read and embedded.
+class CostEstimate:
+    """The files and texts that an update would read and embed.
 
     Args:
-        files_added: Source files that the index does not hold yet.
+        files_added: IndexSource files that the index does not hold yet.
         files_changed: Those that differ.
         files_removed: Those that are gone.
         documents: In the files to read.
@@ -61,10 +61,10 @@ class Estimate:
     chunks: tuple[Chunk, ...]
     embedded_texts: int
     embedded_tokens: int
-    skipped: list[Skipped]
+    skipped: list[SkippedSource]
 
     def as_record(self) -> dict[str, int]:
-        """The figures."""
+        """Return the figures."""
         figures = {**vars(self), "chunks": len(self.chunks)}
         del figures["skipped"]
         return figures
@@ -72,25 +72,25 @@ class Estimate:
 
 def write_index(
     index: Path,
-    sources: Sequence[Source],
+    sources: Sequence[IndexSource],
     tools: Tools,
     *,
     progress: Progress = silent,
     excluded: Sequence[str] | None = (),
     fresh: bool = False,
-    recorded: Sequence[Source] | None = None,
-) -> Outcome:
-    """Bring an index up to date with its sources and to this format and stemmer, or make it.
+    recorded: Sequence[IndexSource] | None = None,
+) -> IndexUpdate:
+    """Update an index to its sources, this format and this stemmer, or make it.
 
     Args:
         index: The folder.
-        sources: Where the documents come from.
+        sources: The sources of the documents.
         tools: Make what the index holds.
         progress: Called with a stage's name, what is done and how much there is.
         excluded: Names of documents and source files that stay out; None for those that the
             index names when its lock is held, so that a removal meanwhile is not undone.
-        fresh: Whether nothing of an index already there may be kept.
-        recorded: What the manifest says of the sources; None for the sources themselves.
+        fresh: Whether nothing of an index already there may be reused.
+        recorded: The sources to record in the manifest; None for ``sources``.
 
     Raises:
         CorpusError: Nothing could be read, another process writes, or the disk is full; readers
@@ -101,13 +101,13 @@ def write_index(
     with writing(index):
         if excluded is None:
             excluded = Manifest.read(index).excluded
-        with before(None if fresh else index, tools) as held:
+        with previous_index(None if fresh else index, tools) as held:
             now = held.scan(sources, excluded)
             changes, old = held.difference(now), held.contents
-            new = _New(noted, tuple(excluded), tools, now, changes)
+            new = _NextGeneration(noted, tuple(excluded), tools, now, changes)
             if old and changes.nothing and new.described_by(held.manifest, old):
                 skipped = [*old.texts.skipped(), *old.version_troubles]
-                outcome = Outcome(changes, old.counts(), skipped, old.dense.recall)
+                outcome = IndexUpdate(changes, old.counts(), skipped, old.dense.recall)
             else:
                 outcome = _publish(index, new, held, progress)
     return outcome
@@ -115,12 +115,12 @@ def write_index(
 
 def remove_documents(
     index: Path, names: Sequence[str], tools: Tools, *, progress: Progress = silent
-) -> Outcome:
-    """Take documents or source files out of an index; they stay out when it is updated.
+) -> IndexUpdate:
+    """Remove documents or source files from an index; updates leave them out.
 
     Args:
         index: The folder.
-        names: What to take out.
+        names: Of the documents or source files.
         tools: Those the index was made with; nothing is read or embedded with them.
         progress: As for ``write_index``.
 
@@ -133,28 +133,28 @@ def remove_documents(
         excluded = sorted({*held.excluded, *names})
         gone = [name for name in held.fingerprints if name in excluded]
         kept = [name for name in held.fingerprints if name not in excluded]
-        changes = Difference(added=[], changed=[], removed=gone, unchanged=kept)
+        changes = SourceChanges(added=[], changed=[], removed=gone, unchanged=kept)
         same = replace(tools, recipe=held.recipe, settings=held.settings)
         with closing(open_contents(index, tools.embedder)) as old:
             unread = tuple(old.texts.skipped(of_files=False))
             now = Scan({name: held.fingerprints[name] for name in kept}, unread)
-            new = _New(held.sources, tuple(excluded), same, now, changes)
-            outcome = _publish(index, new, Before(held, old.texts, old), progress)
+            new = _NextGeneration(held.sources, tuple(excluded), same, now, changes)
+            outcome = _publish(index, new, PreviousIndex(held, old.texts, old), progress)
     return outcome
 
 
 @dataclass(frozen=True)
-class _New:
-    """What the next generation is made of."""
+class _NextGeneration:
+    """The inputs of the next generation."""
 
-    sources: tuple[Source, ...]
+    sources: tuple[IndexSource, ...]
     excluded: tuple[str, ...]
     tools: Tools
     now: Scan
-    changes: Difference
+    changes: SourceChanges
 
     def described_by(self, held: Manifest | None, old: IndexContents) -> bool:
-        """Whether an index can be searched and says the same of its sources and settings."""
+        """Return whether an index is searchable and has the same sources and settings."""
         if held is None or not held.current:
             return False
         unread = old.texts.skipped(of_files=False)
@@ -163,7 +163,9 @@ class _New:
         return said == (self.sources, self.excluded, settings, list(self.now.skipped))
 
 
-def _publish(index: Path, new: _New, held: Before, progress: Progress) -> Outcome:
+def _publish(
+    index: Path, new: _NextGeneration, held: PreviousIndex, progress: Progress
+) -> IndexUpdate:
     folder = new_generation(index)
     try:
         manifest, outcome = _written(folder, new, held, progress)
@@ -180,7 +182,9 @@ def _publish(index: Path, new: _New, held: Before, progress: Progress) -> Outcom
     return outcome
 
 
-def _written(folder: Path, new: _New, held: Before, progress: Progress) -> tuple[Manifest, Outcome]:
+def _written(
+    folder: Path, new: _NextGeneration, held: PreviousIndex, progress: Progress
+) -> tuple[Manifest, IndexUpdate]:
     """Make a generation; nothing of it is in memory afterwards."""
     builder = IndexBuilder(
         new.tools, folder=folder, old=held.contents, known=held.known, progress=progress
@@ -199,7 +203,7 @@ def _written(folder: Path, new: _New, held: Before, progress: Progress) -> tuple
             fingerprints=made.texts.fingerprints(),
         )
         skipped = [*made.texts.skipped(), *made.version_troubles]
-        return manifest, Outcome(new.changes, counts, skipped, made.dense.recall)
+        return manifest, IndexUpdate(new.changes, counts, skipped, made.dense.recall)
     finally:
         builder.discard()
 
@@ -225,14 +229,14 @@ def _read_back(index: Path, folder: Path, manifest: Manifest, embedder: Embedder
 
 def estimate(
     index: Path,
-    sources: Sequence[Source],
+    sources: Sequence[IndexSource],
     tools: Tools,
     *,
     progress: Progress = silent,
     excluded: Sequence[str] | None = (),
     fresh: bool = False,
-) -> Estimate:
-    """What ``write_index`` with the same arguments would read and embed.
+) -> CostEstimate:
+    """Return what ``write_index`` with the same arguments would read and embed.
 
     Raises:
         CorpusError: A source is missing or holds no document.
@@ -240,7 +244,7 @@ def estimate(
     """
     if excluded is None:
         excluded = Manifest.read(index).excluded
-    with before(None if fresh else index, tools) as held:
+    with previous_index(None if fresh else index, tools) as held:
         now = held.scan(sources, excluded)
         changes = held.difference(now)
         documents, chunks, windows, skipped = 0, list[Chunk](), list[str](), [*now.skipped]
@@ -256,7 +260,7 @@ def estimate(
         if held.known:
             rows = held.known.rows(window_marks(windows)).tolist()
             windows = [text for text, row in zip(windows, rows, strict=True) if row < 0]
-    return Estimate(
+    return CostEstimate(
         files_added=len(changes.added),
         files_changed=len(changes.changed),
         files_removed=len(changes.removed),

@@ -1,5 +1,5 @@
 """The graph of entities and the triplets that join them.
 
-``graph`` is what others use: ``KnowledgeGraph`` is built from triplets, stored, narrowed to what
+``graph.KnowledgeGraph`` is what others use: it is built from triplets, stored, restricted to what
 an asker may see, matched with keywords and searched.
 """

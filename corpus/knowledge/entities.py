@@ -1,4 +1,4 @@
-"""Which phrases name entities, which cite a section, and which entities keywords mean."""
+"""Names of entities in phrases, references to sections, and the entities that keywords mean."""
 
 import itertools
 import math
@@ -30,15 +30,15 @@ _OPENING = re.compile(
 _CITING_CHARS = 60
 _KINDS = ("§", "sec", "art", "rule", "regul", "clau", "chap", "titl", "annex", "append", "sched",
           "recit", "table", ".s.c", ".f.r", "usc", "cfr")  # fmt: skip
-"""Of these, one stands in every reference; looking for them first saves most of the time."""
+"""Fragments of which one is in every reference; testing them first saves most of the time."""
 _LAST = re.compile(r"(?:\s?\([^()]{1,60}\)|,\s(?:row|point|paragraph)\s[^,]{1,200})$")
 _POSTINGS = 200
-"""How many entities of one word are weighed, the shortest first; bounds the cost of a match."""
+"""The most entities of one word that are weighed, the shortest first; limits a match's cost."""
 _VARIANTS = 200
 
 
 class SectionLabel(NamedTuple):
-    """What a reference must say to mean a section; ``kind`` is empty where any kind will do."""
+    """The kind and number by which references name a section; an empty kind is any."""
 
     kind: str
     number: str
@@ -46,7 +46,7 @@ class SectionLabel(NamedTuple):
 
 @lru_cache(maxsize=1 << 15)
 def cites(phrase: str) -> bool:
-    """Whether a phrase is a reference to a provision, or opens with one."""
+    """Return whether a phrase is a reference to a provision, or opens with one."""
     lowered = phrase.lower()
     if not any(kind in lowered for kind in _KINDS):
         return False
@@ -56,19 +56,19 @@ def cites(phrase: str) -> bool:
 
 @lru_cache(maxsize=1 << 15)
 def named_by(phrase: str) -> tuple[str, ...]:
-    """The keys of the entities that a phrase names; a short coordination names several."""
+    """Return the keys of the entities that a phrase names; a short coordination names several."""
     keys = [entity_key(part) for part in alternatives(_OPENING.sub("", phrase))]
     return tuple([key for key in keys if key and not _NAMELESS.issuperset(key.split(" "))])
 
 
 def speakable(name: str) -> bool:
-    """Whether an entity is recognised by its name where another phrase mentions it."""
+    """Return whether an entity is recognised by its name inside other phrases."""
     return len(name) > 2 and name.count(" ") < NAME_WORDS and name not in _UNSPECIFIC
 
 
 @lru_cache(maxsize=1 << 15)
 def provisions_of(label: str) -> tuple[str, ...]:
-    """A label and those of the provisions that it lies in, the innermost first."""
+    """Return a label and those of the provisions it lies in, the innermost first."""
     found = [label]
     if cited(label) is not None:
         while len(outer := _LAST.sub("", found[-1])) < len(found[-1]):
@@ -77,7 +77,7 @@ def provisions_of(label: str) -> tuple[str, ...]:
 
 
 def section_label(label: str) -> SectionLabel:
-    """How references name a section with this label; a label without a number is its own."""
+    """Return how references name a section; a label without a number names itself."""
     if found := cited(label):
         return SectionLabel(found.kind, found.number)
     bare = re.match(r"\d+(?:[.\-–]\w+)*", label)
@@ -85,7 +85,7 @@ def section_label(label: str) -> SectionLabel:
 
 
 def cited_by(reference: str) -> SectionLabel:
-    """What a reference may name in the documents; a plain number of another act names nothing."""
+    """Return the section that a reference may name; plain numbers of other acts name none."""
     found = cited(reference)
     if found is None or ((found.act or found.code) and not COMPOUND.search(found.number)):
         return SectionLabel("", "")
@@ -93,12 +93,12 @@ def cited_by(reference: str) -> SectionLabel:
 
 
 def outer_number(number: str) -> str:
-    """What a provision lies in: of ``5|1|a`` ``5|1``, of ``3.2`` ``3``; or nothing."""
+    """Return the number of the enclosing provision: of ``5|1|a`` ``5|1``, of ``3.2`` ``3``."""
     return number.rpartition("|" if "|" in number else ".")[0]
 
 
 def reference_name(phrase: str) -> str:
-    """The entity of a reference to a section that the documents do not hold.
+    """Return the entity of a reference to a section that the documents do not hold.
 
     Subdivisions are left out as they are where the section is known, so that "§ 8-107(a) of the
     Code" and "paragraph 2 of section 8-107 of the Code" are one.
@@ -115,7 +115,7 @@ class EntityIndex:
 
     Args:
         entities: Which of the names are entities, ascending.
-        acronyms: What an acronym stands for, by number; a keyword may use either.
+        acronyms: The long forms of acronyms, by number; a keyword may use either.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class EntityIndex:
         np.add.at(self._norm, owners, self._idf[self._terms[runs_of(self._offsets, entities)]])
 
     def match(self, keywords: Sequence[str], limit: int) -> dict[str, float]:
-        """The entities that share words with the keywords.
+        """Return the entities that share words with the keywords.
 
         A keyword and an entity are compared by the idf of the words they share, over the geometric
         mean of the idf of all their words, so rare words count and long names do not win by
@@ -164,7 +164,7 @@ class EntityIndex:
         return {self._names[entity]: 1 - value for entity, value in ranked if value < 1}
 
     def _alike_to(self, keyword: str) -> tuple[Ints, NDArray[np.float64]]:
-        """Entities like a keyword, ascending, by the best of the ways to write it out."""
+        """Return entities like a keyword, ascending, by the best of its variants."""
         found = [self._alike(terms) for terms in self._variants(keyword)]
         if len(found) == 1:
             return found[0]
@@ -174,9 +174,9 @@ class EntityIndex:
         return entities, best
 
     def _variants(self, keyword: str) -> list[set[str]]:
-        """The terms of a keyword, with each acronym written out in one of the ways it may be.
+        """Return the terms of a keyword, for each way to write its acronyms out.
 
-        An acronym means the same wherever it stands in a keyword; the ways are at most
+        An acronym means the same wherever it stands in a keyword; the variants are at most
         ``_VARIANTS``, since those of several acronyms multiply.
         """
         words = dict.fromkeys(entity_key(keyword).split())

@@ -42,8 +42,8 @@ class Path(NamedTuple):
     score: float
 
 
-class Found(NamedTuple):
-    """A provision that was looked up: what leads to it, some of what it states, and its score."""
+class RelatedProvision(NamedTuple):
+    """A provision that was looked up: what leads to it, some of its triplets, its score."""
 
     triplet: Triplet
     stated: list[Triplet]
@@ -53,8 +53,8 @@ class Found(NamedTuple):
 class KnowledgeGraph:
     """A bipartite graph of entities and triplets.
 
-    Edge direction is not kept: a walk goes from "employer" to its duties and from a duty to whoever
-    has it. The order in which triplets are kept does not matter. The triplets themselves stay in
+    Edges have no direction: a walk goes from "employer" to its duties and from a duty to whoever
+    has it. The order in which triplets are stored does not matter. The triplets themselves stay in
     their source.
     """
 
@@ -70,7 +70,7 @@ class KnowledgeGraph:
 
     @classmethod
     def build(cls, source: TripletSource) -> "KnowledgeGraph":
-        """Read all triplets of ``source``; repeated ones count once."""
+        """Build the graph of all triplets of ``source``; repeated ones count once."""
         found = read_triplets(source)
         visible = np.ones(len(found.numbers), dtype=np.bool_)
         return cls(found, source, resolve(found, visible), visible)
@@ -92,7 +92,7 @@ class KnowledgeGraph:
         return cls(found, source, incidence, np.ones(len(found.numbers), dtype=np.bool_))
 
     def save(self, folder: Folder) -> dict[str, str]:
-        """Write the files ``incidence.FILES`` into ``folder``; the SHA-256 of each.
+        """Write the files ``incidence.FILES`` into ``folder``, and return their SHA-256.
 
         Raises:
             OSError: They cannot be written.
@@ -103,7 +103,7 @@ class KnowledgeGraph:
         return pack(folder, self._found, self._incidence)
 
     def view(self, admits: Callable[[str], bool]) -> "KnowledgeGraph":
-        """The graph that the triplets of the admitted documents alone would make."""
+        """Return the graph that the triplets of the admitted documents alone make."""
         shown = np.array([admits(name) for name in self._found.documents], dtype=np.bool_)
         if shown.all():
             return self
@@ -111,7 +111,7 @@ class KnowledgeGraph:
         return KnowledgeGraph(self._found, self._source, resolve(self._found, visible), visible)
 
     def __len__(self) -> int:
-        """How many triplets may be seen; repeated ones count once."""
+        """Return the number of visible triplets; repeated ones count once."""
         return int(self._visible.sum())
 
     @property
@@ -124,7 +124,7 @@ class KnowledgeGraph:
         return np.flatnonzero(np.diff(self._incidence.at_offsets)).astype(np.int32)
 
     def match(self, keywords: Sequence[str], limit: int) -> dict[str, float]:
-        """Entities for keywords with weights in (0, 1], best first; see ``EntityIndex.match``."""
+        """Return entities for keywords with weights in (0, 1]; see ``EntityIndex.match``."""
         return self._index.match(keywords, limit)
 
     @cached_property
@@ -136,7 +136,7 @@ class KnowledgeGraph:
         return Aliases(self._found, self._visible)
 
     def entities_of(self, chunk_ids: Iterable[str]) -> list[str]:
-        """The entities of the chunks' triplets, in the order of the chunks."""
+        """Return the entities of the chunks' triplets, in the order of the chunks."""
         found: dict[int, None] = {}
         for numbers in self._source.numbers_of(list(chunk_ids)):
             for triplet in sorted(self._triplets[numbers].tolist()):
@@ -150,19 +150,20 @@ class KnowledgeGraph:
 
     @cached_property
     def _triplets(self) -> Ints:
-        """For each number of the source its triplet; -1 where it repeats another."""
+        """The triplet of each number of the source; -1 where it repeats another."""
         triplets = np.full(len(self._source), -1, dtype=np.int32)
         triplets[self._found.numbers] = np.arange(len(self._found.numbers), dtype=np.int32)
         return triplets
 
     def walk(self, seeds: Mapping[str, float], path_length: int, limit: int) -> list[Path]:
-        """The ``limit`` best simple paths of 1 to ``path_length`` triplets that start at a seed.
+        """Return the ``limit`` best simple paths of triplets that start at a seed.
 
-        A path starts with its seed's weight, in (0, 1]; every step multiplies it by the rarity of
-        the entity it leaves and by how well its triplet meets another seed, and every step after
-        the first by a decay. The definition of the entity left keeps the whole score. At a hub only
-        its definitions, the triplets with the rarest other entities, and those that join two seeds
-        are followed. Seeds that are not known are ignored.
+        A path has 1 to ``path_length`` triplets. It starts with its seed's weight, in (0, 1]; every
+        step multiplies it by the specificity of the entity it leaves and by how well its triplet
+        meets another seed, and every step after the first by a decay. The definition of the entity
+        left keeps the whole score. At a hub only its definitions, the triplets with the most
+        specific other entities, and those that join two seeds are followed. Unknown seeds are
+        ignored.
 
         Returns:
             Paths with distinct sequences of triplets, best first.
@@ -185,8 +186,8 @@ class KnowledgeGraph:
 
     def look_up(
         self, chunk_ids: Iterable[str], seeds: Mapping[str, float], path_length: int, limit: int
-    ) -> list[Found]:
-        """What a lawyer would look up next: the provisions that others lead to, in few steps.
+    ) -> list[RelatedProvision]:
+        """Return the provisions to look up next, which those of chunks lead to.
 
         From the provisions that chunks state, the best first, a step goes to those that they refer
         to, to their exceptions and sanctions, and to the definitions of their terms; each with what
@@ -205,18 +206,20 @@ class KnowledgeGraph:
         wanted = {triplet for triplets in stated.values() for triplet in triplets}
         fetched = self._fetch(wanted.union(up.triplet for up in reached))
         return [
-            Found(fetched[up.triplet], [fetched[t] for t in stated[up.section]], up.score)
+            RelatedProvision(
+                fetched[up.triplet], [fetched[t] for t in stated[up.section]], up.score
+            )
             for up in reached
         ]
 
     def find(self, phrase: str) -> str | None:
-        """The entity that a phrase names, however it is written; None when there is none."""
+        """Return the entity that a phrase names, however it is written; None if none."""
         return next(
             (name for name in self._spelled(phrase) if self._number_of(name) is not None), None
         )
 
     def _spelled(self, phrase: str) -> Iterator[str]:
-        """The names that a phrase may have here: as it is, or with its short forms written out."""
+        """Yield a phrase's possible names: as it is, or with short forms written out."""
         yield phrase
         key = entity_key(phrase)
         yield key
@@ -231,7 +234,7 @@ class KnowledgeGraph:
                 yield " ".join(words)
 
     def written(self, entities: Iterable[str]) -> dict[str, str]:
-        """How the documents write the names of entities; those in lower case serve as they are."""
+        """Return entities' names as the documents write them; lower case stays."""
         return {name: self._written(name) for name in dict.fromkeys(entities)}
 
     def _written(self, name: str) -> str:
@@ -244,7 +247,7 @@ class KnowledgeGraph:
         return written_form(name, triplets, lambda phrase: {*self._spelled(phrase)})
 
     def neighbourhood(self, entity: str, depth: int, limit: int) -> list[Relation]:
-        """The relations up to ``depth`` entities away, the nearest and most telling first."""
+        """Return relations up to ``depth`` entities away, the nearest first."""
         number = self._number_of(entity)
         if number is None:
             return []
@@ -260,7 +263,7 @@ class KnowledgeGraph:
         ]
 
     def degree(self, entity: str) -> int:
-        """How many triplets join an entity; 0 for one that is not known."""
+        """Return the number of triplets that join an entity; 0 for an unknown one."""
         number = self._number_of(entity)
         return 0 if number is None else self._incidence.degree(number)
 

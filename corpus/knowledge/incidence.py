@@ -1,8 +1,8 @@
 """The graph as arrays: where names occur in triplets, which entities these join, and both on disk.
 
-What an acronym stands for, which section a reference means and which names are known well enough
-to be recognised in passing all depend on the documents that may be seen. So the triplets are read
-once, for everything that could be a name, and ``resolve`` settles the rest for each view.
+What an acronym stands for, which section a reference means and which names are recognised inside
+other phrases depends on the visible documents. So the triplets are read once, for everything that
+could be a name, and ``resolve`` settles the rest for each view.
 """
 
 import json
@@ -53,7 +53,7 @@ class Occurrences:
         numbers: The number of each triplet in its source, shape (triplets,).
         owners: The document of each triplet, shape (triplets,).
         definitions: The name that each triplet defines, or -1, shape (triplets,).
-        roles: What each triplet is between provisions, shape (triplets,).
+        roles: The role of each triplet between provisions, shape (triplets,).
         places: A name, reference or label each, as its kind says, shape (places,).
         kinds: Shape (places,).
         aliases: Triplet, short form, long form, and 1 where the short form is an acronym, which
@@ -115,37 +115,37 @@ class Incidence:
     held: Ints
 
     @cached_property
-    def rarity(self) -> NDArray[np.float64]:
-        """Of each entity, in (0, 1], low at hubs; 0 for a name without triplets."""
-        return _rarity(np.diff(self.at_offsets))
+    def specificity(self) -> NDArray[np.float64]:
+        """The specificity of each entity, in (0, 1], low at hubs; 0 without triplets."""
+        return _specificity(np.diff(self.at_offsets))
 
     def joined_by(self, triplet: int) -> list[int]:
-        """The entities of a triplet, without repetitions."""
+        """Return the entities of a triplet, without repetitions."""
         return _run(self.joined_offsets, self.joined, triplet)
 
     def pairs_of(self, triplets: Ints) -> tuple[Ints, Ints]:
-        """Each of the triplets beside each of its entities, in their order."""
+        """Return each of the triplets beside each of its entities, in their order."""
         counts = self.joined_offsets[triplets + 1] - self.joined_offsets[triplets]
         return np.repeat(triplets, counts), self.joined[runs_of(self.joined_offsets, triplets)]
 
     def near_to(self, entity: int) -> list[int]:
-        """The triplets to follow from an entity."""
+        """Return the triplets to follow from an entity."""
         return _run(self.near_offsets, self.near, entity)
 
     def triplets_at(self, entity: int) -> Ints:
-        """The triplets of an entity, ascending."""
+        """Return the triplets of an entity, ascending."""
         return self.at[self.at_offsets[entity] : self.at_offsets[entity + 1]]
 
     def sections_of(self, triplet: int) -> list[int]:
-        """The sections that a triplet stands in, the innermost first."""
+        """Return the sections that a triplet stands in, the innermost first."""
         return _run(self.within_offsets, self.within, triplet)
 
     def held_by(self, section: int) -> Ints:
-        """The triplets that stand in a section, ascending; none for what is no section."""
+        """Return the triplets in a section, ascending; none for what is no section."""
         return self.held[self.held_offsets[section] : self.held_offsets[section + 1]]
 
     def degree(self, entity: int) -> int:
-        """How many triplets join an entity."""
+        """Return the number of triplets that join an entity."""
         return int(self.at_offsets[entity + 1] - self.at_offsets[entity])
 
 
@@ -154,13 +154,13 @@ Pairs = tuple[Ints, Ints]
 
 
 def connect(pairs: Pairs, sections: Pairs, count: int, names: int, defined: Ints) -> Incidence:
-    """The incidence of so many triplets and so many names.
+    """Build the incidence of so many triplets and so many names.
 
     Args:
         pairs: Which entities each triplet joins, in their order; a repeated pair counts once.
         sections: Which sections each triplet stands in, the innermost first.
-        count: Of the triplets.
-        names: How many there are.
+        count: The number of triplets.
+        names: The number of names.
         defined: The entity that each triplet defines, or -1.
     """
     triplets, entities = pairs
@@ -172,7 +172,7 @@ def connect(pairs: Pairs, sections: Pairs, count: int, names: int, defined: Ints
     order = np.argsort(entities, kind="stable")
     at, owners = triplets[order], entities[order]
     at_offsets = offsets_of(owners, names)
-    telling = _telling(joined_offsets, entities, _rarity(np.diff(at_offsets)), at, owners)
+    telling = _telling(joined_offsets, entities, _specificity(np.diff(at_offsets)), at, owners)
     best = np.lexsort((at, -telling, defined[at] != owners, owners))
     place = np.arange(len(at), dtype=np.int64) - at_offsets[owners[best]]
     near = best[place < FAN_OUT]
@@ -200,40 +200,40 @@ def _run(offsets: Ints, values: Ints, owner: int) -> list[int]:
 
 
 def offsets_of(owners: NDArray[np.integer[Any]], count: int) -> Ints:
-    """Where the run of each of ``count`` owners begins in ``owners``, which ascend."""
+    """Return where the run of each of ``count`` owners begins in ``owners``, which ascend."""
     ends = np.cumsum(np.bincount(owners, minlength=count))
     return np.concatenate(([0], ends)).astype(np.int32)
 
 
 def runs_of(offsets: Ints, owners: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-    """The positions of every owner's run, one run after the other."""
+    """Return the positions of every owner's run, one run after the other."""
     counts = (offsets[owners + 1] - offsets[owners]).astype(np.int64)
     begins = np.repeat(offsets[owners] - np.cumsum(counts) + counts, counts)
     positions: NDArray[np.int64] = np.arange(len(begins), dtype=np.int64) + begins
     return positions
 
 
-def _rarity(degrees: Ints) -> NDArray[np.float64]:
+def _specificity(degrees: Ints) -> NDArray[np.float64]:
     found: NDArray[np.float64] = 1 / (1 + 0.25 * np.log2(np.maximum(degrees, 1)))
     return np.where(degrees > 0, found, 0.0)
 
 
 def _telling(
-    offsets: Ints, joined: Ints, rarity: NDArray[np.float64], triplets: Ints, entities: Ints
+    offsets: Ints, joined: Ints, specificity: NDArray[np.float64], triplets: Ints, entities: Ints
 ) -> NDArray[np.float64]:
-    """How rare the rarest other entity of each triplet is, seen from one of its entities."""
+    """Return the greatest specificity of each triplet's other entities, seen from one of them."""
     best = np.zeros(len(triplets))
     starts, ends = offsets[triplets], offsets[triplets + 1]
     for place in range(_TELLING):
         there = starts + place < ends
         other = joined[starts[there] + place]
-        shown = np.where(other == entities[there], 0.0, rarity[other])
+        shown = np.where(other == entities[there], 0.0, specificity[other])
         best[there] = np.maximum(best[there], shown)
     return best
 
 
 def pack(folder: Path, found: Occurrences, incidence: Incidence) -> dict[str, str]:
-    """Write the graph into ``folder``; the SHA-256 of each file.
+    """Write the graph into ``folder``, and return the SHA-256 of each file.
 
     Raises:
         OSError: It cannot be written.

@@ -1,4 +1,4 @@
-"""Triplets -> where names occur in them."""
+"""Occurrences of names in triplets."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -41,23 +41,23 @@ _AT_ONCE = 4096
 
 
 class TripletSource(Protocol):
-    """Triplets by number, from 0 in the order in which they are kept."""
+    """Triplets by number, from 0 in the order in which they are stored."""
 
     def __len__(self) -> int:
-        """How many triplets there are."""
+        """Return the number of triplets."""
         ...
 
     def fetch(self, numbers: Sequence[int]) -> list[Triplet]:
-        """The triplets with these numbers, in the order asked for."""
+        """Return the triplets with these numbers, in the order asked for."""
         ...
 
     def numbers_of(self, chunk_ids: Sequence[str]) -> list[list[int]]:
-        """For each chunk the numbers of its triplets; none for a chunk that is not known."""
+        """Return the triplets' numbers of each chunk; none for an unknown chunk."""
         ...
 
 
 class _Row(NamedTuple):
-    """A triplet in the order of the graph: by document, place, words, and at last its source."""
+    """A triplet as the graph sorts them: by document, place, words, and at last its source."""
 
     document: str
     start: int
@@ -93,7 +93,7 @@ def _rows(source: TripletSource) -> list[_Row]:
 
 
 class _Table(dict[str, int]):
-    """Texts -> numbers, given out as texts come."""
+    """Texts and the numbers given to them as they come."""
 
     def __missing__(self, text: str) -> int:
         number = self[text] = len(self)
@@ -101,7 +101,7 @@ class _Table(dict[str, int]):
 
 
 class _Reader:
-    """Collects the places of triplets read one after the other."""
+    """The places of triplets, collected one after the other."""
 
     def __init__(self, rows: Sequence[_Row]) -> None:
         self._names = _Table()
@@ -120,7 +120,7 @@ class _Reader:
         self._mentions = lru_cache(maxsize=1 << 15)(self._found_in)
 
     def read(self, row: _Row) -> None:
-        """Note the places of one triplet, those of the object first."""
+        """Collect the places of one triplet, those of the object first."""
         naming = NAMED if row.predicate in _NOT_NAMING else NAMING
         subject, target = self._said(row)
         self._add_phrase(target, NAMED)
@@ -143,7 +143,7 @@ class _Reader:
         self._ends.append(len(self._places))
 
     def occurrences(self, numbers: Sequence[int]) -> Occurrences:
-        """All places, once every triplet was read."""
+        """Return all places, once every triplet was read."""
         references = [self._names[reference_name(text)] for text in self._references]
         labels = [self._names[entity_key(text)] for text in self._labels]
         variants = list(self._variants())
@@ -182,7 +182,7 @@ class _Reader:
         )
 
     def _said(self, row: _Row) -> tuple[str, str]:
-        """Subject and object with the short forms of their document written out."""
+        """Return subject and object with the short forms of their document written out."""
         known = self._long_forms.get(row.document)
         if known is None or row.predicate == "alias_of":
             return row.subject, row.object
@@ -200,7 +200,7 @@ class _Reader:
         self._kinds.append(kind)
 
     def _variants(self) -> Iterator[tuple[int, int, int]]:
-        """A name of its own for each section whose name other documents use, too."""
+        """Yield a name of its own for each section whose name other documents use, too."""
         holders: dict[str, set[str]] = defaultdict(set)
         for label, documents in self._held_by.items():
             holders[entity_key(label)] |= documents
@@ -211,7 +211,7 @@ class _Reader:
                     yield self._names[name], self._documents[document], apart
 
     def _sought_names(self, rows: Iterable[_Row]) -> tuple[dict[str, int], dict[str, list[int]]]:
-        """Names to recognise in phrases, and how many words those have that open with a word."""
+        """Return the names to recognise in phrases, and their lengths by first word."""
         sought: dict[str, int] = {}
         for row in rows:
             if row.predicate in _NOT_NAMING:
@@ -244,7 +244,7 @@ def _is_acronym(short: str) -> bool:
 
 
 def _long_forms(rows: Iterable[_Row]) -> dict[str, dict[str, str]]:
-    """By document the acronyms that stand for one thing in it, and for what."""
+    """Return each document's acronyms that stand for one thing in it, with their long forms."""
     found: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     for row in rows:
         if row.predicate == "alias_of" and _is_acronym(row.subject):
@@ -256,7 +256,7 @@ def _long_forms(rows: Iterable[_Row]) -> dict[str, dict[str, str]]:
 
 
 def _terms(names: Sequence[str]) -> tuple[list[str], Ints, Ints]:
-    """The search terms of names: all of them, where each name's begin, and which these are."""
+    """Return the search terms of names, the offsets of each name's terms, and these terms."""
     words = {word for name in names for word in name.split(" ")}
     of_word = {word: tokenize(word) for word in words}
     terms = sorted({term for found in of_word.values() for term in found})

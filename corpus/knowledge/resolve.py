@@ -1,4 +1,4 @@
-"""Where names occur -> which entities each triplet joins, among the triplets that may be seen."""
+"""The entities that each visible triplet joins, resolved from the occurrences of names."""
 
 from collections import defaultdict
 from functools import cache, partial
@@ -29,7 +29,7 @@ _SHARED_SECTIONS = 3
 
 
 def resolve(found: Occurrences, visible: Mask) -> Incidence:
-    """Join the visible triplets by their entities; nothing else has a say in it.
+    """Join the visible triplets by their entities; no other triplet has an influence.
 
     Acronyms are merged with what they stand for: by their own document's word, or by that of
     another when no two differ. References meet the section that they name, of the same document
@@ -70,7 +70,7 @@ def resolve(found: Occurrences, visible: Mask) -> Incidence:
 
 
 class Aliases:
-    """What the short forms of visible documents stand for."""
+    """The long forms of the short forms in visible documents."""
 
     def __init__(self, found: Occurrences, visible: Mask) -> None:
         self._own: dict[tuple[int, int], set[int]] = defaultdict(set)
@@ -86,7 +86,7 @@ class Aliases:
         self._shorts = shorts
 
     def resolved(self, names: Ints, owners: Ints) -> Ints:
-        """Each name, or what it stands for in its document."""
+        """Return each name, or its long form in its document."""
         result = names.copy()
         short = np.flatnonzero(self._is_short[names])
         pairs = _tuples(names[short], owners[short])
@@ -94,7 +94,7 @@ class Aliases:
         return result
 
     def _long_form(self, name: int, document: int) -> int:
-        """A form with two meanings, or one that stands for a short form again, is left alone."""
+        """Return a name's long form; a form with two, or with a short one again, stays."""
         meant = self._own.get((name, document)) or self.acronyms.get(name, set())
         return next(iter(meant)) if len(meant) == 1 and not meant & self._shorts else name
 
@@ -102,8 +102,8 @@ class Aliases:
 class _Sections:
     """The sections that visible triplets stand in.
 
-    ``nodes`` are the entities of the sections given; ``cited`` gives the sections that a reference
-    of a document resolves to, or the reference itself.
+    ``nodes`` are the entities of the sections given; ``cited`` returns the sections that a
+    reference of a document resolves to, or the reference itself.
     """
 
     def __init__(self, found: Occurrences, labels: Ints, owners: Ints) -> None:
@@ -141,7 +141,7 @@ class _Sections:
         return [int(self._found.reference_names[reference])]
 
     def _few(self, number: str, kind: str, document: int | None) -> list[int]:
-        """The few sections of this number, of one document or of all; none where they are many."""
+        """Return the sections of this number, of one document or all; none where they are many."""
         held = self._holding.get(number, {})
         found = (
             (label, place)

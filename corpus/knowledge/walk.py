@@ -1,4 +1,4 @@
-"""Searches of the knowledge graph: best paths, what a lawyer looks up next, what lies around."""
+"""Searches of the knowledge graph: best paths, related provisions, and neighbourhoods."""
 
 import heapq
 from collections import Counter, defaultdict
@@ -24,14 +24,14 @@ _DECAY = 0.6
 _SEED_REACH = 400
 """Triplets of one seed that are searched for other seeds."""
 _UNMATCHED = 0.5
-"""What a step keeps of the score when its triplet meets no further seed."""
+"""The share of the score that a step keeps when its triplet meets no further seed."""
 _OUTWARD = {REFERS: 0.6, EXCEPTS: 0.6, PENALISES: 0.4}
-"""How much of its score a step keeps to what a provision refers to, is excepted from, punishes."""
+"""The share that a step keeps to a provision's references, to its rule, to what it punishes."""
 _INWARD = {EXCEPTS: 0.8, PENALISES: 0.7, REFERS: 0.3}
-"""And to what is an exception to it, punishes breaking it, or merely builds on it."""
+"""The share that a step keeps to its exceptions, to its sanctions, and to what refers to it."""
 _DEFINED = 0.6
 _UNMET = 0.4
-"""What a step keeps to a provision that has nothing to do with the question's keywords."""
+"""The share that a step keeps to a provision that has none of the question's keywords."""
 _RANK = 0.2
 _REACH = 200
 """Triplets of one provision or keyword that are looked at; a hub has more."""
@@ -41,8 +41,8 @@ _REMEMBERED = 1 << 11
 _EDGES = " ,;:.“”‘’\"'"
 
 
-class Step(NamedTuple):
-    """A path found or to be continued; the lower the cost, the better (minus its score)."""
+class PartialPath(NamedTuple):
+    """A path found or to be continued; the lower the cost (minus its score), the better."""
 
     cost: float
     triplets: tuple[int, ...]
@@ -65,49 +65,51 @@ class Walk:
         self._near = lru_cache(maxsize=None)(graph.near_to)  # paths meet again
         self._met = self._meetings()
         self._bridges = self._bridging()
-        self._queue: list[Step] = []
+        self._queue: list[PartialPath] = []
         self._best: list[float] = []
 
-    def paths(self) -> list[Step]:
-        """The best paths, best first, each with the entities it has passed and one it reaches."""
+    def paths(self) -> list[PartialPath]:
+        """Return the best paths, best first, each with its entities and one that it reaches."""
         for entity, weight in self._seeds.items():
-            self._continue(Step(-weight, (), (entity,)))
-        found: dict[tuple[int, ...], Step] = {}
+            self._continue(PartialPath(-weight, (), (entity,)))
+        found: dict[tuple[int, ...], PartialPath] = {}
         for _ in range(3 * self._limit):
             if not self._queue or len(found) == self._limit:
                 break
             cost, triplets, chain = heapq.heappop(self._queue)
             ends = [e for e in self._graph.joined_by(triplets[-1]) if e not in chain]
-            found.setdefault(triplets, Step(cost, triplets, (*chain, *ends[:1])))
+            found.setdefault(triplets, PartialPath(cost, triplets, (*chain, *ends[:1])))
             if len(triplets) < self._path_length:
                 for end in ends:
-                    self._continue(Step(cost * _DECAY, triplets, (*chain, end)))
+                    self._continue(PartialPath(cost * _DECAY, triplets, (*chain, end)))
         return list(found.values())
 
-    def _continue(self, path: Step) -> None:
+    def _continue(self, path: PartialPath) -> None:
         """Queue the triplets that continue ``path`` from the last entity of its chain."""
         leave = path.chain[-1]
         if self._hopeless(path.cost):
             return
-        rarity = float(self._graph.rarity[leave])
+        specificity = float(self._graph.specificity[leave])
         for triplet in dict.fromkeys((*self._bridges.get(leave, ()), *self._near(leave))):
             if triplet in path.triplets:
                 continue
             cost = path.cost
             if self._graph.defined[triplet] != leave:
                 met = (self._seeds[s] for s in self._met.get(triplet, ()) if s not in path.chain)
-                cost *= rarity * (_UNMATCHED + (1 - _UNMATCHED) * max(met, default=0.0))
+                cost *= specificity * (_UNMATCHED + (1 - _UNMATCHED) * max(met, default=0.0))
             if not self._hopeless(cost):
                 full = len(self._best) == 3 * self._limit
                 (heapq.heappushpop if full else heapq.heappush)(self._best, -cost)
-                heapq.heappush(self._queue, Step(cost, (*path.triplets, triplet), path.chain))
+                heapq.heappush(
+                    self._queue, PartialPath(cost, (*path.triplets, triplet), path.chain)
+                )
 
     def _hopeless(self, cost: float) -> bool:
-        """Whether so many better paths are queued already that this one's turn cannot come."""
+        """Return whether so many better paths are queued that this one's turn cannot come."""
         return len(self._best) == 3 * self._limit and -cost < self._best[0]
 
     def _meetings(self) -> dict[int, list[int]]:
-        """The seeds that each triplet near a seed joins."""
+        """Return the seeds that each triplet near a seed joins."""
         if not self._seeds:
             return {}
         near = [
@@ -124,7 +126,7 @@ class Walk:
         return dict(met)
 
     def _bridging(self) -> dict[int, list[int]]:
-        """For each seed the triplets that join it to the weightiest other seeds."""
+        """Return for each seed the triplets that join it to the weightiest other seeds."""
         bridges: dict[int, list[tuple[float, int]]] = defaultdict(list)
         for triplet, seeds in self._met.items():
             if len(seeds) > 1:
@@ -141,7 +143,7 @@ class LookUp(NamedTuple):
     """A provision that is looked up.
 
     Args:
-        triplet: What leads to it, by number.
+        triplet: The triplet that leads to it, by number.
         section: The provision; the triplet itself stands in it, or refers to it.
         score: In (0, 1].
     """
@@ -152,14 +154,14 @@ class LookUp(NamedTuple):
 
 
 class Leads:
-    """What leads on from statements, whatever is asked; of statements met lately it is kept."""
+    """Steps from statements to further provisions, whatever is asked; recent ones are cached."""
 
     def __init__(self, graph: Incidence, found: Occurrences) -> None:
         self._graph, self._roles = graph, found.roles
         self.of = lru_cache(maxsize=_REMEMBERED)(self._of)
 
     def _of(self, triplets: tuple[int, ...]) -> list[LookUp]:
-        """What leads to each provision; the score is the share that a step to it keeps."""
+        """Return the best step to each provision; its score is the share that the step keeps."""
         best: dict[int, LookUp] = {}
         for lead in self._every(triplets):
             if lead.section not in best or lead.score > best[lead.section].score:
@@ -187,12 +189,12 @@ class Leads:
                     yield from (LookUp(triplet, s, share) for s in graph.sections_of(triplet)[:1])
 
     def _definitions(self, term: int) -> Iterator[LookUp]:
-        rarity = float(self._graph.rarity[term])
+        specificity = float(self._graph.specificity[term])
         for triplet in self._graph.near_to(term):
             if self._graph.defined[triplet] != term:
                 return  # definitions come first
             for own in self._graph.sections_of(triplet)[:1]:
-                yield LookUp(triplet, own, _DEFINED * rarity)
+                yield LookUp(triplet, own, _DEFINED * specificity)
 
 
 class LookUps:
@@ -206,14 +208,14 @@ class LookUps:
         self._graph, self._leads = graph, leads
         self._met: dict[int, float] = {}
         for seed, weight in seeds.items():
-            known = weight * float(graph.rarity[seed])
+            known = weight * float(graph.specificity[seed])
             for triplet in graph.triplets_at(seed)[:_REACH].tolist():
                 self._met[triplet] = max(known, self._met.get(triplet, 0.0))
         self._meets = lru_cache(maxsize=None)(self._meeting)
         self._best: dict[int, LookUp] = {}
 
     def found(self, chunks: Sequence[Iterable[int]], length: int) -> list[LookUp]:
-        """The provisions up to ``length`` steps away, best first.
+        """Return the provisions up to ``length`` steps away, best first.
 
         Args:
             chunks: The triplets of each retrieved chunk, the best chunk first.
@@ -231,7 +233,7 @@ class LookUps:
         return sorted((up for s, up in self._best.items() if s not in here), key=_order)
 
     def statements(self, section: int) -> list[int]:
-        """The triplets of a provision, those first that have most to do with the keywords."""
+        """Return the triplets of a provision, those nearest to the keywords first."""
         return sorted(self._held_by(section), key=lambda triplet: -self._met.get(triplet, 0.0))
 
     def _leave(self, triplets: Sequence[int], score: float) -> None:
@@ -242,7 +244,7 @@ class LookUps:
                 self._best[section] = LookUp(triplet, section, gained)
 
     def _meeting(self, section: int) -> float:
-        """How much a provision has to do with the question's keywords, in [0, 1]."""
+        """Return how much a provision has to do with the question's keywords, in [0, 1]."""
         return max((self._met.get(t, 0.0) for t in self._held_by(section)), default=0.0)
 
     def _held_by(self, section: int) -> list[int]:
@@ -255,7 +257,7 @@ def _order(found: LookUp) -> tuple[float, int]:
 
 
 def triplets_around(graph: Incidence, entity: int, depth: int, limit: int) -> dict[int, int]:
-    """Triplets up to ``depth`` entities away, each with the entity it was reached through.
+    """Return triplets up to ``depth`` entities away, each with the entity passed.
 
     The nearest come first and, around one entity, the most telling. Those that a walk would not
     follow are taken only where nothing further off is looked for.
@@ -292,7 +294,7 @@ class Relation(NamedTuple):
 
 
 def relation(triplet: Triplet, joined: Sequence[str], reached: str) -> Relation:
-    """A triplet between two of the entities that it joins, which begin with those of its object."""
+    """Return a triplet between two of the entities that it joins, its object's first."""
     of_object = 1 if cites(triplet["object"]) else len(named_by(triplet["object"]))
     target = joined[0] if of_object else triplet["object"]
     named = [name for name in named_by(triplet["subject"]) if name in joined]
@@ -308,7 +310,7 @@ def relation(triplet: Triplet, joined: Sequence[str], reached: str) -> Relation:
 def written_form(
     name: str, triplets: Iterable[Triplet], meant: Callable[[str], Container[str]]
 ) -> str:
-    """The words of the documents that have a name; of several the commonest and shortest.
+    """Return a name as the documents write it; of several forms the commonest and shortest.
 
     The name is as the graph has it, in small letters and the singular; the triplets are some that
     mention it; ``meant`` leads from a name to the names that it may stand for.
@@ -327,7 +329,7 @@ def written_form(
 
 
 def _runs(name: str, words: Sequence[str], meant: Callable[[str], Container[str]]) -> Iterator[str]:
-    """The first run of words that has a name."""
+    """Yield the first run of words that has a name."""
     for size in range(1, min(name.count(" ") + 2, len(words)) + 1):
         for first in range(len(words) - size + 1):
             run = " ".join(words[first : first + size]).strip(_EDGES)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from lexloop.core.errors import CorpusError
-from lexloop.corpus.load.document import Document, Limits, Part, Skipped
+from lexloop.corpus.load.document import Document, Limits, Part, SkippedSource
 from lexloop.corpus.load.formats import SUFFIXES, read_bytes
 from lexloop.corpus.load.sidecar import Sidecars, is_sidecar, normal
 
@@ -18,7 +18,7 @@ DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSErro
 
 def read_zip(
     data: bytes, name: str, limits: Limits, start: int = 0
-) -> Iterator[Document | Skipped | Part]:
+) -> Iterator[Document | SkippedSource | Part]:
     """Read every member that is of a known format, from one on; others are passed over.
 
     Raises:
@@ -50,11 +50,11 @@ def read_zip(
                 for found in read_bytes(_content(archive, info), within, limits):
                     yield sidecars.applied(found) if isinstance(found, Document) else found
             except CorpusError as error:
-                yield Skipped(within, error.what)
+                yield SkippedSource(within, error.what)
 
 
 def check_size(members: Sequence[zipfile.ZipInfo], packed: int, limits: Limits) -> None:
-    """Refuse an archive of so many packed bytes that would unpack to too much.
+    """Check the size and number of an archive's members against the limits.
 
     The sizes that its list of members states are enforced on reading.
 
@@ -81,13 +81,13 @@ def _is_source(name: str) -> bool:
 
 
 def _named(info: zipfile.ZipInfo, archive: str) -> str:
-    """A member's name below the archive's, as text of one line."""
+    """Return a member's name below the archive's, as text of one line."""
     shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in info.filename)
     return f"{archive}/{shown}"
 
 
 def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-    """A member's bytes, if it stays in the archive, is a plain file and can be unpacked."""
+    """Return a member's bytes, if it stays in the archive, is a plain file and can be unpacked."""
     parts = info.filename.replace("\\", "/").split("/")
     if ".." in parts:
         raise CorpusError("Its name leads out of the archive (..).", "Pack it anew.")
@@ -107,10 +107,10 @@ def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
 
 def _sidecars(
     archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], name: str
-) -> tuple[Sidecars, list[Skipped]]:
-    """What the archive's own sidecars say of its members."""
+) -> tuple[Sidecars, list[SkippedSource]]:
+    """Return the archive's own sidecars, and what of them cannot be read."""
     sidecars = Sidecars()
-    troubles: list[Skipped] = []
+    troubles: list[SkippedSource] = []
     names = {normal(_named(info, name)) for info in members}
     found = [info for info in members if is_sidecar(PurePosixPath(info.filename).name)]
     for info in sorted(found, key=lambda info: info.filename.count("/")):

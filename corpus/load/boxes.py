@@ -1,4 +1,4 @@
-"""Where the characters of a document stand on its pages, kept in few bytes."""
+"""A compact map from the characters of a document to their places on its pages."""
 
 import sys
 import zlib
@@ -12,7 +12,7 @@ from lexloop.core.errors import CorpusError
 from lexloop.corpus.load.document import Document
 
 _TENTHS = 10
-"""Places are kept in tenths of a point."""
+"""Places are stored in tenths of a point."""
 _FIELDS = 6
 _WIDEST = (1 << 15) - 1
 _LEVEL = 1
@@ -31,8 +31,8 @@ class Box(NamedTuple):
     y1: float
 
 
-class Run(NamedTuple):
-    """Characters that stand on one line, as ``Box`` measures.
+class CharacterRun(NamedTuple):
+    """Characters that stand on one line, measured as for ``Box``.
 
     ``start`` is the first one's offset in the document's text; ``edges`` say where each character
     begins, and where the last one ends.
@@ -45,8 +45,8 @@ class Run(NamedTuple):
     edges: Sequence[float]
 
 
-def encode_runs(runs: Sequence[Run]) -> bytes:
-    """Pack runs in the order of their offsets; nothing where there are none."""
+def encode_runs(runs: Sequence[CharacterRun]) -> bytes:
+    """Pack runs, which are in the order of their offsets; empty where there are none."""
     if not runs:
         return b""
     table, steps = array("i", [len(runs)]), array("h")
@@ -65,7 +65,7 @@ def encode_runs(runs: Sequence[Run]) -> bytes:
 
 
 def boxes_of(document: Document, start: int, end: int) -> list[Box]:
-    """Tell where a span of the text stands: one box for each line that it touches.
+    """Return the places of a span of the text: one box for each line that it touches.
 
     A document of a format without pages has none.
 

@@ -1,4 +1,4 @@
-"""What loading takes and gives: files nobody vouches for, documents, and what is not readable."""
+"""Types of loading: untrusted source files, documents, and what could not be read."""
 
 import hashlib
 import os
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Document:
-    """Extracted text. Offsets are code points into ``text``, half-open.
+    """The extracted text of a document; offsets are code points into ``text``, half-open.
 
     Args:
         name: Its path below the corpus folder, with forward slashes; a file that holds several
@@ -31,8 +31,8 @@ class Document:
         text: The whole text; line ends are line feeds.
         metadata: Front matter or the sidecar's row.
         pages: Where each page begins, the first at 0; empty where the format has no pages.
-        headings: Where the format itself marks headings: offset of the line, and its level from 1.
-        boxes: Where its characters stand on its pages, packed as ``boxes.encode_runs`` does it.
+        headings: The headings that the format itself marks: offset of the line, and level from 1.
+        boxes: The places of its characters on its pages, packed by ``boxes.encode_runs``.
     """
 
     name: str
@@ -51,12 +51,12 @@ class Document:
         return parse(cast(Any, self))  # a checker that reads this file twice sees two classes
 
     def page_at(self, offset: int) -> int | None:
-        """Give the page, from 1, on which an offset lies; None where there are no pages."""
+        """Return the page, from 1, on which an offset lies; None where there are no pages."""
         return bisect_right(self.pages, offset) or None if self.pages else None
 
 
 def title_of(text: str, stem: str) -> str:
-    """Take the first heading or short first line for a title; else the file's name in words."""
+    """Return the first heading or short first line; else the file's name in words."""
     for line in text[:10_000].splitlines()[:10]:
         heading = re.sub(r"^#+\s*", "", line).strip()
         if heading and len(heading) <= 120 and (line.startswith("#") or heading[-1] not in ".;,"):
@@ -65,10 +65,10 @@ def title_of(text: str, stem: str) -> str:
 
 
 @dataclass(frozen=True)
-class Skipped:
+class SkippedSource:
     """A file, or a part of one, that could not be read, and why.
 
-    ``indexed`` says that it was read all the same, and only the reason is to be told.
+    ``indexed`` is true where it was read all the same, and only the reason is to be told.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Skipped:
 
 
 class Part(NamedTuple):
-    """The reader of an archive turns to a member, from 0: what fails from here on is this one."""
+    """The mark before a member of an archive, from 0: failures that follow are of this one."""
 
     name: str
     number: int
@@ -85,7 +85,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class SourceFile:
-    """One file of a corpus as it was when it was hashed; named by its path below the corpus."""
+    """A file of a corpus as it was when it was hashed; named by its path below the corpus."""
 
     name: str
     path: Path
@@ -95,24 +95,24 @@ class SourceFile:
 
 @dataclass(frozen=True)
 class Loaded:
-    """What one file gave: documents in the file's order, and what of it could not be read."""
+    """The documents of one file, in the file's order, and what of it could not be read."""
 
     file: SourceFile
     documents: tuple[Document, ...]
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedSource, ...]
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one untrusted file may cost; sizes are in bytes.
+    """Limits on what one untrusted file may take; sizes are in bytes.
 
     Args:
         memory: Address space of the process that parses it.
         seconds: Wall time of one file, or of one member of an archive.
         file_bytes: A larger file is not opened.
-        archive_bytes: What all members of an archive may hold together once unpacked.
-        archive_ratio: How many times larger an archive may become, beyond ``archive_free``.
-        archive_free: What an archive may unpack to at any ratio.
+        archive_bytes: The most that an archive may unpack to.
+        archive_ratio: The most times larger that an archive may become, beyond ``archive_free``.
+        archive_free: The size that an archive may unpack to at any ratio.
     """
 
     memory: int = 1 << 30
@@ -125,7 +125,7 @@ class Limits:
 
 
 def hash_file(path: Path, limits: Limits) -> tuple[int, str]:
-    """Give a file's size in bytes and the SHA-256 of its content.
+    """Return a file's size in bytes and the SHA-256 of its content.
 
     Raises:
         CorpusError: It is no regular file, too large, or cannot be read.
@@ -136,7 +136,7 @@ def hash_file(path: Path, limits: Limits) -> tuple[int, str]:
 
 
 def read_file(path: Path, sha256: str, limits: Limits) -> bytes:
-    """Read a file's content, if it still is what was hashed.
+    """Return a file's content, if it still is what was hashed.
 
     Raises:
         CorpusError: It is no regular file, too large, cannot be read, or has changed.

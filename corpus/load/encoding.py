@@ -1,4 +1,4 @@
-"""Bytes -> text: decoded by their mark, as UTF-8, or by what they look like, and cleaned."""
+"""Decoding of bytes, by their mark, as UTF-8, or by a guess; and cleaning of text."""
 
 import codecs
 import re
@@ -32,12 +32,12 @@ _COMMON = [  # what texts are found in; the rest differs from these in a few let
 
 
 def printable(text: str) -> str:
-    """Clean extracted text of soft hyphens, control characters and halves of characters."""
+    """Return text without soft hyphens, control characters and halves of characters."""
     return _SURROGATE.sub("\ufffd", _CONTROL.sub("", _line_feeds(text)))
 
 
 def whole_text(text: str) -> str:
-    """Take the text that a file gives as it is, with line feeds.
+    """Return the text of a file unchanged, but with line feeds.
 
     Raises:
         CorpusError: It holds NUL bytes or lone surrogates, or nothing but blanks.
@@ -56,7 +56,14 @@ def _line_feeds(text: str) -> str:
 
 
 def decode(data: bytes, declared: str | None = None) -> str:
-    """Decode a whole file, without its byte order mark; ``declared`` is what it calls its encoding.
+    """Return the text of a whole file, without its byte order mark.
+
+    Args:
+        data: The file's bytes.
+        declared: The encoding that the file names, if it names one.
+
+    Raises:
+        CorpusError: The bytes are no text of one encoding, or which one cannot be told.
 
     Raises:
         CorpusError: The bytes are no text of one encoding, or which one cannot be told.
@@ -89,7 +96,7 @@ def _if_it_fits(data: bytes, name: str, errors: str = "strict") -> str | None:
 
 
 def _without_mark(data: bytes) -> str:
-    """UTF-16 shows in NUL bytes at every other place; any other NUL is no text."""
+    """Decode UTF-16 without a mark, which has NUL bytes at every other place."""
     half = max(1, len(data) // 2)
     for name, first in (("utf-16-le", 1), ("utf-16-be", 0)):
         zeros, others = data[first::2].count(0), data[1 - first :: 2].count(0)
@@ -99,7 +106,7 @@ def _without_mark(data: bytes) -> str:
 
 
 def _guessed(data: bytes) -> str:
-    """One of the encodings from before Unicode, where the bytes leave no doubt.
+    """Decode by one of the encodings from before Unicode, where the bytes leave no doubt.
 
     A text that may be Western is, unless charset-normalizer makes a better language of it by
     another encoding: most of them differ in two or three letters only, which a short text does not
@@ -125,7 +132,7 @@ def _guessed(data: bytes) -> str:
 
 
 def _looks_western(text: str | None) -> bool:
-    """Few characters beyond ASCII, never four letters in a row, and signs outside words."""
+    """Return whether a text has few characters beyond ASCII, and plausible ones."""
     if text is None or _RUN.search(text) or _SIGN_IN_WORD.search(text):
         return False
     if "ø" in text and any(letter in text for letter in "ìùè"):

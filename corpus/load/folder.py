@@ -1,4 +1,4 @@
-"""A folder of source files: which there are, what they hold, and all of them read."""
+"""Folders of source files: listed, hashed and read."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -8,7 +8,14 @@ from pathlib import Path, PurePosixPath
 
 from lexloop.core.errors import CorpusError
 from lexloop.corpus.index.manifest import is_index
-from lexloop.corpus.load.document import Document, Limits, Skipped, SourceFile, hash_file, read_file
+from lexloop.corpus.load.document import (
+    Document,
+    Limits,
+    SkippedSource,
+    SourceFile,
+    hash_file,
+    read_file,
+)
 from lexloop.corpus.load.formats import SUFFIXES
 from lexloop.corpus.load.metadata import end_superseded
 from lexloop.corpus.load.reading import read_files
@@ -18,9 +25,9 @@ _LEADS_OUT = "It is a link out of the corpus."
 
 
 def source_files(folder: Path) -> list[Path]:
-    """List what an index of a folder depends on: its source files and its sidecars, in order.
+    """Return what an index of a folder depends on: source files and sidecars, in order.
 
-    Of one file, that are the file and the sidecar beside it.
+    For a single file these are the file and the sidecar beside it.
 
     Raises:
         CorpusError: The folder is missing, is no folder, cannot be listed, or holds no source.
@@ -35,8 +42,8 @@ def source_files(folder: Path) -> list[Path]:
 
 def load_documents(
     folder: Path, limits: Limits | None = None
-) -> tuple[list[Document], list[Skipped]]:
-    """Read every document below a folder, and tell what was skipped.
+) -> tuple[list[Document], list[SkippedSource]]:
+    """Return every document below a folder, and what was skipped.
 
     Superseded versions end when their successors begin.
 
@@ -60,8 +67,8 @@ def load_documents(
     return [replace(one, metadata=ended[one.name]) for one in documents], skipped + unknown
 
 
-def list_sources(folder: Path) -> tuple[list[Path], list[Skipped]]:
-    """List the source files below a folder in a stable order, and what cannot be listed.
+def list_sources(folder: Path) -> tuple[list[Path], list[SkippedSource]]:
+    """Return the source files below a folder in a stable order, and what cannot be listed.
 
     Hidden files and folders are left out; links that lead out of the folder are reported.
 
@@ -78,9 +85,9 @@ def list_sources(folder: Path) -> tuple[list[Path], list[Skipped]]:
     files, leading_out, barred = _walk(
         folder, lambda name: PurePosixPath(name).suffix.lower() in SUFFIXES
     )
-    skipped = [Skipped(_name(path, folder), _LEADS_OUT) for path in leading_out]
+    skipped = [SkippedSource(_name(path, folder), _LEADS_OUT) for path in leading_out]
     skipped += [
-        Skipped(_name(Path(error.filename), folder), f"The folder cannot be listed: {error}.")
+        SkippedSource(_name(Path(error.filename), folder), f"The folder cannot be listed: {error}.")
         for error in barred
     ]
     if not files and is_index(folder):
@@ -95,21 +102,23 @@ def list_sources(folder: Path) -> tuple[list[Path], list[Skipped]]:
 
 def hash_sources(
     folder: Path, paths: Iterable[Path], limits: Limits | None = None
-) -> tuple[list[SourceFile], list[Skipped]]:
-    """Hash each file, and tell which cannot be read."""
+) -> tuple[list[SourceFile], list[SkippedSource]]:
+    """Return each file with its hash, and those that cannot be read."""
     files: list[SourceFile] = []
-    skipped: list[Skipped] = []
+    skipped: list[SkippedSource] = []
     for path in paths:
         name = _name(path, folder)
         try:
             files.append(SourceFile(name, path, *hash_file(path, limits or Limits())))
         except CorpusError as error:
-            skipped.append(Skipped(name, error.what))
+            skipped.append(SkippedSource(name, error.what))
     return files, skipped
 
 
-def read_sidecars(folder: Path, limits: Limits | None = None) -> tuple[Sidecars, list[Skipped]]:
-    """Read every ``metadata.csv`` below a folder, and tell what of them cannot be read.
+def read_sidecars(
+    folder: Path, limits: Limits | None = None
+) -> tuple[Sidecars, list[SkippedSource]]:
+    """Return every ``metadata.csv`` below a folder, and what of them cannot be read.
 
     A sidecar that cannot be read at all holds back every document below its folder, and a row
     that cannot be read holds back its document, since nobody knows who may see them.
@@ -132,7 +141,7 @@ def read_sidecars(folder: Path, limits: Limits | None = None) -> tuple[Sidecars,
 def _walk(
     folder: Path, wanted: Callable[[str], bool]
 ) -> tuple[list[Path], list[Path], list[OSError]]:
-    """Files of wanted names in a stable order, links that lead out, and folders that are barred.
+    """Return files of wanted names in order, links that lead out, and unlisted folders.
 
     Hidden files and folders are left out.
     """
@@ -148,6 +157,6 @@ def _walk(
 
 
 def _name(path: Path, folder: Path) -> str:
-    """The path below the corpus; bytes of it that are no text are written as escapes."""
+    """Return the path below the corpus; bytes of it that are no text become escapes."""
     name = path.relative_to(folder).as_posix()
     return os.fsencode(name).decode("utf-8", "backslashreplace")

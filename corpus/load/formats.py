@@ -1,4 +1,4 @@
-"""Bytes of a file -> documents, by the file's suffix. Runs in the worker process."""
+"""Readers of file formats, by the file's suffix. Runs in the worker process."""
 
 import io
 import re
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from lexloop.core.errors import CorpusError
-from lexloop.corpus.load.document import Document, Limits, Part, Skipped
+from lexloop.corpus.load.document import Document, Limits, Part, SkippedSource
 
 SUFFIXES = (".txt", ".md", ".html", ".htm", ".pdf", ".docx", ".jsonl", ".zip")
 _EXPECTED = {
@@ -42,13 +42,13 @@ _HEAD = 2048
 
 def read_bytes(
     data: bytes, name: str, limits: Limits, start: int = 0
-) -> Iterator[Document | Skipped | Part]:
-    """Read the documents of one file, and tell what of it cannot be read.
+) -> Iterator[Document | SkippedSource | Part]:
+    """Yield the documents of one file, and what of it cannot be read.
 
     Args:
         data: The whole file.
         name: Its name in the corpus; the suffix says the format.
-        limits: What an archive may unpack to.
+        limits: On what an archive may unpack to.
         start: For an archive, the first member to read.
 
     Raises:
@@ -87,7 +87,7 @@ def read_bytes(
 
 
 def _check_kind(data: bytes, suffix: str) -> None:
-    """Refuse a file that is empty, or whose content is another than its suffix says."""
+    """Check that a file is not empty, and that its content is of the kind its suffix names."""
     if not data:
         raise CorpusError("It is empty.", "Remove it or fill it.")
     expected, found = _EXPECTED.get(suffix, "text"), _content_kind(data)
@@ -106,7 +106,7 @@ def _check_kind(data: bytes, suffix: str) -> None:
 
 
 def _content_kind(data: bytes) -> str:
-    """The kind that the first bytes show; text where they show none."""
+    """Return the kind that the first bytes show; text where they show none."""
     head = data[:_HEAD]
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return "a Word document" if _holds_word(data) else "a zip archive"

@@ -1,4 +1,4 @@
-""".html: what a reader sees of a page, with its title and headings."""
+""".html: the visible text of a page, with its title and headings."""
 
 import re
 import warnings
@@ -9,7 +9,7 @@ from typing import Any
 from lexloop.core.errors import CorpusError
 from lexloop.corpus.load.document import Document, title_of
 from lexloop.corpus.load.encoding import decode, printable
-from lexloop.corpus.load.lines import Lines, numeral, whole_number
+from lexloop.corpus.load.lines import LineWriter, numeral, whole_number
 
 _UNSEEN = frozenset(
     "script style nav noscript template head svg iframe object canvas math select button".split()
@@ -51,7 +51,7 @@ def read_html(data: bytes, name: str) -> Iterator[Document]:
     with warnings.catch_warnings():  # XHTML is read as a browser reads it
         warnings.simplefilter("ignore", XMLParsedAsHTMLWarning)
         soup = BeautifulSoup(source, "lxml")
-    lines = Lines()
+    lines = LineWriter()
     _read(soup, lines)
     text, headings = lines.finished()
     if not text.strip():
@@ -60,8 +60,8 @@ def read_html(data: bytes, name: str) -> Iterator[Document]:
     yield Document(name, title or title_of(text, PurePosixPath(name).stem), text, headings=headings)
 
 
-def _read(soup: Any, lines: Lines) -> None:
-    """Walk the page without recursion, since pages nest as deep as they like."""
+def _read(soup: Any, lines: LineWriter) -> None:
+    """Read the page without recursion, since pages nest to any depth."""
     from bs4.element import NavigableString, PreformattedString
 
     left: list[tuple[Any, bool]] = [(soup, False)]
@@ -90,8 +90,8 @@ def _read(soup: Any, lines: Lines) -> None:
         left.extend((child, False) for child in reversed(children))
 
 
-def _open(node: Any, tag: str, lines: Lines) -> None:
-    """Begin what a tag begins; some add the level of a heading or the number of an item."""
+def _open(node: Any, tag: str, lines: LineWriter) -> None:
+    """Begin a tag's line, row or cell, with the level of a heading or the number of an item."""
     if tag in _CELLS:
         lines.cell()
     elif tag == "tr":
@@ -106,7 +106,7 @@ def _open(node: Any, tag: str, lines: Lines) -> None:
         lines.mark(mark)
 
 
-def _close(tag: str, lines: Lines) -> None:
+def _close(tag: str, lines: LineWriter) -> None:
     if tag == "tr":
         lines.end_row()
     elif tag in _BLOCKS:
@@ -116,7 +116,7 @@ def _close(tag: str, lines: Lines) -> None:
 
 
 def _is_named_heading(node: Any) -> bool:
-    """Whether a paragraph's class says that it is a heading."""
+    """Return whether a paragraph's class names it a heading."""
     named = " ".join(node.get("class") or [])
     if not named or not _NAMED_HEADING.search(named) or node.find(_BLOCKS & {"p", "div", "table"}):
         return False
@@ -124,7 +124,7 @@ def _is_named_heading(node: Any) -> bool:
 
 
 def _item_mark(item: Any) -> str:
-    """The number that a browser shows in front of an item; nothing where its text has its own."""
+    """Return the number that a browser shows in front of an item; "" if its text has one."""
     listed = item.parent
     if listed is None or listed.name not in ("ol", "ul", "menu"):
         return ""
@@ -145,14 +145,14 @@ def _table_of(node: Any) -> Any:
 
 
 def _filled_cells(row: Any) -> list[tuple[Any, str]]:
-    """The cells of a row that hold text, with it."""
+    """Return the cells of a row that hold text, with it."""
     cells = row.find_all(_CELLS, recursive=False)
     texts = [(cell, cell.get_text(" ", strip=True)) for cell in cells]
     return [(cell, text) for cell, text in texts if text]
 
 
 def _is_layout(table: Any) -> bool:
-    """Whether a table only sets numbers beside paragraphs, as the Official Journal does."""
+    """Return whether a table only sets numbers beside paragraphs, as the Official Journal's."""
     found = table.find_all("tr", limit=_MOST_ROWS)
     rows = [[text for _, text in _filled_cells(row)] for row in found if _table_of(row) is table]
     if len(rows) == _MOST_ROWS or not any(len(row) == 2 for row in rows):
@@ -160,8 +160,8 @@ def _is_layout(table: Any) -> bool:
     return all(len(row) <= 2 and (not row or _MARK.fullmatch(row[0])) for row in rows)
 
 
-def _marked_row(row: Any, lines: Lines) -> list[Any]:
-    """The cells of a layout row without the one that holds the number, which goes in front."""
+def _marked_row(row: Any, lines: LineWriter) -> list[Any]:
+    """Return a layout row's cells without the one with the number, which goes in front."""
     filled = _filled_cells(row)
     if not filled or not _MARK.fullmatch(filled[0][1]):
         return list(row.contents)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from lexloop.core.errors import CorpusError
-from lexloop.corpus.load.document import Document, Skipped, title_of
+from lexloop.corpus.load.document import Document, SkippedSource, title_of
 from lexloop.corpus.load.encoding import decode, whole_text
 from lexloop.corpus.load.metadata import NO_TEXT, read_fields
 
@@ -15,7 +15,7 @@ _MOST_REPORTED = 50
 _LONGEST_NAME = 500
 
 
-def read_jsonl(data: bytes, name: str) -> Iterator[Document | Skipped]:
+def read_jsonl(data: bytes, name: str) -> Iterator[Document | SkippedSource]:
     """Read a document from each line; what cannot be read is reported with its line and field."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         data = decode(data).encode()
@@ -37,14 +37,14 @@ def read_jsonl(data: bytes, name: str) -> Iterator[Document | Skipped]:
         except CorpusError as error:
             bad += 1
             if bad <= _MOST_REPORTED:
-                yield Skipped(name, f"Line {number}: {error.what}")
+                yield SkippedSource(name, f"Line {number}: {error.what}")
     if bad > _MOST_REPORTED:
-        yield Skipped(name, f"{bad - _MOST_REPORTED} more lines cannot be read.")
+        yield SkippedSource(name, f"{bad - _MOST_REPORTED} more lines cannot be read.")
     if blank:
         shown = ", ".join(map(str, blank[:5]))
         rest = f" and {len(blank) - 5} more" if len(blank) > 5 else ""
         many = f"{len(blank)} lines hold no text: {shown}{rest}."
-        yield Skipped(name, many if len(blank) > 1 else f"Line {shown} holds no text.")
+        yield SkippedSource(name, many if len(blank) > 1 else f"Line {shown} holds no text.")
     if not seen and not bad:
         raise CorpusError("It holds no line with a document.", "Remove it or fill it.")
 
@@ -72,7 +72,7 @@ def _row(line: bytes) -> dict[str, Any]:
 
 
 def _key(row: dict[str, Any], number: int) -> str:
-    """What names the row: its ``name``, its ``id``, or its line."""
+    """Return the name of a row: its ``name``, its ``id``, or its line."""
     for field in ("name", "id"):
         value = row.get(field)
         if value is None or value == "":

@@ -1,4 +1,4 @@
-"""Lines of text put together from the pieces of a marked-up page, and the numbers of its lists."""
+"""Writing of lines from pieces of marked-up text, and numerals of lists."""
 
 from lexloop.corpus.load.encoding import printable
 
@@ -9,7 +9,7 @@ _ROMAN = (
 
 
 def numeral(value: int, kind: str) -> str:
-    """Write a number in the style that HTML calls ``1``, ``a``, ``A``, ``i`` or ``I``.
+    """Return a number in the style that HTML calls ``1``, ``a``, ``A``, ``i`` or ``I``.
 
     What has no numeral in the style, such as 0 in letters, is written in digits.
     """
@@ -29,13 +29,13 @@ def numeral(value: int, kind: str) -> str:
 
 
 def whole_number(written: object, otherwise: int) -> int:
-    """Read a number as files give it; for what is none, or has seven digits, ``otherwise``."""
+    """Return a number read from text; ``otherwise`` if it is none or has seven digits."""
     text = str(written or "").strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else otherwise
 
 
-class Lines:
-    """Text pieces -> lines, with the offsets of those that are headings.
+class LineWriter:
+    """A writer of lines from pieces of text, with the offsets of those that are headings.
 
     Blanks within a line become one; cells of a table's row are joined by `` | ``, and what would
     end a line within a row becomes a blank.
@@ -51,7 +51,7 @@ class Lines:
         self._headings: list[tuple[int, int]] = []
 
     def add(self, text: str, as_is: bool = False) -> None:
-        """More of the line; ``as_is`` keeps the blanks and line ends of preformatted text."""
+        """Add text to the line; ``as_is`` keeps the blanks and line ends of preformatted text."""
         if not as_is or self._rows:
             self._line.append(text)
             return
@@ -62,11 +62,14 @@ class Lines:
         self._line.append(rest)
 
     def heading(self, level: int) -> None:
-        """The level of the heading that the next line is, 0 for none; in a table none is."""
+        """Set the level of the heading that the next line is, 0 for none.
+
+        In a table no line is a heading.
+        """
         self._heading = 0 if self._rows else level
 
     def mark(self, number: str) -> None:
-        """Put a number in front of the next line that says something."""
+        """Put a number in front of the next line that is not blank."""
         self.end()
         self._mark = f"{self._mark}{number} "
 
@@ -104,7 +107,7 @@ class Lines:
         self.end()
 
     def finished(self) -> tuple[str, tuple[tuple[int, int], ...]]:
-        """The whole text, and the offset and level of each heading."""
+        """Return the whole text, and the offset and level of each heading."""
         self._rows = 0
         self.end()
         return "".join(self._done), tuple(self._headings)

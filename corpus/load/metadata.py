@@ -1,4 +1,4 @@
-"""Fields as users write them -> metadata, where a doubt about access is an error."""
+"""Metadata read from fields as users write them; a doubt about access is an error."""
 
 import re
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
-from lexloop.corpus.load.document import Skipped
+from lexloop.corpus.load.document import SkippedSource
 
 FIELDS = tuple(field.name for field in fields(Metadata))
 NO_TEXT = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
@@ -21,12 +21,12 @@ _SECOND_DAY = date.min + timedelta(days=1)
 
 @lru_cache(maxsize=1024)
 def field_name(name: str) -> str:
-    """Spell a field as the metadata does: small letters, underscores between the words."""
+    """Return a field's name as the metadata spells it: lower case, with underscores."""
     return name.strip().lower().replace("-", "_").replace(" ", "_")
 
 
 def read_fields(given: Mapping[str, Any]) -> Metadata:
-    """Check the metadata fields among ``given``; others are left out.
+    """Return the metadata in ``given``; fields that are none of it are ignored.
 
     Raises:
         CorpusError: A field cannot be read, or access tags are given in a way that leaves open
@@ -54,7 +54,7 @@ def read_fields(given: Mapping[str, Any]) -> Metadata:
 
 
 def host_of(url: str) -> str:
-    """Take the host name from a web address; empty where it has none.
+    """Return the host name of a web address; "" where it has none.
 
     Raises:
         CorpusError: It is no web address.
@@ -67,7 +67,7 @@ def host_of(url: str) -> str:
 
 def end_superseded(
     documents: Mapping[str, Metadata],
-) -> tuple[dict[str, Metadata], list[Skipped]]:
+) -> tuple[dict[str, Metadata], list[SkippedSource]]:
     """End each superseded document on the day before the one that replaces it begins.
 
     A document that says itself when it ends keeps its day; of several that replace one, the
@@ -79,7 +79,7 @@ def end_superseded(
         under the name of the document that says it, which is in force whatever it supersedes.
     """
     ended = dict(documents)
-    troubles: list[Skipped] = []
+    troubles: list[SkippedSource] = []
     for name, metadata in documents.items():
         if not metadata.supersedes:
             continue
@@ -88,7 +88,7 @@ def end_superseded(
         older = next((one for one in (beside, metadata.supersedes) if one in documents), None)
         why = _trouble(name, metadata, older, documents)
         if why is not None:
-            troubles.append(Skipped(name, why, indexed=True))
+            troubles.append(SkippedSource(name, why, indexed=True))
         elif older is not None and documents[older].in_force_to is None:
             assert metadata.in_force_from is not None
             last = max(metadata.in_force_from, _SECOND_DAY) - timedelta(days=1)
@@ -100,7 +100,7 @@ def end_superseded(
 def _trouble(
     name: str, metadata: Metadata, older: str | None, documents: Mapping[str, Metadata]
 ) -> str | None:
-    """Why a document cannot end an older one."""
+    """Return why a document cannot end an older one; None where it can."""
     said = f"It supersedes {metadata.supersedes!r}"
     if older is None:
         return f"{said}, which is not among the documents; it is in force itself."

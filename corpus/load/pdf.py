@@ -1,4 +1,4 @@
-""".pdf: its paragraphs, headings and tables, and where every character of them stands."""
+""".pdf: its paragraphs, headings and tables, and the place of every character."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from lexloop.core.errors import CorpusError
-from lexloop.corpus.load.boxes import Run, encode_runs
-from lexloop.corpus.load.document import Document, Skipped, title_of
+from lexloop.corpus.load.boxes import CharacterRun, encode_runs
+from lexloop.corpus.load.document import Document, SkippedSource, title_of
 from lexloop.corpus.load.encoding import printable
 from lexloop.corpus.load.pdf_furniture import without_furniture
 from lexloop.corpus.load.pdf_lines import lines_of, setting_of
@@ -28,8 +28,8 @@ _LAST_WORD, _FIRST_WORD = re.compile(r"\w*$"), re.compile(r"\w*")
 _BREAKS = (HYPHEN, "-", "\u2010")
 
 
-def read_pdf(data: bytes, name: str) -> Iterator[Document | Skipped]:
-    """Read the document, and tell which pages show something but hold no text.
+def read_pdf(data: bytes, name: str) -> Iterator[Document | SkippedSource]:
+    """Yield the document, and the pages that show something but hold no text.
 
     Raises:
         CorpusError: It is encrypted, damaged or cut short, or no page holds text.
@@ -43,7 +43,7 @@ def read_pdf(data: bytes, name: str) -> Iterator[Document | Skipped]:
         raise CorpusError(what, "Recognise its text (OCR) first.")
     images = [n for n, sheet in enumerate(sheets, 1) if sheet.shows and not pages[n - 1]]
     if images:
-        yield Skipped(name, _without_text(images, name))
+        yield SkippedSource(name, _without_text(images, name))
     text = _Text(_words_of(pages))
     lines = list(lines_of(pages, [sheet.rules for sheet in sheets]))
     for paragraph in paragraphs_of(lines, setting_of(lines)):
@@ -97,7 +97,7 @@ def _without_text(pages: list[int], name: str) -> str:
 
 
 def _words_of(pages: Sequence[Sequence[Segment]]) -> frozenset[str]:
-    """What the pages write, in small letters, if a line of theirs ends in a hyphen."""
+    """Return the lower-case words of the pages, if a line of theirs ends in a hyphen."""
     texts = [segment.text for page in pages for segment in page]
     if not any(text[-1] in _BREAKS for text in texts):
         return frozenset()
@@ -107,7 +107,7 @@ def _words_of(pages: Sequence[Sequence[Segment]]) -> frozenset[str]:
 class _Text:
     """A document's text, written paragraph by paragraph.
 
-    What the document writes elsewhere, in small letters, settles hyphens at the ends of lines.
+    ``words``, the document's own in lower case, settle hyphens at the ends of lines.
     """
 
     def __init__(self, words: frozenset[str]) -> None:
@@ -116,7 +116,7 @@ class _Text:
         self._pages: dict[int, int] = {}
         self.parts: list[str] = []
         self.headings: list[tuple[int, int]] = []
-        self.runs: list[Run] = []
+        self.runs: list[CharacterRun] = []
 
     def add(self, paragraph: Paragraph) -> None:
         """Write a paragraph as one line."""
@@ -131,7 +131,7 @@ class _Text:
         self._write(" |\n" if barred else "\n")
 
     def pages(self, count: int) -> tuple[int, ...]:
-        """Tell where each page begins; a page without text where the next one does."""
+        """Return where each page begins; a page without text where the next one does."""
         starts, following = [], self._length
         for page in reversed(range(count)):
             following = min(self._pages.get(page, following), following)
@@ -139,7 +139,7 @@ class _Text:
         return (0, *starts[-2::-1]) if starts else ()
 
     def _add_lines(self, lines: Sequence[Segment]) -> None:
-        """Lines that are one text, and where each stands."""
+        """Write lines as one text, and record where each stands."""
         glue = ""
         for number, segment in enumerate(lines):
             self._write(glue)
@@ -156,7 +156,9 @@ class _Text:
             self._pages.setdefault(segment.page, self._length)
             if text:
                 edges = segment.edges[: len(text) + 1]
-                run = Run(self._length, segment.page + 1, segment.bottom, segment.top, edges)
+                run = CharacterRun(
+                    self._length, segment.page + 1, segment.bottom, segment.top, edges
+                )
                 self.runs.append(run)
                 self._write(text.replace(HYPHEN, "-"))
 
@@ -166,7 +168,7 @@ class _Text:
 
 
 def keeps_hyphen(left: str, right: str, words: frozenset[str]) -> bool:
-    """Tell whether a word that a line end broke is written with a hyphen.
+    """Return whether a word that a line end broke is written with a hyphen.
 
     The document's other words decide: it goes if they hold the word without it, and stays if they
     only hold the word with it. If they hold neither, it goes in front of a small letter.

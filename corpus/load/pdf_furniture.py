@@ -1,4 +1,4 @@
-"""Running heads, running feet and page numbers: what a page shows that is none of its text."""
+"""Running heads, running feet and page numbers, which are no part of a document's text."""
 
 import re
 from collections import Counter, defaultdict
@@ -35,8 +35,8 @@ class _Outer:
     Args:
         sheet: Its page, from 0.
         side: ``top`` or ``bottom``.
-        slot: How far from the edge it stands.
-        row: How many lines lie between it and the edge.
+        slot: Its distance from the edge, in units of ``_SLOT``.
+        row: The number of lines between it and the edge.
         apart: Whether white space parts it from the text.
         small_head: Whether it stands first on the page, apart from larger text.
         key: Its text without the number of the page.
@@ -52,13 +52,13 @@ class _Outer:
     key: str
 
     @property
-    def look(self) -> tuple[float, bool]:
+    def font(self) -> tuple[float, bool]:
         """The size and weight of its font."""
         return self.segment.size, self.segment.bold
 
 
 def without_furniture(sheets: Sequence[Sheet]) -> list[list[Segment]]:
-    """Give the segments of each page without running heads and feet and page numbers.
+    """Return the segments of each page without running heads, feet and page numbers.
 
     A document that would lose all its text keeps it.
     """
@@ -82,7 +82,7 @@ def without_furniture(sheets: Sequence[Sheet]) -> list[list[Segment]]:
 
 
 def _outer(number: int, sheet: Sheet) -> Iterator[_Outer]:
-    """The outermost lines of a page, as far as they lie in the bands at its edges."""
+    """Yield the outermost lines of a page, as far as they lie in the bands at its edges."""
     rows = rows_of(sorted(sheet.segments, key=lambda s: -s.top))
     for side, ordered in (("top", rows), ("bottom", rows[::-1])):
         for place, row in enumerate(ordered[:_OUTERMOST]):
@@ -101,7 +101,7 @@ def _outer(number: int, sheet: Sheet) -> Iterator[_Outer]:
 
 
 def _shift(found: Sequence[_Outer]) -> int:
-    """What is to be added to a page's place to get the number that is printed on it."""
+    """Return the difference between the number printed on a page and its place."""
     votes = Counter(
         int(number) - outer.sheet
         for outer in found
@@ -113,7 +113,7 @@ def _shift(found: Sequence[_Outer]) -> int:
 
 
 def _without_number(text: str, page: str) -> str:
-    """A mark where the page's number stands; "Article 5" is no page's number."""
+    """Return a text with a mark for the page's number; "Article 5" is no page's number."""
     marker = word_marker(text)
     begin = marker.end if marker else 0
     return text[:begin] + _NUMBER.sub(
@@ -122,7 +122,7 @@ def _without_number(text: str, page: str) -> str:
 
 
 def _furniture(lines: Sequence[_Outer], sheets: Sequence[Sheet]) -> Iterator[_Outer]:
-    """What of the lines at one place is furniture."""
+    """Yield those of the lines at one place that are furniture."""
     keys = Counter(key for key, _ in {(outer.key, outer.sheet) for outer in lines})
     least = _RECUR if len(sheets) > _FEW_PAGES else 2
     recurring = [o for o in lines if keys[o.key] >= (least if o.apart else _RECUR)]
@@ -141,17 +141,17 @@ def _furniture(lines: Sequence[_Outer], sheets: Sequence[Sheet]) -> Iterator[_Ou
 
 
 def _may_run(outer: _Outer, lines: Sequence[_Outer]) -> bool:
-    """Whether a line that recurs nowhere may be a running head, and not the provision's own.
+    """Return whether a line that recurs nowhere may be a running head of its page's provisions.
 
-    Heads that name the page's provisions change from page to page, but never in size or weight.
+    Such heads change from page to page, but never in size or weight.
     """
-    alike = sum(other.look == outer.look for other in lines)
+    alike = sum(other.font == outer.font for other in lines)
     opens = word_marker(outer.key) is not None and len({o.key for o in lines}) == len(lines)
     return alike >= _NEARLY_ALL * len(lines) and not opens
 
 
 def _outermost(found: Sequence[_Outer], dropped: set[int]) -> set[int]:
-    """What lies beyond all the text of its page."""
+    """Return the segments beyond all the text of their page."""
     furniture: set[int] = set()
     inner: tuple[int, str] | None = None
     for (sheet, side, _), row in groupby(found, lambda o: (o.sheet, o.side, o.row)):

@@ -1,4 +1,4 @@
-"""The lines of a PDF in the order in which they are read, and how its text is set."""
+"""The lines of a PDF in reading order, and its typographic settings."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from lexloop.corpus.load.pdf_tables import Cells, find_tables
 _NARROWEST_GUTTER = 6.0
 _FEWEST_LINES = 3
 _LEAST_WIDTH = 0.15
-"""Of the page's text; what is narrower is the numbers in front of items."""
+"""The least width of a column, as a share of the text's; narrower ones are items' numbers."""
 _SHORTEST_LINE = 12
 _FEW_SWITCHES = 0.25
 _FULL, _MOSTLY, _FEWEST_FULL = 0.8, 0.6, 8
@@ -21,7 +21,7 @@ _FEW_LINES = 8
 _SAME_MARGIN = 12.0
 _FEWEST_FLUSH, _FLUSH = 4, 0.2
 _OF_LINES = 25
-"""Of so many lines one may reach beyond the margin where they are not set flush."""
+"""One in so many lines may reach beyond the margin where they are not set flush."""
 _SMALLER, _LARGER = 0.95, 1.08
 _MOST_BOLD = 0.3
 _LEAST_STEP, _MOST_STEP = 0.8, 3.0
@@ -42,7 +42,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PdfLine:
     """A line between the margins of its column."""
 
     segment: Segment
@@ -50,34 +50,34 @@ class Line:
 
     @property
     def indent(self) -> float:
-        """How far from the left margin it begins."""
+        """Its distance from the left margin."""
         return self.segment.left - self.column.left
 
     @property
     def room(self) -> float:
-        """How far from the right margin it ends."""
+        """Its distance from the right margin."""
         return self.column.right - self.segment.right
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """A row of a table; ``opens`` says that the table begins with it."""
+class TableRow:
+    """A row of a table; ``opens`` marks the first one."""
 
     cells: Cells
     opens: bool
 
 
-Page = list[Line | Row]
+Page = list[PdfLine | TableRow]
 
 
 @dataclass(frozen=True)
 class Setting:
-    """How the text of a document is set.
+    """Font size, weight and line spacing of a document's text.
 
     Args:
         size: Of the font in which most of it is set.
         bold_heads: Whether bold lines stand out.
-        steps: How far the lines of a paragraph lie below each other, by the size of their font.
+        steps: The distance between the lines of a paragraph, by the size of their font.
     """
 
     size: float
@@ -85,23 +85,23 @@ class Setting:
     steps: dict[float, float]
 
     def heads(self, segment: Segment) -> bool:
-        """Tell whether a line looks as headings do: larger than the text, or bold."""
+        """Return whether a line looks as headings do: larger than the text, or bold."""
         if len(segment.text) > _LONGEST_HEADING or not any(map(str.isalpha, segment.text)):
             return False
         bold = segment.bold and self.bold_heads and segment.size >= _SMALLER * self.size
         return bold or segment.size >= _LARGER * self.size
 
     def is_small(self, segment: Segment) -> bool:
-        """Tell whether a line is set smaller than the text, as footnotes are."""
+        """Return whether a line is set smaller than the text, as footnotes are."""
         return segment.size < _SMALLER * self.size
 
 
 def setting_of(pages: Sequence[Page]) -> Setting:
-    """Tell how the text of pages is set, counted over all of it."""
+    """Return the setting of pages, counted over all their text."""
     sizes: Counter[float] = Counter()
     bold = 0
     for item in chain.from_iterable(pages):
-        for segment in [item.segment] if isinstance(item, Line) else chain(*item.cells):
+        for segment in [item.segment] if isinstance(item, PdfLine) else chain(*item.cells):
             sizes[segment.size] += len(segment.text)
             bold += len(segment.text) if segment.bold else 0
     size = sizes.most_common(1)[0][0] if sizes else 0.0
@@ -109,10 +109,14 @@ def setting_of(pages: Sequence[Page]) -> Setting:
 
 
 def _steps(pages: Sequence[Page]) -> dict[float, float]:
-    """The narrowest step that is common below full lines, for each size of font."""
+    """Return the narrowest step that is common below full lines, for each size of font."""
     counts: dict[float, Counter[float]] = {}
     for upper, lower in chain.from_iterable(map(pairwise, pages)):
-        if isinstance(upper, Row) or isinstance(lower, Row) or upper.column is not lower.column:
+        if (
+            isinstance(upper, TableRow)
+            or isinstance(lower, TableRow)
+            or upper.column is not lower.column
+        ):
             continue
         size, column = upper.segment.size, upper.column
         step = upper.segment.bottom - lower.segment.bottom
@@ -128,7 +132,7 @@ def _steps(pages: Sequence[Page]) -> dict[float, float]:
 def lines_of(
     pages: Sequence[Sequence[Segment]], rules: Sequence[Sequence[float]]
 ) -> Iterator[Page]:
-    """Give the lines and rows of each page, as they are read.
+    """Yield the lines and rows of each page in reading order.
 
     The pages come without running heads and feet; ``rules`` say how high lines are drawn on each.
     """
@@ -139,13 +143,15 @@ def lines_of(
         for column in page:
             opens = True
             for item in find_tables(column.segments, drawn):
-                lines.append(Line(item, column) if isinstance(item, Segment) else Row(item, opens))
+                lines.append(
+                    PdfLine(item, column) if isinstance(item, Segment) else TableRow(item, opens)
+                )
                 opens = isinstance(item, Segment)
         yield lines
 
 
 def _widen(columns: Sequence[Column]) -> None:
-    """Give each column its right margin; a short one that of the others that begin where it does.
+    """Set each column's right margin; a short one takes that of those with the same left margin.
 
     Its own lines may all be shorter than the column is wide.
     """
@@ -159,7 +165,7 @@ def _widen(columns: Sequence[Column]) -> None:
 
 
 def _right_margin(column: Column) -> float:
-    """Where the lines of a column end: the farthest edge that many reach, or nearly the farthest.
+    """Return the farthest edge that many lines of a column reach, or nearly the farthest.
 
     A table or a formula may reach beyond the margin.
     """
@@ -171,7 +177,7 @@ def _right_margin(column: Column) -> float:
 
 
 def _columns(segments: Sequence[Segment], most: int) -> list[Column]:
-    """The columns of a page, or of a part of one, in the order in which they are read.
+    """Return the columns of a page, or of a part of one, in reading order.
 
     What crosses a gutter divides the page: the columns above it come before those below.
     """
@@ -203,7 +209,7 @@ def _column(segments: Sequence[Segment]) -> Column:
 
 
 def _gutter(segments: Sequence[Segment]) -> float | None:
-    """The middle of the white space between two columns; None where there is but one."""
+    """Return the middle of the white space between two columns; None where there is but one."""
     if len(segments) < 2 * _FEWEST_LINES:
         return None
     first = min(s.left for s in segments)
@@ -225,7 +231,7 @@ def _gutter(segments: Sequence[Segment]) -> float | None:
 
 
 def _coverage(segments: Sequence[Segment], first: float, width: int) -> list[int]:
-    """How many segments lie over each point of the page's width."""
+    """Return how many segments lie over each point of the page's width."""
     steps = [0] * (width + 1)
     for segment in segments:
         steps[max(0, int(segment.left - first))] += 1
@@ -234,7 +240,7 @@ def _coverage(segments: Sequence[Segment], first: float, width: int) -> list[int
 
 
 def _stretches(crossing: Sequence[int], most: int) -> Iterator[tuple[int, int]]:
-    """Where at most so many segments lie, as spans that touch neither margin."""
+    """Yield the spans in which at most so many segments lie and that touch no margin."""
     end = 0
     for few, counts in groupby(crossing, lambda count: count <= most):
         begin, end = end, end + len(list(counts))
@@ -243,7 +249,7 @@ def _stretches(crossing: Sequence[int], most: int) -> Iterator[tuple[int, int]]:
 
 
 def _are_columns(segments: Sequence[Segment], gutter: float, crossing: int) -> bool:
-    """Whether the two sides are columns of text, and not cells of a table or items' numbers.
+    """Return whether the two sides are columns of text, not a table or items' numbers.
 
     Files draw a column from its top to its bottom, and a table row by row. Where a file draws
     lines across both columns, these are told by the lines that reach their margins.

@@ -1,4 +1,4 @@
-"""What one page of a PDF shows: segments of text, each character with its place, and rules."""
+"""One page of a PDF: segments of text with the place of each character, and drawn rules."""
 
 import ctypes
 import math
@@ -69,43 +69,43 @@ class Segment:
 
     @property
     def left(self) -> float:
-        """Where it begins."""
+        """The left edge of its first character."""
         return self.edges[0]
 
     @property
     def right(self) -> float:
-        """Where it ends."""
+        """The right edge of its last character."""
         return self.edges[-1]
 
     @property
     def height(self) -> float:
-        """From the bottom to the top of its line."""
+        """The height of its line."""
         return self.top - self.bottom
 
     @property
     def middle(self) -> float:
-        """Half way up its line."""
+        """The vertical middle of its line."""
         return (self.top + self.bottom) / 2
 
     def level_with(self, other: "Segment") -> bool:
-        """Tell whether both stand on the same line."""
+        """Return whether both stand on the same line."""
         shared = min(self.top, other.top) - max(self.bottom, other.bottom)
         return shared > _SAME_LINE * min(self.height, other.height)
 
     def marks(self, other: "Segment") -> bool:
-        """Tell whether it is the number of the item whose words stand behind a gap."""
+        """Return whether it is the number of the item whose words stand behind a gap."""
         near = other.left - self.right < _FURTHEST_ITEM * self.size
         return near and LIST_MARK.fullmatch(self.text) is not None
 
     def parted(self, at: int) -> tuple["Segment", "Segment"]:
-        """Part it before the word that begins at an index of the text."""
+        """Return it split before the word that begins at an index of the text."""
         return (
             replace(self, text=self.text[: at - 1], edges=self.edges[:at]),
             replace(self, text=self.text[at:], edges=self.edges[at:], hang=self.edges[at]),
         )
 
     def followed_by(self, other: "Segment") -> "Segment":
-        """Join both to one, with a blank between."""
+        """Return both joined to one, with a blank between."""
         return replace(
             self,
             text=f"{self.text} {other.text}",
@@ -122,8 +122,8 @@ class Segment:
 class Sheet:
     """A page as it shows.
 
-    Its segments are in the order in which the file draws them; ``rules`` say how high the lines and
-    edges of boxes stand that it draws, and ``shows`` whether it shows anything at all.
+    Its segments are in the order in which the file draws them; ``rules`` are the heights of drawn
+    lines and of edges of boxes, and ``shows`` is true where it shows anything at all.
     """
 
     height: float
@@ -133,7 +133,7 @@ class Sheet:
 
 
 def rows_of(segments: Iterable[Segment]) -> list[list[Segment]]:
-    """Group segments that follow each other and stand on the line of the group's first."""
+    """Return runs of segments that stand on the line of the run's first."""
     rows: list[list[Segment]] = []
     for segment in segments:
         if rows and rows[-1][0].level_with(segment):
@@ -144,7 +144,7 @@ def rows_of(segments: Iterable[Segment]) -> list[list[Segment]]:
 
 
 def read_sheet(page: Any, content: Any, number: int) -> Sheet:
-    """Read what a page of PDFium's shows; ``content`` is its text, ``number`` counts from 0."""
+    """Read a page of PDFium's; ``content`` is its text, ``number`` counts from 0."""
     from pypdfium2 import raw
 
     _, height = page.get_size()
@@ -165,7 +165,7 @@ def read_sheet(page: Any, content: Any, number: int) -> Sheet:
 
 @cache
 def _functions() -> tuple[Any, Any, Any]:
-    """PDFium's functions for a character, its loose box and its tight one.
+    """Return PDFium's functions for a character, its loose box and its tight one.
 
     They are called with addresses: a call for each character must cost little.
     """
@@ -244,7 +244,7 @@ class _Characters:
         self.left, self.bottom, self.right, self.top = turned
 
     def segment(self, words: list[Word], page: int, order: int) -> Segment:
-        """Make a segment of words of one line, with the font of its characters."""
+        """Return words of one line as a segment, with the font of its characters."""
         texts, edges = [], array("f")
         for start, end in words:
             word = self.text[start:end]
@@ -264,7 +264,7 @@ class _Characters:
         return Segment(page, order, " ".join(texts), edges, bottom, top, size, bold, edges[0])
 
     def _font(self, index: int) -> tuple[float, bool]:
-        """The size of a character as it shows, and whether it is bold."""
+        """Return the size of a character as it shows, and whether it is bold."""
         from pypdfium2 import raw
 
         matrix, flags, name = self._matrix, self._flags, self._name
@@ -277,7 +277,7 @@ class _Characters:
 
 
 def _lines(characters: _Characters) -> Iterator[list[Word]]:
-    """Words that stand on one line and follow each other in the file."""
+    """Yield words that stand on one line and follow each other in the file."""
     left, right = characters.left, characters.right
     line: list[Word] = []
     low = high = reached = 0.0
@@ -299,7 +299,7 @@ def _lines(characters: _Characters) -> Iterator[list[Word]]:
 
 
 def _parts(characters: _Characters, line: list[Word]) -> Iterator[list[Word]]:
-    """A line, parted at its wide gaps."""
+    """Yield the parts of a line between its wide gaps."""
     first, left, right = line[0][0], characters.left, characters.right
     height = characters.top[first] - characters.bottom[first]
     gaps = [left[start] - right[end - 1] for (_, end), (start, _) in pairwise(line)]
@@ -313,7 +313,7 @@ def _parts(characters: _Characters, line: list[Word]) -> Iterator[list[Word]]:
 
 
 def _rules(page: Any) -> Iterator[float]:
-    """How high drawn lines, and the upper and lower edges of drawn boxes, stand."""
+    """Yield the heights of drawn lines, and of the upper and lower edges of drawn boxes."""
     from pypdfium2 import raw
 
     edges = [ctypes.c_float() for _ in range(4)]

@@ -1,10 +1,10 @@
-"""Lines of a PDF -> paragraphs, headings and rows of tables."""
+"""Paragraphs, headings and table rows, made of the lines of a PDF."""
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from lexloop.corpus.load.pdf_lines import Line, Page, Row, Setting
+from lexloop.corpus.load.pdf_lines import Page, PdfLine, Setting, TableRow
 from lexloop.corpus.load.pdf_page import HYPHEN, Segment
 from lexloop.corpus.structure.markers import list_markers, word_marker
 
@@ -30,32 +30,32 @@ _MOST_LEVELS = 6
 
 @dataclass(slots=True)
 class Paragraph:
-    """What becomes one line of the document's text.
+    """A paragraph, heading or row, which becomes one line of the document's text.
 
     Args:
         cells: The lines of each cell of a row; all its lines as one where it is no row.
-        look: The size and weight of a heading; None for other text.
+        font: The size and weight of a heading; None for other text.
         row: Whether it is a row of a table.
         level: Of a heading, from 1; 0 for other text.
     """
 
     cells: list[list[Segment]]
-    look: tuple[float, bool] | None = None
+    font: tuple[float, bool] | None = None
     row: bool = False
     level: int = 0
 
 
 class _Flow:
-    """Paragraphs in the making."""
+    """Paragraphs, made of lines one after the other."""
 
     def __init__(self, setting: Setting) -> None:
         self.done: list[Paragraph] = []
         self.notes: list[Paragraph] = []
         self._setting = setting
-        self._lines: list[Line] = []
+        self._lines: list[PdfLine] = []
         self._heads: list[str] = []
 
-    def add_row(self, row: Row) -> None:
+    def add_row(self, row: TableRow) -> None:
         """Add a row; the heads that a table repeats on another page are left out."""
         texts = [" ".join(segment.text for segment in cell) for cell in row.cells]
         goes_on = row.opens and bool(self.done) and self.done[-1].row and not self.notes
@@ -67,7 +67,7 @@ class _Flow:
         self._lines = []
         self.done.append(Paragraph(row.cells, row=True))
 
-    def add(self, line: Line) -> None:
+    def add(self, line: PdfLine) -> None:
         """Add a line to the open paragraph, or open another with it."""
         segment = line.segment
         if self._lines and _goes_on(self._lines, line, self._setting):
@@ -78,8 +78,8 @@ class _Flow:
             self._lines.append(line)
             return
         self.settle_notes()
-        look = (segment.size, segment.bold) if self._setting.heads(segment) else None
-        self.done.append(Paragraph([[segment]], look))
+        font = (segment.size, segment.bold) if self._setting.heads(segment) else None
+        self.done.append(Paragraph([[segment]], font))
         self._lines = [line]
 
     def settle_notes(self) -> None:
@@ -89,34 +89,34 @@ class _Flow:
 
 
 def paragraphs_of(pages: Iterable[Page], setting: Setting) -> list[Paragraph]:
-    """Make the paragraphs of a document of its lines; one may go on over columns and pages."""
+    """Return the paragraphs of a document's lines; one may go on over columns and pages."""
     flow = _Flow(setting)
     for page in pages:
         notes = _notes(page, setting)
         inner = _Flow(setting)
         for place, item in enumerate(page):
-            if isinstance(item, Row):
+            if isinstance(item, TableRow):
                 flow.add_row(item)
             else:
                 (inner if place in notes else flow).add(item)
         for paragraph in inner.done:
-            paragraph.look = None
+            paragraph.font = None
         flow.notes += inner.done
     flow.settle_notes()
-    looks = sorted({p.look for p in flow.done if p.look}, key=lambda look: (-look[0], not look[1]))
-    levels = {look: min(rank, _MOST_LEVELS) for rank, look in enumerate(looks, 1)}
+    fonts = sorted({p.font for p in flow.done if p.font}, key=lambda font: (-font[0], not font[1]))
+    levels = {font: min(rank, _MOST_LEVELS) for rank, font in enumerate(fonts, 1)}
     for paragraph in flow.done:
-        paragraph.level = levels[paragraph.look] if paragraph.look else 0
+        paragraph.level = levels[paragraph.font] if paragraph.font else 0
     return flow.done
 
 
 def _notes(page: Page, setting: Setting) -> set[int]:
-    """The places of footnotes: small lines at the foot of a column, below its text."""
+    """Return the places of footnotes: small lines at the foot of a column, below its text."""
     found: set[int] = set()
     foot: list[int] = []
     column, small, body = None, False, False
     for place, item in reversed(list(enumerate(page))):
-        if isinstance(item, Row):
+        if isinstance(item, TableRow):
             small = False
             continue
         if item.column is not column:
@@ -131,8 +131,8 @@ def _notes(page: Page, setting: Setting) -> set[int]:
     return found if body else set()
 
 
-def _goes_on(lines: Sequence[Line], line: Line, setting: Setting) -> bool:
-    """Whether a line continues the paragraph that the lines so far are.
+def _goes_on(lines: Sequence[PdfLine], line: PdfLine, setting: Setting) -> bool:
+    """Return whether a line continues the paragraph that the lines so far are.
 
     A line that the margin broke in the middle of a sentence goes on whatever the next begins with.
     """
@@ -160,8 +160,8 @@ def _goes_on(lines: Sequence[Line], line: Line, setting: Setting) -> bool:
     return small and not (paused or _is_marked(following.text) or spacing > _SPACED)
 
 
-def _sentence_goes_on(lines: Sequence[Line], line: Line, spacing: float) -> bool:
-    """Whether a paragraph goes on behind a line that the margin broke."""
+def _sentence_goes_on(lines: Sequence[PdfLine], line: PdfLine, spacing: float) -> bool:
+    """Return whether a paragraph goes on behind a line that the margin broke."""
     text, following = lines[-1].segment.text, line.segment.text
     marked = _is_marked(following)
     turned = _turned(lines, line, marked)
@@ -176,23 +176,23 @@ def _sentence_goes_on(lines: Sequence[Line], line: Line, spacing: float) -> bool
 
 
 def _ends(text: str) -> bool:
-    """Whether a sentence or a lead-in ends with a line."""
+    """Return whether a sentence or a lead-in ends with a line."""
     return _ENDED.search(text) is not None and _ABBREVIATED.search(text) is None
 
 
 def _is_marked(text: str) -> bool:
-    """Whether a line begins as an item or a provision does."""
+    """Return whether a line begins as an item or a provision does."""
     return bool(list_markers(text)) or word_marker(text) is not None
 
 
 def _counts_on(item: str, text: str) -> bool:
-    """Whether a line has the number that follows an item's."""
+    """Return whether a line has the number that follows an item's."""
     after = {(marker.style, marker.value + 1) for marker in list_markers(item)}
     return not after.isdisjoint((marker.style, marker.value) for marker in list_markers(text))
 
 
-def _is_forced(line: Line, following: Segment) -> bool:
-    """Whether the margin broke a line: the next word would not have fitted on it."""
+def _is_forced(line: PdfLine, following: Segment) -> bool:
+    """Return whether the margin broke a line: the next word would not have fitted on it."""
     segment, room = line.segment, line.room
     if line.column.right - line.column.left < _NARROWEST * segment.size:
         return False
@@ -203,8 +203,8 @@ def _is_forced(line: Line, following: Segment) -> bool:
     return width + _BLANK * segment.size > room - 1.0
 
 
-def _is_flush(lines: Sequence[Line], line: Line) -> bool:
-    """Whether a line ends where its neighbours do: they are set between margins of their own."""
+def _is_flush(lines: Sequence[PdfLine], line: PdfLine) -> bool:
+    """Return whether a line ends where its neighbours do, at a margin of their own."""
     last, column = lines[-1].segment, lines[-1].column
     beside = [line.segment.right, *(upper.segment.right for upper in lines[-2:-1])]
     width = last.right - last.left
@@ -212,8 +212,8 @@ def _is_flush(lines: Sequence[Line], line: Line) -> bool:
     return long and any(abs(last.right - edge) <= _FLUSH for edge in beside)
 
 
-def _turned(lines: Sequence[Line], line: Line, marked: bool) -> bool:
-    """Whether a line is not indented as the paragraph's next line would be."""
+def _turned(lines: Sequence[PdfLine], line: PdfLine, marked: bool) -> bool:
+    """Return whether a line is not indented as the paragraph's next line would be."""
     last = lines[-1]
     slack = _SLACK * last.segment.size
     if len(lines) > 1:
@@ -224,8 +224,8 @@ def _turned(lines: Sequence[Line], line: Line, marked: bool) -> bool:
     return marked and abs(line.indent - hang) > slack and line.indent >= last.indent - slack
 
 
-def _hang(line: Line) -> float | None:
-    """How far the words behind an item's number are indented; None where a line has no number."""
+def _hang(line: PdfLine) -> float | None:
+    """Return the indent of the words behind an item's number; None where a line has no number."""
     segment, left = line.segment, line.column.left
     if segment.hang > segment.left:
         return segment.hang - left

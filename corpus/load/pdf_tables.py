@@ -1,4 +1,4 @@
-"""Tables among the lines of a column: rows of cells that stand below each other."""
+"""Tables in a column: rows of cells that stand below each other."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ _NEAR, _NEAR_CELLS = 0.6, 2.2
 there."""
 _FURTHEST_RULED = 6.0
 _LARGER = 1.2
-"""Where rows are set apart by white space, it is so many times that between lines of a cell."""
+"""White space between rows is at least so many times that between lines of a cell."""
 _WIDE_STEP = 1.4
 """Lines of a cell lie closer together than so many of their heights."""
 _FEWEST_RULED = 3
@@ -23,13 +23,13 @@ _LEAST_BLANK = 0.35
 
 _Row = list[Segment]
 _Span = tuple[float, float]
-"""Where a column of a table begins and ends."""
+"""The left and the right edge of a table's column."""
 Cells = list[list[Segment]]
 """The lines of each cell of a row."""
 
 
 def find_tables(segments: Sequence[Segment], rules: Sequence[float]) -> Iterator[Segment | Cells]:
-    """Give the lines of a column in order; those of a table as rows of cells.
+    """Yield the lines of a column in order; those of a table as rows of cells.
 
     The segments come from top to bottom, and from left to right on one line; ``rules`` say how
     high drawn lines stand on the page.
@@ -56,7 +56,7 @@ def find_tables(segments: Sequence[Segment], rules: Sequence[float]) -> Iterator
 
 
 def _extent(rows: list[_Row], begin: int, rules: Sequence[float]) -> tuple[list[_Span], int]:
-    """The columns of a table that begins at a row, and where it ends."""
+    """Return the columns of a table that begins at a row, and its end."""
     spans = [(s.left, s.right) for s in rows[begin]]
     end = last = begin + 1
     while end < len(rows) and _near(rows[end - 1], rows[end], rules):
@@ -83,12 +83,12 @@ def _near(upper: _Row, lower: _Row, rules: Sequence[float]) -> bool:
 
 
 def _is_parted(upper: _Row, lower: _Row, rules: Sequence[float]) -> bool:
-    """Whether a rule lies between two rows."""
+    """Return whether a rule lies between two rows."""
     return any(lower[0].middle < rule < upper[0].middle for rule in rules)
 
 
 def _by_columns(segment: Segment, spans: Sequence[_Span]) -> list[Segment]:
-    """A segment parted where a wider blank lies and the next column begins.
+    """Return a segment split where a wider blank lies and the next column begins.
 
     Where a cell is full its words almost touch those of the next.
     """
@@ -105,7 +105,7 @@ def _by_columns(segment: Segment, spans: Sequence[_Span]) -> list[Segment]:
 
 
 def _widened(spans: Sequence[_Span], row: _Row) -> list[_Span] | None:
-    """The columns with another row in them; None where a cell of it would lie in two."""
+    """Return the columns widened by another row; None where a cell of it would lie in two."""
     found = list(spans)
     for segment in row:
         met = [span for span in found if segment.left < span[1] and span[0] < segment.right]
@@ -121,7 +121,7 @@ def _widened(spans: Sequence[_Span], row: _Row) -> list[_Span] | None:
 
 
 def _place(segment: Segment, spans: Sequence[_Span]) -> int | None:
-    """The column in which a segment lies."""
+    """Return the column in which a segment lies."""
     for place, (begin, end) in enumerate(spans):
         if segment.left >= begin - _SLACK and segment.right <= end + _SLACK:
             return place
@@ -129,7 +129,7 @@ def _place(segment: Segment, spans: Sequence[_Span]) -> int | None:
 
 
 def _is_table(rows: Sequence[_Row], spans: Sequence[_Span]) -> bool:
-    """Whether rows are a table, and no list whose numbers stand far from its words."""
+    """Return whether rows are a table, not a list whose numbers stand far from its words."""
     firsts = [row[0].text for row in rows if len(row) > 1]
     if len(firsts) < _FEWEST_ROWS:
         return False
@@ -140,7 +140,7 @@ def _is_table(rows: Sequence[_Row], spans: Sequence[_Span]) -> bool:
 def _upwards(
     rows: Sequence[_Row], least: int, first: int, spans: Sequence[_Span], rules: Sequence[float]
 ) -> int:
-    """Where the first row begins: its lowest cell may stand alone above the others."""
+    """Return where the first row begins: its lowest cell may stand alone above the others."""
     above = min((rule for rule in rules if rule >= rows[first][0].middle), default=None)
     while first > least and above is not None:
         row = rows[first - 1]
@@ -153,7 +153,7 @@ def _upwards(
 def _logical(
     rows: Sequence[_Row], spans: Sequence[_Span], rules: Sequence[float]
 ) -> list[list[_Row]]:
-    """The lines of a table by its rows.
+    """Return the lines of a table by its rows.
 
     Drawn rules part the rows if there are more than one below the heads; else wider white space
     does; else a line that begins in the first column opens a row.
@@ -174,6 +174,6 @@ def _logical(
 
 
 def _parts(rows: Sequence[_Row], opens: Sequence[bool]) -> list[list[_Row]]:
-    """Rows, parted in front of those that open another part; the first is not asked."""
+    """Return rows, split in front of those that open another part; the first is not asked."""
     borders = [0, *(place for place, begins in enumerate(opens, 1) if begins), len(rows)]
     return [list(rows[begin:end]) for begin, end in pairwise(borders)]

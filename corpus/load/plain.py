@@ -1,4 +1,4 @@
-""".txt and .md: the text as it is, and the YAML block at its head that speaks of the document."""
+""".txt and .md: the text as it is, and the YAML front matter at its head."""
 
 import re
 from collections.abc import Iterator
@@ -76,7 +76,7 @@ def _unframed(line: str) -> str:
 
 
 def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
-    """Give the fields of the block, and the text without it; no fields where there is no block.
+    """Return the fields of the front matter, if there is any, and the text without it.
 
     Two rules around prose are no block, since prose is no mapping.
 
@@ -98,7 +98,7 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
 
 
 def _fields(block: str, looks_so: bool) -> dict[str, Any] | None:
-    """The mapping; None where the block is no mapping but prose."""
+    """Return the front matter's mapping; None where the block is no mapping but prose."""
     import yaml
 
     try:
@@ -119,7 +119,7 @@ def _fields(block: str, looks_so: bool) -> dict[str, Any] | None:
 
 
 def _refuse_tricks(block: str) -> None:
-    """YAML readers keep the last of two equal keys, and references can grow without bound.
+    """Refuse what YAML readers mistake: equal keys, references, and very deep values.
 
     Raises:
         CorpusError: A key of the block stands there twice, or a value refers to another.

@@ -1,4 +1,4 @@
-"""Files -> documents, several at a time in worker processes, in the files' order."""
+"""Source files read into documents, several at a time in worker processes, in their order."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ from concurrent.futures import Future
 
 from lexloop.core.errors import CorpusError, LexloopError
 from lexloop.core.workers import Frame, WorkerDied, WorkerPool, WorkerProcess
-from lexloop.corpus.load.document import Document, Limits, Loaded, Part, Skipped, SourceFile
+from lexloop.corpus.load.document import Document, Limits, Loaded, Part, SkippedSource, SourceFile
 from lexloop.corpus.load.sidecar import Sidecars, finished
 from lexloop.corpus.load.worker import OUT_OF_MEMORY, from_frame, request
 
@@ -37,8 +37,8 @@ def read_files(
         files: As ``hash_sources`` gives them; one that changed since is reported.
         sidecars: As ``read_sidecars`` gives them.
         progress: Called with ``reading``, the files done and the files in all.
-        workers: How many files are parsed at once; None for one a processor.
-        limits: What each file may cost.
+        workers: The number of files parsed at once; None for one a processor.
+        limits: On each file.
 
     Yields:
         What each file gave. Closing the iterator early ends the workers.
@@ -68,10 +68,10 @@ def start(limits: Limits) -> WorkerProcess:
 
 
 def _read(file: SourceFile, sidecars: Sidecars, pool: WorkerPool, limits: Limits) -> Loaded:
-    """One file, with what the sidecars say of its documents."""
+    """Read one file, and apply the sidecars to its documents."""
     if (why := sidecars.bars(file.name)) is not None:
-        return Loaded(file, (), (Skipped(file.name, why),))
-    found: list[Document | Skipped] = []
+        return Loaded(file, (), (SkippedSource(file.name, why),))
+    found: list[Document | SkippedSource] = []
     part: int | None = 0
     while part is not None:
         part = _read_from(part, file, pool, limits, found)
@@ -79,17 +79,21 @@ def _read(file: SourceFile, sidecars: Sidecars, pool: WorkerPool, limits: Limits
     return Loaded(
         file,
         tuple(finished(one) for one in applied if isinstance(one, Document)),
-        tuple(one for one in (*found, *applied) if isinstance(one, Skipped)),
+        tuple(one for one in (*found, *applied) if isinstance(one, SkippedSource)),
     )
 
 
 def _read_from(
-    first: int, file: SourceFile, pool: WorkerPool, limits: Limits, found: list[Document | Skipped]
+    first: int,
+    file: SourceFile,
+    pool: WorkerPool,
+    limits: Limits,
+    found: list[Document | SkippedSource],
 ) -> int | None:
-    """Read from a part on; give the part to go on with, None where there is none.
+    """Read from a part on, and return the part to go on with; None where there is none.
 
     An archive whose member ends the worker is read on from the next member. Nothing of a part that
-    fails is kept.
+    fails is used.
     """
     part, begun = Part(file.name, -1), len(found)
     try:
@@ -98,19 +102,19 @@ def _read_from(
                 if "end" in frame:
                     worker.fit = frame["end"]
                 elif "failed" in frame:
-                    found[begun:] = [Skipped(part.name, frame["failed"])]
+                    found[begun:] = [SkippedSource(part.name, frame["failed"])]
                 elif isinstance(one := from_frame(frame), Part):
                     part, begun = one, len(found)
                 else:
                     found.append(one)
     except LexloopError as error:
-        found[begun:] = [Skipped(part.name, error.what)]
+        found[begun:] = [SkippedSource(part.name, error.what)]
         return part.number + 1 if part.number >= 0 else None
     return None
 
 
 def answers(worker: WorkerProcess, asked: Frame, limits: Limits) -> Iterator[Frame]:
-    """Send a request and give the answer frame by frame, the last being the ``end``.
+    """Send a request and yield the answer frame by frame, the last being the ``end``.
 
     Raises:
         CorpusError: The worker took too long or too much memory, or crashed; it is dead now.
@@ -137,7 +141,7 @@ def _too_long(limits: Limits) -> CorpusError:
 
 
 def _reason(death: WorkerDied, limits: Limits) -> CorpusError:
-    """Why the process ended, told by its exit code and its last words."""
+    """Return the error that the exit code and the last words mean."""
     code, said, limit = death.code, death.words, limits.memory
     memory = f"{limit / (1 << 30):g} GiB" if limit >= 1 << 30 else f"{limit >> 20} MiB"
     if code == OUT_OF_MEMORY or any(mark in said for mark in _NO_MEMORY):

@@ -1,4 +1,4 @@
-"""metadata.csv: what a folder says of the documents in it, a row each."""
+"""metadata.csv: the metadata of a folder's documents, a row each."""
 
 import csv
 import hashlib
@@ -12,7 +12,7 @@ from typing import Any
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
-from lexloop.corpus.load.document import Document, Skipped
+from lexloop.corpus.load.document import Document, SkippedSource
 from lexloop.corpus.load.encoding import decode
 from lexloop.corpus.load.metadata import FIELDS, field_name, host_of, read_fields
 
@@ -33,32 +33,32 @@ class Sidecars:
     rows: dict[str, dict[str, Any]] = field(default_factory=dict)
     barred: dict[str, str] = field(default_factory=dict)
 
-    def add(self, data: bytes, name: str, exists: Callable[[str], bool]) -> list[Skipped]:
-        """Take in one CSV file; give what of it cannot be read.
+    def add(self, data: bytes, name: str, exists: Callable[[str], bool]) -> list[SkippedSource]:
+        """Add one CSV file, and return what of it cannot be read.
 
         Its rows name files from its own folder on, of which ``exists`` tells whether the corpus has
         them. Rows of a sidecar deeper in the tree win over those taken in before, field by field.
         """
         folder = name[: -len(SIDECAR)]
-        troubles: list[Skipped] = []
+        troubles: list[SkippedSource] = []
         given: set[str] = set()
         try:
             for line, columns, values in _table(data):
                 try:
                     self._row(columns, values, folder, given, exists)
                 except CorpusError as error:
-                    troubles.append(Skipped(name, f"Line {line}: {error.what}"))
+                    troubles.append(SkippedSource(name, f"Line {line}: {error.what}"))
         except CorpusError as error:
             return [self.bar(name, error.what)]
         hidden = len(troubles) - _MOST_REPORTED
-        more = [Skipped(name, f"{hidden} more lines cannot be read.")] if hidden > 0 else []
+        more = [SkippedSource(name, f"{hidden} more lines cannot be read.")] if hidden > 0 else []
         return troubles[:_MOST_REPORTED] + more
 
-    def bar(self, name: str, why: str) -> Skipped:
-        """Hold back every document below an unreadable sidecar, since one may be secret."""
+    def bar(self, name: str, why: str) -> SkippedSource:
+        """Bar every document below an unreadable sidecar, since one may be secret."""
         folder = name[: -len(SIDECAR)].rstrip("/")
         self.barred[normal(folder)] = f"{name} cannot be read, so who may see it is unknown."
-        return Skipped(name, why)
+        return SkippedSource(name, why)
 
     def _row(
         self,
@@ -86,10 +86,10 @@ class Sidecars:
         if not any(exists(name) for name in _names(target)):
             raise CorpusError(f"file: there is no {target!r}.", "Correct the name.")
 
-    def applied(self, document: Document) -> Document | Skipped:
-        """Add to a document what the sidecars say of it, or tell why it must not be shown."""
+    def applied(self, document: Document) -> Document | SkippedSource:
+        """Return a document with its rows' metadata, or why it must not be shown."""
         if (why := self.bars(document.name)) is not None:
-            return Skipped(document.name, why)
+            return SkippedSource(document.name, why)
         said = [self.rows[n] for n in _names(normal(document.name)) if n in self.rows]
         if not said:
             return document
@@ -99,16 +99,16 @@ class Sidecars:
         try:
             metadata = Metadata.from_record(record)
         except CorpusError as error:
-            return Skipped(document.name, f"Front matter and sidecar disagree: {error.what}")
+            return SkippedSource(document.name, f"Front matter and sidecar disagree: {error.what}")
         return replace(document, title=metadata.title or document.title, metadata=metadata)
 
     def bars(self, name: str) -> str | None:
-        """Tell why a file or document must not be shown; None where it may."""
+        """Return why a file or document must not be shown; None where it may."""
         names = ("", *_names(normal(name)))
         return next((self.barred[name] for name in names if name in self.barred), None)
 
     def marks(self, names: Iterable[str]) -> dict[str, str]:
-        """Give for each file a mark that changes when anything changes that is said of it."""
+        """Return for each file a mark that changes with its documents' metadata."""
         said: dict[str, list[Any]] = {name: [] for name in names}
         by_normal = {normal(name): name for name in said}
         for target, entry in sorted([*self.rows.items(), *self.barred.items()], key=itemgetter(0)):
@@ -120,19 +120,19 @@ class Sidecars:
 
 
 def is_sidecar(name: str) -> bool:
-    """Tell whether a file's name, without its folder, is a sidecar's, in letters of any size."""
+    """Return whether a file name, without its folder, is a sidecar's, in any case."""
     return name.lower() == SIDECAR
 
 
 def finished(document: Document) -> Document:
-    """Add what follows from the metadata: the host of its address, where none is given."""
+    """Return a document with its host taken from its address, where none is given."""
     metadata = document.metadata
     host = metadata.host or host_of(metadata.url)
     return replace(document, metadata=replace(metadata, host=host))
 
 
 def _table(data: bytes) -> Iterator[tuple[int, list[str], list[str]]]:
-    """Each row that is not blank: the line it ends on, the columns, and the cells.
+    """Yield each row that is not blank: the line it ends on, the columns, and the cells.
 
     Raises:
         CorpusError: It is no CSV, or its columns do not say what they are.
@@ -159,7 +159,7 @@ def _table(data: bytes) -> Iterator[tuple[int, list[str], list[str]]]:
 
 
 def _file(value: str) -> str:
-    """The file a row speaks of, from the sidecar's folder on."""
+    """Return the file of a row, relative to the sidecar's folder."""
     name = value.strip().replace("\\", "/").removeprefix("./")
     if not name:
         raise CorpusError("file is empty.", "Name the file.")
@@ -171,11 +171,11 @@ def _file(value: str) -> str:
 
 
 def normal(name: str) -> str:
-    """Compose the characters of a name, in which file systems and tables differ."""
+    """Return a name with its characters composed, in which file systems and tables differ."""
     return unicodedata.normalize("NFC", name)
 
 
 def _names(name: str) -> Iterator[str]:
-    """The name and those of all it lies in, the outermost first."""
+    """Return the name and those of all it lies in, the outermost first."""
     parts = name.split("/")
     return ("/".join(parts[:end]) for end in range(1, len(parts) + 1))

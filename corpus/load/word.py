@@ -11,7 +11,7 @@ from lexloop.core.errors import CorpusError
 from lexloop.corpus.load.archive import DAMAGED, check_size
 from lexloop.corpus.load.document import Document, Limits, title_of
 from lexloop.corpus.load.encoding import printable
-from lexloop.corpus.load.lines import Lines, numeral, whole_number
+from lexloop.corpus.load.lines import LineWriter, numeral, whole_number
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
@@ -49,7 +49,7 @@ def read_docx(data: bytes, name: str, limits: Limits) -> Iterator[Document]:
         raise
     except damaged as error:
         raise CorpusError(f"It is a damaged Word document ({error}).", "Save it anew.") from error
-    lines = Lines()
+    lines = LineWriter()
     _Reader(word, lines).blocks(word.element.body)
     text, headings = lines.finished()
     if not text.strip():
@@ -74,7 +74,7 @@ def _check_parts(data: bytes, limits: Limits) -> None:
 class _Reader:
     """Turns the elements of one document, as python-docx opens it, into lines."""
 
-    def __init__(self, word: Any, lines: Lines) -> None:
+    def __init__(self, word: Any, lines: LineWriter) -> None:
         self._lines, self._numbers = lines, _Numbers(word)
         self._levels = _heading_styles(word)
 
@@ -97,7 +97,7 @@ class _Reader:
         self._lines.end()
 
     def _table(self, table: Any) -> None:
-        """Rows of cells; a cell merged over several rows is repeated on each."""
+        """Read rows of cells; a cell merged over several rows is repeated on each."""
         above: dict[int, Any] = {}
         for row in _own(table, "tr"):
             self._lines.row()
@@ -113,13 +113,13 @@ class _Reader:
 
 
 def _own(element: Any, tag: str) -> Iterator[Any]:
-    """A table's rows, or a row's cells, without those of a table within a cell."""
+    """Yield a table's rows, or a row's cells, without those of a table within a cell."""
     for found in element.iter(f"{_W}{tag}"):
         if next(found.iterancestors(element.tag)) is element:
             yield found
 
 
-def _add_runs(element: Any, lines: Lines) -> None:
+def _add_runs(element: Any, lines: LineWriter) -> None:
     for child in element:
         if child.tag == f"{_W}t":
             lines.add(child.text or "")
@@ -132,7 +132,7 @@ def _add_runs(element: Any, lines: Lines) -> None:
 
 
 def _heading_styles(word: Any) -> dict[str, int]:
-    """The level of each style that is a heading or is based on one, by the style's id."""
+    """Return the level of each style that is or is based on a heading, by its id."""
     found: dict[str, int] = {}
     for style in word.styles.element.style_lst:
         base, seen = style, set()
@@ -148,7 +148,7 @@ def _heading_styles(word: Any) -> dict[str, int]:
 
 
 class _Level(NamedTuple):
-    """One level of a list: the kind of its numbers, how they are written out, where they start."""
+    """One level of a list: the kind of its numbers, their text, and their start."""
 
     kind: str
     shown: str
@@ -157,7 +157,7 @@ class _Level(NamedTuple):
 
 
 class _Numbers:
-    """Counts the numbered paragraphs of one document in their order, as Word does when it shows it.
+    """The numbers of a document's paragraphs, counted as Word does when it shows them.
 
     The text itself does not hold the numbers.
     """
@@ -180,7 +180,7 @@ class _Numbers:
                 self._add_list(listed, abstract_id, abstract)
 
     def mark(self, paragraph: Any) -> str:
-        """Count a paragraph; give its number as Word shows it, ``•`` for a bullet, or nothing."""
+        """Count a paragraph, and return its number as Word shows it, ``•``, or ""."""
         list_id, depth = self._place(paragraph)
         abstract, levels = self._lists.get(list_id, ("", {}))
         if depth not in levels:
@@ -206,7 +206,7 @@ class _Numbers:
         return _PLACE.sub(shown, level.shown).strip()
 
     def _place(self, paragraph: Any) -> tuple[str, int]:
-        """The list and the level of a paragraph: its own, else those of its style."""
+        """Return the list and the level of a paragraph: its own, else those of its style."""
         style = _value(paragraph.find(f"{_W}pPr/{_W}pStyle"))
         holder, seen = paragraph, set[str]()
         while True:
@@ -233,6 +233,8 @@ class _Numbers:
                     self._style_levels[list_id, style] = depth
         for override in listed.findall(f"{_W}lvlOverride"):
             depth = whole_number(override.get(f"{_W}ilvl"), 0)
+            if depth >= _LEVELS:  # a level that Word does not have
+                continue
             if (start := override.find(f"{_W}startOverride")) is not None:
                 self._restarts.setdefault(list_id, {})[depth] = _number(start, 0)
             if (changed := override.find(f"{_W}lvl")) is not None:
@@ -254,5 +256,5 @@ def _number(element: Any, otherwise: int) -> int:
 
 
 def _value(element: Any, otherwise: str = "") -> str:
-    """What an element's ``w:val`` says."""
+    """Return an element's ``w:val``."""
     return otherwise if element is None else str(element.get(f"{_W}val") or otherwise)

@@ -1,4 +1,4 @@
-"""What a worker process does to parse untrusted files.
+"""Parsing of untrusted files in a worker process.
 
 A file that crashes the parser, or takes too much, ends this process and no other.
 """
@@ -14,7 +14,14 @@ from pathlib import Path
 from lexloop.core.errors import CorpusError
 from lexloop.core.metadata import Metadata
 from lexloop.core.workers import Frame
-from lexloop.corpus.load.document import Document, Limits, Part, Skipped, SourceFile, read_file
+from lexloop.corpus.load.document import (
+    Document,
+    Limits,
+    Part,
+    SkippedSource,
+    SourceFile,
+    read_file,
+)
 from lexloop.corpus.load.formats import read_bytes
 
 OUT_OF_MEMORY = 71
@@ -25,28 +32,28 @@ _WORN = 0.25
 
 
 def request(file: SourceFile, start: int, limits: Limits) -> Frame:
-    """Ask for a file, from one of its parts on."""
+    """Return the request for a file, from one of its parts on."""
     about = {"path": str(file.path), "name": file.name, "sha256": file.sha256}
     return {**about, "start": start, "limits": asdict(limits)}
 
 
-def to_frame(found: Document | Skipped | Part) -> Frame:
-    """Put what a reader found as JSON can hold it."""
+def to_frame(found: Document | SkippedSource | Part) -> Frame:
+    """Return what a reader found as JSON can hold it."""
     if isinstance(found, Part):
         return {"part": found}
-    if isinstance(found, Skipped):
+    if isinstance(found, SkippedSource):
         return {"skipped": [found.name, found.reason]}
     boxes = base64.b64encode(found.boxes).decode()
     about = [found.metadata.as_record(), found.pages, found.headings, boxes]
     return {"document": [found.name, found.title, found.text, *about]}
 
 
-def from_frame(frame: Frame) -> Document | Skipped | Part:
-    """Reverse ``to_frame``."""
+def from_frame(frame: Frame) -> Document | SkippedSource | Part:
+    """Return what ``to_frame`` was given."""
     if "part" in frame:
         return Part(*frame["part"])
     if "skipped" in frame:
-        return Skipped(*frame["skipped"])
+        return SkippedSource(*frame["skipped"])
     name, title, text, record, pages, headings, boxes = frame["document"]
     metadata = Metadata.from_record(record) if record else Metadata()
     marked = tuple((offset, level) for offset, level in headings)
@@ -54,7 +61,7 @@ def from_frame(frame: Frame) -> Document | Skipped | Part:
 
 
 def answering(memory: str) -> Callable[[Frame], Iterator[Frame]]:
-    """Limit the memory of this process to some bytes, and return what reads a file.
+    """Limit the memory of this process to some bytes, and return the function that reads a file.
 
     It gives frames ``document``, ``skipped`` and ``part``, perhaps ``failed`` with a reason, and
     ``end``, which says whether the worker is fit for another file.

@@ -1,4 +1,4 @@
-"""From a question to what it points to in the documents, and to what their structure says."""
+"""The provisions that a question names, and answers about the documents' structure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
@@ -13,11 +13,11 @@ from lexloop.corpus.structure.pointing import (
     read_pointing,
 )
 from lexloop.corpus.structure.references import Reference, Step
-from lexloop.corpus.structure.telling import Line, Structural, entitled, word_of
+from lexloop.corpus.structure.telling import AnswerLine, StructureQuestion, entitled, word_of
 from lexloop.corpus.structure.tree import Missing, Tree
 
 MOST_DOCUMENTS = 4
-"""Of how many documents one answer speaks; of more it asks which is meant."""
+"""The most documents that one answer is about; of more it asks which is meant."""
 _MOST_NAMED, _MOST_UNITS = 10, 200
 
 
@@ -30,31 +30,31 @@ class Library(Protocol):
         ...
 
     def tree_of(self, document: str) -> Tree | None:
-        """A document's tree; None where there is no such document."""
+        """Return a document's tree; None where there is no such document."""
         ...
 
     def text_of(self, document: str) -> str | None:
-        """A document's text; None where there is no such document."""
+        """Return a document's text; None where there is no such document."""
         ...
 
     def holding(self, references: Sequence[Reference], named: Sequence[str]) -> Sequence[str]:
-        """The documents, those named first, in which references may lead somewhere.
+        """Return the documents, those named first, in which references may lead somewhere.
 
         Where a reference leads nowhere, some in which others of its kind do.
         """
         ...
 
     def cited(self, document: str, start: int, end: int, section: str) -> Citation:
-        """The citation of a span, its number 0."""
+        """Return the citation of a span, its number 0."""
         ...
 
 
 def point(question: str, library: Library) -> Pointed:
-    """What a question that stands alone points to; its chunks are left to whoever has them."""
+    """Return what a question that stands alone points to; its chunks are left to the caller."""
     if not (may_refer(question) or telling.may_be_structural(question)):
         return {"units": [], "chunks": [], "told": [], "only": False}
     pointing = read_pointing(plain_form(question), library.titles)
-    asked = _Asked(pointing, library)
+    asked = _Question(pointing, library)
     structural = telling.read_structural(pointing.rest, pointing.telling)
     if structural is not None and not pointing.foreign:
         said, units = asked.of_structure(structural)
@@ -70,8 +70,11 @@ def point(question: str, library: Library) -> Pointed:
     return {"units": units, "chunks": [], "told": told, "only": pointing.only}
 
 
-class _Asked:
-    """One question and the documents it may be about; ``crowd`` says where it may be any."""
+class _Question:
+    """One question and the documents it may be about.
+
+    ``crowd`` lists them where there are too many to choose from.
+    """
 
     def __init__(self, pointing: Pointing, library: Library) -> None:
         self._pointing, self._library = pointing, library
@@ -80,7 +83,7 @@ class _Asked:
         self._found = [(p, self._places(p)) for p in pointing.pointers]
 
     def units(self) -> list[PointedUnit]:
-        """The units pointed to, in the order of the question, none within another."""
+        """Return the units pointed to, in the order of the question, none within another."""
         every = [at for pointer, found in self._found for at in self._of_few(pointer, found)]
         units = dict.fromkeys(every)
         outermost = [
@@ -91,7 +94,7 @@ class _Asked:
         return [self._unit(*at) for at in outermost[:_MOST_UNITS]]
 
     def missing(self) -> list[StructureLine]:
-        """What there is in place of the numbers that are in no document."""
+        """Return what is there in place of numbers that are in no document."""
         told: dict[str, StructureLine] = {}
         for pointer, found in self._found:
             lacking = [] if found else self._documents(pointer)
@@ -104,8 +107,10 @@ class _Asked:
                 told[line.text] = self._told(document, line)
         return list(told.values())
 
-    def of_structure(self, asked: Structural) -> tuple[list[StructureLine], list[PointedUnit]]:
-        """What the structure says of itself, and units where one at an end is to be quoted."""
+    def of_structure(
+        self, asked: StructureQuestion
+    ) -> tuple[list[StructureLine], list[PointedUnit]]:
+        """Return answers about the structure, and first or last units to be quoted."""
         scopes = [scope for _, found in self._found for scope in found]
         if not scopes and not self._pointing.pointers:
             listed = self._pointing.named or self._library.holding([], ())
@@ -126,14 +131,15 @@ class _Asked:
         ], []
 
     def outline(self, unit: PointedUnit) -> Iterator[StructureLine]:
-        """What a part holds."""
+        """Yield the contents of a part."""
         for line in telling.outline(self.tree(unit["document"]), unit["place"]):
             yield self._told(unit["document"], line, named=line.text.endswith(":"))
 
     def _places(self, pointer: Pointer) -> list[tuple[str, int]]:
-        """Where a pointer leads: what the question's own word calls so goes first.
+        """Return the places that a pointer leads to.
 
-        Then come the documents named, where it leads anywhere there.
+        Where it leads into documents that are named, only these; of these, if there are any, only
+        the units that the documents call as the question does.
         """
         found = [(d, p) for d in self._documents(pointer) for p in self._lead(d, pointer)]
         named = [(d, p) for d, p in found if d in self._pointing.named] or found
@@ -172,7 +178,7 @@ class _Asked:
         return missing if meant and alike else None
 
     def _is_called(self, document: str, place: int, pointer: Pointer, bare: bool = False) -> bool:
-        """Whether a document calls the provision of a place what the question calls it.
+        """Return whether a document's word for a provision is the question's.
 
         With ``bare`` one that has but a number may be called anything.
         """
@@ -189,7 +195,7 @@ class _Asked:
         return not head.lower().startswith((own[:3], "§"))
 
     def _of_few(self, pointer: Pointer, found: list[tuple[str, int]]) -> list[tuple[str, int]]:
-        """The places, where they lie in few documents; else it is said in which."""
+        """Return the places where they lie in few documents; else note in which."""
         documents = list(dict.fromkeys(document for document, _ in found))
         if len(documents) <= MOST_DOCUMENTS:
             return found
@@ -199,12 +205,14 @@ class _Asked:
             count = f"{len(documents)} documents have {written}; name the one you mean:"
             self.crowd.append({"line": count, "citations": []})
             self.crowd += [
-                self._told(d, Line(f"{d}: {entitled(self.tree(d).units[p])}.", (p,)), named=False)
+                self._told(
+                    d, AnswerLine(f"{d}: {entitled(self.tree(d).units[p])}.", (p,)), named=False
+                )
                 for d, p in listed
             ]
         return []
 
-    def _told(self, document: str, line: Line, named: bool = False) -> StructureLine:
+    def _told(self, document: str, line: AnswerLine, named: bool = False) -> StructureLine:
         tree, text = self.tree(document), self._library.text_of(document) or ""
         citations = [
             self._library.cited(
@@ -226,7 +234,7 @@ class _Asked:
         }
 
     def tree(self, document: str) -> Tree:
-        """A document's tree; an empty one where there is no such document."""
+        """Return a document's tree; an empty one where there is no such document."""
         return self._library.tree_of(document) or Tree()
 
 

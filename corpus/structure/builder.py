@@ -1,12 +1,12 @@
-"""A tree in the making: units are opened in reading order and closed by what follows them."""
+"""Building of a tree: units are opened in reading order and closed by what follows them."""
 
 import re
 from collections.abc import Sequence
 
 from lexloop.corpus.structure.headings import Heading, Outline
-from lexloop.corpus.structure.lines import Line, caption, cells, is_ruler
+from lexloop.corpus.structure.lines import LogicalLine, caption, cells, is_ruler
 from lexloop.corpus.structure.markers import Marker, is_about_definitions, value_of
-from lexloop.corpus.structure.numbering import Fit, Open, heading_label, item_label, kept_by
+from lexloop.corpus.structure.numbering import Fit, OpenUnit, heading_label, item_label, kept_by
 from lexloop.corpus.structure.tree import LEADS, Kind, Tree, Unit
 
 _FLAT: frozenset[Kind] = frozenset(("text", "table", "row", "columns", "note"))
@@ -16,11 +16,11 @@ _TOPIC = re.compile(
     r"(?!(?:This|These|That|Those|Such|It|The)\b)[A-Z](?:(?!\b(?:is|are|shall|must|may|has|have)\b)[^.:;])"
     r"{2,60}\.\s+[A-Z]"
 )
-"""What behind a list begins a topic of its own: "Exception to disclosure. Information ..."."""
+"""The beginning of a new topic behind a list: "Exception to disclosure. Information ..."."""
 
 
 class TreeBuilder:
-    """Units of one document, opened one after the other.
+    """A builder of a document's tree, given its lines in order.
 
     ``stack`` holds the open units, outermost first; ``numbered`` says whether a provision that a
     number alone names has been opened.
@@ -28,18 +28,18 @@ class TreeBuilder:
 
     def __init__(self, outline: Outline) -> None:
         self._outline = outline
-        self._opened: list[Open] = []
+        self._opened: list[OpenUnit] = []
         self._problems: list[str] = []
         self._last: dict[tuple[str, str], tuple[float, str]] = {}
-        self._pending: Line | None = None
+        self._pending: LogicalLine | None = None
         self._last_text = ""
         self._annex_count = 0.0
         self._reached = 0
         self.numbered = False
-        self.stack: list[Open] = []
+        self.stack: list[OpenUnit] = []
 
     def finished(self) -> Tree:
-        """The tree; nothing can be added afterwards."""
+        """Return the tree; nothing can be added afterwards."""
         self._close(0)
         units: list[Unit] = []
         for e in self._opened:
@@ -51,35 +51,35 @@ class TreeBuilder:
 
     @property
     def within(self) -> Kind | None:
-        """The kind of the innermost unit that is open."""
+        """The kind of the innermost open unit."""
         return self.stack[-1].kind if self.stack else None
 
     @property
     def among_definitions(self) -> bool:
-        """Whether the heading of the nearest provision or part announces definitions."""
+        """True where the nearest provision's or part's heading names definitions."""
         held = (e.heading for e in reversed(self.stack) if e.divides or e.kind == "provision")
         return is_about_definitions(next(filter(None, held), ""))
 
     def knows_beside(self, number: str) -> bool:
-        """Whether what ``4.2.1`` lies in, or stands beside, is open."""
+        """Return whether the unit that ``4.2.1`` lies in, or stands beside, is open."""
         above = number.rpartition(".")[0]
         return any(e.number == above or e.number.startswith(above + ".") for e in self.stack)
 
     def goes_on_with(self, marker: Marker) -> bool:
-        """Whether a number is the next of the provisions that numbers alone name."""
+        """Return whether a number is the next of the provisions that have only numbers."""
         for entry in self.stack:
             if entry.kind == "provision" and entry.style == marker.style:
                 return 0 < marker.value - entry.value <= 1
         return marker.style == "1." and marker.value <= 1
 
     def counts_on(self, marker: Marker) -> bool:
-        """Whether a number without a stop is the next paragraph of a schedule."""
+        """Return whether a number without a stop is the next paragraph of a schedule."""
         annexed = any(entry.kind == "annex" for entry in self.stack)
         return annexed and 0 < marker.value - self._annex_count <= 1
 
     # what a line opens
 
-    def heading(self, line: Line, heading: Heading, body: int, end: int) -> None:
+    def heading(self, line: LogicalLine, heading: Heading, body: int, end: int) -> None:
         """Open a part, a provision or an annex, and close what it ends.
 
         Its text begins at ``body``, behind the heading; its lines end at ``end``.
@@ -92,7 +92,7 @@ class TreeBuilder:
             self._crossheading(self._pending)
         self._close(kept_by(heading, rank, kind, self.stack))
         label = heading_label(self._outline, heading, kind, self.stack)
-        entry = Open(kind, label, heading.style, value_of(heading.number), heading.number)
+        entry = OpenUnit(kind, label, heading.style, value_of(heading.number), heading.number)
         entry.heading, entry.start, entry.body = heading.text, line.start, body
         entry.rank, entry.level, entry.divides = rank, heading.level, True
         if kind == "annex":
@@ -103,7 +103,7 @@ class TreeBuilder:
 
     def item(
         self,
-        line: Line,
+        line: LogicalLine,
         fit: Fit,
         at: int,
         rest: str,
@@ -116,12 +116,12 @@ class TreeBuilder:
 
         Args:
             line: Its line.
-            fit: How its number is read.
+            fit: The reading of its number.
             at: Where it begins in the line.
-            rest: What the line says behind the number; nothing where another item begins there.
+            rest: The line's text behind the number; "" where another item begins there.
             heading: Its heading, where it runs into an item or into its text.
             body: Where the text that its heading runs into begins in the line.
-            term: What it defines, if anything.
+            term: The term that it defines, if any.
         """
         marker, pending = fit.marker, self._pending
         self._pending = None
@@ -146,7 +146,9 @@ class TreeBuilder:
             self.text(pending, 0)
             self._close(min(keep, len(self.stack)))
         label = item_label(self._outline, marker, kind, self.stack)
-        entry = Open(kind, label, marker.style, marker.value, marker.number, term or heading, start)
+        entry = OpenUnit(
+            kind, label, marker.style, marker.value, marker.number, term or heading, start
+        )
         entry.leads, entry.bare = rest.rstrip().endswith(LEADS), not rest.strip()
         entry.body = begin
         if counted:
@@ -165,29 +167,29 @@ class TreeBuilder:
             return "definition"
         return "paragraph" if within == "provision" else "point"
 
-    def recital(self, line: Line, markers: Sequence[Marker]) -> bool:
-        """Open a recital if its number is the next; whether it was."""
+    def recital(self, line: LogicalLine, markers: Sequence[Marker]) -> bool:
+        """Open a recital if its number is the next, and return whether it was."""
         last = next((entry for entry in self.stack if entry.kind == "recital"), None)
         for marker in markers:
             step = marker.value - (last.value if last else 0)
             if 0 < step <= 1 and (last is None or last.style == marker.style):
                 self._close(self._depth_of("recital", "text"))
-                entry = Open("recital", f"Recital {marker.number}", marker.style, marker.value)
+                entry = OpenUnit("recital", f"Recital {marker.number}", marker.style, marker.value)
                 entry.number, entry.start, entry.leads = marker.number, line.start, line.leads
                 self._push(entry, line.end)
                 return True
         return False
 
-    def definition(self, line: Line, at: int, term: str) -> None:
+    def definition(self, line: LogicalLine, at: int, term: str) -> None:
         """Open the definition of a term that has no number."""
         self._close_style("definition", len(self.stack))
         self._close_flat()
         label = f'{self._label} "{term}"'.strip()
-        entry = Open("definition", label, "definition", 0, term, term, _offset(line, at))
+        entry = OpenUnit("definition", label, "definition", 0, term, term, _offset(line, at))
         entry.leads = line.leads
         self._push(entry, line.end)
 
-    def text(self, line: Line, at: int) -> None:
+    def text(self, line: LogicalLine, at: int) -> None:
         """Add unnumbered text: to a unit that has none yet, or as a unit of its own."""
         self._flush()
         top = self.stack[-1] if self.stack else None
@@ -201,15 +203,17 @@ class TreeBuilder:
         if depth < len(self.stack) and _TOPIC.match(line.text):
             depth = min(depth, self._depth_of("paragraph", "point"))
         self._close(depth)
-        self._push(Open("text", self._label, start=_offset(line, at), leads=line.leads), line.end)
+        self._push(
+            OpenUnit("text", self._label, start=_offset(line, at), leads=line.leads), line.end
+        )
         self._last_text = line.text
 
-    def pending(self, line: Line) -> None:
-        """Keep a line that may be the heading of what comes next."""
+    def pending(self, line: LogicalLine) -> None:
+        """Hold back a line that may be the heading of what comes next."""
         self._flush()
         self._pending = line
 
-    def row(self, line: Line) -> None:
+    def row(self, line: LogicalLine) -> None:
         """Add a row; the first one names the columns."""
         if is_ruler(line.text):
             self._reached = line.end
@@ -223,9 +227,9 @@ class TreeBuilder:
             self._close(depth + 1)
             key = next(filter(None, cells(line.text)), "")[:_LONGEST_KEY]
         label = f"{self._label}, row {key}" if self._label and key else self._label
-        self._push(Open(kind, label, number=key, start=line.start), line.end)
+        self._push(OpenUnit(kind, label, number=key, start=line.start), line.end)
 
-    def _open_table(self, line: Line) -> None:
+    def _open_table(self, line: LogicalLine) -> None:
         """Open a table; the line above it that counts it becomes its caption."""
         self._flush()
         top = self.stack[-1] if self.stack else None
@@ -238,31 +242,31 @@ class TreeBuilder:
             top.kind, top.label, top.divides = "table", f"Table {top.number}", False
             return
         self._close_flat()
-        self._push(Open("table", self._label, start=line.start), line.end)
+        self._push(OpenUnit("table", self._label, start=line.start), line.end)
 
-    def note(self, line: Line, word: str, number: str) -> None:
-        """Add what explains and does not rule: an advisory, a note, a source."""
+    def note(self, line: LogicalLine, word: str, number: str) -> None:
+        """Add a note, which explains and does not rule: an advisory, a note, a source."""
         about = next((i + 1 for i, e in enumerate(self.stack) if number and e.number == number), 0)
         self._close(about or self._depth_of(*_FLAT))
         label = f"{word.capitalize()} {number}" if number else self._label
-        entry = Open("note", label, number=number, start=line.start, leads=line.leads)
+        entry = OpenUnit("note", label, number=number, start=line.start, leads=line.leads)
         self._push(entry, line.end)
 
-    def exception(self, line: Line, number: str) -> None:
+    def exception(self, line: LogicalLine, number: str) -> None:
         """Open the exceptions of a provision."""
         self._close_style("exception", self._depth_of(*_FLAT))
         label = f"{self._label}, Exception {number}".rstrip() if self._label else ""
-        entry = Open("paragraph", label, "exception", 0, number or "Exception", "", line.start)
+        entry = OpenUnit("paragraph", label, "exception", 0, number or "Exception", "", line.start)
         entry.leads = True
         self._push(entry, line.end)
 
-    def add_to(self, kind: Kind, line: Line) -> None:
+    def add_to(self, kind: Kind, line: LogicalLine) -> None:
         """Add a line to the unit of a kind that is open at the end, or open one at the top."""
         if self.within == kind:
             self._reached = line.end
         else:
             self._close(0)
-            self._push(Open(kind, start=line.start), line.end)
+            self._push(OpenUnit(kind, start=line.start), line.end)
 
     # how units are put into the tree
 
@@ -270,7 +274,7 @@ class TreeBuilder:
     def _label(self) -> str:
         return self.stack[-1].label if self.stack else ""
 
-    def _push(self, entry: Open, end: int) -> None:
+    def _push(self, entry: OpenUnit, end: int) -> None:
         entry.parent = self.stack[-1].place if self.stack else -1
         entry.place = len(self._opened)
         self._opened.append(entry)
@@ -293,27 +297,32 @@ class TreeBuilder:
             self._close(len(self.stack) - 1)
 
     def _flush(self) -> None:
-        """Take a line that was kept as a heading, and headed nothing, as the text it is."""
+        """Add the line held back as text, if it headed nothing."""
         line, self._pending = self._pending, None
         if line is not None:
             self.text(line, 0)
 
-    def _crossheading(self, line: Line) -> None:
+    def _crossheading(self, line: LogicalLine) -> None:
         """Open a heading without a number or a level that groups provisions."""
         self._pending = None
         self._close(self._depth_of("provision", "text"))
         if self.stack and self.stack[-1].style == "crossheading":
             self._close(len(self.stack) - 1)
-        entry = Open("part", self._label, "crossheading", 0, "", line.text, line.start, line.end)
+        entry = OpenUnit(
+            "part", self._label, "crossheading", 0, "", line.text, line.start, line.end
+        )
         entry.divides = True
         self._push(entry, line.end)
 
     def _depth_of(self, *kinds: Kind) -> int:
-        """How many units stay open when the outermost of these kinds is closed."""
+        """Return how many units stay open when the outermost of these kinds is closed."""
         return next((i for i, e in enumerate(self.stack) if e.kind in kinds), len(self.stack))
 
     def _depth_for_text(self) -> int:
-        """How many units unnumbered text leaves open: after a list, what leads into the list."""
+        """Return how many units stay open at unnumbered text.
+
+        After a list, what leads into the list.
+        """
         depth = len(self.stack)
         while depth:
             entry = self.stack[depth - 1]
@@ -327,8 +336,8 @@ class TreeBuilder:
             depth -= 1
         return depth
 
-    def _check_order(self, entry: Open) -> None:
-        """Note a provision or part that does not follow the one before it."""
+    def _check_order(self, entry: OpenUnit) -> None:
+        """Record a provision or part that does not follow the one before it."""
         if entry.number.endswith("01") and self.stack and self.stack[-1].kind == "part":
             return  # standards count the provisions of each chapter from its own hundred
         within = self._label if entry.kind == "part" else ""
@@ -346,6 +355,6 @@ class TreeBuilder:
             self._problems.append(f"{what}.")
 
 
-def _offset(line: Line, at: int) -> int:
-    """Where in the document what begins at a place of a line begins."""
+def _offset(line: LogicalLine, at: int) -> int:
+    """Return the offset in the document of a place in a line."""
     return line.start + line.skipped + at if at else line.start

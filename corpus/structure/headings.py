@@ -1,4 +1,4 @@
-"""Which lines open a part or a provision of the document, and how these stand to each other."""
+"""The headings of a document: lines that open a part or a provision, and their ranks."""
 
 import re
 from bisect import bisect_left
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from lexloop.corpus.structure.lines import Line
+from lexloop.corpus.structure.lines import LogicalLine
 from lexloop.corpus.structure.markers import (
     Marker,
     bare_number,
@@ -49,7 +49,7 @@ class Heading:
         number: As it is written; empty where there is none.
         level: The level that the format gives it; 0 where it gives none.
         body: Where the text of the provision begins in the line, if it goes on behind the heading.
-        title: How many of the following lines belong to the heading.
+        title: The number of following lines that belong to the heading.
     """
 
     style: str
@@ -70,7 +70,7 @@ class Outline:
         provisions: The keyword of the provisions; empty where numbers alone name them.
         contents: The lines of the tables of contents.
         numbered: Whether numbers alone name provisions, as in contracts and UK acts.
-        own_word: What the text calls its provisions, by its references.
+        own_word: The text's own word for its provisions, by its references.
     """
 
     headings: dict[int, Heading]
@@ -81,8 +81,8 @@ class Outline:
     own_word: str
 
 
-def find_outline(lines: Sequence[Line], text: str) -> Outline:
-    """Find the lines that open parts, provisions and annexes."""
+def find_outline(lines: Sequence[LogicalLine], text: str) -> Outline:
+    """Return the lines that open parts, provisions and annexes."""
     contents = _contents(lines)
     bare = _bare_provisions(lines, contents)
     headings: dict[int, Heading] = {}
@@ -106,7 +106,9 @@ def find_outline(lines: Sequence[Line], text: str) -> Outline:
     return Outline(headings, ranks, provisions, contents, numbered, own_word)
 
 
-def _heading(line: Line, before: Line | None, following: Sequence[Line]) -> Heading | None:
+def _heading(
+    line: LogicalLine, before: LogicalLine | None, following: Sequence[LogicalLine]
+) -> Heading | None:
     marker = word_marker(line.text)
     if marker is not None and _opens(line, marker, before):
         return _worded(line, marker, following)
@@ -119,8 +121,8 @@ def _heading(line: Line, before: Line | None, following: Sequence[Line]) -> Head
     return Heading("", "", line.text, line.level)
 
 
-def _opens(line: Line, marker: Marker, before: Line | None) -> bool:
-    """Whether a line that begins with a keyword and a number is a heading and no reference."""
+def _opens(line: LogicalLine, marker: Marker, before: LogicalLine | None) -> bool:
+    """Return whether a line that begins with a keyword and a number is a heading, no reference."""
     rest = line.text[marker.end :]
     bare = rest.lstrip(_SEPARATORS)
     if not bare:
@@ -134,8 +136,8 @@ def _opens(line: Line, marker: Marker, before: Line | None) -> bool:
     return separated or (len(line.text) <= 120 and not line.text.endswith((".", ";")))
 
 
-def _worded(line: Line, marker: Marker, following: Sequence[Line]) -> Heading:
-    """A keyword, its number, and the heading on the same line or the next."""
+def _worded(line: LogicalLine, marker: Marker, following: Sequence[LogicalLine]) -> Heading:
+    """Return the heading of a keyword and its number, its text from the same line or the next."""
     word = "annex" if marker.style in ANNEX_WORDS else marker.style
     begin = len(line.text) - len(line.text[marker.end :].lstrip(_SEPARATORS))
     rest = line.text[begin:]
@@ -157,21 +159,21 @@ def _worded(line: Line, marker: Marker, following: Sequence[Line]) -> Heading:
 
 
 def _named(marker: Marker) -> str:
-    """The number with its keyword where the keyword is no plain one: ``Schedule 2``."""
+    """Return the number, with its keyword where that is a special one: ``Schedule 2``."""
     if marker.style in ANNEX_WORDS:
         return f"{marker.style.capitalize()} {marker.number}".strip()
     return marker.number
 
 
-def _titles(line: Line) -> bool:
-    """Whether a line after a bare "Article 5" is its heading."""
+def _titles(line: LogicalLine) -> bool:
+    """Return whether a line after a bare "Article 5" is its heading."""
     if line.row or word_marker(line.text) or list_markers(line.text):
         return False
     return len(line.text) <= _LONGEST_HEADING and line.text.rstrip("\"'”’)]")[-1:] not in ".;:,"
 
 
-def _bare_provisions(lines: Sequence[Line], contents: range) -> dict[int, Heading]:
-    """Provisions as in "5 Offences": a run of numbers with headings that never falls.
+def _bare_provisions(lines: Sequence[LogicalLine], contents: range) -> dict[int, Heading]:
+    """Return provisions as in "5 Offences": a run of numbers with headings that rises.
 
     A line that merely begins with a number is told from them by the run: three at least, and most
     lines of the kind lie in it.
@@ -192,8 +194,8 @@ def _bare_provisions(lines: Sequence[Line], contents: range) -> dict[int, Headin
     }
 
 
-def _numbered(lines: Sequence[Line], contents: range) -> bool:
-    """Whether the numbers in front of lines divide the document, rather than count a list.
+def _numbered(lines: Sequence[LogicalLine], contents: range) -> bool:
+    """Return whether the numbers in front of lines divide the document, not count a list.
 
     They do where "1.1" follows "1", where a number opens a heading, or where a short line above
     each is its heading.
@@ -215,7 +217,7 @@ def _numbered(lines: Sequence[Line], contents: range) -> bool:
 
 
 def _rising(values: Sequence[float]) -> list[int]:
-    """The places of a longest strictly rising run, in n log n."""
+    """Return the places of a longest strictly rising run, in n log n."""
     tails: list[float] = []
     places: list[int] = []
     back: list[int] = []
@@ -233,7 +235,7 @@ def _rising(values: Sequence[float]) -> list[int]:
 
 
 def _ordered(headings: dict[int, Heading], words: Counter[str]) -> list[str]:
-    """The keywords from the outermost in: the customary order, unless the document shows another.
+    """Return the keywords, outermost first: as is customary, unless the document shows another.
 
     Where one heading directly follows another, it lies within it.
     """
@@ -249,8 +251,8 @@ def _ordered(headings: dict[int, Heading], words: Counter[str]) -> list[str]:
     return order
 
 
-def _contents(lines: Sequence[Line]) -> range:
-    """The lines of a table of contents: from its heading to where its first entry comes again."""
+def _contents(lines: Sequence[LogicalLine]) -> range:
+    """Return the lines of a table of contents, up to where its first entry comes again."""
     for number, line in enumerate(lines):
         if not _CONTENTS.match(line.text):
             continue
@@ -266,14 +268,14 @@ def _contents(lines: Sequence[Line]) -> range:
     return range(0)
 
 
-def _is_sentence(line: Line) -> bool:
-    """Whether a line is prose and no entry of a table of contents."""
+def _is_sentence(line: LogicalLine) -> bool:
+    """Return whether a line is prose and no entry of a table of contents."""
     numbered = word_marker(line.text) or list_markers(line.text) or bare_number(line.text)
     return len(line.text) > 60 and line.ended and not numbered
 
 
 def _plain(text: str) -> str:
-    """An entry without the dots and the page number behind it; the 2 of "PART 2" is none."""
+    """Return an entry without its dots and page number; the 2 of "PART 2" is none."""
     marker = word_marker(text)
     bare = marker is not None and not text[marker.end :].strip()
     return " ".join(re.findall(r"\w+", (text if bare else _LEADER.sub("", text[:300])).lower()))

@@ -1,4 +1,4 @@
-"""A text as the lines that its author meant: wrapped ones joined, rows and headings told."""
+"""Logical lines of a text: wrapped ones joined, rows and headings recognised."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -31,13 +31,13 @@ _LONGEST_ROW, _LONGEST_HEADING = 2000, 250
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A logical line, blanks around it left out.
+class LogicalLine:
+    """A logical line, without the blanks around it.
 
     Args:
         start: Where it begins, in code points of the document's text.
-        text: What stands there, without the marks of Markdown in front; on one line.
-        skipped: How many characters in front were left out of ``text``.
+        text: Its text without the marks of Markdown in front; on one line.
+        skipped: The number of characters in front that are left out of ``text``.
         level: The level of the heading that the format says it is, from 1; 0 where it is none.
     """
 
@@ -50,17 +50,17 @@ class Line:
 
     @property
     def ended(self) -> bool:
-        """Whether it ends as a sentence or a lead-in does."""
+        """True where it ends as a sentence or a lead-in does."""
         return self.text.rstrip(_CLOSERS)[-1:] in _TERMINAL or self.text.endswith(("—", "–"))
 
     @property
     def leads(self) -> bool:
-        """Whether it ends as the words before a list do."""
+        """True where it ends as the words before a list do."""
         return self.text.rstrip(_CLOSERS).endswith(LEADS)
 
     @property
     def short(self) -> bool:
-        """Whether it looks like a heading: short, unfinished, and not begun in the middle."""
+        """True where it looks like a heading: short, unfinished, not begun in the middle."""
         text = self.text
         return (
             len(text) <= 160
@@ -69,14 +69,14 @@ class Line:
         )
 
 
-def logical_lines(document: Document) -> list[Line]:
-    """The lines of a document in order; none of them blank."""
+def logical_lines(document: Document) -> list[LogicalLine]:
+    """Return the lines of a document in order; none of them blank."""
     text = document.text
     levels = dict(document.headings)
     physical = list(_physical(text))
     edges = [end - text.rfind("\n", 0, start) - 1 for start, end in physical]
     width = _width([e for e, (start, end) in zip(edges, physical, strict=True) if end > start])
-    lines: list[Line] = []
+    lines: list[LogicalLine] = []
     until = 0  # where the last line ends, the lines that only continue it included
     rows = _rows(text, physical)
     for number, (start, end) in enumerate(physical):
@@ -107,8 +107,8 @@ def logical_lines(document: Document) -> list[Line]:
     return lines
 
 
-def _close(lines: list[Line], text: str, until: int) -> None:
-    """Let the last line reach to where the lines that continue it end."""
+def _close(lines: list[LogicalLine], text: str, until: int) -> None:
+    """Extend the last line to the end of the lines that continue it."""
     if lines and lines[-1].end < until:
         lines[-1] = _line(text, lines[-1].start, until)
 
@@ -121,7 +121,7 @@ def _line(
     level: int = 0,
     row: bool = False,
     marks: re.Match[str] | None = None,
-) -> Line:
+) -> LogicalLine:
     written = text[start:end]
     skipped = marks.end() if marks else 0
     if not row and (quoted := re.match(r"(?:>\s*){1,5}", written)):
@@ -129,11 +129,11 @@ def _line(
     bold = re.compile(r"\*\*|__").match(written, skipped)
     skipped = bold.end() if bold else skipped
     shown = written[skipped:].replace("\n", " ").rstrip("#* " if marks or bold else "")
-    return Line(start, end, shown or written, skipped if shown else 0, level, row)
+    return LogicalLine(start, end, shown or written, skipped if shown else 0, level, row)
 
 
 def _physical(text: str) -> Iterator[tuple[int, int]]:
-    """The trimmed span of each line of the text, the blank ones empty."""
+    """Yield the trimmed span of each line of the text, the blank ones empty."""
     start = 0
     for line in text.split("\n"):
         first = start + len(line) - len(line.lstrip())
@@ -142,7 +142,7 @@ def _physical(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _width(edges: Sequence[int]) -> int:
-    """The margin at which a text was wrapped by hand; 0 where it was not.
+    """Return the margin at which a text was wrapped by hand; 0 where it was not.
 
     Args:
         edges: Where its lines end, in characters from their beginning, indents included.
@@ -157,8 +157,8 @@ def _width(edges: Sequence[int]) -> int:
     return width if full >= _FULL_SHARE * len(lengths) else 0
 
 
-def _goes_on(first: Line, last: Line, line: str, edge: int, width: int) -> bool:
-    """Whether a line only continues those before it, of which the last ends at ``edge``.
+def _goes_on(first: LogicalLine, last: LogicalLine, line: str, edge: int, width: int) -> bool:
+    """Return whether a line only continues those before it, the last ending at ``edge``.
 
     Edge and width are in characters from the beginning of the line; the width is 0 where the text
     was not wrapped.
@@ -178,7 +178,7 @@ def _goes_on(first: Line, last: Line, line: str, edge: int, width: int) -> bool:
 
 
 def _rows(text: str, physical: Sequence[tuple[int, int]]) -> list[bool]:
-    """Which lines are rows of a table: cells apart by bars, or by gaps as a neighbour's are."""
+    """Return which lines are rows of a table: cells between bars, or gaps as a neighbour's."""
     lines = [text[start : min(end, start + _LONGEST_ROW)] for start, end in physical]
     fields = [0 if list_markers(line) else len(_FIELDS.findall(line)) for line in lines]
     return [
@@ -190,18 +190,18 @@ def _rows(text: str, physical: Sequence[tuple[int, int]]) -> list[bool]:
 
 
 def cells(row: str) -> list[str]:
-    """The cells of a row, blanks around them left out."""
+    """Return the cells of a row, without the blanks around them."""
     parts = row.strip().strip("|").split("|") if "|" in row else _GAP.split(row.strip())
     return [part.strip() for part in parts]
 
 
 def is_ruler(row: str) -> bool:
-    """Whether a row only draws a line, as Markdown's second row does."""
+    """Return whether a row only draws a line, as Markdown's second row does."""
     return _RULER.match(row) is not None
 
 
 def caption(line: str) -> tuple[str, str] | None:
-    """Number and heading of a line such as ``Table 2 Fines``; None where it is no caption."""
+    """Return number and heading of a line such as ``Table 2 Fines``; None if it is none."""
     found = _CAPTION.match(line)
     return (
         (found["number"].rstrip("."), found["heading"].strip())

@@ -1,4 +1,4 @@
-"""What somebody names in a document: by reference, by number alone, by label or by heading."""
+"""Look-up of units in a document: by reference, by number alone, by label or by heading."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from lexloop.corpus.structure.tree import ITEMS, Missing, Tree
 
 
 def named_places(tree: Tree, said: str) -> list[int]:
-    """The places that words name, in order; all that have the same label where one is repeated."""
+    """Return the places that words name, in order; all with the label if it is repeated."""
     wanted = " ".join(said.split()).casefold()
     own = {place: unit.label for place, unit in enumerate(tree.units) if owns_label(tree, place)}
     found = [place for place, label in own.items() if label.casefold() == wanted]
@@ -25,12 +25,12 @@ def named_places(tree: Tree, said: str) -> list[int]:
 
 
 def missing_place(tree: Tree, said: str) -> Missing | None:
-    """What is there in place of a provision that is not; None where the words name none."""
+    """Return what is in place of a provision that is missing; None where none is named."""
     return next(filter(None, map(tree.missing, asked_references(said))), None)
 
 
 def asked_references(said: str) -> Sequence[Reference]:
-    """The references in words that name nothing but provisions: "17" is that of Section 17."""
+    """Return the references in words that name only provisions; "17" is Section 17."""
     whole = " ".join(said.split())
     alone = find_references(f"section {whole}")
     if len(alone) == 1 and alone[0].end == len(f"section {whole}"):
@@ -39,7 +39,7 @@ def asked_references(said: str) -> Sequence[Reference]:
 
 
 def lead_ins(tree: Tree, place: int, text: str) -> list[str]:
-    """The words above an item that it completes, outermost first, each on one line.
+    """Return the words above an item that it completes, outermost first, each on one line.
 
     Those of a row are the names of its table's columns.
     """
@@ -59,7 +59,7 @@ def lead_ins(tree: Tree, place: int, text: str) -> list[str]:
 
 
 def mentions(tree: Tree, place: int, text: str) -> dict[str, list[int]]:
-    """What the text of a unit refers to, in order: the words, and the places that they name."""
+    """Return the references in a unit's text, in order, and the places that they name."""
     found: dict[str, list[int]] = {}
     for at in (place, *tree.below(place)):
         own = text[tree.units[at].body : tree.own_end(at)]
@@ -71,6 +71,6 @@ def mentions(tree: Tree, place: int, text: str) -> dict[str, list[int]]:
 
 
 def owns_label(tree: Tree, place: int) -> bool:
-    """Whether a unit's label is its own and not that of what it lies in."""
+    """Return whether a unit's label is its own and not that of what it lies in."""
     unit = tree.units[place]
     return bool(unit.label) and (unit.parent < 0 or unit.label != tree.units[unit.parent].label)

@@ -1,4 +1,4 @@
-"""What a line of a legal text opens: its number, letter or keyword, and the term it defines."""
+"""Markers at the beginning of a line: numbers, letters, keywords, and defined terms."""
 
 import re
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ _TITLE = re.compile(
     r"{1,12})\.(?:\s+|$)"
 )
 _OPENING = frozenset("§ABCDEPRST")
-"""With one of these every keyword begins, and the section sign."""
+"""The first letters of all keywords, and the section sign."""
 _LONGEST_MARK = 8
 _BLANKS = re.compile(r"[\s—]+")
 
@@ -80,7 +80,7 @@ class Marker:
     """A number in front of a line.
 
     Args:
-        style: How it is written: ``(a)``, ``(1)``, ``1.``, ``1.1``, ``i)``, ``article``, ``•``.
+        style: Its form: ``(a)``, ``(1)``, ``1.``, ``1.1``, ``i)``, ``article``, ``•``.
         value: Its place in the sequence of that style, from 1; 0 for a bullet. Letters after a
             number (``12A``) count as fractions.
         number: As it is written, without brackets and stops.
@@ -94,7 +94,7 @@ class Marker:
 
 
 def word_marker(line: str) -> Marker | None:
-    """The keyword or section sign with a number that a line begins with: ``Article 5``, ``§ 5``."""
+    """Return the keyword or section sign with a number in front: ``Article 5``, ``§ 5``."""
     if line[:1] not in _OPENING:
         return None
     if found := _SECTION_SIGN.match(line):
@@ -112,7 +112,7 @@ def word_marker(line: str) -> Marker | None:
 
 
 def list_markers(line: str, at: int = 0) -> list[Marker]:
-    """The ways to read the number that a line has at an offset; none where it has none.
+    """Return the ways to read the number that a line has at an offset; empty if it has none.
 
     ``(i)`` is a letter or a Roman numeral: both are given.
     """
@@ -135,25 +135,25 @@ def list_markers(line: str, at: int = 0) -> list[Marker]:
 
 
 def bare_number(line: str) -> Marker | None:
-    """A number with only a blank behind it, as UK acts and standards have: ``5 Offences``."""
+    """Return a number with only a blank behind it, as in UK acts: ``5 Offences``."""
     found = _BARE.match(line)
     return Marker("1.", numeric(found["number"]), found["number"], found.end()) if found else None
 
 
 def run_in_heading(line: str, at: int) -> tuple[str, int] | None:
-    """A heading that runs into the first item below it, and where that begins: ``Notice. (1)``."""
+    """Return a heading that runs into the first item, and its end: ``Notice. (1)``."""
     found = _RUN_IN.match(line, at)
     return (found["heading"].strip(), found.end()) if found else None
 
 
 def title_heading(line: str, at: int) -> tuple[str, int] | None:
-    """A heading in title case, and where the text behind it begins: ``2. Grant of License.``."""
+    """Return a heading in title case, and the text's start: ``2. Grant of License.``."""
     found = _TITLE.match(line, at) if line[at : at + 1].isupper() else None
     return (found["heading"].strip(), found.end()) if found else None
 
 
 def _readings(number: str, form: str, end: int) -> list[Marker]:
-    """A letter, a Roman numeral or a number, in the order in which they are likelier."""
+    """Return a letter, a Roman numeral or a number, the likelier readings first."""
     if number[0].isdigit():
         return [Marker(form.format("1"), numeric(number), number, end)]
     low, upper = number.lower(), number.isupper()
@@ -172,7 +172,10 @@ def _readings(number: str, form: str, end: int) -> list[Marker]:
 
 
 def numeric(number: str) -> float:
-    """``12`` -> 12, ``12A`` -> 12.01, ``12AB`` -> 12.0102: inserted provisions stand between."""
+    """Return a number's value: 12 for ``12``, 12.01 for ``12A``, 12.0102 for ``12AB``.
+
+    Inserted provisions stand between.
+    """
     digits = re.match(r"\d+", number)
     if digits is None:
         return 0.0
@@ -184,7 +187,7 @@ def numeric(number: str) -> float:
 
 
 def roman_value(text: str) -> int:
-    """The value of a Roman numeral in small letters; 0 where it is none."""
+    """Return the value of a Roman numeral in small letters; 0 where it is none."""
     if not text or len(text) > 15 or not _ROMAN.match(text):
         return 0
     values = [_ROMAN_VALUES[letter] for letter in text]
@@ -195,7 +198,7 @@ def roman_value(text: str) -> int:
 
 
 def value_of(number: str) -> float:
-    """The place of ``5-303``, ``4.2``, ``III`` or ``B`` among its siblings."""
+    """Return the place of ``5-303``, ``4.2``, ``III`` or ``B`` among its siblings."""
     last = re.split(r"[.\-–:]", number)[-1]
     if last[:1].isdigit():
         return numeric(last)
@@ -203,21 +206,21 @@ def value_of(number: str) -> float:
 
 
 def _behind(line: str, found: re.Match[str]) -> int:
-    """Where the text behind a number begins."""
+    """Return where the text behind a number begins."""
     blanks = _BLANKS.match(line, found.end())
     return blanks.end() if blanks else found.end()
 
 
 def is_about_definitions(heading: str) -> bool:
-    """Whether a heading announces definitions."""
+    """Return whether a heading announces definitions."""
     return _SECTION.search(heading) is not None
 
 
 def defined_term(line: str, among_definitions: bool) -> str | None:
-    """The term that a line defines; None where it defines none.
+    """Return the term that a line defines; None where it defines none.
 
     Args:
-        line: What stands behind the number, if there is one.
+        line: The text behind the number, if there is one.
         among_definitions: Whether it stands where terms are defined: there a term needs no quotes.
     """
     head = line[: 2 * _REACH]

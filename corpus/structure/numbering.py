@@ -1,4 +1,4 @@
-"""Which open units a number or a heading goes on with, and how a citation names what it opens."""
+"""Numbers placed among the open units, and the labels of what they open."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ _PARAGRAPHED = ("schedule", "appendix")
 
 
 @dataclass(slots=True)
-class Open:
+class OpenUnit:
     """A unit in the making.
 
     Args:
         style: The style of its number; the keyword of a heading.
         value: Its place in its sequence.
-        rank: How far in its keyword stands; -1 where it has none.
+        rank: The rank of its keyword, the outermost 0; -1 where it has none.
         level: The heading level that the format gives; 0 where it gives none.
         divides: Whether it was opened by a heading and not by a line of a list.
         leads: Whether its own text ends as the lead-in of a list does.
@@ -48,7 +48,7 @@ class Open:
 
 
 class Fit(NamedTuple):
-    """One way to read a number: how many open units stay open, and what is odd about it."""
+    """One way to read a number: the open units that stay open, and the cost of it."""
 
     marker: Marker
     keep: int
@@ -56,14 +56,14 @@ class Fit(NamedTuple):
 
     @property
     def odd(self) -> bool:
-        """Whether the number does not follow from what came before."""
+        """True where the number does not follow from what came before."""
         return self.cost >= _GAP
 
 
 def best_fit(
-    markers: Sequence[Marker], stack: Sequence[Open], roman_ahead: Callable[[], bool | None]
+    markers: Sequence[Marker], stack: Sequence[OpenUnit], roman_ahead: Callable[[], bool | None]
 ) -> Fit:
-    """The likeliest way to read the number of a line.
+    """Return the likeliest way to read the number of a line.
 
     A number that goes on where an open list stands is preferred to one that opens a list, and
     that to one that leaves a gap. ``(i)`` after ``(h)`` is both: what follows decides, that is
@@ -84,7 +84,7 @@ def best_fit(
     return roman if ahead else letter
 
 
-def _listed(marker: Marker, stack: Sequence[Open], base: int) -> Fit:
+def _listed(marker: Marker, stack: Sequence[OpenUnit], base: int) -> Fit:
     fits: list[Fit] = []
     for depth in range(len(stack) - 1, base - 1, -1):
         if stack[depth].style == marker.style:
@@ -110,8 +110,8 @@ def _listed(marker: Marker, stack: Sequence[Open], base: int) -> Fit:
     return min([*fits, Fit(marker, keep, cost)], key=lambda fit: fit.cost)
 
 
-def _decimal(marker: Marker, stack: Sequence[Open], base: int) -> Fit:
-    """``4.2.1`` lies in ``4.2``, else beside what shares most of its number."""
+def _decimal(marker: Marker, stack: Sequence[OpenUnit], base: int) -> Fit:
+    """Return the fit of ``4.2.1``: in ``4.2``, else beside what shares most of its number."""
     for depth in range(len(stack) - 1, -1, -1):
         number = stack[depth].number
         if number and marker.number.startswith(number + "."):
@@ -124,8 +124,8 @@ def _decimal(marker: Marker, stack: Sequence[Open], base: int) -> Fit:
     return Fit(marker, base, _FIRST if marker.value == 1 else _LATE)
 
 
-def kept_by(heading: Heading, rank: int, kind: Kind, stack: Sequence[Open]) -> int:
-    """How many open units a heading leaves open."""
+def kept_by(heading: Heading, rank: int, kind: Kind, stack: Sequence[OpenUnit]) -> int:
+    """Return how many open units a heading leaves open."""
     for depth, entry in enumerate(stack):
         if not entry.divides and entry.kind != "provision":
             return depth
@@ -144,8 +144,8 @@ def kept_by(heading: Heading, rank: int, kind: Kind, stack: Sequence[Open]) -> i
     return len(stack)
 
 
-def heading_label(outline: Outline, heading: Heading, kind: Kind, stack: Sequence[Open]) -> str:
-    """The label of a part, a provision or an annex: ``Article 5``, ``Title I, Chapter II``."""
+def heading_label(outline: Outline, heading: Heading, kind: Kind, stack: Sequence[OpenUnit]) -> str:
+    """Return a heading's label: ``Article 5``, ``Title I, Chapter II``."""
     annex = _annex(stack)
     if kind == "annex" or not heading.number:
         return heading.number or heading.text
@@ -161,10 +161,10 @@ def heading_label(outline: Outline, heading: Heading, kind: Kind, stack: Sequenc
     return f"{stack[-1].label}({heading.number})" if stack else heading.text
 
 
-def item_label(outline: Outline, marker: Marker, kind: Kind, stack: Sequence[Open]) -> str:
-    """The label of a numbered item: ``§ 5-303(b)(2)``, ``Annex III, point 4``.
+def item_label(outline: Outline, marker: Marker, kind: Kind, stack: Sequence[OpenUnit]) -> str:
+    """Return the label of a numbered item: ``§ 5-303(b)(2)``, ``Annex III, point 4``.
 
-    That of what it lies in where it has no number.
+    Without a number it is that of what it lies in.
     """
     annex, number = _annex(stack), marker.number
     outermost = not any(e.kind in ("point", "paragraph", "provision") for e in stack)
@@ -190,7 +190,7 @@ def _worded(word: str, number: str) -> str:
     return f"§ {number}" if word == "§" else f"{word.capitalize()} {number}"
 
 
-def _annex(stack: Sequence[Open]) -> str:
+def _annex(stack: Sequence[OpenUnit]) -> str:
     return next((entry.label for entry in stack if entry.kind == "annex"), "")
 
 

@@ -1,4 +1,4 @@
-"""Documents -> trees: the outline's headings, and between them lists, definitions and tables."""
+"""Parsing of documents into trees: headings, and between them lists, definitions and tables."""
 
 import re
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.structure.builder import TreeBuilder
 from lexloop.corpus.structure.headings import Heading, Outline, find_outline
-from lexloop.corpus.structure.lines import Line, logical_lines
+from lexloop.corpus.structure.lines import LogicalLine, logical_lines
 from lexloop.corpus.structure.markers import (
     Marker,
     bare_number,
@@ -39,7 +39,7 @@ _AHEAD, _MOST_ON_A_LINE, _LONGEST_TITLE = 40, 5, 10
 
 
 def parse(document: Document) -> Tree:
-    """Read the structure off a document: in time linear in its length."""
+    """Return the tree of a document, in time linear in its length."""
     lines = logical_lines(document)
     return _Parser(lines, find_outline(lines, document.text)).tree()
 
@@ -47,7 +47,7 @@ def parse(document: Document) -> Tree:
 class _Parser:
     """One pass over the lines of one document."""
 
-    def __init__(self, lines: Sequence[Line], outline: Outline) -> None:
+    def __init__(self, lines: Sequence[LogicalLine], outline: Outline) -> None:
         self._lines, self._outline = lines, outline
         self._builder = TreeBuilder(outline)
         numbered = (place for place, heading in outline.headings.items() if heading.number)
@@ -55,7 +55,7 @@ class _Parser:
         self._whereas = False
 
     def tree(self) -> Tree:
-        """The finished tree."""
+        """Return the finished tree."""
         number = 0
         while number < len(self._lines):
             line = self._lines[number]
@@ -74,14 +74,14 @@ class _Parser:
             number += 1
         return self._builder.finished()
 
-    def _head(self, number: int, line: Line, heading: Heading) -> None:
+    def _head(self, number: int, line: LogicalLine, heading: Heading) -> None:
         end = self._lines[number + heading.title].end
         body = end if heading.body is None else line.start + line.skipped + heading.body
         self._builder.heading(line, heading, body, end)
         if heading.body is not None:
             self._listed_or_text(number, line, heading.body)
 
-    def _body(self, number: int, line: Line) -> None:
+    def _body(self, number: int, line: LogicalLine) -> None:
         if number < self._first:
             if _WHEREAS.match(line.text):
                 self._whereas = True
@@ -101,8 +101,8 @@ class _Parser:
         else:
             self._listed_or_text(number, line, 0)
 
-    def _recital(self, number: int, line: Line) -> bool:
-        """Open a recital; whether the line begins one."""
+    def _recital(self, number: int, line: LogicalLine) -> bool:
+        """Open a recital, and return whether the line begins one."""
         styles = {"(1)", "(A)", "(a)", "A.", *([] if self._outline.numbered else ["1."])}
         markers = [marker for marker in list_markers(line.text) if marker.style in styles]
         if any(marker.value == 1 for marker in markers):  # one alone counts nothing
@@ -111,8 +111,8 @@ class _Parser:
             markers = [marker for marker in markers if marker.value != 1 or marker.style in second]
         return bool(markers) and self._builder.recital(line, markers)
 
-    def _listed_or_text(self, number: int, line: Line, at: int) -> None:
-        """A list item, with those that begin on its line, a definition, or plain text."""
+    def _listed_or_text(self, number: int, line: LogicalLine, at: int) -> None:
+        """Add a list item, with those that begin on its line, a definition, or text."""
         markers = list_markers(line.text, at)
         if not markers and (bare := bare_number(line.text)) and self._builder.counts_on(bare):
             markers = [bare]
@@ -139,8 +139,8 @@ class _Parser:
                 return
             at, markers = begin, inner
 
-    def _acceptable(self, markers: Sequence[Marker], line: Line) -> bool:
-        """Whether a number in front of a line is one: "2.5 % of ..." and a year are none."""
+    def _acceptable(self, markers: Sequence[Marker], line: LogicalLine) -> bool:
+        """Return whether a number in front of a line is one: "2.5 % of ..." and years are none."""
         marker = markers[0]
         rest = line.text[marker.end : marker.end + 1]
         if "." in marker.number:
@@ -148,7 +148,7 @@ class _Parser:
             return not rest or (begun and (rest.isupper() or rest in "“\"‘'([—"))
         return not (marker.style == "1." and len(marker.number) == 4)
 
-    def _plain(self, number: int, line: Line, at: int) -> None:
+    def _plain(self, number: int, line: LogicalLine, at: int) -> None:
         term = defined_term(line.text[at:], self._builder.among_definitions)
         if term is not None:
             self._builder.definition(line, at, term)
@@ -157,8 +157,8 @@ class _Parser:
         else:
             self._builder.text(line, at)
 
-    def _heads_next(self, number: int, line: Line) -> bool:
-        """Whether a short line is the heading of the numbered provision on the next."""
+    def _heads_next(self, number: int, line: LogicalLine) -> bool:
+        """Return whether a short line is the heading of the numbered provision on the next."""
         if not line.short or line.ended or len(line.text) > 100:
             return False
         if number + 1 in self._outline.headings:
@@ -169,7 +169,7 @@ class _Parser:
         markers = [marker for line in following for marker in list_markers(line.text)]
         return bool(markers) and self._builder.goes_on_with(markers[0])
 
-    def _heads_text(self, number: int, line: Line, at: int) -> bool:
+    def _heads_text(self, number: int, line: LogicalLine, at: int) -> bool:
         """Return whether the words behind a number are the heading of the line below."""
         title, below = line.text[at:], self._lines[number + 1 : number + 2]
         named = title[:1].isupper() and len(title.split()) <= _LONGEST_TITLE
@@ -179,8 +179,8 @@ class _Parser:
         listed = bool(markers) and markers[0].style[0] != "("
         return below[0].ended and not (below[0].level or below[0].row or listed)
 
-    def _entitles(self, number: int, line: Line, heading: Heading) -> bool:
-        """Whether a heading that the format marks is that of the provision on the next line."""
+    def _entitles(self, number: int, line: LogicalLine, heading: Heading) -> bool:
+        """Return whether a marked heading is that of the provision on the next line."""
         if heading.number or heading.style:
             return False
         following = self._outline.headings.get(number + 1)
@@ -189,7 +189,7 @@ class _Parser:
         return self._heads_next(number, line)
 
     def _roman_ahead(self, number: int) -> bool | None:
-        """Whether (ii) comes before (j) in the lines below; None where neither comes soon."""
+        """Return whether (ii) comes before (j) in the lines below; None if neither does."""
         for line in self._lines[number + 1 : number + _AHEAD]:
             head = line.text[:8].lower()
             if head.startswith(("(ii)", "ii.", "ii)")):

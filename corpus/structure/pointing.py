@@ -1,4 +1,4 @@
-"""Which provisions and which documents a question names, and whether it asks for nothing else."""
+"""The provisions and documents that a question names, and whether it asks for nothing else."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ _POINTING = frozenset(
     summarised summarize summary tell text that the there third this title to under up
     us want we what what's whats which whole with word wording words would you""".split()
 )
-"""What a question may say that asks what a provision says, and for nothing else."""
+"""The words of questions that ask for the text of a provision and for nothing else."""
 _NUMERALS: dict[str, int] = dict(
     zip(
         """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
@@ -75,7 +75,7 @@ class Pointer:
     """A reference in a question.
 
     Args:
-        documents: Where it may lie by the act that the question names with it.
+        documents: Those in which it may lie, by the act that the question names with it.
     """
 
     reference: Reference
@@ -84,24 +84,24 @@ class Pointer:
 
     @property
     def coded(self) -> bool:
-        """Whether it names a code, as "15 U.S.C. 6501" does, which may be another."""
+        """True where it names a code, as "15 U.S.C. 6501" does, which may be another."""
         return self.written[:1].isdigit() and _CODE.match(self.written) is not None
 
     @property
     def unnumbered(self) -> bool:
-        """Whether it counts subparagraphs, which have no numbers of their own."""
+        """True where it counts subparagraphs, which have no numbers of their own."""
         return _SUBPARAGRAPH.search(self.written) is not None
 
     @property
     def word(self) -> str:
-        """What it calls the provision: ``section`` for "§ 5" and "sec. 5"; nothing for a number."""
+        """The question's word for the provision: ``section`` for "§ 5"; "" for a number."""
         found = _CALLED.search(self.written)
         return (found.lastgroup or "") if found else ""
 
 
 @dataclass(frozen=True)
 class Pointing:
-    """How a question points.
+    """The references of a question, and what is left of it.
 
     Args:
         pointers: The references in it that may lead into these documents.
@@ -121,20 +121,20 @@ class Pointing:
 
 
 def plain_form(question: str) -> str:
-    """The question with the forms of numbers that people write made those of laws."""
+    """Return the question with numbers in the forms of laws in place of people's own."""
     worded = _WORDED.sub(lambda m: f"{m['word']} {_NUMERALS[m['number'].lower()]}", question)
     lettered = _LETTER.sub(lambda m: f"point ({m['number']})", worded)
     return _UNBRACKETED.sub(lambda m: f"({m['number']})", lettered)
 
 
 def may_refer(question: str) -> bool:
-    """Whether a question holds a reference at all."""
+    """Return whether a question holds a reference at all."""
     asked = plain_form(question)
     return bool(find_references(asked) or loose_numbers(asked))
 
 
 def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing:
-    """Where a question, in its ``plain_form``, points; the titles are by the documents' names."""
+    """Return the references of a question in its ``plain_form``; titles are by document name."""
     references = find_references(question)
     loose = [] if references else loose_numbers(question)
     pointers: list[Pointer] = []
@@ -164,18 +164,18 @@ def read_pointing(question: str, titles: Mapping[str, str]) -> Pointing:
 
 
 def only_points(question: str) -> bool:
-    """Whether a question asks for provisions by their numbers and for nothing else."""
+    """Return whether a question asks for provisions by their numbers and for nothing else."""
     return read_pointing(plain_form(question), {"": ""}).only
 
 
 def provision_in(text: str) -> str:
-    """The last provision that a text names by its number, as written; "" where it names none."""
+    """Return the last provision that a text names by its number; "" where it names none."""
     whole = [r for r in find_references(text) if r.steps[0].key and not r.last]
     return text[whole[-1].start : whole[-1].end] if whole else ""
 
 
 def placed(question: str, provision: str) -> str:
-    """The question, its "paragraph 2" made that of a provision; "" leaves it as it is."""
+    """Return the question, its "paragraph 2" made that of a provision; "" leaves it as it is."""
     references = find_references(question)
     if not provision or not references or any(r.steps[0].key or r.here for r in references):
         return question
@@ -185,7 +185,7 @@ def placed(question: str, provision: str) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def _words_of(name: str, title: str) -> frozenset[str]:
-    """The words that name a document: of its path and its title, and the title's acronyms."""
+    """Return the words that name a document: of its path and title, and the title's acronyms."""
     plain = {word.lower() for word in re.findall(r"[^\W_]+", f"{name} {title}")}
     plain |= {bare for word in plain if len(bare := word.rstrip("0123456789")) > 1}
     runs = (re.findall(r"[A-Z]", run.group()) for run in _RUN.finditer(title))
@@ -194,7 +194,7 @@ def _words_of(name: str, title: str) -> frozenset[str]:
 
 
 def _singled_out(question: str, titles: Mapping[str, str]) -> list[str]:
-    """The documents that most of a question's telling words fit; none where these fit very many.
+    """Return the documents that a question's telling words fit best; empty if very many.
 
     What the names of all documents share tells nothing.
     """
@@ -210,9 +210,9 @@ def _singled_out(question: str, titles: Mapping[str, str]) -> list[str]:
 
 
 def _act_after(text: str, end: int) -> tuple[int, str]:
-    """Where the act ends that a reference is said to lie in, and the act: "of the Charter", "TFEU".
+    """Return the end and the name of the act after a reference: "of the Charter", "TFEU".
 
-    The end given and nothing where none follows.
+    The end given and "" where none follows.
     """
     link = _LINK.match(text, end)
     if link is None or text.isupper():
@@ -229,7 +229,7 @@ def _act_after(text: str, end: int) -> tuple[int, str]:
 
 
 def _name_length(words: Sequence[str]) -> int:
-    """How many of the words are the name of an act; 0 where they begin with none."""
+    """Return how many of the words are the name of an act; 0 if they begin with none."""
     telling = [bool(_CASED.match(word) or word.lower() in _KINDS | _ANY) for word in words]
     if not any(telling):
         return 0
@@ -247,7 +247,7 @@ def _name_length(words: Sequence[str]) -> int:
 
 
 def _act_before(text: str, start: int) -> str:
-    """The acronym right before a reference: "TFEU Article 101"; nothing where the text shouts."""
+    """Return the acronym before a reference: "TFEU Article 101"; "" where the text shouts."""
     if text.isupper():
         return ""
     found = _ACRONYM.search(text[max(0, start - 20) : start])
@@ -255,7 +255,7 @@ def _act_before(text: str, start: int) -> str:
 
 
 def _fits(act: str, titles: Mapping[str, str]) -> list[str] | None:
-    """The documents that an act's name may stand for; all for "the act", None for another act."""
+    """Return the documents that an act's name may mean; all for "the act", None for another act."""
     own = [word.lower() for word in re.findall(r"[^\W_]+", act)]
     own = [word for word in own if word not in STOP_WORDS and word not in _STRUCTURAL]
     telling = [word for word in own if word not in _ANY]

@@ -1,4 +1,4 @@
-"""References to provisions, in questions and in texts: "Art. 5(1)(f)", "point (a) of § 7"."""
+"""References to provisions, in questions and texts: "Art. 5(1)(f)", "point (a) of § 7"."""
 
 import re
 from collections.abc import Iterator
@@ -80,7 +80,7 @@ ABBREVIATED = {"art": "article", "sec": "section", "reg": "regulation", "annexe"
 
 
 class Step(NamedTuple):
-    """One step down a tree: what is meant, and its number in small letters."""
+    """One step down a tree: its keyword, and its number in small letters."""
 
     key: str
     number: str
@@ -93,7 +93,7 @@ class Reference:
     Args:
         steps: From the outermost unit named to the innermost.
         last: For a range, the steps of its end; else nothing.
-        here: What of the text's own place it starts from: ``article`` in "of this Article".
+        here: The unit around the text that it starts from: ``article`` in "of this Article".
     """
 
     start: int
@@ -104,7 +104,7 @@ class Reference:
 
 
 def find_references(text: str) -> list[Reference]:
-    """The references of a text in order, one for each number named; at most 40."""
+    """Return the references of a text in order, one for each number named; at most 40."""
     found: list[Reference] = []
     at = 0
     while len(found) < _MOST and (atom := _ATOM.search(text, at)):
@@ -114,7 +114,7 @@ def find_references(text: str) -> list[Reference]:
 
 
 def loose_numbers(text: str) -> list[Reference]:
-    """Numbers such as "404.2.3" that name a provision without a word for it."""
+    """Return numbers such as "404.2.3" that name a provision without a word for it."""
     taken = [range(r.start, r.end) for r in find_references(text)]
     return [
         Reference(m.start(), m.end(), (Step("provision", m["number"]), *_subs(m["subs"])))
@@ -125,13 +125,13 @@ def loose_numbers(text: str) -> list[Reference]:
 
 @lru_cache(maxsize=1 << 14)
 def steps_of(label: str) -> tuple[Step, ...]:
-    """The steps that lead to a unit, read off its label; nothing for a label without a number."""
+    """Return the steps that lead to a unit, read off its label; empty without a number."""
     found = find_references(label)
     return found[0].steps if found and found[0].start == 0 and found[0].end == len(label) else ()
 
 
 def _group(text: str, atom: re.Match[str], depth: int) -> tuple[list[Reference], int]:
-    """The references of one keyword: all its numbers, with what they are said to lie in."""
+    """Return the references of one keyword: all its numbers, with what they are said to lie in."""
     key = _key(atom)
     named = [_steps(key, atom)]
     ranges: set[int] = set()
@@ -159,7 +159,7 @@ def _group(text: str, atom: re.Match[str], depth: int) -> tuple[list[Reference],
 def _within(
     text: str, named: list[tuple[Step, ...]], key: str, end: int, depth: int
 ) -> tuple[list[tuple[Step, ...]], int, str]:
-    """What follows a reference and belongs to it: "of Article 5(1)", ", point 4"."""
+    """Return references with what follows and belongs to them: "of Article 5(1)", ", point 4"."""
     if here := _HERE.match(text, end):
         return named, here.end(), here["what"].lower()
     joined = _OF.match(text, end)
@@ -179,7 +179,7 @@ def _within(
 
 
 def _division(step: Step, upper: Reference) -> Step:
-    """A step below a chapter: "Section 2" is a part of it and no provision."""
+    """Return a step below a chapter: "Section 2" is a part of it and no provision."""
     parts = upper.steps[0].key in ("chapter", "part", "title")
     return Step("section", step.number) if parts and step.key == "provision" else step
 
@@ -201,7 +201,7 @@ def _subs(brackets: str) -> tuple[Step, ...]:
 
 
 def _further(key: str, before: tuple[Step, ...], more: re.Match[str]) -> tuple[Step, ...] | None:
-    """A further number of the same keyword; brackets alone replace those of the number before."""
+    """Return a further number of the same keyword; brackets alone replace those before."""
     number, subs = more["number"], _subs(more["subs"] or more["bare"] or "")
     if number:
         if not number[0].isdigit() and key not in _DIVISIONS:
@@ -218,7 +218,7 @@ def _further(key: str, before: tuple[Step, ...], more: re.Match[str]) -> tuple[S
 
 
 class Elsewhere(NamedTuple):
-    """What a reference is said to lie in, and the span of its words with it.
+    """The act or code that a reference is said to lie in, and the span of its words with it.
 
     Args:
         act: "Code", "Directive 95/46/EC"; empty where none follows.
@@ -232,7 +232,7 @@ class Elsewhere(NamedTuple):
 
 
 def elsewhere(text: str, reference: Reference) -> Elsewhere:
-    """The act and the code that a text gives with a reference."""
+    """Return the act and the code that a text gives with a reference."""
     named = _OF_ACT.match(text, reference.end)
     act = (named["act"] or named["name"] or named["short"]) if named else ""
     end = named.end() if named else reference.end
@@ -244,12 +244,12 @@ def elsewhere(text: str, reference: Reference) -> Elsewhere:
 
 
 class Cited(NamedTuple):
-    """What a label or a reference names, on one scale for all ways to write it.
+    """The provision that a label or a reference names, in one form for all ways to write it.
 
     Args:
         kind: ``article``, ``section``; empty where any will do.
         number: Its numbers from the outermost, joined by bars: ``5|1|a``.
-        act: What it is said to be part of: "the Code"; empty for its own document.
+        act: The act that it is said to be part of: "the Code"; empty for its own document.
         code: The code in front of it: "29 C.F.R.".
     """
 
@@ -262,12 +262,12 @@ class Cited(NamedTuple):
 
 @lru_cache(maxsize=1 << 15)
 def cited(text: str) -> Cited | None:
-    """The first provision that a text names by a number; None where there is none."""
+    """Return the first provision that a text names by a number; None where there is none."""
     return next(every_cited(text), None)
 
 
 def every_cited(text: str) -> Iterator[Cited]:
-    """The provisions that a text names by their numbers, in order."""
+    """Yield the provisions that a text names by their numbers, in order."""
     for reference in find_references(text):
         outer = next((step for step in reference.steps if step.key), None)
         if outer is None:

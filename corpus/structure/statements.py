@@ -34,11 +34,11 @@ class Statement:
         start: Where its own words begin, its number included.
         leads: The spans of the words that it completes, outermost first; of a row those of the
             columns' names.
-        label: How a citation names it.
+        label: Its name in a citation.
         lead: The words that it completes, on one line and without numbers; or nothing.
         own: Its own words likewise; the cells of a row, each with the name of its column; of a list
             its heading and the words that its points complete.
-        points: How many points a list has; 0 for what is none.
+        points: The number of a list's points; 0 for what is no list.
     """
 
     start: int
@@ -56,7 +56,7 @@ class Statement:
 
 
 def statements(tree: Tree, text: str) -> Iterator[Statement]:
-    """The statements of a document in order, in time linear in its length.
+    """Yield the statements of a document in order, in time linear in its length.
 
     Headings and labels are none. A lead-in stands for its list, which comes before its points.
     """
@@ -104,20 +104,20 @@ def statements(tree: Tree, text: str) -> Iterator[Statement]:
 
 
 def _heading(tree: Tree, place: int) -> str:
-    """The nearest heading of a unit's own or above it, as a sentence of its own; or nothing."""
+    """Return the nearest heading of a unit's own or above it, as a sentence; "" if none."""
     found = (tree.units[p].heading for p in (place, *tree.above(place)))
     nearest = next(filter(None, found), "")
     return f"{nearest}:" if nearest and not nearest.endswith((".", ":", "?")) else nearest
 
 
 def _row(row: str, names: Sequence[str]) -> str:
-    """The cells of a row, each with the name of its column where it has one."""
+    """Return the cells of a row, each with the name of its column where it has one."""
     named = zip_longest(cells(row), names, fillvalue="")
     return "; ".join(f"{name}: {cell}" if name else cell for cell, name in named if cell)
 
 
 def statements_in_text(text: str) -> list[Statement]:
-    """The statements of a loose text, such as a passage or an answer; blank texts alone have none.
+    """Return the statements of a loose text, such as an answer; blank texts have none.
 
     A text that is a heading alone is one statement.
     """
@@ -129,7 +129,7 @@ def statements_in_text(text: str) -> list[Statement]:
 
 
 def sentence_before(tree: Tree, text: str, place: int) -> Statement | None:
-    """The last sentence before a unit in what it lies in; None where there is none."""
+    """Return the last sentence before a unit in what it lies in; None if there is none."""
     parent = tree.units[place].parent
     siblings = tree.children(parent)
     at = siblings.index(place)
@@ -144,7 +144,7 @@ def sentence_before(tree: Tree, text: str, place: int) -> Statement | None:
 
 
 def unnumbered(text: str) -> str:
-    """A text on one line, without the number that it begins with."""
+    """Return a text on one line, without the number that it begins with."""
     flat = " ".join(text.split())
     at = 0
     for _ in range(_DEEPEST):
@@ -156,7 +156,7 @@ def unnumbered(text: str) -> str:
 
 
 def _own_sentences(tree: Tree, place: int, text: str) -> list[Span]:
-    """The sentences of a unit's own words; a row is one."""
+    """Return the sentences of a unit's own words; a row is one."""
     unit, end = tree.units[place], tree.own_end(place)
     own = text[unit.body : end]
     if not own.strip():
@@ -170,7 +170,7 @@ def _own_sentences(tree: Tree, place: int, text: str) -> list[Span]:
 
 
 def _is_label(words: str, kind: Kind, alone: bool) -> bool:
-    """Whether words name a topic and state nothing: "Bias audit.", "(a) General requirements.".
+    """Return whether words name a topic and state nothing: "(a) General requirements.".
 
     They are a sentence of a unit; it may have no other words, in this sentence or below.
     """

@@ -1,4 +1,4 @@
-"""What code says of a document's structure: counts, lists of parts, numbers that are not there."""
+"""Answers about a document's structure: counts, lists of parts, numbers that are missing."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ _NOUNS = {_PLURALS.get(word, f"{word}s"): word for word in _WORDS}
 _CERTAIN = frozenset(("article", "chapter", "annex", "schedule", "recital", "appendix"))
 """Nothing but a unit of a document is called so."""
 SMALL = frozenset(("paragraph", "point"))
-"""Whoever asks which these are wants their words."""
+"""A question which of these there are asks for their words."""
 _FILLER = frozenset(
     """a all and any are can could do does document file from give has have here how i in is it its
     law many me name number of please show tell text that the there this to us we what what's
@@ -35,18 +35,18 @@ _ENDS = {"last": -1, "final": -1, "first": 0}
 SAYING = frozenset(
     "about cover covers does provide provides require requires say says state states".split()
 )
-"""Asked of the last article, these want its words."""
+"""Verbs with which a question about the last article asks for its words."""
 
 
-class Line(NamedTuple):
-    """A line, and the places of the units whose headings show that it is so."""
+class AnswerLine(NamedTuple):
+    """A line of an answer, and the places of the units whose headings prove it."""
 
     text: str
     places: tuple[int, ...] = ()
 
 
-class Structural(NamedTuple):
-    """What is asked of a document's structure.
+class StructureQuestion(NamedTuple):
+    """A question about a document's structure.
 
     Args:
         word: Of the units asked for, such as ``chapter``; nothing for the structure as a whole.
@@ -60,13 +60,13 @@ class Structural(NamedTuple):
 
 
 def may_be_structural(question: str) -> bool:
-    """Whether a question names units of a document or its structure at all."""
+    """Return whether a question names units of a document or its structure at all."""
     words = set(re.findall(r"[a-z]+", question.lower()))
     return not words.isdisjoint((*_NOUNS, *_WORDS, *_BUILT, "contents"))
 
 
-def read_structural(rest: Sequence[str], telling: frozenset[str]) -> Structural | None:
-    """What a question asks of the structure; None where it asks of anything else.
+def read_structural(rest: Sequence[str], telling: frozenset[str]) -> StructureQuestion | None:
+    """Return what a question asks of the structure; None if it asks of anything else.
 
     Args:
         rest: Its words in small letters, without references.
@@ -80,17 +80,19 @@ def read_structural(rest: Sequence[str], telling: frozenset[str]) -> Structural 
     if set(words) - asking - _NOUNS.keys() - _ENDS.keys() - {*_WORDS}:
         return None
     if len(ends) == 1 and len(ones) == 1 and not nouns:
-        return Structural(ones[0], end=ends[0])
+        return StructureQuestion(ones[0], end=ends[0])
     if len(set(nouns)) == 1 and not ends:
-        return Structural(_NOUNS[nouns[0]], counted="many" in words or "number" in words)
+        return StructureQuestion(_NOUNS[nouns[0]], counted="many" in words or "number" in words)
     built = _BUILT & set(words) or {"table", "contents"} <= set(words)
-    return Structural("") if built and not ends else None
+    return StructureQuestion("") if built and not ends else None
 
 
-def told(asked: Structural, tree: Tree, document: str, within: int = -1) -> Iterator[Line]:
-    """The answer of one document, or of the part ``within`` it.
+def told(
+    asked: StructureQuestion, tree: Tree, document: str, within: int = -1
+) -> Iterator[AnswerLine]:
+    """Yield the answer about one document, or about the part ``within`` it.
 
-    Nothing where the question can mean something else of it.
+    Nothing where the question may have another meaning there.
     """
     whole = tree.units[within].label if within >= 0 else document
     if not asked.word:
@@ -99,31 +101,35 @@ def told(asked: Structural, tree: Tree, document: str, within: int = -1) -> Iter
     found = members(tree, asked.word, within)
     if not found:
         if asked.word in _CERTAIN:
-            yield Line(f"{whole} has no {_plural(asked.word)}.{_instead(tree, asked.word, within)}")
+            yield AnswerLine(
+                f"{whole} has no {_plural(asked.word)}.{_instead(tree, asked.word, within)}"
+            )
         return
     if asked.end is not None:
         which, place = "first" if asked.end == 0 else "last", found[asked.end]
         said = f"The {which} {asked.word} of {whole} is {entitled(tree.units[place])}."
-        yield Line(said, (place,))
+        yield AnswerLine(said, (place,))
         return
     first, last = tree.units[found[0]], tree.units[found[-1]]
     count = counted(asked.word, len(found))
     if asked.counted:
         span = f"{first.label} to {last.label}" if len(found) > 1 else entitled(first)
-        yield Line(f"{whole} has {count}: {span}.", tuple(dict.fromkeys((found[0], found[-1]))))
+        yield AnswerLine(
+            f"{whole} has {count}: {span}.", tuple(dict.fromkeys((found[0], found[-1])))
+        )
         return
-    yield Line(f"{whole} has {count}:")
+    yield AnswerLine(f"{whole} has {count}:")
     yield from _listed(tree, found)
 
 
-def _built(tree: Tree, whole: str, within: int) -> Iterator[Line]:
-    """How many units of each kind there are, and the parts with the provisions they hold."""
+def _built(tree: Tree, whole: str, within: int) -> Iterator[AnswerLine]:
+    """Yield how many units of each kind there are, and the parts with their provisions."""
     every = {word: members(tree, word, within) for word in _WORDS if word not in SMALL | {"table"}}
     counts = sorted(((w, found) for w, found in every.items() if found), key=lambda c: c[1][0])
     said = [counted(word, len(found)) for word, found in counts]
     if said:
         listed = " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
-        yield Line(f"{whole} has {listed}.", tuple(found[0] for _, found in counts))
+        yield AnswerLine(f"{whole} has {listed}.", tuple(found[0] for _, found in counts))
     yield from outline(tree, within, parts_alone=True)
 
 
@@ -135,7 +141,7 @@ def _instead(tree: Tree, word: str, within: int) -> str:
 
 
 def entitled(unit: Unit) -> str:
-    """A unit's label with its heading: "Article 17 — Right to erasure"."""
+    """Return a unit's label with its heading: "Article 17 — Right to erasure"."""
     own = " ".join(unit.heading.split()) if unit.kind not in ("definition", "row") else ""
     if own and not unit.number:
         return own
@@ -145,7 +151,7 @@ def entitled(unit: Unit) -> str:
 
 
 def heading_span(tree: Tree, place: int, text: str) -> tuple[int, int]:
-    """Where a unit's heading stands; its first sentence where it has none."""
+    """Return the span of a unit's heading, or of its first sentence where it has none."""
     unit = tree.units[place]
     head = text[unit.start : unit.body].rstrip()
     if head:
@@ -156,7 +162,7 @@ def heading_span(tree: Tree, place: int, text: str) -> tuple[int, int]:
 
 
 def word_of(label: str) -> str:
-    """The word of the innermost numbered unit that a label names: ``section`` for "§ 5(1)"."""
+    """Return the word of the innermost numbered unit in a label: ``section`` for "§ 5(1)"."""
     last = label.rsplit(", ", 1)[-1]
     return "section" if last.startswith("§") else last.split(" ", 1)[0].lower()
 
@@ -166,17 +172,17 @@ def _plural(word: str) -> str:
 
 
 def counted(word: str, count: int) -> str:
-    """How many there are: "1 annex", "99 articles"."""
+    """Return a count with its noun: "1 annex", "99 articles"."""
     return f"{count} {_plural(word) if count != 1 else word}"
 
 
-def outline(tree: Tree, place: int, parts_alone: bool = False) -> Iterator[Line]:
-    """What a part holds, or at -1 the document: its heading, then those of parts and provisions.
+def outline(tree: Tree, place: int, parts_alone: bool = False) -> Iterator[AnswerLine]:
+    """Yield the headings of a part, or at -1 of the document, and of the units in it.
 
-    With ``parts_alone`` provisions in parts are but named by the first and the last of them.
+    With ``parts_alone`` provisions in parts are only named by the first and the last of them.
     """
     if place >= 0:
-        yield Line(f"{entitled(tree.units[place])}:", (place,))
+        yield AnswerLine(f"{entitled(tree.units[place])}:", (place,))
     inside = [p for p in _inside(tree, place) if _is_listed(tree, p)]
     parts = [p for p in inside if tree.units[p].kind in ("part", "annex")]
     if not (parts_alone and parts):
@@ -187,26 +193,28 @@ def outline(tree: Tree, place: int, parts_alone: bool = False) -> Iterator[Line]
         labels = [unit.label for unit in held if unit.number]
         ends = list(dict.fromkeys(labels[:1] + labels[-1:]))
         said = f": {' to '.join(ends)}" if ends else ""
-        yield Line(f"{entitled(tree.units[part])}{said}", (part,))
+        yield AnswerLine(f"{entitled(tree.units[part])}{said}", (part,))
 
 
 def groups(tree: Tree, place: int) -> bool:
-    """Whether a unit is a part that groups provisions, as chapters do and parts of annexes not."""
+    """Return whether a unit is a part that groups provisions, as chapters do."""
     inside = _inside(tree, place)
     return tree.units[place].kind == "part" and any(_is_listed(tree, p) for p in inside)
 
 
-def _listed(tree: Tree, places: Sequence[int]) -> Iterator[Line]:
-    """Units by label and heading, a line each; of very many the first."""
+def _listed(tree: Tree, places: Sequence[int]) -> Iterator[AnswerLine]:
+    """Yield units by label and heading, a line each; of very many the first."""
     for place in places[:_MOST_LINES]:
-        yield Line(entitled(tree.units[place]), (place,))
+        yield AnswerLine(entitled(tree.units[place]), (place,))
     if len(places) > _MOST_LINES:
         last = tree.units[places[-1]].label
-        yield Line(f"{len(places) - _MOST_LINES} more are left out, up to {last}.", (places[-1],))
+        yield AnswerLine(
+            f"{len(places) - _MOST_LINES} more are left out, up to {last}.", (places[-1],)
+        )
 
 
 def members(tree: Tree, word: str, within: int = -1) -> list[int]:
-    """The places of the units that a word names: all articles, the sections of a chapter.
+    """Return the places of the units that a word names: all articles, a chapter's sections.
 
     At -1 they are those of the whole document, which is not asked for its paragraphs and points.
     """
@@ -243,8 +251,8 @@ def _is_listed(tree: Tree, place: int) -> bool:
     )
 
 
-def missing_line(tree: Tree, missing: Missing, document: str, written: str) -> Line:
-    """That a number, as the question has it written, is not there, and what is there instead."""
+def missing_line(tree: Tree, missing: Missing, document: str, written: str) -> AnswerLine:
+    """Return that a number, as the question writes it, is missing, and what is there instead."""
     units = tree.units
     within = units[missing.within] if missing.within >= 0 else None
     first, last = units[missing.first], units[missing.last]
@@ -254,22 +262,24 @@ def missing_line(tree: Tree, missing: Missing, document: str, written: str) -> L
         wanted = f"{within.label}{_step(missing, tree)}"
     said = f"There is no {wanted} in {document}"
     if within is not None and missing.first < 0:
-        return Line(f"{said}: {within.label} has no numbered parts.", (missing.within,))
+        return AnswerLine(f"{said}: {within.label} has no numbered parts.", (missing.within,))
     if first is last:
-        return Line(f"{said}, only {first.label}.", (missing.first,))
+        return AnswerLine(f"{said}, only {first.label}.", (missing.first,))
     whose = f"{within.label} runs" if within else f"its {_plural(word_of(last.label))} run"
     ends = [_below(within.label, u.label) if within else u.label for u in (first, last)]
-    return Line(f"{said}: {whose} from {ends[0]} to {ends[1]}.", (missing.first, missing.last))
+    return AnswerLine(
+        f"{said}: {whose} from {ends[0]} to {ends[1]}.", (missing.first, missing.last)
+    )
 
 
 def _named_whole(missing: Missing, within: Unit) -> bool:
-    """Whether a number such as 2.9 names by itself what is missing within clause 2."""
+    """Return whether a number such as 2.9 names by itself what is missing within clause 2."""
     own = steps_of(within.label)
     return bool(own) and own[-1].number != missing.wanted[len(own) - 1].number
 
 
 def _step(missing: Missing, tree: Tree) -> str:
-    """The step that is not there, as a label has it."""
+    """Return the missing step, as a label has it."""
     outer = tree.units[missing.within].label
     step = missing.wanted[min(len(steps_of(outer)), len(missing.wanted) - 1)]
     if step.key and missing.first >= 0:
@@ -280,13 +290,13 @@ def _step(missing: Missing, tree: Tree) -> str:
 
 
 def _below(outer: str, label: str) -> str:
-    """A label without that of what it lies in: "(c)" of "§ 312.5(c)"."""
+    """Return a label without that of what it lies in: "(c)" of "§ 312.5(c)"."""
     own = label.removeprefix(outer).removeprefix(",").strip()
     return own if label.startswith(outer) and own[:1] not in ("", ".") else label
 
 
 def _outermost(missing: Missing, beside: Unit | None, written: str) -> str:
-    """The outermost provision asked for, named as its siblings are."""
+    """Return the outermost provision asked for, named as its siblings are."""
     number = missing.wanted[0].number
     found = re.search(re.escape(number), written, re.IGNORECASE)
     word = beside.label.rsplit(", ", 1)[-1].partition(" ")[0] if beside else ""

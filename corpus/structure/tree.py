@@ -31,9 +31,9 @@ Kind = Literal[
 ]
 _INOPERATIVE = frozenset({"recital", "note", "contents", "closing"})
 ITEMS = frozenset({"paragraph", "point", "definition"})
-"""What a list is made of."""
+"""The kinds of a list's items."""
 LEADS = (":", "—", "–", ":-")
-"""How the words end that a list's items complete."""
+"""The endings of words that a list's items complete."""
 _ANNEXES = ("annex", "schedule", "appendix")
 _MOST = 200
 _OR = re.compile(r",?\s+or\s+|\s*[,/]\s*", re.IGNORECASE)
@@ -46,7 +46,7 @@ class Unit:
     Args:
         number: As the document writes it, without brackets: ``5``, ``a``, ``III``, ``4.2``; the key
             of a row, the term of a definition.
-        label: How a citation names it: ``Article 5(1)(a)``. Units without a number of their own
+        label: Its name in a citation: ``Article 5(1)(a)``. Units without a number of their own
             have the label of what they lie in.
         start: Where it begins in the document's text, in code points.
         body: Where its own words begin behind its heading; a number in front of them is theirs.
@@ -66,7 +66,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Missing:
-    """A provision that is not there.
+    """A provision that is missing, and its neighbours.
 
     Args:
         within: The place of the innermost unit on the way that is there; -1 where there is none.
@@ -86,7 +86,7 @@ class Tree:
 
     Args:
         units: Their spans nest: a child lies within its parent, and siblings do not overlap.
-        problems: What is wrong with the numbering, in words, in order.
+        problems: The faults of the numbering, in words, in order.
     """
 
     units: tuple[Unit, ...] = ()
@@ -96,61 +96,61 @@ class Tree:
         return len(self.units)
 
     def children(self, place: int) -> Sequence[int]:
-        """The places of a unit's children, in order; of the top units for -1."""
+        """Return the places of a unit's children, in order; of the top units for -1."""
         return self._children.get(place, ())
 
     def below(self, place: int) -> range:
-        """The places of everything below a unit."""
+        """Return the places of everything below a unit."""
         end, last = self.units[place].end, place + 1
         while last < len(self.units) and self.units[last].start < end:
             last += 1
         return range(place + 1, last)
 
     def above(self, place: int) -> Iterator[int]:
-        """The places of a unit's ancestors, the nearest first."""
+        """Yield the places of a unit's ancestors, the nearest first."""
         while (place := self.units[place].parent) >= 0:
             yield place
 
     def at(self, offset: int) -> int:
-        """The place of the deepest unit that holds an offset; -1 where none does."""
+        """Return the place of the deepest unit that holds an offset; -1 where none does."""
         place = bisect_right(self._starts, offset) - 1
         while place >= 0 and self.units[place].end <= offset:
             place = self.units[place].parent
         return place
 
     def around(self, start: int, end: int) -> int:
-        """The place of the deepest unit that holds a whole span; -1 where none does."""
+        """Return the place of the deepest unit that holds a whole span; -1 where none does."""
         place = self.at(start)
         while place >= 0 and self.units[place].end < end:
             place = self.units[place].parent
         return place
 
     def own_end(self, place: int) -> int:
-        """Where a unit's own text ends: where its first child begins."""
+        """Return the end of a unit's own text, which is where its first child begins."""
         children = self.children(place)
         return self.units[children[0]].start if children else self.units[place].end
 
     def items(self, place: int) -> list[int]:
-        """The places of the items of a unit's list: its children that are of the first one's kind.
+        """Return the places of a unit's list items: its children of the first one's kind.
 
-        What is defined behind a list is none of its items.
+        Definitions behind a list are none of its items.
         """
         found = [child for child in self.children(place) if self.units[child].kind in ITEMS]
         return [child for child in found if self.units[child].kind == self.units[found[0]].kind]
 
     def operative(self, place: int) -> bool:
-        """Whether a unit says what holds; a recital, a note or a list of contents does not."""
+        """Return whether a unit is operative, unlike a recital, a note or a table of contents."""
         return not any(self.units[p].kind in _INOPERATIVE for p in (place, *self.above(place)))
 
     def leads(self, place: int, text: str) -> bool:
-        """Whether a unit's own words lead into the items below it."""
+        """Return whether a unit's own words lead into the items below it."""
         own = text[self.units[place].body : self.own_end(place)].rstrip()
         return own.endswith(LEADS) and any(
             self.units[child].kind in ITEMS for child in self.children(place)
         )
 
     def find(self, reference: Reference, at: int = -1) -> list[int]:
-        """The places that a reference names; nothing where one of them is not there.
+        """Return the places that a reference names; empty where one of them is missing.
 
         ``at`` is the place of the unit whose text refers; -1 for a question.
         """
@@ -171,7 +171,7 @@ class Tree:
         return [*islice((p for p in between if units[p].number), _MOST)]
 
     def ending(self, reference: Reference) -> list[int]:
-        """The places of the units whose own steps end with those of a reference.
+        """Return the places of the units whose own steps end with those of a reference.
 
         Where chapters are numbered anew in each title, "chapter II" may be several.
         """
@@ -181,7 +181,7 @@ class Tree:
         return [*islice(ends, _MOST)] if wanted[0][0] else []
 
     def missing(self, reference: Reference) -> Missing | None:
-        """What is there in place of a provision that is not; None where it is, or names none.
+        """Return what is in place of a missing provision; None if it is there, or none is named.
 
         A reference of a kind that the document does not have names nothing in it.
         """
@@ -208,7 +208,7 @@ class Tree:
         return Missing(steps, within, found[0], found[-1])
 
     def _from(self, steps: tuple[Step, ...], at: int) -> int | None:
-        """The place that steps lead to: "paragraph 1" starts from the nearest unit that has one."""
+        """Return the place that steps lead to, from the nearest unit in which there is one."""
         if steps[0].key or at < 0:
             return self._place(steps)
         bases = (steps_of(self.units[p].label) for p in (at, *self.above(at)))
@@ -220,7 +220,7 @@ class Tree:
 
     @cached_property
     def keys(self) -> dict[str, int]:
-        """What ``key_of`` and ``keys_of_term`` make of each unit -> the first such unit's place."""
+        """The first unit's place for each key that ``key_of`` and ``keys_of_term`` make."""
         found = {json.dumps(key): place for key, place in self._numbered.items()}
         for place, unit in enumerate(self.units):
             if unit.kind == "definition":
@@ -230,7 +230,7 @@ class Tree:
 
     @cached_property
     def _numbered(self) -> dict[tuple[tuple[str, str], ...], int]:
-        """By their steps, on one scale, the units that have a number; of several the first."""
+        """The first unit's place for each key of steps, of units that have a number."""
         found: dict[tuple[tuple[str, str], ...], int] = {}
         for place, unit in enumerate(self.units):
             if unit.number and (steps := steps_of(unit.label)):
@@ -239,7 +239,7 @@ class Tree:
 
     @cached_property
     def _inner(self) -> dict[tuple[str, str], list[tuple[tuple[tuple[str, str], ...], int]]]:
-        """By the last step all that lie inside others, without the first of their steps."""
+        """Keys without their first step, and places, of nested units by their last step."""
         found: dict[tuple[str, str], list[tuple[tuple[tuple[str, str], ...], int]]] = {}
         for key, place in self._numbered.items():
             if len(key) > 1:
@@ -248,7 +248,7 @@ class Tree:
 
     @cached_property
     def _roots(self) -> dict[str, list[int]]:
-        """By keyword the places of the outermost units that it names, in order."""
+        """The places of the outermost units of each keyword, in order."""
         found: dict[str, list[int]] = {}
         for key, place in self._numbered.items():
             part = self.units[place].kind == "part"
@@ -269,7 +269,7 @@ class Tree:
 
     @cached_property
     def labels(self) -> dict[str, int]:
-        """Label -> the place of the unit that has it; of several the first."""
+        """The first unit's place for each label."""
         found: dict[str, int] = {}
         for place, unit in enumerate(self.units):
             if unit.label:
@@ -277,7 +277,7 @@ class Tree:
         return found
 
     def to_json(self) -> str:
-        """The tree as text, to be stored."""
+        """Return the tree as text, to be stored."""
         return json.dumps(
             {"units": [astuple(unit) for unit in self.units], "problems": self.problems},
             ensure_ascii=False,
@@ -286,18 +286,18 @@ class Tree:
 
     @classmethod
     def from_json(cls, stored: str) -> Self:
-        """The tree that ``to_json`` wrote."""
+        """Return the tree of a text by ``to_json``."""
         held = json.loads(stored)
         return cls(tuple(Unit(*row) for row in held["units"]), tuple(held["problems"]))
 
 
 def key_of(steps: Sequence[Step]) -> str:
-    """One text for all ways to write the same steps: chapter 3 is chapter III."""
+    """Return one text for all ways to write the same steps: chapter 3 is chapter III."""
     return json.dumps(_key(steps))
 
 
 def keys_of_term(term: str) -> list[str]:
-    """One text for all forms of a term, and one for each of those that "or" joins."""
+    """Return one text for all forms of a term, and one for each that "or" joins."""
     forms = [term, *(_OR.split(term) if _OR.search(term) else [])]
     stems = (tokenize(form) for form in forms)
     return list(dict.fromkeys(json.dumps({"defines": found}) for found in stems if found))

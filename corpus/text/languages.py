@@ -1,4 +1,4 @@
-"""Which language a text is in, by the small words that no sentence of it does without.
+"""The language of a text, told by the small words that no sentence of it does without.
 
 Questions are short, and full of names, Latin and slips of the finger: what libraries guess of them
 from letters is wrong too often. A word such as ``wird`` or ``alla`` is no guess.
@@ -14,7 +14,7 @@ _WORD = re.compile(r"(?<![\w./@])[^\W\d_]++(?![\d_@])(?:['’](?=[^\W\d_]))?")
 _LEAST_LETTERS = 3
 """Letters of another script from which on a question is one in it."""
 _SHARE = 0.2
-"""Of the small words of a text's first language, those that make another one of its languages."""
+"""The share of the first language's count of small words that makes a further language."""
 _DENSE = 0.1
 """The share of small words in any running text of a language that is known here."""
 _PARTICLES = frozenset("da das de del della den der di do dos el la le los van von y".split())
@@ -87,7 +87,7 @@ _SETS = {name: frozenset(listed.split()) for name, listed in _SMALL_WORDS.items(
 
 
 def languages_of(texts: Iterable[str]) -> list[str]:
-    """Tell the languages of texts, and their scripts but the Latin one; the most used first."""
+    """Return the languages of texts, and their scripts but the Latin one, most used first."""
     counts = Counter(word for text in texts for word in _words(text))
     total, most = counts.total(), 0
     known: list[str] = []
@@ -109,7 +109,7 @@ def languages_of(texts: Iterable[str]) -> list[str]:
 
 
 def other_language(question: str, languages: Collection[str], knows: Callable[[str], bool]) -> str:
-    """Tell the language of a question where it is none of the documents'; nothing where it is one.
+    """Return the language of a question if it is none of the documents'; else "".
 
     What cannot be told from its own words is not guessed: two languages that speak equally for a
     question are both named. ``languages`` are as ``languages_of`` gives them, and ``knows`` says
@@ -135,7 +135,7 @@ def other_language(question: str, languages: Collection[str], knows: Callable[[s
 def _evidence(
     words: list[str], small: Collection[str], home: Collection[str], mostly_known: bool
 ) -> int:
-    """How many words speak for a language; 0 where too few do, or as many for the documents'."""
+    """Return how many words speak for a language; 0 for few, or as many for the documents'."""
     speaking = [word for word in words if word in small and word not in _PARTICLES]
     own = [word for word in speaking if word not in home]
     against = [word for word in words if word in home and word not in small]
@@ -144,11 +144,11 @@ def _evidence(
 
 
 def _words(text: str) -> list[str]:
-    """The words in small letters; what is elided before another word keeps its apostrophe."""
+    """Return the words in small letters; one elided before another keeps its apostrophe."""
     return [word.replace("’", "'") for word in _WORD.findall(text.lower())]
 
 
 def _script(letter: str) -> str:
-    """The script of a letter, as Unicode names it: Latin, Cyrillic, Greek."""
+    """Return the script of a letter, as Unicode names it: Latin, Cyrillic, Greek."""
     name = unicodedata.name(letter, "unknown").partition(" ")[0].capitalize()
     return _SCRIPTS.get(name, name)

@@ -18,7 +18,7 @@ _REACH = 80  # longer than any abbreviation or indent; keeps the cost linear in 
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Find the half-open spans of the sentences and list items of a text, blanks trimmed.
+    """Return the half-open spans of the sentences and list items of a text, trimmed.
 
     Abbreviations, section numbers and the marks of items end none. A new line ends a sentence
     unless the line was merely wrapped; a colon or semicolon ends one only before a new line, so
@@ -66,7 +66,7 @@ def _append(spans: list[tuple[int, int]], text: str, start: int, end: int) -> No
 
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
-    """Find the first place at which ``quote`` stands; None where it stands nowhere, or is nothing.
+    """Return the first span of ``quote`` in a text; None where it is blank or not there.
 
     Blanks and line breaks between the words do not count; it may begin and end within a word.
     """

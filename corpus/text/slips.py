@@ -19,7 +19,7 @@ _CACHED = 1 << 12
 
 
 class Slips:
-    """Reads what somebody wrote with the words of some documents.
+    """A corrector that reads slips of the finger as words of some documents.
 
     Numbers, words that the documents have, words of fewer than 4 letters, acronyms and words of
     scripts without capitals stay; so does any usual word of the language, for a text about laptops
@@ -45,7 +45,7 @@ class Slips:
         self._nearest = lru_cache(maxsize=_CACHED)(self._look_up)
 
     def read(self, text: str) -> tuple[str, list[Reading]]:
-        """Mend the slips of a text, and tell what was read as what, in order."""
+        """Return the text with its slips corrected, and the readings in order."""
         found = list(_LETTERS.finditer(text))
         places = {match.start(): n for n, match in enumerate(found)}
         around = [match.group().lower() for match in found]
@@ -74,7 +74,7 @@ class Slips:
         return _WORD.sub(mended, text), list(readings.values())
 
     def _in_term(self, around: Sequence[str], place: int) -> str:
-        """The word that makes a defined term of a word and those around it; nothing if none."""
+        """Return the word that completes a defined term with those around it; "" if none."""
         for size in range(_MOST_WORDS, 1, -1):
             for first in range(max(0, place - size + 1), min(place, len(around) - size) + 1):
                 key = (*around[first:place], "", *around[place + 1 : first + size])
@@ -83,7 +83,7 @@ class Slips:
         return ""
 
     def _look_up(self, word: str, is_name: bool) -> str:
-        """The word of the documents that is meant; of a name one of a defined term."""
+        """Return the documents' word that is meant; for a name, one of a defined term."""
         stubs = [word[: -len(end)] for end in _ENDINGS if word.endswith(end)]
         derived = any(len(stub) >= _LEAST - 1 and self._is_usual(stub) for stub in stubs)
         sizes = range(len(word) - 1, len(word) + 2)
@@ -93,7 +93,7 @@ class Slips:
         return self._best(word, among, derived)
 
     def _best(self, word: str, among: Collection[str], derived: bool = False) -> str:
-        """The nearest word, one of a defined term before another, then the most frequent."""
+        """Return the nearest word; defined terms' go first, then the most frequent."""
         from rapidfuzz.distance import OSA
         from rapidfuzz.process import extract_iter
 
@@ -114,7 +114,7 @@ class Slips:
 
     @cached_property
     def _holes(self) -> dict[tuple[str, ...], list[str]]:
-        """By a term with one word left out, the words that complete it."""
+        """The words that complete a term of which one word is left out."""
         found: dict[tuple[str, ...], list[str]] = defaultdict(list)
         for term in self._terms:
             if 1 < len(term) <= _MOST_WORDS:
@@ -135,17 +135,17 @@ class Slips:
 
 
 def small_words(text: str) -> list[str]:
-    """Give the words of a text in small letters, without numbers."""
+    """Return the words of a text in small letters, without numbers."""
     return _LETTERS.findall(text.lower())
 
 
 def _may_slip(word: str) -> bool:
-    """Whether each letter has a small form: else it stands for more than a letter."""
+    """Return whether a word is long enough and each letter has a small form."""
     return len(word) >= _LEAST and all(c != c.upper() for c in word)
 
 
 def _is_slip(word: str, found: str, is_term: bool, derived: bool) -> bool:
-    """Whether a word that is one edit away may have been meant, and is not merely alike.
+    """Return whether a word one edit away may have been meant, and is not merely alike.
 
     Two letters swapped, one doubled or not, one missing or one too many are slips in a word long
     enough; a wrong one is where the other word is a term, or deep inside a long word: ``indemnity``
@@ -166,7 +166,7 @@ def _is_slip(word: str, found: str, is_term: bool, derived: bool) -> bool:
 
 
 def _is_altered(word: str, found: str, at: int, is_term: bool) -> bool:
-    """Whether letters were swapped or one is wrong, from the one at ``at`` on."""
+    """Return whether letters were swapped or one is wrong, from the one at ``at`` on."""
     if sorted(word) == sorted(found):
         return at > 0 or len(word) >= _MIDDLE
     if word.endswith("ee") != found.endswith("ee"):  # payee, payer

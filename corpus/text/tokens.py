@@ -34,7 +34,7 @@ def _stemmer() -> Any:
 
 @lru_cache(maxsize=1)
 def stemmer_name() -> str:
-    """Name the stemmer and its version: two versions of Snowball give some words other stems.
+    """Return the stemmer's name and version: versions of Snowball differ in some stems.
 
     The version is the package's: ``Stemmer.version()`` is "2.0.1" for PyStemmer 2.2 and 3.0 alike.
     What follows its third number is a matter of packaging.
@@ -43,12 +43,12 @@ def stemmer_name() -> str:
 
 
 def words(text: str) -> list[str]:
-    """Give the words and numbers of a text, lower-cased, in order; section numbers stay whole."""
+    """Return the words and numbers of a text, lower-cased, in order; section numbers stay whole."""
     return [word.lower() for word in _TERM.findall(text)]
 
 
 def tokenize(text: str) -> list[str]:
-    """Give the search terms of a text: stemmed words without stop words.
+    """Return the search terms of a text: stemmed words without stop words.
 
     A section number with subdivisions, ``20-871(b)(1)``, also yields the bare number ``20-871``,
     so that a question about a section finds its subdivisions and the reverse.
@@ -58,13 +58,13 @@ def tokenize(text: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 13)
 def term_set(text: str) -> frozenset[str]:
-    """Give the search terms of a text without their order; those of texts read lately are kept."""
+    """Return the search terms of a text without their order, from a cache for recent texts."""
     return frozenset(tokenize(text))
 
 
 @lru_cache(maxsize=1 << 16)
 def _terms_of(written: str) -> tuple[str, ...]:
-    """The search terms of one word or number as written; texts repeat few words many times."""
+    """Return the search terms of one word or number as written."""
     word = written.lower()
     if re.sub(r"['’]\w*$", "", word) in STOP_WORDS or word in STOP_WORDS:
         return ()

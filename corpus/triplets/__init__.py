@@ -1,4 +1,4 @@
-"""The relations that statements state: who must do what, what a term means, what refers to what.
+"""The relations that statements state: duties, definitions, references and the like.
 
 ``rules`` extracts them, or ``model``; ``predicates`` names them and says how each reads;
 ``phrases`` gives the keys under which two mentions of a thing are one.

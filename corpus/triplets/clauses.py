@@ -1,4 +1,4 @@
-"""Who must, may or must not do what: modal clauses and their subjects."""
+"""Modal clauses and their subjects: who must, may or must not do what."""
 
 import re
 from collections.abc import Iterator
@@ -78,7 +78,7 @@ _PREDICATES: tuple[Predicate, ...] = ("prohibits", "permits", "requires")
 
 @dataclass(frozen=True)
 class Clause:
-    """A modal clause of a unit: ``body[start:]`` opens with its subject's verb.
+    """A modal clause of a sentence: ``body[start:]`` opens with its subject's verb.
 
     ``action`` is what is required, forbidden or allowed; ``subject`` is empty where none was found.
     """
@@ -91,7 +91,7 @@ class Clause:
 
 
 def clauses(body: str) -> Iterator[Clause]:
-    """Up to three modal clauses of one unit whose subjects are plain noun phrases."""
+    """Yield up to three modal clauses of a sentence whose subjects are plain noun phrases."""
     found = 0
     subject, negated = "", False
     for modal in _MODAL.finditer(body):
@@ -118,7 +118,7 @@ def _action(body: str, start: int) -> str:
 
 
 def _subject(body: str, stop: int) -> tuple[str, bool]:
-    """The noun phrase before a modal, and whether it opens with "no"."""
+    """Return the noun phrase before a modal, and whether it opens with "no"."""
     begin = max(0, stop - _REACH)
     segments = [part.strip() for part in re.split(r"[,;:—]\s+", body[begin:stop].rstrip() + " ")]
     cut_off = begin > 0
@@ -155,7 +155,7 @@ def _coordinated(phrase: str, segments: list[str]) -> str:
 
 
 def _resolved(body: str, phrase: str) -> str:
-    """The Fund Manager, for "it" in "If a Fund Manager fails to do so, it must"."""
+    """Return the noun of a pronoun: of "it" in "If a Fund Manager fails to do so, it must"."""
     spoken = _SPEAKER.search(phrase)
     if spoken:
         return spoken.group()
@@ -166,7 +166,7 @@ def _resolved(body: str, phrase: str) -> str:
 
 
 def plain_noun(phrase: str) -> str:
-    """The head of a subject: no relative clause, no trailing modifier; "" where it is no noun."""
+    """Return a subject without relative clause and modifier; "" where it is no noun."""
     parts = _REPORTED.split(phrase)
     phrase = parts[-1]
     relative = _RELATIVE.search(phrase)

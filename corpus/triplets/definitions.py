@@ -1,4 +1,4 @@
-"""What a term means, includes or leaves out, and what an acronym stands for."""
+"""Definitions of terms, and the long forms of acronyms."""
 
 import re
 from collections.abc import Iterator
@@ -56,7 +56,7 @@ _LOOK_BACK = 120
 
 @dataclass(frozen=True)
 class Definition:
-    """A term, the relation, and where in the unit the defining words start."""
+    """A term, its relation, and where in the sentence the defining words start."""
 
     term: str
     other: str | None
@@ -65,7 +65,7 @@ class Definition:
 
 
 def find_definition(body: str) -> Definition | None:
-    """The definition a unit opens with or contains in quotation marks."""
+    """Return the definition that a sentence opens with or contains in quotation marks."""
     if quoted := _OF_QUOTED.search(body):
         return Definition(
             noun_phrase(quoted["term"] or quoted["term_single"]),
@@ -83,7 +83,7 @@ def find_definition(body: str) -> Definition | None:
 
 
 def named_so(text: str) -> Iterator[tuple[str, str]]:
-    """Terms that a text names what it has just said by: "the seller of the boat (the “Seller”)".
+    """Yield terms given to what was just said: "the seller of the boat (the “Seller”)".
 
     An acronym is no term.
     """
@@ -99,7 +99,7 @@ def _relation(match: re.Match[str]) -> Predicate:
 
 
 def find_aliases(text: str) -> dict[str, str]:
-    """Acronym -> what it stands for where first introduced, by the initials of the words before it.
+    """Return acronyms with their long forms, found by the initials of the words before them.
 
     In a whole document an acronym that is introduced once serves everywhere.
     """
@@ -113,7 +113,7 @@ def find_aliases(text: str) -> dict[str, str]:
 
 
 def _spelled_by(acronym: str, before: str) -> str | None:
-    """The words at the end of ``before`` whose initials, small words aside, spell ``acronym``."""
+    """Return the words at the end of ``before`` whose initials spell ``acronym``."""
     words = list(_WORD.finditer(before))
     for skipped in (_SMALL_WORDS, frozenset[str]()):
         letters = acronym.lower()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from lexloop.corpus.structure.tree import LEADS
 from lexloop.corpus.triplets.clauses import plain_noun
 from lexloop.corpus.triplets.phrases import noun_phrase, readable
-from lexloop.corpus.triplets.predicates import Statement
+from lexloop.corpus.triplets.predicates import BareTriplet
 from lexloop.corpus.triplets.references import Target
 
 _UNLAWFUL = re.compile(
@@ -53,7 +53,7 @@ _PRONOUN = re.compile(r"(?:it|he|she|they|this|that|these|who|which|there|each)\
 
 
 def find_unlawful(body: str) -> tuple[str, str, int] | None:
-    """Actor, action and the action's end of "it is unlawful for X to do Y"."""
+    """Return actor, action and the action's end of "it is unlawful for X to do Y"."""
     match = _UNLAWFUL.search(body)
     if not match or not plain_noun(match["actor"]):
         return None
@@ -64,7 +64,7 @@ def find_unlawful(body: str) -> tuple[str, str, int] | None:
 
 
 def find_exemption(body: str) -> tuple[str, int] | None:
-    """The condition after "unless", "except" or "provided that", and where the rule ends."""
+    """Return the condition after "unless" or "except", and where the rule ends."""
     match = _CONDITION.search(body)
     if not match or match["condition"].rstrip().endswith(":"):
         return None
@@ -74,9 +74,10 @@ def find_exemption(body: str) -> tuple[str, int] | None:
 def rules_before(
     body: str, end: int, targets: Sequence[Target], this: Mapping[str, str]
 ) -> list[str]:
-    """The rules that a predicate such as "shall not apply" is said of; provisions by their labels.
+    """Return the rules that a predicate such as "shall not apply" is said of.
 
-    It begins at ``end``. ``this`` has what "this section" and the like stand for.
+    It begins at ``end``. Provisions are named by their labels; ``this`` has what "this section" and
+    the like stand for.
     """
     begin = max(body.rfind(mark, 0, end) for mark in (";", ":", ". ")) + 1
     clause = body[begin:end].lower()
@@ -92,8 +93,8 @@ def rules_before(
     return list(dict.fromkeys(target.name for target in named))
 
 
-def scope_statements(body: str, named: Callable[[int], Sequence[str]]) -> Iterator[Statement]:
-    """Who or what a rule applies to, and who or when it does not apply to.
+def scope_statements(body: str, named: Callable[[int], Sequence[str]]) -> Iterator[BareTriplet]:
+    """Yield who or what a rule applies to, and who or when it does not apply to.
 
     ``named`` leads from an offset to the rules that what begins there is said of.
     """
@@ -108,18 +109,18 @@ def scope_statements(body: str, named: Callable[[int], Sequence[str]]) -> Iterat
             continue
         for subject in named(match.start()):
             if subject and predicate == "exception_to":
-                yield Statement(what, "exception_to", subject)
+                yield BareTriplet(what, "exception_to", subject)
             elif subject:
-                yield Statement(subject, "applies_to", what)
+                yield BareTriplet(subject, "applies_to", what)
     disapplied = DISAPPLIED.search(body)
     when = _CIRCUMSTANCE.match(body, disapplied.end()) if disapplied else None
     if disapplied and when and not body.endswith(LEADS):
         for label in named(disapplied.start()):
-            yield Statement(readable(body[when.end() :]), "exception_to", label)
+            yield BareTriplet(readable(body[when.end() :]), "exception_to", label)
 
 
-def override_statements(body: str, targets: Sequence[Target]) -> Iterator[Statement]:
-    """X as an exception to R, for "Notwithstanding R, X"."""
+def override_statements(body: str, targets: Sequence[Target]) -> Iterator[BareTriplet]:
+    """Yield X as an exception to R, for "Notwithstanding R, X"."""
     match = _NOTWITHSTANDING.search(body)
     if not match:
         return
@@ -129,11 +130,11 @@ def override_statements(body: str, targets: Sequence[Target]) -> Iterator[Statem
     if named and (last := max(target.end for target in named)) > end:  # "Articles 63, 64 and 65,"
         main = body[last:].partition(",")[2]
     for rule in dict.fromkeys(target.name for target in named) or [noun_phrase(match["rule"])]:
-        yield Statement(readable(main), "exception_to", rule)
+        yield BareTriplet(readable(main), "exception_to", rule)
 
 
 def find_penalty(body: str) -> tuple[str, str, int] | None:
-    """What conduct is liable for, guilty of or punished with: the penalty, the conduct, its end.
+    """Return the penalty, the conduct that it is for, and the conduct's end.
 
     The conduct is empty where it is a mere pronoun.
     """

@@ -1,4 +1,4 @@
-"""Statements with their lead-ins: "An issuer must:" makes each item a duty of the issuer."""
+"""Sentences with their lead-ins: "An issuer must:" makes each item a duty of the issuer."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from lexloop.corpus.triplets.clauses import clauses
 from lexloop.corpus.triplets.definitions import find_definition
 from lexloop.corpus.triplets.exceptions import find_unlawful
 from lexloop.corpus.triplets.phrases import PHRASE_CHARS, noun_phrase, readable
-from lexloop.corpus.triplets.predicates import Predicate, Statement
+from lexloop.corpus.triplets.predicates import BareTriplet, Predicate
 
 _UNLESS = re.compile(r"\b(?:unless|except\s+(?:where|when|if|that|for|in))\b[^.;]{0,60}$")
 _CONDITIONAL = re.compile(
@@ -33,7 +33,7 @@ _LONGEST = 4000
 
 
 @dataclass(frozen=True)
-class Unit:
+class Sentence:
     """One statement, or a lead-in: ``text[start:end]``, ``body`` on one line without its number.
 
     Args:
@@ -46,19 +46,19 @@ class Unit:
     start: int
     end: int
     body: str
-    lead: "Unit | None" = None
+    lead: "Sentence | None" = None
     leads: bool = False
     label: str = ""
     place: int = -1
 
 
-def units(tree: Tree, text: str) -> Iterator[Unit]:
-    """The units of a document in order, each lead-in once before its first item."""
-    opened: dict[Span, Unit] = {}
+def sentences(tree: Tree, text: str) -> Iterator[Sentence]:
+    """Yield the sentences of a document in order, each lead-in once before its first item."""
+    opened: dict[Span, Sentence] = {}
     for statement in statements(tree, text):
         if statement.points:
             continue  # a list says what its points say
-        lead: Unit | None = None
+        lead: Sentence | None = None
         for span in statement.leads:
             if span not in opened:
                 opened[span] = _unit(tree, text, span, lead, leads=True)
@@ -67,11 +67,11 @@ def units(tree: Tree, text: str) -> Iterator[Unit]:
         yield _unit(tree, text, (statement.start, statement.end), lead, leads=False)
 
 
-def _unit(tree: Tree, text: str, span: Span, lead: Unit | None, *, leads: bool) -> Unit:
+def _unit(tree: Tree, text: str, span: Span, lead: Sentence | None, *, leads: bool) -> Sentence:
     start, end = span[0], min(span[1], span[0] + _LONGEST)
     place = tree.at(start)
     label = tree.units[place].label if place >= 0 else ""
-    return Unit(start, end, unnumbered(text[start:end]), lead, leads, label, place)
+    return Sentence(start, end, unnumbered(text[start:end]), lead, leads, label, place)
 
 
 @dataclass(frozen=True)
@@ -82,18 +82,18 @@ class Frame:
     predicate: Predicate
     head: str
 
-    def statement(self, item: str) -> Statement:
-        """The relation of one list item."""
+    def statement(self, item: str) -> BareTriplet:
+        """Return the relation of one list item."""
         item = re.sub(r"[;,.]?\s(?:and|or|and/or)$", "", readable(item, 4 * PHRASE_CHARS))
         if self.predicate == "exception_to":
-            return Statement(readable(item), "exception_to", self.head)
+            return BareTriplet(readable(item), "exception_to", self.head)
         small = _SMALL_WORD.sub(lambda word: word.group().lower(), item)
         text = f"{self.head}: {small}" if self.head else item
-        return Statement(self.subject, self.predicate, readable(text))
+        return BareTriplet(self.subject, self.predicate, readable(text))
 
 
-def frame_of(lead: Unit) -> Frame | None:
-    """What ``lead`` says of the items it leads into; None where it states a mere condition."""
+def frame_of(lead: Sentence) -> Frame | None:
+    """Return what ``lead`` says of the items below it; None where it is a mere condition."""
     body = lead.body.rstrip()
     if definition := find_definition(body):
         conditional = _CONDITIONAL.search(body[definition.start :])
@@ -110,8 +110,8 @@ def frame_of(lead: Unit) -> Frame | None:
     return Frame(noun_phrase(clause.subject), clause.predicate, _head(clause.action))
 
 
-def _without_clause(lead: Unit, body: str) -> Frame | None:
-    """A scope, or an item that leads into items of its own."""
+def _without_clause(lead: Sentence, body: str) -> Frame | None:
+    """Return a scope, or the frame of an item that leads into items of its own."""
     if applies := _APPLIES.match(body.rstrip(": ")):
         return Frame(noun_phrase(applies["rule"]), "applies_to", "")
     outer = frame_of(lead.lead) if lead.lead else None
@@ -123,12 +123,12 @@ def _without_clause(lead: Unit, body: str) -> Frame | None:
 
 
 def _limited(tail: str, action: str) -> Frame | None:
-    """Items after "unless" are exceptions to the action."""
+    """Return items after "unless" as exceptions to the action; None where there is none."""
     return Frame("", "exception_to", readable(action)) if _UNLESS.search(tail) else None
 
 
 def _head(action: str) -> str:
-    """The lead-in's own words, short enough to stand before an item."""
+    """Return the lead-in's own words, short enough to stand before an item."""
     action = _FILLER.sub("", readable(action, 4 * PHRASE_CHARS))
     who = _WHO.search(action)
     return readable(action[: who.start()] if who else action, _HEAD_CHARS)

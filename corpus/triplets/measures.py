@@ -1,4 +1,4 @@
-"""Amounts, durations and dates with the words that bound them, and what they are about."""
+"""Amounts, durations and dates with their bounds, and what they are about."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -92,7 +92,7 @@ _WINDOW = 120
 
 @dataclass(frozen=True)
 class Measure:
-    """``text`` as it reads and where it lies in the unit's body."""
+    """A measure as it reads, and its span in the sentence."""
 
     text: str
     start: int
@@ -100,14 +100,14 @@ class Measure:
 
 
 def find_amounts(body: str) -> Iterator[Measure]:
-    """Sums of money and percentages, each with its bound and what it is for."""
+    """Yield sums of money and percentages, each with its bound and what it is for."""
     for amount in _measures(_AMOUNT, _AFTER_AMOUNT, body):
         if not _BARE_SHARE.fullmatch(amount.text):  # a share of nothing named is a table's cell
             yield amount
 
 
 def find_deadlines(body: str) -> Iterator[Measure]:
-    """Durations, dates and recurrences, each with the event it counts from."""
+    """Yield durations, dates and recurrences, each with the event it counts from."""
     yield from _measures(_DURATION, _AFTER_DURATION, body)
     yield from _measures(_DATE, None, body)
     yield from _measures(_RECURRENCE, None, body)
@@ -128,7 +128,7 @@ def _measures(
 
 
 def _noun_before(text: str) -> str:
-    """The noun phrase at the end of ``text``: back to a determiner, preposition, verb or stop."""
+    """Return the noun phrase at the end of ``text``, back to a preposition, verb or stop."""
     words: list[str] = []
     found = text[-_WINDOW:].split()
     while found and len(words) < 7:
@@ -147,7 +147,7 @@ def _noun_before(text: str) -> str:
 
 
 def amount_subject(body: str, measure: Measure, found: Sequence[Clause]) -> str:
-    """What costs, measures or is limited to an amount; "" where the sentence does not say."""
+    """Return what costs or is limited to an amount; "" where the sentence does not say."""
     if not re.search(r"%|per\s?cent", measure.text):
         named = list(_MONEY_NOUN.finditer(body, 0, measure.start))
         if named:
@@ -165,7 +165,7 @@ def amount_subject(body: str, measure: Measure, found: Sequence[Clause]) -> str:
 def deadline_subject(
     body: str, measure: Measure, found: Sequence[Clause], is_item: bool, section: str
 ) -> str:
-    """What must happen, or holds, by a date or for a time; "" where the sentence does not say."""
+    """Return what happens or holds by a date or for a time; "" if the text does not say."""
     before = body[: measure.start].rstrip(" ,(")
     clause = _governing(found, measure)
     participle = _PARTICIPLE.search(before[-_WINDOW:])
@@ -189,5 +189,5 @@ def deadline_subject(
 
 
 def _governing(found: Sequence[Clause], measure: Measure) -> Clause | None:
-    """The last modal clause that opens before the measure."""
+    """Return the last modal clause that opens before the measure."""
     return next((clause for clause in reversed(found) if clause.start < measure.start), None)

@@ -1,4 +1,4 @@
-"""Triplets by a model, kept only where the chunk holds the words they rest on."""
+"""Triplets extracted by a model, if the chunk holds the words they rest on."""
 
 import json
 from pathlib import Path
@@ -10,11 +10,11 @@ from lexloop.core.text_cache import TextCache
 from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.text.sentences import find_quote
 from lexloop.corpus.triplets.phrases import noun_phrase, readable
-from lexloop.corpus.triplets.predicates import Statement, typed
+from lexloop.corpus.triplets.predicates import BareTriplet, typed
 from lexloop.models.request import Chat, ChatRequest, parsed
 
 MOST = 20
-"""How many relations are asked for per chunk."""
+"""The most relations asked for of a chunk."""
 _PREDICATE_CHARS = 40
 
 
@@ -28,20 +28,20 @@ class ExtractedTriplet(BaseModel):
 
 
 class Extraction(BaseModel):
-    """What the model is asked for."""
+    """The reply that the model is asked for."""
 
     triplets: list[ExtractedTriplet] = []
 
 
 def extraction_request(chunk: Chunk) -> ChatRequest:
-    """What the model is asked of a chunk."""
+    """Return the request for the relations of a chunk."""
     prompt = prompts.load("extract_triplets", {"passage", "limit"})
     system, user = prompt.render(passage=[prompts.Data("passage", chunk["text"])], limit=MOST)
     return ChatRequest("extract_triplets", system, user, Extraction)
 
 
 async def extract_with_model(chat: Chat, chunk: Chunk) -> list[Triplet]:
-    """Ask for the relations of a chunk.
+    """Ask the model for the relations of a chunk.
 
     Returns:
         The relations whose quote stands in the chunk, up to differences in white space, each with
@@ -56,13 +56,13 @@ async def extract_with_model(chat: Chat, chunk: Chunk) -> list[Triplet]:
         span = find_quote(item.quote, chunk["text"])
         # on one line; a preposition at the end belongs to it
         verb = " ".join(item.predicate.split()).strip(" .,:;\"'“”")[:_PREDICATE_CHARS].rstrip()
-        statement = Statement(noun_phrase(item.subject), verb, readable(item.object))
+        statement = BareTriplet(noun_phrase(item.subject), verb, readable(item.object))
         if span and all(statement):
             triplets.append(_located(typed(statement), chunk, *span))
     return triplets
 
 
-def _located(statement: Statement, chunk: Chunk, start: int, end: int) -> Triplet:
+def _located(statement: BareTriplet, chunk: Chunk, start: int, end: int) -> Triplet:
     return {
         "subject": statement.subject,
         "predicate": statement.predicate,
@@ -78,7 +78,7 @@ def _located(statement: Statement, chunk: Chunk, start: int, end: int) -> Triple
 
 
 class ExtractionCache:
-    """Extractions that were paid for, by content: an index that is made again costs nothing.
+    """A cache of extractions by content, so that an index made again costs nothing.
 
     It is a small database beside the indexes; several processes may use it at once.
 
@@ -91,7 +91,7 @@ class ExtractionCache:
         self.close = self._texts.close
 
     def find(self, key: str, chunk: Chunk) -> list[Triplet] | None:
-        """What was extracted under a key, placed in a chunk of the same text; None when nothing.
+        """Return the triplets under a key, placed in a chunk of the same text; or None.
 
         What is no extraction of this text counts as nothing.
 
@@ -106,15 +106,15 @@ class ExtractionCache:
             for item in json.loads(held):
                 said = [str(item[name]) for name in ("subject", "predicate", "object")]
                 start, end = map(int, item["at"])
-                found.append(_located(Statement(*said), chunk, start, end))
+                found.append(_located(BareTriplet(*said), chunk, start, end))
                 if found[-1]["quote"] != item["quote"]:
                     return None
         except (ValueError, TypeError, KeyError):
             return None
         return found
 
-    def keep(self, key: str, chunk: Chunk, triplets: list[Triplet]) -> None:
-        """Keep what was extracted from a chunk.
+    def put(self, key: str, chunk: Chunk, triplets: list[Triplet]) -> None:
+        """Store the triplets of a chunk.
 
         Raises:
             DataError: The disk is full or gone.
@@ -129,4 +129,4 @@ class ExtractionCache:
             }
             for triplet in triplets
         ]
-        self._texts.keep(key, json.dumps(loose))
+        self._texts.put(key, json.dumps(loose))

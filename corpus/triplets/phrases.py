@@ -1,4 +1,4 @@
-"""Noun phrases as the graph shows them, and the keys under which it joins them."""
+"""Noun phrases as the graph shows them, and the keys by which it joins them."""
 
 import re
 import unicodedata
@@ -48,7 +48,7 @@ _SINGULAR = frozenset(
 
 
 def readable(text: str, limit: int = PHRASE_CHARS) -> str:
-    """``text`` on one line, without quotation marks and edge stops, cut at a word boundary."""
+    """Return ``text`` on one line, without quotation marks and edge stops, cut between words."""
     text = _QUOTES.sub("", _INVISIBLE.sub("", text[: 8 * limit]))
     line = " ".join(text.split()).strip(_EDGES)
     if len(line) > limit:
@@ -63,7 +63,7 @@ def readable(text: str, limit: int = PHRASE_CHARS) -> str:
 
 
 def noun_phrase(text: str, aliases: Mapping[str, str] | None = None) -> str:
-    """A short phrase without leading determiners, acronyms written out.
+    """Return a short phrase without leading determiners, its acronyms written out.
 
     A capital that only opens a sentence is lowered; defined terms ("Relevant Person") keep theirs.
     """
@@ -78,7 +78,7 @@ def noun_phrase(text: str, aliases: Mapping[str, str] | None = None) -> str:
 
 
 def written_out(text: str, aliases: Mapping[str, str] | None) -> str:
-    """``text`` with each acronym replaced by what it stands for."""
+    """Return ``text`` with each acronym replaced by its long form."""
     if not aliases:
         return text
 
@@ -94,7 +94,7 @@ def written_out(text: str, aliases: Mapping[str, str] | None) -> str:
 
 @lru_cache(maxsize=1 << 16)
 def key_words(text: str) -> tuple[str, ...]:
-    """The words by which two mentions of one entity are recognised as such.
+    """Return the words by which two mentions of one entity are recognised.
 
     Number, case, articles, possessives, and the ways to write hyphens, quotation marks, initials
     and section signs make no difference: "the Employer's e-mails" and "employer email" are one.
@@ -119,7 +119,7 @@ def _normal(word: str) -> tuple[str, ...]:
 
 
 def _split(compound: str) -> Iterator[str]:
-    """The words of a compound; a prefix stays with its word, since it is written both ways."""
+    """Yield the words of a compound; a prefix stays with its word, as it is written both ways."""
     held = ""
     for part in compound.split("-"):
         held += part
@@ -131,12 +131,12 @@ def _split(compound: str) -> Iterator[str]:
 
 
 def entity_key(text: str) -> str:
-    """The name of an entity in the graph: lower case, singular, without determiners."""
+    """Return the name of an entity in the graph: lower case, singular, without determiners."""
     return " ".join(key_words(text))
 
 
 def alternatives(phrase: str) -> list[str]:
-    """The parts of a short coordination: "employer or employment agency" names two entities."""
+    """Return the parts of a short coordination: "employer or agency" names two entities."""
     if not any(word in phrase for word in (",", " and", " or")):
         return [phrase]
     parts = re.split(r",\s*(?:and|or)\s+|,\s+|(?<!\s)\s+(?:and/or|and|or)\s+", phrase)
@@ -147,14 +147,14 @@ def alternatives(phrase: str) -> list[str]:
 
 
 def _plain_letters(text: str) -> str:
-    """``text`` in lower case, with one kind of hyphen and apostrophe and nothing invisible."""
+    """Return ``text`` in lower case, with one kind of hyphen and apostrophe."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text.translate(_LETTERS)).translate(_LETTERS)
     return text.lower().replace("`", "'")
 
 
 def singular(word: str) -> str:
-    """The singular of an English word, by its ending; good enough to join two mentions."""
+    """Return the singular of an English word, by its ending; enough to join two mentions."""
     if word in _IRREGULAR:
         return _IRREGULAR[word]
     if len(word) < 4 or not word.endswith("s") or word.endswith(_NOT_PLURAL) or word in _SINGULAR:

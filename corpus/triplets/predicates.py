@@ -55,8 +55,8 @@ _SYNONYMS: dict[str, Predicate] = {
 }
 
 
-class Statement(NamedTuple):
-    """A relation without its source; a model's predicate is its own words."""
+class BareTriplet(NamedTuple):
+    """A triplet without its source; a model's predicate is its own words."""
 
     subject: str
     predicate: str
@@ -64,12 +64,12 @@ class Statement(NamedTuple):
 
 
 def reading(predicate: str) -> str:
-    """The words that lead from the subject to the object: a term "is defined as" its meaning."""
+    """Return the words between subject and object: a term "is defined as" its meaning."""
     return _READINGS.get(predicate, predicate.replace("_", " "))
 
 
-def typed(statement: Statement) -> Statement:
-    """A model's statement under one of ``PREDICATES`` where its verb means one of them.
+def typed(statement: BareTriplet) -> BareTriplet:
+    """Return a model's triplet under one of ``PREDICATES`` where its verb means one of them.
 
     "owner / must pay / the fee" becomes "owner requires: pay the fee". Other verbs are kept.
     """
@@ -79,5 +79,5 @@ def typed(statement: Statement) -> Statement:
     for modal, predicate in _MODALS:
         if verb.startswith(modal):
             action = f"{verb.removeprefix(modal)} {statement.object}"
-            return Statement(statement.subject, predicate, readable(action))
+            return BareTriplet(statement.subject, predicate, readable(action))
     return statement

@@ -1,4 +1,4 @@
-"""What a statement refers to: provisions of its document, provisions of others, and other acts."""
+"""References in a statement: to provisions of its document, of others, and to other acts."""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _MOST = 60
 
 
 class Target(NamedTuple):
-    """What words refer to.
+    """The target of a reference.
 
     Args:
         start: Where they begin in the text that refers.
@@ -40,7 +40,7 @@ class Target(NamedTuple):
 
 
 class References:
-    """Finds out what the statements of one document refer to."""
+    """A resolver of the references in the statements of one document."""
 
     def __init__(self, tree: Tree, text: str, title: str) -> None:
         self._tree = tree
@@ -49,7 +49,7 @@ class References:
         self._own = {*_THIS.findall(text[:_READ]), *re.findall(r"[A-Z][a-z]+", title)}
 
     def of(self, body: str, place: int) -> list[Target]:
-        """The targets of a statement in its order, a range as all that it holds.
+        """Return the targets of a statement in its order, a range as all that it holds.
 
         "paragraph 1" starts at the place of the unit that it stands in.
         """
@@ -82,7 +82,7 @@ class References:
         yield Target(start, end, _line(whole + body[reference.end : end]), own=False)
 
     def this(self, place: int) -> dict[str, str]:
-        """What "this section" and the like stand for where a unit stands: words -> label."""
+        """Return the labels of "this section" and the like where a unit stands."""
         found: dict[str, str] = {}
         for above in (place, *self._tree.above(place)) if place >= 0 else ():
             unit = self._tree.units[above]
@@ -101,7 +101,7 @@ def _names_of(kind: str, label: str) -> tuple[str, ...]:
 
 
 def _named(said: str, steps: tuple[Step, ...], kind: str) -> str:
-    """A reference to one number, in the singular: of "Rules 3.2 and 3.4" the second."""
+    """Return a reference to one number, in the singular: of "Rules 3.2 and 3.4" the second."""
     if not re.search(r",|\s(?:and|or|to)\s", said):
         return re.sub(r"^§+\s*", "§ ", KIND.sub(lambda m: _singular(m.group()), said, count=1))
     number = steps[0].number

@@ -1,4 +1,4 @@
-"""Documents -> triplets, by rules over their statements that know no particular law."""
+"""Triplets extracted by rules over statements that know no particular law."""
 
 import re
 from bisect import bisect_right
@@ -10,9 +10,9 @@ from lexloop.corpus.structure.references import cited, steps_of
 from lexloop.corpus.triplets import exceptions, measures
 from lexloop.corpus.triplets.clauses import Clause, clauses
 from lexloop.corpus.triplets.definitions import Definition, find_aliases, find_definition, named_so
-from lexloop.corpus.triplets.frames import Frame, Unit, frame_of, units
+from lexloop.corpus.triplets.frames import Frame, Sentence, frame_of, sentences
 from lexloop.corpus.triplets.phrases import noun_phrase, readable
-from lexloop.corpus.triplets.predicates import Statement
+from lexloop.corpus.triplets.predicates import BareTriplet
 from lexloop.corpus.triplets.references import References, Target
 
 _NO_DUTY = re.compile(
@@ -41,7 +41,7 @@ _LEAD_IN = re.compile(
 
 
 def extract_document(document: Document, chunks: Sequence[Chunk]) -> list[Triplet]:
-    """The relations that the statements of a document state, and what its provisions are about.
+    """Return the relations that a document's statements state, and its provisions' topics.
 
     The chunks are those of the document, in the order of their starts.
 
@@ -52,7 +52,7 @@ def extract_document(document: Document, chunks: Sequence[Chunk]) -> list[Triple
     """
     starts = [chunk["start"] for chunk in chunks]
     triplets: list[Triplet] = []
-    seen: set[tuple[int, str, Statement]] = set()
+    seen: set[tuple[int, str, BareTriplet]] = set()
     for start, stop, label, statement in _Reader(document).read():
         place = bisect_right(starts, start) - 1
         if place < 0 or (place, label, statement) in seen:
@@ -77,12 +77,12 @@ def extract_document(document: Document, chunks: Sequence[Chunk]) -> list[Triple
     return triplets
 
 
-Found = tuple[int, int, str, Statement]
+_Located = tuple[int, int, str, BareTriplet]
 """A statement with where it begins and ends, and the label of that place."""
 
 
 class _Reader:
-    """Reads one document; what a lead-in says is found out once for all its items."""
+    """A reader of one document, which reads a lead-in once for all its items."""
 
     def __init__(self, document: Document) -> None:
         self._tree, self._text = document.tree, document.text
@@ -91,41 +91,41 @@ class _Reader:
         self._excepted: dict[int, Sequence[str]] = {}
         self._sanctions: dict[int, str] = {}
 
-    def read(self) -> list[Found]:
-        """Everything the document states, in its order."""
+    def read(self) -> list[_Located]:
+        """Return everything the document states, in its order."""
         found = [*self._headings()]
-        for unit in units(self._tree, self._text):
+        for unit in sentences(self._tree, self._text):
             for statement in self._statements(unit):
                 if _stands_alone(statement):
                     found.append((unit.start, unit.end, unit.label, statement))
         return sorted(found, key=lambda item: item[0])
 
-    def _headings(self) -> Iterator[Found]:
-        """What parts and provisions are about, by their headings."""
+    def _headings(self) -> Iterator[_Located]:
+        """Yield the topics of parts and provisions, from their headings."""
         for place, unit in enumerate(self._tree.units):
             heading = readable(unit.heading)
             if heading and heading != unit.label and self._tree.operative(place):
-                found = [Statement(a, "alias_of", b) for a, b in find_aliases(heading).items()]
+                found = [BareTriplet(a, "alias_of", b) for a, b in find_aliases(heading).items()]
                 if unit.kind in _HEADED and cited(unit.label):
                     names = [_ASIDE.sub("", heading), *_ASIDE.findall(heading)]
                     said = filter(None, map(noun_phrase, names))
-                    found += [Statement(unit.label, "concerns", name) for name in said]
+                    found += [BareTriplet(unit.label, "concerns", name) for name in said]
                 for statement in found:
                     yield unit.start, max(unit.body, unit.start), unit.label, statement
 
-    def _statements(self, unit: Unit) -> Iterator[Statement]:
+    def _statements(self, unit: Sentence) -> Iterator[BareTriplet]:
         body, label = unit.body, unit.label
         if len(body) < _SHORTEST:
             return
         targets = self._references.of(body, unit.place)
         inoperative = unit.place >= 0 and not self._tree.operative(unit.place)
         definition = None if inoperative else find_definition(body)
-        said: list[Statement] = []
+        said: list[BareTriplet] = []
         if not inoperative:
             said = [*self._stated(unit, definition, targets)]
             kind = self._tree.units[unit.place].kind if unit.place >= 0 else "text"
             if not (said or unit.leads or kind == "row") and steps_of(label):
-                said.append(Statement(label, "states", readable(body)))
+                said.append(BareTriplet(label, "states", readable(body)))
             yield from said
         subject = definition.term if definition else label
         if said and not (definition or cited(label)):
@@ -133,55 +133,55 @@ class _Reader:
         for target in targets:
             around = target.own and f"{label}(".startswith((f"{target.name}(", f"{target.name},"))
             if not around:
-                yield Statement(subject, "refers_to", target.name)
+                yield BareTriplet(subject, "refers_to", target.name)
 
     def _stated(
-        self, unit: Unit, definition: Definition | None, targets: Sequence[Target]
-    ) -> Iterator[Statement]:
-        """The relations of an operative statement, its references left out."""
+        self, unit: Sentence, definition: Definition | None, targets: Sequence[Target]
+    ) -> Iterator[BareTriplet]:
+        """Yield the relations of an operative statement, its references left out."""
         body = unit.body
         for acronym, long_form in find_aliases(body).items():
-            yield Statement(acronym, "alias_of", long_form)
+            yield BareTriplet(acronym, "alias_of", long_form)
         for term, meaning in named_so(body):
-            yield Statement(term, "defines", meaning)
+            yield BareTriplet(term, "defines", meaning)
         if frame := self._frame(unit.lead):
             yield frame.statement(body)
         found = [] if definition else list(clauses(body))
         if definition:
             meaning = readable(body[definition.start :])
             if definition.other:
-                yield Statement(definition.other, "alias_of", definition.term)
+                yield BareTriplet(definition.other, "alias_of", definition.term)
             if len(meaning) > len("is"):
-                yield Statement(definition.term, definition.predicate, meaning)
+                yield BareTriplet(definition.term, definition.predicate, meaning)
         yield from _rules(unit, found)
         yield from self._limits(unit, targets)
         if not _MEASURED.search(body):
             return
         for amount in measures.find_amounts(body):
-            yield Statement(measures.amount_subject(body, amount, found), "amount", amount.text)
+            yield BareTriplet(measures.amount_subject(body, amount, found), "amount", amount.text)
         for deadline in measures.find_deadlines(body):
             subject = measures.deadline_subject(
                 body, deadline, found, unit.lead is not None, unit.label
             )
-            yield Statement(subject, "deadline", deadline.text)
+            yield BareTriplet(subject, "deadline", deadline.text)
 
-    def _frame(self, lead: Unit | None) -> Frame | None:
+    def _frame(self, lead: Sentence | None) -> Frame | None:
         if lead is None:
             return None
         if lead.start not in self._frames:
             self._frames[lead.start] = frame_of(lead)
         return self._frames[lead.start]
 
-    def _limits(self, unit: Unit, targets: Sequence[Target]) -> Iterator[Statement]:
-        """Scope, exceptions and sanctions, of the provisions that the statement names."""
+    def _limits(self, unit: Sentence, targets: Sequence[Target]) -> Iterator[BareTriplet]:
+        """Yield scope, exceptions and sanctions of the provisions that the statement names."""
         body, lead = unit.body, unit.lead.start if unit.lead else -1
         own = [target for target in targets if target.own]
         this = self._references.this(unit.place)
         for label in self._excepted.get(lead, ()):
-            yield Statement(readable(body), "exception_to", label)
+            yield BareTriplet(readable(body), "exception_to", label)
         if penalty := self._sanctions.get(lead):
             for target in own:
-                yield Statement(penalty, "penalises", target.name)
+                yield BareTriplet(penalty, "penalises", target.name)
 
         def named(end: int) -> list[str]:
             return exceptions.rules_before(body, end, own, this)
@@ -197,11 +197,11 @@ class _Reader:
             provisions = [target.name for target in own if target.end <= end]
             said = [conduct] if conduct else []
             for what in (*said, *dict.fromkeys((*provisions, *here))):
-                yield Statement(penalty, "penalises", what)
+                yield BareTriplet(penalty, "penalises", what)
 
 
-def _stands_alone(statement: Statement) -> bool:
-    """Whether both sides say something without the sentence around them."""
+def _stands_alone(statement: BareTriplet) -> bool:
+    """Return whether both sides say something without the sentence around them."""
     if not statement.subject or not statement.object:
         return False
     if statement.predicate == "exception_to":
@@ -209,8 +209,8 @@ def _stands_alone(statement: Statement) -> bool:
     return not _CLAUSE_START.match(statement.subject)
 
 
-def _rules(unit: Unit, found: Sequence[Clause]) -> Iterator[Statement]:
-    """Duties, prohibitions and permissions, and what is excepted from them."""
+def _rules(unit: Sentence, found: Sequence[Clause]) -> Iterator[BareTriplet]:
+    """Yield duties, prohibitions and permissions, and what is excepted from them."""
     body = unit.body
     exemption = exceptions.find_exemption(body)
     excepted = ""
@@ -226,12 +226,12 @@ def _rules(unit: Unit, found: Sequence[Clause]) -> Iterator[Statement]:
             continue
         if clause.predicate == "prohibits" and re.match(r"apply\b", action):
             continue
-        yield Statement(noun_phrase(clause.subject), clause.predicate, action)
+        yield BareTriplet(noun_phrase(clause.subject), clause.predicate, action)
         if exemption and clause.start < exemption[1]:
             excepted = action
     if unlawful := exceptions.find_unlawful(body):
         actor, action, _ = unlawful
         excepted = readable(action)
-        yield Statement(noun_phrase(actor), "prohibits", excepted)
+        yield BareTriplet(noun_phrase(actor), "prohibits", excepted)
     if exemption and excepted:
-        yield Statement(exemption[0], "exception_to", excepted)
+        yield BareTriplet(exemption[0], "exception_to", excepted)

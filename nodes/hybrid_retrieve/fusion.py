@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Self
 
-from lexloop.core.hits import Hit
 from lexloop.core.metadata import Metadata
 from lexloop.core.settings_groups import Fusion, Linear, ReciprocalRank
+from lexloop.core.types import Hit
 
 Scores = dict[str, float]
 """Scores by the id of a chunk or the name of a document; a search's result comes best first."""

@@ -9,7 +9,7 @@ from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.corpus.index.builder import build_collection
 from lexloop.corpus.index.generations import LOCK
-from lexloop.corpus.index.manifest import Manifest, Source, is_index
+from lexloop.corpus.index.manifest import IndexSource, Manifest, is_index
 from lexloop.corpus.index.reader import open_contents
 from lexloop.corpus.index.verify import verify_index
 from lexloop.corpus.index.writer import write_index
@@ -27,7 +27,7 @@ def test_the_shipped_index_is_sound_and_names_no_place_of_this_machine(tmp_path:
     copy = tmp_path / "copy"
     shutil.copytree(sample_index(), copy)
     tools = tools_for(Settings(), load_shipped())
-    write_index(copy, [Source(str(sample_folder()))], tools)  # for the stemmer that is here
+    write_index(copy, [IndexSource(str(sample_folder()))], tools)  # for the stemmer that is here
     verify_index(copy, load_shipped())
     assert Manifest.read(sample_index()).sources == tuple(SAMPLE_SOURCES)
     assert not (sample_index() / LOCK).exists()

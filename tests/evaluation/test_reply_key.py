@@ -23,7 +23,7 @@ from pathlib import Path
 from lexloop.core.text_cache import TextCache
 kept = TextCache(Path(sys.argv[1]), "replies")
 for n in range(40):
-    kept.keep(f"{sys.argv[2]} {n}", "said")
+    kept.put(f"{sys.argv[2]} {n}", "said")
     assert kept.find(f"{sys.argv[2]} {n}") == "said"
 kept.close()
 """
@@ -97,7 +97,7 @@ def test_a_damaged_file_is_told(tmp_path: Path) -> None:
     path = tmp_path / "replies.sqlite"
     kept = TextCache(path, "replies")
     for n in range(50):
-        kept.keep(f"{n:064}", "said " * 100)
+        kept.put(f"{n:064}", "said " * 100)
     kept.close()
     whole = path.read_bytes()
     path.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
@@ -105,5 +105,5 @@ def test_a_damaged_file_is_told(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"cannot be used: .* Remove the file\."):
         kept.find(f"{7:064}")
     with pytest.raises(DataError, match="cannot be kept"):
-        kept.keep("new", "said")
+        kept.put("new", "said")
     kept.close()

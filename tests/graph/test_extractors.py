@@ -12,7 +12,7 @@ from lexloop.core.errors import BudgetError, ModelError, SettingsError
 from lexloop.core.settings import Settings
 from lexloop.core.types import Usage
 from lexloop.corpus.index.builder import Tools
-from lexloop.corpus.index.writer import Estimate, estimate, write_index
+from lexloop.corpus.index.writer import CostEstimate, estimate, write_index
 from lexloop.corpus.opening import RULES, tools_for
 from lexloop.corpus.triplets.rules import extract_document
 from lexloop.graph.extractors import (
@@ -156,7 +156,7 @@ def test_budgets_by_hand() -> None:
     Budget().check(spent, request)
 
 
-def estimated(folder: Path, index: Path, made: Tools) -> Estimate:
+def estimated(folder: Path, index: Path, made: Tools) -> CostEstimate:
     return estimate(index, sources(folder), made)
 
 

@@ -19,7 +19,7 @@ from lexloop.core.errors import (
     SettingsError,
 )
 from lexloop.core.settings import Connection, Settings
-from lexloop.corpus.index.manifest import Source
+from lexloop.corpus.index.manifest import IndexSource
 from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.opening import tools_for
 from lexloop.graph.build import Lexloop, build_graph
@@ -237,7 +237,7 @@ def test_an_index_of_a_failing_embedder_is_a_typed_error(
     source.mkdir()
     (source / "law.txt").write_text(LAW, encoding="utf-8")
     remote = load_embedder(REMOTE, server.connection)
-    write_index(index, [Source(str(source))], tools_for(Settings(), remote))
+    write_index(index, [IndexSource(str(source))], tools_for(Settings(), remote))
     settings = Settings(corpus=str(index), **{"index.embedder": REMOTE, "model.fallback": True})
     server.embedding_otherwise = refusal(500)
     with pytest.raises(ModelUnavailable, match="embedder letters"):

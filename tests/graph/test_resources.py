@@ -13,7 +13,7 @@ from statute import LAW
 
 from lexloop.core.errors import CorpusError, ModelError, SettingsError
 from lexloop.core.settings import Connection, Settings
-from lexloop.corpus.index.manifest import Source
+from lexloop.corpus.index.manifest import IndexSource
 from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.opening import tools_for
 from lexloop.graph import resources as workshops
@@ -237,7 +237,7 @@ def test_a_question_is_answered_from_the_corpus_it_began_with(
     source = tmp_path / "source"
     source.mkdir()
     (source / "law.txt").write_text(LAW, encoding="utf-8")
-    place, sources = tmp_path / "index", [Source(str(source))]
+    place, sources = tmp_path / "index", [IndexSource(str(source))]
     tools = tools_for(Settings(), load_minilm())
 
     def update(text: str) -> None:

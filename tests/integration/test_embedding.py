@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any, get_args
+from typing import Any
 
 import pytest
+from flow import NODES
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
@@ -17,11 +18,10 @@ from typing_extensions import TypedDict
 
 from lexloop.core.errors import CorpusError, LexloopError, QuestionError, SettingsError
 from lexloop.core.settings import Settings
-from lexloop.core.types import NodeName
 from lexloop.graph.app import graph as lexloop
 
 QUESTION = "What is a bias audit?"
-FLOW = list(get_args(NodeName))[:7]
+FLOW = list(NODES)[:7]
 Example = Callable[[str], ModuleType]
 
 
@@ -94,7 +94,7 @@ class TestAsANode:
 
     def test_drawing_shows_the_nodes(self) -> None:
         drawn = parent_of().compile().get_graph(xray=True)
-        assert {f"law:{name}" for name in get_args(NodeName)} <= set(drawn.nodes)
+        assert {f"law:{name}" for name in NODES} <= set(drawn.nodes)
 
     def test_an_asynchronous_parent(self) -> None:
         state = asyncio.run(parent_of().compile().ainvoke(asking(QUESTION)))

@@ -4,11 +4,12 @@ from typing import Any, Literal, get_args, get_origin
 
 import pytest
 from fake_openai import KEY, Reply, refusal
+from flow import NODES
 from langgraph_server import Served
 
 from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import Group
-from lexloop.core.types import ABSTENTION, NodeName
+from lexloop.core.types import ABSTENTION
 
 QUESTION = "What is a bias audit?"
 ANSWER = "A bias audit is an evaluation of an AEDT, made impartially by an independent auditor. [1]"
@@ -38,7 +39,7 @@ def test_it_serves_the_eight_nodes_and_the_loop(served: Served) -> None:
     assert assistant["graph_id"] == "lexloop"
     graph = served.client.assistants.get_graph(assistant["assistant_id"])
     names = {node["id"] for node in graph["nodes"]}
-    assert names == {"__start__", "__end__", *get_args(NodeName)}
+    assert names == {"__start__", "__end__", *NODES}
     edges = {(e["source"], e["target"]): e.get("conditional", False) for e in graph["edges"]}
     forks = {"rerank": ("generate", "evaluate"), "evaluate": ("__end__", "engineer_prompt")}
     chosen = [(source, target) for source, targets in forks.items() for target in targets]
@@ -92,7 +93,7 @@ def test_a_run_streams_its_nodes_and_ends_in_a_cited_answer(served: Served) -> N
     events = served.stream({"question": QUESTION}, "updates", "values")
     assert not [data for event, data in events if event == "error"]
     nodes = [name for event, data in events if event == "updates" for name in data]
-    assert nodes[:7] == list(get_args(NodeName))[:7]
+    assert nodes[:7] == list(NODES)[:7]
     last = [data for event, data in events if event == "values"][-1]
     assert "independent auditor" in last["answer"]
     assert [message["type"] for message in last["messages"]] == ["human", "ai"]

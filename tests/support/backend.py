@@ -9,9 +9,8 @@ import records
 from rank_bm25 import BM25Okapi
 
 from lexloop.core.filters import Filters
-from lexloop.core.hits import Hit
 from lexloop.core.metadata import Metadata
-from lexloop.core.types import Chunk, Pointed, PointedUnit
+from lexloop.core.types import Chunk, Hit, Pointed, PointedUnit
 from lexloop.corpus.structure.tree import Tree
 from lexloop.models.embedding import Vectors
 

@@ -29,7 +29,7 @@ from indexes import letter_tools, read_here
 from lexloop.core.settings import Settings
 from lexloop.corpus.index import manifest, scan
 from lexloop.corpus.index.generations import LOCK
-from lexloop.corpus.index.manifest import MANIFEST, Source
+from lexloop.corpus.index.manifest import MANIFEST, IndexSource
 from lexloop.corpus.index.writer import write_index
 from lexloop.corpus.opening import index_key, sample_folder, shipped_indexes, tools_for
 from lexloop.corpus.text import tokens
@@ -41,7 +41,7 @@ RAISE = (
     "what is written changed: raise FORMAT in corpus/index/manifest.py and run "
     "`python tests/support/formats.py` to renew the golden file"
 )
-SAMPLE_SOURCES = [Source(path="")]
+SAMPLE_SOURCES = [IndexSource(path="")]
 """What the shipped manifest says; where the sample lies is not known before it is installed."""
 STORED: dict[str, Any] = {"chunking.tokens": 40, "chunking.overlap": 10}
 """The settings of the indexes that are kept."""
@@ -87,7 +87,7 @@ def written() -> dict[str, Any]:
         patch.setattr(scan, "read_files", read_here([]))
         for name, settings in MADE.items():
             index = Path(place) / name
-            write_index(index, [Source(str(SOURCE))], letter_tools(**settings))
+            write_index(index, [IndexSource(str(SOURCE))], letter_tools(**settings))
             found[name] = _parts(index)
     return found
 
@@ -160,8 +160,8 @@ def unpacked(number: int, place: Path) -> tuple[Path, Path]:
 def _keep(number: int) -> None:
     with tempfile.TemporaryDirectory() as place:
         index = Path(place) / "index"
-        recorded = [Source("source")]
-        write_index(index, [Source(str(SOURCE))], letter_tools(**STORED), recorded=recorded)
+        recorded = [IndexSource("source")]
+        write_index(index, [IndexSource(str(SOURCE))], letter_tools(**STORED), recorded=recorded)
         (index / LOCK).unlink()
         with zipfile.ZipFile(FOLDER / f"{number}.zip", "w", zipfile.ZIP_DEFLATED) as kept:
             for root in (index, SOURCE):
@@ -180,7 +180,7 @@ def _make_sample() -> None:
     for other in shipped_indexes().iterdir():
         if other != out:
             shutil.rmtree(other)
-    write_index(out, [Source(str(sample_folder()))], tools, recorded=SAMPLE_SOURCES)
+    write_index(out, [IndexSource(str(sample_folder()))], tools, recorded=SAMPLE_SOURCES)
     (out / LOCK).unlink()
     print(out.name)
 

@@ -15,9 +15,16 @@ from lexloop.corpus.index.builder import Tools
 from lexloop.corpus.index.collection import Collection as Index
 from lexloop.corpus.index.contents import UNKNOWN, IndexContents
 from lexloop.corpus.index.generations import GENERATIONS
-from lexloop.corpus.index.manifest import Source
+from lexloop.corpus.index.manifest import IndexSource
 from lexloop.corpus.index.reader import open_contents
-from lexloop.corpus.load.document import Document, Limits, Loaded, Skipped, SourceFile, read_file
+from lexloop.corpus.load.document import (
+    Document,
+    Limits,
+    Loaded,
+    SkippedSource,
+    SourceFile,
+    read_file,
+)
 from lexloop.corpus.load.formats import read_bytes
 from lexloop.corpus.load.sidecar import Sidecars, finished
 from lexloop.corpus.opening import tools_for
@@ -58,8 +65,8 @@ def letter_tools(embedder: Letters | None = None, **settings: Any) -> Tools:
     return tools_for(Settings(**settings), embedder or Letters())
 
 
-def sources(*folders: Path) -> list[Source]:
-    return [Source(str(folder)) for folder in folders]
+def sources(*folders: Path) -> list[IndexSource]:
+    return [IndexSource(str(folder)) for folder in folders]
 
 
 def everything_in(collection: Index) -> IndexContents:
@@ -118,13 +125,13 @@ def read_here(
                 data = read_file(file.path, file.sha256, Limits())
                 found = [*read_bytes(data, file.name, Limits())]
             except CorpusError as error:
-                yield Loaded(file, (), (Skipped(file.name, error.what),))
+                yield Loaded(file, (), (SkippedSource(file.name, error.what),))
                 continue
             applied = [sidecars.applied(one) if isinstance(one, Document) else one for one in found]
             yield Loaded(
                 file,
                 tuple(finished(one) for one in applied if isinstance(one, Document)),
-                tuple(one for one in applied if isinstance(one, Skipped)),
+                tuple(one for one in applied if isinstance(one, SkippedSource)),
             )
 
     return read

@@ -7,8 +7,8 @@ import pytest
 from indexes import Letters, letter_tools, read_here, sources
 
 from lexloop.corpus.index import scan
-from lexloop.corpus.index.manifest import Source
-from lexloop.corpus.index.writer import Outcome, write_index
+from lexloop.corpus.index.manifest import IndexSource
+from lexloop.corpus.index.writer import IndexUpdate, write_index
 
 FEES = """§ 1 Fees
 The owner must pay the berth fee in time.
@@ -48,14 +48,14 @@ def index(tmp_path: Path) -> Path:
     return tmp_path / "index"
 
 
-Write = Callable[..., Outcome]
+Write = Callable[..., IndexUpdate]
 
 
 @pytest.fixture
 def write(index: Path, folder: Path, embedder: Letters, parsed: list[str]) -> Write:
     """``write()``: bring the index up to date; what was parsed and embedded is noted anew."""
 
-    def run(*more: Source, **options: object) -> Outcome:
+    def run(*more: IndexSource, **options: object) -> IndexUpdate:
         parsed.clear()
         embedder.embedded.clear()
         return write_index(index, [*sources(folder), *more], letter_tools(embedder), **options)

@@ -11,7 +11,7 @@ from lexloop.corpus.index.builder import IndexBuilder, _runs, build_collection
 from lexloop.corpus.index.contents import Layout
 from lexloop.corpus.index.dense import DenseIndex
 from lexloop.corpus.index.scan import Scan
-from lexloop.corpus.index.windows import KnownVectors, WindowVectors, window_marks
+from lexloop.corpus.index.windows import StoredVectors, WindowVectors, window_marks
 from lexloop.corpus.load.document import Document
 
 
@@ -38,12 +38,12 @@ def test_old_and_new_windows_are_mixed_in_order() -> None:
     old_vectors = Letters().embed(["a", "b", "c", "d"]).astype(np.float16)
     old = DenseIndex.build(old_vectors, np.array([0, 0, 1, 3], dtype=np.int32), 4)
     embedder = Letters()
-    known = KnownVectors(lambda: window_marks(["a", "b", "c", "d"]), old_vectors)
+    known = StoredVectors(lambda: window_marks(["a", "b", "c", "d"]), old_vectors)
     made = WindowVectors(embedder, lambda *_: None, known)
     made.add(["x"])
-    made.keep(old, 1, 4)  # chunk 2 has no window
+    made.reuse(old, 1, 4)  # chunk 2 has no window
     made.add(["a", "b"])
-    made.keep(old, 2, 2)
+    made.reuse(old, 2, 2)
     made.add(["d", "new", "b", "newer"])
     owners, vectors = made.finish()
     assert owners.tolist() == [0, 1, 3, 4, 4, 5, 5, 5, 5]

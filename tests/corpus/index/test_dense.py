@@ -140,8 +140,8 @@ def test_windows_come_back_in_order() -> None:
 def test_the_centre_is_the_mean_direction() -> None:
     # (1, 0) + (0, 1) + (0, 1) is (1, 2), whose length is the root of 5
     index = index_of((0, EAST), (1, NORTH), (2, NORTH), size=3)
-    assert index.centre().tolist() == pytest.approx([1 / 5**0.5, 2 / 5**0.5], abs=1e-3)
-    assert index_of((0, EAST), (1, WEST), size=2).centre().tolist() == [0.0, 0.0]
+    assert index.centroid().tolist() == pytest.approx([1 / 5**0.5, 2 / 5**0.5], abs=1e-3)
+    assert index_of((0, EAST), (1, WEST), size=2).centroid().tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("kind", ["auto", *KINDS])
@@ -151,7 +151,7 @@ def test_an_empty_index_finds_nothing(kind: str, tmp_path: Path) -> None:
     index.save(tmp_path)
     for each in (index, DenseIndex.load(tmp_path)):
         assert [len(p) for p, _ in each.top(rows(EAST, NORTH), 3)] == [0, 0]
-        assert each.centre().tolist() == [0.0, 0.0]
+        assert each.centroid().tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -213,7 +213,7 @@ def test_what_is_saved_is_what_is_loaded(kind: str, tmp_path: Path) -> None:
     assert (loaded.effort, loaded.recall) == (built.effort, built.recall)
     np.testing.assert_array_equal(loaded.vectors, built.vectors)
     np.testing.assert_array_equal(loaded.owners, owners)
-    np.testing.assert_array_equal(loaded.centre(), built.centre())
+    np.testing.assert_array_equal(loaded.centroid(), built.centroid())
     assert not loaded.vectors.flags.writeable
     queries = random_vectors(5, 8, seed=9)
     for mask in (None, np.arange(200) % 3 == 0):

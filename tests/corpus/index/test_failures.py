@@ -24,9 +24,9 @@ from lexloop.corpus.index.contents import IndexContents
 from lexloop.corpus.index.generations import GENERATIONS, LOCK
 from lexloop.corpus.index.manifest import Manifest
 from lexloop.corpus.index.verify import verify_index
-from lexloop.corpus.index.writer import Outcome, write_index
+from lexloop.corpus.index.writer import IndexUpdate, write_index
 
-Write = Callable[..., Outcome]
+Write = Callable[..., IndexUpdate]
 
 
 FAILURES = [OSError(28, "No space left on device"), KeyboardInterrupt()]

@@ -20,16 +20,16 @@ from lexloop.corpus.chunk import provisions
 from lexloop.corpus.index import builder, lexical, manifest, texts, windows
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.lexical import okapi_weights
-from lexloop.corpus.index.manifest import FORMAT, Manifest, Source
+from lexloop.corpus.index.manifest import FORMAT, IndexSource, Manifest
 from lexloop.corpus.index.reader import open_contents, open_index
 from lexloop.corpus.index.verify import verify_index
-from lexloop.corpus.index.writer import Outcome, estimate, remove_documents, write_index
+from lexloop.corpus.index.writer import IndexUpdate, estimate, remove_documents, write_index
 from lexloop.corpus.structure import statements
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.text import tokens
 from lexloop.corpus.text.tokens import stemmer_name
 
-Write = Callable[..., Outcome]
+Write = Callable[..., IndexUpdate]
 ROOM = Path(manifest.__file__).parents[1]
 
 
@@ -288,7 +288,7 @@ def test_sources_that_are_not_recorded_are_no_folder(
     index: Path, folder: Path, embedder: Letters, parsed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
-    nowhere = [Source("")]
+    nowhere = [IndexSource("")]
     with stemmed_otherwise():
         write_index(index, sources(folder), letter_tools(embedder), recorded=nowhere)
     write_index(index, nowhere, letter_tools(embedder))
@@ -301,7 +301,7 @@ def test_sources_that_are_not_recorded_are_no_folder(
 def test_a_source_that_is_gone_beside_one_that_is_there(
     index: Path, folder: Path, tmp_path: Path, write: Write, parsed: list[str]
 ) -> None:
-    town = Source(str(tmp_path / "town"), "town/")
+    town = IndexSource(str(tmp_path / "town"), "town/")
     (tmp_path / "town").mkdir()
     (tmp_path / "town" / "moor.txt").write_text("A guest may not moor at night.")
     with stemmed_otherwise():

@@ -24,9 +24,9 @@ from lexloop.corpus.index.generations import (
 from lexloop.corpus.index.manifest import MANIFEST, Manifest
 from lexloop.corpus.index.reader import open_index
 from lexloop.corpus.index.verify import verify_index
-from lexloop.corpus.index.writer import Outcome
+from lexloop.corpus.index.writer import IndexUpdate
 
-Write = Callable[..., Outcome]
+Write = Callable[..., IndexUpdate]
 
 
 def test_a_reader_keeps_its_generation_until_it_closes(

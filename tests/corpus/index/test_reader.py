@@ -14,10 +14,10 @@ from lexloop.corpus.index.generations import GENERATIONS
 from lexloop.corpus.index.manifest import FORMAT, MANIFEST, Manifest
 from lexloop.corpus.index.reader import open_index
 from lexloop.corpus.index.verify import verify_index
-from lexloop.corpus.index.writer import Outcome, write_index
+from lexloop.corpus.index.writer import IndexUpdate, write_index
 from lexloop.corpus.text.tokens import stemmer_name
 
-Write = Callable[..., Outcome]
+Write = Callable[..., IndexUpdate]
 FILES = {
     "chunks.npy",
     "dense.json",

@@ -16,7 +16,7 @@ from lexloop.corpus.index import manifest
 from lexloop.corpus.index.generations import GENERATIONS
 from lexloop.corpus.index.manifest import MANIFEST, Manifest
 from lexloop.corpus.index.verify import verify_index
-from lexloop.corpus.index.writer import Outcome
+from lexloop.corpus.index.writer import IndexUpdate
 
 Change = Callable[[Path], object]
 
@@ -81,7 +81,7 @@ def agree_again(index: Path, folder: Path) -> None:
     ],
 )
 def test_parts_that_do_not_agree_are_found(
-    index: Path, write: Callable[[], Outcome], change: Change, says: str
+    index: Path, write: Callable[[], IndexUpdate], change: Change, says: str
 ) -> None:
     write()
     folder = index / GENERATIONS / Manifest.read(index).generation

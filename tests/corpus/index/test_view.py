@@ -17,7 +17,7 @@ from lexloop.core.settings import Settings
 from lexloop.corpus.index.builder import build_collection
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.view import View
-from lexloop.corpus.load.document import Document, Skipped
+from lexloop.corpus.load.document import Document, SkippedSource
 from lexloop.corpus.opening import left_out
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.graph.contexts import choose
@@ -205,7 +205,10 @@ def test_a_view_is_made_once_for_an_access() -> None:
 @pytest.mark.parametrize(("tags", "named"), [((), True), (("red",), False)])
 def test_who_may_see_what_could_not_be_read_is_unknown(tags: tuple[str, ...], named: bool) -> None:
     made = build_collection([document(0, Metadata(tags=tags))], letter_tools())
-    unread = [Skipped("b/falcon.pdf", "It is encrypted."), Skipped("c.txt", "It is empty.")]
+    unread = [
+        SkippedSource("b/falcon.pdf", "It is encrypted."),
+        SkippedSource("c.txt", "It is empty."),
+    ]
     collection = Collection(everything_in(made), unread)
     for access in (ANYBODY, Filters(allowed_tags=frozenset({"red"}))):
         found = left_out(collection.seen_by(access))

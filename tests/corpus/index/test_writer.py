@@ -11,14 +11,14 @@ from lexloop.core.errors import CorpusError
 from lexloop.core.settings import Settings
 from lexloop.core.types import Chunk, Triplet
 from lexloop.corpus.index.generations import GENERATIONS, LOCK
-from lexloop.corpus.index.manifest import Manifest, Source
+from lexloop.corpus.index.manifest import IndexSource, Manifest
 from lexloop.corpus.index.reader import open_index
 from lexloop.corpus.index.verify import verify_index
-from lexloop.corpus.index.writer import Outcome, remove_documents, write_index
+from lexloop.corpus.index.writer import IndexUpdate, remove_documents, write_index
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for
 
-Write = Callable[..., Outcome]
+Write = Callable[..., IndexUpdate]
 
 
 def fresh(folder: Path, place: Path, **options: object) -> dict[str, object]:
@@ -100,16 +100,20 @@ def test_several_sources_under_prefixes(
     other.mkdir()
     (other / "fees.txt").write_text("The guest may not moor at night.")
     with pytest.raises(CorpusError, match=r"would be named 'fees\.txt'.*--prefix"):
-        write(Source(str(other)))
+        write(IndexSource(str(other)))
     assert not index.exists()
     write()
     with pytest.raises(CorpusError, match="--prefix"):
-        write(Source(str(other)))
-    both = [Source(str(other), "town/"), Source(str(folder / "fees.txt")), Source(str(folder))]
+        write(IndexSource(str(other)))
+    both = [
+        IndexSource(str(other), "town/"),
+        IndexSource(str(folder / "fees.txt")),
+        IndexSource(str(folder)),
+    ]
     assert write(*both).difference.added == ["town/fees.txt"]
     assert len(parsed) == 1
     held = Manifest.read(index)
-    assert held.sources == (Source(str(folder)), *both)
+    assert held.sources == (IndexSource(str(folder)), *both)
     assert sorted(held.fingerprints) == ["fees.txt", "notices.md", "town/fees.txt"]
     assert write(*both).difference.nothing
     assert write().difference.removed == ["town/fees.txt"]
@@ -141,7 +145,7 @@ def test_documents_that_would_share_a_name_are_refused(
     write()
     before = content(index)
     with pytest.raises(CorpusError, match=r"same name.*prefix"):
-        write(Source(str(other), "rows.jsonl/"))
+        write(IndexSource(str(other), "rows.jsonl/"))
     assert content(index) == before
 
 
@@ -272,7 +276,7 @@ def test_a_folder_whose_name_is_no_text(index: Path, tmp_path: Path, parsed: lis
     odd.mkdir()
     (odd / "a.txt").write_text("The owner must pay.")
     write_index(index, sources(odd), letter_tools())
-    assert Manifest.read(index).sources == (Source(str(odd)),)
+    assert Manifest.read(index).sources == (IndexSource(str(odd)),)
     assert write_index(index, sources(odd), letter_tools()).difference.nothing
 
 

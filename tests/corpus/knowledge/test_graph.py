@@ -123,7 +123,7 @@ def test_a_reference_prefers_the_section_of_its_own_document() -> None:
 def test_a_walk_is_scored_by_hand() -> None:
     graph = graph_of([relation("a1", "requires", "b1"), relation("b1", "requires", "c1x", start=1)])
     paths = graph.walk({"a1": 0.8}, 2, 9)
-    # a1 has one triplet, so its rarity is 1; unmatched: 0.8 * 1 * 0.5
+    # a1 has one triplet, so its specificity is 1; unmatched: 0.8 * 1 * 0.5
     assert [path.score for path in paths] == pytest.approx(
         [0.4, 0.4 * 0.6 * (1 / (1 + 0.25 * math.log2(2))) * 0.5]
     )

@@ -80,7 +80,7 @@ def test_hubs_are_counted_by_what_is_visible() -> None:
     graph = graph_of([*hidden, relation("owner", "requires", "pay dues", document="open.txt")])
     (path,) = graph.view("open.txt".__eq__).walk({"owner": 1.0}, 1, 9)
     assert spoken(path.triplets) == ["owner requires pay dues"]
-    assert path.score == pytest.approx(0.5)  # rarity 1, since its one triplet is all there is
+    assert path.score == pytest.approx(0.5)  # specificity 1, since its one triplet is all there is
 
 
 def test_sections_of_hidden_documents_are_no_namesakes() -> None:

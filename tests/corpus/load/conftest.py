@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lexloop.corpus.load.document import Document, Limits, Loaded, Skipped
+from lexloop.corpus.load.document import Document, Limits, Loaded, SkippedSource
 from lexloop.corpus.load.folder import hash_sources, list_sources, read_sidecars
 from lexloop.corpus.load.reading import read_files
 
@@ -79,7 +79,7 @@ def load() -> Load:
         files, unreadable = hash_sources(folder, paths, limits)
         sidecars, rows = read_sidecars(folder, limits)
         found: list[Loaded] = list(read_files(files, sidecars, limits=limits))
-        every: list[Skipped] = [*skipped, *unreadable, *rows]
+        every: list[SkippedSource] = [*skipped, *unreadable, *rows]
         every += [item for one in found for item in one.skipped]
         reasons: dict[str, str] = {}
         for item in every:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lexloop.core.errors import CorpusError
-from lexloop.corpus.load.document import Document, Limits, Part, Skipped
+from lexloop.corpus.load.document import Document, Limits, Part, SkippedSource
 from lexloop.corpus.load.formats import read_bytes
 
 Load = Callable[..., tuple[list[Document], dict[str, str]]]
@@ -24,7 +24,7 @@ def packed(members: dict[str, str | bytes]) -> bytes:
 def read(data: bytes, limits: Limits | None = None) -> tuple[dict[str, str], dict[str, str]]:
     found = list(read_bytes(data, "laws.zip", limits or Limits()))
     texts = {item.name: item.text for item in found if isinstance(item, Document)}
-    return texts, {item.name: item.reason for item in found if isinstance(item, Skipped)}
+    return texts, {item.name: item.reason for item in found if isinstance(item, SkippedSource)}
 
 
 def test_members_are_named_below_their_archive() -> None:
@@ -117,7 +117,7 @@ def test_the_archives_own_sidecar_is_heeded() -> None:
     found = list(read_bytes(packed({"in/metadata.csv": table, **members}), "l.zip", Limits()))
     tags = {item.name: item.metadata.tags for item in found if isinstance(item, Document)}
     assert tags == {"l.zip/in/a.txt": ("secret",), "l.zip/in/b.txt": ()}
-    skipped = [item for item in found if isinstance(item, Skipped)]
+    skipped = [item for item in found if isinstance(item, SkippedSource)]
     assert [item.name for item in skipped] == ["l.zip/in/metadata.csv"] * 2 + ["l.zip/in/c.txt"]
     assert "Line 4: tags are ';'" in skipped[0].reason
     assert "Line 5: file: there is no" in skipped[1].reason

@@ -12,7 +12,7 @@ from typeset import Placed, Sheet, Style, lines, place, typeset
 
 from lexloop.core.errors import CorpusError
 from lexloop.core.workers import encode
-from lexloop.corpus.load.boxes import Box, Run, boxes_of, encode_runs
+from lexloop.corpus.load.boxes import Box, CharacterRun, boxes_of, encode_runs
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.load.pdf import read_pdf
 from lexloop.corpus.load.worker import from_frame, to_frame
@@ -132,7 +132,7 @@ def test_each_character_has_the_box_that_it_was_given(
 ) -> None:
     kept, start = [], 0
     for page, bottom, edges in given:
-        kept.append(Run(start, page, bottom, bottom + 10, sorted(edges)))
+        kept.append(CharacterRun(start, page, bottom, bottom + 10, sorted(edges)))
         start += len(edges)
     document = Document("", "", "", boxes=encode_runs(kept))
     for run in kept:
@@ -145,7 +145,7 @@ def test_each_character_has_the_box_that_it_was_given(
 
 @pytest.mark.parametrize("length", [0.3, 0.7, 0.99])
 def test_a_damaged_map_is_told(length: float) -> None:
-    packed = encode_runs([Run(0, 1, 10, 20, [float(n) for n in range(300)])])
+    packed = encode_runs([CharacterRun(0, 1, 10, 20, [float(n) for n in range(300)])])
     for damaged in (packed[: int(len(packed) * length)], b"\x00" + packed):
         with pytest.raises(CorpusError, match="map of boxes is damaged"):
             boxes_of(Document("", "", "", boxes=damaged), 0, 1)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.errors import CorpusError
-from lexloop.corpus.load.document import Document, Skipped
+from lexloop.corpus.load.document import Document, SkippedSource
 from lexloop.corpus.load.jsonl import read_jsonl
 
 
@@ -15,7 +15,7 @@ def read(*rows: Any) -> tuple[list[Document], list[str]]:
     lines = [row if isinstance(row, bytes) else json.dumps(row).encode() for row in rows]
     found = list(read_jsonl(b"\n".join(lines), "rows.jsonl"))
     documents = [item for item in found if isinstance(item, Document)]
-    return documents, [item.reason for item in found if isinstance(item, Skipped)]
+    return documents, [item.reason for item in found if isinstance(item, SkippedSource)]
 
 
 def test_each_line_is_a_document_named_by_its_name_its_id_or_its_line() -> None:

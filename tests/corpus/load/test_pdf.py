@@ -6,17 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.core.errors import CorpusError
-from lexloop.corpus.load.document import Document, Skipped
+from lexloop.corpus.load.document import Document, SkippedSource
 from lexloop.corpus.load.pdf import keeps_hyphen, read_pdf
 
 MakePdf = Callable[..., bytes]
 
 
-def parts(data: bytes) -> tuple[Document, list[Skipped]]:
+def parts(data: bytes) -> tuple[Document, list[SkippedSource]]:
     found = list(read_pdf(data, "law.pdf"))
     documents = [item for item in found if isinstance(item, Document)]
     assert len(documents) == 1
-    return documents[0], [item for item in found if isinstance(item, Skipped)]
+    return documents[0], [item for item in found if isinstance(item, SkippedSource)]
 
 
 def test_pages_begin_where_their_text_begins(make_pdf: MakePdf) -> None:
@@ -53,9 +53,9 @@ def test_broken_lines_and_words_are_rejoined(make_pdf: MakePdf) -> None:
 def test_pages_that_are_images_are_reported(make_pdf: MakePdf) -> None:
     document, skipped = parts(make_pdf([["Text."], [], ["More."], [], []]))
     assert document.pages == (0, 6, 6, 12, 12)
-    assert skipped == [Skipped("law.pdf", "Pages 2, 4-5 of law.pdf hold no text (images?).")]
+    assert skipped == [SkippedSource("law.pdf", "Pages 2, 4-5 of law.pdf hold no text (images?).")]
     _, skipped = parts(make_pdf([["Text."], []]))
-    assert skipped == [Skipped("law.pdf", "Page 2 of law.pdf holds no text (an image?).")]
+    assert skipped == [SkippedSource("law.pdf", "Page 2 of law.pdf holds no text (an image?).")]
 
 
 def test_a_document_of_images_is_refused(make_pdf: MakePdf) -> None:

@@ -139,15 +139,15 @@ def path(tmp_path: Path) -> Path:
 def test_what_is_kept_is_found_and_placed_in_a_chunk_of_the_same_text(path: Path) -> None:
     with closing(ExtractionCache(path)) as kept:
         assert kept.find("key", chunk()) is None
-        kept.keep("key", chunk(), [triplet(chunk())])
-        kept.keep("none", chunk(), [])
+        kept.put("key", chunk(), [triplet(chunk())])
+        kept.put("none", chunk(), [])
     with closing(ExtractionCache(path)) as kept, closing(ExtractionCache(path)) as other:
         assert kept.find("key", chunk()) == [triplet(chunk())]
         moved = chunk(700, "other.txt")
         assert other.find("key", moved) == [triplet(moved)]
         assert other.find("none", moved) == []
         assert other.find("else", moved) is None
-        other.keep("key", chunk(), [])
+        other.put("key", chunk(), [])
         assert kept.find("key", chunk()) == []
 
 
@@ -183,7 +183,7 @@ def test_a_file_that_is_no_database_is_named(path: Path) -> None:
 def test_a_database_damaged_later_is_named(path: Path) -> None:
     with closing(ExtractionCache(path)) as kept:
         for number in range(200):
-            kept.keep(f"key {number}", chunk(), [triplet(chunk())])
+            kept.put(f"key {number}", chunk(), [triplet(chunk())])
     whole = path.read_bytes()
     path.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
     refused = pytest.raises(DataError, match=r"extractions\.sqlite cannot be used")
@@ -195,6 +195,6 @@ def test_what_cannot_be_kept_is_an_error(path: Path) -> None:
     with closing(ExtractionCache(path)) as kept:
         kept.close()
         with pytest.raises(DataError, match="cannot be kept"):
-            kept.keep("key", chunk(), [])
+            kept.put("key", chunk(), [])
         with pytest.raises(DataError, match="cannot be used"):
             kept.find("key", chunk())

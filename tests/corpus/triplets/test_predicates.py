@@ -1,6 +1,6 @@
 import pytest
 
-from lexloop.corpus.triplets.predicates import PREDICATES, Statement, reading, typed
+from lexloop.corpus.triplets.predicates import PREDICATES, BareTriplet, reading, typed
 
 
 def test_every_relation_that_a_law_states_has_a_predicate() -> None:
@@ -26,6 +26,6 @@ def test_a_predicate_reads_from_subject_to_object(predicate: str, expected: str)
 
 @pytest.mark.parametrize("predicate", PREDICATES)
 def test_what_is_typed_stays_so(predicate: str) -> None:
-    statement = Statement("a", predicate, "b")
+    statement = BareTriplet("a", predicate, "b")
     assert typed(statement) == statement
-    assert typed(Statement("a", reading(predicate), "b")) == statement
+    assert typed(BareTriplet("a", reading(predicate), "b")) == statement

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankings import DOCUMENTS, found, ties_shuffled
 
-from lexloop.core.hits import Hit
 from lexloop.core.settings_groups import Fusion, Linear, ReciprocalRank, Standardised
+from lexloop.core.types import Hit
 from lexloop.nodes.hybrid_retrieve.fusion import (
     SUB_QUERY_WEIGHT,
     Found,

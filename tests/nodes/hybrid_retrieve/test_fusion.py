@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rankings import BM25, LEXICAL, VECTOR, best_first, ties_shuffled
 
-from lexloop.core.hits import Hit
 from lexloop.core.metadata import Metadata
 from lexloop.core.settings_groups import Linear
+from lexloop.core.types import Hit
 from lexloop.nodes.hybrid_retrieve.fusion import (
     Found,
     Scores,
