@@ -87,20 +87,20 @@ class Questions(BaseModel):
     questions: Annotated[list[Words], Field(min_length=_QUESTIONS, max_length=_QUESTIONS)]
 
 
-class Piece(BaseModel):
+class ScoredEvidence(BaseModel):
     """One piece of evidence: reasoning, then a score for each answer."""
 
     reasoning: str = ""
     scores: list[TenPoint]
 
 
-class Evidence(BaseModel):
+class EvidenceReply(BaseModel):
     """Several pieces of evidence in one reply."""
 
-    evidence: list[Piece]
+    evidence: list[ScoredEvidence]
 
 
-class Turn(BaseModel):
+class PanelTurn(BaseModel):
     """What one agent of a panel says, and its score for each answer."""
 
     remark: Words
@@ -272,18 +272,18 @@ def _prompt_for(name: str, document: str | None) -> tuple[str, dict[str, str]]:
 
 
 @functools.cache
-def evidence_on(answers: int) -> type[Evidence]:
+def evidence_on(answers: int) -> type[EvidenceReply]:
     """Just so many pieces of evidence, each with just one score per answer."""
 
-    def complete(pieces: list[Piece]) -> list[Piece]:
+    def complete(pieces: list[ScoredEvidence]) -> list[ScoredEvidence]:
         if any(len(piece.scores) != answers for piece in pieces):
             raise ValueError(f"give exactly {answers} scores in each, one per answer")
         return pieces
 
     pieces = Annotated[
-        list[Piece], Field(min_length=PIECES, max_length=PIECES), AfterValidator(complete)
+        list[ScoredEvidence], Field(min_length=PIECES, max_length=PIECES), AfterValidator(complete)
     ]
-    return create_model(f"EvidenceOn{answers}", __base__=Evidence, evidence=(pieces, ...))
+    return create_model(f"EvidenceOn{answers}", __base__=EvidenceReply, evidence=(pieces, ...))
 
 
 async def chat_eval(
@@ -298,7 +298,7 @@ async def chat_eval(
     if not answers:
         return []
     said: list[Data] = []
-    turns: list[Turn] = []
+    turns: list[PanelTurn] = []
     name, shown = _prompt_for("chat_eval", document)
     numbered, schema = number("answer", answers), turn_on(len(answers))
     for speaker in [*range(1, SPEAKERS + 1)] * ROUNDS:
@@ -319,7 +319,7 @@ async def chat_eval(
 
 
 @functools.cache
-def turn_on(answers: int) -> type[Turn]:
+def turn_on(answers: int) -> type[PanelTurn]:
     """A turn with just one score per answer."""
     scores = Annotated[list[TenPoint], Field(min_length=answers, max_length=answers)]
-    return create_model(f"TurnOn{answers}", __base__=Turn, scores=(scores, ...))
+    return create_model(f"TurnOn{answers}", __base__=PanelTurn, scores=(scores, ...))
