@@ -8,8 +8,6 @@ definitions are ours: plain sums and means of what the run counted.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from typing_extensions import TypedDict
-
 from lexloop.core.score import Score, Unresolved, is_resolved
 from lexloop.evaluation.record import AttemptSeen, Record
 from lexloop.evaluation.statistics import Estimate, estimate, paired_randomisation
@@ -19,51 +17,28 @@ _NO_RETRY = Unresolved("no question was tried again")
 _MISSING = Unresolved("an attempt has no score")
 
 
-class Cost(TypedDict):
-    """Totals over the questions of a group, and their means per question."""
-
-    questions: int
-    model_calls: int
-    tokens_in: int
-    tokens_out: int
-    context_tokens: int
-    retries: int
-    model_calls_mean: float
-    tokens_in_mean: float
-    tokens_out_mean: float
-    context_tokens_mean: float
-    retries_mean: float
+_NAMES = ("model_calls", "tokens_in", "tokens_out", "context_tokens", "retries")
+Cost = dict[str, float]
+"""``questions``, and by name of what they cost the total and, with ``_mean``, the mean."""
 
 
-def retries(record: Record) -> int:
-    """Return the attempts after the first; 0 where the question was not answered at all."""
-    return max(0, len(record["attempts"]) - 1)
+def costs(record: Record) -> dict[str, int]:
+    """Return what a question cost, known even where it failed; wall time is kept apart."""
+    return {
+        "model_calls": record["model_calls"],
+        "tokens_in": record["tokens_in"],
+        "tokens_out": record["tokens_out"],
+        "context_tokens": record["context_tokens"],
+        "retries": max(0, len(record["attempts"]) - 1),
+    }
 
 
 def cost(records: Sequence[Record]) -> Cost:
-    """Return the total and mean cost: mean = total / questions, 0 without questions.
-
-    Wall time is kept apart (``lexloop.evaluation.report.timings``), since it differs run by run.
-    """
-    calls = sum(record["model_calls"] for record in records)
-    tokens_in = sum(record["tokens_in"] for record in records)
-    tokens_out = sum(record["tokens_out"] for record in records)
-    context = sum(record["context_tokens"] for record in records)
-    tried = sum(map(retries, records))
-    n = max(1, len(records))
-    return {
-        "questions": len(records),
-        "model_calls": calls,
-        "tokens_in": tokens_in,
-        "tokens_out": tokens_out,
-        "context_tokens": context,
-        "retries": tried,
-        "model_calls_mean": calls / n,
-        "tokens_in_mean": tokens_in / n,
-        "tokens_out_mean": tokens_out / n,
-        "context_tokens_mean": context / n,
-        "retries_mean": tried / n,
-    }
+    """Return the total and mean cost: mean = total / questions, 0 without questions."""
+    each = [costs(record) for record in records]
+    totals = {name: sum(one[name] for one in each) for name in _NAMES}
+    means = {f"{name}_mean": total / max(1, len(records)) for name, total in totals.items()}
+    return {"questions": len(records), **totals, **means}
 
 
 def class_name(record: Record) -> str:
@@ -150,7 +125,7 @@ def loop_account(records: Sequence[Record]) -> LoopAccount:
 
 def retry_share(record: Record) -> float:
     """Return the share of a question's time in its retries, were each attempt equally long."""
-    return retries(record) / max(1, len(record["attempts"]))
+    return costs(record)["retries"] / max(1, len(record["attempts"]))
 
 
 def chosen(attempts: Sequence[AttemptSeen]) -> AttemptSeen:

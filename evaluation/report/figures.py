@@ -7,7 +7,7 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from lexloop.core.score import Score, Unresolved, from_json
-from lexloop.evaluation.metrics.cost import retries
+from lexloop.evaluation.metrics.cost import costs
 from lexloop.evaluation.record import Record
 from lexloop.evaluation.statistics import Estimate, estimates
 
@@ -77,7 +77,7 @@ def of_estimate(estimated: Estimate | Unresolved) -> Figure:
 def score_of(record: Record, name: str) -> Score:
     """One metric of a record, or what it cost; a question that failed has no metric."""
     if name in COSTS:
-        return float(_cost(record)[name])
+        return float(costs(record)[name])
     if record.get("error"):
         return _FAILED
     if name in record["metrics"]:
@@ -87,16 +87,6 @@ def score_of(record: Record, name: str) -> Score:
     if name == "abstained":
         return float(record["abstained"])
     return _NOT_MEASURED
-
-
-def _cost(record: Record) -> dict[str, int]:
-    return {
-        "context_tokens": record["context_tokens"],
-        "model_calls": record["model_calls"],
-        "tokens_in": record["tokens_in"],
-        "tokens_out": record["tokens_out"],
-        "retries": retries(record),
-    }
 
 
 def metric_names(records: Iterable[Record]) -> list[str]:

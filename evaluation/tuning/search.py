@@ -8,7 +8,7 @@ from lexloop.core.score import Score, Unresolved, is_resolved
 from lexloop.core.settings import Settings
 from lexloop.corpus.load.reading import Progress
 from lexloop.evaluation.case import Case
-from lexloop.evaluation.statistics import NO_PAIR, beyond_noise, mean, paired, standard_error
+from lexloop.evaluation.statistics import NO_PAIR, beyond_noise, mean, paired
 from lexloop.evaluation.tuning.measure import OF_RETRIEVAL, Measurement, Objective
 from lexloop.evaluation.tuning.space import Coordinate, coordinates, scaled, thinned
 
@@ -33,7 +33,6 @@ class Trial:
         settings: All of them.
         measured: What they are worth.
         gain: Over those that they would replace.
-        error: The gain's standard error.
         taken: Whether they did.
     """
 
@@ -41,7 +40,6 @@ class Trial:
     settings: Settings
     measured: Measurement
     gain: Score
-    error: float
     taken: bool
 
 
@@ -117,7 +115,9 @@ class Search:
                 break
             self.progress(coordinate.name, number, len(tried))
             fitted, measured = self._fitted(coordinate, settings, first_tokens)
-            rows.append(self._trial(coordinate.name, fitted, measured, now))
+            gains, _ = self._gains(now, measured)
+            gain = mean(gains) if gains else NO_PAIR
+            rows.append(Trial(coordinate.name, fitted, measured, gain, taken=False))
             if self._allowed(measured, first_tokens) and self._better(measured, worth):
                 best, worth = fitted, measured
         self.progress(coordinate.name, 1, 1)
@@ -175,11 +175,3 @@ class Search:
     def _gains(self, before: Measurement, after: Measurement) -> tuple[list[float], list[int]]:
         own, other = before.scores[self.objective], after.scores[self.objective]
         return paired(own, other, self.groups)
-
-    def _trial(
-        self, name: str, settings: Settings, measured: Measurement, now: Measurement
-    ) -> Trial:
-        gains, groups = self._gains(now, measured)
-        change = mean(gains) if gains else NO_PAIR
-        error = standard_error(gains, groups)
-        return Trial(name, settings, measured, change, error, taken=False)
