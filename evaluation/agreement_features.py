@@ -1,4 +1,4 @@
-"""How far an answer agrees with a reference answer, feature by feature."""
+"""The agreement of an answer with a reference answer, feature by feature."""
 
 import itertools
 import math
@@ -53,7 +53,7 @@ _LONGEST_SENTENCE = 2000  # keeps the cost linear in hostile text
 
 
 def declines(sentence: str) -> bool:
-    """Whether a sentence says that something is not known, not given or cannot be answered.
+    """Return whether a sentence says that something is not known, not given or cannot be answered.
 
     What comes after "if" or "unless" is a condition of the law and not the writer's own excuse.
     """
@@ -63,7 +63,7 @@ def declines(sentence: str) -> bool:
 
 
 def share_declining(sentences: list[str]) -> float:
-    """The share of the sentences that decline: 1 for a refusal, 0 for an answer."""
+    """Return the share of the sentences that decline: 1 for a refusal, 0 for an answer."""
     if not sentences:
         return 0.0
     return sum(map(declines, sentences)) / len(sentences)
@@ -81,7 +81,7 @@ _SPARE_WORDS = 5  # words added to both lengths, so that short texts differ litt
 
 @dataclass(frozen=True)
 class AgreementFeatures:
-    """What speaks for a correct answer (the first group) and against one (the second).
+    """Features that speak for a correct answer (the first group) and against one (the second).
 
     Every feature but the last is in [0, 1], and each is worded so that more of it can only
     raise the score, or only lower it. "New" is what the question does not already say.
@@ -139,7 +139,7 @@ class Text:
 def read_features(
     question: Text, answer: Text, reference: Text, vector_of: dict[str, Vectors]
 ) -> AgreementFeatures:
-    """Read the features off three texts; ``vector_of`` has the unit vector of each as ``plain``.
+    """Return the features of three texts; ``vector_of`` has the unit vector of each as ``plain``.
 
     ``reference`` is the answer known to be right.
     """

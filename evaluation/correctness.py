@@ -1,4 +1,4 @@
-"""How correct an answer is beside a reference answer, from 1 to 5, without a model.
+"""The correctness of an answer beside a reference answer, from 1 to 5, without a model.
 
 The scale is HyPA-RAG's absolute correctness (section 5.2). The weights are fitted by
 finetune/correctness.py to what the paper's judge gave recorded answers.
@@ -34,13 +34,13 @@ class GradeWeights(Weights):
     good: float
 
     def score(self, features: AgreementFeatures) -> float:
-        """The score of an answer with these features, from 1 to 5."""
+        """Return the score of an answer with these features, from 1 to 5."""
         share = self.probability(astuple(features))
         return on_scale(LOWEST + (HIGHEST - LOWEST) * share, self.good)
 
 
 def read_weights(stored: Any) -> GradeWeights:
-    """The weights in the form of data/judges/correctness.json.
+    """Return the weights in the form of data/judges/correctness.json.
 
     Raises:
         KeyError, TypeError, ValueError: It has another form, or other features.
@@ -52,7 +52,7 @@ def read_weights(stored: Any) -> GradeWeights:
 
 
 def on_scale(value: float, good: float) -> float:
-    """Stretch 1 to 5 piecewise linearly so that ``good`` comes to lie at 4."""
+    """Return a value of 1 to 5 stretched piecewise linearly, so that ``good`` comes to lie at 4."""
     if value < good:
         return LOWEST + (GOOD - LOWEST) * (value - LOWEST) / (good - LOWEST)
     return GOOD + (HIGHEST - GOOD) * (value - good) / (HIGHEST - good)
@@ -73,11 +73,11 @@ class CorrectnessJudge:
         self._embed = embed
 
     def score(self, question: str, answer: str, reference: str) -> Score:
-        """From 1 (wrong) to 5 (right); unresolved without a reference. No answer at all is 1."""
+        """Return 1 (wrong, or no answer at all) to 5 (right); unresolved without a reference."""
         return self.scores([(question, answer, reference)])[0]
 
     def scores(self, triples: Sequence[Triple]) -> list[Score]:
-        """The score of each (question, answer, reference), embedded together."""
+        """Return the score of each (question, answer, reference), embedded together."""
         found: list[Score] = []
         for start in range(0, len(triples), _BLOCK):
             block = triples[start : start + _BLOCK]
@@ -97,7 +97,7 @@ def _unjudged(question: str, answer: str, reference: str) -> Score | None:
 
 
 def features_of(triples: Sequence[Triple], embed: Embed) -> list[AgreementFeatures]:
-    """The features of each (question, answer, reference); every text is embedded once."""
+    """Return the features of each (question, answer, reference), each text embedded once."""
     read: dict[str, Text] = {}
     for text in (text for triple in triples for text in triple):
         if text not in read:

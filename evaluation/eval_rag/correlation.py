@@ -1,6 +1,6 @@
 """Correlations of judges with people, with intervals, for all resamples at once.
 
-``metrics.agreement`` says what each correlation is; asking scipy for every resample of every judge
+``statistics`` says what each correlation is; asking scipy for every resample of every judge
 takes minutes. A resample counts each case so many times, and with counts as weights each
 correlation is a few products of matrices.
 """

@@ -1,4 +1,4 @@
-"""What answering costs, per question and per complexity class, and the loop's own account.
+"""The cost of answers, per question and per complexity class, and the loop's own account.
 
 Source: HyPA-RAG's cost argument for adaptive parameters, LQ-RAG, section VI-C (latency), and its
 section IV-C, algorithm 3 (the feedback loop); the papers state no account of it, and the
@@ -49,7 +49,7 @@ def class_name(record: Record) -> str:
 
 @dataclass(frozen=True)
 class LoopAccount:
-    """What the loop did over the questions of one row.
+    """The retries of the loop over the questions of one variant.
 
     The gains compare, over the questions that were tried again, the attempt that became the
     answer with the first one. The costs are what was asked of a model between the first answer
@@ -63,13 +63,9 @@ class LoopAccount:
         passed_finally: Questions of which some attempt passed.
         improved: Retried questions that ended more correct.
         worsened: Retried questions that ended less correct.
-        correctness_first: Mean correctness of first attempts, 1 to 5.
-        correctness_final: Mean correctness of the answers, 1 to 5.
-        correctness_gain: Mean of the differences.
+        correctness_first: Mean over first attempts, 1 to 5; ``final`` is over the answers.
         correctness_p: Paired randomisation test of the gain.
-        lowest_first: Mean over first attempts of the lowest of the three scores.
-        lowest_final: The same over the answers.
-        lowest_gain: Mean of the differences.
+        lowest_first: Mean of the lowest of the three scores, likewise.
         model_calls: Of the retries.
         tokens: Of the retries, in and out.
     """
@@ -93,10 +89,10 @@ class LoopAccount:
 
 
 def loop_account(records: Sequence[Record]) -> LoopAccount:
-    """Return the account of one row.
+    """Return the account of one variant.
 
     Args:
-        records: The row's questions; those without an attempt (they failed) are left out.
+        records: The variant's questions; those without an attempt (they failed) are left out.
     """
     every = [record["attempts"] for record in records if record["attempts"]]
     again = [tries for tries in every if len(tries) > 1]

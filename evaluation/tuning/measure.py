@@ -1,4 +1,4 @@
-"""What settings are worth: every question put to the graph, up to its passages or to its answer.
+"""The worth of settings: every question put to the graph, up to its passages or to its answer.
 
 Recall counts pieces of evidence and not chunks: where documents are cut small there are more
 chunks to find, and no chunker could be compared with another.

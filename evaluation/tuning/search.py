@@ -31,9 +31,9 @@ class Trial:
     Args:
         coordinate: What was changed.
         settings: All of them.
-        measured: What they are worth.
+        measured: Their worth.
         gain: Over those that they would replace.
-        taken: Whether they did.
+        taken: Whether they replaced them.
     """
 
     coordinate: str
@@ -73,11 +73,11 @@ class Search:
 
     @property
     def spent(self) -> bool:
-        """Whether no further trial may be made."""
+        """The end of the search: no further trial may be made."""
         return self.used >= self.most or self.out_of_time()
 
     def run(self, base: Settings) -> Settings:
-        """Go through the coordinates once.
+        """Return the best settings found, going through the coordinates once.
 
         Raises:
             LexloopError: The first settings cannot be measured, or no question has the objective.
