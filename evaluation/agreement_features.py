@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from lexloop.corpus.text.tokens import tokenize, words
+from lexloop.evaluation.statistics import mean
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.evaluate.disagreements import denied
 from lexloop.nodes.evaluate.evidence import clipped, facts, share, states
@@ -60,13 +61,6 @@ def declines(sentence: str) -> bool:
     head = sentence[:_LONGEST_SENTENCE]
     found = _DECLINING.search(head)
     return found is not None and not _CONDITION.search(head[: found.start()])
-
-
-def share_declining(sentences: list[str]) -> float:
-    """Return the share of the sentences that decline: 1 for a refusal, 0 for an answer."""
-    if not sentences:
-        return 0.0
-    return sum(map(declines, sentences)) / len(sentences)
 
 
 Term = TypeVar("Term")
@@ -133,7 +127,7 @@ class Text:
         # citing another section is no contradiction, so section references are left out
         self.numbers = frozenset(filter(_NUMBER.fullmatch, found_facts))
         self.length = len(words(self.plain))
-        self.declining = share_declining(self.sentences)
+        self.declining = mean([*map(declines, self.sentences)])
 
 
 def read_features(

@@ -112,7 +112,6 @@ _TRIAD: dict[str, tuple[Need, ...]] = {
     "context_relevance": ("statement", "passages"),
     "groundedness": ("statement", "passages"),
 }
-MODEL_METRICS = (*_SINGLE, *(f"model_{name}" for name in _TRIAD))
 
 
 def model_metrics(
@@ -124,7 +123,7 @@ def model_metrics(
     reference: str | None,
     contexts: list[str],
 ) -> dict[str, Score]:
-    """Return every metric that a model judges, under the names of ``MODEL_METRICS``.
+    """Return every metric that a model judges, under its name in records and tables.
 
     Each stands by itself: what one call came to nothing for leaves the others as they are. A
     metric that lacks what it needs is unresolved and asks nobody: one against a reference without
