@@ -1,4 +1,4 @@
-"""How far an answer agrees with a reference answer, feature by feature."""
+"""The agreement of an answer with a reference answer, feature by feature."""
 
 import itertools
 import math
@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from lexloop.corpus.text.tokens import tokenize, words
+from lexloop.evaluation.statistics import mean
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.evaluate.disagreements import denied
 from lexloop.nodes.evaluate.evidence import clipped, facts, share, states
@@ -53,20 +54,13 @@ _LONGEST_SENTENCE = 2000  # keeps the cost linear in hostile text
 
 
 def declines(sentence: str) -> bool:
-    """Whether a sentence says that something is not known, not given or cannot be answered.
+    """Return whether a sentence says that something is not known, not given or cannot be answered.
 
     What comes after "if" or "unless" is a condition of the law and not the writer's own excuse.
     """
     head = sentence[:_LONGEST_SENTENCE]
     found = _DECLINING.search(head)
     return found is not None and not _CONDITION.search(head[: found.start()])
-
-
-def share_declining(sentences: list[str]) -> float:
-    """The share of the sentences that decline: 1 for a refusal, 0 for an answer."""
-    if not sentences:
-        return 0.0
-    return sum(map(declines, sentences)) / len(sentences)
 
 
 Term = TypeVar("Term")
@@ -81,7 +75,7 @@ _SPARE_WORDS = 5  # words added to both lengths, so that short texts differ litt
 
 @dataclass(frozen=True)
 class AgreementFeatures:
-    """What speaks for a correct answer (the first group) and against one (the second).
+    """Features that speak for a correct answer (the first group) and against one (the second).
 
     Every feature but the last is in [0, 1], and each is worded so that more of it can only
     raise the score, or only lower it. "New" is what the question does not already say.
@@ -133,13 +127,13 @@ class Text:
         # citing another section is no contradiction, so section references are left out
         self.numbers = frozenset(filter(_NUMBER.fullmatch, found_facts))
         self.length = len(words(self.plain))
-        self.declining = share_declining(self.sentences)
+        self.declining = mean([*map(declines, self.sentences)])
 
 
 def read_features(
     question: Text, answer: Text, reference: Text, vector_of: dict[str, Vectors]
 ) -> AgreementFeatures:
-    """Read the features off three texts; ``vector_of`` has the unit vector of each as ``plain``.
+    """Return the features of three texts; ``vector_of`` has the unit vector of each as ``plain``.
 
     ``reference`` is the answer known to be right.
     """

@@ -1,4 +1,4 @@
-"""How correct an answer is beside a reference answer, from 1 to 5, without a model.
+"""The correctness of an answer beside a reference answer, from 1 to 5, without a model.
 
 The scale is HyPA-RAG's absolute correctness (section 5.2). The weights are fitted by
 finetune/correctness.py to what the paper's judge gave recorded answers.
@@ -25,7 +25,7 @@ _BLOCK = 64  # triples at a time: what is held in memory stays bounded
 
 @dataclass(frozen=True)
 class GradeWeights(Weights):
-    """A fractional logistic regression over the signs, and where its values reach 4.
+    """A fractional logistic regression over the features, and where its values reach 4.
 
     ``good`` is its value, on the scale of 1 to 5, above which as many answers lie as the judge gave
     at least 4.
@@ -33,17 +33,17 @@ class GradeWeights(Weights):
 
     good: float
 
-    def score(self, signs: AgreementFeatures) -> float:
-        """The score of an answer with these signs, from 1 to 5."""
-        share = self.probability(astuple(signs))
+    def score(self, features: AgreementFeatures) -> float:
+        """Return the score of an answer with these features, from 1 to 5."""
+        share = self.probability(astuple(features))
         return on_scale(LOWEST + (HIGHEST - LOWEST) * share, self.good)
 
 
 def read_weights(stored: Any) -> GradeWeights:
-    """The weights in the form of data/judges/correctness.json.
+    """Return the weights in the form of data/judges/correctness.json.
 
     Raises:
-        KeyError, TypeError, ValueError: It has another form, or other signs.
+        KeyError, TypeError, ValueError: It has another form, or other features.
     """
     fitted, good = Weights.of(stored, AgreementFeatures), float(stored["good"])
     if not LOWEST < good < HIGHEST:
@@ -52,7 +52,7 @@ def read_weights(stored: Any) -> GradeWeights:
 
 
 def on_scale(value: float, good: float) -> float:
-    """Stretch 1 to 5 piecewise linearly so that ``good`` comes to lie at 4."""
+    """Return a value of 1 to 5 stretched piecewise linearly, so that ``good`` comes to lie at 4."""
     if value < good:
         return LOWEST + (GOOD - LOWEST) * (value - LOWEST) / (good - LOWEST)
     return GOOD + (HIGHEST - GOOD) * (value - good) / (HIGHEST - good)
@@ -73,19 +73,19 @@ class CorrectnessJudge:
         self._embed = embed
 
     def score(self, question: str, answer: str, reference: str) -> Score:
-        """From 1 (wrong) to 5 (right); unresolved without a reference. No answer at all is 1."""
+        """Return 1 (wrong, or no answer at all) to 5 (right); unresolved without a reference."""
         return self.scores([(question, answer, reference)])[0]
 
     def scores(self, triples: Sequence[Triple]) -> list[Score]:
-        """The score of each (question, answer, reference), embedded together."""
+        """Return the score of each (question, answer, reference), embedded together."""
         found: list[Score] = []
         for start in range(0, len(triples), _BLOCK):
             block = triples[start : start + _BLOCK]
             judged = [triple for triple in block if _unjudged(*triple) is None]
-            signs = iter(signs_of(judged, self._embed))
+            features = iter(features_of(judged, self._embed))
             for triple in block:
                 without = _unjudged(*triple)
-                found.append(self._weights.score(next(signs)) if without is None else without)
+                found.append(self._weights.score(next(features)) if without is None else without)
         return found
 
 
@@ -96,8 +96,8 @@ def _unjudged(question: str, answer: str, reference: str) -> Score | None:
     return None if words(without_markers(answer)) else LOWEST
 
 
-def signs_of(triples: Sequence[Triple], embed: Embed) -> list[AgreementFeatures]:
-    """The signs of each (question, answer, reference); every text is embedded once."""
+def features_of(triples: Sequence[Triple], embed: Embed) -> list[AgreementFeatures]:
+    """Return the features of each (question, answer, reference), each text embedded once."""
     read: dict[str, Text] = {}
     for text in (text for triple in triples for text in triple):
         if text not in read:

@@ -47,6 +47,7 @@ Tenths = Annotated[
 Words = Annotated[str, Field(min_length=1, pattern=r"\S")]
 
 
+# the names and docstrings of these are part of the schema, by which replies are kept
 class Grade(BaseModel):
     """A grade from 1 to 5, after its reasoning."""
 
@@ -87,20 +88,20 @@ class Questions(BaseModel):
     questions: Annotated[list[Words], Field(min_length=_QUESTIONS, max_length=_QUESTIONS)]
 
 
-class Piece(BaseModel):
+class ScoredEvidence(BaseModel):
     """One piece of evidence: reasoning, then a score for each answer."""
 
     reasoning: str = ""
     scores: list[TenPoint]
 
 
-class Evidence(BaseModel):
+class EvidenceReply(BaseModel):
     """Several pieces of evidence in one reply."""
 
-    evidence: list[Piece]
+    evidence: list[ScoredEvidence]
 
 
-class Turn(BaseModel):
+class PanelTurn(BaseModel):
     """What one agent of a panel says, and its score for each answer."""
 
     remark: Words
@@ -117,12 +118,12 @@ async def _ask(chat: Chat, name: str, schema: type[Reply], **values: prompts.Val
 
 
 def number(kind: str, texts: Iterable[str]) -> list[Data]:
-    """Texts by others as data, numbered from 1: what verdicts and scores refer to."""
+    """Return texts by others as data, numbered from 1: verdicts and scores refer to these."""
     return [Data(kind, text, n) for n, text in enumerate(texts, start=1)]
 
 
 async def faithfulness(chat: Chat, question: str, answer: str, contexts: list[str]) -> list[bool]:
-    """For each claim of an answer, whether the passages bear it out (HyPA-RAG, section 5.2).
+    """Return for each claim of an answer whether the passages bear it out (HyPA-RAG, 5.2).
 
     Two calls, not one: what is claimed is settled before any passage is seen, so the denominator
     does not move with what was retrieved.
@@ -142,7 +143,10 @@ async def faithfulness(chat: Chat, question: str, answer: str, contexts: list[st
 async def context_recall(
     chat: Chat, question: str, reference: str, contexts: list[str]
 ) -> list[bool]:
-    """For each claim of the reference, whether the passages bear it out; see ``faithfulness``."""
+    """Return for each claim of the reference whether the passages bear it out.
+
+    See ``faithfulness``.
+    """
     return await _borne_out(chat, question, reference, contexts)
 
 
@@ -170,7 +174,7 @@ async def _borne_out(chat: Chat, question: str, text: str, contexts: list[str]) 
 async def context_precision(
     chat: Chat, question: str, reference: str, contexts: list[str]
 ) -> list[bool]:
-    """The relevance indicators v_k of HyPA-RAG, section 5.2, one per passage in rank order.
+    """Return the relevance indicators v_k of HyPA-RAG, section 5.2, one per passage in rank order.
 
     A passage is relevant when the ``reference``, the right answer, rests on it.
     """
@@ -190,7 +194,7 @@ async def context_precision(
 
 @functools.cache
 def verdicts_on(count: int) -> type[Verdicts]:
-    """The verdicts on items 1 to ``count``: on each one, and on no other."""
+    """Return the form of verdicts on items 1 to ``count``: on each one, and on no other."""
 
     def complete(verdicts: list[Verdict]) -> list[Verdict]:
         ordered = sorted(verdicts, key=lambda verdict: verdict.n)
@@ -205,7 +209,7 @@ def verdicts_on(count: int) -> type[Verdicts]:
 async def correctness(
     chat: Chat, question: str, answer: str, reference: str, rubric: Rubric
 ) -> float:
-    """How correct an answer is beside the right one, from 1 to 5; its [n] markers are left out."""
+    """Return how correct an answer is, its [n] markers left out, from 1 to 5 (HyPA-RAG, A.7)."""
     said = without_markers(answer)
     name = f"correctness_{rubric}"
     reply = await _ask(chat, name, Grade, question=question, reference=reference, answer=said)
@@ -213,7 +217,7 @@ async def correctness(
 
 
 async def questions_of(chat: Chat, answer: str) -> list[str]:
-    """Questions made from an answer alone, to be compared with the one that was asked.
+    """Return questions made from an answer alone, to be compared with the one that was asked.
 
     The model never sees the original question, which it could only repeat (HyPA-RAG, section 5.2).
     """
@@ -223,14 +227,14 @@ async def questions_of(chat: Chat, answer: str) -> list[str]:
 
 
 async def groundedness_tenths(chat: Chat, answer: str, contexts: list[str]) -> float:
-    """How far an answer rests on its passages, from 0 to 1 in tenths (Adobe, appendix B)."""
+    """Return how far an answer rests on its passages, in tenths of 1 (Adobe, appendix B)."""
     said, passages = without_markers(answer), number("passage", contexts)
     reply = await _ask(chat, "groundedness_tenths", TenthsGrade, passages=passages, answer=said)
     return reply.score
 
 
 async def similarity_tenths(chat: Chat, question: str, answer: str, reference: str) -> float:
-    """How much an answer is like the reference, point by point and as a whole, in tenths."""
+    """Return how much an answer is like the reference, point by point and as a whole, in tenths."""
     said, name = without_markers(answer), "similarity_tenths"
     reply = await _ask(chat, name, TenthsGrade, question=question, reference=reference, answer=said)
     return reply.score
@@ -239,7 +243,7 @@ async def similarity_tenths(chat: Chat, question: str, answer: str, reference: s
 async def fair_eval(
     chat: Chat, question: str, answers: Sequence[str], document: str | None = None
 ) -> list[float]:
-    """Scores from 1 to 10, one per answer, with or without a document (Eval-RAG, section 2).
+    """Return scores from 1 to 10, one per answer, with or without a document (Eval-RAG, section 2).
 
     Every answer stands once in every place: two answers are judged in both orders, which evens
     out what a model gives for the place alone. A score is the mean over orders and pieces. The
@@ -272,24 +276,24 @@ def _prompt_for(name: str, document: str | None) -> tuple[str, dict[str, str]]:
 
 
 @functools.cache
-def evidence_on(answers: int) -> type[Evidence]:
-    """Just so many pieces of evidence, each with just one score per answer."""
+def evidence_on(answers: int) -> type[EvidenceReply]:
+    """Return the form of ``PIECES`` pieces of evidence, each with just one score per answer."""
 
-    def complete(pieces: list[Piece]) -> list[Piece]:
+    def complete(pieces: list[ScoredEvidence]) -> list[ScoredEvidence]:
         if any(len(piece.scores) != answers for piece in pieces):
             raise ValueError(f"give exactly {answers} scores in each, one per answer")
         return pieces
 
     pieces = Annotated[
-        list[Piece], Field(min_length=PIECES, max_length=PIECES), AfterValidator(complete)
+        list[ScoredEvidence], Field(min_length=PIECES, max_length=PIECES), AfterValidator(complete)
     ]
-    return create_model(f"EvidenceOn{answers}", __base__=Evidence, evidence=(pieces, ...))
+    return create_model(f"EvidenceOn{answers}", __base__=EvidenceReply, evidence=(pieces, ...))
 
 
 async def chat_eval(
     chat: Chat, question: str, answers: Sequence[str], document: str | None = None
 ) -> list[float]:
-    """Scores from 1 to 10, one per answer, by agents with roles who discuss them in turns.
+    """Return scores from 1 to 10, one per answer, by agents with roles who discuss them in turns.
 
     Each agent speaks once a round and hears every remark made before, but no scores, which would
     pull its own towards them. A score is the mean of the agents' scores in the last round. The
@@ -298,7 +302,7 @@ async def chat_eval(
     if not answers:
         return []
     said: list[Data] = []
-    turns: list[Turn] = []
+    turns: list[PanelTurn] = []
     name, shown = _prompt_for("chat_eval", document)
     numbered, schema = number("answer", answers), turn_on(len(answers))
     for speaker in [*range(1, SPEAKERS + 1)] * ROUNDS:
@@ -319,7 +323,7 @@ async def chat_eval(
 
 
 @functools.cache
-def turn_on(answers: int) -> type[Turn]:
-    """A turn with just one score per answer."""
+def turn_on(answers: int) -> type[PanelTurn]:
+    """Return the form of a turn with just one score per answer."""
     scores = Annotated[list[TenPoint], Field(min_length=answers, max_length=answers)]
-    return create_model(f"TurnOn{answers}", __base__=Turn, scores=(scores, ...))
+    return create_model(f"TurnOn{answers}", __base__=PanelTurn, scores=(scores, ...))

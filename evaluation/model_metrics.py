@@ -1,9 +1,9 @@
-"""What a model says of one answer, as metrics: the judges of nodes/evaluate and their formulas."""
+"""What a model says of one answer, as metrics: what its judges reply, and the formulas."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from lexloop.core.score import Score, Unresolved
 from lexloop.core.types import ABSTENTION, Passage
@@ -25,12 +25,13 @@ from lexloop.models.request import Chat
 from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.model import ModelJudge
 
+T = TypeVar("T")
 Embed = Callable[[list[str]], Vectors]
 Need = Literal["answer", "statement", "passages", "reference"]
 
 
 @dataclass(frozen=True)
-class _Case:
+class _Given:
     """One answer; a reference that is not known is empty."""
 
     question: str
@@ -39,81 +40,78 @@ class _Case:
     contexts: list[str]
     embed: Embed
 
-    def lacks(self, need: Need) -> str:
-        """Why a metric with this need cannot be had; empty when it can."""
-        if need in ("answer", "statement") and not self.answer.strip():
-            return "there is no answer"
-        if need == "statement" and self.answer.strip() == ABSTENTION:
-            return "the answer is an abstention"
-        if need == "passages" and not self.contexts:
-            return "no passage was retrieved"
-        if need == "reference" and not self.reference:
-            return "there is no reference answer"
-        return ""
+    def missing(self) -> dict[Need, Unresolved]:
+        """Why a metric cannot be had, by what it would need and there is not."""
+        found: dict[Need, Unresolved] = {}
+        if not self.answer.strip():
+            found["answer"] = found["statement"] = Unresolved("there is no answer")
+        elif self.answer.strip() == ABSTENTION:
+            found["statement"] = Unresolved("the answer is an abstention")
+        if not self.contexts:
+            found["passages"] = Unresolved("no passage was retrieved")
+        if not self.reference:
+            found["reference"] = Unresolved("there is no reference answer")
+        return found
 
 
-async def _faithfulness(chat: Chat, case: _Case) -> Score:
-    found = await faithfulness(chat, case.question, case.answer, case.contexts)
-    return hypa.faithfulness(found)
+Ask = Callable[[Chat, _Given], Coroutine[Any, Any, Score]]
 
 
-async def _answer_relevancy(chat: Chat, case: _Case) -> Score:
-    generated = await questions_of(chat, case.answer)
-    vectors = case.embed([case.question, *generated])
+async def _scored(formula: Callable[[T], Score], reply: Awaitable[T]) -> Score:
+    return formula(await reply)
+
+
+async def _answer_relevancy(chat: Chat, of: _Given) -> Score:
+    generated = await questions_of(chat, of.answer)
+    vectors = of.embed([of.question, *generated])
     return hypa.answer_relevancy(vectors[0], list(vectors[1:]))
 
 
-async def _context_precision(chat: Chat, case: _Case) -> Score:
-    found = await context_precision(chat, case.question, case.reference, case.contexts)
-    return hypa.context_precision(found)
+async def _correctness(chat: Chat, of: _Given, rubric: Rubric) -> Score:
+    return await correctness(chat, of.question, of.answer, of.reference, rubric)
 
 
-async def _context_recall(chat: Chat, case: _Case) -> Score:
-    found = await context_recall(chat, case.question, case.reference, case.contexts)
-    return hypa.context_recall(found)
-
-
-async def _correctness(chat: Chat, case: _Case, rubric: Rubric) -> Score:
-    return await correctness(chat, case.question, case.answer, case.reference, rubric)
-
-
-async def _groundedness_tenths(chat: Chat, case: _Case) -> Score:
-    return await groundedness_tenths(chat, case.answer, case.contexts)
-
-
-async def _similarity_tenths(chat: Chat, case: _Case) -> Score:
-    return await similarity_tenths(chat, case.question, case.answer, case.reference)
-
-
-@dataclass(frozen=True)
-class _Metric:
-    """What a metric needs of an answer, and who asks for it."""
-
-    needs: tuple[Need, ...]
-    asked: Callable[[Chat, _Case], Coroutine[Any, Any, Score]]
-
-
-_SINGLE: dict[str, _Metric] = {
-    "model_faithfulness": _Metric(("statement", "passages"), _faithfulness),
-    "model_answer_relevancy": _Metric(("statement",), _answer_relevancy),
-    "model_context_precision": _Metric(("reference", "passages"), _context_precision),
-    "model_context_recall": _Metric(("reference", "passages"), _context_recall),
+_SINGLE: dict[str, tuple[tuple[Need, ...], Ask]] = {
+    "model_faithfulness": (
+        ("statement", "passages"),
+        lambda chat, of: _scored(
+            hypa.faithfulness, faithfulness(chat, of.question, of.answer, of.contexts)
+        ),
+    ),
+    "model_answer_relevancy": (("statement",), _answer_relevancy),
+    "model_context_precision": (
+        ("reference", "passages"),
+        lambda chat, of: _scored(
+            hypa.context_precision, context_precision(chat, of.question, of.reference, of.contexts)
+        ),
+    ),
+    "model_context_recall": (
+        ("reference", "passages"),
+        lambda chat, of: _scored(
+            hypa.context_recall, context_recall(chat, of.question, of.reference, of.contexts)
+        ),
+    ),
     **{
-        f"model_correctness_{rubric}": _Metric(
-            ("answer", "reference"), partial(_correctness, rubric=rubric)
+        f"model_correctness_{rubric}": (
+            ("answer", "reference"), partial(_correctness, rubric=rubric),
         )
         for rubric in RUBRICS
     },
-    "model_groundedness_tenths": _Metric(("statement", "passages"), _groundedness_tenths),
-    "model_similarity_tenths": _Metric(("answer", "reference"), _similarity_tenths),
-}
-# the three come in one reply
+    "model_groundedness_tenths": (
+        ("statement", "passages"),
+        lambda chat, of: groundedness_tenths(chat, of.answer, of.contexts),
+    ),
+    "model_similarity_tenths": (
+        ("answer", "reference"),
+        lambda chat, of: similarity_tenths(chat, of.question, of.answer, of.reference),
+    ),
+}  # fmt: skip
+# LQ-RAG's, section III; the three come in one reply
 _TRIAD: dict[str, tuple[Need, ...]] = {
     "answer_relevance": ("statement",),
     "context_relevance": ("statement", "passages"),
     "groundedness": ("statement", "passages"),
 }
-MODEL_METRICS = (*_SINGLE, *(f"model_{name}" for name in _TRIAD))
 
 
 def model_metrics(
@@ -125,7 +123,7 @@ def model_metrics(
     reference: str | None,
     contexts: list[str],
 ) -> dict[str, Score]:
-    """Every metric that a model judges, under the names of ``MODEL_METRICS``.
+    """Return every metric that a model judges, under its name in records and tables.
 
     Each stands by itself: what one call came to nothing for leaves the others as they are. A
     metric that lacks what it needs is unresolved and asks nobody: one against a reference without
@@ -144,26 +142,21 @@ def model_metrics(
         ModelError: The host knows no such model.
         DataError: The file of kept replies is damaged or full.
     """
-    case = _Case(question, answer, (reference or "").strip(), contexts, embed)
-    singly = {name: _single(asker, case, metric) for name, metric in _SINGLE.items()}
-    return singly | _triad(asker, case)
+    given = _Given(question, answer, (reference or "").strip(), contexts, embed)
+    missing = given.missing()
 
+    def lacking(needs: tuple[Need, ...]) -> Unresolved | None:
+        return next((missing[need] for need in needs if need in missing), None)
 
-def _single(asker: Asker, case: _Case, metric: _Metric) -> Score:
-    if lacking := _lacking(case, metric.needs):
-        return lacking
-    return asker.settle(metric.asked(asker, case))
-
-
-def _triad(asker: Asker, case: _Case) -> dict[str, Score]:
-    """The triad of LQ-RAG, section III."""
-    lacking = {name: _lacking(case, needs) for name, needs in _TRIAD.items()}
-    if all(lacking.values()):
-        found: Judgement | Unresolved = Judgement(None, None, None)
-    else:
-        judge = ModelJudge(asker)
-        found = asker.settle(judge.judge(case.question, _passages(case.contexts), case.answer))
-    return {f"model_{name}": reason or _of(found, name) for name, reason in lacking.items()}
+    scores: dict[str, Score] = {}
+    for name, (needs, ask) in _SINGLE.items():
+        lacked = lacking(needs)
+        scores[name] = asker.settle(ask(asker, given)) if lacked is None else lacked
+    reasons = {name: lacking(needs) for name, needs in _TRIAD.items()}
+    found: Judgement | Unresolved = Judgement(None, None, None)
+    if not all(reasons.values()):
+        found = asker.settle(ModelJudge(asker).judge(question, _passages(contexts), answer))
+    return scores | {f"model_{name}": why or _of(found, name) for name, why in reasons.items()}
 
 
 def _of(found: Judgement | Unresolved, name: str) -> Score:
@@ -171,11 +164,6 @@ def _of(found: Judgement | Unresolved, name: str) -> Score:
         return found
     score: float | None = getattr(found, name)
     return Unresolved(" ".join(found.reasons)) if score is None else score
-
-
-def _lacking(case: _Case, needs: tuple[Need, ...]) -> Unresolved | None:
-    reasons = filter(None, map(case.lacks, needs))
-    return next((Unresolved(reason) for reason in reasons), None)
 
 
 def _passages(contexts: list[str]) -> list[Passage]:

@@ -27,8 +27,8 @@ from lexloop.evaluation.correctness import (
     HIGHEST,
     LOWEST,
     GradeWeights,
+    features_of,
     on_scale,
-    signs_of,
 )
 from lexloop.finetune.correctness_rows import RECORDED, WEIGHTS, Row, altered, read_recorded
 
@@ -66,7 +66,7 @@ def read_all(rows: Sequence[Row]) -> Floats:
 
     model = load_minilm()
     texts = list(dict.fromkeys(text for row in rows for text in row.texts))
-    signs = signs_of([row.texts for row in rows], model.embed) if texts else []
+    signs = features_of([row.texts for row in rows], model.embed) if texts else []
     return np.array([astuple(sign) for sign in signs], dtype=np.float64)
 
 

@@ -1,4 +1,4 @@
-"""What answering costs, per question and per complexity class, and the loop's own account.
+"""The cost of answers, per question and per complexity class, and the loop's own account.
 
 Source: HyPA-RAG's cost argument for adaptive parameters, LQ-RAG, section VI-C (latency), and its
 section IV-C, algorithm 3 (the feedback loop); the papers state no account of it, and the
@@ -7,8 +7,6 @@ definitions are ours: plain sums and means of what the run counted.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-from typing_extensions import TypedDict
 
 from lexloop.core.score import Score, Unresolved, is_resolved
 from lexloop.evaluation.record import AttemptSeen, Record
@@ -19,51 +17,28 @@ _NO_RETRY = Unresolved("no question was tried again")
 _MISSING = Unresolved("an attempt has no score")
 
 
-class Cost(TypedDict):
-    """Totals over the questions of a group, and their means per question."""
-
-    questions: int
-    model_calls: int
-    tokens_in: int
-    tokens_out: int
-    context_tokens: int
-    retries: int
-    model_calls_mean: float
-    tokens_in_mean: float
-    tokens_out_mean: float
-    context_tokens_mean: float
-    retries_mean: float
+_NAMES = ("model_calls", "tokens_in", "tokens_out", "context_tokens", "retries")
+Cost = dict[str, float]
+"""``questions``, and by name of what they cost the total and, with ``_mean``, the mean."""
 
 
-def retries(record: Record) -> int:
-    """Return the attempts after the first; 0 where the question was not answered at all."""
-    return max(0, len(record["attempts"]) - 1)
+def costs(record: Record) -> dict[str, int]:
+    """Return what a question cost, known even where it failed; wall time is kept apart."""
+    return {
+        "model_calls": record["model_calls"],
+        "tokens_in": record["tokens_in"],
+        "tokens_out": record["tokens_out"],
+        "context_tokens": record["context_tokens"],
+        "retries": max(0, len(record["attempts"]) - 1),
+    }
 
 
 def cost(records: Sequence[Record]) -> Cost:
-    """Return the total and mean cost: mean = total / questions, 0 without questions.
-
-    Wall time is kept apart (``lexloop.evaluation.report.summary``), since it differs run by run.
-    """
-    calls = sum(record["model_calls"] for record in records)
-    tokens_in = sum(record["tokens_in"] for record in records)
-    tokens_out = sum(record["tokens_out"] for record in records)
-    context = sum(record["context_tokens"] for record in records)
-    tried = sum(map(retries, records))
-    n = max(1, len(records))
-    return {
-        "questions": len(records),
-        "model_calls": calls,
-        "tokens_in": tokens_in,
-        "tokens_out": tokens_out,
-        "context_tokens": context,
-        "retries": tried,
-        "model_calls_mean": calls / n,
-        "tokens_in_mean": tokens_in / n,
-        "tokens_out_mean": tokens_out / n,
-        "context_tokens_mean": context / n,
-        "retries_mean": tried / n,
-    }
+    """Return the total and mean cost: mean = total / questions, 0 without questions."""
+    each = [costs(record) for record in records]
+    totals = {name: sum(one[name] for one in each) for name in _NAMES}
+    means = {f"{name}_mean": total / max(1, len(records)) for name, total in totals.items()}
+    return {"questions": len(records), **totals, **means}
 
 
 def class_name(record: Record) -> str:
@@ -74,7 +49,7 @@ def class_name(record: Record) -> str:
 
 @dataclass(frozen=True)
 class LoopAccount:
-    """What the loop did over the questions of one row.
+    """The retries of the loop over the questions of one variant.
 
     The gains compare, over the questions that were tried again, the attempt that became the
     answer with the first one. The costs are what was asked of a model between the first answer
@@ -88,13 +63,9 @@ class LoopAccount:
         passed_finally: Questions of which some attempt passed.
         improved: Retried questions that ended more correct.
         worsened: Retried questions that ended less correct.
-        correctness_first: Mean correctness of first attempts, 1 to 5.
-        correctness_final: Mean correctness of the answers, 1 to 5.
-        correctness_gain: Mean of the differences.
+        correctness_first: Mean over first attempts, 1 to 5; ``final`` is over the answers.
         correctness_p: Paired randomisation test of the gain.
-        lowest_first: Mean over first attempts of the lowest of the three scores.
-        lowest_final: The same over the answers.
-        lowest_gain: Mean of the differences.
+        lowest_first: Mean of the lowest of the three scores, likewise.
         model_calls: Of the retries.
         tokens: Of the retries, in and out.
     """
@@ -118,10 +89,10 @@ class LoopAccount:
 
 
 def loop_account(records: Sequence[Record]) -> LoopAccount:
-    """Return the account of one row.
+    """Return the account of one variant.
 
     Args:
-        records: The row's questions; those without an attempt (they failed) are left out.
+        records: The variant's questions; those without an attempt (they failed) are left out.
     """
     every = [record["attempts"] for record in records if record["attempts"]]
     again = [tries for tries in every if len(tries) > 1]
@@ -150,7 +121,7 @@ def loop_account(records: Sequence[Record]) -> LoopAccount:
 
 def retry_share(record: Record) -> float:
     """Return the share of a question's time in its retries, were each attempt equally long."""
-    return retries(record) / max(1, len(record["attempts"]))
+    return costs(record)["retries"] / max(1, len(record["attempts"]))
 
 
 def chosen(attempts: Sequence[AttemptSeen]) -> AttemptSeen:

@@ -1,4 +1,4 @@
-"""How well a ranking finds what is relevant, and how many characters of the evidence it has.
+"""Metrics of a ranking against what is relevant, and of spans against the evidence.
 
 Rankings are ``ranked``, ids from best to worst, and ``relevance``, the grade of every relevant id
 (0 and below: not relevant). An id counts at its first place; repeats are left out, so that passages

@@ -1,4 +1,4 @@
-"""How near an answer is to the reference, by its words and by its vector.
+"""Metrics of an answer against the reference, by its words and by its vector.
 
 An empty reference leaves every metric unresolved: it can neither be met nor missed. An empty
 answer scores 0.

@@ -7,7 +7,7 @@ from typing import Any, NotRequired, cast
 from typing_extensions import TypedDict
 
 from lexloop.core.score import Score, Unresolved, from_json
-from lexloop.evaluation.metrics.cost import retries
+from lexloop.evaluation.metrics.cost import costs
 from lexloop.evaluation.record import Record
 from lexloop.evaluation.statistics import Estimate, estimates
 
@@ -74,16 +74,15 @@ def score_of(record: Record, name: str) -> Score:
 
     A question that failed has only costs.
     """
-    if name == "retries":
-        return float(retries(record))
-    plain = cast("dict[str, Any]", record)
     if name in COSTS:
-        return float(plain[name])
+        return float(costs(record)[name])
     if record.get("error"):
         return Unresolved("the question failed")
     if name in record["metrics"]:
         return from_json(record["metrics"][name])
-    return float(plain[name]) if name in (*_OWN, SECONDS) else Unresolved("not measured")
+    if name in (*_OWN, SECONDS):
+        return float(cast("dict[str, Any]", record)[name])
+    return Unresolved("not measured")
 
 
 def metric_names(records: Iterable[Record]) -> list[str]:

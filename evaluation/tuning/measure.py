@@ -1,4 +1,4 @@
-"""What settings are worth: every question put to the graph, up to its passages or to its answer.
+"""The worth of settings: every question put to the graph, up to its passages or to its answer.
 
 Recall counts pieces of evidence and not chunks: where documents are cut small there are more
 chunks to find, and no chunker could be compared with another.
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.messages import convert_to_messages
 
 from lexloop.core.errors import ModelError
 from lexloop.core.filters import Filters
@@ -21,7 +21,7 @@ from lexloop.corpus.load.reading import Progress, silent
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.evaluation.evidence import EvidenceIndex
-from lexloop.evaluation.metrics.retrieval import ndcg, overlap, span_recall
+from lexloop.evaluation.metrics.retrieval import Span, ndcg, overlap, span_recall
 from lexloop.evaluation.metrics.text import cosine
 from lexloop.evaluation.run.embedding import OneByOne
 from lexloop.evaluation.statistics import mean
@@ -37,7 +37,6 @@ OF_RETRIEVAL: tuple[Objective, ...] = ("recall", "ndcg", "span_recall")
 _DEPTH = 10
 _LAST_OF_RETRIEVAL = "rerank"
 _NO_REFERENCE = "the gold record has no reference answer"
-_ROLES: dict[str, type[HumanMessage | AIMessage]] = {"user": HumanMessage, "assistant": AIMessage}
 
 
 @dataclass(frozen=True)
@@ -151,14 +150,12 @@ class _CachedResources(Resources):
 
 def _state(gold: Case, graph: Lexloop, answered: bool) -> dict[str, Any]:
     """The working state after the answer, or after the passages are chosen."""
-    earlier: list[AnyMessage] = [
-        _ROLES[turn.role](content=turn.content) for turn in gold.conversation_history
-    ]
-    messages = [*earlier, HumanMessage(content=gold.question)]
+    earlier = [(turn.role, turn.content) for turn in gold.conversation_history]
+    asked: Any = {"messages": convert_to_messages([*earlier, ("user", gold.question)])}
     if answered:
-        found: dict[str, Any] = graph.invoke({"messages": messages})
+        found: dict[str, Any] = graph.invoke(asked)
         return found
-    for step in graph.stream({"messages": messages}, stream_mode="updates"):
+    for step in graph.stream(asked, stream_mode="updates"):
         if update := step.get(_LAST_OF_RETRIEVAL):
             return dict(update)
     raise RuntimeError("the state machine ended before rerank")
@@ -183,13 +180,12 @@ def of_passages(
     found = [passage["id"] for passage in passages]
     relevant = index.relevant(gold)
     grades, spans = relevant.chunks, relevant.spans
+    wanted = [(span.document, span.start, span.end) for span in gold.evidence or ()]
     places = [(p["document"], p["start"], p["end"]) for p in passages]
     return {
         "recall": _recall(gold, passages, index),
         "ndcg": grades if isinstance(grades, Unresolved) else ndcg(found, grades, _DEPTH),
-        "span_recall": spans
-        if isinstance(spans, Unresolved)
-        else span_recall(places, [(span.document, span.start, span.end) for span in spans]),
+        "span_recall": spans if isinstance(spans, Unresolved) else span_recall(places, wanted),
     }
 
 
@@ -199,25 +195,19 @@ def _recall(gold: Case, passages: Sequence[Passage], index: EvidenceIndex) -> Sc
     if gold.evidence:
         places = [(p["document"], p["start"], p["end"]) for p in passages]
         wanted = [(span.document, span.start, span.end) for span in gold.evidence]
-        return _share([_covered(piece, places) for piece in wanted])
-    if gold.reference_context:
+        hits = [_covered(span, places) for span in wanted]
+    elif gold.reference_context:
         held = {passage["id"] for passage in passages}
-        pieces = [ids for ids in index.by_context(gold.reference_context) if ids]
-        return _share([bool(ids & held) for ids in pieces])
-    owners = {passage["document"] for passage in passages}
-    return _share([name in owners for name in gold.documents or ()])
+        hits = [bool(ids & held) for ids in index.by_context(gold.reference_context) if ids]
+    else:
+        owners = {passage["document"] for passage in passages}
+        hits = [name in owners for name in gold.documents or ()]
+    return mean(hits) if hits else Unresolved("the gold record names no evidence")
 
 
-def _covered(piece: tuple[str, int, int], places: Sequence[tuple[str, int, int]]) -> bool:
+def _covered(wanted: Span, places: Sequence[Span]) -> bool:
     """Whether the passages hold half of a span, or one of them lies half within it."""
-    whole = piece[2] - piece[1]
-    shared = [overlap(piece, place) for place in places]
-    if 2 * sum(shared) >= whole:
-        return True
-    return any(
-        2 * common >= place[2] - place[1] for common, place in zip(shared, places, strict=True)
+    shared = [overlap(wanted, place) for place in places]
+    return 2 * sum(shared) >= wanted[2] - wanted[1] or any(
+        2 * common >= end - start for common, (_, start, end) in zip(shared, places, strict=True)
     )
-
-
-def _share(hits: Sequence[bool]) -> Score:
-    return sum(hits) / len(hits) if hits else Unresolved("the gold record names no evidence")

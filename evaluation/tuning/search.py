@@ -8,7 +8,7 @@ from lexloop.core.score import Score, Unresolved, is_resolved
 from lexloop.core.settings import Settings
 from lexloop.corpus.load.reading import Progress
 from lexloop.evaluation.case import Case
-from lexloop.evaluation.statistics import NO_PAIR, beyond_noise, mean, paired, standard_error
+from lexloop.evaluation.statistics import NO_PAIR, beyond_noise, mean, paired
 from lexloop.evaluation.tuning.measure import OF_RETRIEVAL, Measurement, Objective
 from lexloop.evaluation.tuning.space import Coordinate, coordinates, scaled, thinned
 
@@ -31,17 +31,15 @@ class Trial:
     Args:
         coordinate: What was changed.
         settings: All of them.
-        measured: What they are worth.
+        measured: Their worth.
         gain: Over those that they would replace.
-        error: The gain's standard error.
-        taken: Whether they did.
+        taken: Whether they replaced them.
     """
 
     coordinate: str
     settings: Settings
     measured: Measurement
     gain: Score
-    error: float
     taken: bool
 
 
@@ -75,11 +73,11 @@ class Search:
 
     @property
     def spent(self) -> bool:
-        """Whether no further trial may be made."""
+        """The end of the search: no further trial may be made."""
         return self.used >= self.most or self.out_of_time()
 
     def run(self, base: Settings) -> Settings:
-        """Go through the coordinates once.
+        """Return the best settings found, going through the coordinates once.
 
         Raises:
             LexloopError: The first settings cannot be measured, or no question has the objective.
@@ -117,7 +115,9 @@ class Search:
                 break
             self.progress(coordinate.name, number, len(tried))
             fitted, measured = self._fitted(coordinate, settings, first_tokens)
-            rows.append(self._trial(coordinate.name, fitted, measured, now))
+            gains, _ = self._gains(now, measured)
+            gain = mean(gains) if gains else NO_PAIR
+            rows.append(Trial(coordinate.name, fitted, measured, gain, taken=False))
             if self._allowed(measured, first_tokens) and self._better(measured, worth):
                 best, worth = fitted, measured
         self.progress(coordinate.name, 1, 1)
@@ -175,11 +175,3 @@ class Search:
     def _gains(self, before: Measurement, after: Measurement) -> tuple[list[float], list[int]]:
         own, other = before.scores[self.objective], after.scores[self.objective]
         return paired(own, other, self.groups)
-
-    def _trial(
-        self, name: str, settings: Settings, measured: Measurement, now: Measurement
-    ) -> Trial:
-        gains, groups = self._gains(now, measured)
-        change = mean(gains) if gains else NO_PAIR
-        error = standard_error(gains, groups)
-        return Trial(name, settings, measured, change, error, taken=False)

@@ -1,4 +1,4 @@
-"""What tuning tries, one coordinate after the other: chunking, fusion, its weights, the plan."""
+"""Candidates of tuning, one coordinate after the other: chunking, fusion, its weights, the plan."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ Changes = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Coordinate:
-    """One thing that can be changed, and what it is changed to.
+    """A setting or several that change together, and the values to try.
 
     Args:
         name: What reports call it.
@@ -61,7 +61,7 @@ _GRAPH = ((0, 0), (2, 1), (4, 2), (5, 3))
 
 
 def coordinates(settings: Settings, chunking: bool) -> list[Coordinate]:
-    """What can be tried on settings as they now are.
+    """Return what can be tried on settings as they now are.
 
     Args:
         settings: Later coordinates depend on what earlier ones have chosen.
@@ -126,7 +126,7 @@ def _of_class(settings: Settings, label: int, **numbers: int) -> Changes:
 
 
 def scaled(settings: Settings, factor: float) -> Changes:
-    """Every k times a factor, at least 1: as much text in chunks of another length."""
+    """Return every k times a factor, at least 1: as much text in chunks of another length."""
     if isinstance(settings.plan.k, int):
         return {"plan.k": _times(settings.plan.k, factor)}
     plans = [{**row, "k": _times(row["k"], factor)} for row in rows(settings.plan)]
@@ -138,7 +138,7 @@ def _times(k: int, factor: float) -> int:
 
 
 def thinned(all_coordinates: Sequence[Coordinate], most: int, seed: int) -> list[Coordinate]:
-    """Coordinates with no more than ``most`` candidates altogether, each keeping its part.
+    """Return coordinates with at most ``most`` candidates altogether, each keeping its part.
 
     Args:
         all_coordinates: In the order in which they are tried.

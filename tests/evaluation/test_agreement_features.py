@@ -14,7 +14,6 @@ from lexloop.evaluation.agreement_features import (
     Text,
     declines,
     read_features,
-    share_declining,
 )
 
 
@@ -56,9 +55,9 @@ def test_what_the_law_denies_is_no_refusal(sentence: str) -> None:
 
 def test_the_share_of_sentences_that_decline() -> None:
     refusal, answer = "The text does not say.", "The fee is $5."
-    assert share_declining([refusal, answer, answer, answer]) == 0.25
-    assert share_declining([refusal]) == 1.0
-    assert share_declining([]) == 0.0
+    assert Text(" ".join([refusal, answer, answer, answer])).declining == 0.25
+    assert Text(refusal).declining == 1.0
+    assert Text("").declining == 0.0
 
 
 def test_a_long_text_is_read_no_further_than_its_start() -> None:

@@ -7,17 +7,18 @@ from pydantic import BaseModel
 
 from lexloop.evaluation.judges_by_model import (
     Claims,
-    Evidence,
+    EvidenceReply,
     Grade,
-    Piece,
+    PanelTurn,
     Questions,
+    ScoredEvidence,
     TenthsGrade,
-    Turn,
     Verdict,
     Verdicts,
 )
 from lexloop.prompts import load
 
+PIECES: list[type[BaseModel]] = [EvidenceReply, ScoredEvidence]
 GRADED = {"question", "reference", "answer"}
 DECLARED: dict[str, tuple[set[str], list[type[BaseModel]]]] = {
     "split_claims": ({"question", "text", "limit"}, [Claims]),
@@ -29,10 +30,13 @@ DECLARED: dict[str, tuple[set[str], list[type[BaseModel]]]] = {
     "correctness_examples": (GRADED, [Grade]),
     "groundedness_tenths": ({"passages", "answer"}, [TenthsGrade]),
     "similarity_tenths": (GRADED, [TenthsGrade]),
-    "fair_eval": ({"question", "answers", "pieces"}, [Evidence, Piece]),
-    "fair_eval_document": ({"question", "answers", "document", "pieces"}, [Evidence, Piece]),
-    "chat_eval": ({"speaker", "question", "answers", "remarks"}, [Turn]),
-    "chat_eval_document": ({"speaker", "question", "answers", "document", "remarks"}, [Turn]),
+    "fair_eval": ({"question", "answers", "pieces"}, PIECES),
+    "fair_eval_document": (
+        {"question", "answers", "document", "pieces"},
+        PIECES,
+    ),
+    "chat_eval": ({"speaker", "question", "answers", "remarks"}, [PanelTurn]),
+    "chat_eval_document": ({"speaker", "question", "answers", "document", "remarks"}, [PanelTurn]),
 }
 NUMBERS = {"limit", "count", "pieces", "speaker"}
 
