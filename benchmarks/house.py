@@ -65,7 +65,7 @@ def main() -> None:
     print(f"\nWords of our own: {len(words)} ({', '.join(words)})")
     visited, climbs, longest = walked(QUESTION)
     print(
-        f"A question visits {visited} files, the longest way down is {longest} files, and it climbs"
+        f"A question visits {len(visited)} files, the longest way down is {longest} files, and it climbs"
     )
     print(f"back to an earlier room {climbs} times.")
 
@@ -104,13 +104,21 @@ def own_words(root: Path) -> set[str]:
     return {word for word in OWN_WORDS if names[word]}
 
 
-def walked(question: str) -> tuple[int, int, int]:
-    """Files that a question visits, climbs back to an earlier room, and the longest way down."""
+def walked(question: str) -> tuple[list[str], int, int]:
+    """Return the files that a question visits, climbs to an earlier room, the longest way down.
+
+    Args:
+        question: Asked of the sample.
+
+    Returns:
+        The files by their path in the repository in the order of the first visit, the number of
+        climbs, and the number of files of the longest way.
+    """
     import lexloop
 
     lexloop.ask(question)
     order = {room: place for place, room in enumerate(reversed(PRODUCT))}
-    files: set[str] = set()
+    files: dict[str, None] = {}
     found = {"climbs": 0, "longest": 0}
 
     def room_of(frame: types.FrameType | None) -> str | None:
@@ -127,7 +135,7 @@ def walked(question: str) -> tuple[int, int, int]:
         room = room_of(frame) if event == "call" else None
         if room is None:
             return
-        files.add(frame.f_code.co_filename)
+        files[Path(frame.f_code.co_filename).resolve().relative_to(ROOT).as_posix()] = None
         way: list[str] = []
         caller = frame.f_back
         while caller is not None:
@@ -144,7 +152,7 @@ def walked(question: str) -> tuple[int, int, int]:
         lexloop.ask(question)
     finally:
         sys.setprofile(None)
-    return len(files), found["climbs"], found["longest"]
+    return list(files), found["climbs"], found["longest"]
 
 
 def _caller(frame: types.FrameType) -> types.FrameType | None:
