@@ -65,7 +65,7 @@ def main() -> None:
     print(f"\nWords of our own: {len(words)} ({', '.join(words)})")
     visited, climbs, longest = walked(QUESTION)
     print(
-        f"A question visits {len(visited)} files, the longest way down is {longest} files, and it climbs"
+        f"A question visits {visited} files, the longest way down is {longest} files, and it climbs"
     )
     print(f"back to an earlier room {climbs} times.")
 
@@ -104,21 +104,13 @@ def own_words(root: Path) -> set[str]:
     return {word for word in OWN_WORDS if names[word]}
 
 
-def walked(question: str) -> tuple[list[str], int, int]:
-    """Return the files that a question visits, climbs to an earlier room, the longest way down.
-
-    Args:
-        question: Asked of the sample.
-
-    Returns:
-        The files by their path in the repository in the order of the first visit, the number of
-        climbs, and the number of files of the longest way.
-    """
+def walked(question: str) -> tuple[int, int, int]:
+    """Files that a question visits, climbs back to an earlier room, and the longest way down."""
     import lexloop
 
     lexloop.ask(question)
     order = {room: place for place, room in enumerate(reversed(PRODUCT))}
-    files: dict[str, None] = {}
+    files: set[str] = set()
     found = {"climbs": 0, "longest": 0}
 
     def room_of(frame: types.FrameType | None) -> str | None:
@@ -135,7 +127,7 @@ def walked(question: str) -> tuple[list[str], int, int]:
         room = room_of(frame) if event == "call" else None
         if room is None:
             return
-        files[Path(frame.f_code.co_filename).resolve().relative_to(ROOT).as_posix()] = None
+        files.add(frame.f_code.co_filename)
         way: list[str] = []
         caller = frame.f_back
         while caller is not None:
@@ -152,7 +144,32 @@ def walked(question: str) -> tuple[list[str], int, int]:
         lexloop.ask(question)
     finally:
         sys.setprofile(None)
-    return list(files), found["climbs"], found["longest"]
+    return len(files), found["climbs"], found["longest"]
+
+
+def visited(question: str) -> list[str]:
+    """Return the files of the product that a warm question visits, the first visited first.
+
+    Args:
+        question: Asked of the sample.
+    """
+    import lexloop
+
+    lexloop.ask(question)
+    names: dict[str, None] = {}
+
+    def called(frame: types.FrameType, event: str, _: object) -> None:
+        if event == "call":
+            names[frame.f_code.co_filename] = None
+
+    sys.setprofile(called)
+    try:
+        lexloop.ask(question)
+    finally:
+        sys.setprofile(None)
+    paths = [Path(name).resolve() for name in names if name.startswith("/")]
+    inside = [path.relative_to(ROOT) for path in paths if path.is_relative_to(ROOT)]
+    return [path.as_posix() for path in inside if path.parts[0] in PRODUCT]
 
 
 def _caller(frame: types.FrameType) -> types.FrameType | None:

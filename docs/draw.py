@@ -155,7 +155,7 @@ def _trees() -> dict[str, ast.Module]:
 
 def _way(parts: list[str]) -> int:
     """Draw the nodes in the order of a question with their files; where the drawing ends."""
-    visited = [Path(path) for path in house.walked(house.QUESTION)[0]]
+    visited = [Path(path) for path in house.visited(house.QUESTION)]
     nodes = [node for node in DOES if any(path.match(f"nodes/{node}/*") for path in visited)]
     trees, bottom = _trees(), 0
     for place, node in enumerate(nodes):
