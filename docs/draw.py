@@ -76,10 +76,12 @@ def loop() -> str:
             continue
         parts.append(_box(x[name], y[name], 128, 52))
         parts.append(_text(x[name] + 64, y[name] + 22, name, "middle", bold=True))
-        parts.append(_text(x[name] + 64, y[name] + 40, DOES[name], "middle", FAINT, 11))
+        parts.append(_text(x[name] + 64, y[name] + 40, DOES[name], "middle", fill=FAINT, size=11))
     for source, target, conditional in edges:
-        parts += _edge(source, target, conditional, x, y, straight)
-    parts.append(_text(x["engineer_prompt"] + 140, 210, "at most max_retries times", "start", FAINT))
+        parts += _edge(source, target, conditional, x, straight)
+    parts.append(
+        _text(x["engineer_prompt"] + 140, 210, "at most max_retries times", "start", fill=FAINT)
+    )
     said = "The nodes of the graph: " + " ".join(f"{a} to {b}." for a, b, _ in edges)
     return _svg(x["__end__"] + 22, 236, "How Lexloop answers a question", said, parts)
 
@@ -89,25 +91,29 @@ def _edge(
     target: str,
     conditional: bool,
     x: dict[str, int],
-    y: dict[str, int],
     straight: Sequence[str],
 ) -> Iterator[str]:
     """An arrow: along the row, over it where it skips a node, or under it and back."""
     right = x[source] + (12 if source == "__start__" else 128)
     if target == "engineer_prompt":
         yield _arrow([(x[source] + 64, 112), (x[source] + 64, 194), (x[target] + 129, 194)], True)
-        yield _text(x[source] + 72, 150, "low score", "start", FAINT, 11)
+        yield _text(x[source] + 72, 150, "low score", "start", fill=FAINT, size=11)
     elif source == "engineer_prompt":
         yield _arrow([(x[source], 194), (x[target] + 64, 194), (x[target] + 64, 113)])
     elif straight.index(target) == straight.index(source) + 1:
         yield _arrow([(right, 86), (x[target] - 1, 86)], conditional)
     else:
         yield _arrow(
-            [(x[source] + 64, 60), (x[source] + 64, 34), (x[target] + 64, 34), (x[target] + 64, 59)],
+            [
+                (x[source] + 64, 60),
+                (x[source] + 64, 34),
+                (x[target] + 64, 34),
+                (x[target] + 64, 59),
+            ],
             conditional,
         )
         middle = (x[source] + x[target]) // 2 + 64
-        yield _text(middle, 26, "nothing new was found", "middle", FAINT, 11)
+        yield _text(middle, 26, "nothing new was found", "middle", fill=FAINT, size=11)
 
 
 def architecture() -> str:
@@ -115,9 +121,11 @@ def architecture() -> str:
     parts = [_text(16, 24, "Rooms: each imports from those below it alone", bold=True, size=14)]
     sizes, uses = house.sizes(house.ROOT), _uses()
     rows = list(reversed(ORDER))
-    columns = {room: 660 + 64 * place for place, room in enumerate(rows[1:])}
+    columns = {room: 660 + 58 * place for place, room in enumerate(rows[1:])}
     parts.append(_text(660, 24, "modules that import from", fill=FAINT))
-    parts += [_text(columns[room] + 25, 44, room, "middle", FAINT, 11) for room in columns]
+    parts += [
+        _text(columns[room] + 25, 44, room, "middle", fill=FAINT, size=11) for room in columns
+    ]
     for place, room in enumerate(rows):
         top = 52 + 27 * place
         parts += [_box(16, top, 610, 24), _text(26, top + 16, room, bold=True)]
@@ -130,7 +138,9 @@ def architecture() -> str:
                 parts.append(_box(left, top, 50, 24, "#cfe0fb"))
                 parts.append(_text(left + 25, top + 16, str(count), "middle"))
     parts.append(
-        _text(16, 336, "A question's way: the files of each node that it visits", bold=True, size=14)
+        _text(
+            16, 336, "A question's way: the files of each node that it visits", bold=True, size=14
+        )
     )
     parts.append(_text(560, 336, "an arrow is an import", fill=FAINT))
     bottom = _way(parts)
@@ -214,6 +224,7 @@ def _text(
     y: int,
     said: str,
     anchor: str = "start",
+    *,
     fill: str = INK,
     size: int = 12,
     bold: bool = False,

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import pytest
 from typer.main import get_command
@@ -57,7 +57,9 @@ def blocks(page: Path) -> list[Block]:
     made = []
     for place, one in enumerate(found):
         after = found[place + 1] if place + 1 < len(found) else None
-        shown = after and after["language"] == "text" and not text[one.end() : after.start()].strip()
+        shown = (
+            after and after["language"] == "text" and not text[one.end() : after.start()].strip()
+        )
         line = text.count("\n", 0, one.start("body"))
         made.append(
             Block(line, one["language"], one["body"], one["why"], after["body"] if shown else None)
@@ -153,17 +155,45 @@ def test_every_command_named_in_passing_exists(page: Path) -> None:
         if words[0] == "python":
             wrong += [f"{said}: {fault}" for fault in faults(words)]
             continue
-        command: Any = get_command(app)
+        root = command = get_command(app)
         words.pop(0)
-        while hasattr(command, "commands") and words and words[0] in command.commands:
+        while words and words[0] in getattr(command, "commands", ()):
             command = command.commands[words.pop(0)]
-        known = {name for one in command.params for name in (*one.opts, *one.secondary_opts)}
-        if hasattr(command, "commands"):  # of a group the command that is meant where none is named
-            known |= {"--out", "--dry-run", "--n", "--review", "--help", "--version"}
-            wrong += [said] * bool(words and not words[0].startswith("-") and words[0].islower())
+        if command is root and words and words[0][0] != "-":
+            wrong.append(f"{said}: there is no such command")
+        meant = [command, *getattr(command, "commands", {}).values()]
+        known = {name for one in meant for option in one.params for name in option.opts}
         options = [word.strip("[]").partition("=")[0] for word in words if word[:2] == "--"]
         wrong += [f"{said}: {option}" for option in options if option not in {*known, "--help"}]
     assert wrong == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_setting_and_variable_named_exists(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    fields = {f"{group}.{field}" for group in Settings.model_fields for field in fields_of(group)}
+    named = re.findall(r"`(?:--set )?([a-z]+\.(?!py|onnx)\w+)(?:=[^`]*)?`", text)
+    settings = [name for name in named if name.partition(".")[0] in Settings.model_fields]
+    assert [name for name in settings if name not in fields] == []
+    rooms = (
+        path
+        for room in ("core", "corpus", "models", "apps")
+        for path in (ROOT / room).rglob("*.py")
+    )
+    source = "".join(path.read_text(encoding="utf-8") for path in rooms)
+    variables = re.findall(r"\bLEXLOOP_[A-Z_]+[A-Z]\b", text)
+    given = {f"LEXLOOP_{name.upper()}" for name in Settings.model_fields}
+    read = [name for name in variables if name.partition("__")[0] not in given]
+    assert [name for name in read if name not in source and name != "LEXLOOP_DATA"] == []
+
+
+def fields_of(group: str) -> set[str]:
+    annotation = Settings.model_fields[group].annotation
+    return {
+        field
+        for kind in (annotation, *get_args(annotation))
+        for field in getattr(kind, "model_fields", ())
+    }
 
 
 def runnable(page: Path) -> list[Block]:
