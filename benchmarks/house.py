@@ -17,6 +17,7 @@ import types
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -147,7 +148,8 @@ def walked(question: str) -> tuple[int, int, int]:
     return len(files), found["climbs"], found["longest"]
 
 
-def visited(question: str) -> list[str]:
+@lru_cache(maxsize=1)
+def visited(question: str) -> tuple[str, ...]:
     """Return the files of the product that a warm question visits, the first visited first.
 
     Args:
@@ -169,7 +171,7 @@ def visited(question: str) -> list[str]:
         sys.setprofile(None)
     paths = [Path(name).resolve() for name in names if name.startswith("/")]
     inside = [path.relative_to(ROOT) for path in paths if path.is_relative_to(ROOT)]
-    return [path.as_posix() for path in inside if path.parts[0] in PRODUCT]
+    return tuple(path.as_posix() for path in inside if path.parts[0] in PRODUCT)
 
 
 def _caller(frame: types.FrameType) -> types.FrameType | None:

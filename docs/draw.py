@@ -12,6 +12,7 @@ import argparse
 import ast
 import sys
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -159,6 +160,7 @@ def _uses() -> dict[tuple[str, str], set[str]]:
     return found
 
 
+@lru_cache(maxsize=1)
 def _trees() -> dict[str, ast.Module]:
     return {name: ast.parse(path.read_bytes()) for name, path in house._modules(house.ROOT)}
 
