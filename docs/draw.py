@@ -59,7 +59,7 @@ def loop() -> str:
     """Return the picture of the graph that answers a question."""
     from lexloop.graph.build import build_graph
 
-    graph = build_graph(lambda *_: None).get_graph()  # type: ignore[arg-type,return-value]
+    graph = build_graph(lambda *_: None).get_graph()
     edges = sorted((edge.source, edge.target, edge.conditional) for edge in graph.edges)
     straight = ["__start__"]
     while straight[-1] != "__end__":  # each step's next one that was not passed yet
@@ -153,7 +153,7 @@ def _uses() -> dict[tuple[str, str], set[str]]:
     found: dict[tuple[str, str], set[str]] = {}
     for name, tree in _trees().items():
         room = name.split(".")[1]
-        for target in house._imported(tree):
+        for target in house.imported(tree):
             other = f"{target}..".split(".")[1]
             if target.startswith("lexloop.") and other in ORDER and other != room:
                 found.setdefault((room, other), set()).add(name)
@@ -162,7 +162,7 @@ def _uses() -> dict[tuple[str, str], set[str]]:
 
 @lru_cache(maxsize=1)
 def _trees() -> dict[str, ast.Module]:
-    return {name: ast.parse(path.read_bytes()) for name, path in house._modules(house.ROOT)}
+    return {name: ast.parse(path.read_bytes()) for name, path in house.modules(house.ROOT)}
 
 
 def _way(parts: list[str]) -> int:
@@ -196,7 +196,7 @@ def _way(parts: list[str]) -> int:
 def _below(files: Sequence[Path], trees: dict[str, ast.Module]) -> Iterator[tuple[Path, int]]:
     """Files, each below the first that imports it, and how deep it lies there."""
     uses = {
-        path: [other for other in files if _module(other) in house._imported(trees[_module(path)])]
+        path: [other for other in files if _module(other) in house.imported(trees[_module(path)])]
         for path in files
     }
     used = {other for others in uses.values() for other in others}
