@@ -17,6 +17,7 @@ import types
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -63,20 +64,20 @@ def main() -> None:
     print(_row("**core to apps**", whole[0], whole[1] if before else None))
     words = sorted(own_words(ROOT))
     print(f"\nWords of our own: {len(words)} ({', '.join(words)})")
-    visited, climbs, longest = walked(QUESTION)
+    files, climbs, longest = walked(QUESTION)
     print(
-        f"A question visits {visited} files, the longest way down is {longest} files, and it climbs"
+        f"A question visits {files} files, the longest way down is {longest} files, and it climbs"
     )
     print(f"back to an earlier room {climbs} times.")
 
 
 def sizes(root: Path) -> dict[str, Size]:
     """What each room below a folder holds."""
-    trees = {name: ast.parse(path.read_bytes()) for name, path in _modules(root)}
-    paths = dict(_modules(root))
+    trees = {name: ast.parse(path.read_bytes()) for name, path in modules(root)}
+    paths = dict(modules(root))
     importers: dict[str, set[str]] = defaultdict(set)
     for name, tree in trees.items():
-        for target in _imported(tree):
+        for target in imported(tree):
             if target in trees and target != name:
                 importers[target].add(name)
     found = {room: Size() for room in ROOMS}
@@ -97,7 +98,7 @@ def sizes(root: Path) -> dict[str, Size]:
 def own_words(root: Path) -> set[str]:
     """Those of ``OWN_WORDS`` that a public class or a module is called by."""
     names = Counter[str]()
-    for name, path in _modules(root):
+    for name, path in modules(root):
         tree = ast.parse(path.read_bytes())
         names[name.rsplit(".", 1)[-1].capitalize()] += 1
         names.update(n.name.lstrip("_") for n in tree.body if isinstance(n, ast.ClassDef))
@@ -147,6 +148,32 @@ def walked(question: str) -> tuple[int, int, int]:
     return len(files), found["climbs"], found["longest"]
 
 
+@lru_cache(maxsize=1)
+def visited(question: str) -> tuple[str, ...]:
+    """Return the files of the product that a warm question visits, the first visited first.
+
+    Args:
+        question: Asked of the sample.
+    """
+    import lexloop
+
+    lexloop.ask(question)
+    names: dict[str, None] = {}
+
+    def called(frame: types.FrameType, event: str, _: object) -> None:
+        if event == "call":
+            names[frame.f_code.co_filename] = None
+
+    sys.setprofile(called)
+    try:
+        lexloop.ask(question)
+    finally:
+        sys.setprofile(None)
+    paths = [Path(name).resolve() for name in names if name.startswith("/")]
+    inside = [path.relative_to(ROOT) for path in paths if path.is_relative_to(ROOT)]
+    return tuple(path.as_posix() for path in inside if path.parts[0] in PRODUCT)
+
+
 def _caller(frame: types.FrameType) -> types.FrameType | None:
     """Who called; of a coroutine that is stepped through, who has it stepped."""
     above = frame.f_back
@@ -164,7 +191,8 @@ def _at(commit: str) -> dict[str, Size]:
         return sizes(Path(folder))
 
 
-def _modules(root: Path) -> Iterator[tuple[str, Path]]:
+def modules(root: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the modules of all rooms below a folder, each name with its file."""
     for room in ROOMS:
         for path in sorted((root / room).rglob("*.py")):
             parts = path.relative_to(root).with_suffix("").parts
@@ -172,7 +200,8 @@ def _modules(root: Path) -> Iterator[tuple[str, Path]]:
             yield name, path
 
 
-def _imported(tree: ast.Module) -> Iterator[str]:
+def imported(tree: ast.Module) -> Iterator[str]:
+    """Yield the modules that a module imports from, and what it takes from them as if one."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

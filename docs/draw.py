@@ -1,0 +1,264 @@
+"""Draw the two pictures of the documentation.
+
+    python docs/draw.py [--to FOLDER]
+
+``loop.svg`` shows the nodes of the graph and its edges, as LangGraph lists them of the graph that
+``graph/build.py`` makes. ``architecture.svg`` shows the rooms in the order of their imports with
+their lines and modules, how many modules of a room import from which other, and the files of each
+node that a question visits, with the imports between them.
+"""
+
+import argparse
+import ast
+import sys
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+DOCS = Path(__file__).resolve().parent
+sys.path.insert(0, str(DOCS.parent / "benchmarks"))
+
+import house  # noqa: E402 - found through the line above
+
+ORDER = ("core", "prompts", "models", "corpus", "nodes", "graph", "evaluation", "finetune", "apps")
+HOLDS = {
+    "core": "types, state, settings, errors",
+    "prompts": "one file per model call",
+    "models": "chat and embedding models",
+    "corpus": "documents, indexes, the knowledge graph",
+    "nodes": "the eight steps of a question",
+    "graph": "chooses, wires and runs the nodes",
+    "evaluation": "what answers are worth",
+    "finetune": "trains parts",
+    "apps": "command line and library",
+}
+DOES = {
+    "classify": "how much to retrieve",
+    "rewrite": "parts and keywords",
+    "hybrid_retrieve": "words and vectors",
+    "kg_retrieve": "related provisions",
+    "rerank": "the best come first",
+    "generate": "quotes and cites",
+    "evaluate": "checks and scores",
+    "engineer_prompt": "what to try next",
+}
+INK, FAINT, LINE, BOX, BACK = "#1f2937", "#6b7280", "#4b5563", "#e8eef9", "#ffffff"
+
+
+def main() -> None:
+    """Draw both."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--to", type=Path, default=DOCS, metavar="FOLDER")
+    folder = parser.parse_args().to
+    (folder / "loop.svg").write_text(loop(), encoding="utf-8")
+    (folder / "architecture.svg").write_text(architecture(), encoding="utf-8")
+
+
+def loop() -> str:
+    """Return the picture of the graph that answers a question."""
+    from lexloop.graph.build import build_graph
+
+    graph = build_graph(lambda *_: None).get_graph()
+    edges = sorted((edge.source, edge.target, edge.conditional) for edge in graph.edges)
+    straight = ["__start__"]
+    while straight[-1] != "__end__":  # each step's next one that was not passed yet
+        ahead = [target for source, target, _ in edges if source == straight[-1]]
+        names = [name for name in graph.nodes if name in ahead and name not in straight]
+        straight.append(names[0] if names[0] != "engineer_prompt" else "__end__")
+    x = {name: 42 + 148 * place for place, name in enumerate(straight[1:-1])}
+    x |= {"__start__": 8, "__end__": x[straight[-2]] + 150}
+    y = dict.fromkeys(straight, 60) | {"engineer_prompt": 168}
+    x["engineer_prompt"] = (x["rewrite"] + x["evaluate"]) // 2
+    parts = []
+    for name in graph.nodes:
+        if name.startswith("__"):
+            parts.append(f'<circle cx="{x[name] + 6}" cy="86" r="6" fill="{INK}"/>')
+            continue
+        parts.append(_box(x[name], y[name], 128, 52))
+        parts.append(_text(x[name] + 64, y[name] + 22, name, "middle", bold=True))
+        parts.append(_text(x[name] + 64, y[name] + 40, DOES[name], "middle", fill=FAINT, size=11))
+    for source, target, conditional in edges:
+        parts += _edge(source, target, conditional, x, straight)
+    parts.append(
+        _text(x["engineer_prompt"] + 140, 210, "at most max_retries times", "start", fill=FAINT)
+    )
+    said = "The nodes of the graph: " + " ".join(f"{a} to {b}." for a, b, _ in edges)
+    return _svg(x["__end__"] + 22, 236, "How Lexloop answers a question", said, parts)
+
+
+def _edge(
+    source: str,
+    target: str,
+    conditional: bool,
+    x: dict[str, int],
+    straight: Sequence[str],
+) -> Iterator[str]:
+    """An arrow: along the row, over it where it skips a node, or under it and back."""
+    right = x[source] + (12 if source == "__start__" else 128)
+    if target == "engineer_prompt":
+        yield _arrow([(x[source] + 64, 112), (x[source] + 64, 194), (x[target] + 129, 194)], True)
+        yield _text(x[source] + 72, 150, "low score", "start", fill=FAINT, size=11)
+    elif source == "engineer_prompt":
+        yield _arrow([(x[source], 194), (x[target] + 64, 194), (x[target] + 64, 113)])
+    elif straight.index(target) == straight.index(source) + 1:
+        yield _arrow([(right, 86), (x[target] - 1, 86)], conditional)
+    else:
+        yield _arrow(
+            [
+                (x[source] + 64, 60),
+                (x[source] + 64, 34),
+                (x[target] + 64, 34),
+                (x[target] + 64, 59),
+            ],
+            conditional,
+        )
+        middle = (x[source] + x[target]) // 2 + 64
+        yield _text(middle, 26, "nothing new was found", "middle", fill=FAINT, size=11)
+
+
+def architecture() -> str:
+    """Return the picture of the rooms and of a question's way through the nodes."""
+    parts = [_text(16, 24, "Rooms: each imports from those below it alone", bold=True, size=14)]
+    sizes, uses = house.sizes(house.ROOT), _uses()
+    rows = list(reversed(ORDER))
+    columns = {room: 660 + 58 * place for place, room in enumerate(rows[1:])}
+    parts.append(_text(660, 24, "modules that import from", fill=FAINT))
+    parts += [
+        _text(columns[room] + 25, 44, room, "middle", fill=FAINT, size=11) for room in columns
+    ]
+    for place, room in enumerate(rows):
+        top = 52 + 27 * place
+        parts += [_box(16, top, 610, 24), _text(26, top + 16, room, bold=True)]
+        parts.append(_text(120, top + 16, HOLDS[room], fill=FAINT))
+        size = sizes[room]
+        counted = f"{size.lines:,} lines · {size.modules} modules"
+        parts.append(_text(616, top + 16, counted, "end"))
+        for other, left in columns.items():
+            if count := len(uses.get((room, other), ())):
+                parts.append(_box(left, top, 50, 24, "#cfe0fb"))
+                parts.append(_text(left + 25, top + 16, str(count), "middle"))
+    parts.append(
+        _text(
+            16, 336, "A question's way: the files of each node that it visits", bold=True, size=14
+        )
+    )
+    parts.append(_text(560, 336, "an arrow is an import", fill=FAINT))
+    bottom = _way(parts)
+    return _svg(1140, bottom + 16, "The rooms of Lexloop", "Rooms, imports and files.", parts)
+
+
+def _uses() -> dict[tuple[str, str], set[str]]:
+    """The modules of each room that import from each other room."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for name, tree in _trees().items():
+        room = name.split(".")[1]
+        for target in house.imported(tree):
+            other = f"{target}..".split(".")[1]
+            if target.startswith("lexloop.") and other in ORDER and other != room:
+                found.setdefault((room, other), set()).add(name)
+    return found
+
+
+@lru_cache(maxsize=1)
+def _trees() -> dict[str, ast.Module]:
+    return {name: ast.parse(path.read_bytes()) for name, path in house.modules(house.ROOT)}
+
+
+def _way(parts: list[str]) -> int:
+    """Draw the nodes in the order of a question with their files; where the drawing ends."""
+    visited = [Path(path) for path in house.visited(house.QUESTION)]
+    nodes = [node for node in DOES if any(path.match(f"nodes/{node}/*") for path in visited)]
+    trees, bottom = _trees(), 0
+    for place, node in enumerate(nodes):
+        left = 16 + 160 * place
+        own = [path for path in visited if path.match(f"nodes/{node}/*")]
+        height = 34 + 19 * len(own)
+        parts += [_box(left, 350, 144, height), _text(left + 10, 368, node, bold=True)]
+        if place:
+            parts.append(_arrow([(left - 16, 364), (left - 1, 364)]))
+        stems: dict[int, int] = {}
+        for row, (path, depth) in enumerate(_below(own, trees)):
+            y, x = 388 + 19 * row, left + 15 + 14 * (depth - 1)
+            if depth:
+                parts.append(_arrow([(x, stems[depth - 1]), (x, y - 4), (x + 8, y - 4)]))
+            stems[depth] = y + 3
+            parts.append(_text(left + 10 + 15 * depth, y, path.name))
+        bottom = max(bottom, 350 + height)
+    shared = [path for path in visited if path.parent == Path("nodes")]
+    others = len(visited) - sum(path.parts[0] == "nodes" for path in visited)
+    said = f"Shared by the nodes: {', '.join(path.name for path in shared)}. "
+    said += f"In other rooms the question visits {others} files."
+    parts.append(_text(16, bottom + 22, said, fill=FAINT))
+    return bottom + 22
+
+
+def _below(files: Sequence[Path], trees: dict[str, ast.Module]) -> Iterator[tuple[Path, int]]:
+    """Files, each below the first that imports it, and how deep it lies there."""
+    uses = {
+        path: [other for other in files if _module(other) in house.imported(trees[_module(path)])]
+        for path in files
+    }
+    used = {other for others in uses.values() for other in others}
+    left = [(path, 0) for path in reversed(files) if path not in used]
+    placed: set[Path] = set()
+    while left:
+        path, depth = left.pop()
+        if path not in placed:
+            placed.add(path)
+            yield path, depth
+            left += [(other, depth + 1) for other in reversed(uses[path])]
+
+
+def _module(path: Path) -> str:
+    return ".".join(("lexloop", *path.with_suffix("").parts))
+
+
+def _box(x: int, y: int, width: int, height: int, fill: str = BOX) -> str:
+    return (
+        f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="5" fill="{fill}" '
+        f'stroke="{LINE}" stroke-width="0.8"/>'
+    )
+
+
+def _text(
+    x: int,
+    y: int,
+    said: str,
+    anchor: str = "start",
+    *,
+    fill: str = INK,
+    size: int = 12,
+    bold: bool = False,
+) -> str:
+    weight = ' font-weight="600"' if bold else ""
+    return (
+        f'<text x="{x}" y="{y}" text-anchor="{anchor}" fill="{fill}" font-size="{size}"{weight}>'
+        f"{escape(said)}</text>"
+    )
+
+
+def _arrow(points: Sequence[tuple[int, int]], dashed: bool = False) -> str:
+    """A line through points with a head at its end."""
+    way = " ".join(f"{x},{y}" for x, y in points)
+    dashes = ' stroke-dasharray="5 3"' if dashed else ""
+    return (
+        f'<polyline points="{way}" fill="none" stroke="{LINE}" stroke-width="1.2"{dashes} '
+        'marker-end="url(#head)"/>'
+    )
+
+
+def _svg(width: int, height: int, title: str, said: str, parts: Sequence[str]) -> str:
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
+        f'height="{height}" role="img" font-family="system-ui, sans-serif">\n'
+        f"<title>{escape(title)}</title>\n<desc>{escape(said)}</desc>\n"
+        '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
+        f'markerHeight="7" orient="auto"><path d="M0,0 L8,4 L0,8 z" fill="{LINE}"/></marker></defs>'
+        f'\n<rect width="{width}" height="{height}" rx="8" fill="{BACK}"/>\n'
+    )
+    return head + "\n".join(parts) + "\n</svg>\n"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,260 @@
+"""What the documents tell a reader to type: it exists, it runs, and it prints what they say.
+
+A block of ``sh`` or ``python`` is run in a folder with the documents of ``workspace/``, the blocks
+of a page one after the other; a ``text`` block right behind one is what it prints. A block that
+cannot be run here stands behind ``<!-- not run: WHY -->``, and is read all the same.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+import pytest
+from typer.main import get_command
+
+from lexloop.apps.cli import app
+from lexloop.core.configuration import read_value
+from lexloop.core.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+WORKSPACE = Path(__file__).parent / "workspace"
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+LANGUAGES = {"sh", "python", "text", "toml", "json", "yaml", "csv"}
+FENCE = re.compile(
+    r"(?:^<!-- not run: (?P<why>[^\n]+?) -->\n)?^```(?P<language>\w*)\n(?P<body>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+INLINE = re.compile(r"`((?:lexloop|python) [^`]+)`")
+MEASURED = re.compile(r"\b\d+(?:\.\d\d|%)(?!\d)")
+"""Seconds, and scores, whose last digit differs between processors."""
+OPERATORS = {"&&", "||", "|", ";", "&"}
+ASSIGNMENT = re.compile(r"[A-Z][A-Z0-9_]*=")
+LIMIT_S = 300
+
+
+class Block(NamedTuple):
+    """Code in a page; ``printed`` is what stands behind it as its output."""
+
+    line: int
+    language: str
+    body: str
+    why: str | None
+    printed: str | None
+
+
+def blocks(page: Path) -> list[Block]:
+    text = page.read_text(encoding="utf-8")
+    found = list(FENCE.finditer(text))
+    made = []
+    for place, one in enumerate(found):
+        after = found[place + 1] if place + 1 < len(found) else None
+        shown = (
+            after and after["language"] == "text" and not text[one.end() : after.start()].strip()
+        )
+        line = text.count("\n", 0, one.start("body"))
+        made.append(
+            Block(line, one["language"], one["body"], one["why"], after["body"] if shown else None)
+        )
+    return made
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def commands(script: str) -> Iterator[list[str]]:
+    """The words of every command of a script, without what is set before it and redirections."""
+    for line in script.replace("\\\n", " ").splitlines():
+        words = shlex.shlex(line, posix=True, punctuation_chars=True)
+        words.whitespace_split = True
+        for ends, group in groupby(words, OPERATORS.__contains__):
+            if not ends:
+                parts = list(group)
+                while parts and ASSIGNMENT.match(parts[0]):
+                    parts.pop(0)
+                cut = next((n for n, part in enumerate(parts) if part in {">", "<", ">>"}), None)
+                yield parts[:cut]
+
+
+def parsed(words: list[str]) -> dict[str, Any]:
+    """The parameters of a command line of ``lexloop``, as the program itself reads them."""
+    command: Any = get_command(app)
+    context = command.make_context("lexloop", words)
+    given = dict(context.params)
+    while hasattr(command, "commands"):
+        name, command, rest = command.resolve_command(
+            context, [*context._protected_args, *context.args]
+        )
+        context = command.make_context(name, rest, parent=context)
+        given |= context.params
+    return given
+
+
+def checked(words: list[str]) -> None:
+    given = parsed(words)
+    for assigned in given.get("assignments") or []:
+        name, _, value = assigned.partition("=")
+        Settings().changed(**{name: read_value(name, value)})
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_command_and_option_exists(page: Path) -> None:
+    wrong = []
+    for block in blocks(page):
+        if block.language not in LANGUAGES:
+            wrong.append(f"line {block.line}: a block in {block.language or 'no language'}")
+        for words in commands(block.body) if block.language == "sh" else ():
+            wrong += [f"line {block.line}: {' '.join(words)}: {said}" for said in faults(words)]
+    assert wrong == []
+
+
+def faults(words: list[str]) -> Iterator[str]:
+    """What is wrong with a command, as far as it is one of the repository's own."""
+    if words[:1] == ["lexloop"]:
+        try:
+            checked(words[1:])
+        except SystemExit as left:
+            if left.code:
+                yield f"exits with {left.code}"
+        except Exception as error:  # noqa: BLE001 - whichever parser refuses it
+            if type(error).__name__ != "Exit":
+                yield str(getattr(error, "message", error))
+    elif words[:1] == ["python"] and len(words) > 1 and words[1].endswith(".py"):
+        yield from script_faults(words)
+
+
+def script_faults(words: list[str]) -> Iterator[str]:
+    """Scripts and options that are not there; an option is one where its script names it."""
+    script = ROOT / words[1]
+    if not script.is_file():
+        yield "there is no such script"
+        return
+    source = script.read_text(encoding="utf-8")
+    beside = [path.read_text(encoding="utf-8") for path in script.parent.glob("_*.py")]
+    for word in words[2:]:
+        option = word.strip("[]").partition("=")[0]
+        if option.startswith("--") and not any(f'"{option}"' in text for text in (source, *beside)):
+            yield f"{option} is no option of it"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_command_named_in_passing_exists(page: Path) -> None:
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
+    wrong = []
+    for said in INLINE.findall(text):
+        words = shlex.split(said.replace("\n", " ").replace("...", ""))
+        if words[0] == "python":
+            wrong += [f"{said}: {fault}" for fault in faults(words)]
+            continue
+        root = command = get_command(app)
+        words.pop(0)
+        while words and words[0] in getattr(command, "commands", ()):
+            command = command.commands[words.pop(0)]
+        if command is root and words and words[0][0] != "-":
+            wrong.append(f"{said}: there is no such command")
+        meant = [command, *getattr(command, "commands", {}).values()]
+        known = {name for one in meant for option in one.params for name in option.opts}
+        options = [word.strip("[]").partition("=")[0] for word in words if word[:2] == "--"]
+        wrong += [f"{said}: {option}" for option in options if option not in {*known, "--help"}]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_setting_and_variable_named_exists(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    fields = {f"{group}.{field}" for group in Settings.model_fields for field in fields_of(group)}
+    named = re.findall(r"`(?:--set )?([a-z]+\.(?!py|onnx)\w+)(?:=[^`]*)?`", text)
+    settings = [name for name in named if name.partition(".")[0] in Settings.model_fields]
+    assert [name for name in settings if name not in fields] == []
+    rooms = (
+        path
+        for room in ("core", "corpus", "models", "apps")
+        for path in (ROOT / room).rglob("*.py")
+    )
+    source = "".join(path.read_text(encoding="utf-8") for path in rooms)
+    variables = re.findall(r"\bLEXLOOP_[A-Z_]+[A-Z]\b", text)
+    given = {f"LEXLOOP_{name.upper()}" for name in Settings.model_fields}
+    read = [name for name in variables if name.partition("__")[0] not in given]
+    assert [name for name in read if name not in source and name != "LEXLOOP_DATA"] == []
+
+
+def fields_of(group: str) -> set[str]:
+    annotation = Settings.model_fields[group].annotation
+    return {
+        field
+        for kind in (annotation, *get_args(annotation))
+        for field in getattr(kind, "model_fields", ())
+    }
+
+
+def runnable(page: Path) -> list[Block]:
+    return [one for one in blocks(page) if one.language in ("sh", "python") and not one.why]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> tuple[Path, dict[str, str]]:
+    """A folder with documents, and an environment in which ``lexloop`` is found."""
+    programs, home, work = (tmp_path / name for name in ("bin", "home", "work"))
+    for folder in (programs, home):
+        folder.mkdir()
+    shutil.copytree(WORKSPACE, work)
+    starts = {"lexloop": '-c "from lexloop.apps.cli import main; main()"', "python": ""}
+    for name, arguments in starts.items():
+        program = programs / name
+        program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {arguments} "$@"\n')
+        program.chmod(0o755)
+    environment = {
+        **os.environ,
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "HOME": str(home),
+        "LEXLOOP_DATA_DIR": str(home / "data"),
+        "LEXLOOP_CONFIG": str(home / "lexloop.toml"),
+        "NO_COLOR": "1",
+    }
+    return work, environment
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)], ids=name_of)
+def test_every_block_runs_and_prints_what_the_page_says(
+    page: Path, place: tuple[Path, dict[str, str]]
+) -> None:
+    work, environment = place
+    for block in runnable(page):
+        run = ["bash", "-euo", "pipefail", "-c", block.body]
+        if block.language == "python":
+            run = [sys.executable, "-c", block.body]
+        done = subprocess.run(
+            run,
+            cwd=work,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
+        at = f"{name_of(page)}:{block.line}\n{block.body}"
+        assert done.returncode == 0, f"{at}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+        if block.printed is not None:
+            assert re.fullmatch(expected(block.printed), plain(done.stdout)), (
+                f"{at}\nprinted:\n{done.stdout}"
+            )
+
+
+def plain(printed: str) -> str:
+    return MEASURED.sub("0", " ".join(printed.split()))
+
+
+def expected(printed: str) -> str:
+    """A pattern for what is shown; ``[...]`` stands for anything."""
+    return ".*".join(re.escape(plain(part)) for part in printed.split("[...]"))

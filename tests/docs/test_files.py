@@ -1,0 +1,141 @@
+"""What pages name and link to is there; the pictures can be drawn; the built pages need nothing."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "benchmarks")]
+
+import draw  # noqa: E402
+import house  # noqa: E402
+
+BESIDE = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "benchmarks/README.md")]
+PAGES = [*BESIDE, *sorted((ROOT / "docs").rglob("*.md"))]
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"`([^`\n]+)`")
+LINK = re.compile(r"(?<!`)\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+PATH = re.compile(r"[\w.-]+(?:/[\w.-]+)*(?:/|\.(?:py|toml|md|json|yml|svg))$")
+MADE = {
+    *("lexloop.toml", "settings.json", "summary.json", "summary.md", "timings.json", "run.json"),
+    *("manifest.json", "card.json", "figures.svg"),
+}
+"""What Lexloop or a reader writes, by its name."""
+ROOMS = {path.name for path in ROOT.iterdir() if path.is_dir()}
+WAY = re.compile(r"^\d+\. \*\*.*?(?=^\d+\. |^## )", re.MULTILINE | re.DOTALL)
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def prose(page: Path) -> str:
+    return FENCED.sub("", page.read_text(encoding="utf-8"))
+
+
+def file_names() -> set[str]:
+    """The names of all files but of what tools leave behind."""
+    rooms = [ROOT / room for room in ROOMS if room[0] != "." and room not in {"build", "site"}]
+    inside = (path.name for room in rooms for path in room.rglob("*") if path.is_file())
+    return {*inside, *(path.name for path in ROOT.iterdir())}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_file_that_a_page_names_is_there(page: Path) -> None:
+    names = file_names()
+    lost = []
+    for said in CODE.findall(prose(page)):
+        if not PATH.fullmatch(said) or said in MADE:
+            continue
+        rooted = said.split("/")[0] in ROOMS
+        there = (ROOT / said).exists() if rooted else "/" in said or said in names
+        lost += [] if there else [said]
+    assert lost == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    lost = []
+    for link in LINK.findall(prose(page)):
+        if link.startswith(("https://", "http://")):
+            continue
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        anchored = bool(anchor) and target.suffix == ".md"
+        if not target.exists() or (anchored and anchor not in set(anchors(target))):
+            lost.append(link)
+    assert lost == []
+
+
+def anchors(page: Path) -> Iterator[str]:
+    for heading in HEADING.findall(prose(page)):
+        plain = re.sub(r"[^\w\s-]", "", heading).strip().lower()
+        yield re.sub(r"\s", "-", plain)
+
+
+def ways(heading: str) -> list[list[str]]:
+    """The files of each line of a way in CONTRIBUTING; a bare name lies beside the one before."""
+    section = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition(f"## {heading}\n")[2]
+    found = []
+    for line in WAY.findall(section.partition("\n## ")[0] + "\n## "):
+        names: list[str] = []
+        for said in CODE.findall(line):
+            if said.endswith(".py"):
+                names.append(said if "/" in said else f"{names[-1].rpartition('/')[0]}/{said}")
+        found.append(names)
+    return found
+
+
+@pytest.mark.parametrize("heading", ["The way of a question", "The way of a document"])
+def test_a_way_has_ten_lines_and_comes_to_no_file_twice(heading: str) -> None:
+    lines = ways(heading)
+    named = [name for line in lines for name in line]
+    assert len(lines) == 10
+    assert [name for name in named if not (ROOT / name).is_file()] == []
+    assert len(named) == len(set(named))
+
+
+def test_the_way_of_a_question_names_the_files_that_it_visits() -> None:
+    named = {name for line in ways("The way of a question") for name in line}
+    visited = set(house.visited(house.QUESTION))
+    assert {"not named": visited - named, "not visited": named - visited} == {
+        "not named": set(),
+        "not visited": set(),
+    }
+
+
+def test_the_picture_of_the_loop_is_that_of_the_graph() -> None:
+    assert (ROOT / "docs" / "loop.svg").read_text(encoding="utf-8") == draw.loop()
+
+
+def test_the_picture_of_the_rooms_can_be_drawn() -> None:
+    drawn = ElementTree.fromstring(draw.architecture())
+    texts = [element.text for element in drawn.iter() if element.tag.endswith("text")]
+    assert {*draw.ORDER, "generate", "extractive.py"} <= {*texts}
+
+
+def test_the_built_pages_load_nothing_from_elsewhere(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs")
+    pytest.importorskip("mkdocstrings_handlers.python")
+    made = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert made.returncode == 0, made.stderr
+    pages = list(tmp_path.rglob("*.html"))
+    assert len(pages) > 12
+    loaded = re.compile(r"<(?:script|img|link|iframe)\b[^>]*(?:src|href)=\"?(?:https?:)?//[^>]*>")
+    assert [found for page in pages for found in loaded.findall(page.read_text("utf-8"))] == []
+    styles = [path.read_text("utf-8") for path in tmp_path.rglob("*.css")]
+    assert not [
+        one for one in styles if re.search(r"(?:@import|url\()\s*[\"']?(?:https?:)?//", one)
+    ]
