@@ -1,7 +1,7 @@
-"""The folder of a run: what identifies it, and a line for every question that was asked.
+"""The folder of a run: what identifies it, and a line for every case that was asked.
 
 A line is written and synced before the next, so whatever ends the process takes with it the
-questions in flight at most. A last line that was cut off is cut away when the run is resumed.
+cases in flight at most. A last line that was cut off is cut away when the run is resumed.
 """
 
 import fcntl
@@ -20,13 +20,13 @@ RUN, RECORDS, REFUSALS = "run.json", "records.jsonl", "refusals.jsonl"
 _UNCOMPARED = frozenset({"today"})
 Line = TypeVar("Line", Record, RefusalRecord)
 Key = tuple[str, str]
-"""A row's name and a question's id."""
+"""A variant's name and a case's id."""
 
 
-class Lines(Generic[Line]):
+class Journal(Generic[Line]):
     """A file of JSON lines that only grows; open for one writer.
 
-    Of two lines for one row and question the later counts.
+    Of two lines for one variant and case the later counts.
 
     Args:
         path: Made where there is none.
@@ -82,9 +82,9 @@ class Lines(Generic[Line]):
         self.held.update({(line["row"], line["id"]): line for line in added})
 
     def answered(self, keys: Sequence[Key]) -> bool:
-        """Whether each is there and did not fail, after what one has was given to the others.
+        """Say whether each is there and did not fail, once what one has was given to the others.
 
-        Rows that answer alike share their answers; a process that ended while it wrote them may
+        Variants that answer alike share their answers; a process that ended while it wrote them may
         have left some without.
         """
         found = next((line for key in keys if _good(line := self.held.get(key))), None)
@@ -139,9 +139,9 @@ class RunFolder:
                 write_text(path / RUN, json.dumps(identity, ensure_ascii=False, indent=1) + "\n")
             else:
                 refuse_other(path, known, identity)
-            self.records = Lines[Record](path / RECORDS)
+            self.records = Journal[Record](path / RECORDS)
             try:
-                self.refusals = Lines[RefusalRecord](path / REFUSALS)
+                self.refusals = Journal[RefusalRecord](path / REFUSALS)
             except BaseException:
                 self.records.close()
                 raise
@@ -159,7 +159,7 @@ class RunFolder:
 
 
 def read_identity(path: Path) -> dict[str, Any] | None:
-    """What the run in a folder is; None where there is no run.
+    """Return what the run in a folder is; None where there is no run.
 
     Raises:
         DataError: It is damaged.

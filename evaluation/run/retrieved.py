@@ -54,19 +54,19 @@ def of_retrieval(
     for name, metric in _METRICS.items():
         found[f"{name}@k"] = _at(metric, ids[: len(passages)], relevant.chunks, k)
         for depth in _DEPTHS:
-            found[f"{name}@{depth}"] = _deep(metric, ids, relevant.chunks, depth)
+            found[f"{name}@{depth}"] = _at(metric, ids, relevant.chunks, depth, least=depth)
         found[f"document_{name}@{_DOCUMENTS}"] = _at(metric, owners, relevant.documents, _DOCUMENTS)
     return {**found, **_spans(relevant, passages)}
 
 
-def _at(metric: Metric, ranked: Sequence[str], grades: Grades | Unresolved, k: int) -> Score:
-    return grades if isinstance(grades, Unresolved) else metric(ranked, grades, k)
-
-
-def _deep(metric: Metric, ranked: Sequence[str], grades: Grades | Unresolved, depth: int) -> Score:
-    if not isinstance(grades, Unresolved) and len(ranked) < depth:
-        return Unresolved(f"fewer than {depth} candidates")
-    return _at(metric, ranked, grades, depth)
+def _at(
+    metric: Metric, ranked: Sequence[str], grades: Grades | Unresolved, k: int, least: int = 0
+) -> Score:
+    if isinstance(grades, Unresolved):
+        return grades
+    if len(ranked) < least:
+        return Unresolved(f"fewer than {least} candidates")
+    return metric(ranked, grades, k)
 
 
 def _spans(relevant: Relevant, passages: Sequence[Passage]) -> dict[str, Score]:
