@@ -21,12 +21,21 @@ _HELD_K = (3, 5, 7, 10)
 
 
 def paper(base: Settings) -> list[Variant]:
-    """HyPA-RAG's tables 2, 3 and 9 (v1), Adobe's table 4 and LQ-RAG's tables 11 and 12.
+    """Return those of HyPA-RAG's tables 2, 3 and 9 (v1), Adobe's table 4, LQ-RAG's 11 and 12.
 
     Args:
         base: Its reranker and its retries are those of the variants that have any.
     """
-    return [*_table_2(), *_table_3(base), *_table_9(base), *_adobe(), *_lq_rag(base)]
+    table_3 = [
+        Variant(f"{name} (3-class)", changes, "HyPA-RAG table 3")
+        for name, changes in _ablation(3, base).items()
+    ]
+    table_9 = [
+        Variant(f"{name} (2-class)", changes, "HyPA-RAG table 9")
+        for name, changes in _ablation(2, base).items()
+        if name not in ("k, Q", "k, Q + reranker")
+    ]
+    return [*_table_2(), *table_3, *table_9, *_adobe(), *_lq_rag(base)]
 
 
 def _table_2() -> list[Variant]:
@@ -65,22 +74,6 @@ def _ablation(classes: int, base: Settings) -> dict[str, dict[str, Any]]:
     }
 
 
-def _table_3(base: Settings) -> list[Variant]:
-    return [
-        Variant(f"{name} (3-class)", changes, "HyPA-RAG table 3")
-        for name, changes in _ablation(3, base).items()
-    ]
-
-
-def _table_9(base: Settings) -> list[Variant]:
-    left_out = {"k, Q", "k, Q + reranker"}
-    return [
-        Variant(f"{name} (2-class)", changes, "HyPA-RAG table 9")
-        for name, changes in _ablation(2, base).items()
-        if name not in left_out
-    ]
-
-
 def _adobe() -> list[Variant]:
     """Top 3 documents by equation 1, or by one signal alone; five passages of them."""
     source = "Sultania et al. table 4"
@@ -89,27 +82,20 @@ def _adobe() -> list[Variant]:
     dense = {**documents, "fusion": "linear", "fusion.bm25_boost": 0.0}
     # with its best boosts (tables 2 and 3), on BM25 normalised, for which one boost fits any corpus
     hybrid = {**documents, "fusion": "linear", "fusion.bm25_boost": 0.3}
-    plain = {"index.embedder": "minilm"}
-    return [
-        Variant("BM25", bm25, source, negative=True),
-        Variant("Dense", {**dense, **plain}, source, negative=True),
-        Variant("Dense + BM25", {**hybrid, **plain}, source, negative=True),
-        Variant(
-            "Dense + BM25 + host",
-            {**hybrid, **plain, "fusion.host_boost": 0.1},
-            source,
-            negative=True,
-        ),
-        Variant("Fine-tuned", dense, source, ("trained_embedder",), negative=True),
-        Variant("Fine-tuned + BM25", hybrid, source, ("trained_embedder",), negative=True),
-        Variant(
-            "Fine-tuned + BM25 + host",
-            {**hybrid, "fusion.host_boost": 0.1},
-            source,
-            ("trained_embedder",),
-            negative=True,
-        ),
+    fused = {
+        "": dense,
+        " + BM25": hybrid,
+        " + BM25 + host": {**hybrid, "fusion.host_boost": 0.1},
+    }
+    untrained = [
+        Variant(f"Dense{name}", {**one, "index.embedder": "minilm"}, source, negative=True)
+        for name, one in fused.items()
     ]
+    trained = [
+        Variant(f"Fine-tuned{name}", one, source, ("trained_embedder",), negative=True)
+        for name, one in fused.items()
+    ]
+    return [Variant("BM25", bm25, source, negative=True), *untrained, *trained]
 
 
 def _lq_rag(base: Settings) -> list[Variant]:
@@ -127,24 +113,17 @@ def _lq_rag(base: Settings) -> list[Variant]:
 
 
 def chunking() -> list[Variant]:
-    """HyPA-RAG's figure 3, Adobe's table 1, and k by question type as in HyPA-RAG's figure 7."""
+    """Return those of HyPA-RAG's figures 3 and 7 (k by question type) and of Adobe's table 1."""
     fixed = {**_ONCE, "variant": "fixed", "plan.k": 5}
     chunkers = [
-        Variant(
-            f"{chunker.capitalize()} chunks", {**fixed, "chunking": chunker}, "HyPA-RAG figure 3"
-        )
-        for chunker in ("sentence", "semantic", "pattern")
+        Variant(f"{name.capitalize()} chunks", {**fixed, "chunking": name}, "HyPA-RAG figure 3")
+        for name in ("sentence", "semantic", "pattern")
     ]
+    sized = {"chunking": "characters", "fusion.documents": 3}
     sizes = [
         Variant(
             f"{chars} characters, {overlap} shared",
-            {
-                **fixed,
-                "chunking": "characters",
-                "chunking.chars": chars,
-                "chunking.chars_overlap": overlap,
-                "fusion.documents": 3,
-            },
+            {**fixed, **sized, "chunking.chars": chars, "chunking.chars_overlap": overlap},
             "Sultania et al. table 1",
         )
         for chars, overlap in ((1000, 100), (2000, 500), (5000, 1000))

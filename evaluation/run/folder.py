@@ -8,7 +8,7 @@ import fcntl
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar, cast
 
@@ -39,18 +39,16 @@ class Journal(Generic[Line]):
 
     def __init__(self, path: Path) -> None:
         self._path, self._file = path, path.open("ab+")
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with ExitStack() as failing:
+            failing.callback(self.close)
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                what = f"{path} is being written by another run."
+                raise InputError(what, "Wait for it, or choose another --out.") from error
             read: list[Line] = self._read(path)
             self.held: dict[Key, Line] = {(line["row"], line["id"]): line for line in read}
-        except BlockingIOError as error:
-            self.close()
-            raise InputError(
-                f"{path} is being written by another run.", "Wait for it, or choose another --out."
-            ) from error
-        except BaseException:
-            self.close()
-            raise
+            failing.pop_all()
 
     def _read(self, path: Path) -> list[Line]:
         self._file.seek(0)
@@ -130,7 +128,6 @@ class RunFolder:
     """
 
     def __init__(self, path: Path, identity: Mapping[str, Any]) -> None:
-        self.path = path
         try:
             path.mkdir(parents=True, exist_ok=True)
             known = read_identity(path)
@@ -139,12 +136,12 @@ class RunFolder:
                 write_text(path / RUN, json.dumps(identity, ensure_ascii=False, indent=1) + "\n")
             else:
                 refuse_other(path, known, identity)
-            self.records = Journal[Record](path / RECORDS)
-            try:
-                self.refusals = Journal[RefusalRecord](path / REFUSALS)
-            except BaseException:
-                self.records.close()
-                raise
+            with ExitStack() as opened:
+                self.records = opened.enter_context(closing(Journal[Record](path / RECORDS)))
+                self.refusals = opened.enter_context(
+                    closing(Journal[RefusalRecord](path / REFUSALS))
+                )
+                self._opened = opened.pop_all()
         except OSError as error:
             raise InputError(
                 f"The run's folder {path} cannot be used: {error}.", "Choose another --out."
@@ -154,8 +151,7 @@ class RunFolder:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.records.close()
-        self.refusals.close()
+        self._opened.close()
 
 
 def read_identity(path: Path) -> dict[str, Any] | None:

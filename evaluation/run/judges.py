@@ -7,7 +7,7 @@ from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import Passage
 from lexloop.corpus.index.collection import Collection
-from lexloop.evaluation.asking import asker_for
+from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.evaluation.run.embedding import OneByOne
 from lexloop.models.embedders import load_shipped
@@ -58,7 +58,7 @@ class Judges:
         self.embed = self._one_by_one(load_shipped()).embed
         self.support = ClaimSupport(self.embed)
         self.correctness = CorrectnessJudge(self.embed)
-        self.asker = asker_for(Settings(**judge), connection) if judge else None
+        self.asker = Asker(Settings(**judge), connection) if judge else None
 
     def over(self, collection: Collection, access: Filters) -> EmbeddedJudge:
         """Return the judge of answers from what an access admits of a collection."""

@@ -1,22 +1,21 @@
 """From a case and what the graph made of it to flat metrics."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
 from lexloop.core.score import Score, Unresolved
-from lexloop.core.types import Attempt, Passage
+from lexloop.core.types import Attempt, Candidate, Passage
 from lexloop.corpus.index.view import View
 from lexloop.corpus.text.tokens import words
 from lexloop.evaluation.case import Case
-from lexloop.evaluation.evidence import EvidenceIndex, Relevant
-from lexloop.evaluation.metrics import hypa
+from lexloop.evaluation.evidence import EvidenceIndex, Grades, Relevant
+from lexloop.evaluation.metrics import hypa, retrieval
 from lexloop.evaluation.metrics.text import bleu, cosine, exact_match, rouge_l, rouge_n, token_f1
 from lexloop.evaluation.model_metrics import model_metrics
 from lexloop.evaluation.record import AttemptSeen
 from lexloop.evaluation.run.judges import Judges
-from lexloop.evaluation.run.retrieved import of_retrieval, ranking
 from lexloop.models.background import finished
 from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.evaluate.embedded import EmbeddedJudge
@@ -32,6 +31,18 @@ _AGAINST_REFERENCE = (
     *("rougeL", "token_f1", "bleu", "exact_match"),
 )
 _NO_REFERENCE = Unresolved("the gold record has no reference answer")
+_Metric = Callable[[Sequence[str], Mapping[str, int], int], Score]
+_METRICS: dict[str, _Metric] = {
+    "recall": retrieval.recall,
+    "precision": retrieval.precision,
+    "hit": retrieval.hit_rate,
+    "mrr": retrieval.reciprocal_rank,
+    "map": retrieval.average_precision,
+    "ndcg": retrieval.ndcg,
+}
+_DEPTHS = (5, 10)
+_DOCUMENTS = 3
+"""Sultania et al. return and measure three documents."""
 
 
 @dataclass(frozen=True)
@@ -244,3 +255,60 @@ def _relevant(it: Answered) -> Relevant:
         return Relevant.unknown("the evidence was taken out of the corpus")
     index = it.evidence
     return it.judges.known.get(("relevant", id(index)), lambda: index.relevant(it.gold))
+
+
+def ranking(state: dict[str, Any]) -> list[Candidate]:
+    """Return the passages, then the other candidates in the order of fusion.
+
+    Where an earlier attempt became the answer its candidates are gone, and the passages are all.
+    """
+    passages: list[Candidate] = list(state["passages"])
+    if state["attempts"][-1]["passages"] != state["passages"]:
+        return passages
+    chosen = {passage["id"] for passage in passages}
+    others = [*state.get("candidates", []), *state.get("graph_candidates", [])]
+    rest = {candidate["id"]: candidate for candidate in others if candidate["id"] not in chosen}
+    return [*passages, *rest.values()]
+
+
+def of_retrieval(
+    relevant: Relevant, ranked: Sequence[Candidate], passages: Sequence[Passage], k: int
+) -> dict[str, Score]:
+    """Return each ranking metric at k, 5 and 10, of documents at 3, and of characters.
+
+    Args:
+        relevant: What should have been found.
+        ranked: Chunks, best first, the passages before all others.
+        passages: What the answer was written from.
+        k: How many passages the plan allows.
+    """
+    ids = [candidate["id"] for candidate in ranked]
+    owners = list(dict.fromkeys(candidate["document"] for candidate in ranked))
+    found: dict[str, Score] = {}
+    for name, metric in _METRICS.items():
+        found[f"{name}@k"] = _at(metric, ids[: len(passages)], relevant.chunks, k)
+        for depth in _DEPTHS:
+            found[f"{name}@{depth}"] = _at(metric, ids, relevant.chunks, depth, least=depth)
+        found[f"document_{name}@{_DOCUMENTS}"] = _at(metric, owners, relevant.documents, _DOCUMENTS)
+    return {**found, **_spans(relevant, passages)}
+
+
+def _at(
+    metric: _Metric, ranked: Sequence[str], grades: Grades | Unresolved, k: int, least: int = 0
+) -> Score:
+    if isinstance(grades, Unresolved):
+        return grades
+    if len(ranked) < least:
+        return Unresolved(f"fewer than {least} candidates")
+    return metric(ranked, grades, k)
+
+
+def _spans(relevant: Relevant, passages: Sequence[Passage]) -> dict[str, Score]:
+    if isinstance(relevant.spans, Unresolved):
+        return {"span_recall": relevant.spans, "span_precision": relevant.spans}
+    evidence = [(span.document, span.start, span.end) for span in relevant.spans]
+    found = [(p["document"], p["start"], p["end"]) for p in passages]
+    return {
+        "span_recall": retrieval.span_recall(found, evidence),
+        "span_precision": retrieval.span_precision(found, evidence),
+    }
