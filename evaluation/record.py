@@ -93,7 +93,7 @@ class RefusalRecord(TypedDict):
 
 
 class RunInfo(TypedDict):
-    """What identifies a run; two runs that agree in it and need no model agree in their records.
+    """The identity of a run; two runs that agree in it and need no model agree in their records.
 
     ``corpus_sha256`` and ``gold_sha256`` are of the contents. ``commit`` is empty outside a
     checkout.

@@ -98,14 +98,14 @@ def evaluate(
 
 def _variants(given: dict[str, Any], base: "Settings") -> "list[Variant]":
     """Those named, then those of the ablation; without any, the settings as they are."""
-    from lexloop.evaluation.run import ablations, variants
+    from lexloop.evaluation.run import variants
 
     ablation: str | None = given["ablation"]
     found = variants.of_setting(given["variants"] or [])
     if ablation == "paper":
-        found += ablations.paper(base)
+        found += variants.paper(base)
     elif ablation == "chunking":
-        found += ablations.chunking()
+        found += variants.chunking()
     elif ablation is not None:
         found += variants.read_variants(Path(ablation), base)
     found = found or variants.of_setting([base.variant])

@@ -1,4 +1,4 @@
-"""What judges every variant alike, with what it has already judged of the case at hand."""
+"""The judges of every variant, and what they have already found of the case at hand."""
 
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar, cast
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class CaseCache:
-    """What was found out about one case; another case clears it."""
+    """Findings about one case; another case clears them."""
 
     def __init__(self) -> None:
         self._case: str | None = None

@@ -141,7 +141,7 @@ def attempt_seen(it: Answered, attempt: Attempt) -> AttemptSeen:
 
 
 def _against_reference(it: Answered) -> dict[str, Score]:
-    """How near the answer is to the reference: by vectors, by the correctness judge, by words.
+    """Compare with the reference: by vectors, by the correctness judge, by words.
 
     Its [n] markers are no part of what an answer says.
     """
@@ -218,7 +218,7 @@ def _supports_any(it: Answered, claims: list[str], passage: Passage) -> bool:
 
 
 def _supported(it: Answered, claims: list[str], passages: Sequence[Passage]) -> list[bool]:
-    """For each claim whether the passages together support it."""
+    """Judge of each claim that the passages together support it."""
     texts = [passage["text"] for passage in passages]
     evidence: Evidence = it.judges.known.get(
         ("evidence", tuple(texts)), lambda: evidence_of(texts, it.judges.embed)
@@ -227,7 +227,7 @@ def _supported(it: Answered, claims: list[str], passages: Sequence[Passage]) -> 
 
 
 def _of_abstaining(it: Answered) -> dict[str, Score]:
-    """Whether abstaining or answering was right, by what the documents that were asked hold."""
+    """Judge abstaining and answering by what the documents that were asked hold."""
     abstained, answerable = bool(it.state["abstained"]), not (it.closed or it.gold.out_of_scope)
     answerable_only = Unresolved("the documents answer the question")
     unanswerable_only = Unresolved("the documents do not answer the question")

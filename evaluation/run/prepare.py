@@ -20,9 +20,10 @@ from lexloop.corpus.load.folder import source_files
 from lexloop.corpus.load.reading import Progress, silent
 from lexloop.corpus.opening import left_out, sample_folder
 from lexloop.evaluation.case import Case, read_cases, read_negative
-from lexloop.evaluation.record import RunInfo
+from lexloop.evaluation.record import RunInfo, SkippedVariant
 from lexloop.evaluation.run.folder import read_identity
 from lexloop.evaluation.run.variants import Variant, runnable
+from lexloop.evaluation.run.worker import Setup
 from lexloop.graph.resources import Resources
 
 _GIT_S = 20.0
@@ -30,7 +31,7 @@ _GIT_S = 20.0
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What a run was asked to be.
+    """A run as it was asked for.
 
     Args:
         gold: The file of gold questions.
@@ -64,8 +65,7 @@ class PreparedRun:
         negative: The queries that must be refused.
         variants: Groups that answer alike, so that one of each is asked; ``negative`` of those that
             are asked the queries.
-        setup: What a worker is told first: all settings of each group as ``variants``, those of
-            the model that judges as ``judge``, and ``base_url``.
+        setup: What a worker is told first; its variants are the groups.
         notes: What had to be left out of the corpus.
     """
 
@@ -75,7 +75,7 @@ class PreparedRun:
     cases: list[Case]
     negative: list[Case]
     variants: list[list[Variant]]
-    setup: dict[str, Any]
+    setup: Setup
     notes: list[str]
 
 
@@ -87,19 +87,35 @@ def prepare(wanted: RunRequest, connection: Connection, progress: Progress = sil
         CorpusError: The documents cannot be used.
         LexloopError: A model or a stored file cannot be used.
     """
-    base, corpus = wanted.base, wanted.base.corpus
+    base = wanted.base
     cases = read_cases(wanted.gold)
-    able, skipped = runnable(wanted.variants, base, is_index(_corpus_folder(corpus)))
+    able, skipped = runnable(wanted.variants, base, is_index(_corpus_folder(base.corpus)))
     named = wanted.negative is not None
     able = [replace(one, negative=(one.negative or named) and not one.closed) for one in able]
     asked = any(one.negative for one in able)
     negative, negative_sha256 = _negative(wanted.negative) if asked else ([], "")
     judge = _judge(wanted)
+    info = _info(wanted, able, skipped, len(cases))
+    settings = base.model_dump(mode="json", exclude={"corpus"})
+    identity = {**info, "settings": settings, "negative_sha256": negative_sha256}
+    short = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:8]
+    out = wanted.out or Path(f"eval-{wanted.gold.stem}-{short}")
+    identity["today"] = today = _today(out)
+    groups, settled = _grouped(able, _on(base, today))
+    notes = _open(settled, wanted, connection, progress)
+    setup: Setup = {"variants": settled, "judge": judge, "base_url": wanted.base_url}
+    return PreparedRun(out, info, identity, cases, negative, groups, setup, notes)
+
+
+def _info(
+    wanted: RunRequest, able: Sequence[Variant], skipped: list[SkippedVariant], questions: int
+) -> RunInfo:
+    base, corpus = wanted.base, wanted.base.corpus
     number, commit = _code_version()
-    info: RunInfo = {
+    return {
         "gold": wanted.gold.name,
         "gold_sha256": _file_sha256(wanted.gold),
-        "questions": len(cases),
+        "questions": questions,
         "rows": [one.info(base) for one in able],
         "skipped": skipped,
         "corpus": _corpus_folder(corpus).name or corpus,
@@ -109,28 +125,14 @@ def prepare(wanted: RunRequest, connection: Connection, progress: Progress = sil
         "version": number,
         "commit": commit,
     }
-    settings = base.model_dump(mode="json", exclude={"corpus"})
-    identity = {**info, "settings": settings, "negative_sha256": negative_sha256}
-    short = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:8]
-    out = wanted.out or Path(f"eval-{wanted.gold.stem}-{short}")
-    identity["today"] = today = _today(out)
-    groups, settled = _grouped(able, _on(base, today))
-    notes = _open(settled, wanted, connection, progress)
-    setup = {
-        "variants": settled,
-        "judge": judge.model_dump(mode="json") if judge else None,
-        "base_url": wanted.base_url,
-    }
-    return PreparedRun(out, info, identity, cases, negative, groups, setup, notes)
 
 
-def _judge(wanted: RunRequest) -> Settings | None:
+def _judge(wanted: RunRequest) -> dict[str, Any] | None:
+    """The settings of the model that judges."""
     if wanted.judge is None:
         return None
-    base = wanted.base
-    return Settings(
-        model=wanted.judge, deadline_s=base.deadline_s, **{"model.attempts": base.model.attempts}
-    )
+    model = {"name": wanted.judge, "attempts": wanted.base.model.attempts}
+    return Settings(model=model, deadline_s=wanted.base.deadline_s).model_dump(mode="json")
 
 
 def _negative(path: Path | None) -> tuple[list[Case], str]:
@@ -211,7 +213,7 @@ def _file_sha256(path: Path) -> str:
 
 
 def _corpus_folder(corpus: str) -> Path:
-    """Where the corpus of a setting lies."""
+    """The folder in which the corpus of a setting lies."""
     return sample_folder() if corpus == SAMPLE_CORPUS else Path(corpus).expanduser()
 
 

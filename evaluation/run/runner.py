@@ -5,7 +5,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -20,6 +19,7 @@ from lexloop.evaluation.report.page import to_html, to_markdown
 from lexloop.evaluation.report.summary import Summary, summarise, timings
 from lexloop.evaluation.run.folder import RunFolder
 from lexloop.evaluation.run.prepare import PreparedRun
+from lexloop.evaluation.run.worker import Task
 
 SUMMARY, MARKDOWN, TIMINGS, PAGE = "summary.json", "summary.md", "timings.json", "report.html"
 Count = Callable[[int, int], None]
@@ -89,16 +89,9 @@ class _Task:
     names: list[str]
     measured: bool
 
-    @cached_property
+    @property
     def keys(self) -> list[tuple[str, str]]:
         return [(name, self.case.id) for name in self.names]
-
-    @property
-    def request(self) -> dict[str, Any]:
-        """The ``Task`` of the worker."""
-        case = self.case.model_dump(mode="json")
-        where = {"variant": self.variant, "closed": self.closed, "measured": self.measured}
-        return {"case": case, **where}
 
 
 def _tasks(prepared: PreparedRun) -> Iterator[list[_Task]]:
@@ -152,13 +145,13 @@ class _Asking:
                 batch.result()
 
     def _held(self, task: _Task) -> bool:
-        """Whether every variant has an answer; what failed before is asked again."""
+        """Say that every variant has an answer; what failed before is asked again."""
         lines = self._folder.records if task.measured else self._folder.refusals
         return lines.answered(task.keys)
 
     def _start(self) -> WorkerProcess:
         worker = WorkerProcess(_MODULE, environment=_ENVIRONMENT)
-        worker.send(self._prepared.setup)
+        worker.send(dict(self._prepared.setup))
         return worker
 
     def _ask(self, batch: Sequence[_Task], pool: WorkerPool) -> None:
@@ -181,7 +174,13 @@ class _Asking:
                     deaths = 0
 
     def _answer(self, worker: WorkerProcess, task: _Task) -> Record:
-        worker.send(task.request)
+        request: Task = {
+            "case": task.case.model_dump(mode="json"),
+            "variant": task.variant,
+            "closed": task.closed,
+            "measured": task.measured,
+        }
+        worker.send(dict(request))
         while True:
             for frame in worker.receive():
                 if "failed" in frame:
@@ -220,7 +219,7 @@ class _Asking:
 
 
 def _error(kind: str, what: str, hint: str) -> LexloopError:
-    """What a worker could not begin for, as the error that it was there."""
+    """The error that kept a worker from beginning, as it was there."""
     found = getattr(errors, kind, LexloopError)
     return found(what, hint) if issubclass(found, LexloopError) else LexloopError(what, hint)
 

@@ -1,4 +1,4 @@
-"""What a worker process does: asks a case under a variant, and measures what became of it."""
+"""The work of a worker process: ask a case under a variant, and measure what became of it."""
 
 import os
 import time
@@ -147,7 +147,7 @@ class CaseRunner:
         return record
 
     def _meter(self, collection: Collection) -> Metered:
-        """What embeds for all variants of a collection."""
+        """The embedder of all variants of a collection."""
         embedder = collection.embedder
         return self._meters.setdefault(embedder.name, Metered(embedder))
 
