@@ -112,8 +112,7 @@ def evaluate(
     base = _chosen(corpus, settings)
     variants = of_setting([base.variant])
     wanted = RunRequest(Path(gold), base, variants, out=Path(out) if out else None)
-    outcome = run(prepare(wanted, resources.connection), workers_for(base))
-    return {**outcome.summary, "out": str(outcome.out), "failures": outcome.failures}
+    return dict(run(prepare(wanted, resources.connection), workers_for(base)))
 
 
 def workers_for(base: Settings, judge: str | None = None) -> int:

@@ -1,36 +1,33 @@
-"""Asks a model to judge: replies are kept, failures are bounded, and none becomes a score."""
+"""Asks a model to judge: replies are cached, failures are bounded, and none becomes a score."""
 
+import hashlib
+import json
+import re
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
 from typing import Any, Self, TypeVar
 from weakref import WeakValueDictionary
 
-from lexloop.core.errors import (
-    DeadlineExceeded,
-    ModelAuthError,
-    ModelError,
-    ModelUnknown,
-)
+from lexloop.core.errors import DeadlineExceeded, ModelAuthError, ModelError, ModelUnknown
 from lexloop.core.score import Unresolved
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.text_cache import TextCache
 from lexloop.core.types import Usage
-from lexloop.evaluation.reply_key import reply_key
 from lexloop.models.background import run
-from lexloop.models.chat import ChatModel, connect
+from lexloop.models.chat import connect
 from lexloop.models.request import ChatReply, ChatRequest, Unreadable, read_json
 
 T = TypeVar("T")
 _HOPELESS = (ModelAuthError, ModelUnknown)
 _HUNG_ENOUGH = 3
+_FENCE = re.compile(r"\bdata-[0-9a-f]{8}\b")
 
 
 class Asker:
-    """Answers requests, from a file of kept replies where it can.
+    """Answers requests, from a file of cached replies where it can.
 
     Threads may share one, and processes the file. How often one call is tried is bounded once, in
     the chat model (``model_attempts``), and how long it takes by ``deadline_s``: nothing here tries
@@ -38,22 +35,26 @@ class Asker:
     would spend that time on every score. Close it when done, or use it as a context manager.
 
     Args:
-        chat: The model.
-        settings: Those that ``chat`` was made with: what the model is asked with is part of what a
-            reply is kept by, ``deadline_s`` bounds each call.
-        cache: The file of kept replies; made where there is none.
+        settings: Name the ``model``; what it is asked with is part of what a reply is cached by.
+        connection: Where it is reached.
+        cache: The file of cached replies, made where there is none; None for the one beside the
+            cached indexes.
 
     ``spent`` counts what was really asked: calls, tokens, and seconds summed over the calls.
 
     Raises:
-        DataError: The file cannot be used.
+        SettingsError: The settings name no model that can be used.
+        ModelAuthError: There is no key to call it with.
+        DataError: The file of cached replies cannot be used.
     """
 
-    def __init__(self, chat: ChatModel, settings: Settings, cache: Path) -> None:
-        self.name = chat.name
+    def __init__(
+        self, settings: Settings, connection: Connection, cache: Path | None = None
+    ) -> None:
+        self._chat, self._settings = connect(settings, connection), settings
+        self.name = self._chat.name
         self.spent: Usage = {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
-        self._chat, self._settings = chat, settings
-        self._kept = TextCache(cache, "replies")
+        self._cache = TextCache(cache or replies_path(), "replies")
         self._guard = Lock()
         self._hung = 0
         self._hopeless: ModelError | None = None
@@ -62,17 +63,8 @@ class Asker:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let go of the file of kept replies."""
-        self._kept.close()
+    def __exit__(self, *_: object) -> None:
+        self._cache.close()
 
     def settle(self, work: Coroutine[Any, Any, T]) -> T | Unresolved:
         """Run what asks to its end.
@@ -85,7 +77,7 @@ class Asker:
             ModelAuthError: The host refused the key. Every further call would fail like this one,
                 so whoever runs many should stop.
             ModelUnknown: The host knows no such model or address; likewise.
-            DataError: The file of kept replies is damaged or full.
+            DataError: The file of cached replies is damaged or full.
         """
         try:
             found: T | Unresolved = run(work)
@@ -96,7 +88,7 @@ class Asker:
         return found
 
     async def ask(self, request: ChatRequest) -> ChatReply:
-        """A kept reply, or a new one; of several that ask the same, one asks the model."""
+        """Return a cached reply, or a new one; of several that ask the same, one asks the model."""
         key = reply_key(
             f"{self._chat.name} at {self._chat.host}", self._settings.model.asked_with, request
         )
@@ -110,16 +102,14 @@ class Asker:
             except _HOPELESS as error:
                 self._hopeless = error
                 raise
-            self._kept.put(key, reply.text)
+            self._cache.put(key, reply.text)
         return reply
 
     def _found(self, key: str, request: ChatRequest) -> ChatReply | None:
-        """The kept reply; one that does not parse, in whatever way it got there, is none."""
-        text = self._kept.find(key)
-        if text is None:
-            return None
-        if request.schema is None:
-            return ChatReply(text)
+        """The cached reply; one that does not parse, in whatever way it got there, is none."""
+        text = self._cache.find(key)
+        if text is None or request.schema is None:
+            return None if text is None else ChatReply(text)
         with suppress(Unreadable):
             return ChatReply(text, read_json(text, request.schema))
         return None
@@ -140,36 +130,44 @@ class Asker:
             hung = True
             raise
         finally:
-            meter["seconds"] = time.monotonic() - began
-            self._count(meter, hung)
-
-    def _count(self, meter: Usage, hung: bool) -> None:
-        with self._guard:
-            self._hung = self._hung + 1 if hung else 0
-            self.spent["model_calls"] += meter["model_calls"]
-            self.spent["tokens_in"] += meter["tokens_in"]
-            self.spent["tokens_out"] += meter["tokens_out"]
-            self.spent["seconds"] += meter["seconds"]
-
-
-def asker_for(settings: Settings, connection: Connection, cache: Path | None = None) -> Asker:
-    """An asker of the model that the settings name.
-
-    Args:
-        settings: With a ``model``.
-        connection: Where it is reached.
-        cache: The file of kept replies; None for the one beside the cached indexes.
-
-    Raises:
-        SettingsError: The settings name no model that can be used.
-        ModelAuthError: There is no key to call it with.
-        DataError: The file of kept replies cannot be used.
-    """
-    return Asker(connect(settings, connection), settings, cache or replies_path())
+            with self._guard:
+                self._hung = self._hung + 1 if hung else 0
+                self.spent["model_calls"] += meter["model_calls"]
+                self.spent["tokens_in"] += meter["tokens_in"]
+                self.spent["tokens_out"] += meter["tokens_out"]
+                self.spent["seconds"] += time.monotonic() - began
 
 
 def replies_path() -> Path:
-    """Where replies are kept unless told otherwise."""
+    """Return where replies are cached unless told otherwise."""
     from lexloop.corpus.opening import cache_folder
 
     return cache_folder().parent / "replies.sqlite"
+
+
+def reply_key(model: str, asked_with: Mapping[str, Any], request: ChatRequest) -> str:
+    """Return what a reply is cached by: the model, what it is asked with, the prompts and the form.
+
+    Args:
+        model: The model and its host.
+        asked_with: Parameters by name; a temperature that is not among them is 0.
+        request: What is asked.
+
+    The tag that fences data in a prompt is drawn anew whenever the prompt is rendered, so it is
+    written the same for all.
+    """
+    fence = _FENCE.search(request.system)
+    prompts = [request.system, request.user]
+    if fence is not None:
+        prompts = [text.replace(fence[0], "data") for text in prompts]
+    others = {name: value for name, value in asked_with.items() if name != "temperature"}
+    temperature = float(asked_with.get("temperature", 0.0))
+    said = json.dumps([model, temperature, *prompts, *_form(request), *sorted(others.items())])
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
+def _form(request: ChatRequest) -> list[str]:
+    if request.schema is None:
+        return []
+    schema = request.schema.model_json_schema()
+    return [request.schema.__name__, json.dumps(schema, sort_keys=True)]

@@ -44,7 +44,7 @@ class Span(BaseModel):
 
 
 class Rated(BaseModel):
-    """What a person thought of one answer to the question; any scale, higher is better."""
+    """A person's score of one answer to the question; any scale, higher is better."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -75,7 +75,7 @@ class Case(BaseModel):
 
     @property
     def out_of_scope(self) -> bool:
-        """Whether the right answer is that the documents do not answer."""
+        """The right answer is that the documents do not answer."""
         return self.question_type == OUT_OF_SCOPE
 
 

@@ -14,7 +14,7 @@ _MOST_NAMED = 5
 
 
 def read_jsonl(path: Path, shape: type[Line]) -> list[Line]:
-    """The records of a file, one JSON object a line; blank lines count but hold nothing.
+    """Return the records of a file, one JSON object a line; blank lines count but hold nothing.
 
     Args:
         path: UTF-8 text.

@@ -5,6 +5,7 @@ from typing import Any, NotRequired
 from typing_extensions import TypedDict
 
 from lexloop.core.types import Citation, Degradation
+from lexloop.evaluation.case import Case
 
 
 class PassageSeen(TypedDict):
@@ -92,7 +93,7 @@ class RefusalRecord(TypedDict):
 
 
 class RunInfo(TypedDict):
-    """What identifies a run; two runs that agree in it and need no model agree in their records.
+    """The identity of a run; two runs that agree in it and need no model agree in their records.
 
     ``corpus_sha256`` and ``gold_sha256`` are of the contents. ``commit`` is empty outside a
     checkout.
@@ -109,3 +110,31 @@ class RunInfo(TypedDict):
     judge: str | None
     version: str
     commit: str
+
+
+def unanswered(case: Case, error: str) -> Record:
+    """Return the record of a case that was not answered; no error, no such field."""
+    record: Record = {
+        "row": "",
+        "id": case.id,
+        "question_type": case.question_type,
+        "question": case.question,
+        "complexity": None,
+        "answer": "",
+        "abstained": False,
+        "passed": False,
+        "warning": "",
+        "citations": [],
+        "passages": [],
+        "attempts": [],
+        "degraded": [],
+        "metrics": {},
+        "model_calls": 0,
+        "tokens_in": 0,
+        "tokens_out": 0,
+        "context_tokens": 0,
+        "seconds": 0.0,
+    }
+    if error:
+        record["error"] = error
+    return record

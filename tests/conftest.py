@@ -47,7 +47,7 @@ from fake_openai import FakeOpenAI  # noqa: E402
 
 from lexloop.core.settings import Settings  # noqa: E402
 from lexloop.core.types import Usage  # noqa: E402
-from lexloop.evaluation.asking import Asker, asker_for  # noqa: E402
+from lexloop.evaluation.asking import Asker  # noqa: E402
 from lexloop.models.background import run  # noqa: E402
 from lexloop.models.chat import ChatModel, asking, connect  # noqa: E402
 from lexloop.models.request import ChatReply, ChatRequest  # noqa: E402
@@ -142,7 +142,7 @@ def chat_model(server: FakeOpenAI) -> Callable[..., ChatModel]:
 def asker(server: FakeOpenAI, tmp_path: Path) -> Iterator[Asker]:
     """What judges by the scripted server, tried once a call."""
     settings = Settings(model="openai:scripted", deadline_s=5, **{"model.attempts": 1})
-    with asker_for(settings, server.connection, tmp_path / "replies.sqlite") as made:
+    with Asker(settings, server.connection, tmp_path / "replies.sqlite") as made:
         yield made
 
 

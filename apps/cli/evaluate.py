@@ -87,22 +87,25 @@ def evaluate(
 
     Writes records.jsonl, summary.json, summary.md, timings.json and report.html.
     """
-    outcome = _run(context.params)
-    _show(outcome, as_json)
-    if outcome.failures:
+    finished = _run(context.params)
+    if as_json:
+        write_json(dict(finished))
+    else:
+        _show(finished)
+    if finished["failures"]:
         raise typer.Exit(QUESTIONS_FAILED)
 
 
 def _variants(given: dict[str, Any], base: "Settings") -> "list[Variant]":
     """Those named, then those of the ablation; without any, the settings as they are."""
-    from lexloop.evaluation.run import ablations, variants
+    from lexloop.evaluation.run import variants
 
     ablation: str | None = given["ablation"]
     found = variants.of_setting(given["variants"] or [])
     if ablation == "paper":
-        found += ablations.paper(base)
+        found += variants.paper(base)
     elif ablation == "chunking":
-        found += ablations.chunking()
+        found += variants.chunking()
     elif ablation is not None:
         found += variants.read_variants(Path(ablation), base)
     found = found or variants.of_setting([base.variant])
@@ -142,17 +145,14 @@ def _run(given: dict[str, Any]) -> "FinishedRun":
             raise
 
 
-def _show(outcome: "FinishedRun", as_json: bool) -> None:
-    if as_json:
-        write_json({**outcome.summary, "out": str(outcome.out), "failures": outcome.failures})
-        return
-    for row in outcome.summary["rows"]:
+def _show(finished: "FinishedRun") -> None:
+    for row in finished["rows"]:
         figures = (f"{name} {_figure(row['metrics'].get(name))}" for name in _SHOWN)
         say(f"{row['name']}: {', '.join(figures)}")
-    if outcome.failures:
-        said = f"{outcome.failures} questions were not answered; the same command asks them again."
+    if failures := finished["failures"]:
+        said = f"{failures} questions were not answered; the same command asks them again."
         note(said, style="yellow")
-    say(f"Tables and page: {outcome.out}/summary.md, {outcome.out}/report.html")
+    say(f"Tables and page: {finished['out']}/summary.md, {finished['out']}/report.html")
 
 
 def _figure(found: Any) -> str:

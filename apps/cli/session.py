@@ -171,9 +171,9 @@ def asking(
     Raises:
         LexloopError: The model cannot be used.
     """
-    from lexloop.evaluation.asking import asker_for
+    from lexloop.evaluation.asking import Asker
 
-    return nullcontext() if settings.model.name is None else asker_for(settings, connection)
+    return nullcontext() if settings.model.name is None else Asker(settings, connection)
 
 
 def text_hosts(settings: "Settings", connection: "Connection") -> list[str]:

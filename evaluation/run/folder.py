@@ -1,14 +1,14 @@
-"""The folder of a run: what identifies it, and a line for every question that was asked.
+"""The folder of a run: what identifies it, and a line for every case that was asked.
 
 A line is written and synced before the next, so whatever ends the process takes with it the
-questions in flight at most. A last line that was cut off is cut away when the run is resumed.
+cases in flight at most. A last line that was cut off is cut away when the run is resumed.
 """
 
 import fcntl
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar, cast
 
@@ -20,13 +20,13 @@ RUN, RECORDS, REFUSALS = "run.json", "records.jsonl", "refusals.jsonl"
 _UNCOMPARED = frozenset({"today"})
 Line = TypeVar("Line", Record, RefusalRecord)
 Key = tuple[str, str]
-"""A row's name and a question's id."""
+"""A variant's name and a case's id."""
 
 
-class Lines(Generic[Line]):
+class Journal(Generic[Line]):
     """A file of JSON lines that only grows; open for one writer.
 
-    Of two lines for one row and question the later counts.
+    Of two lines for one variant and case the later counts.
 
     Args:
         path: Made where there is none.
@@ -39,18 +39,16 @@ class Lines(Generic[Line]):
 
     def __init__(self, path: Path) -> None:
         self._path, self._file = path, path.open("ab+")
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with ExitStack() as failing:
+            failing.callback(self.close)
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                what = f"{path} is being written by another run."
+                raise InputError(what, "Wait for it, or choose another --out.") from error
             read: list[Line] = self._read(path)
             self.held: dict[Key, Line] = {(line["row"], line["id"]): line for line in read}
-        except BlockingIOError as error:
-            self.close()
-            raise InputError(
-                f"{path} is being written by another run.", "Wait for it, or choose another --out."
-            ) from error
-        except BaseException:
-            self.close()
-            raise
+            failing.pop_all()
 
     def _read(self, path: Path) -> list[Line]:
         self._file.seek(0)
@@ -82,9 +80,9 @@ class Lines(Generic[Line]):
         self.held.update({(line["row"], line["id"]): line for line in added})
 
     def answered(self, keys: Sequence[Key]) -> bool:
-        """Whether each is there and did not fail, after what one has was given to the others.
+        """Say whether each is there and did not fail, once what one has was given to the others.
 
-        Rows that answer alike share their answers; a process that ended while it wrote them may
+        Variants that answer alike share their answers; a process that ended while it wrote them may
         have left some without.
         """
         found = next((line for key in keys if _good(line := self.held.get(key))), None)
@@ -130,7 +128,6 @@ class RunFolder:
     """
 
     def __init__(self, path: Path, identity: Mapping[str, Any]) -> None:
-        self.path = path
         try:
             path.mkdir(parents=True, exist_ok=True)
             known = read_identity(path)
@@ -139,12 +136,12 @@ class RunFolder:
                 write_text(path / RUN, json.dumps(identity, ensure_ascii=False, indent=1) + "\n")
             else:
                 refuse_other(path, known, identity)
-            self.records = Lines[Record](path / RECORDS)
-            try:
-                self.refusals = Lines[RefusalRecord](path / REFUSALS)
-            except BaseException:
-                self.records.close()
-                raise
+            with ExitStack() as opened:
+                self.records = opened.enter_context(closing(Journal[Record](path / RECORDS)))
+                self.refusals = opened.enter_context(
+                    closing(Journal[RefusalRecord](path / REFUSALS))
+                )
+                self._opened = opened.pop_all()
         except OSError as error:
             raise InputError(
                 f"The run's folder {path} cannot be used: {error}.", "Choose another --out."
@@ -154,12 +151,11 @@ class RunFolder:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.records.close()
-        self.refusals.close()
+        self._opened.close()
 
 
 def read_identity(path: Path) -> dict[str, Any] | None:
-    """What the run in a folder is; None where there is no run.
+    """Return what the run in a folder is; None where there is no run.
 
     Raises:
         DataError: It is damaged.

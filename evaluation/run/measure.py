@@ -1,97 +1,129 @@
-"""From a gold question and what the graph made of it to flat metrics."""
+"""From a case and what the graph made of it to flat metrics."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from lexloop.core.score import Score, Unresolved, as_json
-from lexloop.core.types import Attempt
+from lexloop.core.score import Score, Unresolved
+from lexloop.core.types import Attempt, Candidate, Passage
+from lexloop.corpus.index.view import View
 from lexloop.corpus.text.tokens import words
 from lexloop.evaluation.case import Case
-from lexloop.evaluation.evidence import EvidenceIndex, Relevant
+from lexloop.evaluation.evidence import EvidenceIndex, Grades, Relevant
+from lexloop.evaluation.metrics import hypa, retrieval
+from lexloop.evaluation.metrics.text import bleu, cosine, exact_match, rouge_l, rouge_n, token_f1
 from lexloop.evaluation.model_metrics import model_metrics
 from lexloop.evaluation.record import AttemptSeen
-from lexloop.evaluation.run.answers import against_reference, correctness, of_the_answer
-from lexloop.evaluation.run.contexts import of_the_context
-from lexloop.evaluation.run.judges import Kit
-from lexloop.evaluation.run.retrieved import of_retrieval, ranking
+from lexloop.evaluation.run.judges import Judges
+from lexloop.models.background import finished
+from lexloop.nodes.evaluate.checks import citation_problems
+from lexloop.nodes.evaluate.embedded import EmbeddedJudge
+from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
+from lexloop.nodes.evaluate.support import claims_of
 from lexloop.nodes.markers import without_markers
 
-REMOVED = "the evidence was taken out of the corpus"
+SUPPORTED = 0.5
+"""A claim that is more probably supported than not counts as inferred."""
+_TRIAD = ("answer_relevance", "context_relevance", "groundedness")
+_AGAINST_REFERENCE = (
+    *("similarity", "correctness", "correct", "rouge1_recall", "rouge1_precision", "rouge2"),
+    *("rougeL", "token_f1", "bleu", "exact_match"),
+)
+_NO_REFERENCE = Unresolved("the gold record has no reference answer")
+_Metric = Callable[[Sequence[str], Mapping[str, int], int], Score]
+_METRICS: dict[str, _Metric] = {
+    "recall": retrieval.recall,
+    "precision": retrieval.precision,
+    "hit": retrieval.hit_rate,
+    "mrr": retrieval.reciprocal_rank,
+    "map": retrieval.average_precision,
+    "ndcg": retrieval.ndcg,
+}
+_DEPTHS = (5, 10)
+_DOCUMENTS = 3
+"""Sultania et al. return and measure three documents."""
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What the metrics say of one answer.
-
-    Args:
-        metrics: By flat name.
-        attempts: Each pass through the loop, with its correctness.
-    """
-
-    metrics: dict[str, float | dict[str, str]]
-    attempts: list[AttemptSeen]
-
-
-def measure(
-    gold: Case, state: dict[str, Any], judged: EvidenceIndex | None, kit: Kit, closed: bool
-) -> Measured:
-    """Every metric; one that lacks what it needs is unresolved and says why.
+class Answered:
+    """A case that was answered, and what judges it.
 
     Args:
         gold: What was asked, and what is known of the right answer.
         state: The graph's working state at the end.
-        judged: Says what is relevant; None where nothing was retrieved from.
-        kit: The judges.
+        judges: Those that score every variant, whatever evaluated its answers itself.
+        judge: Makes LQ-RAG's three scores.
+        view: The documents that were asked.
+        evidence: Finds what is relevant; None where nothing was retrieved from.
         closed: Whether the evidence was taken out first, so that no answer can be right.
     """
-    kit.once.about(gold.id)
-    known = gold.model_copy(update={"reference_answer": None}) if closed else gold
-    question = state["attempts"][0]["question"]
+
+    gold: Case
+    state: dict[str, Any]
+    judges: Judges
+    judge: EmbeddedJudge
+    view: View
+    evidence: EvidenceIndex | None
+    closed: bool
+
+    @property
+    def reference(self) -> str:
+        """The right answer; empty where there is none or the evidence was taken out."""
+        reference = self.gold.reference_answer or ""
+        return "" if self.closed or not reference.strip() else reference
+
+    @property
+    def passages(self) -> list[Passage]:
+        """The passages that the answer was written from."""
+        passages: list[Passage] = self.state["passages"]
+        return passages
+
+    @property
+    def question(self) -> str:
+        """The question as it is to be understood: a follow-up in its standalone form."""
+        question: str = self.state["attempts"][0]["question"]
+        return question
+
+
+def measure(it: Answered) -> dict[str, Score]:
+    """Return every metric; one that lacks what it needs is unresolved and says why."""
+    known, answer, ids = it.judges.known, it.state["answer"], tuple(p["id"] for p in it.passages)
+    known.about(it.gold.id)
     metrics: dict[str, Score] = {
-        **against_reference(known, state["answer"], kit),
-        **of_the_context(known, question, state, kit),
-        **of_the_answer(gold, state, kit, answerable=not (closed or gold.out_of_scope)),
-        **_retrieval(gold, state, judged, kit, closed),
+        **known.get(("reference", answer, it.reference), lambda: _against_reference(it)),
+        **known.get(("answer", it.question, it.view, answer, ids), lambda: _of_the_answer(it)),
+        **known.get(("context", it.reference, it.view, ids), lambda: _of_the_context(it)),
+        **_of_abstaining(it),
+        "unverified_citations": _unverified(it),
+        "words": float(len(without_markers(answer).split())),
+        **of_retrieval(_relevant(it), ranking(it.state), it.passages, it.state["plan"]["k"]),
     }
-    if kit.asker is not None:
-        contexts = [passage["text"] for passage in state["passages"]]
+    if it.judges.asker is not None:
         metrics |= model_metrics(
-            kit.asker,
-            kit.embed,
-            question=question,
-            answer=state["answer"],
-            reference=known.reference_answer,
-            contexts=contexts,
+            it.judges.asker,
+            it.judges.embed,
+            question=it.question,
+            answer=answer,
+            reference=it.reference or None,
+            contexts=[passage["text"] for passage in it.passages],
         )
-    if gold.rated:
-        metrics["human"] = by_people(gold, state["answer"])
-    attempts = [_seen(attempt, known, kit) for attempt in state["attempts"]]
-    return Measured({name: as_json(score) for name, score in metrics.items()}, attempts)
+    if it.gold.rated:
+        metrics["human"] = by_people(it.gold, answer)
+    return metrics
 
 
 def by_people(gold: Case, answer: str) -> Score:
-    """The mean of what people gave this very answer, its markers and blanks apart."""
+    """Return the mean of what people gave this very answer, its markers and blanks apart."""
     said = words(without_markers(answer))
     scores = [rated.score for rated in gold.rated if words(without_markers(rated.answer)) == said]
     return fmean(scores) if scores else Unresolved("nobody has scored this answer")
 
 
-def _retrieval(
-    gold: Case, state: dict[str, Any], judged: EvidenceIndex | None, kit: Kit, closed: bool
-) -> dict[str, Score]:
-    if judged is None:
-        relevant = Relevant.unknown("the row retrieves nothing")
-    elif closed:
-        relevant = Relevant.unknown(REMOVED)
-    else:
-        relevant = kit.once.get(("relevant", id(judged)), lambda: judged.relevant(gold))
-    return of_retrieval(relevant, ranking(state), state["passages"], state["plan"]["k"])
-
-
-def _seen(attempt: Attempt, gold: Case, kit: Kit) -> AttemptSeen:
+def attempt_seen(it: Answered, attempt: Attempt) -> AttemptSeen:
+    """Return what a record keeps of one pass through the loop."""
     evaluation, usage = attempt["evaluation"], attempt["usage"]
-    score = correctness(gold, attempt["answer"], kit)
+    score = _correctness(it, attempt["answer"])
     seen: AttemptSeen = {
         "answer_relevance": evaluation["answer_relevance"],
         "context_relevance": evaluation["context_relevance"],
@@ -106,3 +138,177 @@ def _seen(attempt: Attempt, gold: Case, kit: Kit) -> AttemptSeen:
     if "answers" in evaluation:
         seen["answers"] = evaluation["answers"]
     return seen
+
+
+def _against_reference(it: Answered) -> dict[str, Score]:
+    """Compare with the reference: by vectors, by the correctness judge, by words.
+
+    Its [n] markers are no part of what an answer says.
+    """
+    if not it.reference:
+        return dict.fromkeys(_AGAINST_REFERENCE, _NO_REFERENCE)
+    judged = _correctness(it, it.state["answer"])
+    correct: dict[str, Score] = {"correctness": judged, "correct": hypa.is_correct(judged)}
+    if it.gold.out_of_scope:  # that the documents do not answer can be said in any words
+        free = Unresolved("out of scope: the reference's words are not the only ones")
+        return {**dict.fromkeys(_AGAINST_REFERENCE, free), **correct}
+    said, reference = without_markers(it.state["answer"]), it.reference
+    ours, theirs = it.judges.embed([said, reference])
+    return {
+        **correct,
+        "similarity": cosine(ours, theirs),
+        "rouge1_recall": rouge_n(said, reference, 1, "recall"),
+        "rouge1_precision": rouge_n(said, reference, 1, "precision"),
+        "rouge2": rouge_n(said, reference, 2),
+        "rougeL": rouge_l(said, reference),
+        "token_f1": token_f1(said, reference),
+        "bleu": bleu(said, reference),
+        "exact_match": exact_match(said, reference),
+    }
+
+
+def _correctness(it: Answered, answer: str) -> Score:
+    """The embedded judge's absolute correctness, 1 to 5."""
+    if not it.reference:
+        return _NO_REFERENCE
+    said, judge = without_markers(answer), it.judges.correctness
+    return it.judges.known.get(
+        ("correctness", said), lambda: judge.score(it.gold.question, said, it.reference)
+    )
+
+
+def _of_the_answer(it: Answered) -> dict[str, Score]:
+    """LQ-RAG's triad and HyPA-RAG's faithfulness (5.2), without a model."""
+    if it.state["abstained"]:
+        return dict.fromkeys((*_TRIAD, "faithfulness"), Unresolved("the answer is an abstention"))
+    if not it.passages:
+        return dict.fromkeys((*_TRIAD, "faithfulness"), Unresolved("no passage was retrieved"))
+    triad = finished(it.judge.judge(it.question, it.passages, it.state["answer"]))
+    scores: dict[str, float | None] = {name: getattr(triad, name) for name in _TRIAD}
+    inferred = _supported(it, claims_of(it.state["answer"]), it.passages)
+    missing = Unresolved("the judge gave no score")
+    return {
+        **{name: missing if score is None else score for name, score in scores.items()},
+        "faithfulness": hypa.faithfulness(inferred),
+    }
+
+
+def _of_the_context(it: Answered) -> dict[str, Score]:
+    """HyPA-RAG's context recall and precision (5.2), by the claims of the reference."""
+    names = ("context_recall", "context_precision")
+    if it.gold.out_of_scope:
+        return dict.fromkeys(names, Unresolved("out of scope: nothing is relevant"))
+    claims = claims_of(it.reference)
+    if not claims:
+        return dict.fromkeys(names, _NO_REFERENCE)
+    if not it.passages:
+        return dict.fromkeys(names, Unresolved("no passage was retrieved"))
+    relevant = [_supports_any(it, claims, passage) for passage in it.passages]
+    return {
+        "context_recall": hypa.context_recall(_supported(it, claims, it.passages)),
+        "context_precision": hypa.context_precision(relevant),
+    }
+
+
+def _supports_any(it: Answered, claims: list[str], passage: Passage) -> bool:
+    return it.judges.known.get(
+        ("supports any", tuple(claims), passage["text"]),
+        lambda: any(_supported(it, claims, [passage])),
+    )
+
+
+def _supported(it: Answered, claims: list[str], passages: Sequence[Passage]) -> list[bool]:
+    """Judge of each claim that the passages together support it."""
+    texts = [passage["text"] for passage in passages]
+    evidence: Evidence = it.judges.known.get(
+        ("evidence", tuple(texts)), lambda: evidence_of(texts, it.judges.embed)
+    )
+    return [one.probability >= SUPPORTED for one in it.judges.support.of(claims, evidence)]
+
+
+def _of_abstaining(it: Answered) -> dict[str, Score]:
+    """Judge abstaining and answering by what the documents that were asked hold."""
+    abstained, answerable = bool(it.state["abstained"]), not (it.closed or it.gold.out_of_scope)
+    answerable_only = Unresolved("the documents answer the question")
+    unanswerable_only = Unresolved("the documents do not answer the question")
+    return {
+        "rightly_abstained": answerable_only if answerable else float(abstained),
+        "wrongly_abstained": float(abstained) if answerable else unanswerable_only,
+        "abstention_accuracy": float(abstained != answerable),
+    }
+
+
+def _unverified(it: Answered) -> Score:
+    state = it.state
+    if state["abstained"]:
+        return 0.0
+    if not it.passages and not state["citations"]:
+        return Unresolved("the answer was written without passages")
+    told = state.get("draft_told", [])
+    return float(len(citation_problems(state["answer"], state["citations"], it.view.text_of, told)))
+
+
+def _relevant(it: Answered) -> Relevant:
+    if it.evidence is None:
+        return Relevant.unknown("the row retrieves nothing")
+    if it.closed:
+        return Relevant.unknown("the evidence was taken out of the corpus")
+    index = it.evidence
+    return it.judges.known.get(("relevant", id(index)), lambda: index.relevant(it.gold))
+
+
+def ranking(state: dict[str, Any]) -> list[Candidate]:
+    """Return the passages, then the other candidates in the order of fusion.
+
+    Where an earlier attempt became the answer its candidates are gone, and the passages are all.
+    """
+    passages: list[Candidate] = list(state["passages"])
+    if state["attempts"][-1]["passages"] != state["passages"]:
+        return passages
+    chosen = {passage["id"] for passage in passages}
+    others = [*state.get("candidates", []), *state.get("graph_candidates", [])]
+    rest = {candidate["id"]: candidate for candidate in others if candidate["id"] not in chosen}
+    return [*passages, *rest.values()]
+
+
+def of_retrieval(
+    relevant: Relevant, ranked: Sequence[Candidate], passages: Sequence[Passage], k: int
+) -> dict[str, Score]:
+    """Return each ranking metric at k, 5 and 10, of documents at 3, and of characters.
+
+    Args:
+        relevant: What should have been found.
+        ranked: Chunks, best first, the passages before all others.
+        passages: What the answer was written from.
+        k: How many passages the plan allows.
+    """
+    ids = [candidate["id"] for candidate in ranked]
+    owners = list(dict.fromkeys(candidate["document"] for candidate in ranked))
+    found: dict[str, Score] = {}
+    for name, metric in _METRICS.items():
+        found[f"{name}@k"] = _at(metric, ids[: len(passages)], relevant.chunks, k)
+        for depth in _DEPTHS:
+            found[f"{name}@{depth}"] = _at(metric, ids, relevant.chunks, depth, least=depth)
+        found[f"document_{name}@{_DOCUMENTS}"] = _at(metric, owners, relevant.documents, _DOCUMENTS)
+    return {**found, **_spans(relevant, passages)}
+
+
+def _at(
+    metric: _Metric, ranked: Sequence[str], grades: Grades | Unresolved, k: int, least: int = 0
+) -> Score:
+    if isinstance(grades, Unresolved):
+        return grades
+    if len(ranked) < least:
+        return Unresolved(f"fewer than {least} candidates")
+    return metric(ranked, grades, k)
+
+
+def _spans(relevant: Relevant, passages: Sequence[Passage]) -> dict[str, Score]:
+    if isinstance(relevant.spans, Unresolved):
+        return {"span_recall": relevant.spans, "span_precision": relevant.spans}
+    evidence = [(span.document, span.start, span.end) for span in relevant.spans]
+    found = [(p["document"], p["start"], p["end"]) for p in passages]
+    return {
+        "span_recall": retrieval.span_recall(found, evidence),
+        "span_precision": retrieval.span_precision(found, evidence),
+    }

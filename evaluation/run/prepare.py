@@ -1,35 +1,37 @@
 """Everything that is settled before the first question: what is asked, under what, of what."""
 
+import hashlib
 import importlib.resources
+import json
+import subprocess
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from lexloop.core.errors import InputError
+from lexloop.core.checksums import sha256_of
+from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.filters import Filters
-from lexloop.core.settings import Connection, Settings
-from lexloop.corpus.index.manifest import is_index
+from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
+from lexloop.corpus.index.manifest import Manifest, is_index
+from lexloop.corpus.load.folder import source_files
 from lexloop.corpus.load.reading import Progress, silent
-from lexloop.corpus.opening import left_out
+from lexloop.corpus.opening import left_out, sample_folder
 from lexloop.evaluation.case import Case, read_cases, read_negative
-from lexloop.evaluation.record import RunInfo
+from lexloop.evaluation.record import RunInfo, SkippedVariant
 from lexloop.evaluation.run.folder import read_identity
-from lexloop.evaluation.run.identity import (
-    code_version,
-    corpus_folder,
-    corpus_sha256,
-    file_sha256,
-)
-from lexloop.evaluation.run.task import Plan, Way
 from lexloop.evaluation.run.variants import Variant, runnable
+from lexloop.evaluation.run.worker import Setup
 from lexloop.graph.resources import Resources
+
+_GIT_S = 20.0
 
 
 @dataclass(frozen=True)
 class RunRequest:
-    """What a run was asked to be.
+    """A run as it was asked for.
 
     Args:
         gold: The file of gold questions.
@@ -59,18 +61,21 @@ class PreparedRun:
         out: Its folder.
         info: What tables say of it.
         identity: What must be the same to go on with it.
-        plan: What the workers get.
-        names: The rows that each way of the plan answers for.
-        negative: The rows that are asked the negative queries.
+        cases: The gold questions.
+        negative: The queries that must be refused.
+        variants: Groups that answer alike, so that one of each is asked; ``negative`` of those that
+            are asked the queries.
+        setup: What a worker is told first; its variants are the groups.
         notes: What had to be left out of the corpus.
     """
 
     out: Path
     info: RunInfo
     identity: dict[str, Any]
-    plan: Plan
-    names: list[list[str]]
-    negative: frozenset[str]
+    cases: list[Case]
+    negative: list[Case]
+    variants: list[list[Variant]]
+    setup: Setup
     notes: list[str]
 
 
@@ -82,63 +87,58 @@ def prepare(wanted: RunRequest, connection: Connection, progress: Progress = sil
         CorpusError: The documents cannot be used.
         LexloopError: A model or a stored file cannot be used.
     """
-    gold = read_cases(wanted.gold)
-    index = is_index(corpus_folder(wanted.base.corpus))
-    able, skipped = runnable(wanted.variants, wanted.base, index)
-    asked = {one.name for one in able if (one.negative or wanted.negative) and not one.closed}
+    base = wanted.base
+    cases = read_cases(wanted.gold)
+    able, skipped = runnable(wanted.variants, base, is_index(_corpus_folder(base.corpus)))
+    named = wanted.negative is not None
+    able = [replace(one, negative=(one.negative or named) and not one.closed) for one in able]
+    asked = any(one.negative for one in able)
     negative, negative_sha256 = _negative(wanted.negative) if asked else ([], "")
     judge = _judge(wanted)
-    number, commit = code_version()
-    info: RunInfo = {
+    info = _info(wanted, able, skipped, len(cases))
+    settings = base.model_dump(mode="json", exclude={"corpus"})
+    identity = {**info, "settings": settings, "negative_sha256": negative_sha256}
+    short = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:8]
+    out = wanted.out or Path(f"eval-{wanted.gold.stem}-{short}")
+    identity["today"] = today = _today(out)
+    groups, settled = _grouped(able, _on(base, today))
+    notes = _open(settled, wanted, connection, progress)
+    setup: Setup = {"variants": settled, "judge": judge, "base_url": wanted.base_url}
+    return PreparedRun(out, info, identity, cases, negative, groups, setup, notes)
+
+
+def _info(
+    wanted: RunRequest, able: Sequence[Variant], skipped: list[SkippedVariant], questions: int
+) -> RunInfo:
+    base, corpus = wanted.base, wanted.base.corpus
+    number, commit = _code_version()
+    return {
         "gold": wanted.gold.name,
-        "gold_sha256": file_sha256(wanted.gold),
-        "questions": len(gold),
-        "rows": [one.info(wanted.base) for one in able],
+        "gold_sha256": _file_sha256(wanted.gold),
+        "questions": questions,
+        "rows": [one.info(base) for one in able],
         "skipped": skipped,
-        "corpus": corpus_folder(wanted.base.corpus).name or wanted.base.corpus,
-        "corpus_sha256": corpus_sha256(wanted.base.corpus, wanted.gold),
-        "model": wanted.base.model.name,
+        "corpus": _corpus_folder(corpus).name or corpus,
+        "corpus_sha256": _corpus_sha256(corpus, wanted.gold),
+        "model": base.model.name,
         "judge": wanted.judge,
         "version": number,
         "commit": commit,
     }
-    settings = wanted.base.model_dump(mode="json", exclude={"corpus"})
-    identity = {**info, "settings": settings, "negative_sha256": negative_sha256}
-    out = wanted.out or Path(f"eval-{wanted.gold.stem}-{_short(identity)}")
-    today = _today(out)
-    ways, names = _ways(able, _on(wanted.base, today))
-    notes = _open(ways, wanted, connection, progress)
-    plan: Plan = {
-        "ways": ways,
-        "gold": [question.model_dump(mode="json") for question in gold],
-        "negative": [query.model_dump(mode="json") for query in negative],
-        "judge": judge.model_dump(mode="json") if judge else None,
-        "base_url": wanted.base_url,
-    }
-    identity["today"] = today
-    return PreparedRun(out, info, identity, plan, names, frozenset(asked), notes)
 
 
-def _judge(wanted: RunRequest) -> Settings | None:
+def _judge(wanted: RunRequest) -> dict[str, Any] | None:
+    """The settings of the model that judges."""
     if wanted.judge is None:
         return None
-    base = wanted.base
-    return Settings(
-        model=wanted.judge, deadline_s=base.deadline_s, **{"model.attempts": base.model.attempts}
-    )
+    model = {"name": wanted.judge, "attempts": wanted.base.model.attempts}
+    return Settings(model=model, deadline_s=wanted.base.deadline_s).model_dump(mode="json")
 
 
 def _negative(path: Path | None) -> tuple[list[Case], str]:
     """The queries and the hash of their file."""
     source = path or Path(str(importlib.resources.files("lexloop.data"))) / "negative.jsonl"
-    return read_negative(source), file_sha256(source)
-
-
-def _short(identity: dict[str, Any]) -> str:
-    import hashlib
-    import json
-
-    return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:8]
+    return read_negative(source), _file_sha256(source)
 
 
 def _today(out: Path) -> str:
@@ -154,29 +154,32 @@ def _on(base: Settings, today: str) -> Settings:
     return base.changed(**{"access.as_of": today}) if base.access.as_of == "today" else base
 
 
-def _ways(rows: Iterable[Variant], base: Settings) -> tuple[list[Way], list[list[str]]]:
-    """The distinct ways of answering, and the rows that each stands for."""
-    ways: list[Way] = []
-    names: list[list[str]] = []
-    for row in rows:
-        settings = base.changed(**row.changes).model_dump(mode="json")
-        way: Way = {"settings": settings, "closed": row.closed}
-        if way not in ways:
-            ways.append(way)
-            names.append([])
-        names[ways.index(way)].append(row.name)
-    return ways, names
+def _grouped(
+    variants: Iterable[Variant], base: Settings
+) -> tuple[list[list[Variant]], list[dict[str, Any]]]:
+    """The variants by what they answer, and all settings of each group."""
+    groups: list[list[Variant]] = []
+    known: list[tuple[dict[str, Any], bool]] = []
+    for one in variants:
+        settled = base.changed(**one.changes).model_dump(mode="json"), one.closed
+        if settled not in known:
+            known.append(settled)
+            groups.append([])
+        groups[known.index(settled)].append(one)
+    return groups, [settings for settings, _ in known]
 
 
 def _open(
-    ways: Sequence[Way], wanted: RunRequest, connection: Connection, progress: Progress
+    settled: Sequence[dict[str, Any]],
+    wanted: RunRequest,
+    connection: Connection,
+    progress: Progress,
 ) -> list[str]:
     """Open every collection once, so that the workers find it indexed; what was left out."""
     resources = Resources(connection, progress=progress)
     notes: dict[str, None] = {}
     try:
-        for way in ways:
-            settings = Settings(**way["settings"])
+        for settings in (Settings(**one) for one in settled):
             resources.chat(settings)
             collection, troubles = resources.collection(settings)
             view = collection.seen_by(Filters.of(settings))
@@ -190,7 +193,7 @@ def _open(
 
 def _refuse_gold(names: Sequence[str], wanted: RunRequest) -> None:
     """Questions among the documents would be found with their answers."""
-    folder, gold = corpus_folder(wanted.base.corpus).resolve(), wanted.gold.resolve()
+    folder, gold = _corpus_folder(wanted.base.corpus).resolve(), wanted.gold.resolve()
     folder = folder.parent if folder.is_file() else folder
     if not gold.is_relative_to(folder):
         return
@@ -202,6 +205,62 @@ def _refuse_gold(names: Sequence[str], wanted: RunRequest) -> None:
         )
 
 
-def answerable_without(gold: Case) -> bool:
-    """Whether a question can be put to a corpus without its evidence: it must be known."""
-    return bool(gold.out_of_scope or gold.evidence or gold.reference_context or gold.documents)
+def _file_sha256(path: Path) -> str:
+    try:
+        return sha256_of(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error}.", "Give a file.") from error
+
+
+def _corpus_folder(corpus: str) -> Path:
+    """The folder in which the corpus of a setting lies."""
+    return sample_folder() if corpus == SAMPLE_CORPUS else Path(corpus).expanduser()
+
+
+def _corpus_sha256(corpus: str, gold: Path) -> str:
+    """The SHA-256 of an index's files, or of all documents with their names, but for the gold."""
+    folder = _corpus_folder(corpus)
+    if is_index(folder):
+        held = Manifest.read(folder).sha256
+    else:
+        paths = [path for path in source_files(folder) if path.resolve() != gold.resolve()]
+        try:
+            top = folder if folder.is_dir() else folder.parent
+            held = {path.relative_to(top).as_posix(): sha256_of(path) for path in paths}
+        except OSError as error:
+            raise CorpusError(
+                f"{folder} cannot be read: {error}.", "Make its files readable."
+            ) from error
+    digest = hashlib.sha256()
+    for name, sha256 in sorted(held.items()):
+        digest.update(f"{name}\0{sha256}\n".encode(errors="backslashreplace"))
+    return digest.hexdigest()
+
+
+def _code_version() -> tuple[str, str]:
+    """The package's version, and the commit of its checkout with ``-dirty`` where it was changed.
+
+    The commit is empty where the code lies in no checkout of its own.
+    """
+    try:
+        number = version("lexloop")
+    except PackageNotFoundError:
+        number = ""
+    here = Path(__file__).resolve()
+    tracked = _git(here.parent, "ls-files", "--error-unmatch", here.name)
+    commit = _git(here.parent, "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*")
+    return number, commit if tracked else ""
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    try:
+        told = subprocess.run(  # noqa: S603 - a fixed command
+            ["git", "-C", str(folder), *arguments],  # noqa: S607 - wherever the user has it
+            capture_output=True,
+            text=True,
+            timeout=_GIT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return told.stdout.strip() if told.returncode == 0 else ""

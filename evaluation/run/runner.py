@@ -1,34 +1,46 @@
 """Runs what was prepared: asks what is not recorded yet, then writes the tables."""
 
-from collections.abc import Callable, Iterator
+import json
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import as_completed
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
+from typing import Any
 
+from lexloop.core import errors
+from lexloop.core.errors import InputError, LexloopError
+from lexloop.core.files import write_text
+from lexloop.core.workers import WorkerDied, WorkerPool, WorkerProcess
 from lexloop.evaluation.case import Case
-from lexloop.evaluation.record import Record, RefusalRecord
-from lexloop.evaluation.report.summary import Summary
+from lexloop.evaluation.record import Record, RefusalRecord, RunInfo, unanswered
+from lexloop.evaluation.report.page import to_html, to_markdown
+from lexloop.evaluation.report.summary import Summary, summarise, timings
 from lexloop.evaluation.run.folder import RunFolder
-from lexloop.evaluation.run.pool import Done, Pool
-from lexloop.evaluation.run.prepare import PreparedRun, answerable_without
-from lexloop.evaluation.run.results import write_results
-from lexloop.evaluation.run.task import Task, unanswered
+from lexloop.evaluation.run.prepare import PreparedRun
+from lexloop.evaluation.run.worker import Task
 
+SUMMARY, MARKDOWN, TIMINGS, PAGE = "summary.json", "summary.md", "timings.json", "report.html"
 Count = Callable[[int, int], None]
 """Told how many questions are done, and of how many."""
+_TRIES = 2
+_MODULE = "lexloop.evaluation.run.worker"
+_ENVIRONMENT = {
+    # one thread each: the workers share the processors between them
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    # sets iterate alike in every worker, so sums over them have the same last digit
+    "PYTHONHASHSEED": "0",
+}
 
 
-@dataclass(frozen=True)
-class FinishedRun:
-    """What a run came to.
+class FinishedRun(Summary):
+    """The summary of a run, its folder, and how many cases were not answered, over all variants."""
 
-    Args:
-        out: Its folder.
-        summary: Its figures.
-        failures: Questions and negative queries that were not answered, over all rows.
-    """
-
-    out: Path
-    summary: Summary
+    out: str
     failures: int
 
 
@@ -43,105 +55,199 @@ def run(
     Args:
         prepared: What is asked.
         workers: How many processes ask at a time.
-        count: Told of each question.
-        warn: Told of a worker that died.
+        count: Told of each question, by whatever thread.
+        warn: Told of a worker that died, by whatever thread.
 
     Raises:
         InputError: The folder holds another run.
         LexloopError: No question can be asked at all.
     """
     with RunFolder(prepared.out, prepared.identity) as folder:
-        return _Run(prepared, folder).go(workers, count, warn)
+        asking = _Asking(prepared, folder, count, warn)
+        asking.ask_all(workers)
+        names = [row["name"] for row in prepared.info["rows"]]
+        # by variant, then by case, whatever the order in which they were asked
+        gold = [(name, case.id) for name in names for case in prepared.cases]
+        queries = [(name, case.id) for name in names for case in prepared.negative]
+        records = [folder.records.held[key] for key in gold if key in folder.records.held]
+        refusals = [folder.refusals.held[key] for key in queries if key in folder.refusals.held]
+        summary = _write_results(prepared.out, prepared.info, records, refusals)
+    failures = sum("error" in record for record in records) + asking.failed_queries
+    return {**summary, "out": str(prepared.out), "failures": failures}
 
 
-class _Run:
-    """A run with its folder open."""
+@dataclass(frozen=True)
+class _Task:
+    """A case to be asked under one of several variants that answer alike.
 
-    def __init__(self, prepared: PreparedRun, folder: RunFolder) -> None:
+    ``names`` are those under which it is recorded; what is not ``measured`` must be refused.
+    """
+
+    case: Case
+    variant: int
+    closed: bool
+    names: list[str]
+    measured: bool
+
+    @property
+    def keys(self) -> list[tuple[str, str]]:
+        return [(name, self.case.id) for name in self.names]
+
+
+def _tasks(prepared: PreparedRun) -> Iterator[list[_Task]]:
+    """The tasks of each case, which one worker takes together, so that what it knows serves all."""
+    for case in prepared.cases:
+        yield [
+            _Task(case, place, group[0].closed, [one.name for one in group], measured=True)
+            for place, group in enumerate(prepared.variants)
+            # what is to be taken out of the corpus must be known
+            if not group[0].closed
+            or case.out_of_scope
+            or case.evidence
+            or case.reference_context
+            or case.documents
+        ]
+    for query in prepared.negative:
+        yield [
+            _Task(query, place, closed=False, names=names, measured=False)
+            for place, group in enumerate(prepared.variants)
+            if (names := [one.name for one in group if one.negative])
+        ]
+
+
+class _Asking:
+    """Asks what is not recorded yet, in worker processes, and records it."""
+
+    def __init__(
+        self,
+        prepared: PreparedRun,
+        folder: RunFolder,
+        count: Count,
+        warn: Callable[[str], None],
+    ) -> None:
         self._prepared, self._folder = prepared, folder
-        self._gold = [Case(**row) for row in prepared.plan["gold"]]
-        self._queries = [(row["id"], row["question_type"]) for row in prepared.plan["negative"]]
-        self._failed_queries = 0
+        self._count, self._warn = count, warn
+        self._lock = Lock()
+        self._done = self._total = 0
+        self._begun = False
+        """Whether any worker was ready."""
+        self.failed_queries = 0
 
-    def go(self, workers: int, count: Count, warn: Callable[[str], None]) -> FinishedRun:
-        everything = [*self._of_gold(), *self._of_queries()]
+    def ask_all(self, workers: int) -> None:
+        everything = list(_tasks(self._prepared))
         batches = [[task for task in batch if not self._held(task)] for batch in everything]
-        total = sum(map(len, everything))
-        done = total - sum(map(len, batches))
-        count(done, total)
-        for one in Pool(self._prepared.plan, batches, workers, warn):
-            self._keep(one)
-            done += 1
-            count(done, total)
-        records, refusals = self._records(), self._refusals()
-        summary = write_results(self._prepared.out, self._prepared.info, records, refusals)
-        failures = sum("error" in record for record in records) + self._failed_queries
-        return FinishedRun(self._prepared.out, summary, failures)
+        batches = [batch for batch in batches if batch]
+        self._total = sum(map(len, everything))
+        self._done = self._total - sum(map(len, batches))
+        self._count(self._done, self._total)
+        with WorkerPool(self._start, max(1, min(workers, len(batches)))) as pool:
+            for batch in as_completed([pool.submit(self._ask, one, pool) for one in batches]):
+                batch.result()
 
-    def _of_gold(self) -> Iterator[list[Task]]:
-        """The tasks of each question, which one worker takes together."""
-        closed = [way["closed"] for way in self._prepared.plan["ways"]]
-        for item, gold in enumerate(self._gold):
-            yield [
-                {"kind": "gold", "way": way, "item": item}
-                for way, without in enumerate(closed)
-                if not without or answerable_without(gold)
-            ]
+    def _held(self, task: _Task) -> bool:
+        """Say that every variant has an answer; what failed before is asked again."""
+        lines = self._folder.records if task.measured else self._folder.refusals
+        return lines.answered(task.keys)
 
-    def _of_queries(self) -> Iterator[list[Task]]:
-        for item in range(len(self._queries)):
-            yield [
-                {"kind": "negative", "way": way, "item": item}
-                for way in range(len(self._prepared.names))
-                if self._names("negative", way)
-            ]
+    def _start(self) -> WorkerProcess:
+        worker = WorkerProcess(_MODULE, environment=_ENVIRONMENT)
+        worker.send(dict(self._prepared.setup))
+        return worker
 
-    def _names(self, kind: str, way: int) -> list[str]:
-        """The rows that a task is recorded under."""
-        names = self._prepared.names[way]
-        return names if kind == "gold" else [n for n in names if n in self._prepared.negative]
+    def _ask(self, batch: Sequence[_Task], pool: WorkerPool) -> None:
+        """Ask in one worker; when it dies another takes over, and tries what it had once more."""
+        left, deaths = deque(batch), 0
+        while left:
+            try:
+                with pool.worker() as worker:
+                    while left:
+                        self._keep(left[0], self._answer(worker, left[0]))
+                        left.popleft()
+                        deaths = 0
+            except WorkerDied as death:
+                deaths += 1
+                self._tell(death, pool)
+                if deaths == _TRIES:
+                    how = f"The workers that were asked died ({death})."
+                    self._keep(left[0], unanswered(left[0].case, how))
+                    left.popleft()
+                    deaths = 0
 
-    def _keys(self, task: Task) -> list[tuple[str, str]]:
-        gold = task["kind"] == "gold"
-        identifier = self._gold[task["item"]].id if gold else self._queries[task["item"]][0]
-        return [(name, identifier) for name in self._names(task["kind"], task["way"])]
+    def _answer(self, worker: WorkerProcess, task: _Task) -> Record:
+        request: Task = {
+            "case": task.case.model_dump(mode="json"),
+            "variant": task.variant,
+            "closed": task.closed,
+            "measured": task.measured,
+        }
+        worker.send(dict(request))
+        while True:
+            for frame in worker.receive():
+                if "failed" in frame:
+                    raise _error(*frame["failed"])
+                if "record" in frame:
+                    record: Record = frame["record"]
+                    return record
+                self._begun = True
 
-    def _held(self, task: Task) -> bool:
-        """Whether every row has an answer; what failed before is asked again."""
-        gold = task["kind"] == "gold"
-        lines = self._folder.records if gold else self._folder.refusals
-        return lines.answered(self._keys(task))
+    def _tell(self, death: WorkerDied, pool: WorkerPool) -> None:
+        with self._lock:
+            if pool.ended:
+                raise death
+            if not self._begun:
+                raise LexloopError(
+                    f"A worker ended before it could begin ({death}).",
+                    "Run `lexloop ask` with the same settings to see why.",
+                ) from death
+            self._warn(f"A worker ended ({death}); another takes over.")
 
-    def _keep(self, done: Done) -> None:
-        task, names = done.task, [name for name, _ in self._keys(done.task)]
-        if task["kind"] == "gold":
-            record = done.record or _died(self._gold[task["item"]], done.reason)
-            self._folder.records.add([{**record, "row": name} for name in names])
-        elif done.record is None or "error" in done.record:
-            self._failed_queries += 1
-        else:
-            identifier, kind = self._queries[task["item"]]
-            abstained = done.record["abstained"]
-            self._folder.refusals.add(
-                [
-                    {"row": name, "id": identifier, "kind": kind, "abstained": abstained}
-                    for name in names
+    def _keep(self, task: _Task, record: Record) -> None:
+        with self._lock:
+            if task.measured:
+                self._folder.records.add([{**record, "row": name} for name in task.names])
+            elif "error" in record:
+                self.failed_queries += 1
+            else:
+                identifier, kind = task.case.id, task.case.question_type
+                refusals: list[RefusalRecord] = [
+                    {"row": name, "id": identifier, "kind": kind, "abstained": record["abstained"]}
+                    for name in task.names
                 ]
-            )
-
-    def _records(self) -> list[Record]:
-        """By row, then by question, whatever the order in which they were asked."""
-        held = self._folder.records.held
-        rows = [row["name"] for row in self._prepared.info["rows"]]
-        keys = [(row, gold.id) for row in rows for gold in self._gold]
-        return [held[key] for key in keys if key in held]
-
-    def _refusals(self) -> list[RefusalRecord]:
-        held = self._folder.refusals.held
-        rows = [row["name"] for row in self._prepared.info["rows"]]
-        keys = [(row, identifier) for row in rows for identifier, _ in self._queries]
-        return [held[key] for key in keys if key in held]
+                self._folder.refusals.add(refusals)
+            self._done += 1
+            self._count(self._done, self._total)
 
 
-def _died(gold: Case, how: str) -> Record:
-    return unanswered(gold, f"The workers that were asked died ({how}).")
+def _error(kind: str, what: str, hint: str) -> LexloopError:
+    """The error that kept a worker from beginning, as it was there."""
+    found = getattr(errors, kind, LexloopError)
+    return found(what, hint) if issubclass(found, LexloopError) else LexloopError(what, hint)
+
+
+def _write_results(
+    out: Path, info: RunInfo, records: Sequence[Record], refusals: Sequence[RefusalRecord]
+) -> Summary:
+    """Write the summary as JSON and Markdown, the timings, and the page.
+
+    The summary holds nothing that another run of the same would not: wall times are in the
+    timings and on the page.
+    """
+    summary, took = summarise(records, info, refusals), timings(records, info)
+    files = {
+        SUMMARY: _json(summary),
+        MARKDOWN: to_markdown(summary),
+        TIMINGS: _json(took),
+        PAGE: to_html(summary, took, records, info),
+    }
+    for name, text in files.items():
+        try:
+            write_text(out / name, text)
+        except OSError as error:
+            raise InputError(
+                f"{out / name} cannot be written: {error}.", "Make room and run again."
+            ) from error
+    return summary
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=1) + "\n"

@@ -1,52 +1,198 @@
-"""A process that asks and measures: ``python -P -m lexloop.evaluation.run.worker``.
+"""The work of a worker process: ask a case under a variant, and measure what became of it."""
 
-The first line of standard input is a ``Plan``, each further one a ``Task``; every task is answered
-by one line, and the plan by ``{"ready": true}`` or ``{"failed": ...}``. It ends when standard input
-does, so it does not outlive the process that feeds it.
-"""
-
-import json
 import os
-import sys
-from typing import Any, BinaryIO
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from typing_extensions import TypedDict
 
 from lexloop.core.errors import LexloopError
-from lexloop.evaluation.run.task import Plan
+from lexloop.core.filters import Filters
+from lexloop.core.score import as_json
+from lexloop.core.settings import Connection, Settings
+from lexloop.core.workers import Frame
+from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.view import View
+from lexloop.evaluation.case import Case
+from lexloop.evaluation.evidence import EvidenceIndex
+from lexloop.evaluation.record import Record, unanswered
+from lexloop.evaluation.run.embedding import Metered
+from lexloop.evaluation.run.judges import Judges
+from lexloop.evaluation.run.measure import Answered, attempt_seen, measure
+from lexloop.graph.build import build_graph
+from lexloop.graph.resources import Resources
+from lexloop.nodes.context import Context
+from lexloop.nodes.evaluate.embedded import EmbeddedJudge
+
+_ROLES: dict[str, type[HumanMessage | AIMessage]] = {"user": HumanMessage, "assistant": AIMessage}
 
 
-def main() -> None:
-    """Work until there are no more tasks."""
-    with os.fdopen(os.dup(1), "wb") as out:
-        os.dup2(2, 1)  # whatever a library prints must not get between the answers
+class Setup(TypedDict):
+    """All that a worker needs to know at its start, as JSON.
+
+    ``variants`` holds all settings of each; ``judge`` those of the model that judges, None without
+    one.
+    """
+
+    variants: list[dict[str, Any]]
+    judge: dict[str, Any] | None
+    base_url: str | None
+
+
+class Task(TypedDict):
+    """A case, as ``model_dump`` gives it, to be asked under a variant, by its place.
+
+    ``closed`` says whether the evidence is taken out first; what is not ``measured`` has a record
+    without metrics.
+    """
+
+    case: dict[str, Any]
+    variant: int
+    closed: bool
+    measured: bool
+
+
+def answering() -> Callable[[Any], Iterator[Frame]]:
+    """Return what answers a ``Setup`` by ``ready`` or ``failed``, then each ``Task`` by a record.
+
+    The record names no variant.
+    """
+    cases: list[CaseRunner] = []
+
+    def answer(asked: Any) -> Iterator[Frame]:
+        if cases:
+            yield {"record": cases[0].run(asked)}
+            return
         try:
-            _work(out)
-        except BrokenPipeError:
-            os._exit(0)  # nobody is left to answer
+            cases.append(CaseRunner(asked))
+        except LexloopError as error:
+            yield {"failed": [type(error).__name__, error.what, error.hint]}
+            raise SystemExit from error
+        yield {"ready": True}
+
+    return answer
 
 
-def _work(out: BinaryIO) -> None:
-    lines = iter(sys.stdin.buffer)
-    try:
-        plan: Plan = json.loads(next(lines))
-    except StopIteration:
-        return
-    from lexloop.evaluation.run.bench import Bench
+@dataclass(frozen=True)
+class _Opened:
+    """A variant over one collection, ``whole`` as opened and ``asked`` with its own embedder.
 
-    try:
-        bench = Bench(plan)
-    except LexloopError as error:
-        failed = {"kind": type(error).__name__, "what": error.what, "hint": error.hint}
-        _say(out, {"failed": failed})
-        return
-    _say(out, {"ready": True})
-    for line in lines:
-        _say(out, {"record": bench.run(json.loads(line))})
+    Questions are embedded anew for each: vectors of a batch differ in their last digits by what
+    else is in it, so an answer could depend on the questions before it; and a question that was
+    asked under another variant would seem fast.
+    """
+
+    whole: Collection
+    asked: Collection
+    context: Context
+    judge: EmbeddedJudge
 
 
-def _say(out: BinaryIO, value: dict[str, Any]) -> None:
-    out.write(json.dumps(value, allow_nan=False).encode() + b"\n")
-    out.flush()
+class CaseRunner:
+    """Everything that answers and measures, in one process.
+
+    Raises:
+        LexloopError: The corpus, a model or a stored file cannot be used.
+    """
+
+    def __init__(self, setup: Setup) -> None:
+        environ = {**os.environ, "LEXLOOP_BASE_URL": setup["base_url"] or ""}
+        connection = Connection.from_environment(environ)
+        self._resources = Resources(connection)
+        self._settings = [Settings(**variant) for variant in setup["variants"]]
+        self._judges = Judges(connection, setup["judge"])
+        self._known: dict[View, EvidenceIndex] = {}
+        self._meters: dict[str, Metered] = {}
+        self._asked_last = ""
+        # made before the first question, where it can fail
+        self._variants = [
+            self._over(self._resources.collection(settings)[0], settings)
+            for settings in self._settings
+        ]
+        self._context = self._variants[0].context
+        self._graph = build_graph(lambda *_: self._context)
+
+    def run(self, task: Task) -> Record:
+        """Return the record of a task; a question that fails is recorded as such."""
+        case = Case(**task["case"])
+        try:
+            return self._answered(case, task)
+        except LexloopError as error:
+            return unanswered(case, f"{type(error).__name__}: {error.what}")
+
+    def _answered(self, case: Case, task: Task) -> Record:
+        if case.id != self._asked_last:  # what was embedded for another is forgotten
+            for meter in self._meters.values():
+                meter.clear()
+        self._asked_last = case.id
+        settings, opened = self._settings[task["variant"]], self._variants[task["variant"]]
+        access, meter = Filters.of(settings), self._meter(opened.whole)
+        view = opened.whole.seen_by(access)
+        if task["closed"] and not case.out_of_scope:
+            opened = self._over(view.without(self._evidence(view).to_take_out(case)), settings)
+        opened.asked.forget()
+        self._context = opened.context
+        state, seconds = self._asked(case, meter)
+        tokens = self._judges.context_tokens(state["passages"])
+        record = _record(case, state, seconds, tokens)
+        if task["measured"]:
+            evidence = None if settings.retrieval.source == "none" else self._evidence(view)
+            seen = opened.whole.seen_by(access)
+            it = Answered(case, state, self._judges, opened.judge, seen, evidence, task["closed"])
+            record["metrics"] = {name: as_json(score) for name, score in measure(it).items()}
+            record["attempts"] = [attempt_seen(it, attempt) for attempt in state["attempts"]]
+        return record
+
+    def _meter(self, collection: Collection) -> Metered:
+        """The embedder of all variants of a collection."""
+        embedder = collection.embedder
+        return self._meters.setdefault(embedder.name, Metered(embedder))
+
+    def _over(self, whole: Collection, settings: Settings) -> _Opened:
+        asked = whole.embedded_by(self._meter(whole))
+        context = self._resources.over(settings, asked)
+        return _Opened(whole, asked, context, self._judges.over(whole, Filters.of(settings)))
+
+    def _evidence(self, view: View) -> EvidenceIndex:
+        if view not in self._known:
+            self._known[view] = EvidenceIndex(view.every_chunk())
+        return self._known[view]
+
+    def _asked(self, case: Case, meter: Metered) -> tuple[dict[str, Any], float]:
+        """The working state after the question, and the seconds it takes when nothing is cached."""
+        earlier: list[AnyMessage] = [
+            _ROLES[turn.role](content=turn.content) for turn in case.conversation_history
+        ]
+        messages = [*earlier, HumanMessage(content=case.question)]
+        state: dict[str, Any] = {}
+        saved, began = meter.saved_s, time.perf_counter()
+        for event in self._graph.stream({"messages": messages}, stream_mode="updates"):
+            for update in event.values():
+                state.update(update or {})
+        return state, time.perf_counter() - began + meter.saved_s - saved
 
 
-if __name__ == "__main__":
-    main()
+def _record(case: Case, state: dict[str, Any], seconds: float, context_tokens: int) -> Record:
+    usage = state["usage"]
+    return {
+        **unanswered(case, ""),
+        "complexity": state["complexity"],
+        "answer": state["answer"],
+        "abstained": state["abstained"],
+        "passed": state["evaluation"]["passed"],
+        "warning": state["warning"],
+        "citations": state["citations"],
+        "passages": [
+            {"n": p["n"], "document": p["document"], "start": p["start"], "end": p["end"]}
+            for p in state["passages"]
+        ],
+        "degraded": state["degraded"],
+        "model_calls": usage["model_calls"],
+        "tokens_in": usage["tokens_in"],
+        "tokens_out": usage["tokens_out"],
+        "context_tokens": context_tokens,
+        "seconds": seconds,
+    }

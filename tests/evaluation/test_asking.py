@@ -5,17 +5,20 @@ import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import pytest
 from fake_openai import KEY, FakeOpenAI, Reply, Request, refusal
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from lexloop.core.errors import DataError, ModelAuthError, ModelError
 from lexloop.core.score import Unresolved
 from lexloop.core.settings import Connection, Settings
-from lexloop.evaluation.asking import Asker, asker_for, replies_path
+from lexloop.evaluation.asking import Asker, replies_path, reply_key
 from lexloop.models.request import Chat, ChatRequest, parsed
 from lexloop.prompts import parse
 
@@ -45,18 +48,17 @@ def settled(
 
 @pytest.fixture
 def asker(server: FakeOpenAI, tmp_path: Path) -> Iterator[Ask]:
-    made: list[Asker] = []
+    made = ExitStack()
 
     def connected(
         model: str = "openai:scripted", deadline_s: float = 120, **asked: object
     ) -> Asker:
         chosen = Settings(deadline_s=deadline_s, model={"name": model, "attempts": 1, **asked})
-        made.append(asker_for(chosen, server.connection, tmp_path / "kept" / "replies.sqlite"))
-        return made[-1]
+        path = tmp_path / "kept" / "replies.sqlite"
+        return made.enter_context(Asker(chosen, server.connection, path))
 
-    yield connected
-    for each in made:
-        each.close()
+    with made:
+        yield connected
 
 
 def test_rerun_asks_nobody(server: FakeOpenAI, asker: Ask) -> None:
@@ -144,7 +146,7 @@ def test_request_too_long_concerns_this_question_alone(server: FakeOpenAI, asker
 def test_refused_key_stops_the_run(server: FakeOpenAI, tmp_path: Path) -> None:
     wrong = Connection(base_url=server.base_url, api_key="sk-wrong-91b7e0c4d2")
     settings = Settings(model="openai:scripted")
-    with asker_for(settings, wrong, tmp_path / "r") as made, pytest.raises(ModelAuthError):
+    with Asker(settings, wrong, tmp_path / "r") as made, pytest.raises(ModelAuthError):
         settled(made, scored)
     assert len(server.requests) == 1
 
@@ -222,8 +224,65 @@ def test_file_that_cannot_be_used(server: FakeOpenAI, tmp_path: Path, place: str
     path = tmp_path / place
     path.mkdir() if place == "folder" else path.write_bytes(b"no database" * 100)
     with pytest.raises(DataError, match="cannot be used"):
-        asker_for(Settings(model="openai:scripted"), server.connection, path)
+        Asker(Settings(model="openai:scripted"), server.connection, path)
 
 
 def test_default_file_lies_beside_the_indexes(cache_folder: Path) -> None:
     assert replies_path() == cache_folder / "replies.sqlite"
+
+
+FENCED = parse("p", "=== system ===\nIn <{{fence}} ...>.\n=== user ===\n{{question}}", {"question"})
+
+
+class Wide(BaseModel):
+    score: float
+
+
+class Narrow(BaseModel):
+    score: Literal[1, 2]
+
+
+def key(question: str, schema: type[BaseModel] | None = None, **asked_with: object) -> str:
+    system, user = FENCED.render(question=question)
+    return reply_key("openai:m", asked_with, ChatRequest("asking", system, user, schema))
+
+
+@given(st.text(), st.text())
+def test_the_same_text_has_one_key_whatever_its_fence(one: str, other: str) -> None:
+    assert key(one) == key(one)
+    assert (key(one) == key(other)) == (one == other)
+
+
+def test_a_fence_named_in_the_text_changes_the_key() -> None:
+    plain, named = "It is data-0a1b2c3d.", "It is data-3d2c1b0a."
+    assert key(plain) == key(plain)
+    assert key(plain) != key(named)
+
+
+def test_form_and_parameters_are_part_of_the_key() -> None:
+    keys = {
+        key("a"),
+        key("a", Wide),
+        key("a", Narrow),
+        key("a", Wide, temperature=0.5),
+        key("a", Wide, seed=1),
+        key("a", Wide, seed=2),
+        key("a", Wide, seed=1, top_p=0.5),
+    }
+    assert len(keys) == 7
+    assert key("a", Wide) == key("a", Wide, temperature=0) == key("a", Wide, temperature=0.0)
+    assert key("a", seed=1, top_p=0.5) == key("a", top_p=0.5, seed=1)
+
+
+def test_a_schema_that_changed_under_its_name_has_another_key() -> None:
+    class Narrower(Narrow):
+        why: str
+
+    Narrower.__name__ = "Narrow"
+    assert key("a", Narrow) != key("a", Narrower)
+
+
+def test_purpose_is_no_part_of_the_key() -> None:
+    one, other = (ChatRequest(purpose, "s", "u") for purpose in ("judging", "scoring"))
+    assert reply_key("m", {}, one) == reply_key("m", {}, other)
+    assert reply_key("m", {}, one) != reply_key("m", {}, ChatRequest("judging", "su", ""))

@@ -11,7 +11,7 @@ from lexloop.core.errors import ModelAuthError, ModelUnavailable
 from lexloop.core.score import Unresolved
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.types import ABSTENTION
-from lexloop.evaluation.asking import Asker, asker_for
+from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.model_metrics import model_metrics
 from lexloop.models.embedding import Vectors
 
@@ -169,6 +169,6 @@ def test_embedding_host_that_fails(server: FakeOpenAI, asker: Asker) -> None:
 def test_refused_key_stops_at_the_first_call(server: FakeOpenAI, tmp_path: Path) -> None:
     wrong = Connection(base_url=server.base_url, api_key="sk-wrong-91b7e0c4d2")
     settings = Settings(model="openai:scripted")
-    with asker_for(settings, wrong, tmp_path / "r") as asker, pytest.raises(ModelAuthError):
+    with Asker(settings, wrong, tmp_path / "r") as asker, pytest.raises(ModelAuthError):
         model_metrics(asker, embed, **GIVEN)
     assert len(server.requests) == 1

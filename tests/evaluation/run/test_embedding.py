@@ -6,7 +6,7 @@ import pytest
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.evaluation.run.embedding import Metered, OneByOne
-from lexloop.evaluation.run.judges import Once
+from lexloop.evaluation.run.judges import CaseCache
 from lexloop.graph.resources import Resources
 from lexloop.models.embedding import Embedder
 from lexloop.models.minilm import load_minilm
@@ -60,7 +60,7 @@ def test_collections_forget_and_judges_do_not_depend_on_them(embedder: Embedder)
 
 
 def test_what_is_known_is_known_of_one_question() -> None:
-    once = Once()
+    once = CaseCache()
     found: list[str] = []
     for question in ("a", "a", "b"):
         once.about(question)

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from lexloop.core.errors import DataError, InputError
 from lexloop.evaluation.case import Case
-from lexloop.evaluation.record import Record
+from lexloop.evaluation.record import Record, unanswered
 from lexloop.evaluation.run.folder import RECORDS, RunFolder
-from lexloop.evaluation.run.task import unanswered
 
 IDENTITY: dict[str, Any] = {"gold_sha256": "a", "rows": [{"name": "r"}], "settings": {"k": None}}
 

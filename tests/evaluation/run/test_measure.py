@@ -1,8 +1,83 @@
-"""Metrics of one answer that need no judge."""
+"""Metrics of what was retrieved, worked by hand, and of one answer that needs no judge."""
+
+import math
+from typing import Any
+
+import pytest
 
 from lexloop.core.score import Unresolved
-from lexloop.evaluation.case import Case, Rated
-from lexloop.evaluation.run.measure import by_people
+from lexloop.core.types import Passage
+from lexloop.evaluation.case import Case, Rated, Span
+from lexloop.evaluation.evidence import Relevant
+from lexloop.evaluation.run.measure import by_people, of_retrieval, ranking
+
+
+def passage(name: str, start: int = 0, end: int = 10) -> Passage:
+    return {
+        "id": f"{name}#{start}",
+        "document": name,
+        "title": "",
+        "section": "",
+        "page": None,
+        "start": start,
+        "end": end,
+        "text": "",
+        "score": 0.0,
+        "signals": {},
+        "n": 1,
+    }
+
+
+FOUND = [passage("a"), passage("a", 10, 20), passage("b"), passage("c"), passage("d")]
+
+
+def test_chunks_documents_and_characters() -> None:
+    spans = (Span(document="a", start=5, end=25),)
+    relevant = Relevant({"a#10": 1, "c#0": 2, "z#0": 1}, {"a": 1, "d": 2}, spans)
+    found = of_retrieval(relevant, FOUND, FOUND[:2], 2)
+    # of the two passages the second is relevant; of all five the second and the fourth
+    assert (found["recall@k"], found["precision@k"]) == (1 / 3, 1 / 2)
+    assert (found["hit@k"], found["mrr@k"], found["map@k"]) == (1.0, 1 / 2, (1 / 2) / 3)
+    assert (found["recall@5"], found["precision@5"]) == (2 / 3, 2 / 5)
+    gain = 1 / math.log2(3) + 3 / math.log2(5)
+    best = 3 / math.log2(2) + 1 / math.log2(3) + 1 / math.log2(4)
+    assert found["ndcg@5"] == pytest.approx(gain / best)
+    assert found["ndcg@10"] == Unresolved("fewer than 10 candidates")
+    # documents come as a, b, c: a is one of the two that are relevant
+    assert (found["document_recall@3"], found["document_precision@3"]) == (1 / 2, 1 / 3)
+    # 0-10 and 10-20 hold 15 of the 20 characters of 5-25
+    assert (found["span_recall"], found["span_precision"]) == (15 / 20, 15 / 20)
+
+
+def test_what_is_not_known_is_unresolved_everywhere() -> None:
+    found = of_retrieval(Relevant.unknown("nobody knows"), FOUND, FOUND, 5)
+    assert set(found.values()) == {Unresolved("nobody knows")}
+    assert len(found) == 6 * 4 + 2
+
+
+def test_nothing_found_is_no_error() -> None:
+    found = of_retrieval(Relevant({"a#0": 1}, {"a": 1}, Unresolved("no spans")), [], [], 3)
+    assert (found["recall@k"], found["ndcg@k"], found["document_mrr@3"]) == (0.0, 0.0, 0.0)
+    assert found["recall@5"] == Unresolved("fewer than 5 candidates")
+
+
+def state(passages: list[Passage], last: list[Passage]) -> dict[str, Any]:
+    return {
+        "passages": passages,
+        "attempts": [{"passages": passages}, {"passages": last}],
+        "candidates": FOUND[:4],
+        "graph_candidates": [passage("graph")],
+    }
+
+
+def test_the_ranking_begins_with_the_passages() -> None:
+    chosen = [FOUND[2], FOUND[0]]
+    ids = [candidate["id"] for candidate in ranking(state(chosen, chosen))]
+    assert ids == ["b#0", "a#0", "a#10", "c#0", "graph#0"]
+    # the candidates are those of the last attempt, not of the one that became the answer
+    assert ranking(state(chosen, FOUND)) == chosen
+    assert ranking(state([], [])) == [*FOUND[:4], passage("graph")]
+
 
 GOLD = Case(
     question="When is the fee due?",

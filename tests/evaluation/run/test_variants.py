@@ -8,11 +8,12 @@ import pytest
 
 from lexloop.core.errors import InputError, SettingsError
 from lexloop.core.settings import Settings
-from lexloop.evaluation.run.ablations import chunking, paper
 from lexloop.evaluation.run.variants import (
     Variant,
+    chunking,
     closed_domain,
     of_setting,
+    paper,
     read_variants,
     runnable,
 )
