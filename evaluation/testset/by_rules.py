@@ -8,9 +8,10 @@ from random import Random
 from lexloop.corpus.index.view import View
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.evaluation.case import OUT_OF_SCOPE, Case, Span
-from lexloop.evaluation.testset.facts import Fact, read_facts
+from lexloop.evaluation.testset.facts import read_facts
 from lexloop.evaluation.testset.make import QUESTION_TYPES, made_case
 from lexloop.evaluation.testset.phrases import lowered
+from lexloop.evaluation.testset.templates import Fact
 
 RULE_TYPES = tuple(name for name in QUESTION_TYPES if name != "vague")
 """What rules leave out of a vague question is left to a model."""
@@ -66,17 +67,20 @@ class RuleMaker:
         rng = Random(f"{self._seed}:{question_type}")  # noqa: S311 - a choice, no secret
         facts = _taking_turns(self.facts, rng)
         asked = [fact for fact in facts if fact.kind != "case"]
+        view = self._view
         if question_type == OUT_OF_SCOPE:
-            found = _out_of_scope(facts, rng, self._view)
+            found = _out_of_scope(facts, rng, view)
         elif question_type == "distracting element":
-            found = _distracted(asked, rng, self._view)
+            found = _distracted(asked, rng, view)
         elif question_type == "rule_conclusion":
             found = ((fact.question, [fact], ()) for fact in facts if fact.kind == "case")
         else:
             found = _MAKERS[question_type](asked, rng)
         return [
-            made_case(self._view, question_type, question, _answer(facts), _spans(facts), history)
-            for question, facts, history in found
+            made_case(
+                self._view, question_type, question, _answer(facts), _spans(facts), turns=turns
+            )
+            for question, facts, turns in found
         ]
 
 

@@ -43,9 +43,9 @@ _ASIDE = re.compile(r"\s\([^()]{4,}\)")
 _UNCLEAR = re.compile(
     r"\b(?:this|these|those|such(?!\sas\b)|it|itself|they|them|themselves|he|she|him|his|her|we|us|our"
     r"|one|ones|here\w*|there(?:of|in|to|by|for|from|under|after)|said|aforesaid|former|latter"
-    r"|following|foregoing|above|below|same|so|likewise|otherwise|respective\w*|further|another"
+    r"|following|foregoing|above|below|same|so|likewise|otherwise|respective\w*|another"
     r"|(?:sub)?(?:paragraph|section|division|clause|part|point)s?|chapter|schedule|annex|appendix"
-    r"|e\.g|i\.e|shall|must|et\sseq|due|applicable|relevant|appropriate|concerned|in\squestion)\b"
+    r"|e\.g|i\.e|shall|must|et\sseq|in\squestion)\b"
     r"|[\[\]()|=•*<>\"“”_/…]|\bany(?:\sand\sall)?\sother\b|\bother\sthan\b"
 )
 _OF_IT = re.compile(r"\b(?:its|their|you|your|I|my|me)\b")
@@ -76,7 +76,7 @@ _NO_VERB = re.compile(
     r"|each|no|and|or|have|as|if|either|both|neither|subject|pursuant|where|when|unless|except)\b"
     r"|\w+ing\b|[A-Z\d]"
 )
-STATIVE = re.compile(
+_STATIVE = re.compile(
     r"(?:apply|mean|include|constitute|contain|consist|comprise|exist|differ|have|need|wish|want|be\s(?:construed|deemed"
     r"|read|considered|treated|interpreted|understood|without|regarded|taken\sas|an?|the|in|at|of"
     r"|responsible|liable|subject|entitled|able))\b"
@@ -94,8 +94,8 @@ _ACTORS = frozenset(
     partner party passenger patient person physician practitioner president processor producer
     provider publisher purchaser recipient registrar regulator representative reporter resident
     retailer school secretary seller shareholder state student supervisor supplier teacher tenant
-    trader trainee traveller tribe tribunal trustee undertaking university user vendor visitor warden
-    worker""".split()
+    trader trainee traveller tribe tribunal trustee undertaking university user vendor visitor
+    warden worker""".split()
 )
 _VOWEL = re.compile(
     r"[AEIO]|[aeio](?!ne\b)|[Uu](?!ni|se|su|ti|\b)|[FHLMNRSX](?=[A-Z])|hour|honest|heir"
@@ -133,7 +133,7 @@ class Rule:
     @property
     def stative(self) -> bool:
         """Whether it says what something is rather than what is done."""
-        return bool(STATIVE.match(self.act))
+        return bool(_STATIVE.match(self.act))
 
 
 def read_rule(sentence: str, text: str) -> Rule | None:
@@ -143,41 +143,57 @@ def read_rule(sentence: str, text: str) -> Rule | None:
         sentence: On one line, without its number.
         text: The document, by whose use of a word its first capital is judged.
     """
+    found = _SENTENCE.fullmatch(_plain(sentence))
+    subject = noun_phrase(found["subject"], text) if found else ""
+    if not found or not subject:
+        return None
+    link, condition, act = _limited(found)
+    leads, only, nobody = found["end"] != ".", found["only"], subject.startswith("no ")
+    clear = leads or (" " in act and is_clear(act))
+    if not clear or _NO_VERB.match(act) or _TO.search(act) or not _is_condition(link, condition):
+        return None
+    if (only and (found["modal"] != "may" or not link)) or (nobody and found["not"]):
+        return None
+    modal = "may" if found["modal"] == "may" else "must"
+    if nobody or found["not"]:
+        modal = "must not"
+    subject = with_article(subject[3:]) if nobody else subject
+    return Rule(subject, modal, act, f"only {link}" if only else link, condition, leads)
+
+
+def _plain(sentence: str) -> str:
+    """The sentence without asides, its modal one of three words, "this Act" the Act."""
     sentence = _ASIDE.sub("", _OWN_NAME.sub(_named, sentence))
     if not _MODAL.search(sentence):
         for pattern, modal in _AS_MODAL:
             sentence = pattern.sub(modal, sentence, count=1)
-    found = _SENTENCE.fullmatch(sentence)
-    if not found:
-        return None
-    subject = noun_phrase(found["subject"], text)
+    return sentence
+
+
+def _named(found: re.Match[str]) -> str:
+    return f"{'The' if found.group()[0] == 'T' else 'the'} {found[1]}"
+
+
+def _limited(found: re.Match[str]) -> tuple[str, str, str]:
+    """What joins the condition, the condition and the act; no act where there are two of them."""
     link, condition = (found["link"] or "").lower(), found["front"] or ""
     act = found["act"].rstrip(",—– ")
-    limit = next(
-        (m for m in _LIMIT.finditer(f"{act} ") if not _NO_LIMIT.search(act[: m.start()])), None
-    )
-    if limit:
-        if link:
-            return None
-        link, condition = " ".join(limit["link"].split()), act[limit.end() :]
-        act = act[: limit.start()].rstrip(",")
-    if found["only"]:
-        if link not in ("if", "when", "where", "after", "once") or found["modal"] != "may":
-            return None
-        link = f"only {link}"
-    if not subject or not _is_act(act, leads := found["end"] != ".") or _TO.search(act):
-        return None
-    if condition and not link.startswith(("unless", "except")):
-        finite = link in ("after", "before", "upon") or _FINITE.match(condition)
-        if not finite or not is_clear(condition):
-            return None
-    modal = "may" if found["modal"] == "may" else "must"
-    negative = bool(found["not"])
-    if subject.startswith("no "):
-        if negative:
-            return None
-        subject, negative = with_article(subject[3:]), True
-    return Rule(subject, "must not" if negative else modal, act, link, condition, leads)
+    limits = (m for m in _LIMIT.finditer(f"{act} ") if not _NO_LIMIT.search(act[: m.start()]))
+    limit = next(limits, None)
+    if limit is None:
+        return link, condition, act
+    if link:
+        return link, condition, ""
+    joined = " ".join(limit["link"].split())
+    return joined, act[limit.end() :], act[: limit.start()].rstrip(",")
+
+
+def _is_condition(link: str, condition: str) -> bool:
+    """Whether a condition can stand in a question; what follows "unless" need not."""
+    if not condition or link.startswith(("unless", "except")):
+        return True
+    finite = link in ("after", "before", "upon") or _FINITE.match(condition)
+    return bool(finite) and is_clear(condition)
 
 
 def who_acts(sentence: str, text: str) -> tuple[str, str, str] | None:
@@ -197,21 +213,15 @@ def who_acts(sentence: str, text: str) -> tuple[str, str, str] | None:
     return subject, "must not" if found["not"] else modal, found["act"]
 
 
-def _named(found: re.Match[str]) -> str:
-    return f"{'The' if found.group()[0] == 'T' else 'the'} {found[1]}"
-
-
-def _is_act(act: str, leads: bool) -> bool:
-    """Whether words are a verb with all that belongs to it; a list may go on with them."""
-    if _NO_VERB.match(act):
-        return False
-    return leads or (len(act.split()) > 1 and is_clear(act))
-
-
 def is_clear(phrase: str) -> bool:
     """Return whether a phrase can be understood where nothing stands around it."""
     short = 0 < len(phrase.split()) <= MOST_WORDS
     return short and not _UNCLEAR.search(phrase) and not _DANGLING.search(phrase)
+
+
+def is_active(act: str) -> bool:
+    """Return whether an act is something that somebody does."""
+    return not act.startswith(("be ", "only ")) and not _STATIVE.match(act)
 
 
 def speaks_of_it(phrase: str) -> bool:
@@ -225,6 +235,8 @@ def noun_phrase(subject: str, text: str) -> str:
     "Any owner" is "an owner".
     """
     head, *relative = _WHO.split(subject, maxsplit=1)
+    if re.match(r"No\s\S+s\b", subject):
+        return ""
     small = subject[:1].lower() + subject[1:]
     fits = _SUBJECT.match(subject) and is_clear(small) and len(subject.split()) <= _MOST_NOUNS
     if not fits or _VERB.search(head) or _OF_IT.search(subject) or _SECOND_NOUN.search(head):
