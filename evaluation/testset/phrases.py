@@ -18,9 +18,8 @@ _AS_MODAL = (
     (re.compile(r"\bcannot\b"), "may not"),
 )
 _PART = re.compile(
-    r"(?:(?:If|Where|When|Once|After|Before|Upon|In|For|Subject|Notwithstanding|Unless|Except|Without"
-    r"|To|By|On|At|Within|During|As|Under|Pursuant|Until|While|With)\b"
-    r"(?P<front>.*),\s)?(?P<subject>[^,:;]+?),?\s(?P<modal>must|shall|may)(?P<not>\snot)?,?\s(?P<act>.+)"
+    r"(?:(?P<front>(?:If|Where|When|Once|After|Before|Upon|In|For|Subject|Notwithstanding|Unless"
+    r"|Except|Without|To|By|On|At|Within|During|As|Under|Pursuant|Until|While|With)\b.*),\s)?(?P<subject>[^,:;]+?),?\s(?P<modal>must|shall|may)(?P<not>\snot)?,?\s(?P<act>.+)"
 )
 _POINTING = re.compile(
     r"\b(?:such(?!\sas\b)|these|those|(?:do|does|doing|done)\sso|(?:all|any|both)\sother\s\w*(?:case|instance)s?"
@@ -36,17 +35,17 @@ _LIMIT = re.compile(
 _NO_LIMIT = re.compile(r"\b(?:as|even|and|or|determine|decide|ask|see|know|tell|check)$")
 _OWN_NAME = re.compile(
     r"\b[Tt]his\s(Act|Agreement|Charter|Code|Contract|Directive|Law|Lease|Licen[cs]e|Ordinance|Policy"
-    r"|Regulation|Rulebook|Rule|Statute|act|agreement|bylaw|code|contract|directive|law|lease"
+    r"|Regulation|Rulebook|Statute|act|agreement|bylaw|code|contract|directive|law|lease"
     r"|licen[cs]e|ordinance|policy|regulation|rulebook|rule|statute)(?=[\s,.']|$)"
 )
 _ASIDE = re.compile(r"\s\([^()]{4,}\)")
 _UNCLEAR = re.compile(
     r"\b(?:this|these|those|such(?!\sas\b)|it|itself|they|them|themselves|he|she|him|his|her|we|us|our"
     r"|one|ones|here\w*|there(?:of|in|to|by|for|from|under|after)|said|aforesaid|former|latter"
-    r"|following|foregoing|above|below|same|so|likewise|otherwise|respective\w*|another"
+    r"|following|foregoing|above|below|same|so|likewise|otherwise|respective\w*|another|further"
     r"|(?:sub)?(?:paragraph|section|division|clause|part|point)s?|chapter|schedule|annex|appendix"
     r"|e\.g|i\.e|shall|must|et\sseq|in\squestion)\b"
-    r"|[\[\]()|=•*<>\"“”_/…]|\bany(?:\sand\sall)?\sother\b|\bother\sthan\b"
+    r"|[\[\]()|=•*<>\"“”_/…]|(?<!\band\s)(?<!\bor\s)\bother\b"
 )
 _OF_IT = re.compile(r"\b(?:its|their|you|your|I|my|me)\b")
 _DANGLING = re.compile(
@@ -55,14 +54,14 @@ _DANGLING = re.compile(
     r"|have|been|will|following|including|such|no)$"
 )
 _SUBJECT = re.compile(
-    r"(?:(?:An?|The|Each|Every|Any|All|No|Any\sof\sthe|Each\sof\sthe)\s|(?:[A-Z][\w\-]*\s){0,2}[A-Z]?[\w\-]*\w+s\b"
-    r"|[A-Z]{2,}\b)"
+    r"(?i:an?|the|each|every|any|all|no)\s|(?:[A-Z][\w\-]*\s){0,2}[\w\-]*\w+s\b|[A-Z]{2,}\b"
 )
 _VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|had|does|do|did|be|been|will|would|can|could|should|cannot|not"
     r"|means?|if|when|where|whether|how|why|because|while|than|as|that|unless|until|what|so)\b|\d"
 )
 _WHO = re.compile(r"\s(?:who|which|that)\s(?=(?:is|are|was|were|has|have|does|do|\w+s|\w+ed)\b)")
+_RELATIVE = re.compile(r"\b(?:who|which|that|whom|whose|what|whether)\b")
 _SECOND_NOUN = re.compile(
     r"(?<!\b(?:of|or|in|by|to|on|at))(?<!\b(?:and|for))(?<!\b(?:with|from))(?<!\bunder)(?<!\bbetween)"
     r"\s(?:an?|the|any|each|every|all|no)\s"
@@ -81,7 +80,7 @@ _STATIVE = re.compile(
     r"|read|considered|treated|interpreted|understood|without|regarded|taken\sas|an?|the|in|at|of"
     r"|responsible|liable|subject|entitled|able))\b"
 )
-_QUALIFIED = re.compile(r"\s(?:of|for|in|to|with|that|who|which|under|from|by|on|at)\s")
+_QUALIFIED = re.compile(r"\s(?:of|for|in|to|with|that|who|which|under|from|by|on|at|and|or)\s")
 _ACTORS = frozenset(
     """accountant administrator agency agent applicant association attorney auditor authority bank
     bidder board body borrower broker bureau buyer candidate captain carrier chairman child claimant
@@ -100,6 +99,7 @@ _ACTORS = frozenset(
 _VOWEL = re.compile(
     r"[AEIO]|[aeio](?!ne\b)|[Uu](?!ni|se|su|ti|\b)|[FHLMNRSX](?=[A-Z])|hour|honest|heir"
 )
+_LINKS = ("if", "where", "when", "once", "after", "before", "upon")
 MOST_WORDS = 30
 """Words of a clause that a question can take in and still be read."""
 _MOST_NOUNS = 12
@@ -143,7 +143,7 @@ def read_rule(sentence: str, text: str) -> Rule | None:
         sentence: On one line, without its number.
         text: The document, by whose use of a word its first capital is judged.
     """
-    found = _SENTENCE.fullmatch(_plain(sentence))
+    found = _SENTENCE.fullmatch(settled(sentence))
     subject = noun_phrase(found["subject"], text) if found else ""
     if not found or not subject:
         return None
@@ -161,8 +161,8 @@ def read_rule(sentence: str, text: str) -> Rule | None:
     return Rule(subject, modal, act, f"only {link}" if only else link, condition, leads)
 
 
-def _plain(sentence: str) -> str:
-    """The sentence without asides, its modal one of three words, "this Act" the Act."""
+def settled(sentence: str) -> str:
+    """Return a sentence without asides, its modal one of three words, "this Act" the Act."""
     sentence = _ASIDE.sub("", _OWN_NAME.sub(_named, sentence))
     if not _MODAL.search(sentence):
         for pattern, modal in _AS_MODAL:
@@ -196,21 +196,25 @@ def _is_condition(link: str, condition: str) -> bool:
     return bool(finite) and is_clear(condition)
 
 
-def who_acts(sentence: str, text: str) -> tuple[str, str, str] | None:
-    """Return who must, may or must not act in a sentence, the modal, and the act, unclear or not.
+def who_acts(sentence: str, text: str) -> tuple[str, str, str, str]:
+    """Return who must, may or must not act, the modal, the act, unclear or not, and the condition.
 
-    Nothing where the subject is unclear, or may be more than what stands before the modal.
+    All are empty where the subject is unclear, or may be more than what stands before the modal;
+    the condition also where it is unclear: "if a boat is damaged".
     """
     first = _MODAL.search(sentence)
     found = _PART.fullmatch(sentence)
     if not first or not found or found.start("modal") != first.start():
-        return None
-    subject = noun_phrase(found["subject"], text)
-    pointing = _POINTING.search(f"{found['front'] or ''} | {found['act']}")
+        return "", "", "", ""
+    subject, front = noun_phrase(found["subject"], text), found["front"] or ""
+    pointing = _POINTING.search(f"{front} | {found['act']}")
     if not subject or subject.startswith("no ") or pointing or _NO_VERB.match(found["act"]):
-        return None
+        return "", "", "", ""
     modal = "may" if found["modal"] == "may" else "must"
-    return subject, "must not" if found["not"] else modal, found["act"]
+    link, _, condition = lowered(front).partition(" ")
+    clear = link in _LINKS and "," not in condition and _is_condition(link, condition)
+    given = f"{link} {condition}" if clear else ""
+    return subject, "must not" if found["not"] else modal, found["act"], given
 
 
 def is_clear(phrase: str) -> bool:
@@ -235,20 +239,14 @@ def noun_phrase(subject: str, text: str) -> str:
     "Any owner" is "an owner".
     """
     head, *relative = _WHO.split(subject, maxsplit=1)
-    if re.match(r"No\s\S+s\b", subject):
-        return ""
     small = subject[:1].lower() + subject[1:]
     fits = _SUBJECT.match(subject) and is_clear(small) and len(subject.split()) <= _MOST_NOUNS
-    if not fits or _VERB.search(head) or _OF_IT.search(subject) or _SECOND_NOUN.search(head):
+    odd = _VERB.search(head) or speaks_of_it(small) or _SECOND_NOUN.search(head)
+    if not fits or odd or any(map(_RELATIVE.search, relative)) or re.match(r"no\s\S+s\b", small):
         return ""
-    if any(re.search(r"\b(?:who|which|that|whom|whose|what|whether)\b", part) for part in relative):
-        return ""
-    if found := re.match(r"(?:Any|Each|Every)\s(?=\w)", subject):
-        noun = subject[found.end() :]
-        first = re.split(r"\s(?:of|for|in|to|who|that|which|with|and|or|from|under|by)\b", noun)[0]
-        if is_many(first):
-            return f"{found.group().lower()}{noun}"
-        return with_article(noun)
+    if found := re.match(r"(?:any|each|every)\s(?=\w)", small):
+        noun = small[found.end() :]
+        return small if is_many(_QUALIFIED.split(noun)[0]) else with_article(noun)
     return uncapitalised(subject, text)
 
 

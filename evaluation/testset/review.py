@@ -181,17 +181,19 @@ def read_table(path: Path, rows: Sequence[Reviewed]) -> list[Reviewed]:
     """
     known = {row.id: row for row in rows}
     decided: dict[str, Reviewed] = {}
+    seen: set[str] = set()
     problems: list[str] = []
     for place, cells in _records(path):
-        found = known.get(cells["id"])
-        wrong = [("id", f"there is no question {cells['id']!r}")] if found is None else []
-        if cells["id"] in decided:
-            wrong = [("id", f"{cells['id']!r} occurs more than once")]
-        if found is not None and not wrong:
-            wrong = list(_wrong(cells, _cells(found)))
+        name = cells["id"]
+        if name not in known or name in seen:
+            what = "occurs more than once" if name in seen else "is no question of the review"
+            wrong = [("id", f"{name!r} {what}")]
+        else:
+            wrong = list(_wrong(cells, _cells(known[name])))
+        seen.add(name)
         problems += [f"{place}, column {column}: {what}" for column, what in wrong]
-        if found is not None and not wrong:
-            decided[found.id] = _decided(found, cells)
+        if not wrong:
+            decided[name] = _decided(known[name], cells)
     if problems:
         more = len(problems) - _MOST_NAMED
         named = "; ".join(problems[:_MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")

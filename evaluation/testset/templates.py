@@ -14,6 +14,7 @@ from lexloop.evaluation.testset.phrases import (
     lowered,
     noun_phrase,
     read_rule,
+    settled,
     speaks_of_it,
     who_acts,
 )
@@ -167,13 +168,14 @@ def _inverted(kind: str, opening: str, aux: str, subject: str, rest: str = "") -
 
 def _of_provision(one: Said, actors: Collection[str]) -> Iterator[Fact]:
     """What a provision has somebody do, where this statement alone says so in it."""
-    subject, modal, act = who_acts(one.words, one.text) or ("", "", "")
+    subject, modal, act, given = who_acts(one.words, one.text)
     if not subject or not one.label or modal.removesuffix(" not") not in one.alone:
         return
     reading = _READING.format(one.label)
     aux, done = modal.partition(" ")[0], "not do" if modal == "must not" else "do"
     if is_active(act) and is_actor(subject, actors):
-        fact = _inverted("provision", "What", aux, subject, f"{done} under {one.label}")
+        where = given or f"under {one.label}"
+        fact = _inverted("duty" if given else "provision", "What", aux, subject, f"{done} {where}")
         turns = reading, _WHAT_OF_IT, f"What {aux} {subject} {done} under it?"
         yield replace(fact, turns=turns, about=subject)
     elif (verb := _SAYS.match(act)) and modal == "must":
@@ -189,7 +191,7 @@ def _of_provision(one: Said, actors: Collection[str]) -> Iterator[Fact]:
 
 def _of_sum(one: Said) -> Iterator[Fact]:
     """How much something costs, where a sum follows at once."""
-    found = _AMOUNT.fullmatch(one.words)
+    found = _AMOUNT.fullmatch(settled(one.words))
     noun = noun_phrase(found["noun"], one.text) if found else ""
     first = next(find_amounts(found["amount"]), None) if found and noun else None
     if first and first.start == 0 and _MONEY.search(first.text):
@@ -198,7 +200,8 @@ def _of_sum(one: Said) -> Iterator[Fact]:
 
 def _of_date(one: Said) -> Iterator[Fact]:
     """When something takes effect or was done."""
-    found = _FORCE.match(one.words) or _DONE.fullmatch(one.words)
+    words = settled(one.words)
+    found = _FORCE.match(words) or _DONE.fullmatch(words)
     if not found or not (noun := noun_phrase(found["noun"], one.text)):
         return
     verb, what = found["verb"], found["what"]
