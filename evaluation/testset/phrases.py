@@ -22,7 +22,7 @@ _PART = re.compile(
     r"|Except|Without|To|By|On|At|Within|During|As|Under|Pursuant|Until|While|With)\b.*),\s)?(?P<subject>[^,:;]+?),?\s(?P<modal>must|shall|may)(?P<not>\snot)?,?\s(?P<act>.+)"
 )
 _POINTING = re.compile(
-    r"\b(?:such(?!\sas\b)|these|those|(?:do|does|doing|done)\sso|(?:all|any|both)\sother\s\w*(?:case|instance)s?"
+    r"\b(?:such(?!\sas\b)|these|those|either(?!.*\bor\b)|(?:do|does|doing|done)\sso|(?:all|any|both)\sother\s\w*(?:case|instance)s?"
     r"|(?:this|that)\s(?!(?:Act|Chapter|Part|Regulation|Directive|Rule|[Ss]ection|[Aa]rticle|[Pp]aragraph"
     r"|Rulebook|[Ss]ubpart|part|subsection|chapter|the|a|an|is|are)\b)\w+\s?[,.]?)"
 )
@@ -47,7 +47,9 @@ _UNCLEAR = re.compile(
     r"|e\.g|i\.e|shall|must|et\sseq|in\squestion)\b"
     r"|[\[\]()|=•*<>\"“”_/…]|(?<!\band\s)(?<!\bor\s)\bother\b"
 )
-_OF_IT = re.compile(r"\b(?:its|their|you|your|I|my|me)\b")
+_OF_IT = re.compile(
+    r"\b(?:its|their|you|your|I|my|me)\b|\b(?:by|of|to|for|in|with|on|from|under|at)\sthat\b"
+)
 _DANGLING = re.compile(
     r"\b(?:and|or|of|to|for|in|by|with|on|at|from|the|an?|that|which|who|whom|whose|as|any|each|not|be|is"
     r"|are|only|than|least|under|when|where|if|but|within|its|their|also|both|either|do|was|were|has"
@@ -80,7 +82,8 @@ _STATIVE = re.compile(
     r"|read|considered|treated|interpreted|understood|without|regarded|taken\sas|an?|the|in|at|of"
     r"|responsible|liable|subject|entitled|able))\b"
 )
-_QUALIFIED = re.compile(r"\s(?:of|for|in|to|with|that|who|which|under|from|by|on|at|and|or)\s")
+_RELATING = re.compile(r"\s(?:of|for|in|to|with|that|who|which|under|from|by|on|at)\s")
+_DETERMINER = re.compile(r"^(?:an?|the|each|every|any|all)\s")
 _ACTORS = frozenset(
     """accountant administrator agency agent applicant association attorney auditor authority bank
     bidder board body borrower broker bureau buyer candidate captain carrier chairman child claimant
@@ -207,8 +210,8 @@ def who_acts(sentence: str, text: str) -> tuple[str, str, str, str]:
     if not first or not found or found.start("modal") != first.start():
         return "", "", "", ""
     subject, front = noun_phrase(found["subject"], text), found["front"] or ""
-    pointing = _POINTING.search(f"{front} | {found['act']}")
-    if not subject or subject.startswith("no ") or pointing or _NO_VERB.match(found["act"]):
+    unfit = _NO_VERB.match(found["act"]) or _POINTING.search(f"{front} | {found['act']}")
+    if not subject or subject.startswith("no ") or unfit or found["act"].startswith("also "):
         return "", "", "", ""
     modal = "may" if found["modal"] == "may" else "must"
     link, _, condition = lowered(front).partition(" ")
@@ -246,7 +249,8 @@ def noun_phrase(subject: str, text: str) -> str:
         return ""
     if found := re.match(r"(?:any|each|every)\s(?=\w)", small):
         noun = small[found.end() :]
-        return small if is_many(_QUALIFIED.split(noun)[0]) else with_article(noun)
+        head = _RELATING.split(noun)[0]
+        return small if is_many(head) or " and " in head else with_article(noun)
     return uncapitalised(subject, text)
 
 
@@ -275,9 +279,12 @@ def is_actor(subject: str, defined: Collection[str]) -> bool:
         subject: A noun phrase with its determiner.
         defined: Terms, in small letters, that a document defines as a person or the like.
     """
-    noun = re.sub(r"^(?:an?|the|each|every|any|all)\s", "", _QUALIFIED.split(subject)[0]).lower()
-    last = noun.split()[-1]
-    return singular(last) in _ACTORS or noun in defined or singular(noun) in defined
+    head = _RELATING.split(subject)[0].lower()
+    nouns = [_DETERMINER.sub("", noun) for noun in re.split(r",?\s(?:and|or)\s", head)]
+    return all(
+        singular(noun.rsplit(maxsplit=1)[-1]) in _ACTORS or {noun, singular(noun)} & {*defined}
+        for noun in nouns
+    ) and not re.search(r"['’]s\s", head)
 
 
 def with_article(noun: str) -> str:

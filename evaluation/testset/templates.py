@@ -44,7 +44,7 @@ _ELSEWHERE = re.compile(
     r"\b(?:otherwise|as\s\w+ed\b)|\b(?:(?:sub)?(?:paragraph|section)|article|clause|rule|part)s?\b|§",
     re.IGNORECASE,
 )
-_HEDGED = re.compile(r"\b(?:not|no|nor|always|never)\b")
+_HEDGED = re.compile(r"\b(?:not|no|nor|always|never|may)\b")
 _SAYS = re.compile(
     r"(?:include|contain|state|specify|describe|identify|show|indicate|set out|explain|calculate"
     r"|list)\b(?!\s(?:in|on|to|for|with|by|at|from|whether|as|of|and|or|within|under)\b)"
