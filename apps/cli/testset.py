@@ -58,7 +58,10 @@ def make(
     ] = None,
     types: Annotated[
         list[str] | None,
-        _set("Only questions of these types. May be repeated. Default: all eleven, by rules all but vague.", "TYPE[,TYPE]"),
+        _set(
+            "Only questions of these types. May be repeated. Default: all, by rules all but vague.",
+            "TYPE[,TYPE]",
+        ),
     ] = None,
     choice_seed: Annotated[int, option("Of every choice.", flag="--seed")] = 7,
     training: Annotated[

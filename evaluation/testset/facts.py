@@ -46,7 +46,8 @@ _POINTS = re.compile(
     re.IGNORECASE,
 )
 _ENDS = (".", ".”", '."', ";", ".)")
-_NO_PROSE = re.compile(r"[|\[\]•_]|\.{3}|…")
+_NO_PROSE = re.compile(r"[|\[\]•_]|\.{3}|…|:\s\((?:[b-hj-uw-z]|[2-9])\)")
+"""Tables, blanks to be filled in, and lists whose first item is gone."""
 _VERBAL = re.compile(r"\b(?:is|are|was|were|has|have|must|shall|may|will|means?)\b")
 _LABEL_WORDS = 10
 _LONGEST, _FEWEST_WORDS = 1_400, 4

@@ -231,6 +231,7 @@ def test_a_heading_that_asks_is_asked() -> None:
         "The owner must | the warden may | 3 days | $40 |",
         "The owner must, inter alia, keep:",
         "The owner must keep the following",
+        "The owner must keep: (b) the log of every voyage; and (c) the anchor of the boat.",
         "What the owner must do the warden may not.",
         "The phrase means that the owner is asleep in the cabin.",
         "The boat must moor and the council finds that it may.",
