@@ -11,7 +11,7 @@ from lexloop.corpus.structure.tree import Tree
 from lexloop.corpus.text.languages import languages_of
 from lexloop.evaluation.case import Span
 from lexloop.evaluation.testset.phrases import is_clear, uncapitalised
-from lexloop.evaluation.testset.templates import Fact, Said, of_list, of_sentence
+from lexloop.evaluation.testset.templates import Fact, Stated, of_list, of_sentence
 
 _MEANS = re.compile(
     r"(?:The\sterm\s)?[“\"‘']?(?P<term>[A-Za-z][^“”\"‘’:;.,()]{1,70}?)[”\"’']?"
@@ -121,14 +121,14 @@ def _is_whole(said: str) -> bool:
     return said.endswith(_ENDS) and not _NO_PROSE.search(said)
 
 
-def _said(one: Statement, tree: Tree, text: str) -> Said:
+def _said(one: Statement, tree: Tree, text: str) -> Stated:
     """A statement with what its provision says besides."""
     place = tree.around(one.start, one.end)
     unit = tree.units[tree.labels.get(one.label, place)]
     before, after = text[unit.body : one.start], text[one.end : unit.end]
     other = set(re.findall(r"\b(?:must|shall|may)\b", f"{before} {after}"))
     alone = {"may"} - other | ({"must"} if other <= {"may"} else set())
-    return Said(
+    return Stated(
         words=unnumbered(text[one.start : tree.own_end(place)]) if one.points else one.own,
         label=one.label,
         text=text,
@@ -156,7 +156,7 @@ def _of_entry(term: str, said: str, text: str) -> Iterator[Fact]:
         yield _definition(bare, text)
 
 
-def _of_definition(found: re.Match[str], one: Said) -> Iterator[Fact]:
+def _of_definition(found: re.Match[str], one: Stated) -> Iterator[Fact]:
     """The term of a sentence that says what it means, in quotation marks or plainly one."""
     term = found["term"]
     plain = not one.hangs and is_clear(term) and not _NO_TERM.search(term)

@@ -97,7 +97,7 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class Said:
+class Stated:
     """A statement and what stands around it.
 
     Args:
@@ -119,7 +119,7 @@ class Said:
     hangs: bool
 
 
-def of_sentence(one: Said, actors: Collection[str]) -> Iterator[Fact]:
+def of_sentence(one: Stated, actors: Collection[str]) -> Iterator[Fact]:
     """Yield what a sentence answers.
 
     Args:
@@ -135,7 +135,7 @@ def of_sentence(one: Said, actors: Collection[str]) -> Iterator[Fact]:
     yield from _of_provision(one, actors)
 
 
-def of_list(one: Said, actors: Collection[str]) -> Iterator[Fact]:
+def of_list(one: Stated, actors: Collection[str]) -> Iterator[Fact]:
     """Yield what a list answers, by the words that lead into it.
 
     Args:
@@ -166,7 +166,7 @@ def _inverted(kind: str, opening: str, aux: str, subject: str, rest: str = "") -
     return Fact(kind, f"{question}?", clause)
 
 
-def _of_provision(one: Said, actors: Collection[str]) -> Iterator[Fact]:
+def _of_provision(one: Stated, actors: Collection[str]) -> Iterator[Fact]:
     """What a provision has somebody do, where this statement alone says so in it."""
     subject, modal, act, given = who_acts(one.words, one.text)
     if not subject or not one.label or modal.removesuffix(" not") not in one.alone:
@@ -189,7 +189,7 @@ def _of_provision(one: Said, actors: Collection[str]) -> Iterator[Fact]:
         yield Fact("provision", f"What does {one.label} {about}", clause, turns=turns)
 
 
-def _of_sum(one: Said) -> Iterator[Fact]:
+def _of_sum(one: Stated) -> Iterator[Fact]:
     """How much something costs, where a sum follows at once."""
     found = _AMOUNT.fullmatch(settled(one.words))
     noun = noun_phrase(found["noun"], one.text) if found else ""
@@ -198,7 +198,7 @@ def _of_sum(one: Said) -> Iterator[Fact]:
         yield _inverted("amount", "How much", "is", noun)
 
 
-def _of_date(one: Said) -> Iterator[Fact]:
+def _of_date(one: Stated) -> Iterator[Fact]:
     """When something takes effect or was done."""
     words = settled(one.words)
     found = _FORCE.match(words) or _DONE.fullmatch(words)
