@@ -29,8 +29,10 @@ CRITERIA: dict[str, str] = {
     "clarity": "the answer is clear and goes without needless jargon",
     "completeness": "the answer leaves no part of the question out",
 }
-COLUMNS: tuple[str, ...] = ("decision", "id", "type", "section", "before", "question", "answer", "evidence",
-           "failed", "note")  # fmt: skip
+COLUMNS: tuple[str, ...] = (
+    "decision", "id", "type", "section", "before", "question", "answer", "evidence", "failed",
+    "note",
+)  # fmt: skip
 FIXED = ("type", "section", "before", "evidence")
 """The columns that are there to be read; the others are the reviewer's."""
 _TEXTS = {"question": "question", "answer": "reference_answer"}
