@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 from lexloop.corpus.index.view import View
 from lexloop.corpus.structure.tree import Tree, Unit
-from lexloop.evaluation.testset.facts import Fact, read_facts
+from lexloop.evaluation.testset.facts import read_facts
 from lexloop.evaluation.testset.phrases import lowered
+from lexloop.evaluation.testset.templates import Fact
 from lexloop.finetune.asked import Asked
 from lexloop.finetune.provisions import provision_around, whole
 

@@ -58,7 +58,10 @@ def make(
     ] = None,
     types: Annotated[
         list[str] | None,
-        _set("Only questions of these types. May be repeated. Default: all eleven.", "TYPE[,TYPE]"),
+        _set(
+            "Only questions of these types. May be repeated. Default: all, by rules all but vague.",
+            "TYPE[,TYPE]",
+        ),
     ] = None,
     choice_seed: Annotated[int, option("Of every choice.", flag="--seed")] = 7,
     training: Annotated[
@@ -115,8 +118,8 @@ def _make_test_set(given: dict[str, Any]) -> None:
 
 def _make_training_set(given: dict[str, Any]) -> None:
     """Make the classifier's training set and write it as CSV."""
-    from lexloop.evaluation.testset.augment import ModelNoise
     from lexloop.evaluation.testset.by_rules import RuleMaker
+    from lexloop.evaluation.testset.noise import ModelNoise
     from lexloop.evaluation.testset.training import Noise, training_set
     from lexloop.evaluation.testset.writing import write_checked
     from lexloop.finetune.classifier_data import COLUMNS
@@ -222,8 +225,7 @@ def apply(
 
 def _write_table(file: Path, table: Path) -> None:
     """Write a review as CSV."""
-    from lexloop.evaluation.testset.review import read_review
-    from lexloop.evaluation.testset.spreadsheet import as_table
+    from lexloop.evaluation.testset.review import as_table, read_review
     from lexloop.evaluation.testset.writing import check_writable, write_checked
 
     check_writable(table)
@@ -236,8 +238,7 @@ def _write_table(file: Path, table: Path) -> None:
 
 def _read_table(file: Path, table: Path) -> None:
     """Put the decisions and edits of a table into the review."""
-    from lexloop.evaluation.testset.review import read_review, write_review
-    from lexloop.evaluation.testset.spreadsheet import read_table
+    from lexloop.evaluation.testset.review import read_review, read_table, write_review
 
     rows = read_review(file)
     decided = read_table(table, rows)

@@ -113,7 +113,7 @@ def case_of(
         turns = reply.history_user.strip(), answered
     spans = () if nowhere else tuple(dict.fromkeys(found))
     question, answer = reply.question.strip(), reply.answer.strip()
-    return made_case(view, question_type, question, answer, spans, turns)
+    return made_case(view, question_type, question, answer, spans, turns=turns)
 
 
 def _located(quote: str, chunks: Sequence[Chunk]) -> Span | None:

@@ -8,9 +8,10 @@ from random import Random
 from lexloop.corpus.index.view import View
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.evaluation.case import OUT_OF_SCOPE, Case, Span
-from lexloop.evaluation.testset.facts import Fact, read_facts
+from lexloop.evaluation.testset.facts import read_facts
 from lexloop.evaluation.testset.make import QUESTION_TYPES, made_case
 from lexloop.evaluation.testset.phrases import lowered
+from lexloop.evaluation.testset.templates import Fact
 
 RULE_TYPES = tuple(name for name in QUESTION_TYPES if name != "vague")
 """What rules leave out of a vague question is left to a model."""
@@ -45,7 +46,7 @@ _ABOUT_ACTORS = (
     ("Where can {} find a template?", "templates"),
     ("What has the mayor said in public about {}?", "mayors"),
 )  # fmt: skip
-Asked = tuple[str, Sequence[Fact], Sequence[str]]
+Candidate = tuple[str, Sequence[Fact], Sequence[str]]
 """A question, the facts that answer it, and what user and assistant said before in turn."""
 
 
@@ -66,17 +67,20 @@ class RuleMaker:
         rng = Random(f"{self._seed}:{question_type}")  # noqa: S311 - a choice, no secret
         facts = _taking_turns(self.facts, rng)
         asked = [fact for fact in facts if fact.kind != "case"]
+        view = self._view
         if question_type == OUT_OF_SCOPE:
-            found = _out_of_scope(facts, rng, self._view)
+            found = _out_of_scope(facts, rng, view)
         elif question_type == "distracting element":
-            found = _distracted(asked, rng, self._view)
+            found = _distracted(asked, rng, view)
         elif question_type == "rule_conclusion":
             found = ((fact.question, [fact], ()) for fact in facts if fact.kind == "case")
         else:
             found = _MAKERS[question_type](asked, rng)
         return [
-            made_case(self._view, question_type, question, _answer(facts), _spans(facts), history)
-            for question, facts, history in found
+            made_case(
+                self._view, question_type, question, _answer(facts), _spans(facts), turns=turns
+            )
+            for question, facts, turns in found
         ]
 
 
@@ -102,7 +106,7 @@ def _is_long(fact: Fact) -> bool:
     return len(fact.question.split()) > _SHORT
 
 
-def _simple(facts: Sequence[Fact], _: Random) -> Iterator[Asked]:
+def _simple(facts: Sequence[Fact], _: Random) -> Iterator[Candidate]:
     """One fact in a few words."""
     for fact in facts:
         plain = fact.kind in _SIMPLE or (fact.kind == "heading" and not _is_long(fact))
@@ -110,21 +114,21 @@ def _simple(facts: Sequence[Fact], _: Random) -> Iterator[Asked]:
             yield fact.question, [fact], ()
 
 
-def _detailed(facts: Sequence[Fact], _: Random) -> Iterator[Asked]:
+def _detailed(facts: Sequence[Fact], _: Random) -> Iterator[Candidate]:
     """One fact that takes a specific search: a condition, a time limit, a list."""
     for fact in facts:
         if fact.kind in _DETAILED or (fact.kind == "heading" and _is_long(fact)):
             yield fact.question, [fact], ()
 
 
-def _distracted(facts: Sequence[Fact], rng: Random, view: View) -> Iterator[Asked]:
+def _distracted(facts: Sequence[Fact], rng: Random, view: View) -> Iterator[Candidate]:
     """The question behind a remark on something that the documents do not speak of."""
     foreign = [remark for remark in _REMARKS if not any(map(view.knows, tokenize(remark)))]
     for fact in facts:
         yield f"{rng.choice(foreign or _REMARKS)} {fact.question}", [fact], ()
 
 
-def _situational(facts: Sequence[Fact], rng: Random) -> Iterator[Asked]:
+def _situational(facts: Sequence[Fact], rng: Random) -> Iterator[Candidate]:
     """Who asks, then the question."""
     for fact in facts:
         role = rng.choice(_ROLES)
@@ -134,7 +138,7 @@ def _situational(facts: Sequence[Fact], rng: Random) -> Iterator[Asked]:
             yield f"I am {role}. {fact.question}", [fact], ()
 
 
-def _conversational(facts: Sequence[Fact], rng: Random) -> Iterator[Asked]:
+def _conversational(facts: Sequence[Fact], rng: Random) -> Iterator[Candidate]:
     """A question that needs the turn before: "And by “B”?", "Is there an exception?"."""
     terms = [fact for fact in facts if fact.kind == "definition"]
     after = dict(zip(terms[::2], terms[1::2], strict=False))
@@ -146,20 +150,20 @@ def _conversational(facts: Sequence[Fact], rng: Random) -> Iterator[Asked]:
             yield f"And by {other.about}?", [other], (fact.question, fact.answer)
 
 
-def _double(facts: Sequence[Fact], rng: Random) -> Iterator[Asked]:
+def _double(facts: Sequence[Fact], rng: Random) -> Iterator[Candidate]:
     """Two questions in one sentence."""
     for one, other in _pairs([fact for fact in facts if fact.clause and not _is_long(fact)], rng):
         yield f"{one.question[:-1]}, and {lowered(other.question)}", [one, other], ()
 
 
-def _complex_situational(facts: Sequence[Fact], rng: Random) -> Iterator[Asked]:
+def _complex_situational(facts: Sequence[Fact], rng: Random) -> Iterator[Candidate]:
     """Who asks, a question, and a further one on a related matter."""
     for one, other in _pairs(facts, rng):
         question = f"I am {rng.choice(_ROLES)}. {one.question} Also, {lowered(other.question)}"
         yield question, [one, other], ()
 
 
-def _compare(facts: Sequence[Fact], rng: Random) -> Iterator[Asked]:
+def _compare(facts: Sequence[Fact], rng: Random) -> Iterator[Candidate]:
     """What sets two terms apart whose names share a word, neither holding the other."""
     for one, other in _pairs([fact for fact in facts if fact.kind == "definition"], rng):
         a, b = set(tokenize(one.about)), set(tokenize(other.about))
@@ -180,7 +184,7 @@ def _pairs(facts: Sequence[Fact], rng: Random) -> list[tuple[Fact, Fact]]:
     return [(facts[i], facts[j]) for _, _, i, j in sorted(found)[:_MOST_PAIRS]]
 
 
-def _out_of_scope(facts: Sequence[Fact], rng: Random, view: View) -> Iterator[Asked]:
+def _out_of_scope(facts: Sequence[Fact], rng: Random, view: View) -> Iterator[Candidate]:
     """Questions about what the documents speak of, for something of which they say no word."""
     terms = list(dict.fromkeys(fact.about for fact in facts if fact.kind == "definition"))
     actors = list(dict.fromkeys(fact.about for fact in facts if fact.kind != "definition"))
@@ -196,7 +200,7 @@ def _out_of_scope(facts: Sequence[Fact], rng: Random, view: View) -> Iterator[As
         yield question, [Fact("none", question, answer=answer)], ()
 
 
-_MAKERS: dict[str, Callable[[Sequence[Fact], Random], Iterator[Asked]]] = {
+_MAKERS: dict[str, Callable[[Sequence[Fact], Random], Iterator[Candidate]]] = {
     "simple": _simple,
     "complex": _detailed,
     "situational": _situational,

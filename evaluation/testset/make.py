@@ -70,6 +70,7 @@ def made_case(
     question: str,
     answer: str,
     spans: Sequence[Span],
+    *,
     turns: Sequence[str] = (),
 ) -> Case:
     """Return a case without an id; its context is what its evidence holds.

@@ -1,11 +1,20 @@
-"""Noise for the classifier's questions, so that it learns no surface (HyPA-RAG, section 7.1)."""
+"""Noise for the classifier's questions, so that it learns no surface (HyPA-RAG, section 7.1).
+
+Where a model is there it makes them vaguer, more verbose or more concise (appendix A.9).
+"""
 
 import re
 from collections.abc import Callable
 from random import Random
 
+from pydantic import BaseModel, Field
+
+from lexloop.core.score import Unresolved
 from lexloop.corpus.text.tokens import STOP_WORDS
+from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.testset.phrases import lowered
+from lexloop.models.request import Chat, ChatRequest, parsed
+from lexloop.prompts import load
 
 _WORDS = ("what", "who", "why", "when", "where", "how", "which", "the", "a", "of", "in", "could",
           "can", "will", "and", "for", "is", "does", "when", "under")  # fmt: skip
@@ -117,3 +126,43 @@ NOISES: dict[str, Callable[[str, Random], str]] = {
     "verbose": verbose,
     "shortened": shortened,
 }
+
+MANNERS = {"vague": 1, "verbose": 2, "shortened": 3}
+"""The kinds of noise that a model gives, and their numbers in the prompt."""
+
+
+class Reworded(BaseModel):
+    """What the model is asked for."""
+
+    question: str = Field(min_length=1)
+
+
+class ModelNoise:
+    """Applies noise by name; what takes understanding is asked of the model.
+
+    Args:
+        asker: Asks the model; None leaves everything to rules.
+
+    ``failed`` counts the questions that rules reworded because the model did not.
+    """
+
+    def __init__(self, asker: Asker | None) -> None:
+        self._asker = asker
+        self.failed = 0
+
+    def __call__(self, kind: str, text: str, rng: Random) -> str:
+        """The question with that noise."""
+        if self._asker is None or kind not in MANNERS:
+            return NOISES[kind](text, rng)
+        reply = self._asker.settle(_rewording(self._asker, text, MANNERS[kind]))
+        if isinstance(reply, Unresolved):
+            self.failed += 1
+            return NOISES[kind](text, rng)
+        return " ".join(reply.question.split())
+
+
+async def _rewording(chat: Chat, text: str, manner: int) -> Reworded:
+    prompt = load("augment_question", ("manner", "question"))
+    system, user = prompt.render(manner=manner, question=text)
+    reply = await chat.ask(ChatRequest("augment_question", system, user, schema=Reworded))
+    return parsed(reply, Reworded)

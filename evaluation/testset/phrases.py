@@ -18,12 +18,11 @@ _AS_MODAL = (
     (re.compile(r"\bcannot\b"), "may not"),
 )
 _PART = re.compile(
-    r"(?:(?:If|Where|When|Once|After|Before|Upon|In|For|Subject|Notwithstanding|Unless|Except|Without"
-    r"|To|By|On|At|Within|During|As|Under|Pursuant|Until|While|With)\b"
-    r"(?P<front>.*),\s)?(?P<subject>[^,:;]+?),?\s(?P<modal>must|shall|may)(?P<not>\snot)?,?\s(?P<act>.+)"
+    r"(?:(?P<front>(?:If|Where|When|Once|After|Before|Upon|In|For|Subject|Notwithstanding|Unless"
+    r"|Except|Without|To|By|On|At|Within|During|As|Under|Pursuant|Until|While|With)\b.*),\s)?(?P<subject>[^,:;]+?),?\s(?P<modal>must|shall|may)(?P<not>\snot)?,?\s(?P<act>.+)"
 )
 _POINTING = re.compile(
-    r"\b(?:such(?!\sas\b)|these|those|(?:do|does|doing|done)\sso|(?:all|any|both)\sother\s\w*(?:case|instance)s?"
+    r"\b(?:such(?!\sas\b)|these|those|either(?!.*\bor\b)|(?:do|does|doing|done)\sso|(?:all|any|both)\sother\s\w*(?:case|instance)s?"
     r"|(?:this|that)\s(?!(?:Act|Chapter|Part|Regulation|Directive|Rule|[Ss]ection|[Aa]rticle|[Pp]aragraph"
     r"|Rulebook|[Ss]ubpart|part|subsection|chapter|the|a|an|is|are)\b)\w+\s?[,.]?)"
 )
@@ -36,33 +35,35 @@ _LIMIT = re.compile(
 _NO_LIMIT = re.compile(r"\b(?:as|even|and|or|determine|decide|ask|see|know|tell|check)$")
 _OWN_NAME = re.compile(
     r"\b[Tt]his\s(Act|Agreement|Charter|Code|Contract|Directive|Law|Lease|Licen[cs]e|Ordinance|Policy"
-    r"|Regulation|Rulebook|Rule|Statute|act|agreement|bylaw|code|contract|directive|law|lease"
+    r"|Regulation|Rulebook|Statute|act|agreement|bylaw|code|contract|directive|law|lease"
     r"|licen[cs]e|ordinance|policy|regulation|rulebook|rule|statute)(?=[\s,.']|$)"
 )
 _ASIDE = re.compile(r"\s\([^()]{4,}\)")
 _UNCLEAR = re.compile(
     r"\b(?:this|these|those|such(?!\sas\b)|it|itself|they|them|themselves|he|she|him|his|her|we|us|our"
     r"|one|ones|here\w*|there(?:of|in|to|by|for|from|under|after)|said|aforesaid|former|latter"
-    r"|following|foregoing|above|below|same|so|likewise|otherwise|respective\w*|further|another"
+    r"|following|foregoing|above|below|same|so|likewise|otherwise|respective\w*|another|further"
     r"|(?:sub)?(?:paragraph|section|division|clause|part|point)s?|chapter|schedule|annex|appendix"
-    r"|e\.g|i\.e|shall|must|et\sseq|due|applicable|relevant|appropriate|concerned|in\squestion)\b"
-    r"|[\[\]()|=•*<>\"“”_/…]|\bany(?:\sand\sall)?\sother\b|\bother\sthan\b"
+    r"|e\.g|i\.e|shall|must|et\sseq|in\squestion)\b"
+    r"|[\[\]()|=•*<>\"“”_/…]|(?<!\band\s)(?<!\bor\s)\bother\b"
 )
-_OF_IT = re.compile(r"\b(?:its|their|you|your|I|my|me)\b")
+_OF_IT = re.compile(
+    r"\b(?:its|their|you|your|I|my|me)\b|\b(?:by|of|to|for|in|with|on|from|under|at)\sthat\b"
+)
 _DANGLING = re.compile(
     r"\b(?:and|or|of|to|for|in|by|with|on|at|from|the|an?|that|which|who|whom|whose|as|any|each|not|be|is"
     r"|are|only|than|least|under|when|where|if|but|within|its|their|also|both|either|do|was|were|has"
     r"|have|been|will|following|including|such|no)$"
 )
 _SUBJECT = re.compile(
-    r"(?:(?:An?|The|Each|Every|Any|All|No|Any\sof\sthe|Each\sof\sthe)\s|(?:[A-Z][\w\-]*\s){0,2}[A-Z]?[\w\-]*\w+s\b"
-    r"|[A-Z]{2,}\b)"
+    r"(?i:an?|the|each|every|any|all|no)\s|(?:[A-Z][\w\-]*\s){0,2}[\w\-]*\w+s\b|[A-Z]{2,}\b"
 )
 _VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|had|does|do|did|be|been|will|would|can|could|should|cannot|not"
     r"|means?|if|when|where|whether|how|why|because|while|than|as|that|unless|until|what|so)\b|\d"
 )
 _WHO = re.compile(r"\s(?:who|which|that)\s(?=(?:is|are|was|were|has|have|does|do|\w+s|\w+ed)\b)")
+_RELATIVE = re.compile(r"\b(?:who|which|that|whom|whose|what|whether)\b")
 _SECOND_NOUN = re.compile(
     r"(?<!\b(?:of|or|in|by|to|on|at))(?<!\b(?:and|for))(?<!\b(?:with|from))(?<!\bunder)(?<!\bbetween)"
     r"\s(?:an?|the|any|each|every|all|no)\s"
@@ -76,12 +77,13 @@ _NO_VERB = re.compile(
     r"|each|no|and|or|have|as|if|either|both|neither|subject|pursuant|where|when|unless|except)\b"
     r"|\w+ing\b|[A-Z\d]"
 )
-STATIVE = re.compile(
+_STATIVE = re.compile(
     r"(?:apply|mean|include|constitute|contain|consist|comprise|exist|differ|have|need|wish|want|be\s(?:construed|deemed"
     r"|read|considered|treated|interpreted|understood|without|regarded|taken\sas|an?|the|in|at|of"
     r"|responsible|liable|subject|entitled|able))\b"
 )
-_QUALIFIED = re.compile(r"\s(?:of|for|in|to|with|that|who|which|under|from|by|on|at)\s")
+_RELATING = re.compile(r"\s(?:of|for|in|to|with|that|who|which|under|from|by|on|at)\s")
+_DETERMINER = re.compile(r"^(?:an?|the|each|every|any|all)\s")
 _ACTORS = frozenset(
     """accountant administrator agency agent applicant association attorney auditor authority bank
     bidder board body borrower broker bureau buyer candidate captain carrier chairman child claimant
@@ -94,12 +96,13 @@ _ACTORS = frozenset(
     partner party passenger patient person physician practitioner president processor producer
     provider publisher purchaser recipient registrar regulator representative reporter resident
     retailer school secretary seller shareholder state student supervisor supplier teacher tenant
-    trader trainee traveller tribe tribunal trustee undertaking university user vendor visitor warden
-    worker""".split()
+    trader trainee traveller tribe tribunal trustee undertaking university user vendor visitor
+    warden worker""".split()
 )
 _VOWEL = re.compile(
     r"[AEIO]|[aeio](?!ne\b)|[Uu](?!ni|se|su|ti|\b)|[FHLMNRSX](?=[A-Z])|hour|honest|heir"
 )
+_LINKS = ("if", "where", "when", "once", "after", "before", "upon")
 MOST_WORDS = 30
 """Words of a clause that a question can take in and still be read."""
 _MOST_NOUNS = 12
@@ -133,7 +136,7 @@ class Rule:
     @property
     def stative(self) -> bool:
         """Whether it says what something is rather than what is done."""
-        return bool(STATIVE.match(self.act))
+        return bool(_STATIVE.match(self.act))
 
 
 def read_rule(sentence: str, text: str) -> Rule | None:
@@ -143,75 +146,89 @@ def read_rule(sentence: str, text: str) -> Rule | None:
         sentence: On one line, without its number.
         text: The document, by whose use of a word its first capital is judged.
     """
+    found = _SENTENCE.fullmatch(settled(sentence))
+    subject = noun_phrase(found["subject"], text) if found else ""
+    if not found or not subject:
+        return None
+    link, condition, act = _limited(found)
+    leads, only, nobody = found["end"] != ".", found["only"], subject.startswith("no ")
+    clear = leads or (" " in act and is_clear(act))
+    if not clear or _NO_VERB.match(act) or _TO.search(act) or not _is_condition(link, condition):
+        return None
+    if (only and (found["modal"] != "may" or not link)) or (nobody and found["not"]):
+        return None
+    modal = "may" if found["modal"] == "may" else "must"
+    if nobody or found["not"]:
+        modal = "must not"
+    subject = with_article(subject[3:]) if nobody else subject
+    return Rule(subject, modal, act, f"only {link}" if only else link, condition, leads)
+
+
+def settled(sentence: str) -> str:
+    """Return a sentence without asides, its modal one of three words, "this Act" the Act."""
     sentence = _ASIDE.sub("", _OWN_NAME.sub(_named, sentence))
     if not _MODAL.search(sentence):
         for pattern, modal in _AS_MODAL:
             sentence = pattern.sub(modal, sentence, count=1)
-    found = _SENTENCE.fullmatch(sentence)
-    if not found:
-        return None
-    subject = noun_phrase(found["subject"], text)
-    link, condition = (found["link"] or "").lower(), found["front"] or ""
-    act = found["act"].rstrip(",—– ")
-    limit = next(
-        (m for m in _LIMIT.finditer(f"{act} ") if not _NO_LIMIT.search(act[: m.start()])), None
-    )
-    if limit:
-        if link:
-            return None
-        link, condition = " ".join(limit["link"].split()), act[limit.end() :]
-        act = act[: limit.start()].rstrip(",")
-    if found["only"]:
-        if link not in ("if", "when", "where", "after", "once") or found["modal"] != "may":
-            return None
-        link = f"only {link}"
-    if not subject or not _is_act(act, leads := found["end"] != ".") or _TO.search(act):
-        return None
-    if condition and not link.startswith(("unless", "except")):
-        finite = link in ("after", "before", "upon") or _FINITE.match(condition)
-        if not finite or not is_clear(condition):
-            return None
-    modal = "may" if found["modal"] == "may" else "must"
-    negative = bool(found["not"])
-    if subject.startswith("no "):
-        if negative:
-            return None
-        subject, negative = with_article(subject[3:]), True
-    return Rule(subject, "must not" if negative else modal, act, link, condition, leads)
-
-
-def who_acts(sentence: str, text: str) -> tuple[str, str, str] | None:
-    """Return who must, may or must not act in a sentence, the modal, and the act, unclear or not.
-
-    Nothing where the subject is unclear, or may be more than what stands before the modal.
-    """
-    first = _MODAL.search(sentence)
-    found = _PART.fullmatch(sentence)
-    if not first or not found or found.start("modal") != first.start():
-        return None
-    subject = noun_phrase(found["subject"], text)
-    pointing = _POINTING.search(f"{found['front'] or ''} | {found['act']}")
-    if not subject or subject.startswith("no ") or pointing or _NO_VERB.match(found["act"]):
-        return None
-    modal = "may" if found["modal"] == "may" else "must"
-    return subject, "must not" if found["not"] else modal, found["act"]
+    return sentence
 
 
 def _named(found: re.Match[str]) -> str:
     return f"{'The' if found.group()[0] == 'T' else 'the'} {found[1]}"
 
 
-def _is_act(act: str, leads: bool) -> bool:
-    """Whether words are a verb with all that belongs to it; a list may go on with them."""
-    if _NO_VERB.match(act):
-        return False
-    return leads or (len(act.split()) > 1 and is_clear(act))
+def _limited(found: re.Match[str]) -> tuple[str, str, str]:
+    """What joins the condition, the condition and the act; no act where there are two of them."""
+    link, condition = (found["link"] or "").lower(), found["front"] or ""
+    act = found["act"].rstrip(",—– ")
+    limits = (m for m in _LIMIT.finditer(f"{act} ") if not _NO_LIMIT.search(act[: m.start()]))
+    limit = next(limits, None)
+    if limit is None:
+        return link, condition, act
+    if link:
+        return link, condition, ""
+    joined = " ".join(limit["link"].split())
+    return joined, act[limit.end() :], act[: limit.start()].rstrip(",")
+
+
+def _is_condition(link: str, condition: str) -> bool:
+    """Whether a condition can stand in a question; what follows "unless" need not."""
+    if not condition or link.startswith(("unless", "except")):
+        return True
+    finite = link in ("after", "before", "upon") or _FINITE.match(condition)
+    return bool(finite) and is_clear(condition)
+
+
+def who_acts(sentence: str, text: str) -> tuple[str, str, str, str]:
+    """Return who must, may or must not act, the modal, the act, unclear or not, and the condition.
+
+    All are empty where the subject is unclear, or may be more than what stands before the modal;
+    the condition also where it is unclear: "if a boat is damaged".
+    """
+    first = _MODAL.search(sentence)
+    found = _PART.fullmatch(sentence)
+    if not first or not found or found.start("modal") != first.start():
+        return "", "", "", ""
+    subject, front = noun_phrase(found["subject"], text), found["front"] or ""
+    unfit = _NO_VERB.match(found["act"]) or _POINTING.search(f"{front} | {found['act']}")
+    if not subject or subject.startswith("no ") or unfit or found["act"].startswith("also "):
+        return "", "", "", ""
+    modal = "may" if found["modal"] == "may" else "must"
+    link, _, condition = lowered(front).partition(" ")
+    clear = link in _LINKS and "," not in condition and _is_condition(link, condition)
+    given = f"{link} {condition}" if clear else ""
+    return subject, "must not" if found["not"] else modal, found["act"], given
 
 
 def is_clear(phrase: str) -> bool:
     """Return whether a phrase can be understood where nothing stands around it."""
     short = 0 < len(phrase.split()) <= MOST_WORDS
     return short and not _UNCLEAR.search(phrase) and not _DANGLING.search(phrase)
+
+
+def is_active(act: str) -> bool:
+    """Return whether an act is something that somebody does."""
+    return not act.startswith(("be ", "only ")) and not _STATIVE.match(act)
 
 
 def speaks_of_it(phrase: str) -> bool:
@@ -227,16 +244,13 @@ def noun_phrase(subject: str, text: str) -> str:
     head, *relative = _WHO.split(subject, maxsplit=1)
     small = subject[:1].lower() + subject[1:]
     fits = _SUBJECT.match(subject) and is_clear(small) and len(subject.split()) <= _MOST_NOUNS
-    if not fits or _VERB.search(head) or _OF_IT.search(subject) or _SECOND_NOUN.search(head):
+    odd = _VERB.search(head) or speaks_of_it(small) or _SECOND_NOUN.search(head)
+    if not fits or odd or any(map(_RELATIVE.search, relative)) or re.match(r"no\s\S+s\b", small):
         return ""
-    if any(re.search(r"\b(?:who|which|that|whom|whose|what|whether)\b", part) for part in relative):
-        return ""
-    if found := re.match(r"(?:Any|Each|Every)\s(?=\w)", subject):
-        noun = subject[found.end() :]
-        first = re.split(r"\s(?:of|for|in|to|who|that|which|with|and|or|from|under|by)\b", noun)[0]
-        if is_many(first):
-            return f"{found.group().lower()}{noun}"
-        return with_article(noun)
+    if found := re.match(r"(?:any|each|every)\s(?=\w)", small):
+        noun = small[found.end() :]
+        head = _RELATING.split(noun)[0]
+        return small if is_many(head) or " and " in head else with_article(noun)
     return uncapitalised(subject, text)
 
 
@@ -265,9 +279,12 @@ def is_actor(subject: str, defined: Collection[str]) -> bool:
         subject: A noun phrase with its determiner.
         defined: Terms, in small letters, that a document defines as a person or the like.
     """
-    noun = re.sub(r"^(?:an?|the|each|every|any|all)\s", "", _QUALIFIED.split(subject)[0]).lower()
-    last = noun.split()[-1]
-    return singular(last) in _ACTORS or noun in defined or singular(noun) in defined
+    head = _RELATING.split(subject)[0].lower()
+    nouns = [_DETERMINER.sub("", noun) for noun in re.split(r",?\s(?:and|or)\s", head)]
+    return all(
+        singular(noun.rsplit(maxsplit=1)[-1]) in _ACTORS or {noun, singular(noun)} & {*defined}
+        for noun in nouns
+    ) and not re.search(r"['’]s\s", head)
 
 
 def with_article(noun: str) -> str:

@@ -2,11 +2,14 @@
 
 The file holds one JSON object a line. ``decision`` comes first: ``open``, ``accept`` or ``drop``.
 Question and answer may be edited in place. The six criteria are those of HyPA-RAG, appendix A.5,
-table 5.
+table 5. The same goes through a spreadsheet as CSV and back.
 """
 
+import csv
+import io
 import json
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -26,6 +29,21 @@ CRITERIA: dict[str, str] = {
     "clarity": "the answer is clear and goes without needless jargon",
     "completeness": "the answer leaves no part of the question out",
 }
+COLUMNS: tuple[str, ...] = (
+    "decision", "id", "type", "section", "before", "question", "answer", "evidence", "failed",
+    "note",
+)  # fmt: skip
+FIXED = ("type", "section", "before", "evidence")
+"""The columns that are there to be read; the others are the reviewer's."""
+_TEXTS = {"question": "question", "answer": "reference_answer"}
+DECISIONS = ("keep", "edit", "drop")
+_FORMULA = tuple("=+-@\t\r＝＋－＠")
+"""What a cell that begins with it would be computed by, or might be."""
+_MOST_CHARS = 30_000
+"""Characters of the evidence shown; a spreadsheet cuts a cell at 32,767."""
+_LINE_END = re.compile(r"\r\n?")
+_MOST_NAMED = 5
+_HINT = "Correct the table; the review is as it was."
 _FIRST = ("decision", "id", "question_type", "question", "reference_answer")
 
 
@@ -135,3 +153,151 @@ def apply_review(review: Path, out: Path) -> tuple[int, int, int]:
     write_rows(out, passed)
     dropped = sum(row.decision == "drop" for row in rows)
     return len(passed), dropped, len(rows) - len(passed) - dropped
+
+
+def as_table(rows: Sequence[Reviewed]) -> str:
+    """Return a review as CSV, a question a row, with the mark by which spreadsheets know UTF-8.
+
+    The decision is ``keep``, ``edit``, ``drop`` or empty. What could pass for a formula begins with
+    an apostrophe.
+    """
+    text = io.StringIO(newline="")
+    text.write("\ufeff")
+    table = csv.writer(text, quoting=csv.QUOTE_ALL)
+    table.writerow(COLUMNS)
+    for row in rows:
+        table.writerow([_guarded(cell) for cell in _cells(row).values()])
+    return text.getvalue()
+
+
+def read_table(path: Path, rows: Sequence[Reviewed]) -> list[Reviewed]:
+    """Return a review with what its table says; rows that the table leaves out stay as they are.
+
+    Args:
+        path: What ``as_table`` wrote and a person went through, comma or semicolon between cells.
+        rows: The review that the table was made of.
+
+    Raises:
+        InputError: The table cannot be read, a column is missing, or cells are wrong, which the
+            message names by row, line and column.
+    """
+    known = {row.id: row for row in rows}
+    decided: dict[str, Reviewed] = {}
+    seen: set[str] = set()
+    problems: list[str] = []
+    for place, cells in _records(path):
+        name = cells["id"]
+        if name not in known or name in seen:
+            what = "occurs more than once" if name in seen else "is no question of the review"
+            wrong = [("id", f"{name!r} {what}")]
+        else:
+            wrong = list(_wrong(cells, _cells(known[name])))
+        seen.add(name)
+        problems += [f"{place}, column {column}: {what}" for column, what in wrong]
+        if not wrong:
+            decided[name] = _decided(known[name], cells)
+    if problems:
+        more = len(problems) - _MOST_NAMED
+        named = "; ".join(problems[:_MOST_NAMED]) + (f"; and {more} more" if more > 0 else "")
+        raise InputError(f"{path} is malformed: {named}.", _HINT)
+    return [decided.get(row.id, row) for row in rows]
+
+
+def _cells(row: Reviewed) -> dict[str, str]:
+    """What the table says of a row, by column."""
+    decision = {"open": "", "accept": "edit" if row.edited else "keep", "drop": "drop"}
+    said = (f"{turn.role}: {turn.content}" for turn in row.conversation_history)
+    return {
+        "decision": decision[row.decision],
+        "id": row.id,
+        "type": row.question_type,
+        "section": "; ".join(span.section for span in row.evidence or ()),
+        "before": "\n".join(said),
+        "question": row.question,
+        "answer": row.reference_answer or "",
+        "evidence": (row.reference_context or "")[:_MOST_CHARS],
+        "failed": ", ".join(row.failed),
+        "note": row.note,
+    }
+
+
+def _guarded(cell: str) -> str:
+    return f"'{cell}" if cell.startswith(("'", *_FORMULA)) else cell
+
+
+def _unguarded(cell: str) -> str:
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(("'", *_FORMULA)) else cell
+
+
+def _records(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """Each row's place in words, and its cells by column.
+
+    Raises:
+        InputError: The table cannot be read, or a column is missing.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+        delimiter = max(",;\t", key=text.partition("\n")[0].count)
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        header = next(reader, [])
+        missing = [name for name in COLUMNS if header.count(name) != 1]
+        if missing:
+            what = "are missing or there twice"
+            raise InputError(f"{path}, line 1: the columns {', '.join(missing)} {what}.", _HINT)
+        for row, cells in enumerate(reader, start=2):
+            place = f"row {row} (line {reader.line_num})"
+            if not any(cells):
+                continue
+            if len(cells) != len(header):
+                what = f"{len(cells)} cells where there are {len(header)} columns"
+                raise InputError(f"{path}, {place}, column {COLUMNS[0]}: {what}.", _HINT)
+            named = dict(zip(header, cells, strict=True))
+            yield place, {name: _unguarded(named[name]) for name in COLUMNS}
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path} cannot be read: {error}.", "Save it as CSV in UTF-8.") from error
+
+
+def _wrong(cells: Mapping[str, str], before: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """What is wrong with the cells of a question, each with its column."""
+    changed = [name for name in COLUMNS if not _same(cells[name], before[name])]
+    decision = cells["decision"].strip().lower()
+    if decision and decision not in DECISIONS:
+        yield "decision", f"{cells['decision']!r} is none of {', '.join(DECISIONS)}"
+    for name in changed:
+        if name in FIXED:
+            yield name, "it was changed, and is only there to be read"
+        elif name in _TEXTS and not cells[name].strip():
+            yield name, "it is empty"
+        elif name in _TEXTS and decision != "edit":
+            yield name, "it was changed, but the decision is not edit"
+    unknown = [name for name in _listed(cells["failed"]) if name not in CRITERIA]
+    if unknown:
+        yield "failed", f"{unknown[0]!r} is none of {', '.join(CRITERIA)}"
+    elif changed and cells["failed"].strip() and decision != "drop":
+        yield "failed", "only a question that is dropped fails a criterion"
+
+
+def _decided(row: Reviewed, cells: Mapping[str, str]) -> Reviewed:
+    """The row with what its cells decide; the same row where they say nothing new."""
+    before = _cells(row)
+    if all(_same(cells[name], before[name]) for name in COLUMNS):
+        return row
+    decision = cells["decision"].strip().lower()
+    if not decision:
+        unjudged = dict.fromkeys(CRITERIA) if row.decision != "open" else {}
+        return row.model_copy(update={"decision": "open", "note": cells["note"], **unjudged})
+    texts = {
+        field: cells[name] for name, field in _TEXTS.items() if not _same(cells[name], before[name])
+    }
+    edited = row.model_copy(update={**texts, "edited": row.edited or bool(texts)})
+    failed = _listed(cells["failed"])
+    return edited.decided("drop" if decision == "drop" else "accept", failed, cells["note"])
+
+
+def _listed(cell: str) -> list[str]:
+    return [part.strip() for part in cell.split(",") if part.strip()]
+
+
+def _same(cell: str, other: str) -> bool:
+    """Whether cells are alike but for the line ends that a spreadsheet writes."""
+    return _LINE_END.sub("\n", cell) == _LINE_END.sub("\n", other)

@@ -10,9 +10,9 @@ from random import Random
 from typing import Literal
 
 from lexloop.core.errors import CorpusError, InputError
-from lexloop.evaluation.testset.facts import Fact
 from lexloop.evaluation.testset.noise import NOISES
 from lexloop.evaluation.testset.phrases import lowered
+from lexloop.evaluation.testset.templates import Fact
 
 Noise = Literal["paper", "independent"]
 SHARES: dict[str, float] = {

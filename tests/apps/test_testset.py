@@ -113,6 +113,51 @@ def test_decisions_can_be_scripted_and_applied(run: Run, review: Path, tmp_path:
     assert run("testset", "review", str(review), "--drop", "nobody").exit_code == 2
 
 
+def test_a_review_goes_through_a_spreadsheet(run: Run, review: Path, tmp_path: Path) -> None:
+    table = tmp_path / "review.csv"
+    written = run("testset", "review", str(review), "--to-csv", str(table))
+    assert written.exit_code == 0
+    assert "4 questions; then: lexloop testset review" in written.stderr
+    before = review.read_bytes()
+    text = table.read_text("utf-8-sig")
+    table.write_text(text.replace('"","', '"keep","', 1), "utf-8-sig", newline="")
+    taken = run("testset", "review", str(review), "--from-csv", str(table))
+    assert "1 changed; 1 accepted, 0 dropped, 3 open" in taken.stderr
+    assert [row.decision for row in read_review(review)].count("accept") == 1
+    review.write_bytes(before)
+    table.write_text(text.replace('"","', '"perhaps","', 1), "utf-8-sig", newline="")
+    refused = run("testset", "review", str(review), "--from-csv", str(table))
+    assert refused.exit_code == 2
+    assert "column decision: 'perhaps' is none of keep, edit, drop" in refused.stderr
+    assert review.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--to-csv", "a.csv", "--again"], "go each without the others"),
+        (["--from-csv", "gone.csv"], "gone.csv cannot be read"),
+        (["--to-csv", "/nowhere/a.csv"], "/nowhere is no folder"),
+    ],
+)
+def test_a_table_that_cannot_be_is_refused(
+    run: Run, review: Path, options: list[str], said: str
+) -> None:
+    refused = run("testset", "review", str(review), *options)
+    assert refused.exit_code == 2
+    assert said in refused.stderr
+    itself = run("testset", "review", str(review), "--to-csv", str(review))
+    assert "is the review itself" in itself.stderr
+
+
+def test_what_rules_cannot_make_is_said(run: Run, documents: Path) -> None:
+    refused = run("testset", str(documents), "--types", "vague")
+    assert refused.exit_code == 2
+    assert "Rules make no question of type 'vague'" in refused.stderr
+    made = run("testset", str(documents), "--n", "11")
+    assert "Left to a model, for rules make none worth asking: vague." in made.stderr
+
+
 def test_a_walk_on_a_terminal_ends_with_ctrl_d(
     on_terminal: Callable[..., Terminal], review: Path
 ) -> None:

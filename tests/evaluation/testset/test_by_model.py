@@ -7,12 +7,12 @@ import pytest
 from fake_openai import FakeOpenAI, Reply, Request
 
 from lexloop.core.errors import ModelUnavailable
+from lexloop.corpus.index.view import View
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.case import OUT_OF_SCOPE
-from lexloop.evaluation.testset.augment import ModelNoise
-from lexloop.evaluation.testset.by_model import ModelMaker, WrittenQuestion, draft_of
+from lexloop.evaluation.testset.by_model import ModelMaker, WrittenQuestion, case_of
 from lexloop.evaluation.testset.make import make_test_set
-from lexloop.evaluation.testset.material import Material
+from lexloop.evaluation.testset.noise import ModelNoise
 
 
 def written(request: Request) -> Reply:
@@ -30,21 +30,22 @@ def written(request: Request) -> Reply:
 
 
 def test_a_models_questions_are_tied_to_their_quotes(
-    server: FakeOpenAI, asker: Asker, contract: Material
+    server: FakeOpenAI, asker: Asker, contract: View
 ) -> None:
     server.play("make_question", written)
     maker = ModelMaker(contract, asker, 7)
     for kind in ("simple", "conversational"):
         for question in make_test_set(contract, maker, 2, (kind,)).questions:
             assert question.evidence
-            quotes = [contract.quote(span) for span in question.evidence]
+            texts = [contract.text_of(span.document) or "" for span in question.evidence]
+            quotes = [t[s.start : s.end] for t, s in zip(texts, question.evidence, strict=True)]
             assert question.reference_context == "\n\n".join(quotes)
             assert (question.reference_answer or "?") in quotes[0]
             roles = [turn.role for turn in question.conversation_history]
             assert roles == (["user", "assistant"] if kind == "conversational" else [])
 
 
-def test_a_rerun_asks_nobody(server: FakeOpenAI, asker: Asker, contract: Material) -> None:
+def test_a_rerun_asks_nobody(server: FakeOpenAI, asker: Asker, contract: View) -> None:
     server.play("make_question", written)
     first = ModelMaker(contract, asker, 7)("simple", 2)
     asked = len(server.requests)
@@ -53,30 +54,30 @@ def test_a_rerun_asks_nobody(server: FakeOpenAI, asker: Asker, contract: Materia
 
 
 def test_a_model_that_writes_nothing_is_said_to(
-    server: FakeOpenAI, asker: Asker, contract: Material
+    server: FakeOpenAI, asker: Asker, contract: View
 ) -> None:
     server.play("make_question", Reply("I would rather not."))
     with pytest.raises(ModelUnavailable, match="wrote no question"):
         ModelMaker(contract, asker, 7)("simple", 2)
 
 
-def test_quotes_must_be_in_the_passages(contract: Material) -> None:
-    chunk = contract.chunks[0]
+def test_quotes_must_be_in_the_passages(contract: View) -> None:
+    chunk = next(iter(contract.every_chunk()))
     words = chunk["text"].split()[:6]
 
-    def draft(kind: str, *quotes: str, **more: str) -> object:
+    def case(kind: str, *quotes: str, **more: str) -> object:
         reply = WrittenQuestion(
             question="What is flour?", answer="Wheat.", quotes=list(quotes), **more
         )
-        return draft_of(reply, kind, [chunk])
+        return case_of(reply, kind, [chunk], contract)
 
-    assert draft("simple", "  \n".join(words)) is not None
-    assert draft("simple", "Rye is not flour.") is None
-    assert draft("simple", " ".join(words), "Rye is not flour.") is None
-    assert draft("simple") is None
-    assert draft("simple", " ") is None
-    assert draft(OUT_OF_SCOPE) is not None
-    assert draft("conversational", " ".join(words)) is None
+    assert case("simple", "  \n".join(words)) is not None
+    assert case("simple", "Rye is not flour.") is None
+    assert case("simple", " ".join(words), "Rye is not flour.") is None
+    assert case("simple") is None
+    assert case("simple", " ") is None
+    assert case(OUT_OF_SCOPE) is not None
+    assert case("conversational", " ".join(words)) is None
 
 
 def test_a_model_rewords_and_rules_stand_in(server: FakeOpenAI, asker: Asker) -> None:

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from lexloop.core.errors import CorpusError, InputError
-from lexloop.evaluation.testset.facts import Fact, read_facts
-from lexloop.evaluation.testset.material import Material
+from lexloop.corpus.index.view import View
+from lexloop.evaluation.testset.facts import read_facts
 from lexloop.evaluation.testset.noise import NOISES
+from lexloop.evaluation.testset.templates import Fact
 from lexloop.evaluation.testset.training import (
     NONE,
     SHARES,
@@ -30,8 +31,8 @@ N = 300
 
 
 @pytest.fixture(scope="module")
-def facts(sample: Material) -> list[Fact]:
-    return read_facts(sample)
+def facts(contract: View) -> list[Fact]:
+    return read_facts(contract)
 
 
 def chi_square(rows: Sequence[TrainingRow]) -> tuple[float, float]:
@@ -53,7 +54,7 @@ def test_labels_are_even_and_questions_differ(facts: list[Fact]) -> None:
 
 
 def test_label_tells_how_many_things_are_asked(facts: list[Fact]) -> None:
-    by_clean = {f.ask.direct(): f.pieces for f in facts}
+    by_clean = {f.question: f.pieces for f in facts}
     for row in training_set(facts, N, seed=1):
         if row.question_clean in by_clean:
             assert row.label == min(by_clean[row.question_clean], 3) - 1

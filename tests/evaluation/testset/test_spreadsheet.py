@@ -1,0 +1,170 @@
+"""A review that goes through a spreadsheet and comes back."""
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from lexloop.core.errors import InputError
+from lexloop.evaluation.case import Case, Said, Span
+from lexloop.evaluation.testset.review import (
+    COLUMNS,
+    DECISIONS,
+    Reviewed,
+    as_table,
+    open_review,
+    read_table,
+)
+
+SPAN = Span(document="a.txt", start=0, end=9, section="Section 1(1)")
+ROWS = open_review(
+    Case(
+        id=name,
+        question=f"What is {name}?",
+        question_type="simple",
+        reference_answer="A charge.",
+        reference_context="The levy is\na charge.",
+        conversation_history=(Said(role="user", content="Good day."),),
+        evidence=(SPAN,),
+    )
+    for name in ("one", "two", "three")
+)
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=40)
+SOLID = TEXT.filter(lambda text: bool(text.strip()))
+
+
+def table(rows: list[Reviewed]) -> list[dict[str, str]]:
+    text = as_table(rows).removeprefix("\ufeff")
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Callable[..., Path]:
+    """A table that a person changed: (row, column, text), as a spreadsheet saves it."""
+
+    def save(*changes: tuple[int, str, str], delimiter: str = ",", ends: str = "\r\n") -> Path:
+        rows = table(ROWS)
+        for place, column, text in changes:
+            rows[place][column] = text
+        path = tmp_path / "review.csv"
+        with path.open("w", encoding="utf-8-sig", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS, delimiter=delimiter, lineterminator=ends)
+            writer.writeheader()
+            writer.writerows(rows)
+        return path
+
+    return save
+
+
+def test_the_table_shows_what_a_reviewer_needs() -> None:
+    assert as_table(ROWS).startswith('\ufeff"decision","id","type","section"')
+    assert table(ROWS)[0] == {
+        "decision": "", "id": "one", "type": "simple", "section": "Section 1(1)",
+        "before": "user: Good day.", "question": "What is one?", "answer": "A charge.",
+        "evidence": "The levy is\na charge.", "failed": "", "note": "",
+    }  # fmt: skip
+
+
+def test_decisions_and_edits_come_back(saved: Callable[..., Path]) -> None:
+    path = saved(
+        (0, "decision", "Keep"),
+        (1, "decision", "edit"), (1, "question", "How high is the levy?"),
+        (2, "decision", "drop"), (2, "failed", "clarity, correctness"), (2, "note", "odd"),
+    )  # fmt: skip
+    one, two, three = read_table(path, ROWS)
+    assert one == ROWS[0].decided("accept")
+    assert (two.decision, two.question, two.edited) == ("accept", "How high is the levy?", True)
+    assert two.reference_answer == "A charge."
+    assert three == ROWS[2].decided("drop", ["correctness", "clarity"], "odd")
+    assert [row["decision"] for row in table([one, two, three])] == list(DECISIONS)
+
+
+def test_what_a_spreadsheet_does_to_a_file_changes_nothing(saved: Callable[..., Path]) -> None:
+    assert read_table(saved(delimiter=";", ends="\n"), ROWS) == ROWS
+    crlf = saved(*((place, "evidence", "The levy is\r\na charge.") for place in range(3)))
+    assert read_table(crlf, ROWS) == ROWS
+
+
+def test_rows_that_are_left_out_stay_as_they_are(saved: Callable[..., Path]) -> None:
+    path = saved((0, "decision", "keep"))
+    lines = path.read_text("utf-8-sig").split("\r\n")
+    path.write_text("\r\n".join(lines[:2]) + "\r\n\r\n", "utf-8", newline="")
+    assert read_table(path, ROWS) == [ROWS[0].decided("accept"), *ROWS[1:]]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ((1, "decision", "maybe"), r"row 3 \(line 5\), column decision: 'maybe' is none of keep"),
+        ((0, "id", "four"), r"row 2 \(line 3\), column id: 'four' is no question"),
+        ((0, "id", "two"), r"row 3 \(line 5\), column id: 'two' occurs more than once"),
+        ((2, "evidence", "The levy is free."), r"row 4 .*, column evidence: it was changed"),
+        ((2, "section", "Section 2"), "column section: it was changed"),
+        ((0, "question", "How high is it?"), "column question: it was changed, but the decision"),
+        ((0, "answer", " "), "column answer: it is empty"),
+        ((0, "failed", "beauty"), "column failed: 'beauty' is none of faithfulness"),
+        ((0, "failed", "clarity"), "column failed: only a question that is dropped"),
+    ],
+)
+def test_wrong_cells_are_named_and_nothing_is_taken(
+    saved: Callable[..., Path], change: tuple[int, str, str], said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        read_table(saved(change), ROWS)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"", "line 1: the columns decision, id"),
+        (b"decision,id,question\n", "the columns type, section, before, answer, evidence"),
+        (as_table(ROWS).replace('"note"', '"id"').encode(), "the columns id, note are missing or"),
+        ((as_table(ROWS) + "keep,one\r\n").encode(), r"row 5 .*2 cells where there are 10 columns"),
+        (b"\xff\xfe\x00", "cannot be read"),
+        ((as_table(ROWS) + '"keep').encode(), "cannot be read"),
+    ],
+)
+def test_broken_tables_are_refused(tmp_path: Path, text: bytes, said: str) -> None:
+    path = tmp_path / "review.csv"
+    path.write_bytes(text)
+    with pytest.raises(InputError, match=said):
+        read_table(path, ROWS)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_table(tmp_path / "gone.csv", ROWS)
+
+
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "＝1", "'=1", "'"]
+)
+def test_no_cell_is_a_formula(tmp_path: Path, text: str) -> None:
+    rows = [ROWS[0].model_copy(update={"question": f"{text}?", "note": text})]
+    for cell in table(rows)[0].values():
+        assert not cell.startswith(("=", "+", "-", "@", "\t", "\r", "＝"))
+    path = tmp_path / "review.csv"
+    path.write_bytes(as_table(rows).encode())
+    assert read_table(path, rows) == rows
+
+
+@given(texts=st.tuples(SOLID, SOLID, TEXT, TEXT), decision=st.sampled_from(DECISIONS))
+@example(texts=("=1", "'a\r\nb\rc", "'=", '"'), decision="edit")
+@example(texts=("a;b\tc", '"",""', "\x00", "\ufeff"), decision="edit")
+def test_every_text_survives_byte_for_byte(
+    tmp_path_factory: pytest.TempPathFactory, texts: tuple[str, str, str, str], decision: str
+) -> None:
+    question, answer, note, evidence = texts
+    path = tmp_path_factory.mktemp("table") / "review.csv"
+    before = ROWS[0].model_copy(update={"reference_context": evidence})
+    path.write_bytes(as_table([before]).encode())
+    assert read_table(path, [before]) == [before]
+    edited = before.model_copy(
+        update={"question": question, "reference_answer": answer, "edited": True}
+    )
+    decided = edited.decided("drop" if decision == "drop" else "accept", (), note)
+    path.write_bytes(as_table([decided]).encode())
+    assert read_table(path, [decided]) == [decided]
+    if decision == "edit":
+        assert read_table(path, [before]) == [decided]
