@@ -52,7 +52,7 @@ _lines: dict[Hashable, deque[Future[None]]] = {}
 """Who waits, for each thread that is in use."""
 
 
-class Turn:
+class ThreadTurn:
     """Has a thread to itself, as a context manager of either kind.
 
     Args:
@@ -298,7 +298,9 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
             if isinstance(self.checkpointer, BaseCheckpointSaver):
                 await self.checkpointer.adelete_thread(thread)
 
-    def _turn(self, config: RunnableConfig | None, context: Any) -> "Turn | nullcontext[None]":
+    def _turn(
+        self, config: RunnableConfig | None, context: Any
+    ) -> "ThreadTurn | nullcontext[None]":
         """A turn on a thread; nothing where none is kept, or where a parent's run keeps it."""
         given: dict[str, Any] = {}
         for one in (self.config, config):
@@ -306,7 +308,7 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
         thread = given.get("thread_id")
         if not isinstance(self.checkpointer, BaseCheckpointSaver) or not thread or _TASK in given:
             return nullcontext()
-        return Turn(self.checkpointer, str(thread), lambda: self._deadline_s(context))
+        return ThreadTurn(self.checkpointer, str(thread), lambda: self._deadline_s(context))
 
     def _deadline_s(self, context: Any) -> float:
         """What a run's settings allow one question; a mapping is read as LangGraph reads it."""

@@ -138,13 +138,13 @@ def _generator(settings: Settings, view: View, chat: ChatModel | None) -> Genera
 
 
 def _guard(settings: Settings, collection: Collection, view: View, chat: ChatModel | None) -> Guard:
-    from lexloop.nodes.generate.guard import PromptGuard, QuestionGuard, Refusal
+    from lexloop.nodes.generate.guard import PromptGuard, QuestionGuard, RefusalClassifier
 
     if chat_for("generator", settings.answer.generator, chat):
         return PromptGuard(view.embed, settings.answer.max_prompt_similarity)
     shipped = load_shipped()
     comparable = collection.embedder.name == shipped.name
-    refusal = Refusal(view.embed if comparable else shipped.embed, comparable)
+    refusal = RefusalClassifier(view.embed if comparable else shipped.embed, comparable)
     return QuestionGuard(view, settings.answer.max_prompt_similarity, refusal)
 
 

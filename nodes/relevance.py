@@ -46,7 +46,7 @@ _ATTRIBUTE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _MAX_WORDS = 6
-CLOSENESS, PART, COVERAGE, DEFINITION, NEWS, CENTRE = 0.7, 0.15, 0.15, 0.1, 0.05, 0.4
+CLOSENESS, PART, COVERAGE, DEFINITION, NEWS, CENTROID = 0.7, 0.15, 0.15, 0.1, 0.05, 0.4
 LIST, EXCEPTION = 0.12, 0.1
 """Weights of the measure, set on the development questions of LL144 and on the gold questions of
 the sample corpus; `lexloop eval` shows what they reach."""
@@ -107,7 +107,7 @@ class Sources(Protocol):
         """The statements of a chunk and their vectors."""
         ...
 
-    def rarity(self, term: str) -> float:
+    def idf(self, term: str) -> float:
         """Inverse document frequency of a search term."""
         ...
 
@@ -115,7 +115,7 @@ class Sources(Protocol):
         """Whether the documents hold a search term."""
         ...
 
-    def centre(self) -> Vectors:
+    def centroid(self) -> Vectors:
         """The direction of what the documents are about, shape (dimension,)."""
         ...
 
@@ -134,12 +134,12 @@ class ParsedQuestion:
     question: str  # as it was asked, standing alone
     parts: Sequence[str]  # each thing that is asked
     vectors: Vectors  # unit vectors of the whole question, its core, then each part
-    terms: list[dict[str, float]]  # the search terms of each part, each with its rarity
+    terms: list[dict[str, float]]  # the search terms of each part, each with its idf
     definitions: list[str | None]  # per part the term whose definition it asks for, if it does
 
     @cached_property
     def all_terms(self) -> dict[str, float]:
-        """The search terms of all parts, each with its rarity."""
+        """The search terms of all parts, each with its idf."""
         return dict(chain.from_iterable(part.items() for part in self.terms))
 
     @property
@@ -155,13 +155,13 @@ def understand(question: str, sources: Sources) -> ParsedQuestion:
         question=question,
         parts=parts,
         vectors=sources.embed([question, " ".join(parts), *parts]),
-        terms=[{term: sources.rarity(term) for term in term_set(part)} for part in parts],
+        terms=[{term: sources.idf(term) for term in term_set(part)} for part in parts],
         definitions=[asked_definition(part) for part in parts],
     )
 
 
 def coverage(wanted: Mapping[str, float], held: Set[str]) -> float:
-    """The share of terms, weighted by their rarity, that ``held`` has; 1 where none are wanted."""
+    """The share of terms, weighted by their idf, that ``held`` has; 1 where none are wanted."""
     # exact sums: the order of a set differs from process to process, and an answer must not
     total = math.fsum(wanted.values())
     return math.fsum(wanted[term] for term in wanted.keys() & held) / total if total else 1.0
@@ -193,7 +193,7 @@ def relevance(
     rows = np.array([bool(_TABLE_ROW.search(text)) for text in texts])
     shared = NEWS * news - 0.1 * rows
     if asked.vague:
-        shared = shared + CENTRE * (vectors @ sources.centre())
+        shared = shared + CENTROID * (vectors @ sources.centroid())
     scores = np.empty((len(asked.parts), len(texts)), dtype=np.float32)
     for row, (terms, wanted) in enumerate(zip(asked.terms, asked.definitions, strict=True)):
         covered = np.array([coverage(terms, has) for has in held])

@@ -105,13 +105,13 @@ _SET = Annotated[
 def with_default(command: str) -> type[TyperGroup]:
     """A group of commands, of which one is meant where none is named."""
 
-    class Group(TyperGroup):
+    class CommandGroup(TyperGroup):
         def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
             if args and args[0] not in {*self.commands, "-h", "--help"}:
                 args = [command, *args]
             return super().parse_args(ctx, args)
 
-    return Group
+    return CommandGroup
 
 
 def taking(*settings: str, **others: Any) -> Callable[[Command], Command]:

@@ -24,7 +24,7 @@ class AnswerFeatures:
     whole: float  # the cosine of the whole answer with the question or its core
     sentence: float  # the highest cosine of one of its sentences with the question or its core
     parts: float  # the mean over the question's parts of the closest sentence's cosine
-    covered: float  # the share of the question's terms that the answer has, weighted by rarity
+    covered: float  # the share of the question's terms that the answer has, weighted by idf
     least: float  # the same of the part of the question of which the answer has the least
 
 
@@ -36,7 +36,7 @@ class ContextFeatures:
     few: float  # the mean cosine of the three closest statements
     parts: float  # the mean over the question's parts of the closest statement's cosine
     least: float  # the cosine of the part whose closest statement is the farthest
-    covered: float  # the share of the question's terms in the passages, weighted by rarity
+    covered: float  # the share of the question's terms in the passages, weighted by idf
     statement: float  # for the worst-covered part, the best share of its terms in one statement
 
 

@@ -65,7 +65,7 @@ def read_claim_features(
     return ClaimFeatures(
         one=max(share(wanted, terms) for terms in evidence.terms),
         together=_together(dict.fromkeys(wanted, 1.0), evidence.terms),
-        rare=_together(_rarity(wanted, evidence.terms), evidence.terms),
+        rare=_together(_idf(wanted, evidence.terms), evidence.terms),
         window=_window(wanted, evidence.terms),
         order=share(pairs, evidence.pairs),
         closest=clipped(float((evidence.vectors @ vector).max())),
@@ -87,7 +87,7 @@ def _sum(weights: Mapping[str, float], terms: frozenset[str]) -> float:
     return math.fsum(weights[term] for term in terms)
 
 
-def _rarity(wanted: Set[str], held: list[frozenset[str]]) -> dict[str, float]:
+def _idf(wanted: Set[str], held: list[frozenset[str]]) -> dict[str, float]:
     found = Counter(term for terms in held for term in terms & wanted)
     return {t: math.log((len(held) + 1) / (found[t] + 0.5)) + _COMMONEST for t in wanted}
 

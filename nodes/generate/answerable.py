@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from lexloop.corpus.text.tokens import term_set, tokenize
-from lexloop.nodes.generate.selection import Scored, is_definition
+from lexloop.nodes.generate.selection import ScoredQuotables, is_definition
 from lexloop.nodes.relevance import ParsedQuestion, Sources, coverage, defines
 from lexloop.nodes.weights import Weights, load_weights
 
@@ -149,9 +149,11 @@ AGAINST = ("unknown", "foreign", "undefined", "lacking")
 """The features against an answer."""
 
 
-def read_features(asked: ParsedQuestion, scored: Scored, sources: Sources) -> AnswerabilityFeatures:
+def read_features(
+    asked: ParsedQuestion, scored: ScoredQuotables, sources: Sources
+) -> AnswerabilityFeatures:
     """Read the features off the scored evidence."""
-    evidence = scored.evidence
+    evidence = scored.quotables
     texts = [item.text for item in evidence]
     held = [term_set(text) for text in texts]
     order = np.argsort(-scored.best, kind="stable")

@@ -24,7 +24,7 @@ from lexloop.nodes.context import GeneratedAnswer
 from lexloop.nodes.generate.answerable import is_found, is_there, read_features
 from lexloop.nodes.generate.citations import cite
 from lexloop.nodes.generate.quoting import LEFT_OUT, quote_all
-from lexloop.nodes.generate.selection import Chosen, Evidence, Lengths, gather, select
+from lexloop.nodes.generate.selection import Chosen, Lengths, Quotable, gather, select
 from lexloop.nodes.question import asks_for_several, question_parts
 from lexloop.nodes.relevance import ParsedQuestion, asked_definition, coverage, understand
 
@@ -36,7 +36,7 @@ _LAST_MARKER = re.compile(r" \[(\d+)\]$")
 _SHORT = 300
 """A provision of so few words is quoted whole, whatever is asked of it."""
 _POINT, _OF_SEVERAL = 0.1, 0.3
-"""What of a question, weighted by rarity, one point must hold beyond the words that lead into its
+"""What of a question, weighted by idf, one point must hold beyond the words that lead into its
 list for the question to ask for that point: where one thing is asked, and where several are."""
 _ITSELF = (
     r"(?!\s+(?:(?-i:[A-Z])|(?:act|article|chapter|clause|law|paragraph|part|policy|rule|section"
@@ -173,7 +173,7 @@ class ExtractiveGenerator:
         chunks = self._sources.chunks(list(dict.fromkeys(islice(holding, MOST_POINTED))))
         return GeneratedAnswer("\n".join(lines), citations, told, chunks)
 
-    def _cited(self, item: Evidence, said: list[Statement], n: int) -> Citation:
+    def _cited(self, item: Quotable, said: list[Statement], n: int) -> Citation:
         start, document = said[0].start, item.passage["document"]
         if start >= item.passage["start"]:
             return cite(item.passage, said, n)
@@ -181,12 +181,12 @@ class ExtractiveGenerator:
         return {**self._sources.cited(document, start, said[-1].end, label), "n": n}
 
 
-def _within(item: Evidence, citation: Citation) -> bool:
+def _within(item: Quotable, citation: Citation) -> bool:
     inside = citation["start"] <= item.said.start and item.said.end <= citation["end"]
     return inside and item.passage["document"] == citation["document"]
 
 
-def list_asked(item: Evidence, asked: ParsedQuestion, sources: View) -> list[PointedUnit]:
+def list_asked(item: Quotable, asked: ParsedQuestion, sources: View) -> list[PointedUnit]:
     """The units whose list a question asks for as a whole; none where it asks for none.
 
     It does where the words that lead into the list, with the headings above them, hold of the
@@ -229,7 +229,7 @@ def _units(document: str, tree: Tree, place: int) -> list[PointedUnit]:
     return found
 
 
-def standing_alone(item: Evidence, sources: View) -> list[Statement]:
+def standing_alone(item: Quotable, sources: View) -> list[Statement]:
     """The statement, with the one before it where it begins with a word that points back to it."""
     said, document = item.said, item.passage["document"]
     if said.leads or not _POINTS_BACK.match(said.own):

@@ -83,7 +83,7 @@ class PromptGuard:
 class QuestionGuard(PromptGuard):
     """Looks at the question as well; ``refusal`` knows which English ones no documents answer."""
 
-    def __init__(self, view: View, threshold: float, refusal: "Refusal") -> None:
+    def __init__(self, view: View, threshold: float, refusal: "RefusalClassifier") -> None:
         super().__init__(view.embed, threshold)
         self._view, self._refusal = view, refusal
 
@@ -165,7 +165,7 @@ def plainer(question: str, knows: Callable[[str], bool]) -> str:
     return " ".join(_LEFT_ALONE.sub("", " ".join(left.split())).split())
 
 
-class Refusal:
+class RefusalClassifier:
     """Refuses questions that are none for the documents: orders to the assistant, other subjects.
 
     Two linear models read the question's MiniLM vector. The first tells orders to the assistant and

@@ -21,7 +21,7 @@ _WORDS = re.compile(r"[^\W\d_]{2}|\w.*\s\w|\|")
 _MARKDOWN = re.compile(r"^#{1,6}\s+")
 
 
-class Source(NamedTuple):
+class QuoteSource(NamedTuple):
     """A span that lines are quoted from, and the label it is cited by."""
 
     start: int
@@ -29,13 +29,13 @@ class Source(NamedTuple):
     label: str
 
 
-class Piece(NamedTuple):
+class QuotedSpan(NamedTuple):
     """A span that makes a line, the place of the unit whose own words it has, and its source."""
 
     start: int
     end: int
     unit: int
-    source: Source
+    source: QuoteSource
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Quoted:
 
     lines: list[str]  # each with its marker; that of a heading has none
     # what the markers stand for, in the order of their numbers
-    sources: list[Source] = field(default_factory=list)
+    sources: list[QuoteSource] = field(default_factory=list)
     words: int = 0  # how many words are quoted
     whole: bool = True  # whether nothing is left out
 
@@ -88,7 +88,7 @@ def quote(
     if not quoted.sources:
         start, end = heading_span(tree, places[0], text)
         quoted.lines[0] = f"{quoted.lines[0][:-1]}. [{first}]"
-        quoted.sources.append(Source(start, end, tree.units[places[0]].label))
+        quoted.sources.append(QuoteSource(start, end, tree.units[places[0]].label))
     return quoted
 
 
@@ -133,7 +133,7 @@ def _outlined(tree: Tree, text: str, place: int, first: int, where: str) -> Quot
         said = f"In {where}: {line.text}" if where and not quoted.lines else line.text
         for shown in line.places:
             start, end = heading_span(tree, shown, text)
-            quoted.sources.append(Source(start, end, tree.units[shown].label))
+            quoted.sources.append(QuoteSource(start, end, tree.units[shown].label))
         quoted.lines.append(f"{said} [{first + len(quoted.sources) - 1}]")
     return quoted
 
@@ -185,11 +185,11 @@ def _plain(words: str) -> str:
     return _MARKDOWN.sub("", " ".join(" ".join(rows).split()))
 
 
-def _pieces(tree: Tree, text: str, places: Sequence[int]) -> Iterator[Piece]:
+def _pieces(tree: Tree, text: str, places: Sequence[int]) -> Iterator[QuotedSpan]:
     """What is quoted, in order, the words that lead into the units first."""
     for above in _leading(tree, text, places[0]):
         start, end = _trimmed(text, tree.units[above].body, tree.own_end(above))
-        yield Piece(start, end, above, Source(start, end, tree.units[above].label))
+        yield QuotedSpan(start, end, above, QuoteSource(start, end, tree.units[above].label))
     for place in places:
         unit = tree.units[place]
         whole = unit.kind not in ("provision", "annex", "part")
@@ -201,7 +201,7 @@ def _pieces(tree: Tree, text: str, places: Sequence[int]) -> Iterator[Piece]:
                 continue
             if source is None or start >= source.end:
                 source = _top_source(tree, text, place, of)
-            yield Piece(start, end, of, source)
+            yield QuotedSpan(start, end, of, source)
 
 
 def _leading(tree: Tree, text: str, place: int) -> list[int]:
@@ -238,7 +238,7 @@ def _headline(unit: Unit, text: str) -> bool:
     return listed and text[unit.body : unit.body + 1] == "\n"
 
 
-def _top_source(tree: Tree, text: str, place: int, of: int) -> Source:
+def _top_source(tree: Tree, text: str, place: int, of: int) -> QuoteSource:
     """The source of a piece: the topmost unit below ``place`` that it is of.
 
     Unnumbered paragraphs have no label of their own: those that follow each other are one source.
@@ -259,8 +259,8 @@ def _top_source(tree: Tree, text: str, place: int, of: int) -> Source:
     return _source(text, first.start, last.end, first.label)
 
 
-def _source(text: str, start: int, end: int, label: str) -> Source:
-    return Source(*_trimmed(text, start, end), label)
+def _source(text: str, start: int, end: int, label: str) -> QuoteSource:
+    return QuoteSource(*_trimmed(text, start, end), label)
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:

@@ -27,7 +27,7 @@ SUB_QUERY_WEIGHT = 0.9
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResults:
     """What both searches found, unfused: one mapping from chunks to scores for each query."""
 
     lexical: list[Scores]  # BM25
@@ -58,7 +58,7 @@ class Found:
         }
 
 
-def fuse(found: Found, fusion: Fusion, hosts: Mapping[str, float]) -> Scores:
+def fuse(found: SearchResults, fusion: Fusion, hosts: Mapping[str, float]) -> Scores:
     """One score per chunk, over all queries and signals; the first query is the whole question.
 
     At document level, linear fusion follows equation 1 of Sultania et al.; the reciprocal ranks
@@ -78,7 +78,7 @@ def fuse(found: Found, fusion: Fusion, hosts: Mapping[str, float]) -> Scores:
     return within_best(fused, found.documents, _documents(found, fused, fusion), fusion.documents)
 
 
-def _linear(found: Found, fusion: Linear, hosts: Mapping[str, float]) -> Scores:
+def _linear(found: SearchResults, fusion: Linear, hosts: Mapping[str, float]) -> Scores:
     boost, normalisation = fusion.bm25_boost, fusion.normalisation
     pairs = zip(found.lexical, found.vector, strict=True)
     documents = None if fusion.documents is None else found.documents
@@ -87,7 +87,7 @@ def _linear(found: Found, fusion: Linear, hosts: Mapping[str, float]) -> Scores:
     return with_host(fused, found.documents, hosts, fusion.host_boost) if hosts else fused
 
 
-def _weights(found: Found) -> list[float]:
+def _weights(found: SearchResults) -> list[float]:
     """What each query's scores count."""
     return [SUB_QUERY_WEIGHT if place else 1.0 for place in range(len(found.vector))]
 
@@ -98,7 +98,7 @@ def _by_rank(lexical: list[Scores], vector: list[Scores], fusion: ReciprocalRank
     return reciprocal_rank([*lexical, *vector], fusion.k, weights)
 
 
-def _documents(found: Found, fused: Scores, fusion: Fusion) -> Scores:
+def _documents(found: SearchResults, fused: Scores, fusion: Fusion) -> Scores:
     """The scores by which documents are chosen."""
     if not isinstance(fusion, ReciprocalRank):
         return best_by_document(fused, found.documents)

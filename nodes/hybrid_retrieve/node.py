@@ -21,7 +21,7 @@ from lexloop.core.types import (
     PointedUnit,
 )
 from lexloop.nodes.context import Backend, Context
-from lexloop.nodes.hybrid_retrieve.fusion import Found, Scores, fuse, host_score
+from lexloop.nodes.hybrid_retrieve.fusion import Scores, SearchResults, fuse, host_score
 from lexloop.nodes.question import question_parts
 from lexloop.nodes.relevance import asked_definition
 
@@ -66,10 +66,12 @@ def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
     return {"candidates": best, "pointed": pointed}
 
 
-def _found(backend: Backend, queries: list[str], settings: Settings, limit: int) -> Found:
+def _found(backend: Backend, queries: list[str], settings: Settings, limit: int) -> SearchResults:
     """What the signals that the fusion reads find for each query."""
     depth = limit * _DEPTH
-    found = Found.of(backend.search_lexical(queries, depth), backend.search_vector(queries, depth))
+    found = SearchResults.of(
+        backend.search_lexical(queries, depth), backend.search_vector(queries, depth)
+    )
     if not isinstance(settings.fusion, Standardised):
         return found
     late: list[Scores] = []
@@ -82,7 +84,7 @@ def _found(backend: Backend, queries: list[str], settings: Settings, limit: int)
 
 
 def _best(
-    backend: Backend, found: Found, fused: Scores, hosts: Scores, limit: int
+    backend: Backend, found: SearchResults, fused: Scores, hosts: Scores, limit: int
 ) -> list[Candidate]:
     """The ``limit`` best operative chunks, then the best of those that support them.
 

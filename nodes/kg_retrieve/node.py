@@ -23,13 +23,13 @@ _CHUNK_SEED_WEIGHT = 0.2
 _CHUNKS = 2
 """How many chunks of a provision that was looked up go on."""
 
-Scored = list[tuple[Triplet, float]]
+ScoredTriplets = list[tuple[Triplet, float]]
 """Triplets with the scores, in (0, 1], of what brought them up."""
 
 
 def related(
     graph: KnowledgeGraph, keywords: Sequence[str], chunk_ids: Sequence[str], path_length: int
-) -> tuple[Scored, Scored]:
+) -> tuple[ScoredTriplets, ScoredTriplets]:
     """The relations around a question, and the statements whose chunks it may need.
 
     Paths of up to ``path_length`` (S) triplets lead from the entities of the keywords and of the
@@ -44,7 +44,7 @@ def related(
     seeds = dict.fromkeys(graph.entities_of(chunk_ids)[:_CHUNK_SEEDS], _CHUNK_SEED_WEIGHT) | asked
     paths = graph.walk(seeds, path_length, _PATHS)
     walked = [(triplet, path.score) for path in paths for triplet in path.triplets]
-    relations, looked_up = [*walked], Scored()
+    relations, looked_up = [*walked], ScoredTriplets()
     for found in graph.look_up(chunk_ids, asked, path_length, _LOOKED_UP):
         relations.append((found.triplet, found.score))
         homes = {triplet["chunk_id"]: triplet for triplet in reversed(found.stated)}
@@ -54,7 +54,7 @@ def related(
     return sorted(relations, key=lambda scored: -scored[1]), [t for t in by_turns if t is not None]
 
 
-def triplets_of(relations: Scored) -> list[Triplet]:
+def triplets_of(relations: ScoredTriplets) -> list[Triplet]:
     """Each relation once, best first; at most ``TRIPLETS``."""
     found: dict[tuple[str, str, str], Triplet] = {}
     for triplet, _ in relations:
@@ -64,7 +64,7 @@ def triplets_of(relations: Scored) -> list[Triplet]:
 
 
 def candidates_of(
-    statements: Scored, known: Iterable[str], chunks: Callable[[Sequence[str]], list[Chunk]]
+    statements: ScoredTriplets, known: Iterable[str], chunks: Callable[[Sequence[str]], list[Chunk]]
 ) -> list[Candidate]:
     """The chunks of the first statements, best first; at most ``CANDIDATES`` that are not known."""
     scores: dict[str, float] = {}

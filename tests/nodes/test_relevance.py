@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lexloop.corpus.index.view import View
 from lexloop.corpus.structure.statements import Statement
 from lexloop.nodes.relevance import (
-    CENTRE,
+    CENTROID,
     CLOSENESS,
     COVERAGE,
     DEFINITION,
@@ -85,8 +85,8 @@ def test_coverage_weighs_terms_by_rarity(small: View) -> None:
     # "notic" stands in 1 of 6 chunks, "harbour" in all: titles are searched too
     assert len(small) == 6
     rare, common = math.log(1 + 6 / 1.5), math.log(1 + 6 / 6.5)
-    assert small.rarity("notic") == pytest.approx(rare)
-    assert small.rarity("harbour") == pytest.approx(common)
+    assert small.idf("notic") == pytest.approx(rare)
+    assert small.idf("harbour") == pytest.approx(common)
     asked = understand("notices harbour", small)
     covered = coverage(asked.all_terms, frozenset({"notic", "x"}))
     assert covered == pytest.approx(rare / (rare + common))
@@ -202,8 +202,8 @@ def test_a_vague_question_is_led_by_what_the_documents_are_about(small: View) ->
     vectors = small.embed(text)
     cosine = float((asked.vectors[:2] @ vectors.T).max())
     part = float(asked.vectors[2] @ vectors[0])
-    centre = float(vectors[0] @ small.centre())
-    expected = CLOSENESS * cosine + PART * part + COVERAGE + NEWS * 2 / 8 + CENTRE * centre
+    centre = float(vectors[0] @ small.centroid())
+    expected = CLOSENESS * cosine + PART * part + COVERAGE + NEWS * 2 / 8 + CENTROID * centre
     assert relevance(asked, said(*text), vectors, small)[0, 0] == pytest.approx(expected, abs=1e-5)
 
 

@@ -82,7 +82,7 @@ def told(view: View, chunk_ids: list[str]) -> dict[str, Any]:
         "pointed": [view.pointed(asked) for asked in POINTING],
         "slips": [view.read(f"the {w[:-2]}{w[-1]}{w[-2]} oficer") for w in WORDS],
         "knows": [view.knows(term) for term in terms],
-        "rarity": [view.rarity(term) for term in terms],
+        "rarity": [view.idf(term) for term in terms],
         "entities": entities,
         "match": met,
         "spelled": [
@@ -117,7 +117,7 @@ def test_what_is_hidden_is_as_if_it_were_not_there(known: list[Metadata], access
     alone = build_collection(granted, letter_tools()).seen_by(access)
     view = whole.seen_by(access)
     assert told(view, [*every, "none#0"]) == told(alone, [*every, "none#0"])
-    np.testing.assert_allclose(view.centre(), alone.centre(), atol=1e-3)
+    np.testing.assert_allclose(view.centroid(), alone.centroid(), atol=1e-3)
     for ours, theirs in zip(
         view.search_vector(QUESTIONS, 9), alone.search_vector(QUESTIONS, 9), strict=True
     ):

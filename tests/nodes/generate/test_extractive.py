@@ -27,14 +27,14 @@ from lexloop.nodes.generate.citations import cite
 from lexloop.nodes.generate.extractive import ExtractiveGenerator
 from lexloop.nodes.generate.guard import PromptGuard
 from lexloop.nodes.generate.node import generate
-from lexloop.nodes.generate.selection import Chosen, Evidence, gather
+from lexloop.nodes.generate.selection import Chosen, Quotable, gather
 from lexloop.nodes.relevance import ParsedQuestion, understand
 
 Passages = Callable[..., list[Passage]]
 Answer = Callable[..., GeneratedAnswer]
 
 
-def answer_of(view: View, asked: ParsedQuestion, *items: Evidence) -> GeneratedAnswer:
+def answer_of(view: View, asked: ParsedQuestion, *items: Quotable) -> GeneratedAnswer:
     """The answer where this evidence is the best for the parts of the question."""
     return ExtractiveGenerator(view)._draft(asked, Chosen(list(items), []), sure=True)
 
@@ -170,7 +170,7 @@ def test_without_passages_there_is_no_answer(small: View) -> None:
 def test_every_span_can_be_cited_exactly(small: View, passages: Passages) -> None:
     scored = gather(understand("What is a hull inspection?", small), passages(), small)
     assert scored is not None
-    for item in scored.evidence:
+    for item in scored.quotables:
         citation = cite(item.passage, [item.said], 7)
         source = small.text_of(citation["document"]) or ""
         assert source[citation["start"] : citation["end"]] == citation["quote"]
@@ -185,9 +185,9 @@ def test_every_possible_answer_verifies(small: View, passages: Passages) -> None
     asked = understand("What is a hull inspection?", small)
     scored = gather(asked, passages(), small)
     assert scored is not None
-    assert len(scored.evidence) == 16  # eight of each document
-    alone = [answer_of(small, asked, item) for item in scored.evidence]
-    both = [answer_of(small, asked, *scored.evidence[n : n + 3]) for n in range(14)]
+    assert len(scored.quotables) == 16  # eight of each document
+    alone = [answer_of(small, asked, item) for item in scored.quotables]
+    both = [answer_of(small, asked, *scored.quotables[n : n + 3]) for n in range(14)]
     for draft in [*alone, *both]:
         assert problems(small, draft) == []
 
@@ -196,7 +196,7 @@ def test_a_list_marker_is_left_out_of_the_answer(small: View, passages: Passages
     asked = understand("Is a photograph of the keel required?", small)
     scored = gather(asked, passages("§ 5-100"), small)
     assert scored is not None
-    keel = next(item for item in scored.evidence if "keel" in item.said.own)
+    keel = next(item for item in scored.quotables if "keel" in item.said.own)
     draft = answer_of(small, asked, keel)
     assert draft.answer == "It must include: a photograph of the keel; and [1]"
     assert [(c["section"], c["quote"], c["lead_spans"]) for c in draft.citations] == [
@@ -211,7 +211,7 @@ def test_sources_are_numbered_in_the_order_of_use_and_each_is_used_once(
     given = passages("§ 10-3", "§ 10-2")
     scored = gather(asked, given, small)
     assert scored is not None
-    exempt, except_, pays, *_ = scored.evidence
+    exempt, except_, pays, *_ = scored.quotables
     draft = answer_of(small, asked, pays, exempt, pays, except_)
     assert [(c["n"], c["section"]) for c in draft.citations] == [
         (1, "§ 10-2"),
@@ -225,7 +225,7 @@ def test_what_a_list_already_says_is_not_said_again(small: View, passages: Passa
     asked = understand("What must a hull inspection include?", small)
     scored = gather(asked, passages("§ 5-100"), small)
     assert scored is not None
-    whole, check, rate, *_ = scored.evidence
+    whole, check, rate, *_ = scored.quotables
     draft = answer_of(small, asked, whole, check, rate)
     assert draft.answer.count("[1]") == 4  # a line of two sentences, three points
     assert [c["section"] for c in draft.citations] == ["§ 5-100"]
@@ -253,7 +253,7 @@ def test_citations_and_markers_hold_on_any_document(pieces: list[tuple[str, str]
     ]
     asked = understand("What must the owner pay?", view)
     scored = gather(asked, given, view)
-    for item in scored.evidence if scored else []:
+    for item in scored.quotables if scored else []:
         draft = answer_of(view, asked, item)
         for citation in draft.citations:
             assert text[citation["start"] : citation["end"]] == citation["quote"]

@@ -13,9 +13,9 @@ from lexloop.corpus.structure.statements import Statement
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.generate.selection import (
     NEARLY_BEST,
-    Evidence,
     Lengths,
-    Scored,
+    Quotable,
+    ScoredQuotables,
     gather,
     select,
 )
@@ -25,10 +25,12 @@ LENGTHS = Lengths()
 Passages = Callable[..., list[Passage]]
 
 
-def scored(*rows: list[float], texts: list[str], passage: Passage) -> Scored:
+def scored(*rows: list[float], texts: list[str], passage: Passage) -> ScoredQuotables:
     said = [Statement(0, len(text), (), "", "", text) for text in texts]
-    evidence = [Evidence(passage, one, n) for n, one in enumerate(said)]
-    return Scored(evidence, np.eye(len(texts), dtype=np.float32), np.array(rows, dtype=np.float32))
+    evidence = [Quotable(passage, one, n) for n, one in enumerate(said)]
+    return ScoredQuotables(
+        evidence, np.eye(len(texts), dtype=np.float32), np.array(rows, dtype=np.float32)
+    )
 
 
 def asked(small: View, parts: int) -> ParsedQuestion:
@@ -44,10 +46,10 @@ def test_every_statement_and_every_list_is_evidence(small: View, passages: Passa
     given = passages("§ 5-100", "§ 10-3")
     found = gather(understand("What is an inspection?", small), given, small)
     assert found is not None
-    texts = [item.text for item in found.evidence]
+    texts = [item.text for item in found.quotables]
     # the whole list, the definition, three items with their lead-in; then two statements
     assert len(texts) == 5 + 2
-    assert [item.said.points for item in found.evidence] == [3, 0, 0, 0, 0, 0, 0]
+    assert [item.said.points for item in found.quotables] == [3, 0, 0, 0, 0, 0, 0]
     assert texts[0] == (
         "Hull inspection: A hull inspection is a check of the hull by an independent surveyor. "
         "It must include:"
@@ -65,7 +67,7 @@ def test_the_spans_of_evidence_are_exact(small: View, passages: Passages) -> Non
     given = passages()
     found = gather(understand("What is an inspection?", small), given, small)
     assert found is not None
-    for item in found.evidence:
+    for item in found.quotables:
         text = small.text_of(item.passage["document"]) or ""
         quoted = text[item.said.start : item.said.end]
         assert quoted.strip() == quoted
@@ -136,8 +138,8 @@ def test_a_statement_beyond_the_length_is_taken_alone(small: View, passage: Pass
 def test_a_list_is_no_addition(small: View, passage: Passage) -> None:
     texts = ["alpha fee", "beta berth", "gamma quay"]
     found = scored([0.9, 0.89, 0.88], texts=texts, passage=passage)
-    listed = replace(found.evidence[1].said, points=4)
-    found.evidence[1] = replace(found.evidence[1], said=listed)
+    listed = replace(found.quotables[1].said, points=4)
+    found.quotables[1] = replace(found.quotables[1], said=listed)
     chosen = select(asked(small, 1), found, LENGTHS)
     assert [item.order for item in [*chosen.best, *chosen.more]] == [0, 2]
     found.scores[0, 1] = 0.95  # where it is the best, it answers
@@ -196,18 +198,18 @@ def test_statements_stand_behind_by_what_their_passages_tokens_do(
     assert near is not None
     assert [p["id"] for p in near.passages] == [first, second]
     # MaxSim is 0.25 and 0.5: the first passage's statements lose 1.6 of the difference
-    lost = [0.4 if item.passage["id"] == first else 0.0 for item in near.evidence]
+    lost = [0.4 if item.passage["id"] == first else 0.0 for item in near.quotables]
     assert 0.4 in lost
     assert 0.0 in lost
     assert plain.scores[0] - near.scores[0] == pytest.approx(np.array(lost), abs=1e-6)
 
 
-def of_passages(given: Scored, *owners: int) -> Scored:
+def of_passages(given: ScoredQuotables, *owners: int) -> ScoredQuotables:
     """The same evidence, each piece of the passage with this number."""
     for n, owner in enumerate(owners):
-        item = given.evidence[n]
+        item = given.quotables[n]
         named = {**item.passage, "id": f"c{owner}", "n": owner}
-        given.evidence[n] = replace(item, passage=named)
+        given.quotables[n] = replace(item, passage=named)
     return given
 
 
@@ -236,26 +238,28 @@ def test_a_further_passage_repeats_nothing_and_ends_with_no_colon(
     texts = ["alpha fee", "Alpha fees", "gamma quay:", "delta owner", "epsilon boat"]
     found = scored([0.9, 0.8, 0.7, 0.6, 0.5], texts=texts, passage=passage)
     of_passages(found, 1, 2, 3, 4, 4)
-    listed = replace(found.evidence[3].said, points=2)
-    found.evidence[3] = replace(found.evidence[3], said=listed)
+    listed = replace(found.quotables[3].said, points=2)
+    found.quotables[3] = replace(found.quotables[3], said=listed)
     unsure = select(asked(small, 1), found, LENGTHS, sure=False)
     assert [item.order for item in [*unsure.best, *unsure.more]] == [0, 4]
 
 
 def test_of_no_passages_there_is_none() -> None:
-    nothing = Scored([], np.zeros((0, 1), dtype=np.float32), np.zeros((1, 0), dtype=np.float32))
+    nothing = ScoredQuotables(
+        [], np.zeros((0, 1), dtype=np.float32), np.zeros((1, 0), dtype=np.float32)
+    )
     assert nothing.passages == []
 
 
 def test_evidence_within_provisions(small: View, passage: Passage) -> None:
     texts = ["alpha", "beta", "gamma"]
     found = scored([0.1, 0.2, 0.3], [0.4, 0.5, 0.6], texts=texts, passage=passage)
-    for n, item in enumerate(found.evidence):
+    for n, item in enumerate(found.quotables):
         said = replace(item.said, start=10 * n, end=10 * n + 5)
-        found.evidence[n] = replace(item, said=said)
+        found.quotables[n] = replace(item, said=said)
     inside = found.within([unit(passage, 10, 15), unit(passage, 20, 24)])  # the third juts out
     assert inside is not None
-    assert [item.text for item in inside.evidence] == ["beta"]
+    assert [item.text for item in inside.quotables] == ["beta"]
     assert inside.scores.tolist() == [[np.float32(0.2)], [np.float32(0.5)]]
     assert inside.vectors.tolist() == [[0.0, 1.0, 0.0]]
     assert found.within([unit(passage, 0, 5, document="other.txt")]) is None
