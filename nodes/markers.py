@@ -126,6 +126,11 @@ def marker_numbers(marker: str) -> list[int]:
     return numbers
 
 
+def unmarked(text: str) -> str:
+    """Return a document's words with its own [2] as {2}, so that none reads as a marker."""
+    return MARKER.sub(lambda own: f"{{{own[1]}}}", text)
+
+
 def without_markers(answer: str) -> str:
-    """The answer as plain prose."""
+    """Return the answer as plain prose."""
     return re.sub(r"\s+", " ", MARKER.sub("", answer)).strip()

@@ -12,7 +12,7 @@ from lexloop.corpus.structure.statements import unnumbered
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.nodes.context import TextOf
 from lexloop.nodes.evaluate.evidence import facts, states
-from lexloop.nodes.markers import CitedSentence, cited_sentences
+from lexloop.nodes.markers import CitedSentence, cited_sentences, unmarked
 
 _IMAGE = re.compile(r"!\[")
 _CODE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
@@ -114,7 +114,7 @@ def _quoting(sentences: list[CitedSentence], texts: dict[int, str]) -> list[Cite
 
     Where several sentences of a source are quoted, its marker stands behind the last of them.
     """
-    flat = {n: " ".join(text.split()).casefold() for n, text in texts.items()}
+    flat = {n: " ".join(unmarked(text).split()).casefold() for n, text in texts.items()}
     known: list[CitedSentence] = []
     cited: tuple[int, ...] = ()
     for sentence in reversed(sentences):

@@ -10,6 +10,7 @@ from typing import Any
 from lexloop.corpus.structure.statements import statements_in_text
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
+from lexloop.nodes.markers import unmarked
 
 _SMALL = {
     word: value
@@ -149,8 +150,8 @@ class Evidence:
 
     @cached_property
     def flat(self) -> str:
-        """The same in lower case, to find quotes in."""
-        return self.text.lower()
+        """The text in lower case and as answers write it, to find quotes in."""
+        return unmarked(self.text).lower()
 
     @cached_property
     def facts(self) -> frozenset[str]:

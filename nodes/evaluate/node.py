@@ -20,6 +20,7 @@ from lexloop.nodes.evaluate.verdict import (
     warning_for,
     warning_for_unfinished,
 )
+from lexloop.nodes.markers import unmarked
 
 
 async def evaluate(state: State, runtime: Runtime[Context]) -> Update:
@@ -91,7 +92,7 @@ async def _evaluation(state: State, context: Context) -> Evaluation:
     pointed = state.get("pointed")
     if not said and pointed and pointed["units"] and not pointed["only"]:
         # whether the provision answers what is asked of it is to be judged
-        said = "\n".join(f"{c['quote']} [{c['n']}]" for c in state["draft_citations"])
+        said = "\n".join(f"{unmarked(c['quote'])} [{c['n']}]" for c in state["draft_citations"])
     if not said:
         read = _unscored("It was read off the structure of the documents.")
         return _record(read, problems, passed=not problems)

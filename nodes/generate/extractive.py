@@ -25,6 +25,7 @@ from lexloop.nodes.generate.answerable import is_found, is_there, read_features
 from lexloop.nodes.generate.citations import cite
 from lexloop.nodes.generate.quoting import LEFT_OUT, quote_all
 from lexloop.nodes.generate.selection import Chosen, Lengths, Quotable, gather, select
+from lexloop.nodes.markers import unmarked
 from lexloop.nodes.question import asks_for_several, question_parts
 from lexloop.nodes.relevance import ParsedQuestion, asked_definition, coverage, understand
 
@@ -164,7 +165,7 @@ class ExtractiveGenerator:
                 continue
             n = len(citations) + 1
             said = standing_alone(item, self._sources)
-            text = " ".join(statement.text for statement in said)
+            text = unmarked(" ".join(statement.text for statement in said))
             text = text[:1].upper() + text[1:]
             # a marker after each sentence, so that none stands uncited
             lines.append(" ".join(f"{text[a:b]} [{n}]" for a, b in sentence_spans(text)))

@@ -1,11 +1,14 @@
 """The model's generators: from numbered passages, or alone."""
 
+from dataclasses import replace
+
 from lexloop import prompts
 from lexloop.core.types import ABSTENTION, Advice, Passage, Pointed, Triplet
 from lexloop.corpus.triplets.predicates import reading
 from lexloop.models.request import Chat, ChatRequest
 from lexloop.nodes.context import GeneratedAnswer
 from lexloop.nodes.generate.citations import abstains, cited
+from lexloop.nodes.markers import unmarked
 from lexloop.nodes.relevance import Sources
 
 
@@ -29,8 +32,8 @@ class ModelGenerator:
         if not passages:
             return GeneratedAnswer(ABSTENTION)
         system, user = self._prompt.render(
-            passages=prompts.numbered(passages),
-            triplets=[prompts.Data("relation", _stated(triplet)) for triplet in triplets],
+            passages=[replace(one, text=unmarked(one.text)) for one in prompts.numbered(passages)],
+            triplets=[prompts.Data("relation", unmarked(_stated(one))) for one in triplets],
             guidance=advice["guidance"] if advice else [],
             question=question,
         )

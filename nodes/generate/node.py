@@ -7,7 +7,7 @@ from langgraph.runtime import Runtime
 from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, QUOTED, Chunk, Citation, Passage, StructureLine
 from lexloop.nodes.context import Context, GeneratedAnswer, Generator, Guard
-from lexloop.nodes.markers import numbers_in
+from lexloop.nodes.markers import numbers_in, unmarked
 
 
 async def generate(state: State, runtime: Runtime[Context]) -> Update:
@@ -84,7 +84,8 @@ def with_told(draft: GeneratedAnswer, told: list[StructureLine]) -> GeneratedAns
         ]
         number += len(numbered)
         citations += numbered
-        lines.append(" ".join([line["line"], "".join(f"[{c['n']}]" for c in numbered)]).strip())
+        markers = "".join(f"[{c['n']}]" for c in numbered)
+        lines.append(f"{unmarked(line['line'])} {markers}".strip())
     answer = "\n".join([*filter(None, [said]), *lines])
     said_by_code = [*draft.told, *lines]
     # what is told is an answer, so nothing stands near one

@@ -11,6 +11,7 @@ from lexloop.corpus.structure.asking import Library
 from lexloop.corpus.structure.lines import cells, is_ruler
 from lexloop.corpus.structure.telling import counted, entitled, groups, heading_span, outline
 from lexloop.corpus.structure.tree import ITEMS, Tree, Unit
+from lexloop.nodes.markers import unmarked
 
 LEFT_OUT = ("Left out: ", "The rest is left out.")
 """How a line begins that says what is not quoted."""
@@ -68,7 +69,7 @@ def quote(
     """
     if groups(tree, places[0]):
         return _outlined(tree, text, places[0], first, where)
-    quoted = Quoted([line for line in [_heading(tree, places, where)] if line])
+    quoted = Quoted([line for line in [unmarked(_heading(tree, places, where))] if line])
     number, before = "", ""
     for piece in _pieces(tree, text, places):
         said = _plain(text[piece.start : piece.end])
@@ -77,7 +78,7 @@ def quote(
             continue
         said, before = before + said, ""
         if quoted.sources and quoted.words + len(said.split()) > limit:
-            quoted.lines.append(f"{_left_out(tree, piece.unit, places)} {number}")
+            quoted.lines.append(f"{unmarked(_left_out(tree, piece.unit, places))} {number}")
             quoted.whole = False
             break
         if not quoted.sources or quoted.sources[-1] != piece.source:
@@ -113,7 +114,7 @@ def quote_all(
         wanted = len(text[group[0]["start"] : group[-1]["end"]].split())
         if citations and (not whole or words + min(wanted, _WORTHWHILE) > limit):
             left = [unit for group in groups[number:] for unit in group]
-            lines.append(f"{_units_left_out(left, several)} [{after + len(citations)}]")
+            lines.append(f"{unmarked(_units_left_out(left, several))} [{after + len(citations)}]")
             break
         places = [unit["place"] for unit in group]
         where = document if several else ""
@@ -134,7 +135,7 @@ def _outlined(tree: Tree, text: str, place: int, first: int, where: str) -> Quot
         for shown in line.places:
             start, end = heading_span(tree, shown, text)
             quoted.sources.append(QuoteSource(start, end, tree.units[shown].label))
-        quoted.lines.append(f"{said} [{first + len(quoted.sources) - 1}]")
+        quoted.lines.append(f"{unmarked(said)} [{first + len(quoted.sources) - 1}]")
     return quoted
 
 
@@ -182,7 +183,7 @@ def _plain(words: str) -> str:
     rows = [row for row in words.split("\n") if not ("|" in row and is_ruler(row))]
     if rows and rows[0].lstrip().startswith("|"):
         rows = [" | ".join(cells(row)) for row in rows]
-    return _MARKDOWN.sub("", " ".join(" ".join(rows).split()))
+    return unmarked(_MARKDOWN.sub("", " ".join(" ".join(rows).split())))
 
 
 def _pieces(tree: Tree, text: str, places: Sequence[int]) -> Iterator[QuotedSpan]:

@@ -21,6 +21,7 @@ from lexloop.corpus.opening import tools_for
 from lexloop.models.background import finished
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import GeneratedAnswer
+from lexloop.nodes.evaluate.embedded import EmbeddedJudge
 from lexloop.nodes.generate import extractive
 from lexloop.nodes.generate.answerable import is_found, read_features
 from lexloop.nodes.generate.citations import cite
@@ -28,6 +29,7 @@ from lexloop.nodes.generate.extractive import ExtractiveGenerator
 from lexloop.nodes.generate.guard import PromptGuard
 from lexloop.nodes.generate.node import generate
 from lexloop.nodes.generate.selection import Chosen, Quotable, gather
+from lexloop.nodes.markers import numbers_in
 from lexloop.nodes.relevance import ParsedQuestion, understand
 
 Passages = Callable[..., list[Passage]]
@@ -259,6 +261,27 @@ def test_citations_and_markers_hold_on_any_document(pieces: list[tuple[str, str]
             assert text[citation["start"] : citation["end"]] == citation["quote"]
         found = problems(view, draft)
         assert not [problem for problem in found if problem.startswith("No citation")]
+
+
+def test_bracketed_numbers_of_a_document_are_no_markers() -> None:
+    text = "The owner must pay a mooring fee of $5 [2] within 10 days.[3] It is due daily [1-4]."
+    view = build_collection(
+        [Document("d.txt", "D", text)], tools_for(Settings(), load_minilm())
+    ).seen_by(Filters())
+    given = [
+        Passage(**{**passage(n, chunk["text"]), **chunk})
+        for n, chunk in enumerate(view.every_chunk(), 1)
+    ]
+    asked = understand("What must the owner pay?", view)
+    scored = gather(asked, given, view)
+    assert scored is not None
+    draft = answer_of(view, asked, *scored.quotables)
+    assert {*numbers_in(draft.answer)} == {c["n"] for c in draft.citations}
+    assert "a mooring fee of $5 {2} within 10 days" in draft.answer
+    assert problems(view, draft) == []
+    judged = finished(EmbeddedJudge(view).judge("What must the owner pay?", given, draft.answer))
+    assert judged.groundedness == 1.0
+    assert judged.reasons == []
 
 
 def test_the_node_writes_the_draft(small: View, passages: Passages) -> None:
