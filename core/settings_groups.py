@@ -1,9 +1,17 @@
 """The groups of settings. Where a group has methods, each has the fields that apply to it alone."""
 
+from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Tag = Annotated[str, Field(min_length=1, max_length=200)]
@@ -171,6 +179,14 @@ class ByScores(Group):
     most: int = Field(default=10, ge=1, le=50, description="The most passages taken.")
 
 
+def _by_scores(k: Any) -> Any:
+    if isinstance(k, (Mapping, ByScores)):
+        return k
+    if k == "scores":
+        return ByScores()
+    raise ValueError("Input should be `scores` or a mapping of `min_share` and `most`")
+
+
 class PlanSettings(Group):
     """The retrieval plan of a question, and the classifier that chooses it."""
 
@@ -181,7 +197,11 @@ class PlanSettings(Group):
             "and S of each class, simplest first.",
         )
     )
-    k: Literal["class"] | Annotated[int, Field(ge=1, le=50)] | ByScores = Field(
+    k: (
+        Literal["class"]
+        | Annotated[int, Field(ge=1, le=50)]
+        | Annotated[ByScores, BeforeValidator(_by_scores)]
+    ) = Field(
         default="class",
         description="Passages for the answer: by the question's class, a number, or `scores`, "
         "which goes by the scores of the reranked candidates.",
@@ -208,11 +228,6 @@ class PlanSettings(Group):
         """The number of complexity classes."""
         count = self.classes if isinstance(self.classes, int) else len(self.classes)
         return 2 if count == 2 else 3
-
-    @field_validator("k", mode="before")
-    @classmethod
-    def _by_scores(cls, k: Any) -> Any:
-        return ByScores() if k == "scores" else k
 
 
 class RetrievalSettings(Group):
