@@ -188,7 +188,7 @@ class Index:
         return ask(question, self.folder, **settings)
 
     def search(self, question: str, **settings: Any) -> list[Passage]:
-        """The passages that an answer would be written from, best first.
+        """Return the passages that an answer would be written from, best first.
 
         Raises:
             LexloopError: The question, a setting or the index cannot be used.
@@ -203,7 +203,7 @@ class Index:
         return []
 
     def show(self, document: str) -> str:
-        """The text of a document.
+        """Return the text of a document.
 
         Raises:
             CorpusError: The index has no such document.

@@ -135,7 +135,7 @@ class ThreadTurn:
         return database.with_name(f".{database.name}.{digest}.lock")
 
     def _left(self) -> float:
-        """Seconds that may still be waited.
+        """Return the seconds that may still be waited.
 
         Raises:
             TimeoutError: None.
@@ -194,7 +194,7 @@ def _call_next(line: Hashable) -> None:
 
 
 def _database(saver: BaseCheckpointSaver[Any]) -> Path | None:
-    """The file in which a saver keeps threads; None where no other process can have it open."""
+    """Return the file of a saver's threads; None where no other process can have it open."""
     if isinstance(saver, SqliteSaver):
         with saver.cursor(transaction=False) as cursor:
             return _main_file(cursor.execute(_FILES).fetchall())
@@ -219,7 +219,7 @@ def _main_file(databases: Iterable[Any]) -> Path | None:
 
 
 def _runs_here(loop: asyncio.AbstractEventLoop) -> bool:
-    """Whether to wait for the loop would block it; LangGraph refuses such a run itself."""
+    """Return whether waiting for the loop would block it; LangGraph refuses such a run itself."""
     try:
         return asyncio.get_running_loop() is loop
     except RuntimeError:
@@ -251,14 +251,14 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
         compiled: CompiledStateGraph[State, Settings, InputState, OutputState],
         contexts: Resolve,
     ) -> Self:
-        """The same graph, taking turns."""
+        """Return the same graph, whose runs of one thread take turns."""
         kept = {name: value for name, value in vars(compiled).items() if name != "__orig_class__"}
         return cls(contexts=contexts, **kept)
 
     def stream(
         self, input: Any, config: RunnableConfig | None = None, **options: Any
     ) -> Iterator[Any]:
-        """As LangGraph's.
+        """Stream a run as LangGraph does, in its thread's turn.
 
         Raises:
             ThreadBusy: Other runs held the thread for too long.
@@ -270,7 +270,7 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
     async def astream(
         self, input: Any, config: RunnableConfig | None = None, **options: Any
     ) -> AsyncIterator[Any]:
-        """As LangGraph's; raises what ``stream`` does."""
+        """Stream a run as LangGraph does, in its thread's turn; raises what ``stream`` does."""
         async with self._turn(config, options.get("context")):
             parts = cast("AsyncGenerator[Any]", super().astream(input, config, **options))
             # a caller who stops reading must not leave LangGraph's generator to the collector
@@ -281,14 +281,14 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
     def bulk_update_state(
         self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
     ) -> RunnableConfig:
-        """As LangGraph's, between two runs; ``update_state`` goes through it."""
+        """Update a thread as LangGraph does, between two runs; ``update_state`` calls it."""
         with self._turn(config, Settings()):
             return super().bulk_update_state(config, supersteps)
 
     async def abulk_update_state(
         self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
     ) -> RunnableConfig:
-        """As LangGraph's, between two runs; ``aupdate_state`` goes through it."""
+        """Update a thread as LangGraph does, between two runs; ``aupdate_state`` calls it."""
         async with self._turn(config, Settings()):
             return await super().abulk_update_state(config, supersteps)
 
@@ -301,7 +301,7 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
     def _turn(
         self, config: RunnableConfig | None, context: Any
     ) -> "ThreadTurn | nullcontext[None]":
-        """A turn on a thread; nothing where none is kept, or where a parent's run keeps it."""
+        """Return a turn on a thread; a null context without one, or where a parent's run has it."""
         given: dict[str, Any] = {}
         for one in (self.config, config):
             given.update((one or {}).get("configurable") or {})
@@ -311,7 +311,7 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
         return ThreadTurn(self.checkpointer, str(thread), lambda: self._deadline_s(context))
 
     def _deadline_s(self, context: Any) -> float:
-        """What a run's settings allow one question; a mapping is read as LangGraph reads it."""
+        """Return the seconds that a run's settings allow one question."""
         if isinstance(context, Mapping):
             context = Settings(**context)
         if isinstance(context, Settings):

@@ -27,7 +27,7 @@ _CROSS_ENCODER = "BAAI/bge-reranker-large"
 
 
 def choose(settings: Settings, collection: Collection, chat: ChatModel | None) -> Context:
-    """The context that the settings name.
+    """Return the context that the settings name.
 
     Args:
         settings: Choose, and say who asks.
@@ -77,7 +77,7 @@ def _classifier(kind: str, name: str) -> ComplexityClassifier:
 
 
 def _parts(named: str) -> tuple[str, str]:
-    """The kind of an implementation, and the name or folder of its model."""
+    """Split the kind of an implementation from the name or folder of its model."""
     kind, _, name = named.partition(":")
     return kind, name
 

@@ -71,7 +71,7 @@ class Resources:
 
     @classmethod
     def configured(cls) -> Self:
-        """Those that settings files and the environment ask for.
+        """Return the resources that settings files and the environment ask for.
 
         Raises:
             SettingsError: One of them holds what is no setting or no value.
@@ -79,7 +79,7 @@ class Resources:
         return cls(Connection.from_environment(os.environ), configured())
 
     def __call__(self, brought: Any, snapshot: str | None = None) -> Context:
-        """The context of a run that brings None, ``Settings``, or a parent graph's own context.
+        """Return the context of a run that brings None, ``Settings``, or a parent graph's context.
 
         Args:
             brought: What the run brings.
@@ -98,7 +98,7 @@ class Resources:
         return self._made(settings, snapshot)
 
     def chat(self, settings: Settings) -> ChatModel | None:
-        """The model that the settings name, if they do.
+        """Return the model that the settings name; None where they name none.
 
         Raises:
             LexloopError: It cannot be used.
@@ -106,7 +106,7 @@ class Resources:
         return connect(settings, self.connection) if settings.model.name else None
 
     def embedder(self, settings: Settings) -> Embedder:
-        """The embedder that the settings name.
+        """Return the embedder that the settings name.
 
         Raises:
             LexloopError: It cannot be loaded.
@@ -118,7 +118,7 @@ class Resources:
     def tools(
         self, settings: Settings, chat: ChatModel | None, budget: Budget | None = None
     ) -> Tools:
-        """What cuts, embeds and relates documents.
+        """Return the tools that cut, embed and relate documents.
 
         Raises:
             LexloopError: The settings ask for a model that cannot be used.
@@ -127,7 +127,7 @@ class Resources:
         return tools_for(settings, self.embedder(settings), extract, extractor)
 
     def collection(self, settings: Settings) -> Opened:
-        """The corpus as the settings cut and embed it, and what is wrong with its cache.
+        """Return the corpus as the settings cut and embed it, and the problems of its cached index.
 
         Raises:
             LexloopError: It is missing, damaged, or was built with another embedder.
@@ -136,7 +136,7 @@ class Resources:
         return self._opened(settings.corpus, corpus_stamp(settings.corpus), tools)
 
     def over(self, settings: Settings, collection: Collection) -> Context:
-        """The context under the settings over a collection."""
+        """Return the context of the settings over a collection."""
         return equip(settings, collection, self.chat(settings))
 
     def close(self) -> None:
@@ -173,7 +173,7 @@ class Resources:
             return None, [_lost("model", str(settings.model.name), error)]
 
     def _collection(self, settings: Settings, stamp: str, chat: ChatModel | None) -> Opened:
-        """The collection; where a model fails, that of what stands in for it."""
+        """Return the collection; where a model fails, that of its stand-in, with the loss noted."""
         try:
             return self._opened(settings.corpus, stamp, self.tools(settings, chat))
         except ModelError as error:
@@ -200,7 +200,7 @@ def _corpus_key(corpus: str, stamp: str, tools: Tools) -> Any:
 
 
 def equip(settings: Settings, collection: Collection, chat: ChatModel | None) -> Context:
-    """The context that the settings name, and what stands in for what can fail in it."""
+    """Return the context that the settings name, with stand-ins for its chat model and embedder."""
     made = choose(settings, collection, chat)
     fallback = unembedded = None
     if settings.model.fallback and chat is not None and settings.retrieval.source != "none":
@@ -212,7 +212,7 @@ def equip(settings: Settings, collection: Collection, chat: ChatModel | None) ->
 
 
 def settings_of(context: Any, defaults: Settings) -> Settings:
-    """The settings in a run's context, or the defaults.
+    """Return the settings in a run's context, or the defaults.
 
     A graph that embeds this one may have a context of its own, a mapping or any object; it passes
     settings on under the key or attribute ``lexloop``. Its other fields are never read: a parent's
@@ -241,7 +241,7 @@ def settings_of(context: Any, defaults: Settings) -> Settings:
 
 
 def embedded_only(settings: Settings) -> Settings:
-    """The same settings without a model."""
+    """Return the same settings without a model."""
     chosen = settings.flat()
     unset = {name: "embedded" for name in _BY_MODEL if chosen[name] != "none"}
     return settings.changed(**{"model.name": None, **unset})

@@ -1,4 +1,4 @@
-"""What of an answer is shown while a model writes it."""
+"""The part of an answer that is shown while a model writes it."""
 
 import re
 from collections.abc import Callable
@@ -72,7 +72,7 @@ class TokenStream:
 
 
 class StreamedMessage:
-    """What is shown, as the run of a chat model, to those who stream messages or events.
+    """The shown text as a chat model's run, for those who stream messages or events.
 
     They hear of no model's own run (``lexloop.models.chat``). A message that starts over has
     an id of its own.

@@ -1,4 +1,4 @@
-"""How much a statement has to do with what a question asks.
+"""The relevance of a statement to what a question asks.
 
 The reranker, the extractive generator and the embedded judge share this one measure, so that a
 passage chosen for a statement is the passage that statement is quoted from.
@@ -65,7 +65,7 @@ _TABLE_ROW = re.compile(r"\|.*\|")
 
 @lru_cache(maxsize=256)
 def asked_definition(part: str) -> str | None:
-    """The term whose definition a question asks for, if it surely does.
+    """Return the term whose definition a question asks for, if it surely does.
 
     "What is a bias audit?" asks for one; "What are the requirements?" does not.
     """
@@ -80,7 +80,7 @@ def asked_definition(part: str) -> str | None:
 
 
 def defines(term: str, text: str) -> bool:
-    """Whether ``text`` says what ``term`` means, or what it includes."""
+    """Return whether ``text`` says what ``term`` means, or what it includes."""
     return _definition_of(term.lower()).search(text) is not None
 
 
@@ -97,30 +97,30 @@ def _definition_of(term: str) -> re.Pattern[str]:
 
 
 class Sources(Protocol):
-    """What judging relevance needs of the documents that an asker may see."""
+    """The documents that an asker may see, as far as judging relevance needs them."""
 
     def embed(self, texts: list[str]) -> Vectors:
-        """Unit vectors of shape (len(texts), dimension)."""
+        """Return unit vectors of shape (len(texts), dimension)."""
         ...
 
     def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
-        """The statements of a chunk and their vectors."""
+        """Return the statements of a chunk and their vectors."""
         ...
 
     def idf(self, term: str) -> float:
-        """Inverse document frequency of a search term."""
+        """Return the inverse document frequency of a search term."""
         ...
 
     def knows(self, term: str) -> bool:
-        """Whether the documents hold a search term."""
+        """Return whether the documents hold a search term."""
         ...
 
     def centroid(self) -> Vectors:
-        """The direction of what the documents are about, shape (dimension,)."""
+        """Return the mean direction of the documents, shape (dimension,)."""
         ...
 
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
-        """The best cosine of each token of a question in each chunk, shape (tokens, chunks).
+        """Return the best cosine of each token of a question in each chunk, shape (tokens, chunks).
 
         MaxSim is the mean over the tokens. None where no token vectors are kept.
         """
@@ -144,7 +144,7 @@ class ParsedQuestion:
 
     @property
     def vague(self) -> bool:
-        """Whether the question names so little that only the documents can say what it is about."""
+        """True where the question names so little that only the documents can say its subject."""
         return len(self.all_terms) <= VAGUE_TERMS
 
 
@@ -161,7 +161,7 @@ def understand(question: str, sources: Sources) -> ParsedQuestion:
 
 
 def coverage(wanted: Mapping[str, float], held: Set[str]) -> float:
-    """The share of terms, weighted by their idf, that ``held`` has; 1 where none are wanted."""
+    """Return the share of terms, weighted by idf, that ``held`` has; 1 where none are wanted."""
     # exact sums: the order of a set differs from process to process, and an answer must not
     total = math.fsum(wanted.values())
     return math.fsum(wanted[term] for term in wanted.keys() & held) / total if total else 1.0
@@ -169,14 +169,14 @@ def coverage(wanted: Mapping[str, float], held: Set[str]) -> float:
 
 @lru_cache(maxsize=1 << 13)
 def _terms(lead: str, own: str) -> frozenset[str]:
-    """The search terms of a statement; those of a lead-in, which many share, are found once."""
+    """Return the search terms of a statement; cached, since many share their lead-in."""
     return term_set(lead).union(tokenize(own))
 
 
 def relevance(
     asked: ParsedQuestion, found: Sequence[Statement], vectors: Vectors, sources: Sources
 ) -> NDArray[np.float32]:
-    """The relevance of statements to each part of a question, shape (parts, len(found)).
+    """Return the relevance of statements to each part of a question, shape (parts, len(found)).
 
     ``vectors`` are the statements' unit vectors, shape (len(found), dimension).
     """

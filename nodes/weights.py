@@ -1,4 +1,4 @@
-"""The weights of what is judged on this machine: logistic regressions kept as plain JSON."""
+"""The weights of the embedded judges: logistic regressions stored as plain JSON."""
 
 import json
 import math

@@ -93,7 +93,7 @@ def _check_quoted(question: str, further: list[str], typed: list[str]) -> None:
 
 
 def _read(question: str, settings: Settings) -> str:
-    """The question, checked before anything heavy is loaded."""
+    """Return the question, checked before anything heavy is loaded."""
     if question == _STANDARD_INPUT:
         # a little more than the limit is enough to see that it is exceeded
         raw = sys.stdin.buffer.read((settings.max_question_chars + 1024) * _BYTES_PER_CHAR)

@@ -85,7 +85,7 @@ def _open(given: dict[str, Any]) -> "KnowledgeGraph":
 
 
 def _named(graph: "KnowledgeGraph", entity: str) -> str:
-    """The entity asked for."""
+    """Return the entity asked for; raise InputError with what is like it where there is none."""
     name = graph.find(entity)
     if name is not None:
         return name
@@ -99,7 +99,7 @@ def _named(graph: "KnowledgeGraph", entity: str) -> str:
 def _written(
     graph: "KnowledgeGraph", name: str, relations: "Sequence[Relation]"
 ) -> "tuple[str, int, list[Relation]]":
-    """An entity, how many relations it has, and some of them, in the documents' own words."""
+    """Return an entity, its number of relations, and some of them, in the documents' own words."""
     ends = (end for found in relations for end in (found.subject, found.object, found.reached))
     words = graph.written([name, *ends])
     shown = [
@@ -144,7 +144,7 @@ def _report(name: str, depth: int, degree: int, relations: "Sequence[Relation]")
 
 
 def _print(name: str, degree: int, relations: "Sequence[Relation]", limit: int | None) -> None:
-    """Two lines for each relation: what is said, and where, with the words that say it."""
+    """Print two lines for each relation: the statement, and its source with the quote."""
     from lexloop.apps.cli.graph_drawing import row
 
     console = result_console()

@@ -142,7 +142,7 @@ def _refuse_contradictions(given: dict[str, Any], settings: "Settings") -> None:
 
 
 def _about(given: dict[str, Any]) -> dict[str, Any]:
-    """The identity of the run: hashes of the files and no path but their names."""
+    """Return the names and hashes of the files that were judged, the corpus, and the version."""
     from lexloop.evaluation.eval_rag.answers import HUMAN
 
     about: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""What commands open: a graph and one question put to it, documents, a model that is asked."""
+"""Sessions, documents and models, opened for the commands."""
 
 import atexit
 import gc
@@ -49,7 +49,7 @@ class Session:
     async def ask(
         self, question: str, progress: Progress, thread: str | None = None
     ) -> dict[str, Any]:
-        """The working state after ``question``, its messages left out.
+        """Return the working state after ``question``, without its messages.
 
         Args:
             question: What is asked.
@@ -104,7 +104,7 @@ def open_session(
 def loading(
     settings: "Settings", connection: "Connection", progress: Progress
 ) -> tuple["Resources", list[str]]:
-    """What opens documents and models, and the hosts that get text, once they are named.
+    """Return what opens documents and models, and the hosts that get text, once those are named.
 
     Raises:
         LexloopError: The model cannot be used.
@@ -142,7 +142,7 @@ def _collected() -> None:
 def documents(
     settings: "Settings", connection: "Connection", report: Report
 ) -> "Iterator[tuple[Collection, View]]":
-    """The collection that the settings name and what may be seen of it.
+    """Open the collection that the settings name, and the view of what may be seen of it.
 
     Where text will go is told first, and then what is missing.
 
@@ -166,7 +166,7 @@ def documents(
 def asking(
     settings: "Settings", connection: "Connection"
 ) -> "AbstractContextManager[Asker | None]":
-    """What asks the model that the settings name; None where they name none.
+    """Return a context manager of what asks the model of the settings; of None without a model.
 
     Raises:
         LexloopError: The model cannot be used.
@@ -177,7 +177,7 @@ def asking(
 
 
 def text_hosts(settings: "Settings", connection: "Connection") -> list[str]:
-    """The hosts to which the configured models send text; empty when all stays on this machine.
+    """Return the hosts to which the configured models send text; none where all stays here.
 
     Raises:
         LexloopError: The model cannot be used, and no fallback is allowed.
@@ -201,7 +201,7 @@ def text_hosts(settings: "Settings", connection: "Connection") -> list[str]:
 
 
 def tracing() -> bool:
-    """Whether the environment asks for traces, which LangSmith gets."""
+    """Return whether the environment asks for traces, which LangSmith gets."""
     return any(os.environ.get(name, "").lower() in ("true", "1") for name in _TRACING)
 
 

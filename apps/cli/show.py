@@ -75,7 +75,7 @@ def show(
 
 
 def _named(view: "View", said: str) -> str:
-    """The document meant: by its name, or by the last parts of its path, with or without suffix."""
+    """Return the document meant: by its name or the end of its path, with or without suffix."""
     if said in view.documents:
         return said
     wanted = said.casefold()
@@ -92,14 +92,14 @@ def _named(view: "View", said: str) -> str:
 
 
 def _endings(name: str) -> set[str]:
-    """What a name ends in, by whole parts of its path; also without its suffix."""
+    """Return every end of a name, by whole parts of its path, with and without suffix."""
     parts = name.casefold().split("/")
     ends = {"/".join(parts[first:]) for first in range(len(parts))}
     return ends | {end.rpartition(".")[0] for end in ends}
 
 
 def _places(name: str, tree: "Tree", said: str) -> "list[int]":
-    """The places of the provision asked for; several where one label is that of several."""
+    """Return the places of the provision asked for; several where they share one label."""
     from lexloop.corpus.structure.lookup import asked_references, missing_place, named_places
 
     found = named_places(tree, said)
@@ -133,7 +133,7 @@ class _Source(NamedTuple):
     pages: Sequence[int]
 
     def record(self, place: int) -> dict[str, Any]:
-        """What is known of a unit, without its text."""
+        """Return a unit's label, kind, number, heading, page and span, without its text."""
         unit = self.tree.units[place]
         return {
             **{name: getattr(unit, name) for name in ("label", "kind", "number", "heading")},
@@ -216,7 +216,7 @@ def _title(record: dict[str, Any]) -> list[Part]:
 
 
 def _listed(tree: "Tree", places: Sequence[int], depth: int) -> Iterator[tuple[int, int]]:
-    """The units to be listed, each with how many of them it lies in."""
+    """Yield the units to list, each with the number of listed units that it lies in."""
     below: dict[int, int] = {}
     indent: dict[int, int] = {}
     for place in places:

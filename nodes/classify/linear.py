@@ -240,7 +240,7 @@ class LinearClassifier:
         return [float(share) for share in exponentials / exponentials.sum()]
 
     def scores(self, question: str) -> NDArray[np.float64]:
-        """Uncalibrated scores, shape (6,): wording for each class, then frame for each class."""
+        """Return uncalibrated scores, shape (6,): wording of each class, then frame of each."""
         grams = {}
         for family, (buckets, counts) in bags(question).items():
             row = FAMILIES.index(family)

@@ -64,7 +64,7 @@ def unfinished(
 
 
 def _with_draft(state: State, evaluation: Evaluation) -> list[Attempt]:
-    """The attempts so far and the draft of this one."""
+    """Return the attempts so far and the draft of this one."""
     attempt: Attempt = {
         "number": len(state["attempts"]) + 1,
         "question": state["standalone"],
@@ -108,7 +108,7 @@ async def _evaluation(state: State, context: Context) -> Evaluation:
 
 
 def _likely(state: State, asked: str) -> float | None:
-    """How likely the draft answers what was asked, where its writer says.
+    """Return the probability that the draft answers what was asked, where its writer gives one.
 
     Of a question that was read otherwise no more is said than of the first answer, where there was
     one: that the other reading is answered tells nothing of this one.
@@ -120,7 +120,7 @@ def _likely(state: State, asked: str) -> float | None:
 
 
 def _problems(state: State, text_of: TextOf | None) -> list[str]:
-    """Why the draft's citations do not verify; nothing for those that do."""
+    """Return the reasons why the draft's citations do not verify."""
     if state["draft_abstained"]:
         return []
     if text_of is None:
@@ -166,7 +166,7 @@ def _final(state: State, attempts: list[Attempt], best: Attempt, warning: str) -
 
 
 def _message(answer: str, state: State, warning: str) -> AIMessage:
-    """The answer for those who get nothing but messages; what it warns of stays beside the text."""
+    """Return the answer as a message, with its warning and readings as metadata."""
     beside: dict[str, Any] = {"warning": warning} if warning else {}
     if read_as := state.get("read_as"):
         beside["read_as"] = read_as

@@ -70,7 +70,7 @@ class ExtractiveGenerator:
         advice: Advice | None,
         pointed: Pointed | None = None,
     ) -> GeneratedAnswer:
-        """Quote what the question points to, else the most relevant statements.
+        """Quote the provisions that the question points to, else the most relevant statements.
 
         A longer question is answered from statements of what it points to. The abstention where
         the features are against an answer.
@@ -86,7 +86,7 @@ class ExtractiveGenerator:
         return draft
 
     def _is_quotable(self, units: list[PointedUnit]) -> bool:
-        """Whether units are best quoted whole: short ones, and the parts of provisions."""
+        """Return whether units are best quoted whole: short ones, and the parts of provisions."""
         words = 0
         for unit in units:
             tree = self._sources.tree_of(unit["document"])
@@ -127,7 +127,7 @@ class ExtractiveGenerator:
         return replace(draft, answers=answers, unanswered=self._unanswered(asked, passages))
 
     def _unanswered(self, asked: ParsedQuestion, passages: list[Passage]) -> list[str]:
-        """The parts of a question that the passages would not answer, were they asked alone."""
+        """Return the parts of a question that, asked alone, the passages would not answer."""
         if len(asked.parts) < 2:
             return []
         alone = [understand(part, self._sources) for part in asked.parts]
@@ -139,7 +139,7 @@ class ExtractiveGenerator:
         ]
 
     def _draft(self, asked: ParsedQuestion, chosen: Chosen, sure: bool) -> GeneratedAnswer:
-        """The evidence as an answer; what is asked of a list as a whole is answered by all of it.
+        """Write the chosen evidence as an answer; lists that are asked for as a whole come whole.
 
         Sources are numbered in the order of use, each once. What a list is headed and what of it is
         left out is told by code.
@@ -188,7 +188,7 @@ def _within(item: Quotable, citation: Citation) -> bool:
 
 
 def list_asked(item: Quotable, asked: ParsedQuestion, sources: View) -> list[PointedUnit]:
-    """The units whose list a question asks for as a whole; none where it asks for none.
+    """Return the units whose list a question asks for as a whole; none where it asks for none.
 
     It does where the words that lead into the list, with the headings above them, hold of the
     question nearly all that a point of it holds.
@@ -213,7 +213,7 @@ def list_asked(item: Quotable, asked: ParsedQuestion, sources: View) -> list[Poi
 
 
 def _units(document: str, tree: Tree, place: int) -> list[PointedUnit]:
-    """A paragraph with its list; of a provision that leads into one, the list's items alone."""
+    """Return a paragraph with its list, or the items of the list that a provision leads into."""
     divides = tree.units[place].kind in ("provision", "annex", "part")
     found: list[PointedUnit] = []
     for one in tree.items(place) if divides else [place]:
@@ -231,7 +231,7 @@ def _units(document: str, tree: Tree, place: int) -> list[PointedUnit]:
 
 
 def standing_alone(item: Quotable, sources: View) -> list[Statement]:
-    """The statement, with the one before it where it begins with a word that points back to it."""
+    """Return the statement, after the one before it where its first word points back to that."""
     said, document = item.said, item.passage["document"]
     if said.leads or not _POINTS_BACK.match(said.own):
         return [said]

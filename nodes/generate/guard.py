@@ -1,4 +1,4 @@
-"""What is not answered, and which answers are withheld."""
+"""The questions that are refused, and the answers that are withheld."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -63,7 +63,7 @@ class PromptGuard:
         self._embed, self._threshold = embed, threshold
 
     def withholds(self, answer: str, instructions: str, question: str) -> bool:
-        """Whether the answer is too similar to the instructions."""
+        """Return whether the answer is too similar to the instructions."""
         said = without(without_markers(question), without_markers(answer))
         if not instructions or not said or answer == ABSTENTION:
             return False
@@ -72,11 +72,11 @@ class PromptGuard:
         return similarity > self._threshold
 
     def refuses(self, asked: str, standalone: str, found: Sequence[Candidate]) -> bool:
-        """No question: the model's instructions say what it answers."""
+        """Return False: the model's instructions say what it answers."""
         return False
 
     def plainer(self, question: str) -> str:
-        """The question as it is."""
+        """Return the question as it is."""
         return question
 
 
@@ -88,7 +88,7 @@ class QuestionGuard(PromptGuard):
         self._view, self._refusal = view, refusal
 
     def refuses(self, asked: str, standalone: str, found: Sequence[Candidate]) -> bool:
-        """Whether the question is an order to the assistant, obscene, or on another subject.
+        """Return whether the question is an order to the assistant, obscene, or on another subject.
 
         One all of whose words the documents have is on theirs.
         """
@@ -98,14 +98,14 @@ class QuestionGuard(PromptGuard):
         return self._refusal(asked, standalone, [] if known else found)
 
     def plainer(self, question: str) -> str:
-        """A question that names crimes or sex, without the words that the documents lack."""
+        """Return the question without the words for crimes or sex that the documents lack."""
         return plainer(question, lambda word: all(map(self._view.knows, tokenize(word))))
 
 
 def prompt_similarity(
     said: str, instructions: str, said_vector: Vectors, instructions_vector: Vectors
 ) -> float:
-    """How similar an answer is to the system prompt, in [0, 1].
+    """Return the similarity of an answer to the system prompt, in [0, 1].
 
     The higher counts of the cosine of the whole texts, given as unit vectors, and the share of the
     answer's word runs that stand in the prompt. ``said`` is the answer without markers and
@@ -116,7 +116,7 @@ def prompt_similarity(
 
 
 def without(question: str, text: str) -> str:
-    """``text`` with every repetition of the question taken out, however it is broken into lines."""
+    """Return ``text`` without every repetition of the question, however broken into lines."""
     if not question.strip():
         return text
     asked, said = " ".join(question.lower().split()), " ".join(text.split())
@@ -131,7 +131,7 @@ def without(question: str, text: str) -> str:
 
 
 def recited_share(text: str, system: str, before: str = "") -> float:
-    """The share of the word runs that end in ``text`` and stand in ``system``; 0 without any.
+    """Return the share of the word runs ending in ``text`` that stand in ``system``; 0 without any.
 
     ``before`` is what was said before it: however short ``text`` is, a run may begin there.
     """
@@ -140,7 +140,7 @@ def recited_share(text: str, system: str, before: str = "") -> float:
 
 
 def recites(text: str, system: str, before: str = "") -> bool:
-    """Whether a piece of an answer is largely taken from the instructions."""
+    """Return whether a piece of an answer is largely taken from the instructions."""
     return recited_share(text, system, before) >= _RECITED
 
 
@@ -154,7 +154,7 @@ def _runs(spoken: Sequence[str]) -> set[tuple[str, ...]]:
 
 
 def plainer(question: str, knows: Callable[[str], bool]) -> str:
-    """A question that names crimes or sex, without the words for them that the documents lack.
+    """Return a question without the words for crimes or sex that the documents lack.
 
     Documents that answer a question often have no such word, and it is not to be refused for it.
     ``knows`` says whether the documents have a word; small words, which all texts have, it knows.
@@ -187,7 +187,7 @@ class RefusalClassifier:
         self._elsewhere = load_weights(_WEIGHTS, "elsewhere", _DIMENSION + 1)
 
     def __call__(self, asked: str, standalone: str, found: Sequence[Candidate]) -> bool:
-        """Whether a question is refused.
+        """Return whether a question is refused.
 
         Args:
             asked: What was written.
@@ -204,11 +204,11 @@ class RefusalClassifier:
 
 
 def order_features(asked: str, vector: Vectors) -> Vectors:
-    """The features of an order: the vector, then how it is put."""
+    """Return the features of an order: the vector, then how it is put."""
     manners = [MANNERS * (pattern.search(asked) is not None) for pattern in _MANNERS]
     return np.concatenate([vector, np.array(manners, dtype=np.float32)])
 
 
 def subject_features(vector: Vectors, closeness: float) -> Vectors:
-    """The features of another subject: the vector, then the highest cosine with the documents."""
+    """Return the features of another subject: the vector, then the best cosine found."""
     return np.concatenate([vector, np.array([closeness], dtype=np.float32)])

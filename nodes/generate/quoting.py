@@ -53,7 +53,7 @@ class Quoted:
 def quote(
     tree: Tree, text: str, places: Sequence[int], first: int, limit: int, *, where: str = ""
 ) -> Quoted:
-    """A unit of a document from its heading to its last point, or siblings that follow each other.
+    """Quote a unit of a document from heading to last point, or siblings that follow each other.
 
     Each paragraph of a provision is a source of its own; a unit that has none is one itself. A
     point goes after the words that lead into it.
@@ -96,7 +96,7 @@ def quote(
 def quote_all(
     units: Sequence[PointedUnit], library: Library, limit: int, after: int = 0
 ) -> tuple[list[str], list[Citation]]:
-    """Units quoted one after the other, with their citations.
+    """Quote units one after the other; return the lines and their citations.
 
     At most ``limit`` words are quoted, and units that are left out are named; of several documents
     it is said in which they stand. ``after`` is the number of the last source before them.
@@ -128,7 +128,7 @@ def quote_all(
 
 
 def _outlined(tree: Tree, text: str, place: int, first: int, where: str) -> Quoted:
-    """What a part holds, by the headings of its provisions."""
+    """Quote the headings of the provisions in a part."""
     quoted = Quoted([])
     for line in outline(tree, place):
         said = f"In {where}: {line.text}" if where and not quoted.lines else line.text
@@ -140,7 +140,7 @@ def _outlined(tree: Tree, text: str, place: int, first: int, where: str) -> Quot
 
 
 def _groups(units: Sequence[PointedUnit], library: Library) -> Iterator[list[PointedUnit]]:
-    """The units, points of one list that follow each other together."""
+    """Yield the units, points of one list that follow each other together."""
     group: list[PointedUnit] = []
     for unit in units:
         tree = library.tree_of(unit["document"])
@@ -165,7 +165,7 @@ def _groups(units: Sequence[PointedUnit], library: Library) -> Iterator[list[Poi
 
 
 def _heading(tree: Tree, places: Sequence[int], where: str) -> str:
-    """The units' label with the heading they stand under."""
+    """Return the units' label with the heading they stand under."""
     unit = tree.units[places[0]]
     said = entitled(unit)
     if not unit.heading or unit.kind in ("definition", "row"):
@@ -179,7 +179,7 @@ def _heading(tree: Tree, places: Sequence[int], where: str) -> str:
 
 
 def _plain(words: str) -> str:
-    """Words of a text on one line, without the marks of Markdown and the rules of its tables."""
+    """Return words of a text on one line, without the marks of Markdown and of its tables."""
     rows = [row for row in words.split("\n") if not ("|" in row and is_ruler(row))]
     if rows and rows[0].lstrip().startswith("|"):
         rows = [" | ".join(cells(row)) for row in rows]
@@ -187,7 +187,7 @@ def _plain(words: str) -> str:
 
 
 def _pieces(tree: Tree, text: str, places: Sequence[int]) -> Iterator[QuotedSpan]:
-    """What is quoted, in order, the words that lead into the units first."""
+    """Yield the spans to quote, in order, first those of the words that lead into the units."""
     for above in _leading(tree, text, places[0]):
         start, end = _trimmed(text, tree.units[above].body, tree.own_end(above))
         yield QuotedSpan(start, end, above, QuoteSource(start, end, tree.units[above].label))
@@ -206,7 +206,7 @@ def _pieces(tree: Tree, text: str, places: Sequence[int]) -> Iterator[QuotedSpan
 
 
 def _leading(tree: Tree, text: str, place: int) -> list[int]:
-    """The places of the units whose words lead into a point, outermost first."""
+    """Return the places of the units whose words lead into a point, outermost first."""
     leads: list[int] = []
     for above in tree.above(place):
         if not tree.leads(above, text) or len(leads) == _DEEPEST_LEAD:
@@ -218,7 +218,7 @@ def _leading(tree: Tree, text: str, place: int) -> list[int]:
 
 
 def _own_pieces(tree: Tree, text: str, place: int, headed: bool) -> Iterator[tuple[int, int, int]]:
-    """The spans of a unit's own words and of what lies in it, in order, without blanks."""
+    """Yield the spans of a unit's own words and of what lies in it, in order, without blanks."""
     unit = tree.units[place]
     at = unit.body if headed else unit.start
     if not headed and _headline(unit, text):
@@ -240,7 +240,7 @@ def _headline(unit: Unit, text: str) -> bool:
 
 
 def _top_source(tree: Tree, text: str, place: int, of: int) -> QuoteSource:
-    """The source of a piece: the topmost unit below ``place`` that it is of.
+    """Return the source of a span: the topmost unit below ``place`` that it is of.
 
     Unnumbered paragraphs have no label of their own: those that follow each other are one source.
     """
@@ -265,14 +265,14 @@ def _source(text: str, start: int, end: int, label: str) -> QuoteSource:
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """A span without the blanks at its ends."""
+    """Return a span without the blanks at its ends."""
     own = text[start:end]
     begin = start + len(own) - len(own.lstrip())
     return begin, max(begin, start + len(own.rstrip()))
 
 
 def _left_out(tree: Tree, unit: int, quoted: Sequence[int]) -> str:
-    """What is left out from a unit on: how many points and paragraphs, and where they stand."""
+    """Name what is left out from a unit on: the number of points and paragraphs, and where."""
     said: list[str] = []
     for place in (unit, *tree.above(unit)):
         siblings = quoted if place in quoted else tree.children(tree.units[place].parent)
@@ -284,7 +284,7 @@ def _left_out(tree: Tree, unit: int, quoted: Sequence[int]) -> str:
 
 
 def _named(tree: Tree, places: Sequence[int]) -> str:
-    """Siblings by how many they are and where: "6 more points, Article 30(1)(b) to (g)"."""
+    """Name siblings by their number and place: "6 more points, Article 30(1)(b) to (g)"."""
     numbered = [p for p in places if tree.units[p].number]
     if not numbered:
         return ""
@@ -294,7 +294,7 @@ def _named(tree: Tree, places: Sequence[int]) -> str:
 
 
 def _range(tree: Tree, places: Sequence[int]) -> str:
-    """Siblings from the first to the last: "Article 30(1)(b) to (g)"."""
+    """Name siblings from the first to the last: "Article 30(1)(b) to (g)"."""
     first, last = tree.units[places[0]], tree.units[places[-1]]
     if first is last:
         return first.label

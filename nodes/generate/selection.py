@@ -1,4 +1,4 @@
-"""Which statements of the passages make the answer."""
+"""The statements of the passages that make the answer."""
 
 import re
 from collections.abc import Sequence
@@ -67,7 +67,7 @@ class ScoredQuotables:
         return top
 
     def within(self, units: Sequence[PointedUnit]) -> "ScoredQuotables | None":
-        """The evidence that lies in provisions; None where none does."""
+        """Return the statements that lie in provisions; None where none does."""
         kept = [i for i, item in enumerate(self.quotables) if any(_lies_in(item, u) for u in units)]
         if not kept:
             return None
@@ -108,7 +108,7 @@ def gather(
 def _closeness(
     asked: ParsedQuestion, passages: list[Passage], sources: Sources
 ) -> dict[str, float]:
-    """By how much each passage's tokens are farther from the question's than the nearest's."""
+    """Return each passage's weighted MaxSim less that of the best; 0 without token vectors."""
     ids = [passage["id"] for passage in passages]
     found = sources.closeness(asked.question, ids)
     if found is None:
@@ -118,7 +118,7 @@ def _closeness(
 
 
 def is_definition(item: Quotable, term: str) -> bool:
-    """Whether a statement is of the very definition that the documents have of a term."""
+    """Return whether a statement is the documents' own definition of a term."""
     if DEFINING not in item.passage["signals"]:
         return False
     defined = _DEFINED.search(item.said.label)
@@ -128,7 +128,7 @@ def is_definition(item: Quotable, term: str) -> bool:
 
 @dataclass(frozen=True)
 class Chosen:
-    """What makes the answer."""
+    """The statements that make an answer."""
 
     best: list[Quotable]  # the best evidence for each part of the question
     more: list[Quotable]  # statements that are nearly as good
@@ -136,7 +136,7 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Lengths:
-    """How long an answer may be; the first statement is always quoted."""
+    """The most that an answer may hold; the first statement is always quoted."""
 
     statements: int = 4  # how many are quoted beside the best for each part of the question
     words: int = 300  # how many they may have together
@@ -146,7 +146,7 @@ class Lengths:
 def select(
     asked: ParsedQuestion, scored: ScoredQuotables, lengths: Lengths, sure: bool = True
 ) -> Chosen:
-    """The best evidence for each part, then more that is nearly as good.
+    """Return the best evidence for each part, then more that is nearly as good.
 
     Where all duties are asked for, every list that is nearly as good is of the best. Where it is
     not sure that the best answers, each further passage says what it has nearest to the question.
@@ -181,7 +181,7 @@ def select(
 
 
 def _nearest_by_passage(scored: ScoredQuotables) -> list[int]:
-    """The best statement of each passage, in the order of the passages."""
+    """Return the best statement of each passage, in the order of the passages."""
     found: dict[str, int] = {}
     for i, item in enumerate(scored.quotables):
         if item.said.points:

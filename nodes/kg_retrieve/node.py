@@ -30,7 +30,7 @@ ScoredTriplets = list[tuple[Triplet, float]]
 def related(
     graph: KnowledgeGraph, keywords: Sequence[str], chunk_ids: Sequence[str], path_length: int
 ) -> tuple[ScoredTriplets, ScoredTriplets]:
-    """The relations around a question, and the statements whose chunks it may need.
+    """Return the relations around a question, and the statements whose chunks it may need.
 
     Paths of up to ``path_length`` (S) triplets lead from the entities of the keywords and of the
     chunks, best first, to what is said of them; from the provisions that the chunks state one looks
@@ -55,7 +55,7 @@ def related(
 
 
 def triplets_of(relations: ScoredTriplets) -> list[Triplet]:
-    """Each relation once, best first; at most ``TRIPLETS``."""
+    """Return each relation once, best first; at most ``TRIPLETS``."""
     found: dict[tuple[str, str, str], Triplet] = {}
     for triplet, _ in relations:
         said = (triplet["subject"], triplet["predicate"], triplet["object"])
@@ -66,7 +66,7 @@ def triplets_of(relations: ScoredTriplets) -> list[Triplet]:
 def candidates_of(
     statements: ScoredTriplets, known: Iterable[str], chunks: Callable[[Sequence[str]], list[Chunk]]
 ) -> list[Candidate]:
-    """The chunks of the first statements, best first; at most ``CANDIDATES`` that are not known."""
+    """Return the chunks of the first statements, best first; at most ``CANDIDATES`` new ones."""
     scores: dict[str, float] = {}
     left, held = CANDIDATES, set(known)
     for triplet, score in statements:

@@ -54,7 +54,7 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
 
 
 def _reranked(state: State, reranker: Reranker, pool: list[Candidate]) -> list[Candidate]:
-    """The candidates, best first; those of a follow-up by its topic's words as well."""
+    """Return the candidates, best first; a follow-up's also by the words of its topic."""
     ranked = reranker.rerank(state["standalone"], pool)
     if not (topical := state.get("topical")):
         return ranked
@@ -66,7 +66,7 @@ def _reranked(state: State, reranker: Reranker, pool: list[Candidate]) -> list[C
 
 
 def operative_first(ranked: list[Candidate], k: int) -> list[Candidate]:
-    """The k best, of which one in five may be no operative text, behind all others.
+    """Return the k best, up to one in five of them no operative text, behind all others.
 
     Where there are too few operative candidates, more of the others fill up.
     """
@@ -118,7 +118,7 @@ benchmarks/adapting.py shows what other values are worth."""
 def worth_taking(
     scores: Sequence[float], least_share: float, most: int, temperature: float = TEMPERATURE
 ) -> int:
-    """The number of leading candidates that each hold enough of the ranking's weight; 0 of none.
+    """Return the number of leading candidates with enough of the ranking's weight; 0 of none.
 
     A candidate weighs exp((score - best) / (temperature x best)), and its share is its part of all
     weights: about its chance to be the one that answers. One that stands out leaves the others

@@ -30,7 +30,7 @@ class FeatureReranker:
         self._sources = sources
 
     def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
-        """The candidates by the best of their statements for any part of the question."""
+        """Return the candidates by the best of their statements for any part of the question."""
         if not candidates:
             return []
         fused, said = _fused(candidates), self._best_said(question, candidates)
@@ -44,7 +44,7 @@ class FeatureReranker:
         return sorted(ranked, key=lambda candidate: (-candidate["score"], candidate["id"]))
 
     def _closeness(self, question: str, candidates: list[Candidate]) -> list[float]:
-        """How much nearer each candidate's tokens are to the question's than those of most."""
+        """Return each candidate's MaxSim less the mean of all; 0 without token vectors."""
         found = self._sources.closeness(question, [candidate["id"] for candidate in candidates])
         if found is None:
             return [0.0] * len(candidates)
@@ -54,7 +54,7 @@ class FeatureReranker:
         return [one - mean for one in close]
 
     def _best_said(self, question: str, candidates: list[Candidate]) -> list[float]:
-        """The relevance of each candidate's most relevant statement; 0 where it says nothing."""
+        """Return the best relevance among each candidate's statements; 0 where it has none."""
         asked = understand(question, self._sources)
         every: list[Statement] = []
         rows: list[Vectors] = []
@@ -73,7 +73,7 @@ class FeatureReranker:
 
 
 def _fused(candidates: list[Candidate]) -> dict[str, float]:
-    """The search's scores as shares of the best one.
+    """Return the search's scores as shares of the best one.
 
     What the graph alone brought up has a walk's score, which is of another scale: it stands with
     the last that the search found.
@@ -88,7 +88,7 @@ class NoReranker:
     """Keeps the order of fusion; what only the graph brought comes after."""
 
     def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
-        """The candidates as they came."""
+        """Return the candidates as they came."""
         return candidates
 
 
@@ -119,7 +119,7 @@ class CrossEncoderReranker:
             ) from error
 
     def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
-        """The candidates by the model's score, best first."""
+        """Return the candidates by the model's score, best first."""
         pairs = [(question, candidate["text"]) for candidate in candidates]
         scores: list[float] = []
         for start in range(0, len(pairs), _AT_ONCE):

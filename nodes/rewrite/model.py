@@ -13,7 +13,7 @@ _HISTORY_TURNS = 12
 
 
 class RewriteReply(BaseModel):
-    """What the model is asked for."""
+    """The reply that the model is asked for."""
 
     standalone: str
     queries: list[str] = []

@@ -52,7 +52,7 @@ def _untranslated(language: str, languages: list[str]) -> str:
 
 
 def _read(history: list[Turn], wording: View) -> list[Turn]:
-    """The turns, slips mended in what was asked; the last answer that quotes with the place."""
+    """Read slips in the user's turns, and the place that the last quoting answer is from."""
     quoting = [t for t in history if t["role"] == "assistant" and MARKER.search(t["content"])]
     turns: list[Turn] = []
     for turn in history:
