@@ -1,4 +1,4 @@
-"""Lexloop as a library: what ``import lexloop`` offers."""
+"""Lexloop as a library: the names that ``import lexloop`` offers."""
 
 from collections.abc import Generator, Sequence
 from contextlib import closing
@@ -19,11 +19,8 @@ from lexloop.corpus.index.verify import verify_index
 from lexloop.corpus.index.writer import IndexUpdate, write_index
 from lexloop.graph.app import graph, resources
 from lexloop.models.embedders import load_embedder, setting_for
-from lexloop.models.embedding import usable_processors
 
 _LAST_OF_RETRIEVAL = "rerank"
-_WITH_MODEL = 4
-"""How many questions of an evaluation a model is sent at a time."""
 
 
 def ask(question: str, corpus: str | Path | None = None, **settings: Any) -> OutputState:
@@ -106,7 +103,7 @@ def evaluate(
         LexloopError: The questions, a setting, the documents, a model or the folder cannot be used.
     """
     from lexloop.evaluation.run.prepare import RunRequest, prepare
-    from lexloop.evaluation.run.runner import run
+    from lexloop.evaluation.run.runner import run, workers_for
     from lexloop.evaluation.run.variants import of_setting
 
     base = _chosen(corpus, settings)
@@ -114,17 +111,6 @@ def evaluate(
     wanted = RunRequest(Path(gold), base, variants, out=Path(out) if out else None)
     outcome = run(prepare(wanted, resources.connection), workers_for(base))
     return {**outcome.summary, "out": str(outcome.out), "failures": outcome.failures}
-
-
-def workers_for(base: Settings, judge: str | None = None) -> int:
-    """How many questions an evaluation asks at a time unless told otherwise.
-
-    Args:
-        base: The settings of the run.
-        judge: The model that judges as well.
-    """
-    by_model = base.model.name is not None or judge is not None
-    return _WITH_MODEL if by_model else usable_processors()
 
 
 def _chosen(corpus: str | Path | None, settings: dict[str, Any]) -> Settings:
@@ -218,7 +204,7 @@ class Index:
         return text
 
     def verify(self) -> dict[str, int]:
-        """Check every file's hash and that all parts fit together; how many things were checked.
+        """Check every file's hash and that all parts agree; return the numbers of what was checked.
 
         Raises:
             DataError: Something does not agree.

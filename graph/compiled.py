@@ -49,11 +49,11 @@ _FILES = "PRAGMA database_list"
 # reentrant: a generator that nobody reads leaves its turn wherever the garbage collector strikes
 _guard = threading.RLock()
 _lines: dict[Hashable, deque[Future[None]]] = {}
-"""Who waits, for each thread that is in use."""
+"""The tickets of the runs that wait, for each thread that is in use."""
 
 
 class ThreadTurn:
-    """Has a thread to itself, as a context manager of either kind.
+    """The sole use of a thread, as a context manager of either kind.
 
     Args:
         saver: Keeps the thread.
@@ -119,7 +119,7 @@ class ThreadTurn:
             raise
 
     def _stand_in_line(self, database: Path | None) -> Path | None:
-        """Become the first in line or get a ticket; the lock file, where one is needed."""
+        """Become the first in line or get a ticket; return the lock file, where one is needed."""
         line = (database or id(self._saver), self._thread)
         ticket: Future[None] = Future()
         with _guard:
@@ -230,7 +230,7 @@ _TASK = "__pregel_task_id"  # LangGraph's mark of a run that is a task of a pare
 
 
 class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
-    """A compiled graph that several may ask on one thread at once, and nothing of it is lost.
+    """A compiled graph whose runs of one thread take turns, so that no turn of it is lost.
 
     All ways to run it go through ``stream`` and ``astream``. Each run waits for those before it
     on its thread, at most as long as one question may take (``deadline_s``). Across processes that
@@ -252,8 +252,8 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
         contexts: Resolve,
     ) -> Self:
         """Return the same graph, whose runs of one thread take turns."""
-        kept = {name: value for name, value in vars(compiled).items() if name != "__orig_class__"}
-        return cls(contexts=contexts, **kept)
+        held = {name: value for name, value in vars(compiled).items() if name != "__orig_class__"}
+        return cls(contexts=contexts, **held)
 
     def stream(
         self, input: Any, config: RunnableConfig | None = None, **options: Any

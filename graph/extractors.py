@@ -95,7 +95,7 @@ def extractor_for(
 
 
 class ModelExtractor:
-    """Asks a model for each chunk's triplets in turn and keeps every reply it got.
+    """An extractor by a model, asked chunk by chunk; every reply is cached.
 
     Args:
         chat: The model.
@@ -114,16 +114,16 @@ class ModelExtractor:
             ModelError: The model gave no usable reply.
             BudgetError: The next call would cost more than is allowed.
         """
-        with closing(ExtractionCache(extractions_path())) as kept:
-            found = [triplet for chunk in chunks for triplet in self._of(chunk, kept)]
+        with closing(ExtractionCache(extractions_path())) as cache:
+            found = [triplet for chunk in chunks for triplet in self._of(chunk, cache)]
         return [_placed(triplet, document) for triplet in found]
 
-    def _of(self, chunk: Chunk, kept: ExtractionCache) -> list[Triplet]:
+    def _of(self, chunk: Chunk, cache: ExtractionCache) -> list[Triplet]:
         key = extraction_key(self._chat.name, chunk)
-        if (found := kept.find(key, chunk)) is not None:
+        if (found := cache.find(key, chunk)) is not None:
             return found
         triplets = run(extract_with_model(self, chunk))
-        kept.put(key, chunk, triplets)
+        cache.put(key, chunk, triplets)
         return triplets
 
     async def ask(self, request: ChatRequest) -> ChatReply:
@@ -158,10 +158,10 @@ def expected_cost(
 ) -> dict[str, float | None]:
     """Return the calls, tokens and US dollars that an indexing would take, estimated beforehand.
 
-    Chunks whose extraction is kept cost nothing. The dollars are None where a price is missing.
+    Chunks whose extraction is cached cost nothing. The dollars are None where a price is missing.
     """
     asked = found.chunks if settings.index.triplets == "model" else ()
-    new = _not_kept(asked, str(settings.model.name))
+    new = _uncached(asked, str(settings.model.name))
     tokens = [expected_tokens(extraction_request(chunk)) for chunk in new]
     tokens_in, tokens_out = sum(t for t, _ in tokens), sum(t for _, t in tokens)
     remote = found.embedded_tokens if settings.index.embedder.startswith("openai:") else 0
@@ -176,8 +176,8 @@ def expected_cost(
     }
 
 
-def _not_kept(chunks: Sequence[Chunk], model: str) -> list[Chunk]:
+def _uncached(chunks: Sequence[Chunk], model: str) -> list[Chunk]:
     if not chunks or not extractions_path().exists():
         return list(chunks)
-    with closing(ExtractionCache(extractions_path())) as kept:
-        return [c for c in chunks if kept.find(extraction_key(model, c), c) is None]
+    with closing(ExtractionCache(extractions_path())) as cache:
+        return [c for c in chunks if cache.find(extraction_key(model, c), c) is None]

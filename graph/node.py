@@ -1,4 +1,4 @@
-"""Runs the nodes: keeps the deadline, counts usage, shows tokens, falls back when allowed."""
+"""The runner of the nodes: deadline, usage, shown tokens, fallback where it is allowed."""
 
 import asyncio
 import contextvars

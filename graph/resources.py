@@ -1,4 +1,4 @@
-"""The one place that makes what runs need, and keeps what is costly to make."""
+"""Models, collections and contexts of runs, made here alone and cached."""
 
 import os
 import time
@@ -28,7 +28,7 @@ from lexloop.models.embedders import load_embedder
 from lexloop.models.embedding import Embedder
 from lexloop.nodes.context import Context
 
-_KEPT = 16
+_CACHED = 16
 Opened = tuple[Collection, list[Degradation]]
 _BY_MODEL = (
     "retrieval.rewriter",
@@ -42,11 +42,10 @@ CONTEXT_KEY = "lexloop"
 
 
 class Resources:
-    """Makes models, collections and the contexts of runs by their settings.
+    """The models, collections and contexts of runs, made by their settings and cached.
 
     Safe to use from several threads: while one makes something, only those that ask for the same
     wait. Close it when done, which lets go of the collections.
-    ``connection`` is what models are reached by.
 
     Args:
         connection: Where models are reached.
@@ -63,10 +62,10 @@ class Resources:
         self.connection = connection or Connection()
         self._defaults = defaults or Settings()
         self._progress = progress
-        self._contexts: LRUCache[Any, Context] = LRUCache(_KEPT)
-        self._collections: LRUCache[Any, Opened] = LRUCache(_KEPT)
+        self._contexts: LRUCache[Any, Context] = LRUCache(_CACHED)
+        self._collections: LRUCache[Any, Opened] = LRUCache(_CACHED)
         self._made = cached(self._contexts, condition=Condition())(self._make)
-        self._loaded = cached(LRUCache(_KEPT), condition=Condition())(self._load)
+        self._loaded = cached(LRUCache(_CACHED), condition=Condition())(self._load)
         self._opened = cached(self._collections, _corpus_key, condition=Condition())(self._open)
 
     @classmethod

@@ -29,9 +29,9 @@ from lexloop.models.embedding import Vectors
 
 
 class Backend(Protocol):
-    """Searches in batches and fuses nothing; on this machine or on a server.
+    """A search in batches that fuses nothing; on this machine or on a server.
 
-    It is made for one asker. What every implementation keeps to, one that asks Elasticsearch
+    It is made for one asker. Every implementation keeps to this, one that asks Elasticsearch
     included:
 
     - The asker's filters hold before the cut: each list has the best ``limit`` of what they admit.
@@ -93,7 +93,7 @@ TextOf = Callable[[str], str | None]
 
 
 class ComplexityClassifier(Protocol):
-    """Says how many pieces of context a question needs: one, two, three or more."""
+    """A classifier of questions by the pieces of context needed: one, two, three or more."""
 
     def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
         """Return one probability per class, summing to 1."""
@@ -112,7 +112,7 @@ class Rewriting:
 
 
 class Rewriter(Protocol):
-    """Makes a question fit for retrieval."""
+    """The rewriter of questions for retrieval."""
 
     translates: bool  # whether it puts a question into the language of the documents
 
@@ -124,7 +124,7 @@ class Rewriter(Protocol):
 
 
 class Reranker(Protocol):
-    """Orders candidates by how well they answer a question."""
+    """The order of candidates by how well they answer a question."""
 
     def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
         """Return the candidates, best first, each with its ``rerank`` signal as its score."""
@@ -153,7 +153,7 @@ class GeneratedAnswer:
 
 
 class Generator(Protocol):
-    """Writes an answer from numbered passages."""
+    """The writer of answers from numbered passages."""
 
     instructions: str  # the system prompt that it works under; empty where there is none
 
@@ -173,7 +173,7 @@ class Generator(Protocol):
 
 
 class Guard(Protocol):
-    """Decides what is answered at all, and whether an answer gives the instructions away."""
+    """The guard that refuses questions, and withholds answers that give instructions away."""
 
     def refuses(self, asked: str, standalone: str, found: Sequence[Candidate]) -> bool:
         """Return whether no documents answer such a question; ``found`` is the nearest in these."""
@@ -208,20 +208,20 @@ class Judgement:
 
 
 class Judge(Protocol):
-    """Scores an answer against its question and its passages."""
+    """The judge of an answer beside its question and its passages."""
 
     async def judge(
         self, question: str, passages: list[Passage], answer: str, answers: float | None = None
     ) -> Judgement:
         """Judge ``answer`` (with its [n] markers) to ``question``, written from ``passages``.
 
-        ``answers`` is how likely its writer holds it to answer the question, where it says so.
+        ``answers`` is its writer's probability that it answers the question, if it gives one.
         """
         ...
 
 
 class PromptEngineer(Protocol):
-    """Rewords a question after an attempt that did not pass (LQ-RAG algorithm 3)."""
+    """The adviser of the next attempt after one that did not pass (LQ-RAG algorithm 3)."""
 
     async def advise(self, asked: str, attempts: list[Attempt]) -> Advice:
         """Return advice for the next attempt; the last attempt has the verdict to react to.
@@ -239,7 +239,7 @@ class PromptEngineer(Protocol):
 class Context:
     """The context of a run, as its settings choose it; a node reads it off its runtime.
 
-    What is None is left out by the settings.
+    A field is None where the settings leave it out.
     """
 
     settings: Settings

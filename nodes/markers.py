@@ -1,4 +1,4 @@
-"""The [n] markers of an answer: which sentence cites which passages."""
+"""The [n] markers of an answer, and the sentences that they are of."""
 
 import itertools
 import re

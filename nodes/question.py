@@ -1,4 +1,4 @@
-"""Taking a question apart: what is asked, without preamble, one part at a time."""
+"""The parts of a question, without preamble."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _PREPOSITION = (
     r"|through|before|after)"
 )
 ASKING = rf"(?:{_PREPOSITION}\s+)?(?:{WH}|whether)"
-"""How a question, or what is left of one, begins."""
+"""The beginning of a question, or of what is left of one."""
 IF_SO = r"(?:if\s+(?:so|not|yes|no)\b,?\s*)?"
 ELLIPSIS = (
     rf"(?:{_PREPOSITION}\s+(?:what|which|whom|how|when|where)|how|when|where|why|whom)"

@@ -67,7 +67,7 @@ def load_weights(file: str, part: str, features: type[Any] | int) -> Weights:
     Raises:
         DataError: The file is missing or broken, or its weights are for other features.
     """
-    return read_shipped(file, lambda kept: Weights.of(kept[part], features))
+    return read_shipped(file, lambda stored: Weights.of(stored[part], features))
 
 
 def read_shipped(name: str, read: Callable[[Any], Read]) -> Read:

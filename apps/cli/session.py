@@ -130,7 +130,7 @@ def _uncollected() -> Iterator[None]:
 
 @atexit.register
 def _collected() -> None:
-    """Let torch go before the interpreter does: its compiler lists at the end what is left of it.
+    """Free torch before the interpreter ends, or its compiler lists what is left of it.
 
     Without torch nothing complains, and the time is saved.
     """

@@ -125,7 +125,7 @@ def _one_of(lead: str, names: "Sequence[str]") -> str:
 
 
 class _Source(NamedTuple):
-    """A document to be shown, with where its pages begin, if it has any."""
+    """A document to show; ``pages`` has the offset at which each page begins, if it has any."""
 
     name: str
     tree: "Tree"

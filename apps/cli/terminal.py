@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Part = Union[str, tuple[str, str], "Text"]
-"""Of a line: a text, one with its style, or one made ready."""
+"""A part of a line: a text, a text with its style, or a rich text."""
 INTERRUPTED = 130
 FILES_SKIPPED = 3
 ABSTAINED = 10
@@ -35,7 +35,7 @@ _UNSAFE = re.compile(
 )
 _BLANKS = re.compile(r"(?<=\S)\s+(?=\S)|[^\S ]")
 _CRASHING = ("strict", "surrogateescape")
-"""How a stream may treat what it cannot write or read; standard error's own way never fails."""
+"""Error handlers of streams that raise; standard error's own never does."""
 
 
 def clean(text: str) -> str:

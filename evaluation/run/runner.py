@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from lexloop.core.settings import Settings
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.record import Record, RefusalRecord
 from lexloop.evaluation.report.summary import Summary
@@ -12,7 +13,10 @@ from lexloop.evaluation.run.pool import Done, Pool
 from lexloop.evaluation.run.prepare import PreparedRun, answerable_without
 from lexloop.evaluation.run.results import write_results
 from lexloop.evaluation.run.task import Task, unanswered
+from lexloop.models.embedding import usable_processors
 
+_WITH_MODEL = 4
+"""Questions that a model is sent at a time."""
 Count = Callable[[int, int], None]
 """Told how many questions are done, and of how many."""
 
@@ -52,6 +56,17 @@ def run(
     """
     with RunFolder(prepared.out, prepared.identity) as folder:
         return _Run(prepared, folder).go(workers, count, warn)
+
+
+def workers_for(base: Settings, judge: str | None = None) -> int:
+    """Return the number of questions to ask at a time, unless one is given.
+
+    Args:
+        base: The settings of the run.
+        judge: The model that judges as well.
+    """
+    by_model = base.model.name is not None or judge is not None
+    return _WITH_MODEL if by_model else usable_processors()
 
 
 class _Run:

@@ -19,7 +19,7 @@ class AdviceReply(BaseModel):
 
 
 class ModelPromptEngineer:
-    """Has a chat model reword the question, its meaning kept (LQ-RAG algorithm 3)."""
+    """A prompt engineer by a chat model, which rewords the question (LQ-RAG algorithm 3)."""
 
     def __init__(self, chat: Chat) -> None:
         self._chat = chat

@@ -1,4 +1,4 @@
-"""engineer_prompt: what to do differently, given which score was low."""
+"""engineer_prompt: advice for the next attempt, by the score that was lowest."""
 
 from collections.abc import Iterator
 
@@ -26,9 +26,9 @@ _GUIDANCE = {
 
 
 class RuleEngineer:
-    """Advises without a model.
+    """A prompt engineer by rules, without a model.
 
-    ``guides`` says whether whoever writes the answers heeds guidance, as a model does.
+    ``guides`` is True where the writer of the answers heeds guidance, as a model does.
     """
 
     def __init__(self, guides: bool = True) -> None:

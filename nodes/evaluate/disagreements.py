@@ -188,7 +188,7 @@ def _bounds(text: str) -> set[tuple[bool, str]]:
 
 
 _LIKE = 0.7
-"""How much of both must be the same, in the same order, for one to be a copy of the other."""
+"""The share of the shorter text that the longer must hold in order to be its copy."""
 _LONGEST = 4
 _MODALS = {
     "must": r"must|shall|(?:is|are|be) (?:required|obliged|obligated) to|ha(?:s|ve) to|needs? to",
@@ -229,9 +229,9 @@ _AGENT = re.compile(r"(?:[^aeiou]er|or|ee|ant|ist|ian)s?$")
 def altered(claim: str, sentences: Sequence[str], evidence: str) -> list[str]:
     """Return the changes of meaning between a claim and the sentence that it is a copy of.
 
-    The claim is laid beside the sentences that say nearly the same; what was put in the place of
-    something else is looked at, and nothing of what was left out or added. ``evidence`` is all
-    there is, which tells who the parties are. None where the claim is no copy.
+    The claim is aligned with the sentences that say nearly the same; only replaced words count, not
+    those left out or added. The parties are told from all of the ``evidence``. None where the claim
+    is no copy.
     """
     ours = _words(claim)
     theirs = [_words(sentence) for sentence in sentences]

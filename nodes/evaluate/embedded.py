@@ -41,7 +41,7 @@ class ContextFeatures:
 
 
 class EmbeddedJudge:
-    """Judges without a model.
+    """A judge without a model.
 
     Raises:
         DataError: The shipped weights cannot be read.

@@ -145,7 +145,7 @@ class Evidence:
 
     @cached_property
     def text(self) -> str:
-        """Everything there is, in one line."""
+        """All of the evidence on one line."""
         return " ".join(" ".join([self.whole, *self.sentences]).split())
 
     @cached_property
@@ -170,7 +170,7 @@ class Evidence:
 
     @cached_property
     def all_terms(self) -> frozenset[str]:
-        """The search terms of all there is."""
+        """The search terms of all of the evidence."""
         return frozenset(tokenize(self.text))
 
     @cached_property

@@ -30,7 +30,7 @@ class JudgeReply(BaseModel):
 
 
 class ModelJudge:
-    """Has a chat model score the answer."""
+    """A judge by a chat model."""
 
     def __init__(self, chat: Chat) -> None:
         self._chat = chat

@@ -110,8 +110,8 @@ async def _evaluation(state: State, context: Context) -> Evaluation:
 def _likely(state: State, asked: str) -> float | None:
     """Return the probability that the draft answers what was asked, where its writer gives one.
 
-    Of a question that was read otherwise no more is said than of the first answer, where there was
-    one: that the other reading is answered tells nothing of this one.
+    For a reworded question it is at most that of the first attempt: an answer to another reading
+    tells nothing about this one.
     """
     answers = state.get("draft_answers")
     if answers is None or not state["attempts"] or state["standalone"] == asked:

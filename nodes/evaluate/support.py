@@ -108,7 +108,7 @@ class Support:
 
 
 class ClaimSupport:
-    """Judges claims by a logistic regression over ``ClaimFeatures``.
+    """A judge of claims by a logistic regression over ``ClaimFeatures``.
 
     Raises:
         DataError: The shipped weights cannot be read.

@@ -12,7 +12,7 @@ from lexloop.nodes.context import TRIAD, Judgement
 def passes(judgement: Judgement, settings: Settings) -> bool:
     """Return whether each score reaches its setting; an unresolved score never does.
 
-    Where it is said how likely the answer is to answer the question, that stands for relevance.
+    Where the probability that the answer answers is known, it stands for relevance.
     """
     pairs = [(judgement.groundedness, settings.loop.min_groundedness)]
     if judgement.answers is not None:
@@ -36,7 +36,7 @@ def may_retry(attempts: list[Attempt], settings: Settings) -> bool:
 def repeats(state: State) -> bool:
     """Return whether the next answer would be written from the same as an earlier one.
 
-    That is its question, its passages and the guidance of whoever writes it.
+    That is: from the same question, the same passages and the same guidance.
     """
     attempts, advice = state["attempts"], state.get("advice")
     given = [a["advice"]["guidance"] if "advice" in a else "" for a in attempts]

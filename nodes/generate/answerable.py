@@ -69,7 +69,7 @@ _ASKS: list[tuple[Kind, str]] = [
     ),
 ]
 _ANYBODY = frozenset(tokenize("people persons individuals times"))
-"""What texts have many words for."""
+"""Terms for which texts have many words."""
 _HOW_MANY = re.compile(
     r"\bhow many (?P<what>(?:[\w-]+ ){0,3}?[\w-]+)"
     r"(?=[?,.]| (?:of|in|on|at|for|does|do|did|may|must|can|will|should|shall|is|are|was|were|has"

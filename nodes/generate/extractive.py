@@ -1,4 +1,4 @@
-"""The embedded generator: selects, orders and cites sentences of the passages."""
+"""The embedded generator: sentences of the passages selected, ordered and cited."""
 
 import re
 from dataclasses import replace
@@ -30,20 +30,20 @@ from lexloop.nodes.question import asks_for_several, question_parts
 from lexloop.nodes.relevance import ParsedQuestion, asked_definition, coverage, understand
 
 MIN_THERE, MIN_NEAR, SURE = 0.4, 0.1, 0.75
-"""From which probability on that the documents answer there is an answer, and what comes near one
-is shown; and from which on that the passages do no more than the best is quoted."""
+"""The least probabilities that the documents answer for an answer to be given, and for what comes
+near one to be shown; and that the passages do for the best alone to be quoted."""
 _NEAR = 2
 _LAST_MARKER = re.compile(r" \[(\d+)\]$")
 _SHORT = 300
 """A provision of so few words is quoted whole, whatever is asked of it."""
 _POINT, _OF_SEVERAL = 0.1, 0.3
-"""What of a question, weighted by idf, one point must hold beyond the words that lead into its
+"""The share of a question, weighted by idf, that one point must add to the words leading into its
 list for the question to ask for that point: where one thing is asked, and where several are."""
 _ITSELF = (
     r"(?!\s+(?:(?-i:[A-Z])|(?:act|article|chapter|clause|law|paragraph|part|policy|rule|section"
     r"|subpart|title)s?\b))"
 )
-"""What follows "this" where a text speaks of itself: "This Regulation", "In this section"."""
+"""Excludes a "this" by which a text speaks of itself: "This Act", "In this section"."""
 _POINTS_BACK = re.compile(
     r"(?:however|nevertheless|moreover|furthermore|otherwise|therefore|thereafter|accordingly"
     r"|similarly|likewise|in addition|for (?:this|that|these|those|such) \w+"
@@ -55,7 +55,7 @@ _POINTS_BACK = re.compile(
 
 
 class ExtractiveGenerator:
-    """Answers in the documents' own words, or abstains when they do not answer."""
+    """A generator that answers in the documents' own words, or abstains."""
 
     instructions = ""
 
@@ -72,8 +72,8 @@ class ExtractiveGenerator:
     ) -> GeneratedAnswer:
         """Quote the provisions that the question points to, else the most relevant statements.
 
-        A longer question is answered from statements of what it points to. The abstention where
-        the features are against an answer.
+        A longer question is answered from statements of what it points to. It abstains where the
+        features are against an answer.
         """
         units = pointed["units"] if pointed else []
         only = pointed is not None and pointed["only"]

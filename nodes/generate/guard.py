@@ -52,7 +52,7 @@ _WEIGHTS = "refusal/weights.json"
 
 
 class PromptGuard:
-    """Compares an answer with the instructions, the question left out (Sultania et al.).
+    """A guard that compares an answer with the instructions (Sultania et al.).
 
     Args:
         embed: Gives unit vectors of texts.
@@ -81,7 +81,7 @@ class PromptGuard:
 
 
 class QuestionGuard(PromptGuard):
-    """Looks at the question as well; ``refusal`` knows which English ones no documents answer."""
+    """A guard that looks at the question as well, if the documents are in English."""
 
     def __init__(self, view: View, threshold: float, refusal: "RefusalClassifier") -> None:
         super().__init__(view.embed, threshold)
@@ -90,7 +90,7 @@ class QuestionGuard(PromptGuard):
     def refuses(self, asked: str, standalone: str, found: Sequence[Candidate]) -> bool:
         """Return whether the question is an order to the assistant, obscene, or on another subject.
 
-        One all of whose words the documents have is on theirs.
+        A question all of whose words the documents have is on their subject.
         """
         if "English" not in self._view.languages():
             return False
@@ -166,7 +166,7 @@ def plainer(question: str, knows: Callable[[str], bool]) -> str:
 
 
 class RefusalClassifier:
-    """Refuses questions that are none for the documents: orders to the assistant, other subjects.
+    """A classifier of questions to refuse: orders to the assistant, and other subjects.
 
     Two linear models read the question's MiniLM vector. The first tells orders to the assistant and
     obscenities from questions, whatever the documents are about. The second tells what laws and

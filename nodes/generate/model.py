@@ -13,7 +13,7 @@ from lexloop.nodes.relevance import Sources
 
 
 class ModelGenerator:
-    """Has a chat model write the answer from the passages; code makes the citations."""
+    """A generator by a chat model from the passages; code makes the citations."""
 
     def __init__(self, chat: Chat, sources: Sources) -> None:
         self._chat, self._sources = chat, sources
@@ -42,7 +42,7 @@ class ModelGenerator:
 
 
 class ModelAlone:
-    """Has a chat model answer from what it knows: the ablation without retrieval."""
+    """A generator by a chat model from its own knowledge: the ablation without retrieval."""
 
     def __init__(self, chat: Chat) -> None:
         self._chat = chat

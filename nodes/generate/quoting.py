@@ -14,10 +14,10 @@ from lexloop.corpus.structure.tree import ITEMS, Tree, Unit
 from lexloop.nodes.markers import unmarked
 
 LEFT_OUT = ("Left out: ", "The rest is left out.")
-"""How a line begins that says what is not quoted."""
+"""The beginnings of a line that names what is not quoted."""
 _DEEPEST_LEAD = 6
 _WORTHWHILE = 100
-"""How many words of a further provision are worth beginning it."""
+"""The fewest words for which a further provision is begun."""
 _WORDS = re.compile(r"[^\W\d_]{2}|\w.*\s\w|\|")
 _MARKDOWN = re.compile(r"^#{1,6}\s+")
 

@@ -18,7 +18,7 @@ Scores = dict[str, float]
 """Scores by the id of a chunk or the name of a document; a search's result comes best first."""
 Normalisation = Literal["max", "minmax", "none"]
 LATE, COSINE, BM25 = 1.0, 0.6, 0.9
-"""What each signal weighs in the standardised sum, by what nine sets of questions say together.
+"""The weight of each signal in the standardised sum, set on nine sets of questions together.
 From 0.5 to 1.2 of BM25 they differ little but for ObliQA, whose questions use its words."""
 
 

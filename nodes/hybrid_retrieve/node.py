@@ -26,12 +26,12 @@ from lexloop.nodes.question import question_parts
 from lexloop.nodes.relevance import asked_definition
 
 _DEPTH = 4
-"""How many hits of each signal are fused for every candidate that goes on."""
+"""Hits of each signal that are fused for every candidate that goes on."""
 _SUPPORT = 1 / 6
-"""How many recitals, notes and the like go on for every operative candidate: ranked in one list
+"""Recitals, notes and the like that go on for every operative candidate: ranked in one list
 with them they crowd out the provisions that they explain."""
 _BROADER = 2
-"""How many times the candidates a retry brings up that broadens."""
+"""The factor by which a retry that broadens raises the number of candidates."""
 
 
 def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:

@@ -11,9 +11,9 @@ from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.nodes.context import Context
 
 TRIPLETS = 12
-"""How many triplets go on to the generator."""
+"""Triplets that go on to the generator."""
 CANDIDATES = 10
-"""How many chunks that the search did not find go on to the reranker."""
+"""Chunks that the search did not find which go on to the reranker."""
 _PATHS = 24
 _LOOKED_UP = 24
 _KEYWORD_SEEDS = 12
@@ -21,7 +21,7 @@ _CHUNK_SEEDS = 10
 _CHUNK_SEED_WEIGHT = 0.2
 """An entity of a retrieved chunk counts for less than one the question names."""
 _CHUNKS = 2
-"""How many chunks of a provision that was looked up go on."""
+"""Chunks of a provision that was looked up which go on."""
 
 ScoredTriplets = list[tuple[Triplet, float]]
 """Triplets with the scores, in (0, 1], of what brought them up."""

@@ -12,11 +12,11 @@ from lexloop.nodes.context import Context, Reranker
 
 _SUPPORT_OF = 5
 _TOPICAL = 0.5
-"""How much the reading of a follow-up by its topic's words counts beside its standalone form."""
+"""The weight of a follow-up read by its topic's words beside its standalone form."""
 _MOST = 10
-"""At least so many of the ranking are told from copies of each other."""
+"""The fewest leading candidates that are told from copies of each other."""
 _BROADER = 2
-"""How many times the passages a retry takes that broadens."""
+"""The factor by which a retry that broadens raises the number of passages."""
 
 
 def rerank(state: State, runtime: Runtime[Context]) -> Update:
@@ -111,7 +111,7 @@ def copies_last(candidates: list[Candidate], enough: int) -> list[Candidate]:
 
 
 TEMPERATURE = 0.08
-"""How far, as a share of the best score, a candidate may fall behind to weigh a factor of e less;
+"""The share of the best score by which a candidate falls behind to weigh a factor of e less;
 benchmarks/adapting.py shows what other values are worth."""
 
 

@@ -15,7 +15,7 @@ from lexloop.models.sentence_embedder import without_bars
 from lexloop.nodes.relevance import Sources, relevance, understand
 
 FUSED, GRAPH, TOKENS = 0.6, 0.05, 8.0
-"""How much the search's own order and the graph's say count beside the best statement. With a tenth
+"""Weights of the search's order and of the graph's score beside the best statement. With a tenth
 of it the statement overrules the search, which costs a tenth of recall@3 on short provisions.
 Cosines of tokens lie close together: what tells candidates apart is a tenth between the best and
 the worst of them."""
@@ -24,7 +24,7 @@ _SEARCHED = {"lexical", "dense"}
 
 
 class FeatureReranker:
-    """Scores candidates by cosine, coverage and definitions of their statements, and by MaxSim."""
+    """A reranker by cosine, coverage and definitions of the statements, and by MaxSim."""
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
@@ -85,7 +85,7 @@ def _fused(candidates: list[Candidate]) -> dict[str, float]:
 
 
 class NoReranker:
-    """Keeps the order of fusion; what only the graph brought comes after."""
+    """No reranker: the order of fusion, then the candidates that only the graph brought."""
 
     def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
         """Return the candidates as they came."""
@@ -93,7 +93,7 @@ class NoReranker:
 
 
 class CrossEncoderReranker:
-    """Scores each (question, chunk) pair with a sentence-transformers cross-encoder.
+    """A reranker by a sentence-transformers cross-encoder over question and chunk.
 
     It is BAAI/bge-reranker-large in HyPA-RAG section 8.4.
 

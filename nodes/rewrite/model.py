@@ -21,7 +21,7 @@ class RewriteReply(BaseModel):
 
 
 class ModelRewriter:
-    """Rewrites with a chat model; the limits Q and K are kept by code.
+    """A rewriter by a chat model; code keeps to the limits Q and K.
 
     ``documents`` know the language that a question is translated into.
     """

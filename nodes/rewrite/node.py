@@ -9,7 +9,7 @@ from lexloop.nodes.context import Context
 from lexloop.nodes.markers import MARKER
 
 _TURNS, _TURN_CHARS = 24, 4000
-"""How much of a conversation is read: its last turns, and of each its first characters."""
+"""The last turns of a conversation that are read, and the first characters of each."""
 
 
 async def rewrite(state: State, runtime: Runtime[Context]) -> Update:

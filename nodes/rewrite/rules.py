@@ -22,7 +22,7 @@ _ASKING = frozenset(
 
 
 class RuleRewriter:
-    """Rewrites without a model."""
+    """A rewriter by rules, without a model."""
 
     translates = False
 
@@ -48,7 +48,7 @@ class RuleRewriter:
 
 
 class NoRewriter:
-    """Passes the question on as it is, with neither sub-queries nor keywords."""
+    """A rewriter that changes nothing and adds neither sub-queries nor keywords."""
 
     translates = False
 
@@ -118,9 +118,9 @@ _SUBJECTS = [
     )
 ]
 _TOPIC_CHARS = 4000
-"""What is read of a turn to find its topic; a history is not limited as a question is."""
+"""Characters of a turn that are read for its topic; a history has no limit as questions have."""
 _TURNS, _CONTEXT_CHARS = 24, 300
-"""How many turns are gone through, and how much of a topic a question is given: a user reads it."""
+"""The turns that are gone through, and the characters of a topic that a question is given."""
 _OPENING = re.compile(r"(?:and|but|so|then|what about|how about|what if|also|or)\b", re.IGNORECASE)
 _OTHERWISE = re.compile(r"\b(?:if|unless|when|where|who|whom|how|not)\b|n['’]t\b", re.IGNORECASE)
 """Names nothing, but asks for something else: "And if not?", "For how long?"."""
@@ -132,7 +132,7 @@ _ADDED = re.compile(
 )
 """A turn that brings another subject to what was asked: "And the Board?"."""
 _SHORT, _LONG = 4, 8
-"""How many words of its own a question has at most that leans by a word such as "that", and one
+"""The most words of its own of a question that leans by a word such as "that", and of one
 that leans by a pronoun with nothing before it that it could stand for."""
 
 
