@@ -240,6 +240,6 @@ def test_broken_weights_are_said(
     monkeypatch.setattr(resources, "files", lambda _: tmp_path)
     load_weights.cache_clear()
     with pytest.raises(DataError, match="cannot be read"):
-        Refusal(load_minilm().embed, comparable=True)
+        RefusalClassifier(load_minilm().embed, comparable=True)
     monkeypatch.undo()
     load_weights.cache_clear()
