@@ -21,7 +21,7 @@ from lexloop.corpus.opening import tools_for
 from lexloop.evaluation.case import Case, read_cases
 from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.graph.build import build_graph
-from lexloop.graph.contexts import choose
+from lexloop.graph.contexts import build_context
 from lexloop.models.embedders import load_shipped
 from lexloop.nodes.evaluate.embedded import answer_features, context_features, evidence_in
 from lexloop.nodes.evaluate.support import ClaimSupport, claims_of
@@ -153,7 +153,7 @@ class _Reader:
 
 
 def _ask(question: Case, collection: Collection, held: Collected[str]) -> _Run:
-    parts = choose(_SETTINGS, collection, None)
+    parts = build_context(_SETTINGS, collection, None)
     roles = {"user": HumanMessage, "assistant": AIMessage}
     messages: list[AnyMessage] = [
         roles[turn.role](content=turn.content) for turn in question.conversation_history

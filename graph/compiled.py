@@ -40,7 +40,7 @@ from lexloop.core.errors import DataError, ThreadBusy
 from lexloop.core.files import let_go, try_lock
 from lexloop.core.settings import Settings
 from lexloop.core.state import InputState, OutputState, State
-from lexloop.graph.node import Resolve, beside
+from lexloop.graph.node import Resolve, in_thread
 
 _POLL_S = 0.02
 _ANSWER_S = 10.0
@@ -87,10 +87,10 @@ class ThreadTurn:
         with self._claiming():
             lock = self._stand_in_line(await _adatabase(self._saver))
             if self._ticket is not None:
-                left = await beside(self._left)
+                left = await in_thread(self._left)
                 await asyncio.wait_for(asyncio.wrap_future(self._ticket), left)
             while lock is not None and not self._locked(lock):
-                await beside(self._left)
+                await in_thread(self._left)
                 await asyncio.sleep(_POLL_S)
 
     def __exit__(

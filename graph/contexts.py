@@ -26,7 +26,7 @@ _CROSS_ENCODER = "BAAI/bge-reranker-large"
 """HyPA-RAG section 8.4."""
 
 
-def choose(settings: Settings, collection: Collection, chat: ChatModel | None) -> Context:
+def build_context(settings: Settings, collection: Collection, chat: ChatModel | None) -> Context:
     """Return the context that the settings name.
 
     Args:

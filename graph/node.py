@@ -44,7 +44,7 @@ def _new() -> ThreadPoolExecutor:
 _pool = _new()
 
 
-async def beside(work: Callable[[], T]) -> T:
+async def in_thread(work: Callable[[], T]) -> T:
     """Run ``work`` in a thread of the pool with the caller's context variables."""
     run = contextvars.copy_context().run
     return await asyncio.get_running_loop().run_in_executor(_pool, run, work)
@@ -62,7 +62,7 @@ class _Bridge(Protocol):
         ...
 
 
-class _Here:
+class _InCaller:
     async def work(self, work: Work[T]) -> T:
         return work()
 
@@ -70,17 +70,17 @@ class _Here:
         return run(work())
 
 
-class _Beside:
+class _InThreads:
     async def work(self, work: Work[T]) -> T:
-        return await beside(work)
+        return await in_thread(work)
 
     async def wait(self, work: Waiting[T]) -> T:
         return await arun(work())
 
 
-_HERE: _Bridge = _Here()
+_IN_CALLER: _Bridge = _InCaller()
 """For callers who wait: in their own thread, which blocks."""
-_BESIDE: _Bridge = _Beside()
+_IN_THREADS: _Bridge = _InThreads()
 """For callers who await: in other threads."""
 
 
@@ -119,13 +119,13 @@ class NodeRunnable(Runnable[State, Update]):
 
     def invoke(self, input: State, config: RunnableConfig | None = None, **kwargs: Any) -> Update:
         """Run the node, blocking while a model is asked."""
-        return finished(self._updated(input, _HERE))
+        return finished(self._updated(input, _IN_CALLER))
 
     async def ainvoke(
         self, input: State, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Update:
         """Run the node without blocking the event loop."""
-        return await self._updated(input, _BESIDE)
+        return await self._updated(input, _IN_THREADS)
 
     async def _updated(self, state: State, bridge: _Bridge) -> Update:
         # an earlier node may have ended the question with the best attempt so far

@@ -21,7 +21,7 @@ from lexloop.corpus.index.builder import Tools
 from lexloop.corpus.index.collection import Collection, WordsView
 from lexloop.corpus.load.reading import Progress, silent
 from lexloop.corpus.opening import corpus_stamp, left_out, open_corpus, tools_for
-from lexloop.graph.contexts import choose
+from lexloop.graph.contexts import build_context
 from lexloop.graph.extractors import Budget, extractor_for
 from lexloop.models.chat import ChatModel, connect
 from lexloop.models.embedders import load_embedder
@@ -136,7 +136,7 @@ class Resources:
 
     def over(self, settings: Settings, collection: Collection) -> Context:
         """Return the context of the settings over a collection."""
-        return equip(settings, collection, self.chat(settings))
+        return build_with_fallbacks(settings, collection, self.chat(settings))
 
     def close(self) -> None:
         """Let go of the collections."""
@@ -160,7 +160,7 @@ class Resources:
             settings = embedded_only(settings)
         collection, troubles = self._collection(settings, stamp, chat)
         unread = left_out(collection.seen_by(Filters.of(settings)))
-        made = equip(settings, collection, chat)
+        made = build_with_fallbacks(settings, collection, chat)
         return replace(made, snapshot=snapshot, degraded=[*missing, *unread, *troubles])
 
     def _chat_or_none(self, settings: Settings) -> tuple[ChatModel | None, list[Degradation]]:
@@ -198,15 +198,17 @@ def _corpus_key(corpus: str, stamp: str, tools: Tools) -> Any:
     return hashkey(corpus, stamp, tools.recipe)
 
 
-def equip(settings: Settings, collection: Collection, chat: ChatModel | None) -> Context:
+def build_with_fallbacks(
+    settings: Settings, collection: Collection, chat: ChatModel | None
+) -> Context:
     """Return the context that the settings name, with stand-ins for its chat model and embedder."""
-    made = choose(settings, collection, chat)
+    made = build_context(settings, collection, chat)
     fallback = unembedded = None
     if settings.model.fallback and chat is not None and settings.retrieval.source != "none":
-        fallback = equip(embedded_only(settings), collection, None)
+        fallback = build_with_fallbacks(embedded_only(settings), collection, None)
     if settings.model.fallback and collection.embedder.name.startswith("openai:"):
         spare = load_embedder("embedded", Connection())
-        unembedded = equip(settings, collection.embedded_by(spare, WordsView), chat)
+        unembedded = build_with_fallbacks(settings, collection.embedded_by(spare, WordsView), chat)
     return replace(made, fallback=fallback, unembedded=unembedded)
 
 

@@ -8,8 +8,8 @@ import typer
 from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import Progress
-from lexloop.apps.cli.session import loading
-from lexloop.apps.cli.terminal import near, note, plain, result_console, say, write_json
+from lexloop.apps.cli.session import open_resources
+from lexloop.apps.cli.terminal import note, plain, result_console, say, similar, write_json
 from lexloop.core.errors import InputError, SettingsError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def show(
 def _open(given: dict[str, Any]) -> "KnowledgeGraph":
     settings = options.chosen_settings(given)
     with Progress() as progress:
-        resources, _ = loading(settings, options.chosen_connection(given), progress)
+        resources, _ = open_resources(settings, options.chosen_connection(given), progress)
         source = resources(settings).graph_source
         if source is None:
             raise SettingsError(
@@ -90,7 +90,7 @@ def _named(graph: "KnowledgeGraph", entity: str) -> str:
     if name is not None:
         return name
     known = {name: name for name in graph.entities}
-    alike = list(graph.match([entity], _NEAR)) or near(entity.lower(), known, _NEAR)
+    alike = list(graph.match([entity], _NEAR)) or similar(entity.lower(), known, _NEAR)
     words = dict.fromkeys(graph.written(alike).values())
     hint = f"Near it are: {', '.join(map(repr, words))}." if alike else "Ask for one of its terms."
     raise InputError(f"The knowledge graph of these documents has no entity {entity!r}.", hint)

@@ -94,14 +94,14 @@ def open_session(
         LexloopError: Settings, corpus, data or model cannot be used.
     """
     with _uncollected():
-        resources, hosts = loading(settings, connection, progress)
+        resources, hosts = open_resources(settings, connection, progress)
         from lexloop.graph.build import build_graph
 
         resources(settings)
         return Session(build_graph(resources, checkpointer), settings, hosts)
 
 
-def loading(
+def open_resources(
     settings: "Settings", connection: "Connection", progress: Progress
 ) -> tuple["Resources", list[str]]:
     """Return what opens documents and models, and the hosts that get text, once those are named.
@@ -139,7 +139,7 @@ def _collected() -> None:
 
 
 @contextmanager
-def documents(
+def open_documents(
     settings: "Settings", connection: "Connection", report: Report
 ) -> "Iterator[tuple[Collection, View]]":
     """Open the collection that the settings name, and the view of what may be seen of it.
@@ -163,7 +163,7 @@ def documents(
         yield collection, view
 
 
-def asking(
+def open_asker(
     settings: "Settings", connection: "Connection"
 ) -> "AbstractContextManager[Asker | None]":
     """Return a context manager of what asks the model of the settings; of None without a model.

@@ -10,15 +10,15 @@ import typer
 from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import Progress
-from lexloop.apps.cli.session import loading
+from lexloop.apps.cli.session import open_resources
 from lexloop.apps.cli.terminal import (
     Part,
     first_of,
-    near,
     one_line,
     plain,
     result_console,
     say,
+    similar,
     write_json,
 )
 from lexloop.core.errors import InputError
@@ -61,7 +61,7 @@ def show(
         settings, document = settings.changed(corpus=document), os.path.basename(document)
     connection = options.chosen_connection(context.params)
     with Progress() as progress:
-        collection, _ = loading(settings, connection, progress)[0].collection(settings)
+        collection, _ = open_resources(settings, connection, progress)[0].collection(settings)
         view = collection.seen_by(Filters.of(settings))
     name = _named(view, document)
     tree, text = view.tree_of(name), view.text_of(name)
@@ -84,7 +84,7 @@ def _named(view: "View", said: str) -> str:
         return found[0]
     if found:
         raise InputError(f"{len(found)} documents end in {said!r}.", _one_of("Name one", found))
-    alike = near(wanted, {name.casefold(): name for name in reversed(view.documents)}, _NEAR)
+    alike = similar(wanted, {name.casefold(): name for name in reversed(view.documents)}, _NEAR)
     raise InputError(
         f"There is no document {said!r}.",
         _one_of("Near it are" if alike else "There are", alike or view.documents),
@@ -115,7 +115,7 @@ def _places(name: str, tree: "Tree", said: str) -> "list[int]":
         there = f"is {first}" if first == last else f"are {first} to {last}"
         raise InputError(f"{name} has no {said}; there {there}.", see)
     known = {text.casefold(): text for u in tree.units for text in (u.label, u.heading) if text}
-    alike = near(said.casefold(), known, _NEAR)
+    alike = similar(said.casefold(), known, _NEAR)
     raise InputError(f"{name} has no {said}.", _one_of("Near it are", alike) if alike else see)
 
 

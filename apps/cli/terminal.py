@@ -79,7 +79,7 @@ def first_of(said: Sequence[str], most: int) -> list[str]:
     return [*said[:most], *([f"{more} more."] if more > 0 else [])]
 
 
-def near(wanted: str, known: Mapping[str, str], most: int) -> list[str]:
+def similar(wanted: str, known: Mapping[str, str], most: int) -> list[str]:
     """Return texts that are spelled like the wanted one or hold it, as ``known`` shows them."""
     # only those of about its length, since comparing with very many takes seconds
     alike = [text for text in known if abs(len(text) - len(wanted)) <= most]

@@ -28,7 +28,7 @@ def plan_for(complexity: int, settings: Settings) -> Plan:
     plan, retrieval = settings.plan, settings.retrieval
     if retrieval.source == "none":
         return {"k": 0, "Q": 0, "K": 0, "S": 0}
-    row = rows(plan)[complexity]
+    row = class_plans(plan)[complexity]
     rewritten, walked = retrieval.rewriter != "none", retrieval.knowledge_graph != "none"
     return {
         "k": plan.k if isinstance(plan.k, int) else row["k"],
@@ -38,7 +38,7 @@ def plan_for(complexity: int, settings: Settings) -> Plan:
     }
 
 
-def rows(plan: PlanSettings) -> tuple[Plan, ...]:
+def class_plans(plan: PlanSettings) -> tuple[Plan, ...]:
     """Return k, Q, K and S of every class, simplest first."""
     if isinstance(plan.classes, int):
         return TABLES[plan.classes]

@@ -35,14 +35,14 @@ def disagreements(claim: str, evidence: Evidence) -> list[str]:
     same = _about(wanted, evidence, _SAME)
     if same:
         found += _other_facts(stated, evidence, same)
-        turns = [turned(claim, evidence.sentences[i], wanted) for i in same]
+        turns = [flipped_term(claim, evidence.sentences[i], wanted) for i in same]
         denied_in_one = min(filter(None, turns)) if all(turns) else None
-        alterations = altered(claim, [evidence.sentences[i] for i in same], evidence.text)
+        changes = alterations(claim, [evidence.sentences[i] for i in same], evidence.text)
     else:
-        denied_in_one, alterations = contradicts(claim, near, wanted) if near else None, []
+        denied_in_one, changes = contradicted_term(claim, near, wanted) if near else None, []
     if denied_in_one:
         found.append(f"one denies “{denied_in_one}”, the other does not")
-    found += alterations
+    found += changes
     return list(dict.fromkeys(found))
 
 
@@ -129,7 +129,7 @@ _VERDICT = re.compile(r"^\s*(?:no|yes)[.,]\s", re.IGNORECASE)
 _REACH = 5
 
 
-def denied(text: str) -> frozenset[str]:
+def negated_terms(text: str) -> frozenset[str]:
     """Return the search terms that a negation in ``text`` stands before.
 
     Bounds ("not more than"), idioms ("not only") and a "No." before the rest deny nothing.
@@ -143,20 +143,21 @@ def denied(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def negated(text: str) -> bool:
+def has_negation(text: str) -> bool:
     """Return whether ``text`` denies anything, be it by a word that only implies it."""
-    return bool(denied(text)) or _SOFT.search(text) is not None
+    return bool(negated_terms(text)) or _SOFT.search(text) is not None
 
 
-def contradicts(claim: str, sentences: list[str], wanted: Set[str]) -> str | None:
+def contradicted_term(claim: str, sentences: list[str], wanted: Set[str]) -> str | None:
     """Return the term over which a claim and the sentences nearest to it disagree, if any.
 
     ``wanted`` are the claim's search terms.
     """
-    ours, theirs = denied(claim), [denied(sentence) for sentence in sentences]
+    ours, theirs = negated_terms(claim), [negated_terms(sentence) for sentence in sentences]
     if ours:
         if any(
-            negated(s) and (not d or d & wanted) for s, d in zip(sentences, theirs, strict=True)
+            has_negation(s) and (not d or d & wanted)
+            for s, d in zip(sentences, theirs, strict=True)
         ):
             return None
         return min(ours, default=None)
@@ -166,7 +167,7 @@ def contradicts(claim: str, sentences: list[str], wanted: Set[str]) -> str | Non
     return min(frozenset.intersection(*over), default=None) if over else None
 
 
-def turned(claim: str, sentence: str, wanted: Set[str]) -> str | None:
+def flipped_term(claim: str, sentence: str, wanted: Set[str]) -> str | None:
     """Return the term that only one of a claim and a sentence in nearly the same words denies.
 
     ``wanted`` are the claim's search terms.
@@ -180,7 +181,7 @@ def turned(claim: str, sentence: str, wanted: Set[str]) -> str | None:
         if (not deny, than) in theirs:
             return f"{than} than"
     held = frozenset(tokenize(sentence))
-    return min((denied(claim) & held) ^ (denied(sentence) & wanted), default=None)
+    return min((negated_terms(claim) & held) ^ (negated_terms(sentence) & wanted), default=None)
 
 
 def _bounds(text: str) -> set[tuple[bool, str]]:
@@ -226,7 +227,7 @@ _SUBJECT = re.compile(
 _AGENT = re.compile(r"(?:[^aeiou]er|or|ee|ant|ist|ian)s?$")
 
 
-def altered(claim: str, sentences: Sequence[str], evidence: str) -> list[str]:
+def alterations(claim: str, sentences: Sequence[str], evidence: str) -> list[str]:
     """Return the changes of meaning between a claim and the sentence that it is a copy of.
 
     The claim is aligned with the sentences that say nearly the same; only replaced words count, not

@@ -138,10 +138,10 @@ class ClaimSupport:
         reasons = tuple(disagreements(claim, evidence))
         features = read_claim_features(claim, vector, evidence, disagrees=bool(reasons))
         probability = self._weights.probability(astuple(features))
-        return Support(sunk(probability) if reasons else probability, reasons)
+        return Support(capped(probability) if reasons else probability, reasons)
 
 
-def sunk(probability: float) -> float:
+def capped(probability: float) -> float:
     """Return the probability of a claim that disagrees with its evidence: below 0.2, in order."""
     return min(probability, 0.1 + 0.1 * probability)
 

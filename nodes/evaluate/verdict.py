@@ -75,14 +75,14 @@ class AttemptRank(NamedTuple):
         return self.score > earlier.score
 
 
-def standing(attempt: Attempt) -> AttemptRank:
+def rank_of(attempt: Attempt) -> AttemptRank:
     """Return the rank of an attempt."""
     evaluation = attempt["evaluation"]
     verified, score = evaluation["citations_verified"], lowest_score(evaluation)
     return AttemptRank(evaluation["passed"], verified, attempt["abstained"], score)
 
 
-def best_of(standings: Sequence[AttemptRank]) -> int:
+def best_rank(standings: Sequence[AttemptRank]) -> int:
     """Return the place of the answer: the first attempt unless a later one beats it."""
     best = 0
     for place, later in enumerate(standings):
@@ -93,7 +93,7 @@ def best_of(standings: Sequence[AttemptRank]) -> int:
 
 def best_attempt(attempts: list[Attempt]) -> Attempt:
     """Return the attempt that is the answer."""
-    return attempts[best_of([*map(standing, attempts)])]
+    return attempts[best_rank([*map(rank_of, attempts)])]
 
 
 def lowest_score(evaluation: Evaluation) -> float:

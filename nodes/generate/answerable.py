@@ -188,12 +188,12 @@ def _foreign(part: str, sources: Sources) -> bool:
     return any(not sources.knows(term) for name in named for term in tokenize(name))
 
 
-def is_there(features: AnswerabilityFeatures) -> float:
+def probability_there(features: AnswerabilityFeatures) -> float:
     """Return the probability that the documents answer the question at all, in [0, 1]."""
     return _weights("there").probability(astuple(features))
 
 
-def is_found(features: AnswerabilityFeatures) -> float:
+def probability_found(features: AnswerabilityFeatures) -> float:
     """Return the probability that the first passages, which are quoted, answer it, in [0, 1]."""
     return _weights("found").probability(astuple(features))
 

@@ -46,7 +46,7 @@ _SOURCES = re.compile(
 _SOURCE = re.compile(r"\s*(?:[-*•]\s+|\d{1,3}[.)]\s+)?\[\d")
 
 
-def read(answer: str, shown: Set[int]) -> str:
+def with_markers(answer: str, shown: Set[int]) -> str:
     """Return the answer with each citation as [n] and without a list of its sources.
 
     ``shown`` are the numbers of the passages that the model was shown: words in running text or in
@@ -166,7 +166,9 @@ _NEARLY_EQUAL = 0.7  # shared words over all words
 StatementsOf = Callable[[str], Sequence[Statement]]
 
 
-def cited(answer: str, passages: list[Passage], statements_of: StatementsOf) -> GeneratedAnswer:
+def cited_answer(
+    answer: str, passages: list[Passage], statements_of: StatementsOf
+) -> GeneratedAnswer:
     """Return the draft of a model's answer; ``statements_of`` takes the id of a passage.
 
     The passages are numbered anew in the order in which the answer uses them. Each marker of each
@@ -174,7 +176,7 @@ def cited(answer: str, passages: list[Passage], statements_of: StatementsOf) -> 
     names no passage stays in the answer and gets no citation.
     """
     by_number = {passage["n"]: passage for passage in passages}
-    answer = read(answer.strip(), by_number.keys())
+    answer = with_markers(answer.strip(), by_number.keys())
     if abstains(answer):
         return GeneratedAnswer(ABSTENTION)
     answer, order = _in_order_of_use(answer, by_number)

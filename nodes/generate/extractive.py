@@ -21,10 +21,10 @@ from lexloop.corpus.structure.tree import Tree
 from lexloop.corpus.text.sentences import sentence_spans
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.nodes.context import GeneratedAnswer
-from lexloop.nodes.generate.answerable import is_found, is_there, read_features
+from lexloop.nodes.generate.answerable import probability_found, probability_there, read_features
 from lexloop.nodes.generate.citations import cite
 from lexloop.nodes.generate.quoting import LEFT_OUT, quote_all
-from lexloop.nodes.generate.selection import Chosen, Lengths, Quotable, gather, select
+from lexloop.nodes.generate.selection import Chosen, Lengths, Quotable, score_quotables, select
 from lexloop.nodes.markers import unmarked
 from lexloop.nodes.question import asks_for_several, question_parts
 from lexloop.nodes.relevance import ParsedQuestion, asked_definition, coverage, understand
@@ -109,13 +109,13 @@ class ExtractiveGenerator:
         self, question: str, passages: list[Passage], units: list[PointedUnit]
     ) -> GeneratedAnswer:
         asked = understand(question, self._sources)
-        scored = gather(asked, passages, self._sources)
+        scored = score_quotables(asked, passages, self._sources)
         if scored is not None and units:
             scored = scored.within(units)
         if scored is None or not any(map(self._sources.knows, asked.all_terms)):
             return GeneratedAnswer(ABSTENTION)
         features = read_features(asked, scored, self._sources)
-        there, answers = is_there(features), is_found(features)
+        there, answers = probability_there(features), probability_found(features)
         sure = answers >= SURE or (any(asked.definitions) and not features.undefined)
         chosen = select(asked, scored, self._lengths, sure=sure)
         if there < MIN_THERE:
@@ -131,11 +131,11 @@ class ExtractiveGenerator:
         if len(asked.parts) < 2:
             return []
         alone = [understand(part, self._sources) for part in asked.parts]
-        scored = [gather(part, passages, self._sources) for part in alone]
+        scored = [score_quotables(part, passages, self._sources) for part in alone]
         return [
             part.question
             for part, held in zip(alone, scored, strict=True)
-            if held and is_there(read_features(part, held, self._sources)) < MIN_THERE
+            if held and probability_there(read_features(part, held, self._sources)) < MIN_THERE
         ]
 
     def _draft(self, asked: ParsedQuestion, chosen: Chosen, sure: bool) -> GeneratedAnswer:
@@ -164,7 +164,7 @@ class ExtractiveGenerator:
                 citations += cited
                 continue
             n = len(citations) + 1
-            said = standing_alone(item, self._sources)
+            said = with_antecedent(item, self._sources)
             text = unmarked(" ".join(statement.text for statement in said))
             text = text[:1].upper() + text[1:]
             # a marker after each sentence, so that none stands uncited
@@ -230,7 +230,7 @@ def _units(document: str, tree: Tree, place: int) -> list[PointedUnit]:
     return found
 
 
-def standing_alone(item: Quotable, sources: View) -> list[Statement]:
+def with_antecedent(item: Quotable, sources: View) -> list[Statement]:
     """Return the statement, after the one before it where its first word points back to that."""
     said, document = item.said, item.passage["document"]
     if said.leads or not _POINTS_BACK.match(said.own):

@@ -64,7 +64,7 @@ class PromptGuard:
 
     def withholds(self, answer: str, instructions: str, question: str) -> bool:
         """Return whether the answer is too similar to the instructions."""
-        said = without(without_markers(question), without_markers(answer))
+        said = without_question(without_markers(question), without_markers(answer))
         if not instructions or not said or answer == ABSTENTION:
             return False
         said_vector, instructions_vector = self._embed([said, instructions])
@@ -115,7 +115,7 @@ def prompt_similarity(
     return max(0.0, min(1.0, max(cosine, recited_share(said, instructions))))
 
 
-def without(question: str, text: str) -> str:
+def without_question(question: str, text: str) -> str:
     """Return ``text`` without every repetition of the question, however broken into lines."""
     if not question.strip():
         return text

@@ -7,7 +7,7 @@ from lexloop.core.types import ABSTENTION, Advice, Passage, Pointed, Triplet
 from lexloop.corpus.triplets.predicates import reading
 from lexloop.models.request import Chat, ChatRequest
 from lexloop.nodes.context import GeneratedAnswer
-from lexloop.nodes.generate.citations import abstains, cited
+from lexloop.nodes.generate.citations import abstains, cited_answer
 from lexloop.nodes.markers import unmarked
 from lexloop.nodes.relevance import Sources
 
@@ -38,7 +38,7 @@ class ModelGenerator:
             question=question,
         )
         reply = await self._chat.ask(ChatRequest("generate", system, user, stream=True))
-        return cited(reply.text, passages, lambda name: self._sources.statements(name)[0])
+        return cited_answer(reply.text, passages, lambda name: self._sources.statements(name)[0])
 
 
 class ModelAlone:

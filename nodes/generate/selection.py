@@ -81,7 +81,7 @@ def _lies_in(item: Quotable, unit: PointedUnit) -> bool:
     return inside and item.passage["document"] == unit["document"]
 
 
-def gather(
+def score_quotables(
     asked: ParsedQuestion, passages: list[Passage], sources: Sources
 ) -> ScoredQuotables | None:
     """Score every statement and list of the passages; None when there is none."""

@@ -43,7 +43,7 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
     ranked = copies_last(list(scored.values()), most)
     if isinstance(by_scores, ByScores):
         scores = [candidate["score"] for candidate in ranked]
-        k = worth_taking(scores, by_scores.min_share, by_scores.most) or len(pointed)
+        k = adaptive_k(scores, by_scores.min_share, by_scores.most) or len(pointed)
         update["plan"] = {**state["plan"], "k": k}
     k *= _BROADER if strategy == "broaden" else 1
     taken = [*pointed, *operative_first(ranked, max(0, k - len(pointed)))]
@@ -115,7 +115,7 @@ TEMPERATURE = 0.08
 benchmarks/adapting.py shows what other values are worth."""
 
 
-def worth_taking(
+def adaptive_k(
     scores: Sequence[float], least_share: float, most: int, temperature: float = TEMPERATURE
 ) -> int:
     """Return the number of leading candidates with enough of the ranking's weight; 0 of none.

@@ -20,7 +20,7 @@ from lexloop.corpus.index.view import View
 from lexloop.corpus.load.document import Document, SkippedSource
 from lexloop.corpus.opening import left_out
 from lexloop.corpus.text.tokens import tokenize
-from lexloop.graph.contexts import choose
+from lexloop.graph.contexts import build_context
 
 TAGS = ("blue", "red")
 NAMES = [f"{place}/act.txt" for place in "abcd"]
@@ -233,7 +233,7 @@ def test_components_read_what_their_settings_admit() -> None:
     documents = [document(0, Metadata()), document(1, Metadata(tags=("red",)))]
     collection = build_collection(documents, letter_tools())
     for tags, seen in (((), NAMES[:1]), (("red",), NAMES[:2])):
-        parts = choose(Settings(**{"access.tags": tags}), collection, None)
+        parts = build_context(Settings(**{"access.tags": tags}), collection, None)
         assert parts.backend is not None
         assert parts.backend is parts.graph_source
         assert parts.text_of is not None

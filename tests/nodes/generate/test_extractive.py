@@ -23,12 +23,12 @@ from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import GeneratedAnswer
 from lexloop.nodes.evaluate.embedded import EmbeddedJudge
 from lexloop.nodes.generate import extractive
-from lexloop.nodes.generate.answerable import is_found, read_features
+from lexloop.nodes.generate.answerable import probability_found, read_features
 from lexloop.nodes.generate.citations import cite
 from lexloop.nodes.generate.extractive import ExtractiveGenerator
 from lexloop.nodes.generate.guard import PromptGuard
 from lexloop.nodes.generate.node import generate
-from lexloop.nodes.generate.selection import Chosen, Quotable, gather
+from lexloop.nodes.generate.selection import Chosen, Quotable, score_quotables
 from lexloop.nodes.markers import numbers_in
 from lexloop.nodes.relevance import ParsedQuestion, understand
 
@@ -86,8 +86,8 @@ QUESTION = "When must the owner pay the mooring fee?"
 
 
 def saying(monkeypatch: pytest.MonkeyPatch, *, there: float, found: float = 1.0) -> None:
-    monkeypatch.setattr(extractive, "is_there", lambda _: there)
-    monkeypatch.setattr(extractive, "is_found", lambda _: found)
+    monkeypatch.setattr(extractive, "probability_there", lambda _: there)
+    monkeypatch.setattr(extractive, "probability_found", lambda _: found)
 
 
 @pytest.mark.parametrize(("there", "near"), [(0.0, 0), (0.09, 0), (0.1, 2), (0.39, 2), (0.4, None)])
@@ -130,10 +130,10 @@ def test_an_answer_says_how_likely_it_answers(
     small: View, passages: Passages, answer: Answer
 ) -> None:
     asked = understand(QUESTION, small)
-    scored = gather(asked, passages("§ 10-2", "§ 5-300"), small)
+    scored = score_quotables(asked, passages("§ 10-2", "§ 5-300"), small)
     assert scored is not None
     draft = answer(QUESTION, "§ 10-2", "§ 5-300")
-    assert draft.answers == is_found(read_features(asked, scored, small))
+    assert draft.answers == probability_found(read_features(asked, scored, small))
     assert draft.unanswered == []
 
 
@@ -151,7 +151,7 @@ def test_the_parts_that_are_not_answered_are_named(
     monkeypatch.setattr(extractive, "read_features", reading)
     # the question as a whole is answered; alone, the part that lacks its fact is not
     there = {QUESTION: 0.4, address: 0.39, "What is a berth?": 1.0}
-    monkeypatch.setattr(extractive, "is_there", lambda _: there.get(asked[-1], 0.4))
+    monkeypatch.setattr(extractive, "probability_there", lambda _: there.get(asked[-1], 0.4))
     assert answer(f"{QUESTION} {address}").unanswered == [address]
     assert asked == [f"{QUESTION} {address}", QUESTION, address]
     assert answer(f"{address} {QUESTION}").unanswered == [address]
@@ -170,7 +170,7 @@ def test_without_passages_there_is_no_answer(small: View) -> None:
 
 
 def test_every_span_can_be_cited_exactly(small: View, passages: Passages) -> None:
-    scored = gather(understand("What is a hull inspection?", small), passages(), small)
+    scored = score_quotables(understand("What is a hull inspection?", small), passages(), small)
     assert scored is not None
     for item in scored.quotables:
         citation = cite(item.passage, [item.said], 7)
@@ -185,7 +185,7 @@ def test_every_span_can_be_cited_exactly(small: View, passages: Passages) -> Non
 
 def test_every_possible_answer_verifies(small: View, passages: Passages) -> None:
     asked = understand("What is a hull inspection?", small)
-    scored = gather(asked, passages(), small)
+    scored = score_quotables(asked, passages(), small)
     assert scored is not None
     assert len(scored.quotables) == 16  # eight of each document
     alone = [answer_of(small, asked, item) for item in scored.quotables]
@@ -196,7 +196,7 @@ def test_every_possible_answer_verifies(small: View, passages: Passages) -> None
 
 def test_a_list_marker_is_left_out_of_the_answer(small: View, passages: Passages) -> None:
     asked = understand("Is a photograph of the keel required?", small)
-    scored = gather(asked, passages("§ 5-100"), small)
+    scored = score_quotables(asked, passages("§ 5-100"), small)
     assert scored is not None
     keel = next(item for item in scored.quotables if "keel" in item.said.own)
     draft = answer_of(small, asked, keel)
@@ -211,7 +211,7 @@ def test_sources_are_numbered_in_the_order_of_use_and_each_is_used_once(
 ) -> None:
     asked = understand("Who pays the fee?", small)
     given = passages("§ 10-3", "§ 10-2")
-    scored = gather(asked, given, small)
+    scored = score_quotables(asked, given, small)
     assert scored is not None
     exempt, except_, pays, *_ = scored.quotables
     draft = answer_of(small, asked, pays, exempt, pays, except_)
@@ -225,7 +225,7 @@ def test_sources_are_numbered_in_the_order_of_use_and_each_is_used_once(
 
 def test_what_a_list_already_says_is_not_said_again(small: View, passages: Passages) -> None:
     asked = understand("What must a hull inspection include?", small)
-    scored = gather(asked, passages("§ 5-100"), small)
+    scored = score_quotables(asked, passages("§ 5-100"), small)
     assert scored is not None
     whole, check, rate, *_ = scored.quotables
     draft = answer_of(small, asked, whole, check, rate)
@@ -254,7 +254,7 @@ def test_citations_and_markers_hold_on_any_document(pieces: list[tuple[str, str]
         for n, chunk in enumerate(view.every_chunk(), 1)
     ]
     asked = understand("What must the owner pay?", view)
-    scored = gather(asked, given, view)
+    scored = score_quotables(asked, given, view)
     for item in scored.quotables if scored else []:
         draft = answer_of(view, asked, item)
         for citation in draft.citations:
@@ -273,7 +273,7 @@ def test_bracketed_numbers_of_a_document_are_no_markers() -> None:
         for n, chunk in enumerate(view.every_chunk(), 1)
     ]
     asked = understand("What must the owner pay?", view)
-    scored = gather(asked, given, view)
+    scored = score_quotables(asked, given, view)
     assert scored is not None
     draft = answer_of(view, asked, *scored.quotables)
     assert {*numbers_in(draft.answer)} == {c["n"] for c in draft.citations}

@@ -25,7 +25,7 @@ from lexloop.nodes.generate.guard import (
     recited_share,
     recites,
     subject_features,
-    without,
+    without_question,
 )
 from lexloop.nodes.weights import load_weights
 
@@ -79,13 +79,13 @@ def test_the_higher_of_cosine_and_share_counts() -> None:
     ],
 )
 def test_the_question_is_left_out(question: str, text: str, left: str) -> None:
-    assert without(question, text) == left
+    assert without_question(question, text) == left
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_texts_can_be_compared(text: str, system: str) -> None:
     assert 0.0 <= recited_share(text, system) <= 1.0
-    assert len(without(text, system)) <= len(system)
+    assert len(without_question(text, system)) <= len(system)
 
 
 @pytest.fixture
