@@ -19,6 +19,7 @@ from lexloop.corpus.index.verify import verify_index
 from lexloop.corpus.index.writer import IndexUpdate, write_index
 from lexloop.graph.app import graph, resources
 from lexloop.models.embedders import load_embedder, setting_for
+from lexloop.nodes.markers import unmarked
 
 _LAST_OF_RETRIEVAL = "rerank"
 
@@ -119,7 +120,9 @@ def _chosen(corpus: str | Path | None, settings: dict[str, Any]) -> Settings:
 
 def _told(found: dict[str, Any]) -> tuple[str, list[Citation]]:
     citations: list[Citation] = found["citations"]
-    sources = [f"[{c['n']}] {c['document']}, {c['section']}: {c['quote']}" for c in citations]
+    sources = [
+        f"[{c['n']}] {c['document']}, {c['section']}: {unmarked(c['quote'])}" for c in citations
+    ]
     warning = [f"Note: {found['warning']}"] if found["warning"] else []
     return "\n".join([found["answer"], *sources, *warning]), citations
 

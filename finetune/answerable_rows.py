@@ -26,7 +26,7 @@ from lexloop.models.embedders import load_shipped
 from lexloop.nodes.context import GeneratedAnswer
 from lexloop.nodes.generate.answerable import AnswerabilityFeatures, read_features
 from lexloop.nodes.generate.selection import score_quotables
-from lexloop.nodes.relevance import Sources, understand
+from lexloop.nodes.relevance import Sources, parse_question
 
 _SETTINGS = Settings(**{"loop.max_retries": 0})
 _BY_NUMBER = {"article", "provision", "no_such", "typo"}
@@ -70,7 +70,7 @@ class SignReader:
         pointed: Pointed | None = None,
     ) -> GeneratedAnswer:
         """Note the signs; the answer is the abstention."""
-        asked = understand(question, self._sources)
+        asked = parse_question(question, self._sources)
         scored = score_quotables(asked, passages, self._sources)
         self.passages = passages
         self.signs = read_features(asked, scored, self._sources) if scored else None

@@ -25,7 +25,7 @@ from lexloop.finetune.logistic import Floats, balanced, evened, logistic, out_of
 from lexloop.models.embedding import Embedder, Vectors
 from lexloop.nodes.evaluate.disagreements import disagreements
 from lexloop.nodes.evaluate.evidence import evidence_of
-from lexloop.nodes.evaluate.support import ClaimFeatures, read_claim_features, capped
+from lexloop.nodes.evaluate.support import ClaimFeatures, capped, read_claim_features
 from lexloop.nodes.weights import Weights
 
 STRENGTH = 1.0

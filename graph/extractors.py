@@ -67,7 +67,7 @@ class Budget:
             raise BudgetError(
                 f"The next of the model's calls would bring the cost to ${cost:.4f}, above the "
                 f"limit of ${self.most:.4f}, after {spent['model_calls']} calls.",
-                "Raise --max-cost and run again: what was extracted is kept and costs nothing.",
+                "Raise --max-cost and run again: what was extracted is cached and costs nothing.",
             )
 
 

@@ -148,7 +148,7 @@ class ParsedQuestion:
         return len(self.all_terms) <= VAGUE_TERMS
 
 
-def understand(question: str, sources: Sources) -> ParsedQuestion:
+def parse_question(question: str, sources: Sources) -> ParsedQuestion:
     """Take a standalone question apart."""
     parts = question_parts(without_context(question))
     return ParsedQuestion(

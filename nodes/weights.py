@@ -37,8 +37,8 @@ class Weights:
         Raises:
             KeyError, TypeError, ValueError: They have another form, or are for other features.
         """
-        kept = stored["weights"]
-        held = range(len(kept)) if isinstance(kept, list) else list(kept)
+        weights = stored["weights"]
+        held = range(len(weights)) if isinstance(weights, list) else list(weights)
         names: Sequence[Any] = (
             range(features)
             if isinstance(features, int)
@@ -46,7 +46,7 @@ class Weights:
         )
         if held != names:
             raise ValueError(f"the weights are for {held}, not for {names}")
-        found = Weights(float(stored["intercept"]), tuple(float(kept[name]) for name in names))
+        found = Weights(float(stored["intercept"]), tuple(float(weights[name]) for name in names))
         if not all(map(math.isfinite, (found.intercept, *found.weights))):
             raise ValueError("a weight is no finite number")
         return found

@@ -63,7 +63,6 @@ def print_sources(citations: list["Citation"], heading: str = "Sources") -> None
 
 
 def _marked(answer: str) -> "Text":
-    """Return the answer with its [n] markers highlighted."""
     from lexloop.nodes.markers import MARKER
 
     text = plain(answer)

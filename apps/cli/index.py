@@ -42,7 +42,7 @@ _COSTS: dict[str, Any] = {
     "price_embedding": Annotated[float | None, _usd("What a million embedded tokens cost.")],
     "max_cost": Annotated[
         float | None,
-        _usd("Stop before the model has cost more; what it extracted is kept for the next run."),
+        _usd("Stop before the model has cost more; what it extracted is cached for the next run."),
     ],
 }
 _Index = Annotated[Path, typer.Argument(metavar="INDEX", help="The folder of the index.")]
@@ -245,7 +245,6 @@ def _manifest(index: Path) -> "Manifest":
 
 
 def _embedder(manifest: "Manifest") -> "Embedder":
-    """Return the embedder that an index was made with."""
     from lexloop.models.embedders import load_embedder, setting_for
 
     name = setting_for(manifest.recipe.embedder, str(manifest.settings["embedder"]))

@@ -127,13 +127,13 @@ async def last_turn(graph: Any, thread: str) -> tuple[int, dict[str, Any]]:
     """
     config = {"configurable": {"thread_id": thread}}
     try:
-        kept = (await graph.aget_state(config)).values
+        state = (await graph.aget_state(config)).values
     except (sqlite3.Error, ValueError, NotImplementedError) as error:
         raise DataError(
             f"The thread {thread!r} cannot be read: {error}.", "Choose another thread name."
         ) from error
-    asked = [message for message in kept.get("messages", []) if message.type == "human"]
-    return len(asked), {name: value for name, value in kept.items() if name != "messages"}
+    asked = [message for message in state.get("messages", []) if message.type == "human"]
+    return len(asked), {name: value for name, value in state.items() if name != "messages"}
 
 
 def _unusable(file: Path, error: Exception) -> DataError:

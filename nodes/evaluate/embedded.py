@@ -11,7 +11,7 @@ from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.evidence import Evidence, clipped
 from lexloop.nodes.evaluate.support import ClaimSupport, Support, claims_of
 from lexloop.nodes.markers import without_markers
-from lexloop.nodes.relevance import ParsedQuestion, Sources, coverage, understand
+from lexloop.nodes.relevance import ParsedQuestion, Sources, coverage, parse_question
 from lexloop.nodes.weights import load_weights
 
 _FEW, _SUPPORTED = 3, 0.5
@@ -62,7 +62,7 @@ class EmbeddedJudge:
         Groundedness is the mean over the claims of the probability that the passages support
         each: the share of supported claims that is to be expected.
         """
-        asked = understand(question, self._sources)
+        asked = parse_question(question, self._sources)
         evidence = evidence_in(passages, self._sources)
         claims = claims_of(answer)
         if answers is None:

@@ -64,7 +64,6 @@ def unfinished(
 
 
 def _with_draft(state: State, evaluation: Evaluation) -> list[Attempt]:
-    """Return the attempts so far and the draft of this one."""
     attempt: Attempt = {
         "number": len(state["attempts"]) + 1,
         "question": state["standalone"],

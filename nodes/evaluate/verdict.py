@@ -82,11 +82,11 @@ def rank_of(attempt: Attempt) -> AttemptRank:
     return AttemptRank(evaluation["passed"], verified, attempt["abstained"], score)
 
 
-def best_rank(standings: Sequence[AttemptRank]) -> int:
+def best_rank(ranks: Sequence[AttemptRank]) -> int:
     """Return the place of the answer: the first attempt unless a later one beats it."""
     best = 0
-    for place, later in enumerate(standings):
-        if later.beats(standings[best]):
+    for place, later in enumerate(ranks):
+        if later.beats(ranks[best]):
             best = place
     return best
 

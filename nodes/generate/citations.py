@@ -106,8 +106,8 @@ def _without_footnotes(answer: str) -> tuple[str, dict[int, str]]:
         for note in _DEFINITION.finditer(answer)
         if note[1] or int(note[2]) in used
     }
-    kept = _DEFINITION.sub(lambda note: "" if int(note[2]) in notes else note[0], answer)
-    return kept.strip(), notes
+    rest = _DEFINITION.sub(lambda note: "" if int(note[2]) in notes else note[0], answer)
+    return rest.strip(), notes
 
 
 def _without_sources(answer: str) -> str:

@@ -27,7 +27,7 @@ from lexloop.nodes.generate.quoting import LEFT_OUT, quote_all
 from lexloop.nodes.generate.selection import Chosen, Lengths, Quotable, score_quotables, select
 from lexloop.nodes.markers import unmarked
 from lexloop.nodes.question import asks_for_several, question_parts
-from lexloop.nodes.relevance import ParsedQuestion, asked_definition, coverage, understand
+from lexloop.nodes.relevance import ParsedQuestion, asked_definition, coverage, parse_question
 
 MIN_THERE, MIN_NEAR, SURE = 0.4, 0.1, 0.75
 """The least probabilities that the documents answer for an answer to be given, and for what comes
@@ -108,7 +108,7 @@ class ExtractiveGenerator:
     def _selected(
         self, question: str, passages: list[Passage], units: list[PointedUnit]
     ) -> GeneratedAnswer:
-        asked = understand(question, self._sources)
+        asked = parse_question(question, self._sources)
         scored = score_quotables(asked, passages, self._sources)
         if scored is not None and units:
             scored = scored.within(units)
@@ -130,7 +130,7 @@ class ExtractiveGenerator:
         """Return the parts of a question that, asked alone, the passages would not answer."""
         if len(asked.parts) < 2:
             return []
-        alone = [understand(part, self._sources) for part in asked.parts]
+        alone = [parse_question(part, self._sources) for part in asked.parts]
         scored = [score_quotables(part, passages, self._sources) for part in alone]
         return [
             part.question

@@ -98,7 +98,6 @@ def _by_rank(lexical: list[Scores], vector: list[Scores], fusion: ReciprocalRank
 
 
 def _documents(found: SearchResults, fused: Scores, fusion: Fusion) -> Scores:
-    """Return the scores by which documents are chosen."""
     if not isinstance(fusion, ReciprocalRank):
         return best_by_document(fused, found.documents)
     lexical = [best_by_document(ranking, found.documents) for ranking in found.lexical]

@@ -12,7 +12,7 @@ from lexloop.core.types import Candidate
 from lexloop.corpus.structure.statements import Statement
 from lexloop.models.embedding import Vectors
 from lexloop.models.sentence_embedder import without_bars
-from lexloop.nodes.relevance import Sources, relevance, understand
+from lexloop.nodes.relevance import Sources, parse_question, relevance
 
 FUSED, GRAPH, TOKENS = 0.6, 0.05, 8.0
 """Weights of the search's order and of the graph's score beside the best statement. With a tenth
@@ -55,7 +55,7 @@ class FeatureReranker:
 
     def _best_said(self, question: str, candidates: list[Candidate]) -> list[float]:
         """Return the best relevance among each candidate's statements; 0 where it has none."""
-        asked = understand(question, self._sources)
+        asked = parse_question(question, self._sources)
         every: list[Statement] = []
         rows: list[Vectors] = []
         ends: list[int] = []

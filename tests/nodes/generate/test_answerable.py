@@ -25,7 +25,7 @@ from lexloop.nodes.generate.answerable import (
     read_features,
 )
 from lexloop.nodes.generate.selection import score_quotables
-from lexloop.nodes.relevance import understand
+from lexloop.nodes.relevance import parse_question
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ NONE = AnswerabilityFeatures(*[0.0] * len(fields(AnswerabilityFeatures)))
 @pytest.fixture
 def features(small: View, passages: Passages) -> Callable[..., AnswerabilityFeatures]:
     def read(question: str, *sections: str) -> AnswerabilityFeatures:
-        asked = understand(question, small)
+        asked = parse_question(question, small)
         scored = score_quotables(asked, passages(*sections), small)
         assert scored is not None
         return read_features(asked, scored, small)
@@ -213,7 +213,7 @@ def test_features_of_any_text_lie_in_their_range(
 def test_the_lead_of_the_first_passage(
     small: View, passages: Passages, scores: list[float], lead: float
 ) -> None:
-    asked = understand("Who pays the mooring fee?", small)
+    asked = parse_question("Who pays the mooring fee?", small)
     given = [
         {**passage, "score": score}
         for passage, score in zip(passages()[: len(scores)], scores, strict=True)

@@ -30,7 +30,7 @@ from lexloop.nodes.generate.guard import PromptGuard
 from lexloop.nodes.generate.node import generate
 from lexloop.nodes.generate.selection import Chosen, Quotable, score_quotables
 from lexloop.nodes.markers import numbers_in
-from lexloop.nodes.relevance import ParsedQuestion, understand
+from lexloop.nodes.relevance import ParsedQuestion, parse_question
 
 Passages = Callable[..., list[Passage]]
 Answer = Callable[..., GeneratedAnswer]
@@ -129,7 +129,7 @@ def test_where_it_is_not_sure_more_passages_are_quoted(
 def test_an_answer_says_how_likely_it_answers(
     small: View, passages: Passages, answer: Answer
 ) -> None:
-    asked = understand(QUESTION, small)
+    asked = parse_question(QUESTION, small)
     scored = score_quotables(asked, passages("§ 10-2", "§ 5-300"), small)
     assert scored is not None
     draft = answer(QUESTION, "§ 10-2", "§ 5-300")
@@ -170,7 +170,7 @@ def test_without_passages_there_is_no_answer(small: View) -> None:
 
 
 def test_every_span_can_be_cited_exactly(small: View, passages: Passages) -> None:
-    scored = score_quotables(understand("What is a hull inspection?", small), passages(), small)
+    scored = score_quotables(parse_question("What is a hull inspection?", small), passages(), small)
     assert scored is not None
     for item in scored.quotables:
         citation = cite(item.passage, [item.said], 7)
@@ -184,7 +184,7 @@ def test_every_span_can_be_cited_exactly(small: View, passages: Passages) -> Non
 
 
 def test_every_possible_answer_verifies(small: View, passages: Passages) -> None:
-    asked = understand("What is a hull inspection?", small)
+    asked = parse_question("What is a hull inspection?", small)
     scored = score_quotables(asked, passages(), small)
     assert scored is not None
     assert len(scored.quotables) == 16  # eight of each document
@@ -195,7 +195,7 @@ def test_every_possible_answer_verifies(small: View, passages: Passages) -> None
 
 
 def test_a_list_marker_is_left_out_of_the_answer(small: View, passages: Passages) -> None:
-    asked = understand("Is a photograph of the keel required?", small)
+    asked = parse_question("Is a photograph of the keel required?", small)
     scored = score_quotables(asked, passages("§ 5-100"), small)
     assert scored is not None
     keel = next(item for item in scored.quotables if "keel" in item.said.own)
@@ -209,7 +209,7 @@ def test_a_list_marker_is_left_out_of_the_answer(small: View, passages: Passages
 def test_sources_are_numbered_in_the_order_of_use_and_each_is_used_once(
     small: View, passages: Passages
 ) -> None:
-    asked = understand("Who pays the fee?", small)
+    asked = parse_question("Who pays the fee?", small)
     given = passages("§ 10-3", "§ 10-2")
     scored = score_quotables(asked, given, small)
     assert scored is not None
@@ -224,7 +224,7 @@ def test_sources_are_numbered_in_the_order_of_use_and_each_is_used_once(
 
 
 def test_what_a_list_already_says_is_not_said_again(small: View, passages: Passages) -> None:
-    asked = understand("What must a hull inspection include?", small)
+    asked = parse_question("What must a hull inspection include?", small)
     scored = score_quotables(asked, passages("§ 5-100"), small)
     assert scored is not None
     whole, check, rate, *_ = scored.quotables
@@ -253,7 +253,7 @@ def test_citations_and_markers_hold_on_any_document(pieces: list[tuple[str, str]
         Passage(**{**passage(n, chunk["text"]), **chunk})
         for n, chunk in enumerate(view.every_chunk(), 1)
     ]
-    asked = understand("What must the owner pay?", view)
+    asked = parse_question("What must the owner pay?", view)
     scored = score_quotables(asked, given, view)
     for item in scored.quotables if scored else []:
         draft = answer_of(view, asked, item)
@@ -272,7 +272,7 @@ def test_bracketed_numbers_of_a_document_are_no_markers() -> None:
         Passage(**{**passage(n, chunk["text"]), **chunk})
         for n, chunk in enumerate(view.every_chunk(), 1)
     ]
-    asked = understand("What must the owner pay?", view)
+    asked = parse_question("What must the owner pay?", view)
     scored = score_quotables(asked, given, view)
     assert scored is not None
     draft = answer_of(view, asked, *scored.quotables)

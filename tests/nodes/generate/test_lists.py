@@ -21,7 +21,7 @@ from lexloop.nodes.context import GeneratedAnswer
 from lexloop.nodes.generate import extractive
 from lexloop.nodes.generate.extractive import ExtractiveGenerator, list_asked, with_antecedent
 from lexloop.nodes.generate.selection import Lengths, Quotable
-from lexloop.nodes.relevance import understand
+from lexloop.nodes.relevance import parse_question
 
 FERRIES = """\
 Ferry Act
@@ -191,7 +191,7 @@ def test_which_list_a_question_asks_for(
         if said.own == own
     ]
     assert len(items) == 1
-    found = list_asked(items[0], understand(question, ferries), ferries)
+    found = list_asked(items[0], parse_question(question, ferries), ferries)
     assert [unit["label"] for unit in found] == labels
     tree = ferries.tree_of(NAME)
     assert tree is not None
@@ -208,7 +208,7 @@ def test_of_a_document_that_is_gone_no_list_is_quoted(ferries: View, small: View
     [passage] = [one for one in given(ferries) if one["section"] == "Article 3"]
     said = ferries.statements(passage["id"])[0][0]
     assert said.points == 2
-    assert list_asked(Quotable(passage, said, 0), understand("Who?", small), small) == []
+    assert list_asked(Quotable(passage, said, 0), parse_question("Who?", small), small) == []
 
 
 def test_a_list_of_a_provision_is_quoted_after_its_lead_in(ferries: View, answer: Answer) -> None:
