@@ -1,17 +1,9 @@
 """The groups of settings. Where a group has methods, each has the fields that apply to it alone."""
 
-from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Tag = Annotated[str, Field(min_length=1, max_length=200)]
@@ -178,13 +170,12 @@ class ByScores(Group):
     )
     most: int = Field(default=10, ge=1, le=50, description="The most passages taken.")
 
-
-def _by_scores(k: Any) -> Any:
-    if isinstance(k, (Mapping, ByScores)):
-        return k
-    if k == "scores":
-        return ByScores()
-    raise ValueError("Input should be `scores` or a mapping of `min_share` and `most`")
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, given: Any) -> Any:
+        if given == "scores" or isinstance(given, (dict, cls)):
+            return {} if given == "scores" else given
+        raise ValueError("Input should be `scores` or a mapping of `min_share` and `most`")
 
 
 class PlanSettings(Group):
@@ -197,11 +188,7 @@ class PlanSettings(Group):
             "and S of each class, simplest first.",
         )
     )
-    k: (
-        Literal["class"]
-        | Annotated[int, Field(ge=1, le=50)]
-        | Annotated[ByScores, BeforeValidator(_by_scores)]
-    ) = Field(
+    k: Literal["class"] | Annotated[int, Field(ge=1, le=50)] | ByScores = Field(
         default="class",
         description="Passages for the answer: by the question's class, a number, or `scores`, "
         "which goes by the scores of the reranked candidates.",

@@ -81,7 +81,7 @@ def said(*texts: str, points: int = 0) -> list[Statement]:
     return [Statement(0, len(text), (), "", "", text, points) for text in texts]
 
 
-def test_coverage_weighs_terms_by_rarity(small: View) -> None:
+def test_coverage_weighs_terms_by_idf(small: View) -> None:
     # "notic" stands in 1 of 6 chunks, "harbour" in all: titles are searched too
     assert len(small) == 6
     rare, common = math.log(1 + 6 / 1.5), math.log(1 + 6 / 6.5)
@@ -202,8 +202,8 @@ def test_a_vague_question_is_led_by_what_the_documents_are_about(small: View) ->
     vectors = small.embed(text)
     cosine = float((asked.vectors[:2] @ vectors.T).max())
     part = float(asked.vectors[2] @ vectors[0])
-    centre = float(vectors[0] @ small.centroid())
-    expected = CLOSENESS * cosine + PART * part + COVERAGE + NEWS * 2 / 8 + CENTROID * centre
+    central = float(vectors[0] @ small.centroid())
+    expected = CLOSENESS * cosine + PART * part + COVERAGE + NEWS * 2 / 8 + CENTROID * central
     assert relevance(asked, said(*text), vectors, small)[0, 0] == pytest.approx(expected, abs=1e-5)
 
 
