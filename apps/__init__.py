@@ -1,4 +1,4 @@
-"""Where people meet Lexloop: the command line, and what ``import lexloop`` offers.
+"""The command line, and the functions that ``import lexloop`` offers.
 
 ``cli`` has a module a command; ``library`` is the front door in Python.
 """

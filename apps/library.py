@@ -1,4 +1,4 @@
-"""Lexloop as a library: what ``import lexloop`` offers."""
+"""Lexloop as a library: the names that ``import lexloop`` offers."""
 
 from collections.abc import Generator, Sequence
 from contextlib import closing
@@ -19,11 +19,9 @@ from lexloop.corpus.index.verify import verify_index
 from lexloop.corpus.index.writer import IndexUpdate, write_index
 from lexloop.graph.app import graph, resources
 from lexloop.models.embedders import load_embedder, setting_for
-from lexloop.models.embedding import usable_processors
+from lexloop.nodes.markers import unmarked
 
 _LAST_OF_RETRIEVAL = "rerank"
-_WITH_MODEL = 4
-"""How many questions of an evaluation a model is sent at a time."""
 
 
 def ask(question: str, corpus: str | Path | None = None, **settings: Any) -> OutputState:
@@ -106,7 +104,7 @@ def evaluate(
         LexloopError: The questions, a setting, the documents, a model or the folder cannot be used.
     """
     from lexloop.evaluation.run.prepare import RunRequest, prepare
-    from lexloop.evaluation.run.runner import run
+    from lexloop.evaluation.run.runner import run, workers_for
     from lexloop.evaluation.run.variants import of_setting
 
     base = _chosen(corpus, settings)
@@ -115,24 +113,15 @@ def evaluate(
     return dict(run(prepare(wanted, resources.connection), workers_for(base)))
 
 
-def workers_for(base: Settings, judge: str | None = None) -> int:
-    """How many questions an evaluation asks at a time unless told otherwise.
-
-    Args:
-        base: The settings of the run.
-        judge: The model that judges as well.
-    """
-    by_model = base.model.name is not None or judge is not None
-    return _WITH_MODEL if by_model else usable_processors()
-
-
 def _chosen(corpus: str | Path | None, settings: dict[str, Any]) -> Settings:
     return configured({"corpus": str(corpus)} if corpus else {}, settings)
 
 
 def _told(found: dict[str, Any]) -> tuple[str, list[Citation]]:
     citations: list[Citation] = found["citations"]
-    sources = [f"[{c['n']}] {c['document']}, {c['section']}: {c['quote']}" for c in citations]
+    sources = [
+        f"[{c['n']}] {c['document']}, {c['section']}: {unmarked(c['quote'])}" for c in citations
+    ]
     warning = [f"Note: {found['warning']}"] if found["warning"] else []
     return "\n".join([found["answer"], *sources, *warning]), citations
 
@@ -187,7 +176,7 @@ class Index:
         return ask(question, self.folder, **settings)
 
     def search(self, question: str, **settings: Any) -> list[Passage]:
-        """The passages that an answer would be written from, best first.
+        """Return the passages that an answer would be written from, best first.
 
         Raises:
             LexloopError: The question, a setting or the index cannot be used.
@@ -202,7 +191,7 @@ class Index:
         return []
 
     def show(self, document: str) -> str:
-        """The text of a document.
+        """Return the text of a document.
 
         Raises:
             CorpusError: The index has no such document.
@@ -217,7 +206,7 @@ class Index:
         return text
 
     def verify(self) -> dict[str, int]:
-        """Check every file's hash and that all parts fit together; how many things were checked.
+        """Check every file's hash and that all parts agree; return the numbers of what was checked.
 
         Raises:
             DataError: Something does not agree.

@@ -20,7 +20,7 @@ from lexloop.evaluation.case import Case, read_cases
 from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.evaluation.tuning.tune import near_duplicates
 from lexloop.graph.build import Lexloop, build_graph
-from lexloop.graph.contexts import choose
+from lexloop.graph.contexts import build_context
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import Context
 from lexloop.nodes.question import question_parts
@@ -108,7 +108,7 @@ def _of_passages(passages: Path, questions: Path) -> Iterator[Ranking]:
 
 class _Asker:
     def __init__(self, collection: Collection) -> None:
-        self._parts: Context = choose(_SETTINGS, collection, None)
+        self._parts: Context = build_context(_SETTINGS, collection, None)
         self._graph: Lexloop = build_graph(lambda *_: self._parts)
         self._count = collection.embedder.count_tokens
 

@@ -13,7 +13,7 @@ from lexloop.core.settings_groups import ByScores
 from lexloop.finetune.classifier_data import Labelled
 from lexloop.finetune.depth import classes_of, depth, out_of_fold
 from lexloop.nodes.classify.plan import TABLES, chosen_class
-from lexloop.nodes.rerank.node import worth_taking
+from lexloop.nodes.rerank.node import adaptive_k
 
 MOST = 20
 """The most passages a rule may take, and the highest fixed k."""
@@ -66,7 +66,7 @@ def by_scores(temperature: float | None = None, share: float | None = None) -> R
     known = ByScores()
     least = known.min_share if share is None else share
     more = {} if temperature is None else {"temperature": temperature}
-    return _each(lambda ranking: worth_taking(scores_of(ranking), least, known.most, **more))
+    return _each(lambda ranking: adaptive_k(scores_of(ranking), least, known.most, **more))
 
 
 def _last_relevant(ranking: Ranking) -> float:

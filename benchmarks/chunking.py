@@ -36,7 +36,7 @@ from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
 from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.graph.build import Lexloop, build_graph
-from lexloop.graph.contexts import choose
+from lexloop.graph.contexts import build_context
 from lexloop.models.minilm import load_minilm
 
 _OUT_OF_SCOPE = "out of scope"
@@ -111,7 +111,7 @@ def _figures(
     gold: list[dict[str, Any]],
     relevant: list[list[frozenset[str]]],
 ) -> dict[str, float]:
-    parts = choose(settings, collection, None)
+    parts = build_context(settings, collection, None)
     graph = build_graph(lambda *_: parts)
     found = [_passages(row, graph) for row in gold]
     return summary([by_context(ids, known) for known, ids in zip(relevant, found, strict=True)])

@@ -34,7 +34,7 @@ from lexloop.corpus.load.document import Document
 from lexloop.corpus.opening import tools_for
 from lexloop.evaluation.statistics import estimate
 from lexloop.graph.build import build_graph
-from lexloop.graph.contexts import choose
+from lexloop.graph.contexts import build_context
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.kg_retrieve.node import CANDIDATES
 from lexloop.nodes.rerank.node import merge
@@ -91,7 +91,7 @@ def _asked(
     probe: dict[str, Any], document: Document, collection: Collection, settings: Settings
 ) -> dict[str, float]:
     """Whether the gold is among the candidates and among the passages."""
-    parts = choose(settings, collection, None)
+    parts = build_context(settings, collection, None)
     state: dict[str, Any] = {}
     question = {"question": probe["question"]}
     for step in build_graph(lambda *_: parts).stream(question, stream_mode="updates"):

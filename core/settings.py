@@ -185,7 +185,10 @@ def settings_error(error: ValidationError) -> SettingsError:
     problems: dict[str, list[str]] = {}
     for item in error.errors(include_url=False):
         said = f"{_named(item['loc'])} is {_shown(item.get('input'))}"
-        problems.setdefault(said, []).append(item["msg"].removeprefix("Value error, "))
+        wanted = item["msg"].removeprefix("Value error, ")
+        if item["type"] == "model_type":  # its message names a class of ours
+            wanted = "Input should be a mapping of settings"
+        problems.setdefault(said, []).append(wanted)
     told = [f"{said}: {'; or '.join(messages)}." for said, messages in problems.items()]
     return SettingsError(" ".join(told), "Correct the setting and run again.")
 

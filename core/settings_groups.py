@@ -170,6 +170,13 @@ class ByScores(Group):
     )
     most: int = Field(default=10, ge=1, le=50, description="The most passages taken.")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _from_name(cls, given: Any) -> Any:
+        if given == "scores" or isinstance(given, (dict, cls)):
+            return {} if given == "scores" else given
+        raise ValueError("Input should be `scores` or a mapping of `min_share` and `most`")
+
 
 class PlanSettings(Group):
     """The retrieval plan of a question, and the classifier that chooses it."""
@@ -208,11 +215,6 @@ class PlanSettings(Group):
         """The number of complexity classes."""
         count = self.classes if isinstance(self.classes, int) else len(self.classes)
         return 2 if count == 2 else 3
-
-    @field_validator("k", mode="before")
-    @classmethod
-    def _by_scores(cls, k: Any) -> Any:
-        return ByScores() if k == "scores" else k
 
 
 class RetrievalSettings(Group):

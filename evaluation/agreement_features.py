@@ -12,7 +12,7 @@ import numpy as np
 from lexloop.corpus.text.tokens import tokenize, words
 from lexloop.evaluation.statistics import mean
 from lexloop.models.embedding import Vectors
-from lexloop.nodes.evaluate.disagreements import denied
+from lexloop.nodes.evaluate.disagreements import negated_terms
 from lexloop.nodes.evaluate.evidence import clipped, facts, share, states
 from lexloop.nodes.markers import MARKER, cited_sentences
 
@@ -219,7 +219,7 @@ def _polarity(answer: Text, reference: Text) -> dict[str, float]:
 
 def _contradicts(one: str, other: str) -> bool:
     """Whether one sentence negates a term that the other uses without a negation."""
-    here, there = denied(one), denied(other)
+    here, there = negated_terms(one), negated_terms(other)
     return bool(((here - there) & {*tokenize(other)}) | ((there - here) & {*tokenize(one)}))
 
 

@@ -21,12 +21,12 @@ from lexloop.corpus.opening import tools_for
 from lexloop.evaluation.case import Said, read_cases, read_negative
 from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.graph.build import build_graph
-from lexloop.graph.contexts import choose
+from lexloop.graph.contexts import build_context
 from lexloop.models.embedders import load_shipped
 from lexloop.nodes.context import GeneratedAnswer
 from lexloop.nodes.generate.answerable import AnswerabilityFeatures, read_features
-from lexloop.nodes.generate.selection import gather
-from lexloop.nodes.relevance import Sources, understand
+from lexloop.nodes.generate.selection import score_quotables
+from lexloop.nodes.relevance import Sources, parse_question
 
 _SETTINGS = Settings(**{"loop.max_retries": 0})
 _BY_NUMBER = {"article", "provision", "no_such", "typo"}
@@ -70,8 +70,8 @@ class SignReader:
         pointed: Pointed | None = None,
     ) -> GeneratedAnswer:
         """Note the signs; the answer is the abstention."""
-        asked = understand(question, self._sources)
-        scored = gather(asked, passages, self._sources)
+        asked = parse_question(question, self._sources)
+        scored = score_quotables(asked, passages, self._sources)
         self.passages = passages
         self.signs = read_features(asked, scored, self._sources) if scored else None
         return GeneratedAnswer(ABSTENTION)
@@ -181,7 +181,7 @@ def _row(
     answering: Callable[[Passage], bool],
 ) -> list[Row]:
     reader = SignReader(collection.seen_by(Filters.of(_SETTINGS)))
-    parts = replace(choose(_SETTINGS, collection, None), generator=reader)
+    parts = replace(build_context(_SETTINGS, collection, None), generator=reader)
     roles = {"user": HumanMessage, "assistant": AIMessage}
     messages: list[AnyMessage] = [roles[turn.role](content=turn.content) for turn in history]
     build_graph(lambda *_: parts).invoke({"messages": [*messages, HumanMessage(content=question)]})

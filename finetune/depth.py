@@ -23,7 +23,7 @@ from lexloop.finetune.classifier_report import Row, table_row
 from lexloop.finetune.classifier_training import train
 from lexloop.finetune.retrieving import Retriever
 from lexloop.nodes.classify.linear import LinearClassifier
-from lexloop.nodes.classify.plan import rows as plans
+from lexloop.nodes.classify.plan import class_plans as plans
 
 MOST = 20
 _FOLDS = 5

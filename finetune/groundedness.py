@@ -25,7 +25,7 @@ from lexloop.finetune.logistic import Floats, balanced, evened, logistic, out_of
 from lexloop.models.embedding import Embedder, Vectors
 from lexloop.nodes.evaluate.disagreements import disagreements
 from lexloop.nodes.evaluate.evidence import evidence_of
-from lexloop.nodes.evaluate.support import ClaimFeatures, read_claim_features, sunk
+from lexloop.nodes.evaluate.support import ClaimFeatures, capped, read_claim_features
 from lexloop.nodes.weights import Weights
 
 STRENGTH = 1.0
@@ -107,7 +107,7 @@ def cross_validated(rows: Sequence[Labelled], signs: Floats) -> Floats:
         signs, truth(rows), STRENGTH, groups=[row.claim for row in rows], counts=evened(truth(rows))
     )
     at_odds = signs[:, _DISAGREES] > 0
-    return np.where(at_odds, np.vectorize(sunk)(found), found)
+    return np.where(at_odds, np.vectorize(capped)(found), found)
 
 
 def report(rows: Sequence[Labelled], found: Floats) -> str:

@@ -21,11 +21,11 @@ from lexloop.corpus.opening import tools_for
 from lexloop.evaluation.case import Case, read_cases
 from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.graph.build import build_graph
-from lexloop.graph.contexts import choose
+from lexloop.graph.contexts import build_context
 from lexloop.models.embedders import load_shipped
 from lexloop.nodes.evaluate.embedded import answer_features, context_features, evidence_in
 from lexloop.nodes.evaluate.support import ClaimSupport, claims_of
-from lexloop.nodes.relevance import understand
+from lexloop.nodes.relevance import parse_question
 
 Part = Literal["answer", "context", "groundedness"]
 _SETTINGS = Settings(**{"loop.max_retries": 0, "loop.evaluator": "none"})
@@ -130,7 +130,7 @@ class _Reader:
             yield from self._answer(run, bereft.answer, "no evidence", False)
 
     def _answer(self, run: _Run, answer: str, kind: str, right: bool) -> Iterator[Row]:
-        asked = understand(run.standalone, self._whole)
+        asked = parse_question(run.standalone, self._whole)
         evidence = evidence_in(run.passages, self._whole)
         signs = answer_features(asked, answer, evidence, self._whole)
         if signs:
@@ -138,7 +138,7 @@ class _Reader:
 
     def context(self, run: _Run, found: _Run, kind: str, right: bool) -> Iterator[Row]:
         """The question with the passages found in another run."""
-        asked = understand(run.standalone, self._whole)
+        asked = parse_question(run.standalone, self._whole)
         signs = context_features(asked, evidence_in(found.passages, self._whole))
         if signs:
             yield Row("context", kind, right, run.gold.question, astuple(signs))
@@ -153,7 +153,7 @@ class _Reader:
 
 
 def _ask(question: Case, collection: Collection, held: Collected[str]) -> _Run:
-    parts = choose(_SETTINGS, collection, None)
+    parts = build_context(_SETTINGS, collection, None)
     roles = {"user": HumanMessage, "assistant": AIMessage}
     messages: list[AnyMessage] = [
         roles[turn.role](content=turn.content) for turn in question.conversation_history

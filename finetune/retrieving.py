@@ -10,7 +10,7 @@ from lexloop.core.types import Passage
 from lexloop.corpus.index.collection import Collection
 from lexloop.evaluation.case import Said
 from lexloop.graph.build import build_graph
-from lexloop.graph.contexts import choose
+from lexloop.graph.contexts import build_context
 
 _ROLES = {"user": HumanMessage, "assistant": AIMessage}
 
@@ -26,7 +26,7 @@ class Retriever:
 
     def __init__(self, collection: Collection, settings: Settings, k: int) -> None:
         plain = settings.model_copy(update={"model": None, "k": k, "evaluator": "none"})
-        parts = choose(plain, collection, None)
+        parts = build_context(plain, collection, None)
         self._graph = build_graph(lambda *_: parts)
 
     def __call__(self, question: str, history: Sequence[Said] = ()) -> list[Passage]:

@@ -40,7 +40,7 @@ from lexloop.core.errors import DataError, ThreadBusy
 from lexloop.core.files import let_go, try_lock
 from lexloop.core.settings import Settings
 from lexloop.core.state import InputState, OutputState, State
-from lexloop.graph.node import Resolve, beside
+from lexloop.graph.node import Resolve, in_thread
 
 _POLL_S = 0.02
 _ANSWER_S = 10.0
@@ -49,11 +49,11 @@ _FILES = "PRAGMA database_list"
 # reentrant: a generator that nobody reads leaves its turn wherever the garbage collector strikes
 _guard = threading.RLock()
 _lines: dict[Hashable, deque[Future[None]]] = {}
-"""Who waits, for each thread that is in use."""
+"""The tickets of the runs that wait, for each thread that is in use."""
 
 
-class Turn:
-    """Has a thread to itself, as a context manager of either kind.
+class ThreadTurn:
+    """The sole use of a thread, as a context manager of either kind.
 
     Args:
         saver: Keeps the thread.
@@ -87,10 +87,10 @@ class Turn:
         with self._claiming():
             lock = self._stand_in_line(await _adatabase(self._saver))
             if self._ticket is not None:
-                left = await beside(self._left)
+                left = await in_thread(self._left)
                 await asyncio.wait_for(asyncio.wrap_future(self._ticket), left)
             while lock is not None and not self._locked(lock):
-                await beside(self._left)
+                await in_thread(self._left)
                 await asyncio.sleep(_POLL_S)
 
     def __exit__(
@@ -119,7 +119,7 @@ class Turn:
             raise
 
     def _stand_in_line(self, database: Path | None) -> Path | None:
-        """Become the first in line or get a ticket; the lock file, where one is needed."""
+        """Become the first in line or get a ticket; return the lock file, where one is needed."""
         line = (database or id(self._saver), self._thread)
         ticket: Future[None] = Future()
         with _guard:
@@ -135,7 +135,7 @@ class Turn:
         return database.with_name(f".{database.name}.{digest}.lock")
 
     def _left(self) -> float:
-        """Seconds that may still be waited.
+        """Return the seconds that may still be waited.
 
         Raises:
             TimeoutError: None.
@@ -194,7 +194,7 @@ def _call_next(line: Hashable) -> None:
 
 
 def _database(saver: BaseCheckpointSaver[Any]) -> Path | None:
-    """The file in which a saver keeps threads; None where no other process can have it open."""
+    """Return the file of a saver's threads; None where no other process can have it open."""
     if isinstance(saver, SqliteSaver):
         with saver.cursor(transaction=False) as cursor:
             return _main_file(cursor.execute(_FILES).fetchall())
@@ -219,7 +219,7 @@ def _main_file(databases: Iterable[Any]) -> Path | None:
 
 
 def _runs_here(loop: asyncio.AbstractEventLoop) -> bool:
-    """Whether to wait for the loop would block it; LangGraph refuses such a run itself."""
+    """Return whether waiting for the loop would block it; LangGraph refuses such a run itself."""
     try:
         return asyncio.get_running_loop() is loop
     except RuntimeError:
@@ -230,7 +230,7 @@ _TASK = "__pregel_task_id"  # LangGraph's mark of a run that is a task of a pare
 
 
 class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
-    """A compiled graph that several may ask on one thread at once, and nothing of it is lost.
+    """A compiled graph whose runs of one thread take turns, so that no turn of it is lost.
 
     All ways to run it go through ``stream`` and ``astream``. Each run waits for those before it
     on its thread, at most as long as one question may take (``deadline_s``). Across processes that
@@ -251,14 +251,14 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
         compiled: CompiledStateGraph[State, Settings, InputState, OutputState],
         contexts: Resolve,
     ) -> Self:
-        """The same graph, taking turns."""
-        kept = {name: value for name, value in vars(compiled).items() if name != "__orig_class__"}
-        return cls(contexts=contexts, **kept)
+        """Return the same graph, whose runs of one thread take turns."""
+        held = {name: value for name, value in vars(compiled).items() if name != "__orig_class__"}
+        return cls(contexts=contexts, **held)
 
     def stream(
         self, input: Any, config: RunnableConfig | None = None, **options: Any
     ) -> Iterator[Any]:
-        """As LangGraph's.
+        """Stream a run as LangGraph does, in its thread's turn.
 
         Raises:
             ThreadBusy: Other runs held the thread for too long.
@@ -270,7 +270,7 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
     async def astream(
         self, input: Any, config: RunnableConfig | None = None, **options: Any
     ) -> AsyncIterator[Any]:
-        """As LangGraph's; raises what ``stream`` does."""
+        """Stream a run as LangGraph does, in its thread's turn; raises what ``stream`` does."""
         async with self._turn(config, options.get("context")):
             parts = cast("AsyncGenerator[Any]", super().astream(input, config, **options))
             # a caller who stops reading must not leave LangGraph's generator to the collector
@@ -281,14 +281,14 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
     def bulk_update_state(
         self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
     ) -> RunnableConfig:
-        """As LangGraph's, between two runs; ``update_state`` goes through it."""
+        """Update a thread as LangGraph does, between two runs; ``update_state`` calls it."""
         with self._turn(config, Settings()):
             return super().bulk_update_state(config, supersteps)
 
     async def abulk_update_state(
         self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
     ) -> RunnableConfig:
-        """As LangGraph's, between two runs; ``aupdate_state`` goes through it."""
+        """Update a thread as LangGraph does, between two runs; ``aupdate_state`` calls it."""
         async with self._turn(config, Settings()):
             return await super().abulk_update_state(config, supersteps)
 
@@ -298,18 +298,20 @@ class Lexloop(CompiledStateGraph[State, Settings, InputState, OutputState]):
             if isinstance(self.checkpointer, BaseCheckpointSaver):
                 await self.checkpointer.adelete_thread(thread)
 
-    def _turn(self, config: RunnableConfig | None, context: Any) -> "Turn | nullcontext[None]":
-        """A turn on a thread; nothing where none is kept, or where a parent's run keeps it."""
+    def _turn(
+        self, config: RunnableConfig | None, context: Any
+    ) -> "ThreadTurn | nullcontext[None]":
+        """Return a turn on a thread; a null context without one, or where a parent's run has it."""
         given: dict[str, Any] = {}
         for one in (self.config, config):
             given.update((one or {}).get("configurable") or {})
         thread = given.get("thread_id")
         if not isinstance(self.checkpointer, BaseCheckpointSaver) or not thread or _TASK in given:
             return nullcontext()
-        return Turn(self.checkpointer, str(thread), lambda: self._deadline_s(context))
+        return ThreadTurn(self.checkpointer, str(thread), lambda: self._deadline_s(context))
 
     def _deadline_s(self, context: Any) -> float:
-        """What a run's settings allow one question; a mapping is read as LangGraph reads it."""
+        """Return the seconds that a run's settings allow one question."""
         if isinstance(context, Mapping):
             context = Settings(**context)
         if isinstance(context, Settings):

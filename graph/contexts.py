@@ -26,8 +26,8 @@ _CROSS_ENCODER = "BAAI/bge-reranker-large"
 """HyPA-RAG section 8.4."""
 
 
-def choose(settings: Settings, collection: Collection, chat: ChatModel | None) -> Context:
-    """The context that the settings name.
+def build_context(settings: Settings, collection: Collection, chat: ChatModel | None) -> Context:
+    """Return the context that the settings name.
 
     Args:
         settings: Choose, and say who asks.
@@ -77,7 +77,7 @@ def _classifier(kind: str, name: str) -> ComplexityClassifier:
 
 
 def _parts(named: str) -> tuple[str, str]:
-    """The kind of an implementation, and the name or folder of its model."""
+    """Split the kind of an implementation from the name or folder of its model."""
     kind, _, name = named.partition(":")
     return kind, name
 
@@ -138,13 +138,13 @@ def _generator(settings: Settings, view: View, chat: ChatModel | None) -> Genera
 
 
 def _guard(settings: Settings, collection: Collection, view: View, chat: ChatModel | None) -> Guard:
-    from lexloop.nodes.generate.guard import PromptGuard, QuestionGuard, Refusal
+    from lexloop.nodes.generate.guard import PromptGuard, QuestionGuard, RefusalClassifier
 
     if chat_for("generator", settings.answer.generator, chat):
         return PromptGuard(view.embed, settings.answer.max_prompt_similarity)
     shipped = load_shipped()
     comparable = collection.embedder.name == shipped.name
-    refusal = Refusal(view.embed if comparable else shipped.embed, comparable)
+    refusal = RefusalClassifier(view.embed if comparable else shipped.embed, comparable)
     return QuestionGuard(view, settings.answer.max_prompt_similarity, refusal)
 
 

@@ -1,4 +1,4 @@
-"""Who extracts the triplets when a corpus is indexed, and what it may cost."""
+"""The extraction of triplets while a corpus is indexed, and its budget."""
 
 import hashlib
 import time
@@ -27,7 +27,7 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True)
 class Budget:
-    """What the model costs and may cost.
+    """The prices of a model, and the most that a run may spend on it.
 
     Args:
         price_in: US dollars for a million tokens of prompts.
@@ -50,7 +50,7 @@ class Budget:
             )
 
     def cost(self, tokens_in: int, tokens_out: int) -> float | None:
-        """In US dollars; None where a price is not known."""
+        """Return the cost in US dollars; None where a price is not known."""
         if self.price_in is None or self.price_out is None:
             return None
         return (tokens_in * self.price_in + tokens_out * self.price_out) / _MILLION
@@ -67,12 +67,12 @@ class Budget:
             raise BudgetError(
                 f"The next of the model's calls would bring the cost to ${cost:.4f}, above the "
                 f"limit of ${self.most:.4f}, after {spent['model_calls']} calls.",
-                "Raise --max-cost and run again: what was extracted is kept and costs nothing.",
+                "Raise --max-cost and run again: what was extracted is cached and costs nothing.",
             )
 
 
 def expected_tokens(request: ChatRequest) -> tuple[int, int]:
-    """An estimate of the tokens of a prompt and of its reply."""
+    """Estimate the tokens of a prompt and of its reply."""
     return (
         len(request.system + request.user) // _CHARS_PER_TOKEN + 1,
         _EXPECTED_REPLY_TOKENS,
@@ -82,7 +82,7 @@ def expected_tokens(request: ChatRequest) -> tuple[int, int]:
 def extractor_for(
     settings: Settings, chat: ChatModel | None, budget: Budget | None = None
 ) -> tuple[str, Extractor]:
-    """An identifier for the index, and the extractor it names.
+    """Return an extractor and its identifier for the index.
 
     Raises:
         SettingsError: The model is asked for and none is configured.
@@ -95,7 +95,7 @@ def extractor_for(
 
 
 class ModelExtractor:
-    """Asks a model for each chunk's triplets in turn and keeps every reply it got.
+    """An extractor by a model, asked chunk by chunk; every reply is cached.
 
     Args:
         chat: The model.
@@ -108,22 +108,22 @@ class ModelExtractor:
         self.spent: Usage = {"model_calls": 0, "tokens_in": 0, "tokens_out": 0, "seconds": 0.0}
 
     def __call__(self, document: Document, chunks: Sequence[Chunk]) -> list[Triplet]:
-        """The triplets of one document's chunks, each with the label and page of its quote.
+        """Return the triplets of one document's chunks, each with the label and page of its quote.
 
         Raises:
             ModelError: The model gave no usable reply.
             BudgetError: The next call would cost more than is allowed.
         """
-        with closing(ExtractionCache(extractions_path())) as kept:
-            found = [triplet for chunk in chunks for triplet in self._of(chunk, kept)]
+        with closing(ExtractionCache(extractions_path())) as cache:
+            found = [triplet for chunk in chunks for triplet in self._of(chunk, cache)]
         return [_placed(triplet, document) for triplet in found]
 
-    def _of(self, chunk: Chunk, kept: ExtractionCache) -> list[Triplet]:
+    def _of(self, chunk: Chunk, cache: ExtractionCache) -> list[Triplet]:
         key = extraction_key(self._chat.name, chunk)
-        if (found := kept.find(key, chunk)) is not None:
+        if (found := cache.find(key, chunk)) is not None:
             return found
         triplets = run(extract_with_model(self, chunk))
-        kept.put(key, chunk, triplets)
+        cache.put(key, chunk, triplets)
         return triplets
 
     async def ask(self, request: ChatRequest) -> ChatReply:
@@ -140,7 +140,7 @@ def _placed(triplet: Triplet, document: Document) -> Triplet:
 
 
 def extraction_key(model: str, chunk: Chunk) -> str:
-    """Changes with the model, with its instructions and with the text."""
+    """Return the cache key of a chunk, made of the model, its instructions and the text."""
     from lexloop import prompts
 
     prompt = prompts.load("extract_triplets", {"passage", "limit"})
@@ -149,19 +149,19 @@ def extraction_key(model: str, chunk: Chunk) -> str:
 
 
 def extractions_path() -> Path:
-    """Where extractions are kept."""
+    """Return the file of the cache of extractions."""
     return cache_folder().parent / "extractions.sqlite"
 
 
 def expected_cost(
     found: CostEstimate, settings: Settings, budget: Budget, price_embedding: float | None
 ) -> dict[str, float | None]:
-    """Calls, tokens and US dollars that an indexing would take, as far as can be told before.
+    """Return the calls, tokens and US dollars that an indexing would take, estimated beforehand.
 
-    Chunks whose extraction is kept cost nothing. The dollars are None where a price is missing.
+    Chunks whose extraction is cached cost nothing. The dollars are None where a price is missing.
     """
     asked = found.chunks if settings.index.triplets == "model" else ()
-    new = _not_kept(asked, str(settings.model.name))
+    new = _uncached(asked, str(settings.model.name))
     tokens = [expected_tokens(extraction_request(chunk)) for chunk in new]
     tokens_in, tokens_out = sum(t for t, _ in tokens), sum(t for _, t in tokens)
     remote = found.embedded_tokens if settings.index.embedder.startswith("openai:") else 0
@@ -176,8 +176,8 @@ def expected_cost(
     }
 
 
-def _not_kept(chunks: Sequence[Chunk], model: str) -> list[Chunk]:
+def _uncached(chunks: Sequence[Chunk], model: str) -> list[Chunk]:
     if not chunks or not extractions_path().exists():
         return list(chunks)
-    with closing(ExtractionCache(extractions_path())) as kept:
-        return [c for c in chunks if kept.find(extraction_key(model, c), c) is None]
+    with closing(ExtractionCache(extractions_path())) as cache:
+        return [c for c in chunks if cache.find(extraction_key(model, c), c) is None]

@@ -1,4 +1,4 @@
-"""Runs the nodes: keeps the deadline, counts usage, shows tokens, falls back when allowed."""
+"""The runner of the nodes: deadline, usage, shown tokens, fallback where it is allowed."""
 
 import asyncio
 import contextvars
@@ -44,25 +44,25 @@ def _new() -> ThreadPoolExecutor:
 _pool = _new()
 
 
-async def beside(work: Callable[[], T]) -> T:
-    """What ``work`` returns; it runs in the caller's context variables, beside the event loop."""
+async def in_thread(work: Callable[[], T]) -> T:
+    """Run ``work`` in a thread of the pool with the caller's context variables."""
     run = contextvars.copy_context().run
     return await asyncio.get_running_loop().run_in_executor(_pool, run, work)
 
 
 class _Bridge(Protocol):
-    """How one kind of caller has things done."""
+    """The way to run a node's work for one kind of caller."""
 
     async def work(self, work: Work[T]) -> T:
-        """What takes the processor."""
+        """Run what takes the processor."""
         ...
 
     async def wait(self, work: Waiting[T]) -> T:
-        """What waits for a model."""
+        """Run what waits for a model."""
         ...
 
 
-class _Here:
+class _InCaller:
     async def work(self, work: Work[T]) -> T:
         return work()
 
@@ -70,22 +70,22 @@ class _Here:
         return run(work())
 
 
-class _Beside:
+class _InThreads:
     async def work(self, work: Work[T]) -> T:
-        return await beside(work)
+        return await in_thread(work)
 
     async def wait(self, work: Waiting[T]) -> T:
         return await arun(work())
 
 
-_HERE: _Bridge = _Here()
+_IN_CALLER: _Bridge = _InCaller()
 """For callers who wait: in their own thread, which blocks."""
-_BESIDE: _Bridge = _Beside()
+_IN_THREADS: _Bridge = _InThreads()
 """For callers who await: in other threads."""
 
 
 def _forget_pool() -> None:
-    """A forked child has the pool's memory but not its threads."""
+    """Make a new pool: a forked child has the memory of the old one but not its threads."""
     global _pool  # noqa: PLW0603 - one pool for the process is the point of this module
     _pool = _new()
 
@@ -119,13 +119,13 @@ class NodeRunnable(Runnable[State, Update]):
 
     def invoke(self, input: State, config: RunnableConfig | None = None, **kwargs: Any) -> Update:
         """Run the node, blocking while a model is asked."""
-        return finished(self._updated(input, _HERE))
+        return finished(self._updated(input, _IN_CALLER))
 
     async def ainvoke(
         self, input: State, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Update:
         """Run the node without blocking the event loop."""
-        return await self._updated(input, _BESIDE)
+        return await self._updated(input, _IN_THREADS)
 
     async def _updated(self, state: State, bridge: _Bridge) -> Update:
         # an earlier node may have ended the question with the best attempt so far
@@ -183,7 +183,7 @@ class _Run:
         self._context = context
 
     async def update(self, bridge: _Bridge) -> Update:
-        """What the node wrote, with what it cost and what degraded added."""
+        """Run the node, and what stands in for a failed one; add what it cost and what degraded."""
         while True:
             try:
                 with within(self._deadline), asking(self._ask):
@@ -265,7 +265,7 @@ class _Run:
         return True
 
     def _end(self, error: LexloopError) -> Update:
-        """The best attempt so far, which ends the question; without one, raise the error."""
+        """End the question with the best attempt so far; without one, raise the error."""
         judging, ending = self._name == "evaluate", replace(self._deadline, grace_s=_ENDING_S)
         end = partial(unfinished, self._before, self._context.text_of, error)
         try:
@@ -289,7 +289,7 @@ class _Run:
         self._degraded.append(lost)
 
     def _lost(self, wanted: str) -> str | None:
-        """Why something wanted was not to be had earlier in this question, if so."""
+        """Return the reason why something wanted failed earlier in this question, if it did."""
         lost = [d["reason"] for d in self._before.get("degraded", []) if d["wanted"] == wanted]
         return lost[-1] if lost else None
 
@@ -315,5 +315,5 @@ class _Run:
 
 
 def _embedder(context: Context) -> str:
-    """What ``degraded`` calls the embedder: no chat model can have that name."""
+    """Return the name of the embedder in ``degraded``, which no chat model can have."""
     return f"index.embedder={context.settings.index.embedder}"

@@ -1,4 +1,4 @@
-"""The one place that makes what runs need, and keeps what is costly to make."""
+"""Models, collections and contexts of runs, made here alone and cached."""
 
 import os
 import time
@@ -21,14 +21,14 @@ from lexloop.corpus.index.builder import Tools
 from lexloop.corpus.index.collection import Collection, WordsView
 from lexloop.corpus.load.reading import Progress, silent
 from lexloop.corpus.opening import corpus_stamp, left_out, open_corpus, tools_for
-from lexloop.graph.contexts import choose
+from lexloop.graph.contexts import build_context
 from lexloop.graph.extractors import Budget, extractor_for
 from lexloop.models.chat import ChatModel, connect
 from lexloop.models.embedders import load_embedder
 from lexloop.models.embedding import Embedder
 from lexloop.nodes.context import Context
 
-_KEPT = 16
+_CACHED = 16
 Opened = tuple[Collection, list[Degradation]]
 _BY_MODEL = (
     "retrieval.rewriter",
@@ -42,11 +42,10 @@ CONTEXT_KEY = "lexloop"
 
 
 class Resources:
-    """Makes models, collections and the contexts of runs by their settings.
+    """The models, collections and contexts of runs, made by their settings and cached.
 
     Safe to use from several threads: while one makes something, only those that ask for the same
     wait. Close it when done, which lets go of the collections.
-    ``connection`` is what models are reached by.
 
     Args:
         connection: Where models are reached.
@@ -63,15 +62,15 @@ class Resources:
         self.connection = connection or Connection()
         self._defaults = defaults or Settings()
         self._progress = progress
-        self._contexts: LRUCache[Any, Context] = LRUCache(_KEPT)
-        self._collections: LRUCache[Any, Opened] = LRUCache(_KEPT)
+        self._contexts: LRUCache[Any, Context] = LRUCache(_CACHED)
+        self._collections: LRUCache[Any, Opened] = LRUCache(_CACHED)
         self._made = cached(self._contexts, condition=Condition())(self._make)
-        self._loaded = cached(LRUCache(_KEPT), condition=Condition())(self._load)
+        self._loaded = cached(LRUCache(_CACHED), condition=Condition())(self._load)
         self._opened = cached(self._collections, _corpus_key, condition=Condition())(self._open)
 
     @classmethod
     def configured(cls) -> Self:
-        """Those that settings files and the environment ask for.
+        """Return the resources that settings files and the environment ask for.
 
         Raises:
             SettingsError: One of them holds what is no setting or no value.
@@ -79,7 +78,7 @@ class Resources:
         return cls(Connection.from_environment(os.environ), configured())
 
     def __call__(self, brought: Any, snapshot: str | None = None) -> Context:
-        """The context of a run that brings None, ``Settings``, or a parent graph's own context.
+        """Return the context of a run that brings None, ``Settings``, or a parent graph's context.
 
         Args:
             brought: What the run brings.
@@ -98,7 +97,7 @@ class Resources:
         return self._made(settings, snapshot)
 
     def chat(self, settings: Settings) -> ChatModel | None:
-        """The model that the settings name, if they do.
+        """Return the model that the settings name; None where they name none.
 
         Raises:
             LexloopError: It cannot be used.
@@ -106,7 +105,7 @@ class Resources:
         return connect(settings, self.connection) if settings.model.name else None
 
     def embedder(self, settings: Settings) -> Embedder:
-        """The embedder that the settings name.
+        """Return the embedder that the settings name.
 
         Raises:
             LexloopError: It cannot be loaded.
@@ -118,7 +117,7 @@ class Resources:
     def tools(
         self, settings: Settings, chat: ChatModel | None, budget: Budget | None = None
     ) -> Tools:
-        """What cuts, embeds and relates documents.
+        """Return the tools that cut, embed and relate documents.
 
         Raises:
             LexloopError: The settings ask for a model that cannot be used.
@@ -127,7 +126,7 @@ class Resources:
         return tools_for(settings, self.embedder(settings), extract, extractor)
 
     def collection(self, settings: Settings) -> Opened:
-        """The corpus as the settings cut and embed it, and what is wrong with its cache.
+        """Return the corpus as the settings cut and embed it, and the problems of its cached index.
 
         Raises:
             LexloopError: It is missing, damaged, or was built with another embedder.
@@ -136,8 +135,8 @@ class Resources:
         return self._opened(settings.corpus, corpus_stamp(settings.corpus), tools)
 
     def over(self, settings: Settings, collection: Collection) -> Context:
-        """The context under the settings over a collection."""
-        return equip(settings, collection, self.chat(settings))
+        """Return the context of the settings over a collection."""
+        return build_with_fallbacks(settings, collection, self.chat(settings))
 
     def close(self) -> None:
         """Let go of the collections."""
@@ -161,7 +160,7 @@ class Resources:
             settings = embedded_only(settings)
         collection, troubles = self._collection(settings, stamp, chat)
         unread = left_out(collection.seen_by(Filters.of(settings)))
-        made = equip(settings, collection, chat)
+        made = build_with_fallbacks(settings, collection, chat)
         return replace(made, snapshot=snapshot, degraded=[*missing, *unread, *troubles])
 
     def _chat_or_none(self, settings: Settings) -> tuple[ChatModel | None, list[Degradation]]:
@@ -173,7 +172,7 @@ class Resources:
             return None, [_lost("model", str(settings.model.name), error)]
 
     def _collection(self, settings: Settings, stamp: str, chat: ChatModel | None) -> Opened:
-        """The collection; where a model fails, that of what stands in for it."""
+        """Return the collection; where a model fails, that of its stand-in, with the loss noted."""
         try:
             return self._opened(settings.corpus, stamp, self.tools(settings, chat))
         except ModelError as error:
@@ -199,20 +198,22 @@ def _corpus_key(corpus: str, stamp: str, tools: Tools) -> Any:
     return hashkey(corpus, stamp, tools.recipe)
 
 
-def equip(settings: Settings, collection: Collection, chat: ChatModel | None) -> Context:
-    """The context that the settings name, and what stands in for what can fail in it."""
-    made = choose(settings, collection, chat)
+def build_with_fallbacks(
+    settings: Settings, collection: Collection, chat: ChatModel | None
+) -> Context:
+    """Return the context that the settings name, with stand-ins for its chat model and embedder."""
+    made = build_context(settings, collection, chat)
     fallback = unembedded = None
     if settings.model.fallback and chat is not None and settings.retrieval.source != "none":
-        fallback = equip(embedded_only(settings), collection, None)
+        fallback = build_with_fallbacks(embedded_only(settings), collection, None)
     if settings.model.fallback and collection.embedder.name.startswith("openai:"):
         spare = load_embedder("embedded", Connection())
-        unembedded = equip(settings, collection.embedded_by(spare, WordsView), chat)
+        unembedded = build_with_fallbacks(settings, collection.embedded_by(spare, WordsView), chat)
     return replace(made, fallback=fallback, unembedded=unembedded)
 
 
 def settings_of(context: Any, defaults: Settings) -> Settings:
-    """The settings in a run's context, or the defaults.
+    """Return the settings in a run's context, or the defaults.
 
     A graph that embeds this one may have a context of its own, a mapping or any object; it passes
     settings on under the key or attribute ``lexloop``. Its other fields are never read: a parent's
@@ -241,7 +242,7 @@ def settings_of(context: Any, defaults: Settings) -> Settings:
 
 
 def embedded_only(settings: Settings) -> Settings:
-    """The same settings without a model."""
+    """Return the same settings without a model."""
     chosen = settings.flat()
     unset = {name: "embedded" for name in _BY_MODEL if chosen[name] != "none"}
     return settings.changed(**{"model.name": None, **unset})

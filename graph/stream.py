@@ -1,4 +1,4 @@
-"""What of an answer is shown while a model writes it."""
+"""The part of an answer that is shown while a model writes it."""
 
 import re
 from collections.abc import Callable
@@ -17,11 +17,11 @@ Writer = Callable[[Any], None]
 _SENTENCE_ENDS = ".!?\n"
 _AFTER_SENTENCE = re.compile(f"(?<=[{_SENTENCE_ENDS}])")
 _CONTEXT_CHARS = 400
-"""Of what was said before; more than a run of words takes."""
+"""Characters said before that a sentence is checked with; more than a run of words takes."""
 
 
 class TokenStream:
-    """Passes tokens on sentence by sentence and stops where the model recites its instructions.
+    """The tokens passed on sentence by sentence, until the model recites its instructions.
 
     The answer as a whole is checked when it is finished; by then its beginning has been shown,
     so each sentence is checked before.
@@ -72,7 +72,7 @@ class TokenStream:
 
 
 class StreamedMessage:
-    """What is shown, as the run of a chat model, to those who stream messages or events.
+    """The shown text as a chat model's run, for those who stream messages or events.
 
     They hear of no model's own run (``lexloop.models.chat``). A message that starts over has
     an id of its own.

@@ -1,4 +1,4 @@
-"""What the nodes get from outside: all that can be exchanged, and what it gives back."""
+"""The context of the nodes: all that can be exchanged, and the types that it returns."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -29,9 +29,9 @@ from lexloop.models.embedding import Vectors
 
 
 class Backend(Protocol):
-    """Searches in batches and fuses nothing; on this machine or on a server.
+    """A search in batches that fuses nothing; on this machine or on a server.
 
-    It is made for one asker. What every implementation keeps to, one that asks Elasticsearch
+    It is made for one asker. Every implementation keeps to this, one that asks Elasticsearch
     included:
 
     - The asker's filters hold before the cut: each list has the best ``limit`` of what they admit.
@@ -49,42 +49,42 @@ class Backend(Protocol):
     """
 
     def search_lexical(self, queries: list[str], limit: int) -> list[list[Hit]]:
-        """For each query the best chunks by BM25, best first; those that score 0 are left out."""
+        """Return for each query the best chunks by BM25, best first, without those that score 0."""
         ...
 
     def search_vector(self, queries: list[str], limit: int) -> list[list[Hit]]:
-        """For each query at most ``limit`` chunks by cosine, best first."""
+        """Return for each query at most ``limit`` chunks by cosine, best first."""
         ...
 
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
-        """The best cosine of each token of a question in each chunk, shape (tokens, chunks).
+        """Return the best cosine of each token of a question in each chunk, shape (tokens, chunks).
 
         MaxSim is the mean over the tokens. None where no token vectors are kept.
         """
         ...
 
     def chunks(self, chunk_ids: Sequence[str]) -> list[Chunk]:
-        """The chunks with these ids, in this order; one removed meanwhile may be missing."""
+        """Return the chunks with these ids, in this order; one removed meanwhile may be missing."""
         ...
 
     def defining(self, terms: Sequence[str]) -> list[str]:
-        """The ids of the chunks in which these terms are defined; at most 12."""
+        """Return the ids of the chunks in which these terms are defined; at most 12."""
         ...
 
     def metadata(self, documents: Collection[str]) -> dict[str, Metadata]:
-        """What is known of these documents, by name; asked only where a fusion reads it."""
+        """Return the metadata of these documents, by name; asked only where a fusion reads it."""
         ...
 
     def pointed(self, question: str) -> Pointed:
-        """What a question points to by its number; nothing where no structure is kept."""
+        """Return what a question points to by its number; nothing without stored structure."""
         ...
 
     def tree_of(self, document: str) -> Tree | None:
-        """A document's tree; None where there is no such document."""
+        """Return a document's tree; None where there is no such document."""
         ...
 
     def chunks_over(self, unit: PointedUnit) -> Iterator[str]:
-        """The ids of the chunks that hold a unit's words, in order."""
+        """Return the ids of the chunks that hold a unit's words, in order."""
         ...
 
 
@@ -93,16 +93,16 @@ TextOf = Callable[[str], str | None]
 
 
 class ComplexityClassifier(Protocol):
-    """Says how many pieces of context a question needs: one, two, three or more."""
+    """A classifier of questions by the pieces of context needed: one, two, three or more."""
 
     def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
-        """One probability per class, summing to 1."""
+        """Return one probability per class, summing to 1."""
         ...
 
 
 @dataclass(frozen=True)
 class Rewriting:
-    """What retrieval is given."""
+    """The question in the forms that retrieval takes."""
 
     standalone: str
     queries: list[str]  # at most Q sub-queries, without duplicates
@@ -112,7 +112,7 @@ class Rewriting:
 
 
 class Rewriter(Protocol):
-    """Makes a question fit for retrieval."""
+    """The rewriter of questions for retrieval."""
 
     translates: bool  # whether it puts a question into the language of the documents
 
@@ -124,10 +124,10 @@ class Rewriter(Protocol):
 
 
 class Reranker(Protocol):
-    """Orders candidates by how well they answer a question."""
+    """The order of candidates by how well they answer a question."""
 
     def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
-        """The candidates, best first, each with its ``rerank`` signal and that as its score."""
+        """Return the candidates, best first, each with its ``rerank`` signal as its score."""
         ...
 
 
@@ -148,12 +148,12 @@ class GeneratedAnswer:
 
     @property
     def abstained(self) -> bool:
-        """Whether this is the one abstention sentence."""
+        """True for the one abstention sentence."""
         return self.answer == ABSTENTION
 
 
 class Generator(Protocol):
-    """Writes an answer from numbered passages."""
+    """The writer of answers from numbered passages."""
 
     instructions: str  # the system prompt that it works under; empty where there is none
 
@@ -173,18 +173,18 @@ class Generator(Protocol):
 
 
 class Guard(Protocol):
-    """Decides what is answered at all, and whether an answer gives the instructions away."""
+    """The guard that refuses questions, and withholds answers that give instructions away."""
 
     def refuses(self, asked: str, standalone: str, found: Sequence[Candidate]) -> bool:
-        """Whether no documents answer such a question, near as what was ``found`` may be."""
+        """Return whether no documents answer such a question; ``found`` is the nearest in these."""
         ...
 
     def plainer(self, question: str) -> str:
-        """The question in the plainest words that it can be put in."""
+        """Return the question in the plainest words that it can be put in."""
         ...
 
     def withholds(self, answer: str, instructions: str, question: str) -> bool:
-        """Whether ``answer``, the question left out, is too similar to ``instructions``."""
+        """Return whether ``answer``, the question left out, is too similar to ``instructions``."""
         ...
 
 
@@ -208,30 +208,30 @@ class Judgement:
 
 
 class Judge(Protocol):
-    """Scores an answer against its question and its passages."""
+    """The judge of an answer beside its question and its passages."""
 
     async def judge(
         self, question: str, passages: list[Passage], answer: str, answers: float | None = None
     ) -> Judgement:
         """Judge ``answer`` (with its [n] markers) to ``question``, written from ``passages``.
 
-        ``answers`` is how likely its writer holds it to answer the question, where it says so.
+        ``answers`` is its writer's probability that it answers the question, if it gives one.
         """
         ...
 
 
 class PromptEngineer(Protocol):
-    """Rewords a question after an attempt that did not pass (LQ-RAG algorithm 3)."""
+    """The adviser of the next attempt after one that did not pass (LQ-RAG algorithm 3)."""
 
     async def advise(self, asked: str, attempts: list[Attempt]) -> Advice:
-        """Advice for the next attempt; the last of those so far has the verdict to react to.
+        """Return advice for the next attempt; the last attempt has the verdict to react to.
 
         ``asked`` is the question as the user meant it, standing alone.
         """
         ...
 
     def has_more(self, asked: str, attempts: list[Attempt]) -> bool:
-        """Whether there is anything left that may help; where not, the question ends."""
+        """Return whether anything that may help is left; where not, the question ends."""
         ...
 
 
@@ -239,7 +239,7 @@ class PromptEngineer(Protocol):
 class Context:
     """The context of a run, as its settings choose it; a node reads it off its runtime.
 
-    What is None is left out by the settings.
+    A field is None where the settings leave it out.
     """
 
     settings: Settings

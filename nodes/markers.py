@@ -1,4 +1,4 @@
-"""The [n] markers of an answer: which sentence cites which passages."""
+"""The [n] markers of an answer, and the sentences that they are of."""
 
 import itertools
 import re
@@ -32,12 +32,12 @@ class CitedSentence:
 
     @property
     def says_something(self) -> bool:
-        """Whether it holds a word or a number."""
+        """True where it holds a word or a number."""
         return any(character.isalnum() for character in self.text)
 
 
 def cited_sentences(answer: str) -> list[CitedSentence]:
-    """The sentences of an answer.
+    """Return the sentences of an answer, each with the passages that it cites.
 
     Markers after a full stop belong to the sentence before it, markers that open a line to that
     line.
@@ -56,7 +56,7 @@ def cited_sentences(answer: str) -> list[CitedSentence]:
 
 
 def _with_support(found: list[CitedSentence], labels: list[bool]) -> list[CitedSentence]:
-    """The sentences, those that lead something in with what it cites."""
+    """Give each sentence that leads others in the passages that these cite."""
     known: list[CitedSentence] = []
     items, cited = 0, set[int]()  # of the run of list items that comes next
     for bare, label in zip(reversed(found), reversed(labels), strict=True):
@@ -78,7 +78,7 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _without_ordinals(text: str) -> str:
-    """The text with a dash in place of the numbers of its lists.
+    """Return the text with a dash in place of the numbers of its lists.
 
     They run up by one from 1, in a list or several, so that no other number is taken for one.
     """
@@ -94,7 +94,7 @@ def _without_ordinals(text: str) -> str:
 
 
 def _edge(answer: str, end: int, start: int) -> int:
-    """Where between two sentences the markers of the second begin."""
+    """Return the offset between two sentences at which the markers of the second begin."""
     line = answer.rfind("\n", end, start)
     return start if line < 0 else line
 
@@ -109,12 +109,12 @@ def _is_item(text: str) -> bool:
 
 
 def numbers_in(text: str) -> list[int]:
-    """The passage numbers of every marker in a text, in order."""
+    """Return the passage numbers of every marker in a text, in order."""
     return [n for marker in MARKER.findall(text) for n in marker_numbers(marker)]
 
 
 def marker_numbers(marker: str) -> list[int]:
-    """The passage numbers inside one marker: ``1``, ``1, 2`` or ``1-3``."""
+    """Return the passage numbers inside one marker: ``1``, ``1, 2`` or ``1-3``."""
     numbers: list[int] = []
     for item in re.split(r"[,;]", marker):
         ends = [int(end) for end in re.split(r"[-–]", item)]
@@ -126,6 +126,11 @@ def marker_numbers(marker: str) -> list[int]:
     return numbers
 
 
+def unmarked(text: str) -> str:
+    """Return a document's words with its own [2] as {2}, so that none reads as a marker."""
+    return MARKER.sub(lambda own: f"{{{own[1]}}}", text)
+
+
 def without_markers(answer: str) -> str:
-    """The answer as plain prose."""
+    """Return the answer as plain prose."""
     return re.sub(r"\s+", " ", MARKER.sub("", answer)).strip()

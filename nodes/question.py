@@ -1,4 +1,4 @@
-"""Taking a question apart: what is asked, without preamble, one part at a time."""
+"""The parts of a question, without preamble."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _PREPOSITION = (
     r"|through|before|after)"
 )
 ASKING = rf"(?:{_PREPOSITION}\s+)?(?:{WH}|whether)"
-"""How a question, or what is left of one, begins."""
+"""The beginning of a question, or of what is left of one."""
 IF_SO = r"(?:if\s+(?:so|not|yes|no)\b,?\s*)?"
 ELLIPSIS = (
     rf"(?:{_PREPOSITION}\s+(?:what|which|whom|how|when|where)|how|when|where|why|whom)"
@@ -75,12 +75,12 @@ _PEOPLE = re.compile(r"^who\b", re.IGNORECASE)
 
 
 def leans(part: str) -> bool:
-    """Whether a part of a question names what only another part or sentence can say."""
+    """Return whether a part of a question needs another part or sentence to be understood."""
     return _LEANS.search(_NOBODY.sub("", part)) is not None or bool(_LEFT_OUT.match(part))
 
 
 def standing_alone(part: str, first: str) -> str:
-    """A later part of a question as it can be understood without the first.
+    """Return a later part of a question as it can be understood without the first.
 
     What is left out of it is taken from the first, and a pronoun stands for the one thing that the
     first names; where that is not certain the first part is put before it.
@@ -101,7 +101,7 @@ def standing_alone(part: str, first: str) -> str:
 
 
 def _completed(asking: str, first: str) -> str:
-    """The first part with another question word; nothing where its verb cannot be told."""
+    """Return the first part with another question word; empty where its verb cannot be told."""
     if _YES_NO.match(first):
         return f"{asking} {first[0].lower()}{first[1:]}?"
     if found := _OF_TIME_OR_PLACE.match(first):
@@ -120,12 +120,12 @@ def _joined(part: str, first: str) -> str:
 
 
 def in_context(question: str, context: str) -> str:
-    """A question that leans on a conversation, with what it goes back to behind it."""
+    """Write the context that a question leans on behind it."""
     return f"{question.rstrip(' ?.!')}{_REGARDING}{context.rstrip(' ?.!')}?"
 
 
 def without_context(question: str) -> str:
-    """What is asked, without the context that ``in_context`` wrote behind it.
+    """Return what is asked, without the context that ``in_context`` wrote behind it.
 
     The context finds the provision; inside it every statement shares those words, and what is asked
     tells them apart. Where what is asked names nothing of its own, the context stays.
@@ -235,17 +235,17 @@ _ONE_THING = re.compile(
 
 
 def asks_for_several(part: str) -> bool:
-    """Whether a list may answer a question: "which ...s", "what must ...", "when may ..."."""
+    """Return whether a list may answer: "which ...s", "what must ...", "when may ..."."""
     return _SEVERAL.search(part) is not None
 
 
 def asks_for_duties(part: str) -> bool:
-    """Whether a question asks for all that somebody must do: several lists may answer it."""
+    """Return whether a question asks for all duties of somebody: several lists may answer it."""
     return _DUTIES.search(part) is not None
 
 
 def asking_sentences(question: str) -> list[str]:
-    """The sentences that ask; all of them when none is marked as asking.
+    """Return the sentences that ask; all of them when none is marked as asking.
 
     Where some end with a question mark, a sentence without one asks only if it opens like a
     request; otherwise any question word will do.
@@ -257,7 +257,7 @@ def asking_sentences(question: str) -> list[str]:
 
 
 def without_preamble(sentence: str, least: int = 2) -> str:
-    """The sentence without who asks, what for, and how politely.
+    """Return the sentence without who asks, what for, and how politely.
 
     ``least`` is how many words of three letters must be left for a preamble to go.
     """
@@ -271,7 +271,7 @@ def without_preamble(sentence: str, least: int = 2) -> str:
 
 @lru_cache(maxsize=256)
 def question_parts(question: str) -> tuple[str, ...]:
-    """Each thing that is asked, in order: conjoined questions apart, comparisons as their sides.
+    """Return the parts of a question, in order: conjoined questions, the sides of comparisons.
 
     What is asked again counts once, and what comes after ``MOST_PARTS`` is left to the question as
     a whole: each part is embedded and held against every statement.
@@ -297,7 +297,7 @@ def _parts(question: str) -> Iterator[str]:
 
 
 def _pieces(sentence: str) -> list[str]:
-    """The conjoined questions of a sentence.
+    """Return the conjoined questions of a sentence.
 
     A clause in the order of a statement, "... and how it is paid", belongs to what comes before
     unless that is such a clause itself.
@@ -328,5 +328,5 @@ def _sides(part: str) -> list[str]:
 
 
 def _what(side: str) -> str:
-    """The question what one side of a comparison is."""
+    """Return the question for the meaning of one side of a comparison."""
     return f"What {'are' if _MANY.match(side.strip()) else 'is'} {side.strip()}?"

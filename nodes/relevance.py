@@ -1,4 +1,4 @@
-"""How much a statement has to do with what a question asks.
+"""The relevance of a statement to what a question asks.
 
 The reranker, the extractive generator and the embedded judge share this one measure, so that a
 passage chosen for a statement is the passage that statement is quoted from.
@@ -46,7 +46,7 @@ _ATTRIBUTE = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _MAX_WORDS = 6
-CLOSENESS, PART, COVERAGE, DEFINITION, NEWS, CENTRE = 0.7, 0.15, 0.15, 0.1, 0.05, 0.4
+CLOSENESS, PART, COVERAGE, DEFINITION, NEWS, CENTROID = 0.7, 0.15, 0.15, 0.1, 0.05, 0.4
 LIST, EXCEPTION = 0.12, 0.1
 """Weights of the measure, set on the development questions of LL144 and on the gold questions of
 the sample corpus; `lexloop eval` shows what they reach."""
@@ -65,7 +65,7 @@ _TABLE_ROW = re.compile(r"\|.*\|")
 
 @lru_cache(maxsize=256)
 def asked_definition(part: str) -> str | None:
-    """The term whose definition a question asks for, if it surely does.
+    """Return the term whose definition a question asks for, if it surely does.
 
     "What is a bias audit?" asks for one; "What are the requirements?" does not.
     """
@@ -80,7 +80,7 @@ def asked_definition(part: str) -> str | None:
 
 
 def defines(term: str, text: str) -> bool:
-    """Whether ``text`` says what ``term`` means, or what it includes."""
+    """Return whether ``text`` says what ``term`` means, or what it includes."""
     return _definition_of(term.lower()).search(text) is not None
 
 
@@ -97,30 +97,30 @@ def _definition_of(term: str) -> re.Pattern[str]:
 
 
 class Sources(Protocol):
-    """What judging relevance needs of the documents that an asker may see."""
+    """The documents that an asker may see, as far as judging relevance needs them."""
 
     def embed(self, texts: list[str]) -> Vectors:
-        """Unit vectors of shape (len(texts), dimension)."""
+        """Return unit vectors of shape (len(texts), dimension)."""
         ...
 
     def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
-        """The statements of a chunk and their vectors."""
+        """Return the statements of a chunk and their vectors."""
         ...
 
-    def rarity(self, term: str) -> float:
-        """Inverse document frequency of a search term."""
+    def idf(self, term: str) -> float:
+        """Return the inverse document frequency of a search term."""
         ...
 
     def knows(self, term: str) -> bool:
-        """Whether the documents hold a search term."""
+        """Return whether the documents hold a search term."""
         ...
 
-    def centre(self) -> Vectors:
-        """The direction of what the documents are about, shape (dimension,)."""
+    def centroid(self) -> Vectors:
+        """Return the mean direction of the documents, shape (dimension,)."""
         ...
 
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
-        """The best cosine of each token of a question in each chunk, shape (tokens, chunks).
+        """Return the best cosine of each token of a question in each chunk, shape (tokens, chunks).
 
         MaxSim is the mean over the tokens. None where no token vectors are kept.
         """
@@ -134,34 +134,34 @@ class ParsedQuestion:
     question: str  # as it was asked, standing alone
     parts: Sequence[str]  # each thing that is asked
     vectors: Vectors  # unit vectors of the whole question, its core, then each part
-    terms: list[dict[str, float]]  # the search terms of each part, each with its rarity
+    terms: list[dict[str, float]]  # the search terms of each part, each with its idf
     definitions: list[str | None]  # per part the term whose definition it asks for, if it does
 
     @cached_property
     def all_terms(self) -> dict[str, float]:
-        """The search terms of all parts, each with its rarity."""
+        """The search terms of all parts, each with its idf."""
         return dict(chain.from_iterable(part.items() for part in self.terms))
 
     @property
     def vague(self) -> bool:
-        """Whether the question names so little that only the documents can say what it is about."""
+        """True where the question names so little that only the documents can say its subject."""
         return len(self.all_terms) <= VAGUE_TERMS
 
 
-def understand(question: str, sources: Sources) -> ParsedQuestion:
+def parse_question(question: str, sources: Sources) -> ParsedQuestion:
     """Take a standalone question apart."""
     parts = question_parts(without_context(question))
     return ParsedQuestion(
         question=question,
         parts=parts,
         vectors=sources.embed([question, " ".join(parts), *parts]),
-        terms=[{term: sources.rarity(term) for term in term_set(part)} for part in parts],
+        terms=[{term: sources.idf(term) for term in term_set(part)} for part in parts],
         definitions=[asked_definition(part) for part in parts],
     )
 
 
 def coverage(wanted: Mapping[str, float], held: Set[str]) -> float:
-    """The share of terms, weighted by their rarity, that ``held`` has; 1 where none are wanted."""
+    """Return the share of terms, weighted by idf, that ``held`` has; 1 where none are wanted."""
     # exact sums: the order of a set differs from process to process, and an answer must not
     total = math.fsum(wanted.values())
     return math.fsum(wanted[term] for term in wanted.keys() & held) / total if total else 1.0
@@ -169,14 +169,14 @@ def coverage(wanted: Mapping[str, float], held: Set[str]) -> float:
 
 @lru_cache(maxsize=1 << 13)
 def _terms(lead: str, own: str) -> frozenset[str]:
-    """The search terms of a statement; those of a lead-in, which many share, are found once."""
+    """Return the search terms of a statement; cached, since many share their lead-in."""
     return term_set(lead).union(tokenize(own))
 
 
 def relevance(
     asked: ParsedQuestion, found: Sequence[Statement], vectors: Vectors, sources: Sources
 ) -> NDArray[np.float32]:
-    """The relevance of statements to each part of a question, shape (parts, len(found)).
+    """Return the relevance of statements to each part of a question, shape (parts, len(found)).
 
     ``vectors`` are the statements' unit vectors, shape (len(found), dimension).
     """
@@ -193,7 +193,7 @@ def relevance(
     rows = np.array([bool(_TABLE_ROW.search(text)) for text in texts])
     shared = NEWS * news - 0.1 * rows
     if asked.vague:
-        shared = shared + CENTRE * (vectors @ sources.centre())
+        shared = shared + CENTROID * (vectors @ sources.centroid())
     scores = np.empty((len(asked.parts), len(texts)), dtype=np.float32)
     for row, (terms, wanted) in enumerate(zip(asked.terms, asked.definitions, strict=True)):
         covered = np.array([coverage(terms, has) for has in held])

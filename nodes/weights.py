@@ -1,4 +1,4 @@
-"""The weights of what is judged on this machine: logistic regressions kept as plain JSON."""
+"""The weights of the embedded judges: logistic regressions stored as plain JSON."""
 
 import json
 import math
@@ -37,8 +37,8 @@ class Weights:
         Raises:
             KeyError, TypeError, ValueError: They have another form, or are for other features.
         """
-        kept = stored["weights"]
-        held = range(len(kept)) if isinstance(kept, list) else list(kept)
+        weights = stored["weights"]
+        held = range(len(weights)) if isinstance(weights, list) else list(weights)
         names: Sequence[Any] = (
             range(features)
             if isinstance(features, int)
@@ -46,7 +46,7 @@ class Weights:
         )
         if held != names:
             raise ValueError(f"the weights are for {held}, not for {names}")
-        found = Weights(float(stored["intercept"]), tuple(float(kept[name]) for name in names))
+        found = Weights(float(stored["intercept"]), tuple(float(weights[name]) for name in names))
         if not all(map(math.isfinite, (found.intercept, *found.weights))):
             raise ValueError("a weight is no finite number")
         return found
@@ -67,7 +67,7 @@ def load_weights(file: str, part: str, features: type[Any] | int) -> Weights:
     Raises:
         DataError: The file is missing or broken, or its weights are for other features.
     """
-    return read_shipped(file, lambda kept: Weights.of(kept[part], features))
+    return read_shipped(file, lambda stored: Weights.of(stored[part], features))
 
 
 def read_shipped(name: str, read: Callable[[Any], Read]) -> Read:

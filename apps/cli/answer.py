@@ -63,7 +63,6 @@ def print_sources(citations: list["Citation"], heading: str = "Sources") -> None
 
 
 def _marked(answer: str) -> "Text":
-    """The answer with its [n] markers made visible."""
     from lexloop.nodes.markers import MARKER
 
     text = plain(answer)
@@ -72,7 +71,6 @@ def _marked(answer: str) -> "Text":
 
 
 def _place(source: "Citation | Triplet") -> list[Part]:
-    """Document, section, page and span."""
     parts = [source["section"]] if source["section"] else []
     if source["page"] is not None:
         parts.append(f"page {source['page']}")
@@ -83,7 +81,7 @@ def _place(source: "Citation | Triplet") -> list[Part]:
 
 
 def _verdict(evaluation: "Evaluation", finding: "Finding", retries: int) -> "Text":
-    """One line: what came of the question, how likely that is right, what was checked, retries."""
+    """Return one line: the finding, how likely the answer is right, the scores and the retries."""
     head = _FINDINGS[finding]
     again = f"{retries} {'retry' if retries == 1 else 'retries'}"
     if finding in ("near", "absent"):
@@ -95,13 +93,13 @@ def _verdict(evaluation: "Evaluation", finding: "Finding", retries: int) -> "Tex
 
 
 def shown_scores(scores: "Mapping[str, Any]") -> list[str]:
-    """The scores, each with its name; an unresolved one is a dash."""
+    """Return each score with its name; an unresolved one is a dash."""
     named = ((name.replace("_", " "), value) for name, value in scores.items())
     return [f"{name} {'–' if value is None else f'{value:.2f}'}" for name, value in named]
 
 
 def _verified(evaluation: "Evaluation") -> str:
-    """The three scores, and whether the citations were found to be right."""
+    """Return the three scores, and whether the citations were verified."""
     scores = shown_scores({name: evaluation.get(name) for name in _SCORES})
     verified = "verified" if evaluation["citations_verified"] else "NOT verified"
     return " · ".join([*scores, f"citations {verified}"])
@@ -162,7 +160,7 @@ def print_trace(state: dict[str, Any]) -> None:
 
 
 def _candidates(state: dict[str, Any]) -> "Table":
-    """Passages first, with the number they carry, then the other candidates of the last attempt."""
+    """Return a table of the passages by number, then of the last attempt's other candidates."""
     from rich import box
     from rich.table import Table
 
@@ -216,7 +214,7 @@ def _item(name: str, text: str) -> None:
 
 
 def as_report(state: dict[str, Any], session: Session, candidates: bool = False) -> dict[str, Any]:
-    """What ``--json`` prints of a working state.
+    """Return the object that ``--json`` prints of a working state.
 
     With ``candidates`` all those of the last attempt are listed, with their signals, and what the
     model thought before its replies.

@@ -23,10 +23,10 @@ _WORDS = "lexloop.words"
 
 
 class AskCommand(TyperCommand):
-    """``ask``, which notices a question that was not put in quotes."""
+    """The command ``ask``, which notices a question that was not put in quotes."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse; what else stands where the question does is kept with all that was typed."""
+        """Parse the arguments; keep them all, and those beside the question as ``context.args``."""
         ctx.allow_extra_args = True
         ctx.meta[_WORDS] = list(args)
         return super().parse_args(ctx, args)
@@ -66,7 +66,7 @@ def ask(
 
 
 def _check_quoted(question: str, further: list[str], typed: list[str]) -> None:
-    """See that the question is one argument.
+    """Raise QuestionError where the question is not one argument.
 
     Args:
         question: The first of them.
@@ -93,7 +93,7 @@ def _check_quoted(question: str, further: list[str], typed: list[str]) -> None:
 
 
 def _read(question: str, settings: Settings) -> str:
-    """The question, checked before anything heavy is loaded."""
+    """Return the question, checked before anything heavy is loaded."""
     if question == _STANDARD_INPUT:
         # a little more than the limit is enough to see that it is exceeded
         raw = sys.stdin.buffer.read((settings.max_question_chars + 1024) * _BYTES_PER_CHAR)

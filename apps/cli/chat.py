@@ -175,7 +175,6 @@ class _Conversation:
             _note("The last answer cites nothing.")
 
     def _rate(self, command: str, comment: str) -> None:
-        """Keep what the user thinks of the last answer."""
         from lexloop.evaluation.feedback import FeedbackStore, opinion_on
 
         vote: Vote = "up" if command == "/up" else "down"

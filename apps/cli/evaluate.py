@@ -116,9 +116,8 @@ def _variants(given: dict[str, Any], base: "Settings") -> "list[Variant]":
 
 
 def _run(given: dict[str, Any]) -> "FinishedRun":
-    from lexloop.apps.library import workers_for
     from lexloop.evaluation.run.prepare import RunRequest, prepare
-    from lexloop.evaluation.run.runner import run
+    from lexloop.evaluation.run.runner import run, workers_for
 
     base, judge = options.chosen_settings(given), given["judge"]
     asked = ("gold", "negative", "judge", "base_url", "out")

@@ -11,7 +11,7 @@ from lexloop.apps.cli import options
 from lexloop.apps.cli.finetune_generator import Licence, Seed, generator, shown_command
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import bar
-from lexloop.apps.cli.session import asking, documents
+from lexloop.apps.cli.session import open_asker, open_documents
 from lexloop.apps.cli.terminal import note, reported
 from lexloop.apps.cli.threads import opinions
 from lexloop.core.errors import InputError
@@ -88,8 +88,8 @@ def pairs(
     check_writable(kept)
     with (
         bar() as report,
-        documents(settings, connection, report) as (collection, view),
-        asking(settings, connection) as asker,
+        open_documents(settings, connection, report) as (collection, view),
+        open_asker(settings, connection) as asker,
     ):
         if keep and len(view.documents) < 2:
             raise InputError(
@@ -267,7 +267,7 @@ def _of_depth(context: typer.Context, questions: Path | None, out: Path, seed: i
     settings = options.chosen_settings(context.params)
     asked = read_cases(questions)
     connection = options.chosen_connection(context.params)
-    with bar() as report, documents(settings, connection, report) as (index, _):
+    with bar() as report, open_documents(settings, connection, report) as (index, _):
         rows = labelled(asked, index, settings, report)
     found, figures = learnt(rows, seed), measured(rows, seed)
     written = save(found, out)

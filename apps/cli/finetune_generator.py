@@ -179,5 +179,5 @@ def _shown(figure: dict[str, float] | float | None) -> str:
 
 
 def shown_command() -> str:
-    """What was run, for a card: without the folders of this machine."""
+    """Return the command line for a model card, without the folders of this machine."""
     return shlex.join(["lexloop", *(Path(part).name or part for part in sys.argv[1:])])

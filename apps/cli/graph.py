@@ -8,8 +8,8 @@ import typer
 from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import Progress
-from lexloop.apps.cli.session import loading
-from lexloop.apps.cli.terminal import near, note, plain, result_console, say, write_json
+from lexloop.apps.cli.session import open_resources
+from lexloop.apps.cli.terminal import note, plain, result_console, say, similar, write_json
 from lexloop.core.errors import InputError, SettingsError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def show(
 def _open(given: dict[str, Any]) -> "KnowledgeGraph":
     settings = options.chosen_settings(given)
     with Progress() as progress:
-        resources, _ = loading(settings, options.chosen_connection(given), progress)
+        resources, _ = open_resources(settings, options.chosen_connection(given), progress)
         source = resources(settings).graph_source
         if source is None:
             raise SettingsError(
@@ -85,12 +85,12 @@ def _open(given: dict[str, Any]) -> "KnowledgeGraph":
 
 
 def _named(graph: "KnowledgeGraph", entity: str) -> str:
-    """The entity asked for."""
+    """Return the entity asked for; raise InputError with what is like it where there is none."""
     name = graph.find(entity)
     if name is not None:
         return name
     known = {name: name for name in graph.entities}
-    alike = list(graph.match([entity], _NEAR)) or near(entity.lower(), known, _NEAR)
+    alike = list(graph.match([entity], _NEAR)) or similar(entity.lower(), known, _NEAR)
     words = dict.fromkeys(graph.written(alike).values())
     hint = f"Near it are: {', '.join(map(repr, words))}." if alike else "Ask for one of its terms."
     raise InputError(f"The knowledge graph of these documents has no entity {entity!r}.", hint)
@@ -99,7 +99,7 @@ def _named(graph: "KnowledgeGraph", entity: str) -> str:
 def _written(
     graph: "KnowledgeGraph", name: str, relations: "Sequence[Relation]"
 ) -> "tuple[str, int, list[Relation]]":
-    """An entity, how many relations it has, and some of them, in the documents' own words."""
+    """Return an entity, its number of relations, and some of them, in the documents' own words."""
     ends = (end for found in relations for end in (found.subject, found.object, found.reached))
     words = graph.written([name, *ends])
     shown = [
@@ -144,7 +144,7 @@ def _report(name: str, depth: int, degree: int, relations: "Sequence[Relation]")
 
 
 def _print(name: str, degree: int, relations: "Sequence[Relation]", limit: int | None) -> None:
-    """Two lines for each relation: what is said, and where, with the words that say it."""
+    """Print two lines for each relation: the statement, and its source with the quote."""
     from lexloop.apps.cli.graph_drawing import row
 
     console = result_console()

@@ -54,7 +54,7 @@ _PAGE = """<!doctype html>
 
 
 def row(found: Relation) -> list[str]:
-    """Subject, relation, object, source and quote of a relation, each on one line.
+    """Return subject, relation, object, source and quote of a relation, each on one line.
 
     The source is the provision, the document and the page.
     """
@@ -67,7 +67,7 @@ def row(found: Relation) -> list[str]:
 
 
 def as_page(name: str, relations: Sequence[Relation], drawing: str) -> str:
-    """A page with the drawing and the table of relations."""
+    """Return a page with the drawing and the table of relations."""
     rows = "\n".join(
         f"<tr>{''.join(f'<td>{_escaped(text)}</td>' for text in row(found))}</tr>"
         for found in relations
@@ -76,7 +76,7 @@ def as_page(name: str, relations: Sequence[Relation], drawing: str) -> str:
 
 
 def as_svg(name: str, relations: Sequence[Relation], more: int = 0) -> str:
-    """Entities as boxes, each relation as a word between two of them; it fits a screen.
+    """Draw entities as boxes and each relation as a word between two of them, to fit a screen.
 
     Args:
         name: The entity in the middle.
@@ -122,7 +122,7 @@ def as_svg(name: str, relations: Sequence[Relation], more: int = 0) -> str:
 def _layout(
     name: str, relations: Sequence[Relation]
 ) -> tuple[dict[str | int, tuple[float, float]], int, int]:
-    """Where each entity, by name, and each relation, by number, is drawn; width and height."""
+    """Place each entity, by name, and each relation, by number; return width and height as well."""
     import networkx as nx
     import numpy as np
 
@@ -148,7 +148,7 @@ def _layout(
 
 
 def _apart(x: "Floats", y: "Floats", widths: "Floats") -> "Floats":
-    """Heights at which no label covers another: those that would are pushed up and down."""
+    """Move labels up and down until none covers another; return their heights."""
     import numpy as np
 
     beside = np.abs(x[:, None] - x) >= (widths[:, None] + widths) / 2 + _GAP

@@ -42,7 +42,7 @@ _COSTS: dict[str, Any] = {
     "price_embedding": Annotated[float | None, _usd("What a million embedded tokens cost.")],
     "max_cost": Annotated[
         float | None,
-        _usd("Stop before the model has cost more; what it extracted is kept for the next run."),
+        _usd("Stop before the model has cost more; what it extracted is cached for the next run."),
     ],
 }
 _Index = Annotated[Path, typer.Argument(metavar="INDEX", help="The folder of the index.")]
@@ -237,7 +237,6 @@ def _check_places(folder: Path, out: Path, force: bool) -> None:
 
 
 def _manifest(index: Path) -> "Manifest":
-    """The manifest of an index."""
     from lexloop.corpus.index.manifest import Manifest, is_index
 
     if not is_index(index):
@@ -246,7 +245,6 @@ def _manifest(index: Path) -> "Manifest":
 
 
 def _embedder(manifest: "Manifest") -> "Embedder":
-    """The embedder that an index was made with."""
     from lexloop.models.embedders import load_embedder, setting_for
 
     name = setting_for(manifest.recipe.embedder, str(manifest.settings["embedder"]))
@@ -254,7 +252,7 @@ def _embedder(manifest: "Manifest") -> "Embedder":
 
 
 def _known_names(index: Path, manifest: "Manifest") -> set[str]:
-    """The names of the documents and of the source files."""
+    """Return the names of the documents and of the source files."""
     from lexloop.corpus.index.generations import GENERATIONS
     from lexloop.corpus.index.texts import TextStore
 
@@ -264,7 +262,7 @@ def _known_names(index: Path, manifest: "Manifest") -> set[str]:
 
 
 def _still_excluded(manifest: "Manifest", sources: "Sequence[IndexSource]") -> list[str]:
-    """The names that stay out when these sources are added: all but those that they hold."""
+    """Return the excluded names that stay out when these sources, which lack them, are added."""
     from lexloop.corpus.index.scan import scan
 
     held = scan(sources).fingerprints if manifest.excluded else {}
@@ -314,7 +312,7 @@ def _write(
 
 
 def _tools(settings: Settings, given: Mapping[str, Any], budget: "Budget") -> "Tools":
-    """What makes chunks, vectors and triplets; says first where text will go."""
+    """Return the tools that make chunks, vectors and triplets; say first where text will go."""
     from lexloop.graph.resources import Resources
 
     connection = options.chosen_connection(given)

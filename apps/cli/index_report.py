@@ -1,4 +1,4 @@
-"""What the commands of ``lexloop index`` print: what was done, its cost, what an index holds."""
+"""The output of the commands of ``lexloop index``: what was done, its cost, an index's contents."""
 
 import os
 from collections import Counter
@@ -72,7 +72,7 @@ def show_outcome(
 
 
 def _other_kinds(sources: "Iterable[IndexSource]") -> dict[str, int]:
-    """How many visible files of each suffix that is not read the sources hold."""
+    """Count the visible files of the sources by suffix, of those suffixes that are not read."""
     from lexloop.corpus.load.formats import SUFFIXES
     from lexloop.corpus.load.sidecar import SIDECAR
 
@@ -107,7 +107,7 @@ def show_estimate(found: "CostEstimate", cost: dict[str, Any], as_json: bool) ->
 def index_report(
     index: Path, manifest: "Manifest", collection: "Collection", view: "View"
 ) -> dict[str, Any]:
-    """What ``lexloop index info --json`` prints: names only what may be seen."""
+    """Return the object that ``index info --json`` prints; it names only what may be seen."""
     from lexloop.corpus.index.generations import GENERATIONS
 
     folder = index / GENERATIONS / manifest.generation

@@ -12,7 +12,7 @@ import typer
 from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import bar
-from lexloop.apps.cli.session import asking, say_where_text_goes, text_hosts
+from lexloop.apps.cli.session import open_asker, say_where_text_goes, text_hosts
 from lexloop.apps.cli.terminal import note, plain, result_console, write_json
 from lexloop.core.errors import InputError
 
@@ -103,7 +103,7 @@ def _judged(given: dict[str, Any]) -> "tuple[list[AnswerRecord], dict[str, Any]]
     pairs = read_pairs(given["pairs"]) if given["pairs"] else []
     say_where_text_goes(text_hosts(settings, connection))
     embedder = load_embedder(settings.index.embedder, connection)
-    with bar() as report, asking(settings, connection) as asker:
+    with bar() as report, open_asker(settings, connection) as asker:
         write = None
         if asker and given["write_questions"]:
             write = partial(entries_by_model, asker, given["each"], workers)
@@ -142,7 +142,7 @@ def _refuse_contradictions(given: dict[str, Any], settings: "Settings") -> None:
 
 
 def _about(given: dict[str, Any]) -> dict[str, Any]:
-    """The identity of the run: hashes of the files and no path but their names."""
+    """Return the names and hashes of the files that were judged, the corpus, and the version."""
     from lexloop.evaluation.eval_rag.answers import HUMAN
 
     about: dict[str, Any] = {}

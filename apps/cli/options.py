@@ -24,7 +24,7 @@ def option(
     panel: str | None = None,
     **limits: Any,
 ) -> Any:
-    """An option of a command.
+    """Return an option of a command.
 
     Args:
         said: What its help says.
@@ -103,15 +103,15 @@ _SET = Annotated[
 
 
 def with_default(command: str) -> type[TyperGroup]:
-    """A group of commands, of which one is meant where none is named."""
+    """Return a class for a group of commands that runs ``command`` where none is named."""
 
-    class Group(TyperGroup):
+    class CommandGroup(TyperGroup):
         def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
             if args and args[0] not in {*self.commands, "-h", "--help"}:
                 args = [command, *args]
             return super().parse_args(ctx, args)
 
-    return Group
+    return CommandGroup
 
 
 def taking(*settings: str, **others: Any) -> Callable[[Command], Command]:
@@ -173,7 +173,7 @@ def _option(setting: str) -> Any:
 
 
 def chosen_settings(given: Mapping[str, Any], *before: Mapping[str, Any]) -> Settings:
-    """The settings that a command's parameters choose.
+    """Return the settings that a command's parameters choose.
 
     Args:
         given: Parameters by name; those that are None or no setting are left out.
@@ -218,7 +218,7 @@ def _assignment(text: str) -> tuple[str, Any]:
 
 
 def chosen_connection(given: Mapping[str, Any]) -> Connection:
-    """Where the model is reached; the key comes from the environment alone.
+    """Return the connection to the model; its key comes from the environment alone.
 
     Args:
         given: A command's parameters by name.

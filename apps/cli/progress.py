@@ -1,4 +1,4 @@
-"""What is going on, shown on standard error while it goes on, and gone afterwards."""
+"""A spinner and progress bars on standard error, gone when the work is done."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -34,7 +34,7 @@ _LINES_KEPT_FREE = 4
 
 @contextmanager
 def bar() -> Iterator[Report]:
-    """A bar for each stage on standard error, gone afterwards; none where it is no terminal."""
+    """Show a bar for each stage on standard error; none where that is no terminal."""
     from rich import progress
 
     console = progress_console()
@@ -102,15 +102,15 @@ class Progress:
             self._spinner.update(text=plain(f"{doing}{again} …", "dim"))
 
     def corpus(self, stage: str, done: int, total: int) -> None:
-        """How far the indexing of a corpus is, as ``Resources`` reports it."""
+        """Show how far the indexing of a corpus is, as ``Resources`` reports it."""
         self.say(f"{_CORPUS_STAGES.get(stage, stage)} {done}/{total}")
 
     def begin(self) -> None:
-        """A question was asked."""
+        """Show that a question is being planned."""
         self.say(_DOING["classify"])
 
     def node(self, name: str, update: Mapping[str, Any]) -> None:
-        """A node has ended; show what the next one does."""
+        """Show what the next node does, now that this one has ended."""
         if not update or update.get("answer"):
             return  # there is an answer, and what comes after it has nothing to do
         if name == "engineer_prompt":
@@ -119,7 +119,7 @@ class Progress:
         self.say(_DOING.get(_AFTER.get(name, ""), name))
 
     def token(self, event: Mapping[str, Any]) -> None:
-        """A piece of the answer, as ``lexloop.graph.stream`` sends it."""
+        """Take a piece of the answer, as ``lexloop.graph.stream`` sends it."""
         before = "" if event.get("restart") else self.draft
         self.draft = before + clean(str(event.get("token", "")))
 

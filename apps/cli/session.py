@@ -1,4 +1,4 @@
-"""What commands open: a graph and one question put to it, documents, a model that is asked."""
+"""Sessions, documents and models, opened for the commands."""
 
 import atexit
 import gc
@@ -49,7 +49,7 @@ class Session:
     async def ask(
         self, question: str, progress: Progress, thread: str | None = None
     ) -> dict[str, Any]:
-        """The working state after ``question``, its messages left out.
+        """Return the working state after ``question``, without its messages.
 
         Args:
             question: What is asked.
@@ -94,17 +94,17 @@ def open_session(
         LexloopError: Settings, corpus, data or model cannot be used.
     """
     with _uncollected():
-        resources, hosts = loading(settings, connection, progress)
+        resources, hosts = open_resources(settings, connection, progress)
         from lexloop.graph.build import build_graph
 
         resources(settings)
         return Session(build_graph(resources, checkpointer), settings, hosts)
 
 
-def loading(
+def open_resources(
     settings: "Settings", connection: "Connection", progress: Progress
 ) -> tuple["Resources", list[str]]:
-    """What opens documents and models, and the hosts that get text, once they are named.
+    """Return what opens documents and models, and the hosts that get text, once those are named.
 
     Raises:
         LexloopError: The model cannot be used.
@@ -130,7 +130,7 @@ def _uncollected() -> Iterator[None]:
 
 @atexit.register
 def _collected() -> None:
-    """Let torch go before the interpreter does: its compiler lists at the end what is left of it.
+    """Free torch before the interpreter ends, or its compiler lists what is left of it.
 
     Without torch nothing complains, and the time is saved.
     """
@@ -139,10 +139,10 @@ def _collected() -> None:
 
 
 @contextmanager
-def documents(
+def open_documents(
     settings: "Settings", connection: "Connection", report: Report
 ) -> "Iterator[tuple[Collection, View]]":
-    """The collection that the settings name and what may be seen of it.
+    """Open the collection that the settings name, and the view of what may be seen of it.
 
     Where text will go is told first, and then what is missing.
 
@@ -163,10 +163,10 @@ def documents(
         yield collection, view
 
 
-def asking(
+def open_asker(
     settings: "Settings", connection: "Connection"
 ) -> "AbstractContextManager[Asker | None]":
-    """What asks the model that the settings name; None where they name none.
+    """Return a context manager of what asks the model of the settings; of None without a model.
 
     Raises:
         LexloopError: The model cannot be used.
@@ -177,7 +177,7 @@ def asking(
 
 
 def text_hosts(settings: "Settings", connection: "Connection") -> list[str]:
-    """The hosts to which the configured models send text; empty when all stays on this machine.
+    """Return the hosts to which the configured models send text; none where all stays here.
 
     Raises:
         LexloopError: The model cannot be used, and no fallback is allowed.
@@ -201,7 +201,7 @@ def text_hosts(settings: "Settings", connection: "Connection") -> list[str]:
 
 
 def tracing() -> bool:
-    """Whether the environment asks for traces, which LangSmith gets."""
+    """Return whether the environment asks for traces, which LangSmith gets."""
     return any(os.environ.get(name, "").lower() in ("true", "1") for name in _TRACING)
 
 

@@ -10,15 +10,15 @@ import typer
 from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import Progress
-from lexloop.apps.cli.session import loading
+from lexloop.apps.cli.session import open_resources
 from lexloop.apps.cli.terminal import (
     Part,
     first_of,
-    near,
     one_line,
     plain,
     result_console,
     say,
+    similar,
     write_json,
 )
 from lexloop.core.errors import InputError
@@ -61,7 +61,7 @@ def show(
         settings, document = settings.changed(corpus=document), os.path.basename(document)
     connection = options.chosen_connection(context.params)
     with Progress() as progress:
-        collection, _ = loading(settings, connection, progress)[0].collection(settings)
+        collection, _ = open_resources(settings, connection, progress)[0].collection(settings)
         view = collection.seen_by(Filters.of(settings))
     name = _named(view, document)
     tree, text = view.tree_of(name), view.text_of(name)
@@ -75,7 +75,7 @@ def show(
 
 
 def _named(view: "View", said: str) -> str:
-    """The document meant: by its name, or by the last parts of its path, with or without suffix."""
+    """Return the document meant: by its name or the end of its path, with or without suffix."""
     if said in view.documents:
         return said
     wanted = said.casefold()
@@ -84,7 +84,7 @@ def _named(view: "View", said: str) -> str:
         return found[0]
     if found:
         raise InputError(f"{len(found)} documents end in {said!r}.", _one_of("Name one", found))
-    alike = near(wanted, {name.casefold(): name for name in reversed(view.documents)}, _NEAR)
+    alike = similar(wanted, {name.casefold(): name for name in reversed(view.documents)}, _NEAR)
     raise InputError(
         f"There is no document {said!r}.",
         _one_of("Near it are" if alike else "There are", alike or view.documents),
@@ -92,14 +92,14 @@ def _named(view: "View", said: str) -> str:
 
 
 def _endings(name: str) -> set[str]:
-    """What a name ends in, by whole parts of its path; also without its suffix."""
+    """Return every end of a name, by whole parts of its path, with and without suffix."""
     parts = name.casefold().split("/")
     ends = {"/".join(parts[first:]) for first in range(len(parts))}
     return ends | {end.rpartition(".")[0] for end in ends}
 
 
 def _places(name: str, tree: "Tree", said: str) -> "list[int]":
-    """The places of the provision asked for; several where one label is that of several."""
+    """Return the places of the provision asked for; several where they share one label."""
     from lexloop.corpus.structure.lookup import asked_references, missing_place, named_places
 
     found = named_places(tree, said)
@@ -115,7 +115,7 @@ def _places(name: str, tree: "Tree", said: str) -> "list[int]":
         there = f"is {first}" if first == last else f"are {first} to {last}"
         raise InputError(f"{name} has no {said}; there {there}.", see)
     known = {text.casefold(): text for u in tree.units for text in (u.label, u.heading) if text}
-    alike = near(said.casefold(), known, _NEAR)
+    alike = similar(said.casefold(), known, _NEAR)
     raise InputError(f"{name} has no {said}.", _one_of("Near it are", alike) if alike else see)
 
 
@@ -125,7 +125,7 @@ def _one_of(lead: str, names: "Sequence[str]") -> str:
 
 
 class _Source(NamedTuple):
-    """A document to be shown, with where its pages begin, if it has any."""
+    """A document to show; ``pages`` has the offset at which each page begins, if it has any."""
 
     name: str
     tree: "Tree"
@@ -133,7 +133,7 @@ class _Source(NamedTuple):
     pages: Sequence[int]
 
     def record(self, place: int) -> dict[str, Any]:
-        """What is known of a unit, without its text."""
+        """Return a unit's label, kind, number, heading, page and span, without its text."""
         unit = self.tree.units[place]
         return {
             **{name: getattr(unit, name) for name in ("label", "kind", "number", "heading")},
@@ -216,7 +216,7 @@ def _title(record: dict[str, Any]) -> list[Part]:
 
 
 def _listed(tree: "Tree", places: Sequence[int], depth: int) -> Iterator[tuple[int, int]]:
-    """The units to be listed, each with how many of them it lies in."""
+    """Yield the units to list, each with the number of listed units that it lies in."""
     below: dict[int, int] = {}
     indent: dict[int, int] = {}
     for place in places:

@@ -1,4 +1,4 @@
-"""What commands write on the terminal: text of others that cannot steer it, and their errors."""
+"""Output on the terminal: text of others that cannot steer it, and the commands' errors."""
 
 import difflib
 import io
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Part = Union[str, tuple[str, str], "Text"]
-"""Of a line: a text, one with its style, or one made ready."""
+"""A part of a line: a text, a text with its style, or a rich text."""
 INTERRUPTED = 130
 FILES_SKIPPED = 3
 ABSTAINED = 10
@@ -35,34 +35,34 @@ _UNSAFE = re.compile(
 )
 _BLANKS = re.compile(r"(?<=\S)\s+(?=\S)|[^\S ]")
 _CRASHING = ("strict", "surrogateescape")
-"""How a stream may treat what it cannot write or read; standard error's own way never fails."""
+"""Error handlers of streams that raise; standard error's own never does."""
 
 
 def clean(text: str) -> str:
-    """``text`` without what could move a cursor, change colours or reverse the reading order."""
+    """Return ``text`` without characters that move a cursor, change colours or reverse reading."""
     return _UNSAFE.sub("", text)
 
 
 def one_line(text: str) -> str:
-    """``text`` with every run of blanks as one space."""
+    """Return ``text`` with every run of blanks as one space."""
     return " ".join(clean(text).split())
 
 
 def shortened(text: str, most: int) -> str:
-    """``text`` on one line of at most so many characters, with an ellipsis where it is cut."""
+    """Return ``text`` on one line of at most ``most`` characters, an ellipsis where it is cut."""
     line = one_line(text)
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
 def plain(text: str, style: str = "") -> "Text":
-    """Text to print as it is: its brackets are no markup and its control characters are gone."""
+    """Return text to print as it is, its brackets no markup, without control characters."""
     from rich.text import Text
 
     return Text(clean(text), style)
 
 
 def joined(*parts: Part) -> "Text":
-    """Parts one after the other on one line, each perhaps in a style of its own."""
+    """Join parts on one line, each in its own style."""
     from rich.text import Text
 
     flat = [(part, "") if isinstance(part, str) else part for part in parts]
@@ -74,13 +74,13 @@ def joined(*parts: Part) -> "Text":
 
 
 def first_of(said: Sequence[str], most: int) -> list[str]:
-    """The first of several things to say, and how many more there are."""
+    """Return the first of several things to say, and how many more there are."""
     more = len(said) - most
     return [*said[:most], *([f"{more} more."] if more > 0 else [])]
 
 
-def near(wanted: str, known: Mapping[str, str], most: int) -> list[str]:
-    """What is spelled like the words, or holds them; ``known`` has what is shown of each text."""
+def similar(wanted: str, known: Mapping[str, str], most: int) -> list[str]:
+    """Return texts that are spelled like the wanted one or hold it, as ``known`` shows them."""
     # only those of about its length, since comparing with very many takes seconds
     alike = [text for text in known if abs(len(text) - len(wanted)) <= most]
     close = difflib.get_close_matches(wanted, alike, most)
@@ -89,7 +89,7 @@ def near(wanted: str, known: Mapping[str, str], most: int) -> list[str]:
 
 
 def result_console(error: bool = False) -> "Console":
-    """Where answers go: standard output, coloured on a terminal unless NO_COLOR is set."""
+    """Return a console on standard output, coloured on a terminal unless NO_COLOR is set."""
     from rich.console import Console
 
     for stream in (sys.stdout, sys.stderr):
@@ -104,7 +104,7 @@ def result_console(error: bool = False) -> "Console":
 
 
 def progress_console() -> "Console":
-    """Where notes, progress and errors go: standard error."""
+    """Return a console on standard error, for notes, progress and errors."""
     return result_console(error=True)
 
 
@@ -119,7 +119,7 @@ def say(*parts: Part, style: str = "") -> None:
 
 
 def read_line(prompt: str) -> str:
-    """The next line that is typed or piped in, without blanks around it; what is no text is marked.
+    """Read the next line, without blanks around it; bytes that are no text are replaced.
 
     Raises:
         EOFError: There is none.
@@ -138,14 +138,14 @@ def write_json(value: dict[str, Any]) -> None:
 
 
 def debugging() -> bool:
-    """Whether ``LEXLOOP_DEBUG`` asks for tracebacks."""
+    """Return whether ``LEXLOOP_DEBUG`` asks for tracebacks."""
     return os.environ.get("LEXLOOP_DEBUG", "") not in ("", "0")
 
 
 def ctrl_c_is_ignored() -> bool:
-    """Whether Ctrl-C does nothing, as in what a script starts in its background.
+    """Return whether Ctrl-C is ignored, as in a process that a script started in its background.
 
-    The shell means it so, and it stays so; who sits at a terminal is told.
+    It stays so, as the shell means it; ``reported`` says so on a terminal.
     """
     return signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
@@ -183,7 +183,7 @@ def show_error(what: str, hint: str) -> None:
 
 
 def unexpected(kind: type[BaseException], error: BaseException, _: TracebackType | None) -> None:
-    """What is shown, in place of a traceback, of an error that nobody foresaw."""
+    """Print an unforeseen error in place of its traceback, as ``sys.excepthook``."""
     hint = "Set LEXLOOP_DEBUG=1 to see the traceback."
     what = one_line(f"Unexpected {kind.__name__}: {error}")
     show_error(what, hint)

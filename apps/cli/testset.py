@@ -13,7 +13,7 @@ import typer
 from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import bar
-from lexloop.apps.cli.session import asking, documents
+from lexloop.apps.cli.session import open_asker, open_documents
 from lexloop.apps.cli.terminal import (
     clean,
     note,
@@ -97,8 +97,8 @@ def _make_test_set(given: dict[str, Any]) -> None:
     n, seed, out, review = (given[name] for name in ("n", "choice_seed", "out", "review"))
     with (
         bar() as report,
-        documents(settings, connection, report) as (_, view),
-        asking(settings, connection) as asker,
+        open_documents(settings, connection, report) as (_, view),
+        open_asker(settings, connection) as asker,
     ):
         maker = ModelMaker(view, asker, seed) if asker else RuleMaker(view, seed)
         made = make_test_set(view, maker, n, types, report)
@@ -131,8 +131,8 @@ def _make_training_set(given: dict[str, Any]) -> None:
         raise InputError(f"There is no noise {noise!r}.", f"Known: {known}.")
     with (
         bar() as report,
-        documents(settings, connection, report) as (_, view),
-        asking(settings, connection) as asker,
+        open_documents(settings, connection, report) as (_, view),
+        open_asker(settings, connection) as asker,
     ):
         change = ModelNoise(asker)
         rows = training_set(RuleMaker(view, seed).facts, n, seed, noise, change)

@@ -1,4 +1,4 @@
-"""Where a chat's conversation is kept: in memory, or as a thread in a SQLite file."""
+"""Threads of chats, in memory or in a SQLite file, and the file of opinions on answers."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ _TRIES, _PAUSE_S = 40, 0.05
 
 
 def threads_file(thread: str | None, file: Path | None) -> Path | None:
-    """Where threads are kept if one is named; ``LEXLOOP_DATA_DIR`` overrides the folder.
+    """Return the file of threads, None without a thread; ``LEXLOOP_DATA_DIR`` moves the default.
 
     Args:
         thread: The thread's name; without one nothing is kept.
@@ -45,14 +45,14 @@ def threads_file(thread: str | None, file: Path | None) -> Path | None:
 
 
 def feedback_file(threads: Path | None = None) -> Path:
-    """Where opinions on answers are kept: beside a file of threads, the user's own for None."""
+    """Return the file of opinions on answers: beside ``threads``, or the user's own."""
     from lexloop.evaluation.feedback import FILE_NAME
 
     return (threads.parent if threads else _data_folder()) / FILE_NAME
 
 
 def opinions(file: Path | None) -> "list[Opinion]":
-    """The opinions kept in a file, the user's own for None.
+    """Return the opinions in a file, None for the user's own.
 
     Raises:
         DataError: It cannot be read.
@@ -70,7 +70,7 @@ def _data_folder() -> Path:
 
 @asynccontextmanager
 async def open_threads(file: Path | None) -> "AsyncIterator[BaseCheckpointSaver[str]]":
-    """A checkpointer over ``file``, or in memory when there is none.
+    """Open a checkpointer over ``file``, or in memory where it is None.
 
     Raises:
         DataError: The file cannot be opened, or is no file of threads.
@@ -113,27 +113,27 @@ async def _set_up(saver: "AsyncSqliteSaver") -> None:
 
 
 def strict_serializer() -> "JsonPlusSerializer":
-    """Reads plain data and messages alone: nothing pickled, no class that the file names."""
+    """Return a serializer of plain data and messages: no pickles, no classes named by the file."""
     from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
     return JsonPlusSerializer(pickle_fallback=False, allowed_msgpack_modules=None)
 
 
 async def last_turn(graph: Any, thread: str) -> tuple[int, dict[str, Any]]:
-    """How many questions a thread holds, and the working state of its last turn.
+    """Return the number of questions in a thread, and the working state of its last turn.
 
     Raises:
         DataError: What is kept of the thread cannot be read.
     """
     config = {"configurable": {"thread_id": thread}}
     try:
-        kept = (await graph.aget_state(config)).values
+        state = (await graph.aget_state(config)).values
     except (sqlite3.Error, ValueError, NotImplementedError) as error:
         raise DataError(
             f"The thread {thread!r} cannot be read: {error}.", "Choose another thread name."
         ) from error
-    asked = [message for message in kept.get("messages", []) if message.type == "human"]
-    return len(asked), {name: value for name, value in kept.items() if name != "messages"}
+    asked = [message for message in state.get("messages", []) if message.type == "human"]
+    return len(asked), {name: value for name, value in state.items() if name != "messages"}
 
 
 def _unusable(file: Path, error: Exception) -> DataError:

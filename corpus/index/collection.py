@@ -115,6 +115,6 @@ class WordsView(View):
         """Return None: the index's token vectors are by the model that fails."""
         return None
 
-    def centre(self) -> Vectors:
+    def centroid(self) -> Vectors:
         """No direction, shape (dimension,): what the documents are about is not known."""
         return np.zeros_like(self.embed([""])[0])

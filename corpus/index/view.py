@@ -308,7 +308,7 @@ class View:
         """Return vectors of questions and answers, shape (len(texts), dimension), cached."""
         return self._embed(texts)
 
-    def rarity(self, term: str) -> float:
+    def idf(self, term: str) -> float:
         """Inverse document frequency of a search term: ln(1 + chunks / (df + 0.5))."""
         return math.log(1 + self._size / (self._frequency(term) + 0.5))
 
@@ -376,7 +376,7 @@ class View:
         for ordinal, place in islice(defining, _TERMS_READ):
             yield self._contents.tree_of(ordinal).units[place].heading
 
-    def centre(self) -> Vectors:
+    def centroid(self) -> Vectors:
         """The mean direction of all windows, shape (dimension,): what the documents are about."""
         return self._centroid
 

@@ -23,7 +23,7 @@ from lexloop.nodes.evaluate.embedded import AnswerFeatures, answer_features
 from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
 from lexloop.nodes.evaluate.support import ClaimSupport, claims_of
 from lexloop.nodes.markers import without_markers
-from lexloop.nodes.relevance import understand
+from lexloop.nodes.relevance import parse_question
 from lexloop.nodes.weights import load_weights
 
 Scores = dict[str, Score]
@@ -63,7 +63,7 @@ class AnswerJudge:
         self._support = ClaimSupport(embed)
         self._correctness = CorrectnessJudge(embed)
         self._weights = load_weights("judges/relevance.json", "answer", AnswerFeatures)
-        self._asked = lru_cache(_QUESTIONS)(lambda question: understand(question, sources))
+        self._asked = lru_cache(_QUESTIONS)(lambda question: parse_question(question, sources))
         # one document serves the answers of every system, and other questions too
         self._evidence = lru_cache(_DOCUMENTS)(lambda held: evidence_of(list(held), embed))
 
@@ -243,7 +243,7 @@ class _NoCollection:
     def statements(self, chunk_id: str) -> tuple[list[Statement], Vectors]:
         raise KeyError(chunk_id)
 
-    def rarity(self, term: str) -> float:
+    def idf(self, term: str) -> float:
         return 1.0
 
     def knows(self, term: str) -> bool:
@@ -252,6 +252,6 @@ class _NoCollection:
     def closeness(self, question: str, chunk_ids: Sequence[str]) -> Vectors | None:
         return None
 
-    def centre(self) -> Vectors:
+    def centroid(self) -> Vectors:
         # nothing is the middle of no documents
         return np.zeros_like(self._embed([""])[0])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from lexloop.core.score import Score, Unresolved, is_resolved
 from lexloop.evaluation.record import AttemptSeen, Record
 from lexloop.evaluation.statistics import Estimate, estimate, paired_randomisation
-from lexloop.nodes.evaluate.verdict import AttemptRank, best_of
+from lexloop.nodes.evaluate.verdict import AttemptRank, best_rank
 
 _NO_RETRY = Unresolved("no question was tried again")
 _MISSING = Unresolved("an attempt has no score")
@@ -138,7 +138,7 @@ def chosen(attempts: Sequence[AttemptSeen]) -> AttemptSeen:
         AttemptRank(a["passed"], a["verified"], a["abstained"], score)
         for a, score in zip(attempts, scores, strict=True)
     ]
-    return attempts[best_of(standings)]
+    return attempts[best_rank(standings)]
 
 
 def lowest(attempt: AttemptSeen) -> float | None:

@@ -12,6 +12,7 @@ from typing import Any
 from lexloop.core import errors
 from lexloop.core.errors import InputError, LexloopError
 from lexloop.core.files import write_text
+from lexloop.core.settings import Settings
 from lexloop.core.workers import WorkerDied, WorkerPool, WorkerProcess
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.record import Record, RefusalRecord, RunInfo, unanswered
@@ -20,7 +21,10 @@ from lexloop.evaluation.report.summary import Summary, summarise, timings
 from lexloop.evaluation.run.folder import RunFolder
 from lexloop.evaluation.run.prepare import PreparedRun
 from lexloop.evaluation.run.worker import Task
+from lexloop.models.embedding import usable_processors
 
+_WITH_MODEL = 4
+"""Questions that a model is sent at a time."""
 SUMMARY, MARKDOWN, TIMINGS, PAGE = "summary.json", "summary.md", "timings.json", "report.html"
 Count = Callable[[int, int], None]
 """Told how many questions are done, and of how many."""
@@ -74,6 +78,17 @@ def run(
         summary = _write_results(prepared.out, prepared.info, records, refusals)
     failures = sum("error" in record for record in records) + asking.failed_queries
     return {**summary, "out": str(prepared.out), "failures": failures}
+
+
+def workers_for(base: Settings, judge: str | None = None) -> int:
+    """Return the number of questions to ask at a time, unless one is given.
+
+    Args:
+        base: The settings of the run.
+        judge: The model that judges as well.
+    """
+    by_model = base.model.name is not None or judge is not None
+    return _WITH_MODEL if by_model else usable_processors()
 
 
 @dataclass(frozen=True)
@@ -145,7 +160,7 @@ class _Asking:
                 batch.result()
 
     def _held(self, task: _Task) -> bool:
-        """Say that every variant has an answer; what failed before is asked again."""
+        """Return whether every variant has an answer; what failed before is asked again."""
         lines = self._folder.records if task.measured else self._folder.refusals
         return lines.answered(task.keys)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from lexloop.core.settings import Settings
 from lexloop.core.settings_names import FIXED_K
-from lexloop.nodes.classify.plan import TABLES, rows
+from lexloop.nodes.classify.plan import TABLES, class_plans
 
 Changes = Mapping[str, Any]
 
@@ -82,7 +82,7 @@ def coordinates(settings: Settings, chunking: bool) -> list[Coordinate]:
 
 
 def _plans(settings: Settings) -> list[Coordinate]:
-    now = rows(settings.plan)
+    now = class_plans(settings.plan)
     found: list[Coordinate] = []
     if not isinstance(settings.plan.k, int):
         # after chunks of another length k lies elsewhere, and what is tried with it
@@ -115,12 +115,12 @@ def _plans(settings: Settings) -> list[Coordinate]:
 
 
 def _replanned(settings: Settings, k: Sequence[int]) -> Changes:
-    plans = [{**row, "k": top} for row, top in zip(rows(settings.plan), k, strict=True)]
+    plans = [{**row, "k": top} for row, top in zip(class_plans(settings.plan), k, strict=True)]
     return {"plan.classes": plans, "plan.k": "class"}
 
 
 def _of_class(settings: Settings, label: int, **numbers: int) -> Changes:
-    plans = [dict(row) for row in rows(settings.plan)]
+    plans = [dict(row) for row in class_plans(settings.plan)]
     plans[label] |= numbers
     return {"plan.classes": plans}
 
@@ -129,7 +129,7 @@ def scaled(settings: Settings, factor: float) -> Changes:
     """Return every k times a factor, at least 1: as much text in chunks of another length."""
     if isinstance(settings.plan.k, int):
         return {"plan.k": _times(settings.plan.k, factor)}
-    plans = [{**row, "k": _times(row["k"], factor)} for row in rows(settings.plan)]
+    plans = [{**row, "k": _times(row["k"], factor)} for row in class_plans(settings.plan)]
     return {"plan.classes": plans}
 
 

@@ -180,7 +180,7 @@ def _frame(tokens: list[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class LinearClassifier:
-    """Complexity of a question from its wording and its sentence frame."""
+    """A complexity classifier by a question's wording and sentence frame."""
 
     idf: Floats  # of each bucket, 0 where training met none; shape (3 families, buckets)
     gram_weights: Floats  # of each bucket for the three classes; shape (3, buckets, 3)
@@ -230,7 +230,7 @@ class LinearClassifier:
         return path
 
     def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
-        """Say how likely each number of pieces of context is, fewest first.
+        """Return the probability of each number of pieces of context, fewest first.
 
         Three classes are one, two, three or more pieces; two are one, more than one.
         """
@@ -240,7 +240,7 @@ class LinearClassifier:
         return [float(share) for share in exponentials / exponentials.sum()]
 
     def scores(self, question: str) -> NDArray[np.float64]:
-        """Uncalibrated scores, shape (6,): wording for each class, then frame for each class."""
+        """Return uncalibrated scores, shape (6,): wording of each class, then frame of each."""
         grams = {}
         for family, (buckets, counts) in bags(question).items():
             row = FAMILIES.index(family)

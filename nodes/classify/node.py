@@ -57,7 +57,7 @@ def classify(state: State, runtime: Runtime[Context]) -> Update:
 
 
 def _open_turn(state: State, limit: int) -> tuple[HumanMessage, list[AnyMessage]]:
-    """The message that asks and those before it; a ``question`` given goes before messages."""
+    """Return the message that asks and those before it; ``question`` goes before ``messages``."""
     messages = state.get("messages", [])
     question = state.get("question")
     if question is not None and question != "":

@@ -1,4 +1,4 @@
-"""How much a question of each class may retrieve: HyPA-RAG tables 6 and 7 as data."""
+"""The plan of retrieval by the question's class: HyPA-RAG tables 6 and 7 as data."""
 
 from typing import Literal
 
@@ -21,14 +21,14 @@ TABLES: dict[Literal[2, 3], tuple[Plan, ...]] = {
 
 
 def plan_for(complexity: int, settings: Settings) -> Plan:
-    """The plan of a class, with the numbers that the settings fix and without what they leave out.
+    """Return the plan of a class: numbers that the settings fix, 0 for what they leave out.
 
     Where the scores set k, rerank replaces the class's k by the number it takes.
     """
     plan, retrieval = settings.plan, settings.retrieval
     if retrieval.source == "none":
         return {"k": 0, "Q": 0, "K": 0, "S": 0}
-    row = rows(plan)[complexity]
+    row = class_plans(plan)[complexity]
     rewritten, walked = retrieval.rewriter != "none", retrieval.knowledge_graph != "none"
     return {
         "k": plan.k if isinstance(plan.k, int) else row["k"],
@@ -38,15 +38,15 @@ def plan_for(complexity: int, settings: Settings) -> Plan:
     }
 
 
-def rows(plan: PlanSettings) -> tuple[Plan, ...]:
-    """k, Q, K and S of every class, simplest first."""
+def class_plans(plan: PlanSettings) -> tuple[Plan, ...]:
+    """Return k, Q, K and S of every class, simplest first."""
     if isinstance(plan.classes, int):
         return TABLES[plan.classes]
     return tuple({"k": one.k, "Q": one.Q, "K": one.K, "S": one.S} for one in plan.classes)
 
 
 def chosen_class(probabilities: list[float], least: float) -> int:
-    """The likeliest class, or the middle one when none reaches ``least``.
+    """Return the likeliest class, or the middle one when none reaches ``least``.
 
     Of two classes the middle one is the second, which retrieves more.
     """

@@ -15,7 +15,7 @@ _HINT = (
 
 
 class TransformerClassifier:
-    """Complexity of a question from a fine-tuned transformer whose label ids are the classes.
+    """A complexity classifier by a fine-tuned transformer whose label ids are the classes.
 
     Args:
         name: A local folder, or a hub id that transformers may download or has in its cache.
@@ -29,7 +29,7 @@ class TransformerClassifier:
         self._tokenizer, self._model = load_sequence_classifier(name)
 
     def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
-        """Say how likely each number of pieces of context is, fewest first.
+        """Return the probability of each number of pieces of context, fewest first.
 
         What exceeds the model's window of the question is cut off.
 
@@ -88,7 +88,7 @@ DESCRIPTIONS = ("simple question", "complex question", "overview question")
 
 
 class ZeroShotClassifier:
-    """Complexity of a question by the description of it that an NLI model finds entailed.
+    """A complexity classifier by the description that an NLI model finds entailed.
 
     HyPA-RAG, section 4.
 
@@ -114,7 +114,7 @@ class ZeroShotClassifier:
         )
 
     def probabilities(self, question: str, classes: Literal[2, 3]) -> list[float]:
-        """Say how likely each description of the question is, in the order of ``DESCRIPTIONS``.
+        """Return the probability of each description of the question, as in ``DESCRIPTIONS``.
 
         What exceeds the model's window is cut off. Blank text, which entails nothing, gives every
         class the same share.

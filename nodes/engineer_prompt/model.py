@@ -10,7 +10,7 @@ _MOST_QUERIES = 5
 
 
 class AdviceReply(BaseModel):
-    """What the model is asked for."""
+    """The reply that the model is asked for."""
 
     question: str
     queries: list[str] = []
@@ -19,14 +19,14 @@ class AdviceReply(BaseModel):
 
 
 class ModelPromptEngineer:
-    """Has a chat model reword the question, its meaning kept (LQ-RAG algorithm 3)."""
+    """A prompt engineer by a chat model, which rewords the question (LQ-RAG algorithm 3)."""
 
     def __init__(self, chat: Chat) -> None:
         self._chat = chat
         self._prompt = prompts.load("engineer_prompt", {"asked", "attempts", "limit"})
 
     def has_more(self, asked: str, attempts: list[Attempt]) -> bool:
-        """A model always has something else to say."""
+        """Return True: a model always has something else to say."""
         return True
 
     async def advise(self, asked: str, attempts: list[Attempt]) -> Advice:
@@ -73,7 +73,7 @@ def _scores(evaluation: Evaluation) -> list[str]:
 
 
 def _untried(queries: list[str], tried: set[str]) -> list[str]:
-    """The queries in order, without blanks, repetitions and what was searched before."""
+    """Return the queries in order, without blanks, repetitions and what was searched before."""
     kept: dict[str, str] = {}
     for query in queries:
         folded = _folded(query)

@@ -1,4 +1,4 @@
-"""engineer_prompt: what to do differently, given which score was low."""
+"""engineer_prompt: advice for the next attempt, by the score that was lowest."""
 
 from collections.abc import Iterator
 
@@ -26,16 +26,16 @@ _GUIDANCE = {
 
 
 class RuleEngineer:
-    """Advises without a model.
+    """A prompt engineer by rules, without a model.
 
-    ``guides`` says whether whoever writes the answers heeds guidance, as a model does.
+    ``guides`` is True where the writer of the answers heeds guidance, as a model does.
     """
 
     def __init__(self, guides: bool = True) -> None:
         self._guides = guides
 
     async def advise(self, asked: str, attempts: list[Attempt]) -> Advice:
-        """What suits the signs of the last attempt and was not yet tried for this question."""
+        """Return advice by the likeliest strategy for the last attempt that was not yet tried."""
         left = self._left(asked, attempts)
         advice = advised(left[0] if left else "broaden", asked)
         if self._guides:
@@ -43,7 +43,7 @@ class RuleEngineer:
         return advice
 
     def has_more(self, asked: str, attempts: list[Attempt]) -> bool:
-        """Whether guidance may help, or another reading of the question was not yet tried.
+        """Return whether guidance may help, or another reading of the question was not yet tried.
 
         Other passages alone mend as many answers as they harm (``benchmarks/loop.py --each``).
         """
@@ -55,13 +55,13 @@ class RuleEngineer:
 
 
 def advised(strategy: Strategy, asked: str) -> Advice:
-    """The advice to follow a strategy, without guidance."""
+    """Return the advice to follow a strategy, without guidance."""
     question = _without_story(asked) if strategy == "reread" else asked
     return {"question": question, "queries": [], "guidance": "", "strategy": strategy}
 
 
 def _suited(asked: str, last: Attempt) -> Iterator[Strategy]:
-    """The strategies that may help after an attempt, the likeliest first."""
+    """Yield the strategies that may help after an attempt, the likeliest first."""
     missed = last["abstained"] or weakest(last["evaluation"]) == "context_relevance"
     if missed and _without_story(asked) != asked:
         yield "reread"
@@ -72,7 +72,7 @@ def _suited(asked: str, last: Attempt) -> Iterator[Strategy]:
 
 
 def _without_story(asked: str) -> str:
-    """Only the sentences that ask, without who asks and how politely.
+    """Return only the sentences that ask, without who asks and how politely.
 
     The question itself where they need the story to be understood.
     """
@@ -81,7 +81,7 @@ def _without_story(asked: str) -> str:
 
 
 def weakest(evaluation: Evaluation) -> str:
-    """The score that failed worst; unverified citations are a failure of groundedness."""
+    """Return the name of the lowest score; groundedness where citations are unverified."""
     if not evaluation["citations_verified"]:
         return "groundedness"
     scores = {name: evaluation[name] for name in TRIAD}

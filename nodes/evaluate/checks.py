@@ -1,4 +1,4 @@
-"""What code verifies of an answer: its citations exist and its facts stand in what it cites."""
+"""The checks of an answer by code: its citations exist, its facts stand in what it cites."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from lexloop.corpus.structure.statements import unnumbered
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.nodes.context import TextOf
 from lexloop.nodes.evaluate.evidence import facts, states
-from lexloop.nodes.markers import CitedSentence, cited_sentences
+from lexloop.nodes.markers import CitedSentence, cited_sentences, unmarked
 
 _IMAGE = re.compile(r"!\[")
 _CODE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
@@ -22,7 +22,7 @@ _MARKERS = re.compile(r"\[[\s\d,]*\]")
 
 
 def foreign_matter(answer: str) -> list[str]:
-    """One sentence for each kind of data, code, images and markup that an answer holds.
+    """Return one sentence for each kind of data, code, images and markup that an answer holds.
 
     A text in angle brackets is markup where HTML knows its name or it has attributes: forms have
     places like <name of the owner> to fill in.
@@ -38,7 +38,7 @@ def foreign_matter(answer: str) -> list[str]:
 
 
 def _is_data(answer: str) -> bool:
-    """Whether it begins with a JSON object, or an array of more than numbers."""
+    """Return whether the answer begins with a JSON object, or an array of more than numbers."""
     text = answer.lstrip()
     if text[:1] not in ("{", "["):
         return False
@@ -66,14 +66,14 @@ _BARE_ADDRESS = re.compile(r"^(?:https?://)?(?:www\.)?|[.,;:!?/]+$")
 
 
 def without_told(answer: str, told: Collection[str]) -> str:
-    """An answer without the lines that code read off the structure of the documents."""
+    """Return an answer without the lines that code read off the structure of the documents."""
     return "\n".join(line for line in answer.split("\n") if line not in told).strip()
 
 
 def citation_problems(
     answer: str, citations: list[Citation], text_of: TextOf, told: Collection[str] = ()
 ) -> list[str]:
-    """Everything that keeps an answer's citations from being verified.
+    """Return everything that keeps an answer's citations from being verified.
 
     Args:
         answer: The answer with its [n] markers.
@@ -110,11 +110,11 @@ def citation_problems(
 
 
 def _quoting(sentences: list[CitedSentence], texts: dict[int, str]) -> list[CitedSentence]:
-    """The sentences; one quoted word for word needs no marker but that of what goes on from it.
+    """Let a sentence that is quoted word for word rest on the next marker after it.
 
     Where several sentences of a source are quoted, its marker stands behind the last of them.
     """
-    flat = {n: " ".join(text.split()).casefold() for n, text in texts.items()}
+    flat = {n: " ".join(unmarked(text).split()).casefold() for n, text in texts.items()}
     known: list[CitedSentence] = []
     cited: tuple[int, ...] = ()
     for sentence in reversed(sentences):
@@ -129,7 +129,7 @@ def _quoting(sentences: list[CitedSentence], texts: dict[int, str]) -> list[Cite
 
 
 def _unsupported(sentence: CitedSentence, texts: dict[int, str]) -> list[str]:
-    """What of a sentence is not in the texts that it cites, given by their numbers."""
+    """Return the problems of a sentence that cites nothing, or facts that the texts lack."""
     said = _short(sentence.text)
     if not sentence.numbers and not sentence.support:
         return [f"No citation: {said}"]
@@ -147,7 +147,7 @@ def _unsupported(sentence: CitedSentence, texts: dict[int, str]) -> list[str]:
 def _unrelated(
     sentence: CitedSentence, texts: dict[int, str], words: dict[int, set[str]]
 ) -> list[str]:
-    """The markers of a sentence that share too little with it to count.
+    """Return a problem for each passage that shares too little with the sentence citing it.
 
     Two words that are no stop words must be common, or half of what a short sentence has; numbers
     and references count as words. A line that leads in a list need not share anything.
@@ -165,7 +165,7 @@ def _unrelated(
 
 
 def _words(text: str) -> set[str]:
-    """Stems of the words that are no stop words and no numbers."""
+    """Return the stems of the words that are no stop words and no numbers."""
     return {term for term in tokenize(text) if not term[0].isdigit()}
 
 
@@ -186,14 +186,14 @@ def _misquoted(citation: Citation, text_of: TextOf) -> str | None:
 
 
 def _lead(citation: Citation, text: str) -> str:
-    """The words of a document that a citation completes, where its lead spans say they stand."""
+    """Return the words that lead into a citation, read where its lead spans say they stand."""
     spans = citation.get("lead_spans", [])
     inside = (text[start:end] for start, end in spans if 0 <= start < end <= len(text))
     return " ".join(map(unnumbered, inside))
 
 
 def _read(citation: Citation, text_of: TextOf) -> str:
-    """What a citation stands for: its label, the words that lead into it, and its quote."""
+    """Return a citation's text: its label, the words that lead into it, and its quote."""
     lead = _lead(citation, text_of(citation["document"]) or "")
     return "\n".join([citation["section"], lead, citation["quote"]])
 

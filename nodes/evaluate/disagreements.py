@@ -1,4 +1,4 @@
-"""Where a claim and its evidence cannot both be true: facts, quantities, places and negations."""
+"""Contradictions between a claim and its evidence: facts, quantities, places and negations."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence, Set
@@ -17,7 +17,7 @@ _REFERENCE = re.compile(r"\d[.\-]\d")
 
 
 def disagreements(claim: str, evidence: Evidence) -> list[str]:
-    """What of a claim the evidence does not bear out, as reasons to read; none where it may hold.
+    """Return the reasons why the evidence does not bear out a claim; none where it may hold.
 
     The evidence has at least one sentence.
     """
@@ -35,26 +35,26 @@ def disagreements(claim: str, evidence: Evidence) -> list[str]:
     same = _about(wanted, evidence, _SAME)
     if same:
         found += _other_facts(stated, evidence, same)
-        turns = [turned(claim, evidence.sentences[i], wanted) for i in same]
+        turns = [flipped_term(claim, evidence.sentences[i], wanted) for i in same]
         denied_in_one = min(filter(None, turns)) if all(turns) else None
-        alterations = altered(claim, [evidence.sentences[i] for i in same], evidence.text)
+        changes = alterations(claim, [evidence.sentences[i] for i in same], evidence.text)
     else:
-        denied_in_one, alterations = contradicts(claim, near, wanted) if near else None, []
+        denied_in_one, changes = contradicted_term(claim, near, wanted) if near else None, []
     if denied_in_one:
         found.append(f"one denies “{denied_in_one}”, the other does not")
-    found += alterations
+    found += changes
     return list(dict.fromkeys(found))
 
 
 def _about(wanted: frozenset[str], evidence: Evidence, least: float) -> list[int]:
-    """The sentences that hold at least this share of a claim's terms, and nearly the most."""
+    """Return the sentences with at least this share of a claim's terms, and nearly the most."""
     shares = [len(wanted & terms) / max(1, len(wanted)) for terms in evidence.terms]
     bar = max(least, _NEARLY * max(shares))
     return [i for i, share in enumerate(shares) if share >= bar]
 
 
 def quantities(text: str) -> set[tuple[str, str]]:
-    """Every number, in digits or words, with the search term it counts."""
+    """Return every number, in digits or words, with the search term it counts."""
     return {pair for clause in _CLAUSE.split(text) for pair in _counted(words(clause))}
 
 
@@ -72,7 +72,7 @@ def _counted(following: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _other_quantities(claim: str, sentences: list[str]) -> Iterable[str]:
-    """Counts for which every sentence about the same thing has another number, and none this."""
+    """Yield counts for which all sentences about the same thing have another number, none this."""
     ours = quantities(claim)
     theirs = set().union(*map(quantities, sentences))
     numbers = {number for number, _ in theirs}
@@ -83,7 +83,7 @@ def _other_quantities(claim: str, sentences: list[str]) -> Iterable[str]:
 
 
 def _other_facts(stated: Set[str], evidence: Evidence, same: list[int]) -> Iterable[str]:
-    """Facts of a claim that stand elsewhere, where others stand among the claim's own words."""
+    """Yield facts of a claim in place of which its own sentences in the evidence have others."""
     around = "\n".join(_placed(evidence, i) for i in same)
     if not facts("\n".join(evidence.sentences[i] for i in same)) - stated:
         return ()
@@ -95,7 +95,7 @@ def _placed(evidence: Evidence, i: int) -> str:
 
 
 def _other_places(stated: Set[str], evidence: Evidence, about: list[int]) -> Iterable[str]:
-    """References to sections under which the evidence says nothing of the kind."""
+    """Yield references to sections under which the evidence says nothing of the kind."""
     named = sorted(fact for fact in stated if _REFERENCE.search(fact))
     if not (named and about and evidence.places and all(evidence.places[i] for i in about)):
         return
@@ -129,8 +129,8 @@ _VERDICT = re.compile(r"^\s*(?:no|yes)[.,]\s", re.IGNORECASE)
 _REACH = 5
 
 
-def denied(text: str) -> frozenset[str]:
-    """The search terms that a negation in ``text`` stands before.
+def negated_terms(text: str) -> frozenset[str]:
+    """Return the search terms that a negation in ``text`` stands before.
 
     Bounds ("not more than"), idioms ("not only") and a "No." before the rest deny nothing.
     """
@@ -143,20 +143,21 @@ def denied(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def negated(text: str) -> bool:
-    """Whether ``text`` denies anything, be it by a word that only implies it."""
-    return bool(denied(text)) or _SOFT.search(text) is not None
+def has_negation(text: str) -> bool:
+    """Return whether ``text`` denies anything, be it by a word that only implies it."""
+    return bool(negated_terms(text)) or _SOFT.search(text) is not None
 
 
-def contradicts(claim: str, sentences: list[str], wanted: Set[str]) -> str | None:
-    """The term over which a claim and the sentences that hold nearly the most of it disagree.
+def contradicted_term(claim: str, sentences: list[str], wanted: Set[str]) -> str | None:
+    """Return the term over which a claim and the sentences nearest to it disagree, if any.
 
     ``wanted`` are the claim's search terms.
     """
-    ours, theirs = denied(claim), [denied(sentence) for sentence in sentences]
+    ours, theirs = negated_terms(claim), [negated_terms(sentence) for sentence in sentences]
     if ours:
         if any(
-            negated(s) and (not d or d & wanted) for s, d in zip(sentences, theirs, strict=True)
+            has_negation(s) and (not d or d & wanted)
+            for s, d in zip(sentences, theirs, strict=True)
         ):
             return None
         return min(ours, default=None)
@@ -166,8 +167,8 @@ def contradicts(claim: str, sentences: list[str], wanted: Set[str]) -> str | Non
     return min(frozenset.intersection(*over), default=None) if over else None
 
 
-def turned(claim: str, sentence: str, wanted: Set[str]) -> str | None:
-    """The term that only one of a claim and a sentence in nearly the same words denies.
+def flipped_term(claim: str, sentence: str, wanted: Set[str]) -> str | None:
+    """Return the term that only one of a claim and a sentence in nearly the same words denies.
 
     ``wanted`` are the claim's search terms.
     """
@@ -180,7 +181,7 @@ def turned(claim: str, sentence: str, wanted: Set[str]) -> str | None:
         if (not deny, than) in theirs:
             return f"{than} than"
     held = frozenset(tokenize(sentence))
-    return min((denied(claim) & held) ^ (denied(sentence) & wanted), default=None)
+    return min((negated_terms(claim) & held) ^ (negated_terms(sentence) & wanted), default=None)
 
 
 def _bounds(text: str) -> set[tuple[bool, str]]:
@@ -188,7 +189,7 @@ def _bounds(text: str) -> set[tuple[bool, str]]:
 
 
 _LIKE = 0.7
-"""How much of both must be the same, in the same order, for one to be a copy of the other."""
+"""The share of the shorter text that the longer must hold in order to be its copy."""
 _LONGEST = 4
 _MODALS = {
     "must": r"must|shall|(?:is|are|be) (?:required|obliged|obligated) to|ha(?:s|ve) to|needs? to",
@@ -226,12 +227,12 @@ _SUBJECT = re.compile(
 _AGENT = re.compile(r"(?:[^aeiou]er|or|ee|ant|ist|ian)s?$")
 
 
-def altered(claim: str, sentences: Sequence[str], evidence: str) -> list[str]:
-    """What a claim says otherwise than the sentence that it is nearest to word by word.
+def alterations(claim: str, sentences: Sequence[str], evidence: str) -> list[str]:
+    """Return the changes of meaning between a claim and the sentence that it is a copy of.
 
-    The claim is laid beside the sentences that say nearly the same; what was put in the place of
-    something else is looked at, and nothing of what was left out or added. ``evidence`` is all
-    there is, which tells who the parties are. None where the claim is no copy.
+    The claim is aligned with the sentences that say nearly the same; only replaced words count, not
+    those left out or added. The parties are told from all of the ``evidence``. None where the claim
+    is no copy.
     """
     ours = _words(claim)
     theirs = [_words(sentence) for sentence in sentences]
@@ -263,13 +264,13 @@ def _otherwise(
 
 
 def _words(text: str) -> list[str]:
-    """Words in small letters, what means one thing in several words as one."""
+    """Split a text into words in small letters, phrases of one meaning as one word."""
     whole = _PHRASES.sub(lambda match: str(match.lastgroup), " ".join(text.split()))
     return _WORD.findall(whole.lower())
 
 
 def _modal(was: list[str], now: list[str], after: list[str]) -> Iterator[str]:
-    """Before "not" must and may say the same."""
+    """Yield a changed modal verb; before "not" must and may say the same."""
     if "not" in (*was, *now, *after):
         return
     mine, theirs = set(now) & _MODALS.keys(), set(was) & _MODALS.keys()
@@ -302,7 +303,7 @@ def _party(was: list[str], now: list[str], parties: Set[str]) -> Iterator[str]:
 
 @lru_cache(maxsize=64)
 def _parties(evidence: str) -> frozenset[str]:
-    """The search terms of those who do something: what stands before a modal, and agents."""
+    """Return the search terms of the parties: the words before a modal verb, and agent nouns."""
     found = _SUBJECT.findall(evidence)
     found += [word for word in evidence.split() if _AGENT.search(word.strip(".,;:()").lower())]
     return frozenset(term for word in found for term in tokenize(word))

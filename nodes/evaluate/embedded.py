@@ -11,7 +11,7 @@ from lexloop.nodes.context import Judgement
 from lexloop.nodes.evaluate.evidence import Evidence, clipped
 from lexloop.nodes.evaluate.support import ClaimSupport, Support, claims_of
 from lexloop.nodes.markers import without_markers
-from lexloop.nodes.relevance import ParsedQuestion, Sources, coverage, understand
+from lexloop.nodes.relevance import ParsedQuestion, Sources, coverage, parse_question
 from lexloop.nodes.weights import load_weights
 
 _FEW, _SUPPORTED = 3, 0.5
@@ -19,29 +19,29 @@ _FEW, _SUPPORTED = 3, 0.5
 
 @dataclass(frozen=True)
 class AnswerFeatures:
-    """What speaks for an answer to a question; each in [0, 1]."""
+    """The features of an answer to a question; each in [0, 1]."""
 
     whole: float  # the cosine of the whole answer with the question or its core
     sentence: float  # the highest cosine of one of its sentences with the question or its core
     parts: float  # the mean over the question's parts of the closest sentence's cosine
-    covered: float  # the share of the question's terms that the answer has, weighted by rarity
+    covered: float  # the share of the question's terms that the answer has, weighted by idf
     least: float  # the same of the part of the question of which the answer has the least
 
 
 @dataclass(frozen=True)
 class ContextFeatures:
-    """What speaks for passages bearing on a question; each in [0, 1]."""
+    """The features of passages beside a question; each in [0, 1]."""
 
     closest: float  # the highest cosine of a statement with the question or its core
     few: float  # the mean cosine of the three closest statements
     parts: float  # the mean over the question's parts of the closest statement's cosine
     least: float  # the cosine of the part whose closest statement is the farthest
-    covered: float  # the share of the question's terms in the passages, weighted by rarity
+    covered: float  # the share of the question's terms in the passages, weighted by idf
     statement: float  # for the worst-covered part, the best share of its terms in one statement
 
 
 class EmbeddedJudge:
-    """Judges without a model.
+    """A judge without a model.
 
     Raises:
         DataError: The shipped weights cannot be read.
@@ -56,13 +56,13 @@ class EmbeddedJudge:
     async def judge(
         self, question: str, passages: list[Passage], answer: str, answers: float | None = None
     ) -> Judgement:
-        """The triad of LQ-RAG, section III: each score in [0, 1].
+        """Return the triad of LQ-RAG, section III: each score in [0, 1].
 
         Where ``answers`` is known it is the answer's relevance too: nothing is embedded for it.
         Groundedness is the mean over the claims of the probability that the passages support
         each: the share of supported claims that is to be expected.
         """
-        asked = understand(question, self._sources)
+        asked = parse_question(question, self._sources)
         evidence = evidence_in(passages, self._sources)
         claims = claims_of(answer)
         if answers is None:
@@ -85,7 +85,7 @@ class EmbeddedJudge:
 def answer_features(
     asked: ParsedQuestion, answer: str, evidence: Evidence, sources: Sources
 ) -> AnswerFeatures | None:
-    """The features that answer relevance is judged by; none of an answer that claims nothing."""
+    """Return the features that answer relevance is judged by; None where nothing is claimed."""
     claims, plain = claims_of(answer), without_markers(answer)
     if not claims:
         return None
@@ -102,7 +102,7 @@ def answer_features(
 def read_answer_features(
     asked: ParsedQuestion, answer: str, whole: Vectors, sentences: Vectors
 ) -> AnswerFeatures:
-    """The features of an answer without markers.
+    """Return the features of an answer without markers.
 
     Args:
         asked: The question.
@@ -122,7 +122,7 @@ def read_answer_features(
 
 
 def context_features(asked: ParsedQuestion, evidence: Evidence) -> ContextFeatures | None:
-    """The features that context relevance is judged by; none where no passage says anything."""
+    """Return the features that context relevance is judged by; None where nothing is said."""
     if not evidence.sentences:
         return None
     cosines = asked.vectors @ evidence.vectors.T
@@ -139,7 +139,7 @@ def context_features(asked: ParsedQuestion, evidence: Evidence) -> ContextFeatur
 
 
 def evidence_in(passages: list[Passage], sources: Sources) -> Evidence:
-    """The statements of passages with the vectors that the index holds of them."""
+    """Return the statements of passages with the vectors that the index holds of them."""
     sentences: list[str] = []
     vectors: list[Vectors] = []
     places: list[str] = []

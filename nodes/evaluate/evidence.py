@@ -1,4 +1,4 @@
-"""What claims are held against: the facts of a text, and the sentences with their vectors."""
+"""The evidence that claims are held against: the facts of a text, sentences with vectors."""
 
 import itertools
 import re
@@ -10,6 +10,7 @@ from typing import Any
 from lexloop.corpus.structure.statements import statements_in_text
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.models.embedding import Vectors
+from lexloop.nodes.markers import unmarked
 
 _SMALL = {
     word: value
@@ -57,7 +58,7 @@ _NUMBER = re.compile(r"\d+")
 
 @lru_cache(maxsize=1 << 10)
 def facts(text: str) -> frozenset[str]:
-    """Every number, amount, month of a date and section reference in ``text``.
+    """Return every number, amount, month of a date and section reference in ``text``.
 
     Number words before a unit count as digits, thousands separators and trailing zeros of
     amounts are dropped, 2022-12-23 is December 23, 2022, and ``20-871(b)(1)`` stays one fact.
@@ -73,13 +74,13 @@ def facts(text: str) -> frozenset[str]:
 
 
 def dates(text: str) -> set[str]:
-    """Every day of a month that ``text`` names, as ``december 23``."""
+    """Return every day of a month that ``text`` names, as ``december 23``."""
     found = _DAY.finditer(_spelt_out(text))
     return {f"{_month(m['month'] or m['late'])} {int(m['day'] or m['early'])}" for m in found}
 
 
 def number_of(word: str) -> str | None:
-    """The number that one word or numeral stands for; None for "one", mostly a pronoun."""
+    """Return the number that one word or numeral stands for; None for "one", mostly a pronoun."""
     if re.fullmatch(r"\d[\d,]*(?:\.\d+)?", word):
         return _amount(word)
     value = _SMALL.get(word.lower(), 1)
@@ -87,7 +88,7 @@ def number_of(word: str) -> str | None:
 
 
 def _spelt_out(text: str) -> str:
-    """The text with its ISO dates as words, so that both ways to write a date are one."""
+    """Return the text with its ISO dates as words, so that a date has one form."""
     return _ISO.sub(lambda m: f"{_MONTHS[int(m[2]) - 1]} {int(m[3])}, {m[1]}", text)
 
 
@@ -96,7 +97,7 @@ def _month(name: str) -> str:
 
 
 def _counted(words: str) -> int:
-    """The number that words like "one hundred and twenty-five" spell out."""
+    """Return the number that words like "one hundred and twenty-five" spell out."""
     total, group = 0, 0
     for word in re.findall(r"[a-z]+", words.lower()):
         if word == "hundred":
@@ -114,7 +115,7 @@ def _amount(digits: str) -> str:
 
 
 def states(text: str, fact: str) -> bool:
-    """Whether ``text`` holds a fact.
+    """Return whether ``text`` holds a fact.
 
     Of a reference, a part of one that ``text`` names is held as well; and so is one to a
     subdivision when ``text`` names the section and marks such a subdivision.
@@ -144,13 +145,13 @@ class Evidence:
 
     @cached_property
     def text(self) -> str:
-        """Everything there is, in one line."""
+        """All of the evidence on one line."""
         return " ".join(" ".join([self.whole, *self.sentences]).split())
 
     @cached_property
     def flat(self) -> str:
-        """The same in lower case, to find quotes in."""
-        return self.text.lower()
+        """The text in lower case and as answers write it, to find quotes in."""
+        return unmarked(self.text).lower()
 
     @cached_property
     def facts(self) -> frozenset[str]:
@@ -169,7 +170,7 @@ class Evidence:
 
     @cached_property
     def all_terms(self) -> frozenset[str]:
-        """The search terms of all there is."""
+        """The search terms of all of the evidence."""
         return frozenset(tokenize(self.text))
 
     @cached_property
@@ -179,7 +180,7 @@ class Evidence:
 
 
 def evidence_of(texts: list[str], embed: Embed) -> Evidence:
-    """The evidence that passages or single sentences hold, embedded in one batch."""
+    """Return the evidence that passages or single sentences hold, embedded in one batch."""
     sentences: list[str] = []
     places: list[str] = []
     for text in texts:
@@ -190,10 +191,10 @@ def evidence_of(texts: list[str], embed: Embed) -> Evidence:
 
 
 def share(wanted: Set[Any], held: Set[Any]) -> float:
-    """The share of ``wanted`` that ``held`` has; all, where nothing is wanted."""
+    """Return the share of ``wanted`` that ``held`` has; 1 where nothing is wanted."""
     return len(wanted & held) / len(wanted) if wanted else 1.0
 
 
 def clipped(value: float) -> float:
-    """The value, or the end of [0, 1] that it lies beyond."""
+    """Return the value, or the nearer end of [0, 1] where it lies outside."""
     return min(1.0, max(0.0, value))

@@ -22,7 +22,7 @@ class ReasonedScore(BaseModel):
 
 
 class JudgeReply(BaseModel):
-    """What the model is asked for: the triad of LQ-RAG."""
+    """The reply that the model is asked for: the triad of LQ-RAG."""
 
     context_relevance: ReasonedScore
     groundedness: ReasonedScore
@@ -30,7 +30,7 @@ class JudgeReply(BaseModel):
 
 
 class ModelJudge:
-    """Has a chat model score the answer."""
+    """A judge by a chat model."""
 
     def __init__(self, chat: Chat) -> None:
         self._chat = chat
@@ -39,7 +39,7 @@ class ModelJudge:
     async def judge(
         self, question: str, passages: list[Passage], answer: str, answers: float | None = None
     ) -> Judgement:
-        """The three scores; all None, so that nothing can pass, where the reply has none.
+        """Return the three scores; all None, so that nothing can pass, where the reply has none.
 
         The model judges for itself: what ``answers`` says is not shown to it.
         """

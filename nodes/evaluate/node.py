@@ -20,6 +20,7 @@ from lexloop.nodes.evaluate.verdict import (
     warning_for,
     warning_for_unfinished,
 )
+from lexloop.nodes.markers import unmarked
 
 
 async def evaluate(state: State, runtime: Runtime[Context]) -> Update:
@@ -63,7 +64,6 @@ def unfinished(
 
 
 def _with_draft(state: State, evaluation: Evaluation) -> list[Attempt]:
-    """The attempts so far and the draft of this one."""
     attempt: Attempt = {
         "number": len(state["attempts"]) + 1,
         "question": state["standalone"],
@@ -91,7 +91,7 @@ async def _evaluation(state: State, context: Context) -> Evaluation:
     pointed = state.get("pointed")
     if not said and pointed and pointed["units"] and not pointed["only"]:
         # whether the provision answers what is asked of it is to be judged
-        said = "\n".join(f"{c['quote']} [{c['n']}]" for c in state["draft_citations"])
+        said = "\n".join(f"{unmarked(c['quote'])} [{c['n']}]" for c in state["draft_citations"])
     if not said:
         read = _unscored("It was read off the structure of the documents.")
         return _record(read, problems, passed=not problems)
@@ -107,10 +107,10 @@ async def _evaluation(state: State, context: Context) -> Evaluation:
 
 
 def _likely(state: State, asked: str) -> float | None:
-    """How likely the draft answers what was asked, where its writer says.
+    """Return the probability that the draft answers what was asked, where its writer gives one.
 
-    Of a question that was read otherwise no more is said than of the first answer, where there was
-    one: that the other reading is answered tells nothing of this one.
+    For a reworded question it is at most that of the first attempt: an answer to another reading
+    tells nothing about this one.
     """
     answers = state.get("draft_answers")
     if answers is None or not state["attempts"] or state["standalone"] == asked:
@@ -119,7 +119,7 @@ def _likely(state: State, asked: str) -> float | None:
 
 
 def _problems(state: State, text_of: TextOf | None) -> list[str]:
-    """Why the draft's citations do not verify; nothing for those that do."""
+    """Return the reasons why the draft's citations do not verify."""
     if state["draft_abstained"]:
         return []
     if text_of is None:
@@ -165,7 +165,7 @@ def _final(state: State, attempts: list[Attempt], best: Attempt, warning: str) -
 
 
 def _message(answer: str, state: State, warning: str) -> AIMessage:
-    """The answer for those who get nothing but messages; what it warns of stays beside the text."""
+    """Return the answer as a message, with its warning and readings as metadata."""
     beside: dict[str, Any] = {"warning": warning} if warning else {}
     if read_as := state.get("read_as"):
         beside["read_as"] = read_as

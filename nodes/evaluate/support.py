@@ -1,4 +1,4 @@
-"""How probable it is that evidence supports a claim, without a model."""
+"""The probability that evidence supports a claim, without a model."""
 
 import itertools
 import math
@@ -26,7 +26,7 @@ _COMMONEST = 0.3  # what a term that every sentence holds still weighs
 
 
 def claims_of(text: str) -> list[str]:
-    """Each claim of ``text`` in order, without [n] markers and list marks.
+    """Return each claim of ``text`` in order, without [n] markers and list marks.
 
     A sentence is one claim; its clauses between semicolons are claims of their own where each has
     at least three search terms. What holds no search term claims nothing.
@@ -42,7 +42,7 @@ def claims_of(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class ClaimFeatures:
-    """What speaks for and against a claim being supported by evidence; each in [0, 1]."""
+    """The features of a claim beside evidence, for and against its support; each in [0, 1]."""
 
     one: float  # the share of the claim's terms in the one sentence that holds most of them
     together: float  # the share in three sentences, each chosen for what it adds
@@ -57,7 +57,7 @@ class ClaimFeatures:
 def read_claim_features(
     claim: str, vector: Vectors, evidence: Evidence, disagrees: bool
 ) -> ClaimFeatures:
-    """The features of a claim with this unit vector beside evidence of at least one sentence."""
+    """Return the features of a claim beside evidence of at least one sentence."""
     ordered = tokenize(claim)
     wanted = frozenset(ordered)
     pairs = set(itertools.pairwise(ordered))
@@ -65,7 +65,7 @@ def read_claim_features(
     return ClaimFeatures(
         one=max(share(wanted, terms) for terms in evidence.terms),
         together=_together(dict.fromkeys(wanted, 1.0), evidence.terms),
-        rare=_together(_rarity(wanted, evidence.terms), evidence.terms),
+        rare=_together(_idf(wanted, evidence.terms), evidence.terms),
         window=_window(wanted, evidence.terms),
         order=share(pairs, evidence.pairs),
         closest=clipped(float((evidence.vectors @ vector).max())),
@@ -75,7 +75,7 @@ def read_claim_features(
 
 
 def _together(weights: Mapping[str, float], held: list[frozenset[str]]) -> float:
-    """The share of the weighted terms in a few sentences, each chosen for what it adds."""
+    """Return the share of the weighted terms in a few sentences, each chosen for what it adds."""
     left: frozenset[str] = frozenset(weights)
     for _ in range(_TOGETHER):
         left -= max((terms & left for terms in held), key=partial(_sum, weights))
@@ -87,20 +87,20 @@ def _sum(weights: Mapping[str, float], terms: frozenset[str]) -> float:
     return math.fsum(weights[term] for term in terms)
 
 
-def _rarity(wanted: Set[str], held: list[frozenset[str]]) -> dict[str, float]:
+def _idf(wanted: Set[str], held: list[frozenset[str]]) -> dict[str, float]:
     found = Counter(term for terms in held for term in terms & wanted)
     return {t: math.log((len(held) + 1) / (found[t] + 0.5)) + _COMMONEST for t in wanted}
 
 
 def _window(wanted: frozenset[str], held: list[frozenset[str]]) -> float:
-    """The largest share of the wanted terms in a run of sentences."""
+    """Return the largest share of the wanted terms in a run of sentences."""
     runs = range(max(1, len(held) - _WINDOW + 1))
     return max(share(wanted, frozenset().union(*held[i : i + _WINDOW])) for i in runs)
 
 
 @dataclass(frozen=True)
 class Support:
-    """Whether a claim is supported."""
+    """The support of a claim: its probability, and where the evidence disagrees."""
 
     probability: float  # that a reader would call the claim supported, in [0, 1]
     # where claim and evidence disagree: numbers, dates, references, negations
@@ -108,7 +108,7 @@ class Support:
 
 
 class ClaimSupport:
-    """Judges claims by a logistic regression over ``ClaimFeatures``.
+    """A judge of claims by a logistic regression over ``ClaimFeatures``.
 
     Raises:
         DataError: The shipped weights cannot be read.
@@ -119,7 +119,7 @@ class ClaimSupport:
         self._weights = load_weights("judges/groundedness.json", "support", ClaimFeatures)
 
     def of(self, claims: list[str], evidence: Evidence) -> list[Support]:
-        """The support of each claim.
+        """Return the support of each claim.
 
         A claim quoted word for word is certain; one that disagrees with the evidence over a fact
         or a negation is improbable however alike the two are.
@@ -138,16 +138,16 @@ class ClaimSupport:
         reasons = tuple(disagreements(claim, evidence))
         features = read_claim_features(claim, vector, evidence, disagrees=bool(reasons))
         probability = self._weights.probability(astuple(features))
-        return Support(sunk(probability) if reasons else probability, reasons)
+        return Support(capped(probability) if reasons else probability, reasons)
 
 
-def sunk(probability: float) -> float:
-    """The probability of a claim that disagrees with its evidence: below 0.2, its order kept."""
+def capped(probability: float) -> float:
+    """Return the probability of a claim that disagrees with its evidence: below 0.2, in order."""
     return min(probability, 0.1 + 0.1 * probability)
 
 
 def _quoted(claim: str, evidence: Evidence) -> bool:
-    """Whether a claim is in the evidence word for word, or is put together of such pieces."""
+    """Return whether all pieces of a claim are in the evidence word for word."""
     pieces = [" ".join(piece.split()) for piece in _JOINT.split(claim.lower())]
     return all(
         len(piece.split()) >= _LEAST_QUOTED and piece.rstrip(".;:") in evidence.flat

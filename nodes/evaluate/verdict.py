@@ -1,4 +1,4 @@
-"""When an attempt passes, when it is tried again, and which attempt is the answer."""
+"""The verdict: when an attempt passes, when it is tried again, and which is the answer."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,9 +10,9 @@ from lexloop.nodes.context import TRIAD, Judgement
 
 
 def passes(judgement: Judgement, settings: Settings) -> bool:
-    """Whether each score reaches its setting; an unresolved score never does.
+    """Return whether each score reaches its setting; an unresolved score never does.
 
-    Where it is said how likely the answer is to answer the question, that stands for relevance.
+    Where the probability that the answer answers is known, it stands for relevance.
     """
     pairs = [(judgement.groundedness, settings.loop.min_groundedness)]
     if judgement.answers is not None:
@@ -24,7 +24,7 @@ def passes(judgement: Judgement, settings: Settings) -> bool:
 
 
 def may_retry(attempts: list[Attempt], settings: Settings) -> bool:
-    """Whether the last attempt did not pass and another is allowed.
+    """Return whether the last attempt did not pass and another is allowed.
 
     Without documents there is nothing that a better question could find.
     """
@@ -34,9 +34,9 @@ def may_retry(attempts: list[Attempt], settings: Settings) -> bool:
 
 
 def repeats(state: State) -> bool:
-    """Whether what the next answer would be written from is what an earlier one was written from.
+    """Return whether the next answer would be written from the same as an earlier one.
 
-    That is its question, its passages and the guidance of whoever writes it.
+    That is: from the same question, the same passages and the same guidance.
     """
     attempts, advice = state["attempts"], state.get("advice")
     given = [a["advice"]["guidance"] if "advice" in a else "" for a in attempts]
@@ -48,12 +48,12 @@ def repeats(state: State) -> bool:
 
 
 def _ids(passages: Sequence[Passage]) -> frozenset[str]:
-    """Which passages were found; what an answer quotes beside them is of its own choice."""
+    """Return the ids of the passages found, not of those that an answer added as quotes."""
     return frozenset(passage["id"] for passage in passages if QUOTED not in passage["signals"])
 
 
 class AttemptRank(NamedTuple):
-    """What attempts are compared by."""
+    """The rank of an attempt among those of its question."""
 
     passed: bool  # whether the verdict passed it
     verified: bool  # whether its citations verify; an abstention has none that could fail
@@ -61,7 +61,7 @@ class AttemptRank(NamedTuple):
     score: float  # what was judged of it; nothing of an abstention
 
     def beats(self, earlier: "AttemptRank") -> bool:
-        """Whether it takes the place of an earlier attempt.
+        """Return whether this attempt takes the place of an earlier one.
 
         An abstention gives way to an answer that passed, and to no other; nor does an answer whose
         citations verify give way to an abstention.
@@ -75,29 +75,29 @@ class AttemptRank(NamedTuple):
         return self.score > earlier.score
 
 
-def standing(attempt: Attempt) -> AttemptRank:
-    """What an attempt is compared by."""
+def rank_of(attempt: Attempt) -> AttemptRank:
+    """Return the rank of an attempt."""
     evaluation = attempt["evaluation"]
     verified, score = evaluation["citations_verified"], lowest_score(evaluation)
     return AttemptRank(evaluation["passed"], verified, attempt["abstained"], score)
 
 
-def best_of(standings: Sequence[AttemptRank]) -> int:
-    """The place of the attempt that is the answer: an earlier one unless a later one beats it."""
+def best_rank(ranks: Sequence[AttemptRank]) -> int:
+    """Return the place of the answer: the first attempt unless a later one beats it."""
     best = 0
-    for place, later in enumerate(standings):
-        if later.beats(standings[best]):
+    for place, later in enumerate(ranks):
+        if later.beats(ranks[best]):
             best = place
     return best
 
 
 def best_attempt(attempts: list[Attempt]) -> Attempt:
-    """The attempt that is the answer."""
-    return attempts[best_of([*map(standing, attempts)])]
+    """Return the attempt that is the answer."""
+    return attempts[best_rank([*map(rank_of, attempts)])]
 
 
 def lowest_score(evaluation: Evaluation) -> float:
-    """How likely the answer answers, where that is said; else the minimum of the three scores.
+    """Return the probability that the answer answers, where known, else the lowest of the scores.
 
     -1 when one of them is unresolved.
     """
@@ -108,14 +108,14 @@ def lowest_score(evaluation: Evaluation) -> float:
 
 
 def finding_of(best: Attempt) -> Finding:
-    """What came of the question."""
+    """Return the outcome of the question."""
     if best["abstained"]:
         return "near" if best.get("near") else "absent"
     return "answers" if best["evaluation"]["passed"] else "in part"
 
 
 def warning_for(best: Attempt, judged: bool) -> str:
-    """What a reader must know about an answer that did not pass; nothing for one that did."""
+    """Return the warning about an answer that did not pass; empty for one that did."""
     if best["evaluation"]["passed"] or best["abstained"]:
         return ""
     if not judged and best["evaluation"]["citations_verified"]:
@@ -124,7 +124,7 @@ def warning_for(best: Attempt, judged: bool) -> str:
 
 
 def warning_for_unfinished(best: Attempt, what: str) -> str:
-    """What a reader must know of a question that ended early, of an abstention as well.
+    """Return the warning about a question that ended early, also for an abstention.
 
     ``what`` says what failed.
     """

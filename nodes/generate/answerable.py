@@ -1,4 +1,4 @@
-"""Whether the documents answer the question at all, and whether the passages found do."""
+"""The probability that the documents, or the first passages, answer a question."""
 
 import re
 from dataclasses import astuple, dataclass
@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from lexloop.corpus.text.tokens import term_set, tokenize
-from lexloop.nodes.generate.selection import Scored, is_definition
+from lexloop.nodes.generate.selection import ScoredQuotables, is_definition
 from lexloop.nodes.relevance import ParsedQuestion, Sources, coverage, defines
 from lexloop.nodes.weights import Weights, load_weights
 
@@ -69,7 +69,7 @@ _ASKS: list[tuple[Kind, str]] = [
     ),
 ]
 _ANYBODY = frozenset(tokenize("people persons individuals times"))
-"""What texts have many words for."""
+"""Terms for which texts have many words."""
 _HOW_MANY = re.compile(
     r"\bhow many (?P<what>(?:[\w-]+ ){0,3}?[\w-]+)"
     r"(?=[?,.]| (?:of|in|on|at|for|does|do|did|may|must|can|will|should|shall|is|are|was|were|has"
@@ -103,18 +103,18 @@ _HELD: dict[Kind, re.Pattern[str]] = {
 
 
 def expected_kind(question: str) -> Kind | None:
-    """The kind of fact that a question asks for, where its words say so."""
+    """Return the kind of fact that a question asks for, where its words say so."""
     return next((kind for kind, pattern in _ASKED if pattern.search(question.strip())), None)
 
 
 def counted(question: str) -> frozenset[str]:
-    """The search terms of what a question asks the number of; nothing where it asks for none."""
+    """Return the search terms of what is to be counted; none where no number is asked for."""
     asked = _HOW_MANY.search(question)
     return frozenset(tokenize(asked["what"])[-1:]) - _ANYBODY if asked else frozenset()
 
 
 def holds(kind: Kind, text: str, what: frozenset[str] = frozenset()) -> bool:
-    """Whether ``text`` holds a fact of this kind, and names ``what`` where it is a number."""
+    """Return whether ``text`` holds a fact of this kind, a number only where it names ``what``."""
     return _HELD[kind].search(text) is not None and (
         kind != "number" or what <= frozenset(tokenize(text))
     )
@@ -132,7 +132,7 @@ _BEHIND = 3
 
 @dataclass(frozen=True)
 class AnswerabilityFeatures:
-    """What speaks for an answer being there, then what speaks against it; about in [0, 1]."""
+    """The features for an answer being there, then those against it; about in [0, 1]."""
 
     closest: float  # the highest cosine of a statement with the question
     score: float  # the mean relevance of the three best statements
@@ -149,9 +149,11 @@ AGAINST = ("unknown", "foreign", "undefined", "lacking")
 """The features against an answer."""
 
 
-def read_features(asked: ParsedQuestion, scored: Scored, sources: Sources) -> AnswerabilityFeatures:
+def read_features(
+    asked: ParsedQuestion, scored: ScoredQuotables, sources: Sources
+) -> AnswerabilityFeatures:
     """Read the features off the scored evidence."""
-    evidence = scored.evidence
+    evidence = scored.quotables
     texts = [item.text for item in evidence]
     held = [term_set(text) for text in texts]
     order = np.argsort(-scored.best, kind="stable")
@@ -186,13 +188,13 @@ def _foreign(part: str, sources: Sources) -> bool:
     return any(not sources.knows(term) for name in named for term in tokenize(name))
 
 
-def is_there(features: AnswerabilityFeatures) -> float:
-    """The probability that the documents answer the question at all, in [0, 1]."""
+def probability_there(features: AnswerabilityFeatures) -> float:
+    """Return the probability that the documents answer the question at all, in [0, 1]."""
     return _weights("there").probability(astuple(features))
 
 
-def is_found(features: AnswerabilityFeatures) -> float:
-    """The probability that the first passages, which are what is quoted, answer it, in [0, 1]."""
+def probability_found(features: AnswerabilityFeatures) -> float:
+    """Return the probability that the first passages, which are quoted, answer it, in [0, 1]."""
     return _weights("found").probability(astuple(features))
 
 

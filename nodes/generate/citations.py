@@ -46,8 +46,8 @@ _SOURCES = re.compile(
 _SOURCE = re.compile(r"\s*(?:[-*•]\s+|\d{1,3}[.)]\s+)?\[\d")
 
 
-def read(answer: str, shown: Set[int]) -> str:
-    """The answer with each citation as [n] and without a list of its sources.
+def with_markers(answer: str, shown: Set[int]) -> str:
+    """Return the answer with each citation as [n] and without a list of its sources.
 
     ``shown`` are the numbers of the passages that the model was shown: words in running text or in
     round brackets are taken for a citation where they name these alone.
@@ -66,7 +66,7 @@ def read(answer: str, shown: Set[int]) -> str:
 
 
 def _marked(text: str, shown: Set[int]) -> str:
-    """The text with every form of citation as [n]."""
+    """Return the text with every form of citation as [n]."""
     for form in _FORMS:
         text = form.sub(lambda m: m[0] if MARKER.fullmatch(m[0]) else _markers(_listed(m[1])), text)
     text = _ROUND.sub(lambda m: _markers(ns) if shown >= {*(ns := _listed(m[1]))} else m[0], text)
@@ -84,7 +84,7 @@ def _spoken(match: re.Match[str], shown: Set[int]) -> str:
 
 
 def _listed(numbers: str) -> list[int]:
-    """The numbers of a list, whether signs or words stand between them."""
+    """Return the numbers of a list, whether signs or words stand between them."""
     dashed = re.sub(r"\bto\b|[–—]", "-", numbers.lower())
     bare = re.sub(r"[^\d,-]", "", re.sub(r"\band\b|[&;]", ",", dashed))
     return marker_numbers(re.sub(r",+", ",", bare))
@@ -95,7 +95,7 @@ def _markers(numbers: list[int]) -> str:
 
 
 def _without_footnotes(answer: str) -> tuple[str, dict[int, str]]:
-    """The answer without its footnotes, and what they say by their numbers.
+    """Return the answer without its footnotes, and the footnotes by their numbers.
 
     A line [1]: ... is one where the rest of the answer refers to it.
     """
@@ -106,12 +106,12 @@ def _without_footnotes(answer: str) -> tuple[str, dict[int, str]]:
         for note in _DEFINITION.finditer(answer)
         if note[1] or int(note[2]) in used
     }
-    kept = _DEFINITION.sub(lambda note: "" if int(note[2]) in notes else note[0], answer)
-    return kept.strip(), notes
+    rest = _DEFINITION.sub(lambda note: "" if int(note[2]) in notes else note[0], answer)
+    return rest.strip(), notes
 
 
 def _without_sources(answer: str) -> str:
-    """The answer without the list of sources that it ends with."""
+    """Return the answer without the list of sources that it ends with."""
     lines = answer.rstrip().split("\n")
     for last in range(len(lines) - 1, 0, -1):
         if _SOURCES.fullmatch(lines[last]):
@@ -122,7 +122,7 @@ def _without_sources(answer: str) -> str:
 
 
 def cite(passage: Passage, said: Sequence[Statement], n: int) -> Citation:
-    """The citation of statements that follow each other in a passage, as far as it holds them.
+    """Return the citation of successive statements of a passage, cut to the passage.
 
     Where they are of several provisions or of none, the label of the passage serves.
     """
@@ -151,7 +151,7 @@ def cite(passage: Passage, said: Sequence[Statement], n: int) -> Citation:
 
 
 def _page(passage: Passage, offset: int) -> int | None:
-    """The page an offset lies on; a passage may run over several."""
+    """Return the page that an offset lies on; a passage may run over several."""
     first = passage["page"]
     breaks = passage.get("page_breaks", [])
     return None if first is None else first + sum(at <= offset for at in breaks)
@@ -166,15 +166,17 @@ _NEARLY_EQUAL = 0.7  # shared words over all words
 StatementsOf = Callable[[str], Sequence[Statement]]
 
 
-def cited(answer: str, passages: list[Passage], statements_of: StatementsOf) -> GeneratedAnswer:
-    """The draft for a model's answer; ``statements_of`` goes from a passage's id to its statements.
+def cited_answer(
+    answer: str, passages: list[Passage], statements_of: StatementsOf
+) -> GeneratedAnswer:
+    """Return the draft of a model's answer; ``statements_of`` takes the id of a passage.
 
     The passages are numbered anew in the order in which the answer uses them. Each marker of each
     sentence becomes one citation of the statements that support the sentence best. A marker that
     names no passage stays in the answer and gets no citation.
     """
     by_number = {passage["n"]: passage for passage in passages}
-    answer = read(answer.strip(), by_number.keys())
+    answer = with_markers(answer.strip(), by_number.keys())
     if abstains(answer):
         return GeneratedAnswer(ABSTENTION)
     answer, order = _in_order_of_use(answer, by_number)
@@ -194,7 +196,7 @@ def cited(answer: str, passages: list[Passage], statements_of: StatementsOf) -> 
 def _in_order_of_use(
     answer: str, by_number: Mapping[int, Passage]
 ) -> tuple[str, dict[int, Passage]]:
-    """The answer with its passages numbered from 1 in the order of use, and these by number.
+    """Number the passages from 1 in the order of use; return the answer, and these by number.
 
     What a marker names beyond the passages is numbered after them all.
     """
@@ -208,7 +210,7 @@ def _in_order_of_use(
 
 
 def abstains(answer: str) -> bool:
-    """Whether an answer contains the abstention, or says nearly the same in nearly its words."""
+    """Return whether an answer contains the abstention, or nearly its words."""
     said, abstention = _plain(answer), _plain(ABSTENTION)
     if abstention in said:
         return True
@@ -217,7 +219,7 @@ def abstains(answer: str) -> bool:
 
 
 def citation_for(sentence: str, passage: Passage, found: Sequence[Statement], n: int) -> Citation:
-    """The citation of the statements of ``passage`` that share most with a sentence of an answer.
+    """Return the citation of a passage's statements that share most with a sentence of an answer.
 
     Numbers and section references weigh more than words. A second or third statement is taken in
     where it brings more than it costs; a passage that shares nothing is cited as a whole.

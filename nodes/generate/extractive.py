@@ -1,4 +1,4 @@
-"""The embedded generator: selects, orders and cites sentences of the passages."""
+"""The embedded generator: sentences of the passages selected, ordered and cited."""
 
 import re
 from dataclasses import replace
@@ -21,28 +21,29 @@ from lexloop.corpus.structure.tree import Tree
 from lexloop.corpus.text.sentences import sentence_spans
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.nodes.context import GeneratedAnswer
-from lexloop.nodes.generate.answerable import is_found, is_there, read_features
+from lexloop.nodes.generate.answerable import probability_found, probability_there, read_features
 from lexloop.nodes.generate.citations import cite
 from lexloop.nodes.generate.quoting import LEFT_OUT, quote_all
-from lexloop.nodes.generate.selection import Chosen, Evidence, Lengths, gather, select
+from lexloop.nodes.generate.selection import Chosen, Lengths, Quotable, score_quotables, select
+from lexloop.nodes.markers import unmarked
 from lexloop.nodes.question import asks_for_several, question_parts
-from lexloop.nodes.relevance import ParsedQuestion, asked_definition, coverage, understand
+from lexloop.nodes.relevance import ParsedQuestion, asked_definition, coverage, parse_question
 
 MIN_THERE, MIN_NEAR, SURE = 0.4, 0.1, 0.75
-"""From which probability on that the documents answer there is an answer, and what comes near one
-is shown; and from which on that the passages do no more than the best is quoted."""
+"""The least probabilities that the documents answer for an answer to be given, and for what comes
+near one to be shown; and that the passages do for the best alone to be quoted."""
 _NEAR = 2
 _LAST_MARKER = re.compile(r" \[(\d+)\]$")
 _SHORT = 300
 """A provision of so few words is quoted whole, whatever is asked of it."""
 _POINT, _OF_SEVERAL = 0.1, 0.3
-"""What of a question, weighted by rarity, one point must hold beyond the words that lead into its
+"""The share of a question, weighted by idf, that one point must add to the words leading into its
 list for the question to ask for that point: where one thing is asked, and where several are."""
 _ITSELF = (
     r"(?!\s+(?:(?-i:[A-Z])|(?:act|article|chapter|clause|law|paragraph|part|policy|rule|section"
     r"|subpart|title)s?\b))"
 )
-"""What follows "this" where a text speaks of itself: "This Regulation", "In this section"."""
+"""Excludes a "this" by which a text speaks of itself: "This Act", "In this section"."""
 _POINTS_BACK = re.compile(
     r"(?:however|nevertheless|moreover|furthermore|otherwise|therefore|thereafter|accordingly"
     r"|similarly|likewise|in addition|for (?:this|that|these|those|such) \w+"
@@ -54,7 +55,7 @@ _POINTS_BACK = re.compile(
 
 
 class ExtractiveGenerator:
-    """Answers in the documents' own words, or abstains when they do not answer."""
+    """A generator that answers in the documents' own words, or abstains."""
 
     instructions = ""
 
@@ -69,10 +70,10 @@ class ExtractiveGenerator:
         advice: Advice | None,
         pointed: Pointed | None = None,
     ) -> GeneratedAnswer:
-        """Quote what the question points to, else the most relevant statements.
+        """Quote the provisions that the question points to, else the most relevant statements.
 
-        A longer question is answered from statements of what it points to. The abstention where
-        the features are against an answer.
+        A longer question is answered from statements of what it points to. It abstains where the
+        features are against an answer.
         """
         units = pointed["units"] if pointed else []
         only = pointed is not None and pointed["only"]
@@ -85,7 +86,7 @@ class ExtractiveGenerator:
         return draft
 
     def _is_quotable(self, units: list[PointedUnit]) -> bool:
-        """Whether units are best quoted whole: short ones, and the parts of provisions."""
+        """Return whether units are best quoted whole: short ones, and the parts of provisions."""
         words = 0
         for unit in units:
             tree = self._sources.tree_of(unit["document"])
@@ -107,14 +108,14 @@ class ExtractiveGenerator:
     def _selected(
         self, question: str, passages: list[Passage], units: list[PointedUnit]
     ) -> GeneratedAnswer:
-        asked = understand(question, self._sources)
-        scored = gather(asked, passages, self._sources)
+        asked = parse_question(question, self._sources)
+        scored = score_quotables(asked, passages, self._sources)
         if scored is not None and units:
             scored = scored.within(units)
         if scored is None or not any(map(self._sources.knows, asked.all_terms)):
             return GeneratedAnswer(ABSTENTION)
         features = read_features(asked, scored, self._sources)
-        there, answers = is_there(features), is_found(features)
+        there, answers = probability_there(features), probability_found(features)
         sure = answers >= SURE or (any(asked.definitions) and not features.undefined)
         chosen = select(asked, scored, self._lengths, sure=sure)
         if there < MIN_THERE:
@@ -126,19 +127,19 @@ class ExtractiveGenerator:
         return replace(draft, answers=answers, unanswered=self._unanswered(asked, passages))
 
     def _unanswered(self, asked: ParsedQuestion, passages: list[Passage]) -> list[str]:
-        """The parts of a question that the passages would not answer, were they asked alone."""
+        """Return the parts of a question that, asked alone, the passages would not answer."""
         if len(asked.parts) < 2:
             return []
-        alone = [understand(part, self._sources) for part in asked.parts]
-        scored = [gather(part, passages, self._sources) for part in alone]
+        alone = [parse_question(part, self._sources) for part in asked.parts]
+        scored = [score_quotables(part, passages, self._sources) for part in alone]
         return [
             part.question
             for part, held in zip(alone, scored, strict=True)
-            if held and is_there(read_features(part, held, self._sources)) < MIN_THERE
+            if held and probability_there(read_features(part, held, self._sources)) < MIN_THERE
         ]
 
     def _draft(self, asked: ParsedQuestion, chosen: Chosen, sure: bool) -> GeneratedAnswer:
-        """The evidence as an answer; what is asked of a list as a whole is answered by all of it.
+        """Write the chosen evidence as an answer; lists that are asked for as a whole come whole.
 
         Sources are numbered in the order of use, each once. What a list is headed and what of it is
         left out is told by code.
@@ -163,8 +164,8 @@ class ExtractiveGenerator:
                 citations += cited
                 continue
             n = len(citations) + 1
-            said = standing_alone(item, self._sources)
-            text = " ".join(statement.text for statement in said)
+            said = with_antecedent(item, self._sources)
+            text = unmarked(" ".join(statement.text for statement in said))
             text = text[:1].upper() + text[1:]
             # a marker after each sentence, so that none stands uncited
             lines.append(" ".join(f"{text[a:b]} [{n}]" for a, b in sentence_spans(text)))
@@ -173,7 +174,7 @@ class ExtractiveGenerator:
         chunks = self._sources.chunks(list(dict.fromkeys(islice(holding, MOST_POINTED))))
         return GeneratedAnswer("\n".join(lines), citations, told, chunks)
 
-    def _cited(self, item: Evidence, said: list[Statement], n: int) -> Citation:
+    def _cited(self, item: Quotable, said: list[Statement], n: int) -> Citation:
         start, document = said[0].start, item.passage["document"]
         if start >= item.passage["start"]:
             return cite(item.passage, said, n)
@@ -181,13 +182,13 @@ class ExtractiveGenerator:
         return {**self._sources.cited(document, start, said[-1].end, label), "n": n}
 
 
-def _within(item: Evidence, citation: Citation) -> bool:
+def _within(item: Quotable, citation: Citation) -> bool:
     inside = citation["start"] <= item.said.start and item.said.end <= citation["end"]
     return inside and item.passage["document"] == citation["document"]
 
 
-def list_asked(item: Evidence, asked: ParsedQuestion, sources: View) -> list[PointedUnit]:
-    """The units whose list a question asks for as a whole; none where it asks for none.
+def list_asked(item: Quotable, asked: ParsedQuestion, sources: View) -> list[PointedUnit]:
+    """Return the units whose list a question asks for as a whole; none where it asks for none.
 
     It does where the words that lead into the list, with the headings above them, hold of the
     question nearly all that a point of it holds.
@@ -212,7 +213,7 @@ def list_asked(item: Evidence, asked: ParsedQuestion, sources: View) -> list[Poi
 
 
 def _units(document: str, tree: Tree, place: int) -> list[PointedUnit]:
-    """A paragraph with its list; of a provision that leads into one, the list's items alone."""
+    """Return a paragraph with its list, or the items of the list that a provision leads into."""
     divides = tree.units[place].kind in ("provision", "annex", "part")
     found: list[PointedUnit] = []
     for one in tree.items(place) if divides else [place]:
@@ -229,8 +230,8 @@ def _units(document: str, tree: Tree, place: int) -> list[PointedUnit]:
     return found
 
 
-def standing_alone(item: Evidence, sources: View) -> list[Statement]:
-    """The statement, with the one before it where it begins with a word that points back to it."""
+def with_antecedent(item: Quotable, sources: View) -> list[Statement]:
+    """Return the statement, after the one before it where its first word points back to that."""
     said, document = item.said, item.passage["document"]
     if said.leads or not _POINTS_BACK.match(said.own):
         return [said]

@@ -1,4 +1,4 @@
-"""What is not answered, and which answers are withheld."""
+"""The questions that are refused, and the answers that are withheld."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -52,7 +52,7 @@ _WEIGHTS = "refusal/weights.json"
 
 
 class PromptGuard:
-    """Compares an answer with the instructions, the question left out (Sultania et al.).
+    """A guard that compares an answer with the instructions (Sultania et al.).
 
     Args:
         embed: Gives unit vectors of texts.
@@ -63,8 +63,8 @@ class PromptGuard:
         self._embed, self._threshold = embed, threshold
 
     def withholds(self, answer: str, instructions: str, question: str) -> bool:
-        """Whether the answer is too similar to the instructions."""
-        said = without(without_markers(question), without_markers(answer))
+        """Return whether the answer is too similar to the instructions."""
+        said = without_question(without_markers(question), without_markers(answer))
         if not instructions or not said or answer == ABSTENTION:
             return False
         said_vector, instructions_vector = self._embed([said, instructions])
@@ -72,25 +72,25 @@ class PromptGuard:
         return similarity > self._threshold
 
     def refuses(self, asked: str, standalone: str, found: Sequence[Candidate]) -> bool:
-        """No question: the model's instructions say what it answers."""
+        """Return False: the model's instructions say what it answers."""
         return False
 
     def plainer(self, question: str) -> str:
-        """The question as it is."""
+        """Return the question as it is."""
         return question
 
 
 class QuestionGuard(PromptGuard):
-    """Looks at the question as well; ``refusal`` knows which English ones no documents answer."""
+    """A guard that looks at the question as well, if the documents are in English."""
 
-    def __init__(self, view: View, threshold: float, refusal: "Refusal") -> None:
+    def __init__(self, view: View, threshold: float, refusal: "RefusalClassifier") -> None:
         super().__init__(view.embed, threshold)
         self._view, self._refusal = view, refusal
 
     def refuses(self, asked: str, standalone: str, found: Sequence[Candidate]) -> bool:
-        """Whether the question is an order to the assistant, obscene, or on another subject.
+        """Return whether the question is an order to the assistant, obscene, or on another subject.
 
-        One all of whose words the documents have is on theirs.
+        A question all of whose words the documents have is on their subject.
         """
         if "English" not in self._view.languages():
             return False
@@ -98,14 +98,14 @@ class QuestionGuard(PromptGuard):
         return self._refusal(asked, standalone, [] if known else found)
 
     def plainer(self, question: str) -> str:
-        """A question that names crimes or sex, without the words that the documents lack."""
+        """Return the question without the words for crimes or sex that the documents lack."""
         return plainer(question, lambda word: all(map(self._view.knows, tokenize(word))))
 
 
 def prompt_similarity(
     said: str, instructions: str, said_vector: Vectors, instructions_vector: Vectors
 ) -> float:
-    """How similar an answer is to the system prompt, in [0, 1].
+    """Return the similarity of an answer to the system prompt, in [0, 1].
 
     The higher counts of the cosine of the whole texts, given as unit vectors, and the share of the
     answer's word runs that stand in the prompt. ``said`` is the answer without markers and
@@ -115,8 +115,8 @@ def prompt_similarity(
     return max(0.0, min(1.0, max(cosine, recited_share(said, instructions))))
 
 
-def without(question: str, text: str) -> str:
-    """``text`` with every repetition of the question taken out, however it is broken into lines."""
+def without_question(question: str, text: str) -> str:
+    """Return ``text`` without every repetition of the question, however broken into lines."""
     if not question.strip():
         return text
     asked, said = " ".join(question.lower().split()), " ".join(text.split())
@@ -131,7 +131,7 @@ def without(question: str, text: str) -> str:
 
 
 def recited_share(text: str, system: str, before: str = "") -> float:
-    """The share of the word runs that end in ``text`` and stand in ``system``; 0 without any.
+    """Return the share of the word runs ending in ``text`` that stand in ``system``; 0 without any.
 
     ``before`` is what was said before it: however short ``text`` is, a run may begin there.
     """
@@ -140,7 +140,7 @@ def recited_share(text: str, system: str, before: str = "") -> float:
 
 
 def recites(text: str, system: str, before: str = "") -> bool:
-    """Whether a piece of an answer is largely taken from the instructions."""
+    """Return whether a piece of an answer is largely taken from the instructions."""
     return recited_share(text, system, before) >= _RECITED
 
 
@@ -154,7 +154,7 @@ def _runs(spoken: Sequence[str]) -> set[tuple[str, ...]]:
 
 
 def plainer(question: str, knows: Callable[[str], bool]) -> str:
-    """A question that names crimes or sex, without the words for them that the documents lack.
+    """Return a question without the words for crimes or sex that the documents lack.
 
     Documents that answer a question often have no such word, and it is not to be refused for it.
     ``knows`` says whether the documents have a word; small words, which all texts have, it knows.
@@ -165,8 +165,8 @@ def plainer(question: str, knows: Callable[[str], bool]) -> str:
     return " ".join(_LEFT_ALONE.sub("", " ".join(left.split())).split())
 
 
-class Refusal:
-    """Refuses questions that are none for the documents: orders to the assistant, other subjects.
+class RefusalClassifier:
+    """A classifier of questions to refuse: orders to the assistant, and other subjects.
 
     Two linear models read the question's MiniLM vector. The first tells orders to the assistant and
     obscenities from questions, whatever the documents are about. The second tells what laws and
@@ -187,7 +187,7 @@ class Refusal:
         self._elsewhere = load_weights(_WEIGHTS, "elsewhere", _DIMENSION + 1)
 
     def __call__(self, asked: str, standalone: str, found: Sequence[Candidate]) -> bool:
-        """Whether a question is refused.
+        """Return whether a question is refused.
 
         Args:
             asked: What was written.
@@ -204,11 +204,11 @@ class Refusal:
 
 
 def order_features(asked: str, vector: Vectors) -> Vectors:
-    """The features of an order: the vector, then how it is put."""
+    """Return the features of an order: the vector, then how it is put."""
     manners = [MANNERS * (pattern.search(asked) is not None) for pattern in _MANNERS]
     return np.concatenate([vector, np.array(manners, dtype=np.float32)])
 
 
 def subject_features(vector: Vectors, closeness: float) -> Vectors:
-    """The features of another subject: the vector, then the highest cosine with the documents."""
+    """Return the features of another subject: the vector, then the best cosine found."""
     return np.concatenate([vector, np.array([closeness], dtype=np.float32)])

@@ -1,16 +1,19 @@
 """The model's generators: from numbered passages, or alone."""
 
+from dataclasses import replace
+
 from lexloop import prompts
 from lexloop.core.types import ABSTENTION, Advice, Passage, Pointed, Triplet
 from lexloop.corpus.triplets.predicates import reading
 from lexloop.models.request import Chat, ChatRequest
 from lexloop.nodes.context import GeneratedAnswer
-from lexloop.nodes.generate.citations import abstains, cited
+from lexloop.nodes.generate.citations import abstains, cited_answer
+from lexloop.nodes.markers import unmarked
 from lexloop.nodes.relevance import Sources
 
 
 class ModelGenerator:
-    """Has a chat model write the answer from the passages; code makes the citations."""
+    """A generator by a chat model from the passages; code makes the citations."""
 
     def __init__(self, chat: Chat, sources: Sources) -> None:
         self._chat, self._sources = chat, sources
@@ -29,17 +32,17 @@ class ModelGenerator:
         if not passages:
             return GeneratedAnswer(ABSTENTION)
         system, user = self._prompt.render(
-            passages=prompts.numbered(passages),
-            triplets=[prompts.Data("relation", _stated(triplet)) for triplet in triplets],
+            passages=[replace(one, text=unmarked(one.text)) for one in prompts.numbered(passages)],
+            triplets=[prompts.Data("relation", unmarked(_stated(one))) for one in triplets],
             guidance=advice["guidance"] if advice else [],
             question=question,
         )
         reply = await self._chat.ask(ChatRequest("generate", system, user, stream=True))
-        return cited(reply.text, passages, lambda name: self._sources.statements(name)[0])
+        return cited_answer(reply.text, passages, lambda name: self._sources.statements(name)[0])
 
 
 class ModelAlone:
-    """Has a chat model answer from what it knows: the ablation without retrieval."""
+    """A generator by a chat model from its own knowledge: the ablation without retrieval."""
 
     def __init__(self, chat: Chat) -> None:
         self._chat = chat

@@ -7,7 +7,7 @@ from langgraph.runtime import Runtime
 from lexloop.core.state import State, Update
 from lexloop.core.types import ABSTENTION, QUOTED, Chunk, Citation, Passage, StructureLine
 from lexloop.nodes.context import Context, GeneratedAnswer, Generator, Guard
-from lexloop.nodes.markers import numbers_in
+from lexloop.nodes.markers import numbers_in, unmarked
 
 
 async def generate(state: State, runtime: Runtime[Context]) -> Update:
@@ -42,7 +42,7 @@ async def generate(state: State, runtime: Runtime[Context]) -> Update:
 
 
 async def _drafted(state: State, generator: Generator, guard: Guard) -> GeneratedAnswer:
-    """The draft; where it is the abstention, that of the question in plainer words."""
+    """Draft an answer; where that abstains, once more from the question in plainer words."""
     question = state["standalone"]
     draft = GeneratedAnswer(ABSTENTION)
     for wording in dict.fromkeys([question, guard.plainer(question)]):
@@ -55,7 +55,7 @@ async def _drafted(state: State, generator: Generator, guard: Guard) -> Generate
 
 
 def _with_quoted(passages: list[Passage], quoted: list[Chunk]) -> list[Passage]:
-    """The passages, then those of the quoted chunks that are not among them."""
+    """Return the passages, then those of the quoted chunks that are not among them."""
     known = {passage["id"] for passage in passages}
     further = [chunk for chunk in quoted if chunk["id"] not in known]
     return [
@@ -68,7 +68,7 @@ def _with_quoted(passages: list[Passage], quoted: list[Chunk]) -> list[Passage]:
 
 
 def with_told(draft: GeneratedAnswer, told: list[StructureLine]) -> GeneratedAnswer:
-    """The draft, then what code says of the structure; that alone in place of an abstention.
+    """Return the draft and what code says of the structure; only that in place of an abstention.
 
     The sources of what is told are numbered after all markers of the draft.
     """
@@ -84,7 +84,8 @@ def with_told(draft: GeneratedAnswer, told: list[StructureLine]) -> GeneratedAns
         ]
         number += len(numbered)
         citations += numbered
-        lines.append(" ".join([line["line"], "".join(f"[{c['n']}]" for c in numbered)]).strip())
+        markers = "".join(f"[{c['n']}]" for c in numbered)
+        lines.append(f"{unmarked(line['line'])} {markers}".strip())
     answer = "\n".join([*filter(None, [said]), *lines])
     said_by_code = [*draft.told, *lines]
     # what is told is an answer, so nothing stands near one

@@ -11,17 +11,18 @@ from lexloop.corpus.structure.asking import Library
 from lexloop.corpus.structure.lines import cells, is_ruler
 from lexloop.corpus.structure.telling import counted, entitled, groups, heading_span, outline
 from lexloop.corpus.structure.tree import ITEMS, Tree, Unit
+from lexloop.nodes.markers import unmarked
 
 LEFT_OUT = ("Left out: ", "The rest is left out.")
-"""How a line begins that says what is not quoted."""
+"""The beginnings of a line that names what is not quoted."""
 _DEEPEST_LEAD = 6
 _WORTHWHILE = 100
-"""How many words of a further provision are worth beginning it."""
+"""The fewest words for which a further provision is begun."""
 _WORDS = re.compile(r"[^\W\d_]{2}|\w.*\s\w|\|")
 _MARKDOWN = re.compile(r"^#{1,6}\s+")
 
 
-class Source(NamedTuple):
+class QuoteSource(NamedTuple):
     """A span that lines are quoted from, and the label it is cited by."""
 
     start: int
@@ -29,13 +30,13 @@ class Source(NamedTuple):
     label: str
 
 
-class Piece(NamedTuple):
+class QuotedSpan(NamedTuple):
     """A span that makes a line, the place of the unit whose own words it has, and its source."""
 
     start: int
     end: int
     unit: int
-    source: Source
+    source: QuoteSource
 
 
 @dataclass
@@ -44,7 +45,7 @@ class Quoted:
 
     lines: list[str]  # each with its marker; that of a heading has none
     # what the markers stand for, in the order of their numbers
-    sources: list[Source] = field(default_factory=list)
+    sources: list[QuoteSource] = field(default_factory=list)
     words: int = 0  # how many words are quoted
     whole: bool = True  # whether nothing is left out
 
@@ -52,7 +53,7 @@ class Quoted:
 def quote(
     tree: Tree, text: str, places: Sequence[int], first: int, limit: int, *, where: str = ""
 ) -> Quoted:
-    """A unit of a document from its heading to its last point, or siblings that follow each other.
+    """Quote a unit of a document from heading to last point, or siblings that follow each other.
 
     Each paragraph of a provision is a source of its own; a unit that has none is one itself. A
     point goes after the words that lead into it.
@@ -68,7 +69,7 @@ def quote(
     """
     if groups(tree, places[0]):
         return _outlined(tree, text, places[0], first, where)
-    quoted = Quoted([line for line in [_heading(tree, places, where)] if line])
+    quoted = Quoted([line for line in [unmarked(_heading(tree, places, where))] if line])
     number, before = "", ""
     for piece in _pieces(tree, text, places):
         said = _plain(text[piece.start : piece.end])
@@ -77,7 +78,7 @@ def quote(
             continue
         said, before = before + said, ""
         if quoted.sources and quoted.words + len(said.split()) > limit:
-            quoted.lines.append(f"{_left_out(tree, piece.unit, places)} {number}")
+            quoted.lines.append(f"{unmarked(_left_out(tree, piece.unit, places))} {number}")
             quoted.whole = False
             break
         if not quoted.sources or quoted.sources[-1] != piece.source:
@@ -88,14 +89,14 @@ def quote(
     if not quoted.sources:
         start, end = heading_span(tree, places[0], text)
         quoted.lines[0] = f"{quoted.lines[0][:-1]}. [{first}]"
-        quoted.sources.append(Source(start, end, tree.units[places[0]].label))
+        quoted.sources.append(QuoteSource(start, end, tree.units[places[0]].label))
     return quoted
 
 
 def quote_all(
     units: Sequence[PointedUnit], library: Library, limit: int, after: int = 0
 ) -> tuple[list[str], list[Citation]]:
-    """Units quoted one after the other, with their citations.
+    """Quote units one after the other; return the lines and their citations.
 
     At most ``limit`` words are quoted, and units that are left out are named; of several documents
     it is said in which they stand. ``after`` is the number of the last source before them.
@@ -113,7 +114,7 @@ def quote_all(
         wanted = len(text[group[0]["start"] : group[-1]["end"]].split())
         if citations and (not whole or words + min(wanted, _WORTHWHILE) > limit):
             left = [unit for group in groups[number:] for unit in group]
-            lines.append(f"{_units_left_out(left, several)} [{after + len(citations)}]")
+            lines.append(f"{unmarked(_units_left_out(left, several))} [{after + len(citations)}]")
             break
         places = [unit["place"] for unit in group]
         where = document if several else ""
@@ -127,19 +128,19 @@ def quote_all(
 
 
 def _outlined(tree: Tree, text: str, place: int, first: int, where: str) -> Quoted:
-    """What a part holds, by the headings of its provisions."""
+    """Quote the headings of the provisions in a part."""
     quoted = Quoted([])
     for line in outline(tree, place):
         said = f"In {where}: {line.text}" if where and not quoted.lines else line.text
         for shown in line.places:
             start, end = heading_span(tree, shown, text)
-            quoted.sources.append(Source(start, end, tree.units[shown].label))
-        quoted.lines.append(f"{said} [{first + len(quoted.sources) - 1}]")
+            quoted.sources.append(QuoteSource(start, end, tree.units[shown].label))
+        quoted.lines.append(f"{unmarked(said)} [{first + len(quoted.sources) - 1}]")
     return quoted
 
 
 def _groups(units: Sequence[PointedUnit], library: Library) -> Iterator[list[PointedUnit]]:
-    """The units, points of one list that follow each other together."""
+    """Yield the units, points of one list that follow each other together."""
     group: list[PointedUnit] = []
     for unit in units:
         tree = library.tree_of(unit["document"])
@@ -164,7 +165,7 @@ def _groups(units: Sequence[PointedUnit], library: Library) -> Iterator[list[Poi
 
 
 def _heading(tree: Tree, places: Sequence[int], where: str) -> str:
-    """The units' label with the heading they stand under."""
+    """Return the units' label with the heading they stand under."""
     unit = tree.units[places[0]]
     said = entitled(unit)
     if not unit.heading or unit.kind in ("definition", "row"):
@@ -178,18 +179,18 @@ def _heading(tree: Tree, places: Sequence[int], where: str) -> str:
 
 
 def _plain(words: str) -> str:
-    """Words of a text on one line, without the marks of Markdown and the rules of its tables."""
+    """Return words of a text on one line, without the marks of Markdown and of its tables."""
     rows = [row for row in words.split("\n") if not ("|" in row and is_ruler(row))]
     if rows and rows[0].lstrip().startswith("|"):
         rows = [" | ".join(cells(row)) for row in rows]
-    return _MARKDOWN.sub("", " ".join(" ".join(rows).split()))
+    return unmarked(_MARKDOWN.sub("", " ".join(" ".join(rows).split())))
 
 
-def _pieces(tree: Tree, text: str, places: Sequence[int]) -> Iterator[Piece]:
-    """What is quoted, in order, the words that lead into the units first."""
+def _pieces(tree: Tree, text: str, places: Sequence[int]) -> Iterator[QuotedSpan]:
+    """Yield the spans to quote, in order, first those of the words that lead into the units."""
     for above in _leading(tree, text, places[0]):
         start, end = _trimmed(text, tree.units[above].body, tree.own_end(above))
-        yield Piece(start, end, above, Source(start, end, tree.units[above].label))
+        yield QuotedSpan(start, end, above, QuoteSource(start, end, tree.units[above].label))
     for place in places:
         unit = tree.units[place]
         whole = unit.kind not in ("provision", "annex", "part")
@@ -201,11 +202,11 @@ def _pieces(tree: Tree, text: str, places: Sequence[int]) -> Iterator[Piece]:
                 continue
             if source is None or start >= source.end:
                 source = _top_source(tree, text, place, of)
-            yield Piece(start, end, of, source)
+            yield QuotedSpan(start, end, of, source)
 
 
 def _leading(tree: Tree, text: str, place: int) -> list[int]:
-    """The places of the units whose words lead into a point, outermost first."""
+    """Return the places of the units whose words lead into a point, outermost first."""
     leads: list[int] = []
     for above in tree.above(place):
         if not tree.leads(above, text) or len(leads) == _DEEPEST_LEAD:
@@ -217,7 +218,7 @@ def _leading(tree: Tree, text: str, place: int) -> list[int]:
 
 
 def _own_pieces(tree: Tree, text: str, place: int, headed: bool) -> Iterator[tuple[int, int, int]]:
-    """The spans of a unit's own words and of what lies in it, in order, without blanks."""
+    """Yield the spans of a unit's own words and of what lies in it, in order, without blanks."""
     unit = tree.units[place]
     at = unit.body if headed else unit.start
     if not headed and _headline(unit, text):
@@ -238,8 +239,8 @@ def _headline(unit: Unit, text: str) -> bool:
     return listed and text[unit.body : unit.body + 1] == "\n"
 
 
-def _top_source(tree: Tree, text: str, place: int, of: int) -> Source:
-    """The source of a piece: the topmost unit below ``place`` that it is of.
+def _top_source(tree: Tree, text: str, place: int, of: int) -> QuoteSource:
+    """Return the source of a span: the topmost unit below ``place`` that it is of.
 
     Unnumbered paragraphs have no label of their own: those that follow each other are one source.
     """
@@ -259,19 +260,19 @@ def _top_source(tree: Tree, text: str, place: int, of: int) -> Source:
     return _source(text, first.start, last.end, first.label)
 
 
-def _source(text: str, start: int, end: int, label: str) -> Source:
-    return Source(*_trimmed(text, start, end), label)
+def _source(text: str, start: int, end: int, label: str) -> QuoteSource:
+    return QuoteSource(*_trimmed(text, start, end), label)
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """A span without the blanks at its ends."""
+    """Return a span without the blanks at its ends."""
     own = text[start:end]
     begin = start + len(own) - len(own.lstrip())
     return begin, max(begin, start + len(own.rstrip()))
 
 
 def _left_out(tree: Tree, unit: int, quoted: Sequence[int]) -> str:
-    """What is left out from a unit on: how many points and paragraphs, and where they stand."""
+    """Name what is left out from a unit on: the number of points and paragraphs, and where."""
     said: list[str] = []
     for place in (unit, *tree.above(unit)):
         siblings = quoted if place in quoted else tree.children(tree.units[place].parent)
@@ -283,7 +284,7 @@ def _left_out(tree: Tree, unit: int, quoted: Sequence[int]) -> str:
 
 
 def _named(tree: Tree, places: Sequence[int]) -> str:
-    """Siblings by how many they are and where: "6 more points, Article 30(1)(b) to (g)"."""
+    """Name siblings by their number and place: "6 more points, Article 30(1)(b) to (g)"."""
     numbered = [p for p in places if tree.units[p].number]
     if not numbered:
         return ""
@@ -293,7 +294,7 @@ def _named(tree: Tree, places: Sequence[int]) -> str:
 
 
 def _range(tree: Tree, places: Sequence[int]) -> str:
-    """Siblings from the first to the last: "Article 30(1)(b) to (g)"."""
+    """Name siblings from the first to the last: "Article 30(1)(b) to (g)"."""
     first, last = tree.units[places[0]], tree.units[places[-1]]
     if first is last:
         return first.label

@@ -1,4 +1,4 @@
-"""Which statements of the passages make the answer."""
+"""The statements of the passages that make the answer."""
 
 import re
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ _SUPPORTING = 0.85
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Quotable:
     """A statement that can be quoted of a passage; ``order`` is its place in the passages."""
 
     passage: Passage
@@ -48,17 +48,17 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Scored:
-    """All evidence of the passages; ``scores`` has shape (parts, evidence)."""
+class ScoredQuotables:
+    """The quotable statements of the passages; ``scores`` has shape (parts, quotables)."""
 
-    evidence: list[Evidence]
+    quotables: list[Quotable]
     vectors: Vectors
     scores: NDArray[np.float32]
 
     @property
     def passages(self) -> list[Passage]:
         """The passages that hold it, in their order."""
-        return list({item.passage["id"]: item.passage for item in self.evidence}.values())
+        return list({item.passage["id"]: item.passage for item in self.quotables}.values())
 
     @property
     def best(self) -> NDArray[np.float32]:
@@ -66,45 +66,49 @@ class Scored:
         top: NDArray[np.float32] = self.scores.max(axis=0)
         return top
 
-    def within(self, units: Sequence[PointedUnit]) -> "Scored | None":
-        """The evidence that lies in provisions; None where none does."""
-        kept = [i for i, item in enumerate(self.evidence) if any(_lies_in(item, u) for u in units)]
+    def within(self, units: Sequence[PointedUnit]) -> "ScoredQuotables | None":
+        """Return the statements that lie in provisions; None where none does."""
+        kept = [i for i, item in enumerate(self.quotables) if any(_lies_in(item, u) for u in units)]
         if not kept:
             return None
-        return Scored([self.evidence[i] for i in kept], self.vectors[kept], self.scores[:, kept])
+        return ScoredQuotables(
+            [self.quotables[i] for i in kept], self.vectors[kept], self.scores[:, kept]
+        )
 
 
-def _lies_in(item: Evidence, unit: PointedUnit) -> bool:
+def _lies_in(item: Quotable, unit: PointedUnit) -> bool:
     inside = unit["start"] <= item.said.start and item.said.end <= unit["end"]
     return inside and item.passage["document"] == unit["document"]
 
 
-def gather(asked: ParsedQuestion, passages: list[Passage], sources: Sources) -> Scored | None:
+def score_quotables(
+    asked: ParsedQuestion, passages: list[Passage], sources: Sources
+) -> ScoredQuotables | None:
     """Score every statement and list of the passages; None when there is none."""
-    evidence: list[Evidence] = []
+    quotables: list[Quotable] = []
     rows: list[Vectors] = []
     for passage in passages:
         for statement, vector in zip(*sources.statements(passage["id"]), strict=True):
-            evidence.append(Evidence(passage, statement, len(evidence)))
+            quotables.append(Quotable(passage, statement, len(quotables)))
             rows.append(vector)
-    if not evidence:
+    if not quotables:
         return None
     vectors = np.stack(rows)
-    said = [item.said for item in evidence]
+    said = [item.said for item in quotables]
     near = _closeness(asked, passages, sources)
-    weights = [_SUPPORTING if item.passage.get("supporting") else 1.0 for item in evidence]
+    weights = [_SUPPORTING if item.passage.get("supporting") else 1.0 for item in quotables]
     scores = relevance(asked, said, vectors, sources) * np.array(weights, dtype=np.float32)
-    scores += [near[item.passage["id"]] for item in evidence]
+    scores += [near[item.passage["id"]] for item in quotables]
     for row, term in enumerate(asked.definitions):
         if term is not None:
-            scores[row] += [_DEFINES * is_definition(item, term) for item in evidence]
-    return Scored(evidence, vectors, scores)
+            scores[row] += [_DEFINES * is_definition(item, term) for item in quotables]
+    return ScoredQuotables(quotables, vectors, scores)
 
 
 def _closeness(
     asked: ParsedQuestion, passages: list[Passage], sources: Sources
 ) -> dict[str, float]:
-    """By how much each passage's tokens are farther from the question's than the nearest's."""
+    """Return each passage's weighted MaxSim less that of the best; 0 without token vectors."""
     ids = [passage["id"] for passage in passages]
     found = sources.closeness(asked.question, ids)
     if found is None:
@@ -113,8 +117,8 @@ def _closeness(
     return dict(zip(ids, (TOKENS * (close - close.max())).tolist(), strict=True))
 
 
-def is_definition(item: Evidence, term: str) -> bool:
-    """Whether a statement is of the very definition that the documents have of a term."""
+def is_definition(item: Quotable, term: str) -> bool:
+    """Return whether a statement is the documents' own definition of a term."""
     if DEFINING not in item.passage["signals"]:
         return False
     defined = _DEFINED.search(item.said.label)
@@ -124,33 +128,35 @@ def is_definition(item: Evidence, term: str) -> bool:
 
 @dataclass(frozen=True)
 class Chosen:
-    """What makes the answer."""
+    """The statements that make an answer."""
 
-    best: list[Evidence]  # the best evidence for each part of the question
-    more: list[Evidence]  # statements that are nearly as good
+    best: list[Quotable]  # the best evidence for each part of the question
+    more: list[Quotable]  # statements that are nearly as good
 
 
 @dataclass(frozen=True)
 class Lengths:
-    """How long an answer may be; the first statement is always quoted."""
+    """The most that an answer may hold; the first statement is always quoted."""
 
     statements: int = 4  # how many are quoted beside the best for each part of the question
     words: int = 300  # how many they may have together
     whole: int = 800  # how many words of provisions and lists are quoted whole
 
 
-def select(asked: ParsedQuestion, scored: Scored, lengths: Lengths, sure: bool = True) -> Chosen:
-    """The best evidence for each part, then more that is nearly as good.
+def select(
+    asked: ParsedQuestion, scored: ScoredQuotables, lengths: Lengths, sure: bool = True
+) -> Chosen:
+    """Return the best evidence for each part, then more that is nearly as good.
 
     Where all duties are asked for, every list that is nearly as good is of the best. Where it is
     not sure that the best answers, each further passage says what it has nearest to the question.
     """
     duties = any(map(asks_for_duties, asked.parts))
-    chosen: list[Evidence] = []
+    chosen: list[Quotable] = []
     for row in range(len(asked.parts)):
-        ranked = sorted(range(len(scored.evidence)), key=lambda i: -scored.scores[row][i])
+        ranked = sorted(range(len(scored.quotables)), key=lambda i: -scored.scores[row][i])
         _take_first(ranked, scored, chosen, lengths)
-    ranked = sorted(range(len(scored.evidence)), key=lambda i: -scored.best[i])
+    ranked = sorted(range(len(scored.quotables)), key=lambda i: -scored.best[i])
     top = float(scored.best.max())
     best = [*chosen]
     if not sure:
@@ -159,7 +165,7 @@ def select(asked: ParsedQuestion, scored: Scored, lengths: Lengths, sure: bool =
                 _take_first([i], scored, chosen, lengths)
         return Chosen(best, chosen[len(best) :])
     for i in ranked:
-        listed = scored.evidence[i].said.points > 0
+        listed = scored.quotables[i].said.points > 0
         if len(chosen) >= lengths.statements or scored.best[i] < LISTS_OF_DUTIES * top:
             break
         if duties if listed else scored.best[i] >= NEARLY_BEST * top:
@@ -174,10 +180,10 @@ def select(asked: ParsedQuestion, scored: Scored, lengths: Lengths, sure: bool =
     return Chosen(best, [item for item in more if not item.said.points])
 
 
-def _nearest_by_passage(scored: Scored) -> list[int]:
-    """The best statement of each passage, in the order of the passages."""
+def _nearest_by_passage(scored: ScoredQuotables) -> list[int]:
+    """Return the best statement of each passage, in the order of the passages."""
     found: dict[str, int] = {}
-    for i, item in enumerate(scored.evidence):
+    for i, item in enumerate(scored.quotables):
         if item.said.points:
             continue  # a list is quoted whole or not at all
         held = found.setdefault(item.passage["id"], i)
@@ -187,13 +193,13 @@ def _nearest_by_passage(scored: Scored) -> list[int]:
 
 
 def _take_first(
-    ranked: list[int], scored: Scored, chosen: list[Evidence], lengths: Lengths
+    ranked: list[int], scored: ScoredQuotables, chosen: list[Quotable], lengths: Lengths
 ) -> None:
     """Take the first that fits the length and says something that is not yet said."""
     if len(chosen) > lengths.statements:
         return
     for i in ranked[:5]:
-        item = scored.evidence[i]
+        item = scored.quotables[i]
         if sum(other.words for other in chosen) + item.words > lengths.words and chosen:
             continue
         if item.said.own.endswith(":") and not item.said.points:
@@ -204,6 +210,6 @@ def _take_first(
         return
 
 
-def _repeats(item: Evidence, other: Evidence) -> bool:
+def _repeats(item: Quotable, other: Quotable) -> bool:
     mine, theirs = term_set(item.text), term_set(other.text)
     return len(mine & theirs) >= _COPY * max(1, min(len(mine), len(theirs)))

@@ -1,1 +1,1 @@
-"""Lexical and dense search, fused: ``fusion`` has the formulas, ``choice`` follows the settings."""
+"""Lexical and dense search, fused: ``fusion`` has the formulas, ``node`` follows the settings."""

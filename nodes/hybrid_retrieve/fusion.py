@@ -18,7 +18,7 @@ Scores = dict[str, float]
 """Scores by the id of a chunk or the name of a document; a search's result comes best first."""
 Normalisation = Literal["max", "minmax", "none"]
 LATE, COSINE, BM25 = 1.0, 0.6, 0.9
-"""What each signal weighs in the standardised sum, by what nine sets of questions say together.
+"""The weight of each signal in the standardised sum, set on nine sets of questions together.
 From 0.5 to 1.2 of BM25 they differ little but for ObliQA, whose questions use its words."""
 
 
@@ -27,8 +27,8 @@ SUB_QUERY_WEIGHT = 0.9
 
 
 @dataclass(frozen=True)
-class Found:
-    """What both searches found, unfused: one mapping from chunks to scores for each query."""
+class SearchResults:
+    """The results of both searches, unfused: one mapping from chunks to scores for each query."""
 
     lexical: list[Scores]  # BM25
     vector: list[Scores]  # cosine, of the same queries
@@ -39,7 +39,7 @@ class Found:
 
     @classmethod
     def of(cls, lexical: Sequence[Sequence[Hit]], vector: Sequence[Sequence[Hit]]) -> Self:
-        """From what a backend returns for the same queries."""
+        """Make the results of what a backend returns for the same queries."""
         every = [hit for hits in (*lexical, *vector) for hit in hits]
         return cls(
             lexical=[{hit.chunk_id: hit.score for hit in hits} for hits in lexical],
@@ -49,7 +49,7 @@ class Found:
         )
 
     def signals(self, chunk_id: str) -> dict[str, float]:
-        """A chunk's own score per signal, the best over the queries; absent where not found."""
+        """Return a chunk's best score over the queries by signal; absent where it was not found."""
         by_name = {"lexical": self.lexical, "dense": self.vector, "late": self.late}
         return {
             name: max(ranking[chunk_id] for ranking in rankings if chunk_id in ranking)
@@ -58,8 +58,8 @@ class Found:
         }
 
 
-def fuse(found: Found, fusion: Fusion, hosts: Mapping[str, float]) -> Scores:
-    """One score per chunk, over all queries and signals; the first query is the whole question.
+def fuse(found: SearchResults, fusion: Fusion, hosts: Mapping[str, float]) -> Scores:
+    """Return one score per chunk, over all queries and signals; the first query is the question.
 
     At document level, linear fusion follows equation 1 of Sultania et al.; the reciprocal ranks
     of a document are those of its best chunk among the documents of each list, and its chunks keep
@@ -78,7 +78,7 @@ def fuse(found: Found, fusion: Fusion, hosts: Mapping[str, float]) -> Scores:
     return within_best(fused, found.documents, _documents(found, fused, fusion), fusion.documents)
 
 
-def _linear(found: Found, fusion: Linear, hosts: Mapping[str, float]) -> Scores:
+def _linear(found: SearchResults, fusion: Linear, hosts: Mapping[str, float]) -> Scores:
     boost, normalisation = fusion.bm25_boost, fusion.normalisation
     pairs = zip(found.lexical, found.vector, strict=True)
     documents = None if fusion.documents is None else found.documents
@@ -87,8 +87,7 @@ def _linear(found: Found, fusion: Linear, hosts: Mapping[str, float]) -> Scores:
     return with_host(fused, found.documents, hosts, fusion.host_boost) if hosts else fused
 
 
-def _weights(found: Found) -> list[float]:
-    """What each query's scores count."""
+def _weights(found: SearchResults) -> list[float]:
     return [SUB_QUERY_WEIGHT if place else 1.0 for place in range(len(found.vector))]
 
 
@@ -98,8 +97,7 @@ def _by_rank(lexical: list[Scores], vector: list[Scores], fusion: ReciprocalRank
     return reciprocal_rank([*lexical, *vector], fusion.k, weights)
 
 
-def _documents(found: Found, fused: Scores, fusion: Fusion) -> Scores:
-    """The scores by which documents are chosen."""
+def _documents(found: SearchResults, fused: Scores, fusion: Fusion) -> Scores:
     if not isinstance(fusion, ReciprocalRank):
         return best_by_document(fused, found.documents)
     lexical = [best_by_document(ranking, found.documents) for ranking in found.lexical]
@@ -110,7 +108,7 @@ def _documents(found: Found, fused: Scores, fusion: Fusion) -> Scores:
 def reciprocal_rank(
     rankings: Sequence[Scores], constant: int, weights: Sequence[float] | None = None
 ) -> Scores:
-    """Sum of weight / (constant + rank) over the lists a chunk is in, rank from 1.
+    """Return the sum of weight / (constant + rank) over the lists of each chunk, rank from 1.
 
     Args:
         rankings: Best first; only the order of the scores counts, and equal ones share the rank
@@ -143,7 +141,7 @@ def linear(
     normalisation: Normalisation = "max",
     documents: Mapping[str, str] | None = None,
 ) -> Scores:
-    """Cosine + bm25_boost x BM25 of one query: Sultania et al., equation 1, chunk by chunk.
+    """Return cosine + bm25_boost x BM25 of one query: Sultania et al., equation 1, chunk by chunk.
 
     A chunk that BM25 alone found gets the cosine at which the vectors' list ends: it can have no
     more, and with nothing it would fall behind whatever the vectors found. One that the vectors
@@ -171,7 +169,7 @@ def linear(
 
 
 def standardised(lexical: Scores, vector: Scores, late: Scores) -> Scores:
-    """The weighted sum of one query's signals, each with mean 0 and deviation 1 over the chunks.
+    """Return the weighted sum of a query's signals, each with mean 0 and deviation 1.
 
     Ranks forget by how much one chunk beats the next, and raw scores lie on scales of their own.
     A chunk that BM25 did not find scores 0 there; one that the vectors did not find has the cosine
@@ -196,7 +194,7 @@ def standardised(lexical: Scores, vector: Scores, late: Scores) -> Scores:
 
 
 def scaled(lexical: Scores, normalisation: Normalisation) -> Scores:
-    """BM25 of one query on the scale that linear fusion adds.
+    """Return BM25 of one query on the scale that linear fusion adds.
 
     ``max`` divides by the query's best score, so that one boost fits corpora of any size;
     ``minmax`` puts the worst hit at 0 and the best at 1, and equal hits all at 1; ``none`` keeps
@@ -215,7 +213,7 @@ def scaled(lexical: Scores, normalisation: Normalisation) -> Scores:
 
 
 def best_of(scores: Iterable[Scores], weights: Iterable[float]) -> Scores:
-    """Each chunk's highest weighted score over several queries."""
+    """Return each chunk's highest weighted score over several queries."""
     best: Scores = {}
     for fused, weight in zip(scores, weights, strict=True):
         for chunk_id, score in fused.items():
@@ -225,7 +223,7 @@ def best_of(scores: Iterable[Scores], weights: Iterable[float]) -> Scores:
 
 
 def best_by_document(scores: Scores, documents: Mapping[str, str]) -> Scores:
-    """Each document's best chunk score; best first where the chunks are."""
+    """Return each document's best chunk score; best first where the chunks are."""
     best: Scores = {}
     for chunk_id, score in scores.items():
         name = documents[chunk_id]
@@ -235,13 +233,13 @@ def best_by_document(scores: Scores, documents: Mapping[str, str]) -> Scores:
 
 
 def within_best(fused: Scores, documents: Mapping[str, str], ranked: Scores, count: int) -> Scores:
-    """The chunks of the ``count`` documents that rank best (3 in the paper), of equals by name."""
+    """Return the chunks of the ``count`` best documents (3 in the paper), ties by name."""
     kept = set(heapq.nsmallest(count, ranked, key=lambda name: (-ranked[name], name)))
     return {chunk_id: score for chunk_id, score in fused.items() if documents[chunk_id] in kept}
 
 
 def host_score(metadata: Metadata, host_scores: Mapping[str, float]) -> float:
-    """How far a document is trusted, from 0 to 1: the host score of Sultania et al., equation 1.
+    """Return the trust in a document, from 0 to 1: the host score of Sultania et al., equation 1.
 
     A publisher in the map goes before the kind of source; without either it is 0.
     """
@@ -254,7 +252,7 @@ def host_score(metadata: Metadata, host_scores: Mapping[str, float]) -> float:
 def with_host(
     fused: Scores, documents: Mapping[str, str], hosts: Mapping[str, float], host_boost: float
 ) -> Scores:
-    """Every chunk's score + host_boost x the host score of its document, 0 where it has none.
+    """Return each chunk's score + host_boost x the host score of its document, 0 without one.
 
     It is added over all queries: authority is no matter of the query.
     """

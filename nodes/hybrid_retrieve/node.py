@@ -21,17 +21,17 @@ from lexloop.core.types import (
     PointedUnit,
 )
 from lexloop.nodes.context import Backend, Context
-from lexloop.nodes.hybrid_retrieve.fusion import Found, Scores, fuse, host_score
+from lexloop.nodes.hybrid_retrieve.fusion import Scores, SearchResults, fuse, host_score
 from lexloop.nodes.question import question_parts
 from lexloop.nodes.relevance import asked_definition
 
 _DEPTH = 4
-"""How many hits of each signal are fused for every candidate that goes on."""
+"""Hits of each signal that are fused for every candidate that goes on."""
 _SUPPORT = 1 / 6
-"""How many recitals, notes and the like go on for every operative candidate: ranked in one list
+"""Recitals, notes and the like that go on for every operative candidate: ranked in one list
 with them they crowd out the provisions that they explain."""
 _BROADER = 2
-"""How many times the candidates a retry brings up that broadens."""
+"""The factor by which a retry that broadens raises the number of candidates."""
 
 
 def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
@@ -66,10 +66,12 @@ def hybrid_retrieve(state: State, runtime: Runtime[Context]) -> Update:
     return {"candidates": best, "pointed": pointed}
 
 
-def _found(backend: Backend, queries: list[str], settings: Settings, limit: int) -> Found:
-    """What the signals that the fusion reads find for each query."""
+def _found(backend: Backend, queries: list[str], settings: Settings, limit: int) -> SearchResults:
+    """Search for each query by the signals that the fusion reads."""
     depth = limit * _DEPTH
-    found = Found.of(backend.search_lexical(queries, depth), backend.search_vector(queries, depth))
+    found = SearchResults.of(
+        backend.search_lexical(queries, depth), backend.search_vector(queries, depth)
+    )
     if not isinstance(settings.fusion, Standardised):
         return found
     late: list[Scores] = []
@@ -82,9 +84,9 @@ def _found(backend: Backend, queries: list[str], settings: Settings, limit: int)
 
 
 def _best(
-    backend: Backend, found: Found, fused: Scores, hosts: Scores, limit: int
+    backend: Backend, found: SearchResults, fused: Scores, hosts: Scores, limit: int
 ) -> list[Candidate]:
-    """The ``limit`` best operative chunks, then the best of those that support them.
+    """Return the ``limit`` best operative chunks, then the best of those that support them.
 
     Of equal ones the first by id; their texts are fetched now.
     """
@@ -102,7 +104,7 @@ def _best(
 
 
 def _chunks_of(pointed: Pointed, found: list[Candidate]) -> list[str]:
-    """The chunks of what the question points to.
+    """Return the ids of the chunks of what the question points to.
 
     Of a whole chapter, what the search finds in it says more than its beginning.
     """
@@ -114,7 +116,7 @@ def _chunks_of(pointed: Pointed, found: list[Candidate]) -> list[str]:
 def _first(
     backend: Backend, chunk_ids: list[str], signal: str, found: list[Candidate]
 ) -> list[Candidate]:
-    """The candidates, before them those that the question itself leads to."""
+    """Put the candidates that the question itself leads to before the others."""
     if not chunk_ids:
         return found
     top = max((candidate["score"] for candidate in found), default=1.0)
@@ -127,7 +129,7 @@ def _first(
 
 
 def _followed(backend: Backend, chunk_ids: list[str], found: list[Candidate]) -> list[Candidate]:
-    """The candidates, behind them those that the passages before lead to; all of these marked."""
+    """Put the candidates that the passages before lead to behind the others; mark all of these."""
     wanted, known = set(chunk_ids), {candidate["id"] for candidate in found}
     last = min((candidate["score"] for candidate in found), default=0.0)
     behind: list[Candidate] = [
@@ -146,7 +148,7 @@ def _overlaps(candidate: Candidate, unit: PointedUnit) -> bool:
 
 
 def provisions_around(passages: Sequence[Passage], backend: Backend) -> list[str]:
-    """The ids of the chunks of the provisions that passages lie in, those of the best first."""
+    """Return the ids of the chunks of the provisions around passages, those of the best first."""
     units = (unit for passage in passages if (unit := _provision(passage, backend)))
     found = dict.fromkeys(name for unit in units for name in backend.chunks_over(unit))
     return list(islice(found, MOST_POINTED))

@@ -11,9 +11,9 @@ from lexloop.corpus.knowledge.graph import KnowledgeGraph
 from lexloop.nodes.context import Context
 
 TRIPLETS = 12
-"""How many triplets go on to the generator."""
+"""Triplets that go on to the generator."""
 CANDIDATES = 10
-"""How many chunks that the search did not find go on to the reranker."""
+"""Chunks that the search did not find which go on to the reranker."""
 _PATHS = 24
 _LOOKED_UP = 24
 _KEYWORD_SEEDS = 12
@@ -21,16 +21,16 @@ _CHUNK_SEEDS = 10
 _CHUNK_SEED_WEIGHT = 0.2
 """An entity of a retrieved chunk counts for less than one the question names."""
 _CHUNKS = 2
-"""How many chunks of a provision that was looked up go on."""
+"""Chunks of a provision that was looked up which go on."""
 
-Scored = list[tuple[Triplet, float]]
+ScoredTriplets = list[tuple[Triplet, float]]
 """Triplets with the scores, in (0, 1], of what brought them up."""
 
 
 def related(
     graph: KnowledgeGraph, keywords: Sequence[str], chunk_ids: Sequence[str], path_length: int
-) -> tuple[Scored, Scored]:
-    """The relations around a question, and the statements whose chunks it may need.
+) -> tuple[ScoredTriplets, ScoredTriplets]:
+    """Return the relations around a question, and the statements whose chunks it may need.
 
     Paths of up to ``path_length`` (S) triplets lead from the entities of the keywords and of the
     chunks, best first, to what is said of them; from the provisions that the chunks state one looks
@@ -44,7 +44,7 @@ def related(
     seeds = dict.fromkeys(graph.entities_of(chunk_ids)[:_CHUNK_SEEDS], _CHUNK_SEED_WEIGHT) | asked
     paths = graph.walk(seeds, path_length, _PATHS)
     walked = [(triplet, path.score) for path in paths for triplet in path.triplets]
-    relations, looked_up = [*walked], Scored()
+    relations, looked_up = [*walked], ScoredTriplets()
     for found in graph.look_up(chunk_ids, asked, path_length, _LOOKED_UP):
         relations.append((found.triplet, found.score))
         homes = {triplet["chunk_id"]: triplet for triplet in reversed(found.stated)}
@@ -54,8 +54,8 @@ def related(
     return sorted(relations, key=lambda scored: -scored[1]), [t for t in by_turns if t is not None]
 
 
-def triplets_of(relations: Scored) -> list[Triplet]:
-    """Each relation once, best first; at most ``TRIPLETS``."""
+def triplets_of(relations: ScoredTriplets) -> list[Triplet]:
+    """Return each relation once, best first; at most ``TRIPLETS``."""
     found: dict[tuple[str, str, str], Triplet] = {}
     for triplet, _ in relations:
         said = (triplet["subject"], triplet["predicate"], triplet["object"])
@@ -64,9 +64,9 @@ def triplets_of(relations: Scored) -> list[Triplet]:
 
 
 def candidates_of(
-    statements: Scored, known: Iterable[str], chunks: Callable[[Sequence[str]], list[Chunk]]
+    statements: ScoredTriplets, known: Iterable[str], chunks: Callable[[Sequence[str]], list[Chunk]]
 ) -> list[Candidate]:
-    """The chunks of the first statements, best first; at most ``CANDIDATES`` that are not known."""
+    """Return the chunks of the first statements, best first; at most ``CANDIDATES`` new ones."""
     scores: dict[str, float] = {}
     left, held = CANDIDATES, set(known)
     for triplet, score in statements:

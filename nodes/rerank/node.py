@@ -12,11 +12,11 @@ from lexloop.nodes.context import Context, Reranker
 
 _SUPPORT_OF = 5
 _TOPICAL = 0.5
-"""How much the reading of a follow-up by its topic's words counts beside its standalone form."""
+"""The weight of a follow-up read by its topic's words beside its standalone form."""
 _MOST = 10
-"""At least so many of the ranking are told from copies of each other."""
+"""The fewest leading candidates that are told from copies of each other."""
 _BROADER = 2
-"""How many times the passages a retry takes that broadens."""
+"""The factor by which a retry that broadens raises the number of passages."""
 
 
 def rerank(state: State, runtime: Runtime[Context]) -> Update:
@@ -43,7 +43,7 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
     ranked = copies_last(list(scored.values()), most)
     if isinstance(by_scores, ByScores):
         scores = [candidate["score"] for candidate in ranked]
-        k = worth_taking(scores, by_scores.min_share, by_scores.most) or len(pointed)
+        k = adaptive_k(scores, by_scores.min_share, by_scores.most) or len(pointed)
         update["plan"] = {**state["plan"], "k": k}
     k *= _BROADER if strategy == "broaden" else 1
     taken = [*pointed, *operative_first(ranked, max(0, k - len(pointed)))]
@@ -54,7 +54,7 @@ def rerank(state: State, runtime: Runtime[Context]) -> Update:
 
 
 def _reranked(state: State, reranker: Reranker, pool: list[Candidate]) -> list[Candidate]:
-    """The candidates, best first; those of a follow-up by its topic's words as well."""
+    """Return the candidates, best first; a follow-up's also by the words of its topic."""
     ranked = reranker.rerank(state["standalone"], pool)
     if not (topical := state.get("topical")):
         return ranked
@@ -66,7 +66,7 @@ def _reranked(state: State, reranker: Reranker, pool: list[Candidate]) -> list[C
 
 
 def operative_first(ranked: list[Candidate], k: int) -> list[Candidate]:
-    """The k best, of which one in five may be no operative text, behind all others.
+    """Return the k best, up to one in five of them no operative text, behind all others.
 
     Where there are too few operative candidates, more of the others fill up.
     """
@@ -111,14 +111,14 @@ def copies_last(candidates: list[Candidate], enough: int) -> list[Candidate]:
 
 
 TEMPERATURE = 0.08
-"""How far, as a share of the best score, a candidate may fall behind to weigh a factor of e less;
+"""The share of the best score by which a candidate falls behind to weigh a factor of e less;
 benchmarks/adapting.py shows what other values are worth."""
 
 
-def worth_taking(
+def adaptive_k(
     scores: Sequence[float], least_share: float, most: int, temperature: float = TEMPERATURE
 ) -> int:
-    """The number of leading candidates that each hold enough of the ranking's weight; 0 of none.
+    """Return the number of leading candidates with enough of the ranking's weight; 0 of none.
 
     A candidate weighs exp((score - best) / (temperature x best)), and its share is its part of all
     weights: about its chance to be the one that answers. One that stands out leaves the others

@@ -12,10 +12,10 @@ from lexloop.core.types import Candidate
 from lexloop.corpus.structure.statements import Statement
 from lexloop.models.embedding import Vectors
 from lexloop.models.sentence_embedder import without_bars
-from lexloop.nodes.relevance import Sources, relevance, understand
+from lexloop.nodes.relevance import Sources, parse_question, relevance
 
 FUSED, GRAPH, TOKENS = 0.6, 0.05, 8.0
-"""How much the search's own order and the graph's say count beside the best statement. With a tenth
+"""Weights of the search's order and of the graph's score beside the best statement. With a tenth
 of it the statement overrules the search, which costs a tenth of recall@3 on short provisions.
 Cosines of tokens lie close together: what tells candidates apart is a tenth between the best and
 the worst of them."""
@@ -24,13 +24,13 @@ _SEARCHED = {"lexical", "dense"}
 
 
 class FeatureReranker:
-    """Scores candidates by cosine, coverage and definitions of their statements, and by MaxSim."""
+    """A reranker by cosine, coverage and definitions of the statements, and by MaxSim."""
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
 
     def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
-        """The candidates by the best of their statements for any part of the question."""
+        """Return the candidates by the best of their statements for any part of the question."""
         if not candidates:
             return []
         fused, said = _fused(candidates), self._best_said(question, candidates)
@@ -44,7 +44,7 @@ class FeatureReranker:
         return sorted(ranked, key=lambda candidate: (-candidate["score"], candidate["id"]))
 
     def _closeness(self, question: str, candidates: list[Candidate]) -> list[float]:
-        """How much nearer each candidate's tokens are to the question's than those of most."""
+        """Return each candidate's MaxSim less the mean of all; 0 without token vectors."""
         found = self._sources.closeness(question, [candidate["id"] for candidate in candidates])
         if found is None:
             return [0.0] * len(candidates)
@@ -54,8 +54,8 @@ class FeatureReranker:
         return [one - mean for one in close]
 
     def _best_said(self, question: str, candidates: list[Candidate]) -> list[float]:
-        """The relevance of each candidate's most relevant statement; 0 where it says nothing."""
-        asked = understand(question, self._sources)
+        """Return the best relevance among each candidate's statements; 0 where it has none."""
+        asked = parse_question(question, self._sources)
         every: list[Statement] = []
         rows: list[Vectors] = []
         ends: list[int] = []
@@ -73,7 +73,7 @@ class FeatureReranker:
 
 
 def _fused(candidates: list[Candidate]) -> dict[str, float]:
-    """The search's scores as shares of the best one.
+    """Return the search's scores as shares of the best one.
 
     What the graph alone brought up has a walk's score, which is of another scale: it stands with
     the last that the search found.
@@ -85,15 +85,15 @@ def _fused(candidates: list[Candidate]) -> dict[str, float]:
 
 
 class NoReranker:
-    """Keeps the order of fusion; what only the graph brought comes after."""
+    """No reranker: the order of fusion, then the candidates that only the graph brought."""
 
     def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
-        """The candidates as they came."""
+        """Return the candidates as they came."""
         return candidates
 
 
 class CrossEncoderReranker:
-    """Scores each (question, chunk) pair with a sentence-transformers cross-encoder.
+    """A reranker by a sentence-transformers cross-encoder over question and chunk.
 
     It is BAAI/bge-reranker-large in HyPA-RAG section 8.4.
 
@@ -119,7 +119,7 @@ class CrossEncoderReranker:
             ) from error
 
     def rerank(self, question: str, candidates: list[Candidate]) -> list[Candidate]:
-        """The candidates by the model's score, best first."""
+        """Return the candidates by the model's score, best first."""
         pairs = [(question, candidate["text"]) for candidate in candidates]
         scores: list[float] = []
         for start in range(0, len(pairs), _AT_ONCE):

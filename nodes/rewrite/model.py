@@ -13,7 +13,7 @@ _HISTORY_TURNS = 12
 
 
 class RewriteReply(BaseModel):
-    """What the model is asked for."""
+    """The reply that the model is asked for."""
 
     standalone: str
     queries: list[str] = []
@@ -21,7 +21,7 @@ class RewriteReply(BaseModel):
 
 
 class ModelRewriter:
-    """Rewrites with a chat model; the limits Q and K are kept by code.
+    """A rewriter by a chat model; code keeps to the limits Q and K.
 
     ``documents`` know the language that a question is translated into.
     """

@@ -9,7 +9,7 @@ from lexloop.nodes.context import Context
 from lexloop.nodes.markers import MARKER
 
 _TURNS, _TURN_CHARS = 24, 4000
-"""How much of a conversation is read: its last turns, and of each its first characters."""
+"""The last turns of a conversation that are read, and the first characters of each."""
 
 
 async def rewrite(state: State, runtime: Runtime[Context]) -> Update:
@@ -52,7 +52,7 @@ def _untranslated(language: str, languages: list[str]) -> str:
 
 
 def _read(history: list[Turn], wording: View) -> list[Turn]:
-    """The turns, slips mended in what was asked; the last answer that quotes with the place."""
+    """Read slips in the user's turns, and the place that the last quoting answer is from."""
     quoting = [t for t in history if t["role"] == "assistant" and MARKER.search(t["content"])]
     turns: list[Turn] = []
     for turn in history:

@@ -22,7 +22,7 @@ _ASKING = frozenset(
 
 
 class RuleRewriter:
-    """Rewrites without a model."""
+    """A rewriter by rules, without a model."""
 
     translates = False
 
@@ -48,19 +48,19 @@ class RuleRewriter:
 
 
 class NoRewriter:
-    """Passes the question on as it is, with neither sub-queries nor keywords."""
+    """A rewriter that changes nothing and adds neither sub-queries nor keywords."""
 
     translates = False
 
     async def rewrite(
         self, question: str, history: list[Turn], plan: Plan, advice: Advice | None
     ) -> Rewriting:
-        """The question itself."""
+        """Return the question itself."""
         return Rewriting(standalone=question, queries=[], keywords=[])
 
 
 def distinct(queries: list[str]) -> list[str]:
-    """The queries in order, those left out that repeat an earlier one's words."""
+    """Return the queries in order, without those that repeat an earlier one's words."""
     kept: dict[tuple[str, ...], str] = {}
     for query in queries:
         key = tuple(words(query))
@@ -70,7 +70,7 @@ def distinct(queries: list[str]) -> list[str]:
 
 
 def keywords(question: str) -> list[str]:
-    """Phrases to look up in the knowledge graph, the most telling first.
+    """Return phrases to look up in the knowledge graph, the most telling first.
 
     Quoted terms and section references come first, then runs of content words, longest first.
     """
@@ -118,9 +118,9 @@ _SUBJECTS = [
     )
 ]
 _TOPIC_CHARS = 4000
-"""What is read of a turn to find its topic; a history is not limited as a question is."""
+"""Characters of a turn that are read for its topic; a history has no limit as questions have."""
 _TURNS, _CONTEXT_CHARS = 24, 300
-"""How many turns are gone through, and how much of a topic a question is given: a user reads it."""
+"""The turns that are gone through, and the characters of a topic that a question is given."""
 _OPENING = re.compile(r"(?:and|but|so|then|what about|how about|what if|also|or)\b", re.IGNORECASE)
 _OTHERWISE = re.compile(r"\b(?:if|unless|when|where|who|whom|how|not)\b|n['’]t\b", re.IGNORECASE)
 """Names nothing, but asks for something else: "And if not?", "For how long?"."""
@@ -132,12 +132,12 @@ _ADDED = re.compile(
 )
 """A turn that brings another subject to what was asked: "And the Board?"."""
 _SHORT, _LONG = 4, 8
-"""How many words of its own a question has at most that leans by a word such as "that", and one
+"""The most words of its own of a question that leans by a word such as "that", and of one
 that leans by a pronoun with nothing before it that it could stand for."""
 
 
 def leans_on_history(question: str) -> bool:
-    """Whether a question points outside itself or names nothing of its own."""
+    """Return whether a question points outside itself or names nothing of its own."""
     if only_points(question):
         return False
     content = _named(question)
@@ -152,13 +152,13 @@ def leans_on_history(question: str) -> bool:
 
 
 def _named(text: str) -> list[str]:
-    """The words of a text that name something."""
+    """Return the words of a text that name something."""
     return [word for word in words(text) if word not in _EMPTY]
 
 
 @dataclass
 class _Thread:
-    """Where a conversation stands."""
+    """The state of a conversation: its topic, and the provision it came to."""
 
     # what the user last spoke of on their own; None where they named nothing
     topic: str | None = None
@@ -198,7 +198,7 @@ def _topic(said: str) -> str | None:
 
 
 def resolved(question: str, history: list[Turn]) -> tuple[str, str]:
-    """The question with what it leans on written out; unchanged where it stands alone.
+    """Return the question with what it leans on written out; unchanged where it stands alone.
 
     "What is it?" after "I would like to know about bias audits" becomes "What are bias audits?".
     Where nothing is sure to take a pronoun's place, the heading of the provision that the last
@@ -219,7 +219,7 @@ def resolved(question: str, history: list[Turn]) -> tuple[str, str]:
 
 
 def _standing(question: str, topic: str, thread: _Thread) -> str:
-    """A question that leans, standing alone."""
+    """Write out a question that leans, so that it stands alone."""
     if not _named(question) and (asked := _as_question(topic)):
         other = _OTHERWISE.search(question)
         if other is None or other.group().lower() in words(topic):
@@ -231,7 +231,7 @@ def _standing(question: str, topic: str, thread: _Thread) -> str:
 
 
 def _substituted(question: str, subject: str) -> str:
-    """The question with its first pronoun written out; unchanged where it has none."""
+    """Write out the first pronoun of a question; unchanged where it has none."""
     if plural := re.match(r"(?P<wh>what|who|where|how) is it\b", question, re.IGNORECASE):
         verb = "are" if re.search(r"[^s]s$", subject.partition(" of ")[0]) else "is"
         return f"{plural['wh']} {verb} {subject}{question[plural.end() :]}"
@@ -240,7 +240,7 @@ def _substituted(question: str, subject: str) -> str:
 
 
 def _subject(topic: str) -> str | None:
-    """The words of a topic that can take a pronoun's place; None where none are sure to."""
+    """Return the words of a topic that can take a pronoun's place; None where none are sure to."""
     for pattern in _SUBJECTS:
         if (found := pattern.match(topic)) and _is_noun_phrase(found["subject"]):
             return found["subject"]
@@ -248,7 +248,7 @@ def _subject(topic: str) -> str | None:
 
 
 def _as_question(topic: str) -> str | None:
-    """A topic that is itself what was asked, as a question.
+    """Return a topic that is itself what was asked, as a question.
 
     "the definition of 'test data'" or "where a penalty can be recovered", when the follow-up adds
     nothing of its own.
@@ -263,7 +263,7 @@ def _as_question(topic: str) -> str | None:
 
 
 def _is_noun_phrase(topic: str) -> bool:
-    """Whether a topic can take a pronoun's place: short, and neither a clause nor a question."""
+    """Return whether a topic can replace a pronoun: short, neither a clause nor a question."""
     clause = re.search(
         r"\b(?:is|are|was|were|can|could|may|must|should|will|has|have|does|do|^to|what|where|when"
         r"|how|who|which|whether|if)\b",

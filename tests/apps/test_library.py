@@ -70,6 +70,17 @@ def test_a_tool_gives_the_answer_with_its_sources_and_the_citations(law: Path) -
     assert again.content == message.content
 
 
+def test_a_tool_writes_no_marker_that_a_document_brings(tmp_path: Path) -> None:
+    law = tmp_path / "law.txt"
+    law.write_text("§ 1 Fees.\nThe owner of a boat must pay a mooring fee [2] of $50.\n")
+    tool = lexloop.as_tool("law", "Boats.", law)
+    call = {"name": tool.name, "args": {"question": "How much is the mooring fee?"}, "id": "1"}
+    message = tool.invoke({**call, "type": "tool_call"})
+    assert message.content.count("a mooring fee {2} of $50.") == 2  # in the answer and its source
+    assert "[2]" not in message.content
+    assert "a mooring fee [2] of $50." in message.artifact[0]["quote"]
+
+
 def test_an_index_from_its_making_to_its_update(law: Path, tmp_path: Path) -> None:
     index = lexloop.Index.build(law, tmp_path / "index")
     assert index.verify()["documents"] == 1

@@ -1,3 +1,4 @@
+import re
 from typing import Any
 
 import pytest
@@ -154,6 +155,19 @@ def test_the_names_of_the_release_before_work_with_a_notice(
 def test_every_wrong_setting_is_named_at_once() -> None:
     with pytest.raises(SettingsError, match=r"plan.k is 0.*retrieval.rewriter is 'x'"):
         Settings(**{"retrieval.rewriter": "x", "plan.k": 0})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"plan.k": 0}, "or Input should be `scores` or a mapping of `min_share` and `most`."),
+        ({"plan": {"k": {"most": 0}}}, "plan.k is 0: Input should be greater than or equal to 1."),
+        ({"plan": 3}, "plan is 3: Input should be a mapping of settings."),
+    ],
+)
+def test_an_error_says_what_to_set_and_names_no_class(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(SettingsError, match=re.escape(said)):
+        Settings(**wrong)
 
 
 @pytest.mark.parametrize("context", ["hypa", 3, ["hypa"]])

@@ -23,7 +23,7 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from lexloop.core.errors import DataError, QuestionError, ThreadBusy
 from lexloop.core.settings import Settings
 from lexloop.graph.build import Lexloop, build_graph
-from lexloop.graph.compiled import Turn
+from lexloop.graph.compiled import ThreadTurn
 from lexloop.graph.resources import Resources
 
 CALLS = 32
@@ -315,14 +315,14 @@ class TestLettingGo:
             return 20.0
 
         async def run() -> None:
-            async with Turn(memory, "one", patience_s):
-                waiting = asyncio.create_task(Turn(memory, "one", patience_s).__aenter__())
+            async with ThreadTurn(memory, "one", patience_s):
+                waiting = asyncio.create_task(ThreadTurn(memory, "one", patience_s).__aenter__())
                 while not stands.is_set():
                     await asyncio.sleep(0)
             waiting.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await waiting
-            async with Turn(memory, "one", patience_s):
+            async with ThreadTurn(memory, "one", patience_s):
                 pass
 
         asyncio.run(run())
@@ -332,9 +332,9 @@ class TestAcrossProcesses:
     HOLD = (
         "import sys, sqlite3\n"
         "from langgraph.checkpoint.sqlite import SqliteSaver\n"
-        "from lexloop.graph.compiled import Turn\n"
+        "from lexloop.graph.compiled import ThreadTurn\n"
         "saver = SqliteSaver(sqlite3.connect(sys.argv[1], check_same_thread=False))\n"
-        "with Turn(saver, 'one', lambda: 9.0):\n"
+        "with ThreadTurn(saver, 'one', lambda: 9.0):\n"
         "    print('held', flush=True)\n"
         "    sys.stdin.read()\n"
     )
@@ -451,7 +451,7 @@ def test_turns_are_taken_one_at_a_time(memory: InMemorySaver) -> None:
 
     def take(_: int) -> None:
         nonlocal inside, most
-        with Turn(memory, "one", lambda: 30.0):
+        with ThreadTurn(memory, "one", lambda: 30.0):
             with guard:
                 inside += 1
                 most = max(most, inside)

@@ -10,7 +10,7 @@ from lexloop.core.deadline import Deadline, within
 from lexloop.core.errors import DeadlineExceeded
 from lexloop.corpus.index.view import View
 from lexloop.nodes.evaluate.checks import citation_problems
-from lexloop.nodes.generate.citations import cited
+from lexloop.nodes.generate.citations import cited_answer
 from lexloop.nodes.rerank.rerankers import FeatureReranker
 
 PASSAGE = passage(1, "The fee is $50.")
@@ -28,7 +28,7 @@ def reranked(small: View) -> None:
     "work",
     [
         reranked,
-        lambda _: cited(ANSWER, [PASSAGE], lambda name: Read(PASSAGE).statements(name)[0]),
+        lambda _: cited_answer(ANSWER, [PASSAGE], lambda name: Read(PASSAGE).statements(name)[0]),
         lambda _: citation_problems(ANSWER, [], lambda name: None),
     ],
     ids=["reranking", "seeking citations", "verifying citations"],

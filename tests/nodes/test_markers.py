@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.nodes.markers import MARKER, cited_sentences, marker_numbers, without_markers
+from lexloop.nodes.markers import (
+    MARKER,
+    cited_sentences,
+    marker_numbers,
+    numbers_in,
+    unmarked,
+    without_markers,
+)
 
 
 @pytest.mark.parametrize(
@@ -120,3 +127,22 @@ def test_every_marker_belongs_to_one_sentence(answer: str) -> None:
     assert len(said) == len(written)
     for word, before in zip(said, written, strict=True):
         assert word in (before, re.sub(r"\(?\d{1,2}[.)]$", "-", before))
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("See note [2].", "See note {2}."),
+        ("As [1, 2] and [ 3-5 ] say", "As {1, 2} and {3-5} say"),
+        ("[2021] EWCA [a] ()", "[2021] EWCA [a] ()"),
+        ("[[1]]", "[{1}]"),
+    ],
+)
+def test_the_bracketed_numbers_of_a_document_are_put_in_braces(text: str, plain: str) -> None:
+    assert unmarked(text) == plain
+    assert unmarked(plain) == plain
+
+
+@given(st.text("[]{}12,- a", max_size=40))
+def test_no_text_of_a_document_reads_as_a_marker(text: str) -> None:
+    assert numbers_in(unmarked(text)) == []

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lexloop.corpus.index.view import View
 from lexloop.corpus.structure.statements import Statement
 from lexloop.nodes.relevance import (
-    CENTRE,
+    CENTROID,
     CLOSENESS,
     COVERAGE,
     DEFINITION,
@@ -22,8 +22,8 @@ from lexloop.nodes.relevance import (
     asked_definition,
     coverage,
     defines,
+    parse_question,
     relevance,
-    understand,
 )
 
 
@@ -81,13 +81,13 @@ def said(*texts: str, points: int = 0) -> list[Statement]:
     return [Statement(0, len(text), (), "", "", text, points) for text in texts]
 
 
-def test_coverage_weighs_terms_by_rarity(small: View) -> None:
+def test_coverage_weighs_terms_by_idf(small: View) -> None:
     # "notic" stands in 1 of 6 chunks, "harbour" in all: titles are searched too
     assert len(small) == 6
     rare, common = math.log(1 + 6 / 1.5), math.log(1 + 6 / 6.5)
-    assert small.rarity("notic") == pytest.approx(rare)
-    assert small.rarity("harbour") == pytest.approx(common)
-    asked = understand("notices harbour", small)
+    assert small.idf("notic") == pytest.approx(rare)
+    assert small.idf("harbour") == pytest.approx(common)
+    asked = parse_question("notices harbour", small)
     covered = coverage(asked.all_terms, frozenset({"notic", "x"}))
     assert covered == pytest.approx(rare / (rare + common))
 
@@ -99,7 +99,7 @@ def test_coverage_of_nothing_and_by_nothing() -> None:
 
 
 def test_a_question_is_understood_in_parts(small: View) -> None:
-    asked = understand("What is a hull inspection and who must do it?", small)
+    asked = parse_question("What is a hull inspection and who must do it?", small)
     assert [*asked.parts] == ["What is a hull inspection", "who must do a hull inspection?"]
     assert asked.vectors.shape == (4, 384)
     assert asked.definitions == ["hull inspection", None]
@@ -109,12 +109,12 @@ def test_a_question_is_understood_in_parts(small: View) -> None:
     ]
     assert asked.all_terms.keys() == frozenset({"must", "hull", "inspect"})
     assert not asked.vague
-    assert understand("What is it?", small).vague
+    assert parse_question("What is it?", small).vague
 
 
 def test_relevance_by_hand(small: View) -> None:
     question = "Which sum does a boat owner pay for a berth?"
-    asked = understand(question, small)
+    asked = parse_question(question, small)
     texts = ["A boat owner pays a sum for the use of a berth.", "| a row | of a table |"]
     vectors = small.embed(texts)
     cosines = small.embed([question]) @ vectors.T
@@ -133,7 +133,7 @@ def test_relevance_by_hand(small: View) -> None:
 
 
 def test_a_definition_that_is_asked_for_counts_more(small: View) -> None:
-    asked = understand("What is a hull inspection, and who does one?", small)
+    asked = parse_question("What is a hull inspection, and who does one?", small)
     plain = replace(asked, definitions=[None] * len(asked.parts))
     texts = ["A hull inspection is a check.", "The owner pays for a hull inspection."]
     vectors = small.embed(texts)
@@ -150,7 +150,7 @@ def test_a_list_gains_where_several_things_are_asked_for(small: View) -> None:
         ("What must a hull inspection include?", LIST),
         ("Who pays for a hull inspection?", 0.0),
     ):
-        asked = understand(question, small)
+        asked = parse_question(question, small)
         plain = relevance(asked, said(*texts), vectors, small)
         listed = [*said(texts[0], points=3), *said(texts[1])]
         # whatever its points say counts as news: at most as much as eight terms
@@ -176,7 +176,7 @@ def test_a_list_gains_where_several_things_are_asked_for(small: View) -> None:
 def test_an_exception_gains_where_something_is_denied(
     small: View, monkeypatch: pytest.MonkeyPatch, question: str, text: str, gain: float
 ) -> None:
-    asked, vectors = understand(question, small), small.embed([text])
+    asked, vectors = parse_question(question, small), small.embed([text])
     found = relevance(asked, said(text), vectors, small)
     monkeypatch.setattr("lexloop.nodes.relevance.EXCEPTION", 0.0)
     without = relevance(asked, said(text), vectors, small)
@@ -186,7 +186,7 @@ def test_an_exception_gains_where_something_is_denied(
 def test_a_part_that_denies_nothing_gains_nothing(
     small: View, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = understand("What is the fee, and who need not pay the fee?", small)
+    asked = parse_question("What is the fee, and who need not pay the fee?", small)
     assert [*asked.parts] == ["What is the fee", "who need not pay the fee?"]
     texts = ["A raft is exempt from the fee."]
     vectors = small.embed(texts)
@@ -197,18 +197,18 @@ def test_a_part_that_denies_nothing_gains_nothing(
 
 
 def test_a_vague_question_is_led_by_what_the_documents_are_about(small: View) -> None:
-    asked = understand("What is it?", small)
+    asked = parse_question("What is it?", small)
     text = ["The owner pays."]
     vectors = small.embed(text)
     cosine = float((asked.vectors[:2] @ vectors.T).max())
     part = float(asked.vectors[2] @ vectors[0])
-    centre = float(vectors[0] @ small.centre())
-    expected = CLOSENESS * cosine + PART * part + COVERAGE + NEWS * 2 / 8 + CENTRE * centre
+    central = float(vectors[0] @ small.centroid())
+    expected = CLOSENESS * cosine + PART * part + COVERAGE + NEWS * 2 / 8 + CENTROID * central
     assert relevance(asked, said(*text), vectors, small)[0, 0] == pytest.approx(expected, abs=1e-5)
 
 
 def test_no_statements_have_no_relevance(small: View) -> None:
-    asked = understand("What is a berth?", small)
+    asked = parse_question("What is a berth?", small)
     assert relevance(asked, [], small.embed([]), small).shape == (1, 0)
 
 
@@ -220,7 +220,7 @@ def test_the_answering_statement_is_the_most_relevant(small: View) -> None:
         ("When must the owner pay the mooring fee?", "A boat owner must pay"),
         ("Which boats are exempt from the fee?", "A boat shorter than 4 metres"),
     ):
-        scores = relevance(understand(question, small), found, vectors, small).max(axis=0)
+        scores = relevance(parse_question(question, small), found, vectors, small).max(axis=0)
         assert found[int(scores.argmax())].own.startswith(expected)
 
 
@@ -228,7 +228,7 @@ def test_what_a_follow_up_goes_back_to_places_it_and_is_no_part_of_what_is_asked
     small: View,
 ) -> None:
     question = "And for yachts, regarding Hull inspections?"
-    asked = understand(question, small)
+    asked = parse_question(question, small)
     assert [*asked.parts] == ["And for yachts?"]
     assert [part.keys() for part in asked.terms] == [frozenset({"yacht"})]
     assert np.array_equal(asked.vectors[0], small.embed([question])[0])

@@ -4,7 +4,7 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from lexloop.nodes.hybrid_retrieve.fusion import Found, Scores
+from lexloop.nodes.hybrid_retrieve.fusion import Scores, SearchResults
 
 IDS = ("act#0", "act#9", "act#10", "guide#0", "guide#5", "case#0", "rule#0", "rule#7")
 DOCUMENTS = {chunk_id: chunk_id.partition("#")[0] for chunk_id in IDS}
@@ -25,7 +25,7 @@ LEXICAL, VECTOR = _rankings(BM25), _rankings(COSINES)
 
 
 @st.composite
-def found(draw: st.DrawFn) -> Found:
+def found(draw: st.DrawFn) -> SearchResults:
     """What one to four queries find; token vectors are kept or not."""
     size = draw(st.integers(1, 4))
     lexical = draw(st.lists(LEXICAL, min_size=size, max_size=size))
@@ -35,7 +35,7 @@ def found(draw: st.DrawFn) -> Found:
         {name: scores.get(name, 0.0) for name in {**one, **other}}
         for scores, one, other in zip(near, lexical, vector, strict=False)
     ]
-    return Found(lexical, vector, DOCUMENTS, late=late)
+    return SearchResults(lexical, vector, DOCUMENTS, late=late)
 
 
 def ties_shuffled(ranking: Scores, chance: Random) -> Scores:

@@ -17,7 +17,7 @@ from lexloop.corpus.index.builder import build_collection
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.load.document import Document
 from lexloop.graph.build import build_graph
-from lexloop.graph.contexts import choose
+from lexloop.graph.contexts import build_context
 from lexloop.nodes.context import Context
 
 TAGS = ("board", "staff", "press")
@@ -83,7 +83,7 @@ def test_documents_of_other_tags_never_surface(
 
 
 def components(collection: Collection, chosen: Settings) -> Context:
-    return choose(chosen, collection, None)
+    return build_context(chosen, collection, None)
 
 
 def answered(collection: Collection, **chosen: Any) -> dict[str, Any]:

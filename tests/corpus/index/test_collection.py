@@ -213,8 +213,8 @@ def test_without_every_chunk_nothing_is_found_and_nothing_fails(law: View) -> No
     assert empty.search_vector(["fee"], 5) == [[]]
     assert empty.search_lexical(["fee"], 5) == [[]]
     assert empty.graph().entities == []
-    assert empty.centre().tolist() == [0.0] * 384
-    assert empty.rarity("fee") == 0.0
+    assert empty.centroid().tolist() == [0.0] * 384
+    assert empty.idf("fee") == 0.0
     assert list(law.without([]).seen_by(ANYBODY).every_chunk()) == list(law.every_chunk())
 
 
@@ -227,14 +227,14 @@ def test_many_chunks_are_fetched_in_the_order_asked_for() -> None:
 
 def test_rarity_by_hand(law: View) -> None:
     # "must" stands in all three chunks, "gazett" in one, "zeppelin" in none
-    assert law.rarity("must") == pytest.approx(math.log(1 + 3 / 3.5))
-    assert law.rarity("gazett") == pytest.approx(math.log(1 + 3 / 1.5))
-    assert law.rarity("zeppelin") == pytest.approx(math.log(1 + 3 / 0.5))
+    assert law.idf("must") == pytest.approx(math.log(1 + 3 / 3.5))
+    assert law.idf("gazett") == pytest.approx(math.log(1 + 3 / 1.5))
+    assert law.idf("zeppelin") == pytest.approx(math.log(1 + 3 / 0.5))
 
 
 def test_the_centre_is_the_mean_direction(law: View, held: IndexContents) -> None:
     mean = np.asarray(held.dense.vectors, dtype=np.float32).mean(axis=0)
-    np.testing.assert_allclose(law.centre(), mean / np.linalg.norm(mean), atol=1e-6)
+    np.testing.assert_allclose(law.centroid(), mean / np.linalg.norm(mean), atol=1e-6)
 
 
 def test_recent_texts_are_embedded_once() -> None:
@@ -315,4 +315,4 @@ def test_vectors_of_statements_are_made_anew(letters: Collection) -> None:
 
 def test_no_direction_draws_a_vague_question(letters: Collection) -> None:
     alone = by_words(letters)
-    np.testing.assert_array_equal(alone.centre(), np.zeros(384))
+    np.testing.assert_array_equal(alone.centroid(), np.zeros(384))

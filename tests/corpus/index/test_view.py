@@ -20,7 +20,7 @@ from lexloop.corpus.index.view import View
 from lexloop.corpus.load.document import Document, SkippedSource
 from lexloop.corpus.opening import left_out
 from lexloop.corpus.text.tokens import tokenize
-from lexloop.graph.contexts import choose
+from lexloop.graph.contexts import build_context
 
 TAGS = ("blue", "red")
 NAMES = [f"{place}/act.txt" for place in "abcd"]
@@ -82,7 +82,7 @@ def told(view: View, chunk_ids: list[str]) -> dict[str, Any]:
         "pointed": [view.pointed(asked) for asked in POINTING],
         "slips": [view.read(f"the {w[:-2]}{w[-1]}{w[-2]} oficer") for w in WORDS],
         "knows": [view.knows(term) for term in terms],
-        "rarity": [view.rarity(term) for term in terms],
+        "rarity": [view.idf(term) for term in terms],
         "entities": entities,
         "match": met,
         "spelled": [
@@ -117,7 +117,7 @@ def test_what_is_hidden_is_as_if_it_were_not_there(known: list[Metadata], access
     alone = build_collection(granted, letter_tools()).seen_by(access)
     view = whole.seen_by(access)
     assert told(view, [*every, "none#0"]) == told(alone, [*every, "none#0"])
-    np.testing.assert_allclose(view.centre(), alone.centre(), atol=1e-3)
+    np.testing.assert_allclose(view.centroid(), alone.centroid(), atol=1e-3)
     for ours, theirs in zip(
         view.search_vector(QUESTIONS, 9), alone.search_vector(QUESTIONS, 9), strict=True
     ):
@@ -233,7 +233,7 @@ def test_components_read_what_their_settings_admit() -> None:
     documents = [document(0, Metadata()), document(1, Metadata(tags=("red",)))]
     collection = build_collection(documents, letter_tools())
     for tags, seen in (((), NAMES[:1]), (("red",), NAMES[:2])):
-        parts = choose(Settings(**{"access.tags": tags}), collection, None)
+        parts = build_context(Settings(**{"access.tags": tags}), collection, None)
         assert parts.backend is not None
         assert parts.backend is parts.graph_source
         assert parts.text_of is not None

@@ -12,7 +12,7 @@ from lexloop.core.settings_groups import Linear
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.tuning.measure import OBJECTIVES, Measurement, Objective
 from lexloop.evaluation.tuning.search import MOST_TOKENS, Search
-from lexloop.nodes.classify.plan import rows
+from lexloop.nodes.classify.plan import class_plans
 
 QUESTIONS = [Case(id=str(n), question=f"Q{n}?") for n in range(40)]
 BASE = Settings(fusion="linear")
@@ -92,7 +92,7 @@ def test_what_costs_more_context_is_not_taken() -> None:
 
 def test_longer_chunks_are_tried_with_fewer_of_them() -> None:
     def tokens(settings: Settings) -> float:
-        k = rows(settings.plan)[1]["k"]
+        k = class_plans(settings.plan)[1]["k"]
         return 20.0 * k * (2.0 if settings.chunking.method == "semantic" else 1.0)
 
     def worth(settings: Settings) -> float:
@@ -100,7 +100,7 @@ def test_longer_chunks_are_tried_with_fewer_of_them() -> None:
 
     found = search(Known(worth, tokens)).run(BASE)
     assert found.chunking.method == "semantic"
-    assert [row["k"] for row in rows(found.plan)] == [2, 2, 4]  # 1.5, 2.5 and 3.5, to even
+    assert [row["k"] for row in class_plans(found.plan)] == [2, 2, 4]  # 1.5, 2.5 and 3.5, to even
 
 
 def test_answers_are_written_for_few_of_the_candidates() -> None:

@@ -5,7 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lexloop.corpus.text.tokens import tokenize
-from lexloop.nodes.evaluate.disagreements import altered, contradicts, denied, negated, turned
+from lexloop.nodes.evaluate.disagreements import (
+    alterations,
+    contradicted_term,
+    flipped_term,
+    has_negation,
+    negated_terms,
+)
 
 PAYS = "The owner must pay the fee."
 
@@ -27,13 +33,13 @@ PAYS = "The owner must pay the fee."
     ],
 )
 def test_denied(text: str, terms: set[str]) -> None:
-    assert denied(text) == terms
+    assert negated_terms(text) == terms
 
 
 def test_a_word_can_deny_by_itself() -> None:
-    assert negated("The boat is exempt.")
-    assert negated("It is never moored.")
-    assert not negated(PAYS)
+    assert has_negation("The boat is exempt.")
+    assert has_negation("It is never moored.")
+    assert not has_negation(PAYS)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +55,7 @@ def test_a_word_can_deny_by_itself() -> None:
     ],
 )
 def test_contradicts(claim: str, sentence: str, term: str | None) -> None:
-    assert contradicts(claim, [sentence], frozenset(tokenize(claim))) == term
+    assert contradicted_term(claim, [sentence], frozenset(tokenize(claim))) == term
 
 
 @pytest.mark.parametrize(
@@ -63,7 +69,7 @@ def test_contradicts(claim: str, sentence: str, term: str | None) -> None:
     ],
 )
 def test_turned(claim: str, sentence: str, term: str | None) -> None:
-    assert turned(claim, sentence, frozenset(tokenize(claim))) == term
+    assert flipped_term(claim, sentence, frozenset(tokenize(claim))) == term
 
 
 SOURCE = "The operator must notify the harbour master within ten days at least once a year."
@@ -71,7 +77,7 @@ EVIDENCE = f"{SOURCE} The master may close a berth. A skipper shall pay. Owners 
 
 
 def found(claim: str, *sentences: str) -> list[str]:
-    return altered(claim, sentences or (SOURCE,), EVIDENCE)
+    return alterations(claim, sentences or (SOURCE,), EVIDENCE)
 
 
 @pytest.mark.parametrize(
@@ -115,7 +121,7 @@ def test_before_not_must_and_may_are_the_same() -> None:
 def test_what_is_no_copy_says_nothing_otherwise() -> None:
     assert found("Fees may rise after three months.") == []
     assert found("") == []
-    assert altered(SOURCE, [], EVIDENCE) == []
+    assert alterations(SOURCE, [], EVIDENCE) == []
 
 
 def test_of_two_that_are_as_near_one_that_agrees_is_enough() -> None:
@@ -125,4 +131,4 @@ def test_of_two_that_are_as_near_one_that_agrees_is_enough() -> None:
 
 @given(st.text("abc mustay.", max_size=60))
 def test_a_sentence_never_differs_from_itself(text: str) -> None:
-    assert altered(text, [text], text) == []
+    assert alterations(text, [text], text) == []

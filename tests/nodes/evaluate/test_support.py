@@ -13,9 +13,9 @@ from lexloop.nodes.evaluate.evidence import Evidence, evidence_of
 from lexloop.nodes.evaluate.support import (
     ClaimFeatures,
     ClaimSupport,
+    capped,
     claims_of,
     read_claim_features,
-    sunk,
 )
 from lexloop.nodes.weights import load_weights
 
@@ -136,8 +136,8 @@ def test_any_claim_has_a_probability(claim: str) -> None:
 
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_sunk_claims_keep_their_order_below_a_fifth(one: float, other: float) -> None:
-    assert sunk(one) <= 0.2 + 1e-12
-    assert (one <= other) <= (sunk(one) <= sunk(other))
+    assert capped(one) <= 0.2 + 1e-12
+    assert (one <= other) <= (capped(one) <= capped(other))
 
 
 def test_features_by_hand() -> None:

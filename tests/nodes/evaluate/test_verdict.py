@@ -17,8 +17,8 @@ from lexloop.nodes.evaluate.verdict import (
     lowest_score,
     may_retry,
     passes,
+    rank_of,
     repeats,
-    standing,
     warning_for,
 )
 
@@ -245,8 +245,8 @@ VERDICTS = st.builds(
 @given(st.lists(VERDICTS, min_size=1, max_size=6))
 def test_no_answer_beats_the_best(verdicts: list[Evaluation]) -> None:
     attempts = [tried(number, verdict) for number, verdict in enumerate(verdicts, 1)]
-    best = standing(best_attempt(attempts))
-    assert not any(standing(other).beats(best) for other in attempts)
+    best = rank_of(best_attempt(attempts))
+    assert not any(rank_of(other).beats(best) for other in attempts)
 
 
 @given(st.lists(st.tuples(VERDICTS, st.booleans()), min_size=1, max_size=6))
@@ -259,7 +259,7 @@ def test_an_attempt_changes_nothing_unless_it_beats_the_best_before(
     ]
     before = best_attempt(attempts[:-1] or attempts)
     best = best_attempt(attempts)
-    assert best is (attempts[-1] if standing(attempts[-1]).beats(standing(before)) else before)
+    assert best is (attempts[-1] if rank_of(attempts[-1]).beats(rank_of(before)) else before)
 
 
 def test_warnings() -> None:

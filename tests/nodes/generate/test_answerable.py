@@ -20,12 +20,12 @@ from lexloop.nodes.generate.answerable import (
     counted,
     expected_kind,
     holds,
-    is_found,
-    is_there,
+    probability_found,
+    probability_there,
     read_features,
 )
-from lexloop.nodes.generate.selection import gather
-from lexloop.nodes.relevance import understand
+from lexloop.nodes.generate.selection import score_quotables
+from lexloop.nodes.relevance import parse_question
 
 
 @pytest.mark.parametrize(
@@ -148,8 +148,8 @@ NONE = AnswerabilityFeatures(*[0.0] * len(fields(AnswerabilityFeatures)))
 @pytest.fixture
 def features(small: View, passages: Passages) -> Callable[..., AnswerabilityFeatures]:
     def read(question: str, *sections: str) -> AnswerabilityFeatures:
-        asked = understand(question, small)
-        scored = gather(asked, passages(*sections), small)
+        asked = parse_question(question, small)
+        scored = score_quotables(asked, passages(*sections), small)
         assert scored is not None
         return read_features(asked, scored, small)
 
@@ -196,8 +196,8 @@ def test_features_of_any_text_lie_in_their_range(
     found = features(question)
     for field in fields(AnswerabilityFeatures):
         assert -1.0 <= getattr(found, field.name) <= 2.0
-    assert 0.0 <= is_there(found) <= 1.0
-    assert 0.0 <= is_found(found) <= 1.0
+    assert 0.0 <= probability_there(found) <= 1.0
+    assert 0.0 <= probability_found(found) <= 1.0
 
 
 @pytest.mark.parametrize(
@@ -213,12 +213,12 @@ def test_features_of_any_text_lie_in_their_range(
 def test_the_lead_of_the_first_passage(
     small: View, passages: Passages, scores: list[float], lead: float
 ) -> None:
-    asked = understand("Who pays the mooring fee?", small)
+    asked = parse_question("Who pays the mooring fee?", small)
     given = [
         {**passage, "score": score}
         for passage, score in zip(passages()[: len(scores)], scores, strict=True)
     ]
-    scored = gather(asked, given, small)
+    scored = score_quotables(asked, given, small)
     assert scored is not None
     assert read_features(asked, scored, small).lead == lead
 
@@ -228,7 +228,9 @@ def shipped() -> dict[str, dict[str, Any]]:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(("part", "probability"), [("there", is_there), ("found", is_found)])
+@pytest.mark.parametrize(
+    ("part", "probability"), [("there", probability_there), ("found", probability_found)]
+)
 def test_the_shipped_weights_give_a_probability(
     part: str, probability: Callable[[AnswerabilityFeatures], float]
 ) -> None:

@@ -11,7 +11,7 @@ from lexloop.core.types import ABSTENTION, Passage
 from lexloop.corpus.structure.statements import Statement, statements_in_text
 from lexloop.nodes.context import GeneratedAnswer
 from lexloop.nodes.evaluate.checks import citation_problems
-from lexloop.nodes.generate.citations import abstains, citation_for, cited, read
+from lexloop.nodes.generate.citations import abstains, citation_for, cited_answer, with_markers
 from lexloop.nodes.markers import cited_sentences
 
 SHOWN = {1, 2, 3}
@@ -46,7 +46,7 @@ SHOWN = {1, 2, 3}
     ],
 )
 def test_forms(written: str, expected: str) -> None:
-    assert read(written, SHOWN) == expected
+    assert with_markers(written, SHOWN) == expected
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_forms(written: str, expected: str) -> None:
     ],
 )
 def test_what_is_no_citation_stays(written: str) -> None:
-    assert read(written, SHOWN) == written
+    assert with_markers(written, SHOWN) == written
 
 
 FORMS = st.sampled_from(
@@ -92,7 +92,7 @@ def test_every_marker_is_read_in_every_form_and_style(
     for i, (text, marks, shape) in enumerate(sentences, start=1):
         cited = "".join(form.format(n=n) for n, form in marks)
         lines.append(style.format(i=i, text=shape.format(text=text, cited=cited)))
-    found = cited_sentences(read(lead + "\n".join(lines), SHOWN))
+    found = cited_sentences(with_markers(lead + "\n".join(lines), SHOWN))
     assert [set(s.numbers) for s in found if not s.led] == [
         {n for n, _ in marks} for _, marks, _ in sentences
     ]
@@ -102,8 +102,8 @@ def test_every_marker_is_read_in_every_form_and_style(
 
 @given(st.text(st.sampled_from("[]【】()^#1239 ,;-–.passage†<>/sup&to"), max_size=60))
 def test_what_was_read_reads_the_same_again(written: str) -> None:
-    once = read(written, SHOWN)
-    assert read(once, SHOWN) == once
+    once = with_markers(written, SHOWN)
+    assert with_markers(once, SHOWN) == once
 
 
 @pytest.mark.parametrize(
@@ -122,8 +122,8 @@ def test_what_was_read_reads_the_same_again(written: str) -> None:
 )
 def test_hostile_text_takes_no_time(hostile: str) -> None:
     began = time.monotonic()
-    read(hostile * 20_000, SHOWN)
-    read(f"[passage{' ' * 50_000}x", SHOWN)
+    with_markers(hostile * 20_000, SHOWN)
+    with_markers(f"[passage{' ' * 50_000}x", SHOWN)
     assert time.monotonic() - began < 20
 
 
@@ -140,7 +140,7 @@ def said_in(given: Passage) -> list[Statement]:
 
 def drafted(answer: str, passages: list[Passage]) -> GeneratedAnswer:
     read = Read(*passages)
-    return cited(answer, passages, lambda chunk_id: read.statements(chunk_id)[0])
+    return cited_answer(answer, passages, lambda chunk_id: read.statements(chunk_id)[0])
 
 
 @pytest.mark.parametrize(

@@ -21,20 +21,22 @@ from lexloop.corpus.opening import tools_for
 from lexloop.models.background import finished
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import GeneratedAnswer
+from lexloop.nodes.evaluate.embedded import EmbeddedJudge
 from lexloop.nodes.generate import extractive
-from lexloop.nodes.generate.answerable import is_found, read_features
+from lexloop.nodes.generate.answerable import probability_found, read_features
 from lexloop.nodes.generate.citations import cite
 from lexloop.nodes.generate.extractive import ExtractiveGenerator
 from lexloop.nodes.generate.guard import PromptGuard
 from lexloop.nodes.generate.node import generate
-from lexloop.nodes.generate.selection import Chosen, Evidence, gather
-from lexloop.nodes.relevance import ParsedQuestion, understand
+from lexloop.nodes.generate.selection import Chosen, Quotable, score_quotables
+from lexloop.nodes.markers import numbers_in
+from lexloop.nodes.relevance import ParsedQuestion, parse_question
 
 Passages = Callable[..., list[Passage]]
 Answer = Callable[..., GeneratedAnswer]
 
 
-def answer_of(view: View, asked: ParsedQuestion, *items: Evidence) -> GeneratedAnswer:
+def answer_of(view: View, asked: ParsedQuestion, *items: Quotable) -> GeneratedAnswer:
     """The answer where this evidence is the best for the parts of the question."""
     return ExtractiveGenerator(view)._draft(asked, Chosen(list(items), []), sure=True)
 
@@ -84,8 +86,8 @@ QUESTION = "When must the owner pay the mooring fee?"
 
 
 def saying(monkeypatch: pytest.MonkeyPatch, *, there: float, found: float = 1.0) -> None:
-    monkeypatch.setattr(extractive, "is_there", lambda _: there)
-    monkeypatch.setattr(extractive, "is_found", lambda _: found)
+    monkeypatch.setattr(extractive, "probability_there", lambda _: there)
+    monkeypatch.setattr(extractive, "probability_found", lambda _: found)
 
 
 @pytest.mark.parametrize(("there", "near"), [(0.0, 0), (0.09, 0), (0.1, 2), (0.39, 2), (0.4, None)])
@@ -127,11 +129,11 @@ def test_where_it_is_not_sure_more_passages_are_quoted(
 def test_an_answer_says_how_likely_it_answers(
     small: View, passages: Passages, answer: Answer
 ) -> None:
-    asked = understand(QUESTION, small)
-    scored = gather(asked, passages("§ 10-2", "§ 5-300"), small)
+    asked = parse_question(QUESTION, small)
+    scored = score_quotables(asked, passages("§ 10-2", "§ 5-300"), small)
     assert scored is not None
     draft = answer(QUESTION, "§ 10-2", "§ 5-300")
-    assert draft.answers == is_found(read_features(asked, scored, small))
+    assert draft.answers == probability_found(read_features(asked, scored, small))
     assert draft.unanswered == []
 
 
@@ -149,7 +151,7 @@ def test_the_parts_that_are_not_answered_are_named(
     monkeypatch.setattr(extractive, "read_features", reading)
     # the question as a whole is answered; alone, the part that lacks its fact is not
     there = {QUESTION: 0.4, address: 0.39, "What is a berth?": 1.0}
-    monkeypatch.setattr(extractive, "is_there", lambda _: there.get(asked[-1], 0.4))
+    monkeypatch.setattr(extractive, "probability_there", lambda _: there.get(asked[-1], 0.4))
     assert answer(f"{QUESTION} {address}").unanswered == [address]
     assert asked == [f"{QUESTION} {address}", QUESTION, address]
     assert answer(f"{address} {QUESTION}").unanswered == [address]
@@ -168,9 +170,9 @@ def test_without_passages_there_is_no_answer(small: View) -> None:
 
 
 def test_every_span_can_be_cited_exactly(small: View, passages: Passages) -> None:
-    scored = gather(understand("What is a hull inspection?", small), passages(), small)
+    scored = score_quotables(parse_question("What is a hull inspection?", small), passages(), small)
     assert scored is not None
-    for item in scored.evidence:
+    for item in scored.quotables:
         citation = cite(item.passage, [item.said], 7)
         source = small.text_of(citation["document"]) or ""
         assert source[citation["start"] : citation["end"]] == citation["quote"]
@@ -182,21 +184,21 @@ def test_every_span_can_be_cited_exactly(small: View, passages: Passages) -> Non
 
 
 def test_every_possible_answer_verifies(small: View, passages: Passages) -> None:
-    asked = understand("What is a hull inspection?", small)
-    scored = gather(asked, passages(), small)
+    asked = parse_question("What is a hull inspection?", small)
+    scored = score_quotables(asked, passages(), small)
     assert scored is not None
-    assert len(scored.evidence) == 16  # eight of each document
-    alone = [answer_of(small, asked, item) for item in scored.evidence]
-    both = [answer_of(small, asked, *scored.evidence[n : n + 3]) for n in range(14)]
+    assert len(scored.quotables) == 16  # eight of each document
+    alone = [answer_of(small, asked, item) for item in scored.quotables]
+    both = [answer_of(small, asked, *scored.quotables[n : n + 3]) for n in range(14)]
     for draft in [*alone, *both]:
         assert problems(small, draft) == []
 
 
 def test_a_list_marker_is_left_out_of_the_answer(small: View, passages: Passages) -> None:
-    asked = understand("Is a photograph of the keel required?", small)
-    scored = gather(asked, passages("§ 5-100"), small)
+    asked = parse_question("Is a photograph of the keel required?", small)
+    scored = score_quotables(asked, passages("§ 5-100"), small)
     assert scored is not None
-    keel = next(item for item in scored.evidence if "keel" in item.said.own)
+    keel = next(item for item in scored.quotables if "keel" in item.said.own)
     draft = answer_of(small, asked, keel)
     assert draft.answer == "It must include: a photograph of the keel; and [1]"
     assert [(c["section"], c["quote"], c["lead_spans"]) for c in draft.citations] == [
@@ -207,11 +209,11 @@ def test_a_list_marker_is_left_out_of_the_answer(small: View, passages: Passages
 def test_sources_are_numbered_in_the_order_of_use_and_each_is_used_once(
     small: View, passages: Passages
 ) -> None:
-    asked = understand("Who pays the fee?", small)
+    asked = parse_question("Who pays the fee?", small)
     given = passages("§ 10-3", "§ 10-2")
-    scored = gather(asked, given, small)
+    scored = score_quotables(asked, given, small)
     assert scored is not None
-    exempt, except_, pays, *_ = scored.evidence
+    exempt, except_, pays, *_ = scored.quotables
     draft = answer_of(small, asked, pays, exempt, pays, except_)
     assert [(c["n"], c["section"]) for c in draft.citations] == [
         (1, "§ 10-2"),
@@ -222,10 +224,10 @@ def test_sources_are_numbered_in_the_order_of_use_and_each_is_used_once(
 
 
 def test_what_a_list_already_says_is_not_said_again(small: View, passages: Passages) -> None:
-    asked = understand("What must a hull inspection include?", small)
-    scored = gather(asked, passages("§ 5-100"), small)
+    asked = parse_question("What must a hull inspection include?", small)
+    scored = score_quotables(asked, passages("§ 5-100"), small)
     assert scored is not None
-    whole, check, rate, *_ = scored.evidence
+    whole, check, rate, *_ = scored.quotables
     draft = answer_of(small, asked, whole, check, rate)
     assert draft.answer.count("[1]") == 4  # a line of two sentences, three points
     assert [c["section"] for c in draft.citations] == ["§ 5-100"]
@@ -251,14 +253,35 @@ def test_citations_and_markers_hold_on_any_document(pieces: list[tuple[str, str]
         Passage(**{**passage(n, chunk["text"]), **chunk})
         for n, chunk in enumerate(view.every_chunk(), 1)
     ]
-    asked = understand("What must the owner pay?", view)
-    scored = gather(asked, given, view)
-    for item in scored.evidence if scored else []:
+    asked = parse_question("What must the owner pay?", view)
+    scored = score_quotables(asked, given, view)
+    for item in scored.quotables if scored else []:
         draft = answer_of(view, asked, item)
         for citation in draft.citations:
             assert text[citation["start"] : citation["end"]] == citation["quote"]
         found = problems(view, draft)
         assert not [problem for problem in found if problem.startswith("No citation")]
+
+
+def test_bracketed_numbers_of_a_document_are_no_markers() -> None:
+    text = "The owner must pay a mooring fee of $5 [2] within 10 days.[3] It is due daily [1-4]."
+    view = build_collection(
+        [Document("d.txt", "D", text)], tools_for(Settings(), load_minilm())
+    ).seen_by(Filters())
+    given = [
+        Passage(**{**passage(n, chunk["text"]), **chunk})
+        for n, chunk in enumerate(view.every_chunk(), 1)
+    ]
+    asked = parse_question("What must the owner pay?", view)
+    scored = score_quotables(asked, given, view)
+    assert scored is not None
+    draft = answer_of(view, asked, *scored.quotables)
+    assert {*numbers_in(draft.answer)} == {c["n"] for c in draft.citations}
+    assert "a mooring fee of $5 {2} within 10 days" in draft.answer
+    assert problems(view, draft) == []
+    judged = finished(EmbeddedJudge(view).judge("What must the owner pay?", given, draft.answer))
+    assert judged.groundedness == 1.0
+    assert judged.reasons == []
 
 
 def test_the_node_writes_the_draft(small: View, passages: Passages) -> None:

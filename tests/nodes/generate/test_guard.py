@@ -18,14 +18,14 @@ from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.generate.guard import (
     PromptGuard,
-    Refusal,
+    RefusalClassifier,
     order_features,
     plainer,
     prompt_similarity,
     recited_share,
     recites,
     subject_features,
-    without,
+    without_question,
 )
 from lexloop.nodes.weights import load_weights
 
@@ -79,13 +79,13 @@ def test_the_higher_of_cosine_and_share_counts() -> None:
     ],
 )
 def test_the_question_is_left_out(question: str, text: str, left: str) -> None:
-    assert without(question, text) == left
+    assert without_question(question, text) == left
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_texts_can_be_compared(text: str, system: str) -> None:
     assert 0.0 <= recited_share(text, system) <= 1.0
-    assert len(without(text, system)) <= len(system)
+    assert len(without_question(text, system)) <= len(system)
 
 
 @pytest.fixture
@@ -168,34 +168,40 @@ KEPT_BACK = [
 
 
 @pytest.fixture(scope="module")
-def refuses() -> Refusal:
-    return Refusal(load_minilm().embed, comparable=True)
+def refuses() -> RefusalClassifier:
+    return RefusalClassifier(load_minilm().embed, comparable=True)
 
 
 def near(cosine: float) -> list[Candidate]:
     return [{**chunk("c1#0", "A."), "score": 1.0, "signals": {"dense": cosine}}]
 
 
-def test_orders_and_obscenities_are_refused_whatever_is_found(refuses: Refusal) -> None:
+def test_orders_and_obscenities_are_refused_whatever_is_found(refuses: RefusalClassifier) -> None:
     asked = [row["query"] for row in KEPT_BACK if row["kind"] != "irrelevant"]
     refused = [query for query in asked if refuses(query, query, near(0.9))]
     assert len(asked) == 39
     assert len(refused) >= 0.8 * len(asked)
 
 
-def test_other_subjects_are_refused_unless_the_documents_are_about_them(refuses: Refusal) -> None:
+def test_other_subjects_are_refused_unless_the_documents_are_about_them(
+    refuses: RefusalClassifier,
+) -> None:
     asked = [row["query"] for row in KEPT_BACK if row["kind"] == "irrelevant"]
     assert sum(refuses(query, query, near(0.15)) for query in asked) >= 0.8 * len(asked)
     assert sum(refuses(query, query, near(0.9)) for query in asked) <= 0.35 * len(asked)
 
 
-def test_without_a_cosine_that_can_be_compared_no_subject_is_refused(refuses: Refusal) -> None:
+def test_without_a_cosine_that_can_be_compared_no_subject_is_refused(
+    refuses: RefusalClassifier,
+) -> None:
     question = "How many litres are in a gallon?"
     assert refuses(question, question, near(0.1))
     assert not refuses(question, question, [])
     lexical: list[Candidate] = [{**near(0.1)[0], "signals": {"lexical": 3.0}}]
     assert not refuses(question, question, lexical)
-    assert not Refusal(load_minilm().embed, comparable=False)(question, question, near(0.1))
+    assert not RefusalClassifier(load_minilm().embed, comparable=False)(
+        question, question, near(0.1)
+    )
 
 
 @pytest.mark.parametrize(
@@ -209,7 +215,7 @@ def test_without_a_cosine_that_can_be_compared_no_subject_is_refused(refuses: Re
         "Quote the rule on notices.",
     ],
 )
-def test_what_is_asked_of_a_law_is_not_refused(question: str, refuses: Refusal) -> None:
+def test_what_is_asked_of_a_law_is_not_refused(question: str, refuses: RefusalClassifier) -> None:
     assert not refuses(question, question, near(0.4))
 
 
@@ -234,6 +240,6 @@ def test_broken_weights_are_said(
     monkeypatch.setattr(resources, "files", lambda _: tmp_path)
     load_weights.cache_clear()
     with pytest.raises(DataError, match="cannot be read"):
-        Refusal(load_minilm().embed, comparable=True)
+        RefusalClassifier(load_minilm().embed, comparable=True)
     monkeypatch.undo()
     load_weights.cache_clear()

@@ -19,9 +19,9 @@ from lexloop.models.background import finished
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.context import GeneratedAnswer
 from lexloop.nodes.generate import extractive
-from lexloop.nodes.generate.extractive import ExtractiveGenerator, list_asked, standing_alone
-from lexloop.nodes.generate.selection import Evidence, Lengths
-from lexloop.nodes.relevance import understand
+from lexloop.nodes.generate.extractive import ExtractiveGenerator, list_asked, with_antecedent
+from lexloop.nodes.generate.selection import Lengths, Quotable
+from lexloop.nodes.relevance import parse_question
 
 FERRIES = """\
 Ferry Act
@@ -185,13 +185,13 @@ def test_which_list_a_question_asks_for(
     ferries: View, question: str, own: str, labels: list[str]
 ) -> None:
     items = [
-        Evidence(passage, said, 0)
+        Quotable(passage, said, 0)
         for passage in given(ferries)
         for said in ferries.statements(passage["id"])[0]
         if said.own == own
     ]
     assert len(items) == 1
-    found = list_asked(items[0], understand(question, ferries), ferries)
+    found = list_asked(items[0], parse_question(question, ferries), ferries)
     assert [unit["label"] for unit in found] == labels
     tree = ferries.tree_of(NAME)
     assert tree is not None
@@ -208,7 +208,7 @@ def test_of_a_document_that_is_gone_no_list_is_quoted(ferries: View, small: View
     [passage] = [one for one in given(ferries) if one["section"] == "Article 3"]
     said = ferries.statements(passage["id"])[0][0]
     assert said.points == 2
-    assert list_asked(Evidence(passage, said, 0), understand("Who?", small), small) == []
+    assert list_asked(Quotable(passage, said, 0), parse_question("Who?", small), small) == []
 
 
 def test_a_list_of_a_provision_is_quoted_after_its_lead_in(ferries: View, answer: Answer) -> None:
@@ -271,7 +271,7 @@ def test_what_points_back_brings_what_stands_before_it(opening: str, before: boo
     text = f"A boat pays the fee on 1 May. {opening}"
     given = record(1, text)
     first, second = statements_in_text(text)
-    said = standing_alone(Evidence(given, second, 1), Read(given))
+    said = with_antecedent(Quotable(given, second, 1), Read(given))
     assert said == ([first, second] if before else [second])
 
 
@@ -289,7 +289,7 @@ def test_what_points_back_out_of_its_passage_brings_what_stands_before_it_in_the
 
     given = {**record(1, text[start:], start=start), "document": "d1.txt"}
     sources = Second(record(1, text))
-    said = standing_alone(Evidence(given, found[1], 0), sources)
+    said = with_antecedent(Quotable(given, found[1], 0), sources)
     assert [(one.label, one.own) for one in said] == [
         ("Article 1(1)", "A boat is free of it."),
         ("Article 1(2)", "However, a raft must pay."),
@@ -301,7 +301,7 @@ def test_what_stands_first_and_what_is_led_into_stands_alone() -> None:
     for text in ("It is due.", "Those must pay:\n(a) those who moor;\n(b) such as lie.\n"):
         given = record(1, text)
         for said in Read(given).statements("c1")[0]:
-            assert standing_alone(Evidence(given, said, 0), Read(given)) == [said]
+            assert with_antecedent(Quotable(given, said, 0), Read(given)) == [said]
 
 
 def test_a_list_is_not_what_stands_before() -> None:
@@ -309,5 +309,5 @@ def test_a_list_is_not_what_stands_before() -> None:
     given = record(1, text)
     found = statements_in_text(text)
     assert [one.points for one in found] == [2, 0, 0, 0]
-    alone = standing_alone(Evidence(given, found[3], 0), Read(given))
+    alone = with_antecedent(Quotable(given, found[3], 0), Read(given))
     assert [one.own for one in alone] == ["tugs.", "They must be lit at night."]

@@ -61,6 +61,12 @@ def test_lines_go_on_after_each_other_and_after_what_was_told() -> None:
     assert [citation["n"] for citation in told.citations] == [1, 2, 3, 4, 5]
 
 
+def test_brackets_of_a_document_are_no_markers_of_what_is_told() -> None:
+    line = StructureLine(line="Article 1 [7] is missing", citations=[source(1)])
+    told = with_told(GeneratedAnswer(ABSTENTION), [line])
+    assert told.told == ["Article 1 {7} is missing [1]"]
+
+
 def test_what_is_told_leaves_nothing_near_an_answer() -> None:
     silent = GeneratedAnswer(ABSTENTION, near=[source(1)])
     assert with_told(silent, []).near == [source(1)]

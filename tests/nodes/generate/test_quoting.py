@@ -9,6 +9,7 @@ from library import TITLES, Shelf, shelf
 
 from lexloop.core.types import Citation
 from lexloop.corpus.structure.asking import point
+from lexloop.nodes.evaluate.checks import citation_problems
 from lexloop.nodes.generate.quoting import LEFT_OUT, quote, quote_all
 
 DIRECTIVE, ACT = shelf("directive.txt"), shelf("act.txt")
@@ -177,6 +178,19 @@ def test_numbers_begin_where_the_caller_says() -> None:
     assert text is not None
     found = quote(tree, text, [tree.labels["Article 4"]], 7, 100)
     assert found.lines[1].endswith("its publication. [7]")
+
+
+def test_bracketed_numbers_of_the_text_are_no_markers() -> None:
+    points = "1. Boats [2] pay a fee. It is small [4, 5].\n2. Ships pay more [1]."
+    law = Shelf({"law.txt": f"Article 1\nFees [3]\n{points}\nArticle 2\nEnd\nEnd.\n"})
+    lines, citations = quoted("Article 1", law)
+    assert lines == [
+        "Article 1 — Fees {3}:",
+        "1. Boats {2} pay a fee. It is small {4, 5}. [1]",
+        "2. Ships pay more {1}. [2]",
+    ]
+    assert citations[0]["quote"] == "1. Boats [2] pay a fee. It is small [4, 5]."
+    assert citation_problems("\n".join(lines), citations, law.text_of, lines[:1]) == []
 
 
 def test_a_list_of_very_many_points_costs_what_is_shown() -> None:

@@ -13,26 +13,28 @@ from lexloop.corpus.structure.statements import Statement
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.generate.selection import (
     NEARLY_BEST,
-    Evidence,
     Lengths,
-    Scored,
-    gather,
+    Quotable,
+    ScoredQuotables,
+    score_quotables,
     select,
 )
-from lexloop.nodes.relevance import ParsedQuestion, understand
+from lexloop.nodes.relevance import ParsedQuestion, parse_question
 
 LENGTHS = Lengths()
 Passages = Callable[..., list[Passage]]
 
 
-def scored(*rows: list[float], texts: list[str], passage: Passage) -> Scored:
+def scored(*rows: list[float], texts: list[str], passage: Passage) -> ScoredQuotables:
     said = [Statement(0, len(text), (), "", "", text) for text in texts]
-    evidence = [Evidence(passage, one, n) for n, one in enumerate(said)]
-    return Scored(evidence, np.eye(len(texts), dtype=np.float32), np.array(rows, dtype=np.float32))
+    evidence = [Quotable(passage, one, n) for n, one in enumerate(said)]
+    return ScoredQuotables(
+        evidence, np.eye(len(texts), dtype=np.float32), np.array(rows, dtype=np.float32)
+    )
 
 
 def asked(small: View, parts: int) -> ParsedQuestion:
-    return understand(" ".join(f"What is thing {n}?" for n in range(parts)), small)
+    return parse_question(" ".join(f"What is thing {n}?" for n in range(parts)), small)
 
 
 @pytest.fixture
@@ -42,12 +44,12 @@ def passage(passages: Passages) -> Passage:
 
 def test_every_statement_and_every_list_is_evidence(small: View, passages: Passages) -> None:
     given = passages("§ 5-100", "§ 10-3")
-    found = gather(understand("What is an inspection?", small), given, small)
+    found = score_quotables(parse_question("What is an inspection?", small), given, small)
     assert found is not None
-    texts = [item.text for item in found.evidence]
+    texts = [item.text for item in found.quotables]
     # the whole list, the definition, three items with their lead-in; then two statements
     assert len(texts) == 5 + 2
-    assert [item.said.points for item in found.evidence] == [3, 0, 0, 0, 0, 0, 0]
+    assert [item.said.points for item in found.quotables] == [3, 0, 0, 0, 0, 0, 0]
     assert texts[0] == (
         "Hull inspection: A hull inspection is a check of the hull by an independent surveyor. "
         "It must include:"
@@ -63,9 +65,9 @@ def test_every_statement_and_every_list_is_evidence(small: View, passages: Passa
 
 def test_the_spans_of_evidence_are_exact(small: View, passages: Passages) -> None:
     given = passages()
-    found = gather(understand("What is an inspection?", small), given, small)
+    found = score_quotables(parse_question("What is an inspection?", small), given, small)
     assert found is not None
-    for item in found.evidence:
+    for item in found.quotables:
         text = small.text_of(item.passage["document"]) or ""
         quoted = text[item.said.start : item.said.end]
         assert quoted.strip() == quoted
@@ -79,7 +81,7 @@ def test_the_spans_of_evidence_are_exact(small: View, passages: Passages) -> Non
 
 
 def test_no_passages_hold_no_evidence(small: View) -> None:
-    assert gather(understand("What is a berth?", small), [], small) is None
+    assert score_quotables(parse_question("What is a berth?", small), [], small) is None
 
 
 def test_the_best_for_each_part_then_what_is_nearly_as_good(small: View, passage: Passage) -> None:
@@ -136,8 +138,8 @@ def test_a_statement_beyond_the_length_is_taken_alone(small: View, passage: Pass
 def test_a_list_is_no_addition(small: View, passage: Passage) -> None:
     texts = ["alpha fee", "beta berth", "gamma quay"]
     found = scored([0.9, 0.89, 0.88], texts=texts, passage=passage)
-    listed = replace(found.evidence[1].said, points=4)
-    found.evidence[1] = replace(found.evidence[1], said=listed)
+    listed = replace(found.quotables[1].said, points=4)
+    found.quotables[1] = replace(found.quotables[1], said=listed)
     chosen = select(asked(small, 1), found, LENGTHS)
     assert [item.order for item in [*chosen.best, *chosen.more]] == [0, 2]
     found.scores[0, 1] = 0.95  # where it is the best, it answers
@@ -145,10 +147,10 @@ def test_a_list_is_no_addition(small: View, passage: Passage) -> None:
 
 
 def test_what_explains_must_be_clearly_closer(small: View, passages: Passages) -> None:
-    question = understand("Which boats are exempt?", small)
+    question = parse_question("Which boats are exempt?", small)
     given = passages("§ 10-3")
-    plain = gather(question, given, small)
-    beside = gather(question, [{**one, "supporting": True} for one in given], small)
+    plain = score_quotables(question, given, small)
+    beside = score_quotables(question, [{**one, "supporting": True} for one in given], small)
     assert plain is not None
     assert beside is not None
     assert beside.scores == pytest.approx(0.85 * plain.scores, abs=1e-6)
@@ -157,11 +159,13 @@ def test_what_explains_must_be_clearly_closer(small: View, passages: Passages) -
 def test_the_very_definition_of_a_term_goes_before_other_texts_that_say_what_it_is(
     small: View, passages: Passages
 ) -> None:
-    question = understand("What is a hull inspection?", small)
+    question = parse_question("What is a hull inspection?", small)
     assert question.definitions == ["hull inspection"]
     given = passages("§ 5-100")
-    plain = gather(question, given, small)
-    marked = gather(question, [{**one, "signals": {DEFINING: 1.0}} for one in given], small)
+    plain = score_quotables(question, given, small)
+    marked = score_quotables(
+        question, [{**one, "signals": {DEFINING: 1.0}} for one in given], small
+    )
     assert plain is not None
     assert marked is not None
     # the list's own words and the first sentence say what it is, its points do not
@@ -188,26 +192,29 @@ class Near:
 def test_statements_stand_behind_by_what_their_passages_tokens_do(
     small: View, passages: Passages
 ) -> None:
-    question, given = understand("Which boats are exempt?", small), passages("§ 10-3", "§ 5-200")
+    question, given = (
+        parse_question("Which boats are exempt?", small),
+        passages("§ 10-3", "§ 5-200"),
+    )
     first, second = (passage["id"] for passage in given)
-    plain = gather(question, given, Near(small, {}))
-    near = gather(question, given, Near(small, {first: [0.5, 0.0], second: [0.75, 0.25]}))
+    plain = score_quotables(question, given, Near(small, {}))
+    near = score_quotables(question, given, Near(small, {first: [0.5, 0.0], second: [0.75, 0.25]}))
     assert plain is not None
     assert near is not None
     assert [p["id"] for p in near.passages] == [first, second]
     # MaxSim is 0.25 and 0.5: the first passage's statements lose 1.6 of the difference
-    lost = [0.4 if item.passage["id"] == first else 0.0 for item in near.evidence]
+    lost = [0.4 if item.passage["id"] == first else 0.0 for item in near.quotables]
     assert 0.4 in lost
     assert 0.0 in lost
     assert plain.scores[0] - near.scores[0] == pytest.approx(np.array(lost), abs=1e-6)
 
 
-def of_passages(given: Scored, *owners: int) -> Scored:
+def of_passages(given: ScoredQuotables, *owners: int) -> ScoredQuotables:
     """The same evidence, each piece of the passage with this number."""
     for n, owner in enumerate(owners):
-        item = given.evidence[n]
+        item = given.quotables[n]
         named = {**item.passage, "id": f"c{owner}", "n": owner}
-        given.evidence[n] = replace(item, passage=named)
+        given.quotables[n] = replace(item, passage=named)
     return given
 
 
@@ -236,26 +243,28 @@ def test_a_further_passage_repeats_nothing_and_ends_with_no_colon(
     texts = ["alpha fee", "Alpha fees", "gamma quay:", "delta owner", "epsilon boat"]
     found = scored([0.9, 0.8, 0.7, 0.6, 0.5], texts=texts, passage=passage)
     of_passages(found, 1, 2, 3, 4, 4)
-    listed = replace(found.evidence[3].said, points=2)
-    found.evidence[3] = replace(found.evidence[3], said=listed)
+    listed = replace(found.quotables[3].said, points=2)
+    found.quotables[3] = replace(found.quotables[3], said=listed)
     unsure = select(asked(small, 1), found, LENGTHS, sure=False)
     assert [item.order for item in [*unsure.best, *unsure.more]] == [0, 4]
 
 
 def test_of_no_passages_there_is_none() -> None:
-    nothing = Scored([], np.zeros((0, 1), dtype=np.float32), np.zeros((1, 0), dtype=np.float32))
+    nothing = ScoredQuotables(
+        [], np.zeros((0, 1), dtype=np.float32), np.zeros((1, 0), dtype=np.float32)
+    )
     assert nothing.passages == []
 
 
 def test_evidence_within_provisions(small: View, passage: Passage) -> None:
     texts = ["alpha", "beta", "gamma"]
     found = scored([0.1, 0.2, 0.3], [0.4, 0.5, 0.6], texts=texts, passage=passage)
-    for n, item in enumerate(found.evidence):
+    for n, item in enumerate(found.quotables):
         said = replace(item.said, start=10 * n, end=10 * n + 5)
-        found.evidence[n] = replace(item, said=said)
+        found.quotables[n] = replace(item, said=said)
     inside = found.within([unit(passage, 10, 15), unit(passage, 20, 24)])  # the third juts out
     assert inside is not None
-    assert [item.text for item in inside.evidence] == ["beta"]
+    assert [item.text for item in inside.quotables] == ["beta"]
     assert inside.scores.tolist() == [[np.float32(0.2)], [np.float32(0.5)]]
     assert inside.vectors.tolist() == [[0.0, 1.0, 0.0]]
     assert found.within([unit(passage, 0, 5, document="other.txt")]) is None

@@ -14,15 +14,15 @@ from lexloop.core.settings_groups import Fusion, Linear, ReciprocalRank, Standar
 from lexloop.core.types import Hit
 from lexloop.nodes.hybrid_retrieve.fusion import (
     SUB_QUERY_WEIGHT,
-    Found,
     Scores,
+    SearchResults,
     best_by_document,
     fuse,
     scaled,
 )
 
 HOSTS = {"act": 1.0, "rule": 0.75, "case": 0.5}
-EXAMPLE = Found.of(
+EXAMPLE = SearchResults.of(
     [[Hit("act#0", "act", 6.0), Hit("guide#0", "guide", 3.0)]],
     [
         [
@@ -90,20 +90,22 @@ def test_weighted_ranks_by_hand() -> None:
 
 
 def test_a_sub_query_counts_a_little_less_and_authority_does_not() -> None:
-    twice = Found([{}, {}], [{}, {"act#0": 0.5}], DOCUMENTS)
+    twice = SearchResults([{}, {}], [{}, {"act#0": 0.5}], DOCUMENTS)
     fused = fuse(twice, Linear(host_boost=0.1), HOSTS)
     assert fused == {"act#0": pytest.approx(SUB_QUERY_WEIGHT * 0.5 + 0.1)}
 
 
 def test_documents_are_chosen_over_all_queries() -> None:
-    three = Found([{}, {}, {}], [{"act#0": 0.5}, {"rule#0": 0.9}, {"case#0": 0.7}], DOCUMENTS)
+    three = SearchResults(
+        [{}, {}, {}], [{"act#0": 0.5}, {"rule#0": 0.9}, {"case#0": 0.7}], DOCUMENTS
+    )
     chosen = Linear(documents=2)
     assert order(fuse(three, chosen, {})) == ["rule#0", "case#0"]
 
 
 def test_standardised_sums_of_queries_by_hand() -> None:
     # of each query two chunks: what one signal says differs by +1 and -1 where it differs
-    found = Found(
+    found = SearchResults(
         lexical=[{"act#0": 2.0}, {}],
         vector=[{"act#0": 0.5, "case#0": 0.5}, {"rule#0": 0.75, "case#0": 0.25}],
         documents=DOCUMENTS,
@@ -147,7 +149,9 @@ CHOSEN: st.SearchStrategy[Fusion] = st.one_of(
 
 
 @given(found(), CHOSEN)
-def test_scores_are_finite_and_of_chunks_that_were_found(what: Found, chosen: Fusion) -> None:
+def test_scores_are_finite_and_of_chunks_that_were_found(
+    what: SearchResults, chosen: Fusion
+) -> None:
     fused = fuse(what, chosen, HOSTS)
     assert all(math.isfinite(score) for score in fused.values())
     assert set(fused) <= {name for ranking in (*what.lexical, *what.vector) for name in ranking}
@@ -155,7 +159,7 @@ def test_scores_are_finite_and_of_chunks_that_were_found(what: Found, chosen: Fu
 
 @given(found(), CHOSEN, st.randoms(use_true_random=False))
 def test_neither_queries_nor_ties_show_in_what_order_they_came(
-    what: Found, chosen: Fusion, chance: Random
+    what: SearchResults, chosen: Fusion, chance: Random
 ) -> None:
     late = what.late or [{} for _ in what.vector]
     queries = list(zip(what.lexical, what.vector, late, strict=True))
@@ -165,21 +169,23 @@ def test_neither_queries_nor_ties_show_in_what_order_they_came(
         tuple(ties_shuffled(ranking, chance) for ranking in one) for one in (queries[0], *later)
     ]
     lexical, vector, late = map(list, zip(*shuffled, strict=True))
-    other = Found(lexical, vector, DOCUMENTS, late=late if what.late else [])
+    other = SearchResults(lexical, vector, DOCUMENTS, late=late if what.late else [])
     assert fuse(other, chosen, HOSTS) == fuse(what, chosen, HOSTS)
 
 
 @given(found(), CHOSEN, st.integers(1, 4))
-def test_document_level_keeps_to_its_documents(what: Found, chosen: Fusion, most: int) -> None:
+def test_document_level_keeps_to_its_documents(
+    what: SearchResults, chosen: Fusion, most: int
+) -> None:
     fused = fuse(what, chosen.model_copy(update={"documents": most}), HOSTS)
     assert len({DOCUMENTS[name] for name in fused}) <= most
 
 
 @given(found(), DOCUMENT_COUNTS, st.sampled_from(["max", "minmax", "none"]))
 def test_a_bm25_boost_of_zero_removes_lexical_search(
-    what: Found, documents: int | None, normalisation: Literal["max", "minmax", "none"]
+    what: SearchResults, documents: int | None, normalisation: Literal["max", "minmax", "none"]
 ) -> None:
-    silent = Found([{} for _ in what.lexical], what.vector, DOCUMENTS)
+    silent = SearchResults([{} for _ in what.lexical], what.vector, DOCUMENTS)
     without, some = (
         Linear(documents=documents, normalisation=normalisation, bm25_boost=boost)
         for boost in (0.0, 0.4)
@@ -188,10 +194,12 @@ def test_a_bm25_boost_of_zero_removes_lexical_search(
 
 
 @given(found(), DOCUMENT_COUNTS)
-def test_a_rank_weight_of_zero_removes_either_signal(what: Found, documents: int | None) -> None:
+def test_a_rank_weight_of_zero_removes_either_signal(
+    what: SearchResults, documents: int | None
+) -> None:
     for weight, rest in (
-        (0.0, Found([{} for _ in what.lexical], what.vector, DOCUMENTS)),
-        (1.0, Found(what.lexical, [{} for _ in what.vector], DOCUMENTS)),
+        (0.0, SearchResults([{} for _ in what.lexical], what.vector, DOCUMENTS)),
+        (1.0, SearchResults(what.lexical, [{} for _ in what.vector], DOCUMENTS)),
     ):
         alone = ReciprocalRank(documents=documents, lexical_weight=weight)
         halves = ReciprocalRank(documents=documents)
@@ -200,7 +208,7 @@ def test_a_rank_weight_of_zero_removes_either_signal(what: Found, documents: int
 
 
 @given(found(), DOCUMENT_COUNTS)
-def test_a_host_boost_of_zero_removes_authority(what: Found, documents: int | None) -> None:
+def test_a_host_boost_of_zero_removes_authority(what: SearchResults, documents: int | None) -> None:
     chosen = Linear(documents=documents)
     assert fuse(what, chosen, HOSTS) == fuse(what, chosen, {})
 
@@ -219,11 +227,11 @@ def equation_1(lexical: Scores, vector: Scores, document: str, chosen: Linear) -
 
 @given(found(), CHOSEN)
 def test_the_best_chunk_of_a_document_has_the_score_of_equation_1(
-    what: Found, chosen: Fusion
+    what: SearchResults, chosen: Fusion
 ) -> None:
     linear = chosen if isinstance(chosen, Linear) else Linear()
     linear = linear.model_copy(update={"documents": 100})
-    one = Found(what.lexical[:1], what.vector[:1], DOCUMENTS)
+    one = SearchResults(what.lexical[:1], what.vector[:1], DOCUMENTS)
     fused = fuse(one, linear, HOSTS)
     for document, score in best_by_document(fused, DOCUMENTS).items():
         expected = equation_1(one.lexical[0], one.vector[0], document, linear)
@@ -234,5 +242,5 @@ def test_the_best_chunk_of_a_document_has_the_score_of_equation_1(
 @pytest.mark.parametrize("kind", [Standardised, Linear, ReciprocalRank])
 def test_nothing_found_gives_nothing(kind: type[Fusion], documents: int | None) -> None:
     chosen = kind(documents=documents)
-    assert fuse(Found.of([[]], [[]]), chosen, HOSTS) == {}
-    assert fuse(Found.of([], []), chosen, HOSTS) == {}
+    assert fuse(SearchResults.of([[]], [[]]), chosen, HOSTS) == {}
+    assert fuse(SearchResults.of([], []), chosen, HOSTS) == {}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.nodes.rerank.node import TEMPERATURE, worth_taking
+from lexloop.nodes.rerank.node import TEMPERATURE, adaptive_k
 
 SCORES = st.lists(st.floats(0.001, 100.0), min_size=1, max_size=40).map(
     lambda found: sorted(found, reverse=True)
@@ -36,24 +36,24 @@ def behind(*factors: float) -> list[float]:
     ],
 )
 def test_by_hand(scores: list[float], share: float, most: int, taken: int) -> None:
-    assert worth_taking(scores, share, most) == taken
+    assert adaptive_k(scores, share, most) == taken
 
 
 @given(SCORES, SHARES, st.integers(1, 50))
 def test_at_least_one_and_never_more_than_allowed(
     scores: list[float], share: float, most: int
 ) -> None:
-    assert 1 <= worth_taking(scores, share, most) <= min(most, len(scores))
+    assert 1 <= adaptive_k(scores, share, most) <= min(most, len(scores))
 
 
 @given(SCORES, SHARES, SHARES)
 def test_a_higher_share_takes_no_more(scores: list[float], one: float, other: float) -> None:
     low, high = sorted((one, other))
-    assert worth_taking(scores, high, 50) <= worth_taking(scores, low, 50)
+    assert adaptive_k(scores, high, 50) <= adaptive_k(scores, low, 50)
 
 
 @given(SCORES, st.sampled_from([0.5, 2.0, 1024.0]))
 def test_the_scale_of_the_scores_does_not_count(scores: list[float], factor: float) -> None:
     # factors of two change no digit
     scaled = [score * factor for score in scores]
-    assert worth_taking(scaled, 0.05, 50) == worth_taking(scores, 0.05, 50)
+    assert adaptive_k(scaled, 0.05, 50) == adaptive_k(scores, 0.05, 50)
