@@ -5,8 +5,8 @@
 FOLDER, by default ``LEXLOOP_DATA``, holds ``reader``, ``conditionalqa`` and ``policyqa``. Asked are
 the questions of the guides of ConditionalQA and the headings of the federal regulations that
 ``finetune/public_pairs.py`` keeps from training, among all passages of the same document and among
-those of all kept documents. ``late`` is MaxSim, ``sum`` standardised MaxSim, plus .6 of the standardised
-cosine. Intervals are of 95 %, by resampling documents.
+those of all kept documents. ``late`` is MaxSim, ``sum`` standardised MaxSim, plus .6 of the
+standardised cosine. Intervals are of 95 %, by resampling documents.
 """
 
 import argparse

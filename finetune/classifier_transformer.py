@@ -26,8 +26,8 @@ from lexloop.finetune.checkpoints import (
     train_on,
     watch,
 )
-from lexloop.finetune.classifier_data import Labelled, Text, merged
-from lexloop.finetune.classifier_report import CLASS_COUNTS, Classes, Predict, ours
+from lexloop.finetune.classifier import Classes, LabelledQuestions, Text, merged
+from lexloop.finetune.classifier_report import CLASS_COUNTS, Predict, ours
 from lexloop.models.minilm import genuine_folder
 from lexloop.nodes.classify.transformers import TransformerClassifier
 
@@ -41,7 +41,7 @@ _HINT = (
 
 @dataclass(frozen=True)
 class Tuning:
-    """How a transformer is fine-tuned.
+    """The settings of fine-tuning a transformer.
 
     Args:
         base: ``minilm``, a folder, or a hub id that transformers can reach.
@@ -61,7 +61,7 @@ class Tuning:
 
 
 def tuned(
-    rows: Labelled,
+    rows: LabelledQuestions,
     kinds: tuple[Text, ...],
     classes: Classes,
     tuning: Tuning,
@@ -69,12 +69,12 @@ def tuned(
     out: Path,
     report: Report = lambda *_: None,
 ) -> Path:
-    """The folder of a model fine-tuned on some rows; one made of the same rows serves again.
+    """Return the folder of a model fine-tuned on some rows; one of the same rows serves again.
 
     A checkpoint is kept after every epoch until the last, and the same call goes on from it.
 
     Args:
-        rows: Labelled questions.
+        rows: LabelledQuestions questions.
         kinds: Which texts of a row to learn from.
         classes: 2 or 3.
         tuning: How.
@@ -118,7 +118,7 @@ def tuned(
 
 
 def predicting(folder: Path) -> Predict:
-    """Take the likeliest class of fine-tuned models.
+    """Return the likeliest class of fine-tuned models.
 
     Args:
         folder: Holds ``transformer-2`` and ``transformer-3``.

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from lexloop.core.settings import Settings
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.text.tokens import term_set
+from lexloop.finetune.graph_runs import retriever
 from lexloop.finetune.provisions import Provision
-from lexloop.finetune.retrieving import Retriever
 
 MOST = 3
 _DEPTH = 12
@@ -24,7 +24,7 @@ class Miner:
     """
 
     def __init__(self, collection: Collection, settings: Settings) -> None:
-        self._retrieved = Retriever(collection, settings, _DEPTH)
+        self._retrieved = retriever(collection, settings, _DEPTH)
 
     def __call__(
         self, question: str, answers: Sequence[Provision], documents: Names[str]

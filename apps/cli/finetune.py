@@ -248,19 +248,27 @@ def classifier(
     if label == "depth":
         _of_depth(context, questions, out, choice_seed)
         return
-    from lexloop.finetune.classifier import Work, run
+    from lexloop.finetune.classifier_report import train_and_measure
 
-    work = Work(out, data, evaluate, cross_validate, choice_seed, transformer, zero_shot)
     with bar() as report:
-        for line in run(work, report):
+        for line in train_and_measure(
+            out,
+            data,
+            evaluate,
+            cross_validate=cross_validate,
+            seed=choice_seed,
+            base=transformer,
+            zero_shot=zero_shot,
+            report=report,
+        ):
             typer.echo(line)
 
 
 def _of_depth(context: typer.Context, questions: Path | None, out: Path, seed: int) -> None:
     from lexloop.evaluation.case import read_cases
-    from lexloop.finetune.classifier import Work, save, write_card
-    from lexloop.finetune.classifier_report import table_of
-    from lexloop.finetune.depth import labelled, learnt, measured
+    from lexloop.finetune.classifier import train
+    from lexloop.finetune.classifier_report import save, table_of, write_card
+    from lexloop.finetune.depth import TEXT, labelled, measured
 
     if questions is None:
         raise InputError("There are no questions.", "Give --questions GOLD.")
@@ -269,9 +277,9 @@ def _of_depth(context: typer.Context, questions: Path | None, out: Path, seed: i
     connection = options.chosen_connection(context.params)
     with bar() as report, documents(settings, connection, report) as (index, _):
         rows = labelled(asked, index, settings, report)
-    found, figures = learnt(rows, seed), measured(rows, seed)
+    found, figures = train(rows, TEXT, seed), measured(rows, seed)
     written = save(found, out)
-    write_card(Work(out, seed=seed), [questions], figures)
+    write_card(out, [questions], figures, seed)
     counts = " / ".join(str(int(sum(rows.labels == name))) for name in range(3))
     typer.echo(f"wrote {written}; use it with --set plan.classifier=embedded:{out}")
     typer.echo(f"{len(rows.labels)} questions of class 0 / 1 / 2: {counts}. Cross-validated:\n")
