@@ -8,7 +8,7 @@ from typing import Any
 
 from lexloop.finetune.checkpoints import STEADY, Say, need_extra, quietly, train_on, watch
 from lexloop.finetune.late import EmbedderRecipe
-from lexloop.finetune.pairs import CLICKED, Pair
+from lexloop.finetune.pairs import CLICKED, TrainingPair
 from lexloop.finetune.retrieval_figures import retrieval_figures
 from lexloop.models.embedding import Vectors
 
@@ -19,8 +19,8 @@ _AT_ONCE = 16
 
 
 def contrast(
-    training: Sequence[Pair],
-    kept: Sequence[Pair],
+    training: Sequence[TrainingPair],
+    kept: Sequence[TrainingPair],
     base: Path,
     state: Path,
     recipe: EmbedderRecipe,
@@ -83,7 +83,7 @@ def contrast(
     return weights
 
 
-def _columns(training: Sequence[Pair]) -> Any:
+def _columns(training: Sequence[TrainingPair]) -> Any:
     """The rows by kind, of which a batch holds one: mined negative or none, title or body."""
     from datasets import Dataset
 
@@ -119,7 +119,7 @@ def _arguments(recipe: EmbedderRecipe, state: Path) -> Any:
     )
 
 
-def _evaluator(kept: Sequence[Pair]) -> Any:
+def _evaluator(kept: Sequence[TrainingPair]) -> Any:
     from sentence_transformers.base.evaluation import BaseEvaluator
 
     class Kept(BaseEvaluator):

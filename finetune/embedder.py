@@ -16,7 +16,7 @@ from lexloop.finetune.checkpoints import Say, alone, need_extra
 from lexloop.finetune.contrastive import contrast
 from lexloop.finetune.encoder_graph import export, exported
 from lexloop.finetune.late import PROJECTION, EmbedderRecipe, Trainee, batches
-from lexloop.finetune.pairs import Pair
+from lexloop.finetune.pairs import TrainingPair
 from lexloop.finetune.retrieval_figures import figures_drawn, retrieval_figures
 from lexloop.models.embedders import MODEL, TOKENIZER, Card, read_card
 from lexloop.models.minilm import genuine_folder
@@ -48,8 +48,8 @@ class Origin:
 
 
 def train_embedder(
-    training: Sequence[Pair],
-    kept: Sequence[Pair],
+    training: Sequence[TrainingPair],
+    kept: Sequence[TrainingPair],
     out: Path,
     recipe: EmbedderRecipe,
     origin: Origin,
@@ -139,7 +139,11 @@ def _weights_of(base: Path) -> Path:
 
 
 def _learn(
-    trainee: Trainee, training: Sequence[Pair], kept: Sequence[Pair], state: Path, told: Say
+    trainee: Trainee,
+    training: Sequence[TrainingPair],
+    kept: Sequence[TrainingPair],
+    state: Path,
+    told: Say,
 ) -> None:
     """Take the steps that are left, keeping the state and what was best."""
     about, recipe = trainee.resume(state), trainee.recipe

@@ -21,7 +21,7 @@ _NO_HALF = "Give pairs of more documents, or another share; a document is never 
 
 
 @dataclass(frozen=True)
-class Pair:
+class TrainingPair:
     """A question and a provision that answers it.
 
     Args:
@@ -65,8 +65,8 @@ class _Click(BaseModel):
     clicks: int = Field(ge=0)
 
 
-def read_pairs(path: Path, fewest: int = FEWEST) -> list[Pair]:
-    """The pairs of a JSON Lines file, one object a line with the fields of ``Pair``.
+def read_pairs(path: Path, fewest: int = FEWEST) -> list[TrainingPair]:
+    """Return the pairs of a JSON Lines file, one object a line with the fields of a pair.
 
     Args:
         path: UTF-8 text.
@@ -76,10 +76,12 @@ def read_pairs(path: Path, fewest: int = FEWEST) -> list[Pair]:
         InputError: The file cannot be read, a line is malformed, which the message names by number
             and field, or there are too few pairs.
     """
-    return _enough([Pair(**line.model_dump()) for line in read_jsonl(path, _Line)], path, fewest)
+    return _enough(
+        [TrainingPair(**line.model_dump()) for line in read_jsonl(path, _Line)], path, fewest
+    )
 
 
-def write_pairs(path: Path, pairs: Sequence[Pair]) -> None:
+def write_pairs(path: Path, pairs: Sequence[TrainingPair]) -> None:
     """Replace a file by these pairs; ``negatives`` is written where there are some.
 
     Raises:
@@ -95,8 +97,8 @@ def write_pairs(path: Path, pairs: Sequence[Pair]) -> None:
         raise InputError(f"{path} cannot be written: {error}.", "Name another file.") from error
 
 
-def read_clicks(path: Path, least: int = 1, fewest: int = FEWEST) -> list[Pair]:
-    """Pairs of a click log: (query, title) and (query, body) (Sultania et al., appendix A).
+def read_clicks(path: Path, least: int = 1, fewest: int = FEWEST) -> list[TrainingPair]:
+    """Return pairs of a click log: (query, title) and (query, body) (Sultania et al., appendix A).
 
     Args:
         path: A ``.jsonl`` file, or a ``.csv`` file with a header line: ``query``, ``title``,
@@ -112,7 +114,7 @@ def read_clicks(path: Path, least: int = 1, fewest: int = FEWEST) -> list[Pair]:
         raise InputError(f"{path} is no click log.", "Give a .jsonl or .csv file.")
     rows = read_jsonl(path, _Click) if path.suffix.lower() == ".jsonl" else _csv_clicks(path)
     pairs = [
-        Pair(row.query, text, heading, row.document or row.title, source)
+        TrainingPair(row.query, text, heading, row.document or row.title, source)
         for row in rows
         if row.clicks >= least
         for source, text, heading in zip(
@@ -123,18 +125,18 @@ def read_clicks(path: Path, least: int = 1, fewest: int = FEWEST) -> list[Pair]:
     return _enough(deduplicated(pairs), path, fewest)
 
 
-def deduplicated(pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs without those that repeat question and text word for word; the first one stays."""
-    found: dict[tuple[str, str], Pair] = {}
+def deduplicated(pairs: Sequence[TrainingPair]) -> list[TrainingPair]:
+    """Return the first of the pairs that have the same question and text word for word."""
+    found: dict[tuple[str, str], TrainingPair] = {}
     for pair in pairs:
         found.setdefault((_wording(pair.question), _wording(pair.text)), pair)
     return list(found.values())
 
 
 def split(
-    pairs: Sequence[Pair], share: float, seed: int = 0, fewest: int = 1
-) -> tuple[list[Pair], list[Pair]]:
-    """Training pairs, and those kept for measuring.
+    pairs: Sequence[TrainingPair], share: float, seed: int = 0, fewest: int = 1
+) -> tuple[list[TrainingPair], list[TrainingPair]]:
+    """Return training pairs, and those kept for measuring.
 
     A document is kept by the SHA-256 of its name, the same on every machine whatever other
     documents there are; where that keeps none or all, one changes sides. A pair whose text is
@@ -179,7 +181,7 @@ def _wording(text: str) -> str:
     return " ".join(words(text)) or text.strip()
 
 
-def _enough(pairs: list[Pair], path: Path, fewest: int) -> list[Pair]:
+def _enough(pairs: list[TrainingPair], path: Path, fewest: int) -> list[TrainingPair]:
     if len(pairs) < fewest:
         raise InputError(f"{path} holds {len(pairs)} pairs.", f"Give at least {fewest}.")
     return pairs

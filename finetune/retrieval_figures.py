@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.evaluation.report.drawing import drawn
-from lexloop.finetune.pairs import Pair
+from lexloop.finetune.pairs import TrainingPair
 from lexloop.models.embedding import Vectors
 
 DEPTHS = (1, 3, 5, 10, 15)
@@ -20,7 +20,7 @@ Vectorise = Callable[[Sequence[str], int], tuple[Vectors, list[Vectors]]]
 """From texts and the most tokens of one to sentence vectors and each text's token vectors."""
 
 
-def retrieval_figures(pairs: Sequence[Pair], vectorise: Vectorise) -> dict[str, float]:
+def retrieval_figures(pairs: Sequence[TrainingPair], vectorise: Vectorise) -> dict[str, float]:
     """Search for the texts of pairs by their questions, and return how well they are found.
 
     Args:
@@ -51,7 +51,7 @@ def figures_of(places: Mapping[str, Sequence[int]]) -> dict[str, float]:
     return {name: round(float(value), 4) for name, value in found.items()}
 
 
-def places_of(pairs: Sequence[Pair], vectorise: Vectorise) -> dict[str, list[int]]:
+def places_of(pairs: Sequence[TrainingPair], vectorise: Vectorise) -> dict[str, list[int]]:
     """Return the places, from 0, at which the first right text of each question stands.
 
     Args:
@@ -92,7 +92,7 @@ def places_of(pairs: Sequence[Pair], vectorise: Vectorise) -> dict[str, list[int
     return places
 
 
-def _whole(pair: Pair) -> str:
+def _whole(pair: TrainingPair) -> str:
     return f"{pair.heading}\n{pair.text}" if pair.heading else pair.text
 
 
