@@ -36,9 +36,9 @@ from lexloop.evaluation.case import Said, read_cases, read_negative
 from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.finetune.graph_runs import ask_graph, indexed
 from lexloop.finetune.logistic import (
+    FeatureRow,
     Floats,
     Rows,
-    TrainingRow,
     calibration,
     features_of,
     fit_bounded,
@@ -75,7 +75,7 @@ def main() -> None:
     options = parser.parse_args()
     if not options.set and not options.probes:
         parser.error("there is nothing to fit on: give --set GOLD DIR or --probes DIR")
-    rows: list[TrainingRow] = []
+    rows: list[FeatureRow] = []
     for number, (gold, docs) in enumerate(options.set):
         rows += read_rows(number, Path(gold), Path(docs), options.negative)
     for number, folder in enumerate(options.probes, len(options.set)):
@@ -129,13 +129,7 @@ def across(rows: Rows) -> Floats:
 
 
 def table(rows: Rows, there: Floats, found: Floats) -> str:
-    """Return the share of each kind that is refused, and that passes, by set.
-
-    Args:
-        rows: As they are read.
-        there: The probability of each that it can be answered.
-        found: The probability of each that a passage answers it.
-    """
+    """Return the share of each kind that is refused, and that passes, by set."""
     refused = there < MIN_THERE
     passed = ~refused & (found >= Settings().loop.min_answers)
     lines = ["| set | kind | rows | found | refused | passed |", "|---|---|---|---|---|---|"]
@@ -190,7 +184,7 @@ class FeatureReader:
         return GeneratedAnswer(ABSTENTION)
 
 
-def read_rows(number: int, gold: Path, docs: Path, negative: Path) -> list[TrainingRow]:
+def read_rows(number: int, gold: Path, docs: Path, negative: Path) -> list[FeatureRow]:
     """Return the rows of one gold file over one folder of documents.
 
     Args:
@@ -206,7 +200,7 @@ def read_rows(number: int, gold: Path, docs: Path, negative: Path) -> list[Train
     collection = indexed(docs, _SETTINGS, ".txt")
     view = collection.seen_by(Filters.of(_SETTINGS))
     evidence = EvidenceIndex(view.every_chunk())
-    rows: list[TrainingRow] = []
+    rows: list[FeatureRow] = []
     for case in read_cases(gold):
         asked = case.question, case.conversation_history
         if case.out_of_scope:
@@ -220,7 +214,7 @@ def read_rows(number: int, gold: Path, docs: Path, negative: Path) -> list[Train
     return rows
 
 
-def probe_rows(number: int, folder: Path) -> list[TrainingRow]:
+def probe_rows(number: int, folder: Path) -> list[FeatureRow]:
     """Return the rows of a law's probes: its text, ``structure.json`` and ``probes.jsonl``.
 
     A turn of a conversation is asked with the first question before it.
@@ -232,7 +226,7 @@ def probe_rows(number: int, folder: Path) -> list[TrainingRow]:
     structure = json.loads((folder / "structure.json").read_text(encoding="utf-8"))
     spans = {unit.get("label", unit.get("article")): unit for unit in structure}
     collection = indexed(folder, _SETTINGS, ".txt")
-    rows: list[TrainingRow] = []
+    rows: list[FeatureRow] = []
     for line in (folder / "probes.jsonl").read_text(encoding="utf-8").splitlines():
         probe = json.loads(line)
         if probe["kind"] not in _BY_NUMBER:
@@ -273,7 +267,7 @@ def _row(
     history: Sequence[Said],
     collection: Collection,
     holds: Holds = lambda _: False,
-) -> list[TrainingRow]:
+) -> list[FeatureRow]:
     """The features of a question, none where it is refused before they are read."""
     number, kind = of
     reader = FeatureReader(collection.seen_by(Filters.of(_SETTINGS)))
@@ -282,7 +276,7 @@ def _row(
         return []
     found = any(map(holds, reader.passages[: _SETTINGS.answer.statements]))
     features = astuple(reader.features)
-    return [TrainingRow(features, found, str(number), kind, _COUNTS[kind], question)]
+    return [FeatureRow(features, found, str(number), kind, _COUNTS[kind], question)]
 
 
 if __name__ == "__main__":

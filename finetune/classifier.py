@@ -39,8 +39,6 @@ class LabelledQuestions:
     """Rows of one file, or some of them.
 
     Attributes:
-        noisy: Each question with its added noise.
-        clean: The same question before noise.
         labels: 0 for one piece of context, 1 for two, 2 for three or more; shape (n,).
     """
 
@@ -100,12 +98,6 @@ def near_duplicates(rows: LabelledQuestions) -> Labels:
 
     Two rows belong together when the cosine of their character 3-5-grams (TF-IDF) is at least
     0.80 between the clean or 0.85 between the noisy texts; groups are the connected components.
-
-    Args:
-        rows: LabelledQuestions questions.
-
-    Returns:
-        The group of each row, shape (n,).
     """
     from scipy.sparse.csgraph import connected_components
 
@@ -114,13 +106,7 @@ def near_duplicates(rows: LabelledQuestions) -> Labels:
 
 
 def grouped_folds(groups: Labels, n_folds: int, seed: int) -> list[Labels]:
-    """Deal whole groups to folds at random, and return the row indices of each fold.
-
-    Args:
-        groups: The group of each row, shape (n,).
-        n_folds: How many folds; every one gets at least one group where there are enough.
-        seed: Of the random order.
-    """
+    """Deal whole groups to folds at random, and return the row indices of each fold."""
     names = np.random.default_rng(seed).permutation(np.unique(groups))
     fold_of = {int(name): place % n_folds for place, name in enumerate(names)}
     dealt = np.array([fold_of[int(group)] for group in groups])
@@ -161,11 +147,6 @@ class _Examples:
 
 def train(rows: LabelledQuestions, kinds: tuple[Text, ...], seed: int) -> LinearClassifier:
     """Fit the wording and the frame model, then calibrate them on held-out folds.
-
-    Args:
-        rows: LabelledQuestions questions.
-        kinds: Which texts of a row to learn from; both for the shipped classifier.
-        seed: Of the folds and of the solver's order.
 
     Returns:
         The classifier, with probabilities fitted to the scores that models trained on four fifths

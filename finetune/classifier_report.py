@@ -42,13 +42,7 @@ class ClassifierScores:
     """One line of the table: macro scores in [0, 1] with the interval of F1.
 
     Attributes:
-        name: The classifier.
-        classes: 2 or 3.
         text: Which validation text it was scored on.
-        accuracy: The share of right classes.
-        precision: Macro precision.
-        recall: Macro recall.
-        f1: Macro F1.
         low: Lower end of the 95 % bootstrap interval of F1.
         high: Upper end.
     """
@@ -160,13 +154,6 @@ def write_card(
 ) -> None:
     """Say beside what was trained on what and how well it does.
 
-    Args:
-        out: The folder of the trained file.
-        files: What was read.
-        rows: The figures.
-        seed: Of training.
-        base: The model that was fine-tuned beside it; empty for none.
-
     Raises:
         InputError: It cannot be written.
     """
@@ -240,14 +227,7 @@ def macro(labels: Labels, predicted: Labels, classes: Classes) -> tuple[float, f
 def score(
     name: str, predict: Predict, rows: LabelledQuestions, seed: int
 ) -> list[ClassifierScores]:
-    """Return the scores of one classifier, one for each of ``TASKS``.
-
-    Args:
-        name: What the table calls it.
-        predict: Texts and class count to classes.
-        rows: What to score on.
-        seed: Of the bootstrap, which draws rows 2,000 times.
-    """
+    """Return the scores of one classifier, one for each of ``TASKS``."""
     found = []
     for classes, text in TASKS:
         predicted = predict(rows.texts(text), classes)
@@ -261,11 +241,8 @@ def table_row(
 ) -> ClassifierScores:
     """Return the scores of given predictions.
 
-    Args:
-        of: Name of the classifier, class count and kind of text.
-        labels: True classes, shape (n,).
-        predicted: Predicted classes, shape (n,).
-        seed: Of the bootstrap.
+    ``of`` are the name of the classifier, the class count and the kind of text; the interval is a
+    bootstrap of 2,000 draws.
     """
     name, classes, text = of
     rng = np.random.default_rng(seed)
@@ -289,12 +266,7 @@ def table_of(rows: Sequence[ClassifierScores]) -> Iterator[str]:
 
 
 def calibration_error(probabilities: Any, labels: Labels) -> float:
-    """Return the expected calibration error of the likeliest class, in [0, 1].
-
-    Args:
-        probabilities: Shape (n, classes).
-        labels: Shape (n,).
-    """
+    """Return the expected calibration error of the likeliest class, in [0, 1]."""
     return calibration(probabilities.max(axis=1), probabilities.argmax(axis=1) == labels)[0]
 
 
@@ -311,11 +283,6 @@ def ours(classifier: ComplexityClassifier) -> Predict:
 
 def baselines(train: LabelledQuestions, kinds: tuple[Text, ...], seed: int) -> dict[str, Predict]:
     """Fit the baselines of HyPA-RAG (section 4) and the word + char SVM.
-
-    Args:
-        train: Labelled questions.
-        kinds: Which texts of a row to learn from.
-        seed: Of the random labels and of the SVMs; LR has random state 5 as in the paper.
 
     Returns:
         A predictor for each baseline, by its name in the table.

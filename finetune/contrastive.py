@@ -34,13 +34,8 @@ def contrast(
     titles and the bodies of clicked documents it is the InfoNCE of Sultania et al., appendix A.
     ``cached_mnrl`` takes the same step for a large batch a few pairs at a time.
 
-    Args:
-        training: What is learned; no question and no text is twice in a batch.
-        kept: What is measured, to stop early.
-        base: The folder of the weights before.
-        state: Where checkpoints of this training are kept; the same call goes on from the last.
-        recipe: How; its runs, headings and projection play no part.
-        say: Hears how far it is.
+    The recipe's runs, headings and projection play no part. Checkpoints are kept in ``state``; the
+    same call goes on from the last, and stops where ``kept`` is found no better.
 
     Raises:
         InputError: The extra is not installed.

@@ -38,9 +38,9 @@ from lexloop.evaluation.correctness import (
 )
 from lexloop.evaluation.jsonl import read_jsonl
 from lexloop.finetune.logistic import (
+    FeatureRow,
     Floats,
     Rows,
-    TrainingRow,
     features_of,
     fit_bounded,
     labels_of,
@@ -132,11 +132,9 @@ class ScoredAnswer:
     """An answer with the score it should get.
 
     Args:
-        id: Of the gold question: rows of one question never cross a fold.
         run: The system; empty for an altered reference.
         kind: One of ``WEIGHTS``.
         texts: Question, answer and reference answer.
-        score: From 1 to 5.
     """
 
     id: str
@@ -242,13 +240,13 @@ def _negated(text: str) -> str:
     return _VERB.sub(r"\1 not", text)
 
 
-def read_rows(answers: Sequence[ScoredAnswer]) -> list[TrainingRow]:
+def read_rows(answers: Sequence[ScoredAnswer]) -> list[FeatureRow]:
     """Return the features of every answer; a run or a way of altering is a kind."""
     from lexloop.models.minilm import load_minilm
 
     features = signs_of([one.texts for one in answers], load_minilm().embed) if answers else []
     return [
-        TrainingRow(
+        FeatureRow(
             astuple(found),
             (one.score - LOWEST) / (HIGHEST - LOWEST),
             one.id,

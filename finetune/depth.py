@@ -43,12 +43,6 @@ def labelled(
 ) -> LabelledQuestions:
     """Return the questions whose evidence is known, each with the class of its depth.
 
-    Args:
-        questions: A user's own.
-        index: The documents that they were asked of.
-        settings: Those of retrieval, perhaps with ``plans``.
-        report: Told how many questions of how many were asked.
-
     Raises:
         InputError: Of no question it is known what answers it.
     """
@@ -71,12 +65,7 @@ def labelled(
 
 
 def pieces(evidence: EvidenceIndex, asked: Case) -> list[Collection[str]]:
-    """Return for each piece of a question's evidence the chunks that hold it.
-
-    Args:
-        evidence: Finds it in the collection.
-        asked: Its spans are its pieces, else its contexts, else the documents that it names.
-    """
+    """Return for each piece of a question's evidence the chunks that hold it."""
     each: list[dict[str, object]] = [{"evidence": (span,)} for span in asked.evidence or ()]
     each = each or [
         {"reference_context": part} for part in contexts_of(asked.reference_context or "")
@@ -125,11 +114,6 @@ def measured(rows: LabelledQuestions, seed: int) -> list[ClassifierScores]:
 
 def out_of_fold(rows: LabelledQuestions, seed: int, groups: Labels | None = None) -> Labels:
     """Return the class of each row by a classifier that saw none of its group, shape (n,).
-
-    Args:
-        rows: LabelledQuestions questions.
-        seed: Of the folds and of training.
-        groups: The group of each row, shape (n,); None for those of near-duplicates.
 
     Raises:
         CorpusError: The rows do not hold every class in enough different groups.

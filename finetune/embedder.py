@@ -34,10 +34,7 @@ class Origin:
 
     Args:
         base: The folder of the weights before, or a folder that training wrote.
-        model: The new model's name.
         data: Each set with its licence, rows and SHA-256.
-        licence: Of the new weights.
-        command: What was run.
     """
 
     base: Path
@@ -61,14 +58,6 @@ def train_embedder(
     Killed, the same call goes on where it last kept its state; one with another recipe, base or
     pairs begins anew. It stops early where the kept pairs are found no better, and what was best
     is taken.
-
-    Args:
-        training: What is learned.
-        kept: What is measured, of other documents.
-        out: The folder to write; a hidden one in it holds the state meanwhile.
-        recipe: How.
-        origin: What it comes from.
-        told: Is told how far it is.
 
     Returns:
         Figures of the kept pairs, named ``before ...`` and ``after ...``.

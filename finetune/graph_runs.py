@@ -40,25 +40,14 @@ def ask_graph(
 ) -> dict[str, Any]:
     """Return the state after the graph answered a question without a model.
 
-    Args:
-        collection: The documents.
-        settings: Those of every step.
-        question: What is asked.
-        history: What was said before.
-        parts: Implementations in place of those that the settings choose.
+    ``parts`` are implementations in place of those that the settings choose.
     """
     chosen = replace(choose(settings, collection, None), **parts)
     return dict(build_graph(lambda *_: chosen).invoke(_input(question, history)))
 
 
 def retriever(collection: Collection, settings: Settings, k: int) -> Retrieve:
-    """Return a function from a question and its history to the best ``k`` passages, best first.
-
-    Args:
-        collection: The documents.
-        settings: Those of retrieval, which is done without a model.
-        k: How many passages are taken.
-    """
+    """Return a function from a question and its history to the best ``k`` passages, best first."""
     plain = settings.model_copy(update={"model": None, "k": k, "evaluator": "none"})
     parts = choose(plain, collection, None)
     graph = build_graph(lambda *_: parts)

@@ -21,9 +21,9 @@ from lexloop.core.errors import InputError
 from lexloop.core.files import write_text
 from lexloop.evaluation.jsonl import read_jsonl
 from lexloop.finetune.logistic import (
+    FeatureRow,
     Floats,
     Rows,
-    TrainingRow,
     balanced,
     cross_validated,
     evened,
@@ -81,7 +81,7 @@ def read_wice(path: Path) -> list[LabelledClaim]:
     return claims
 
 
-def read_rows(claims: Sequence[LabelledClaim], embedder: Embedder) -> list[TrainingRow]:
+def read_rows(claims: Sequence[LabelledClaim], embedder: Embedder) -> list[FeatureRow]:
     """Return the features of every claim; supported ones and others count the same in sum."""
     vectors = embedder.embed([one.claim for one in claims])
     rows = []
@@ -89,7 +89,7 @@ def read_rows(claims: Sequence[LabelledClaim], embedder: Embedder) -> list[Train
         evidence = evidence_of(one.evidence_sentences, embedder.embed)
         disagrees = bool(disagreements(one.claim, evidence))
         features = astuple(read_claim_features(one.claim, vector, evidence, disagrees))
-        rows.append(TrainingRow(features, one.label == "supported", one.claim, one.label))
+        rows.append(FeatureRow(features, one.label == "supported", one.claim, one.label))
     return evened(rows)
 
 
@@ -101,12 +101,7 @@ def held_out(rows: Rows) -> Floats:
 
 
 def report(rows: Rows, found: Floats) -> str:
-    """Return AUROC, mean probability by label, and the mark of best balanced accuracy.
-
-    Args:
-        rows: The claims.
-        found: Their probabilities, shape (seeds, rows).
-    """
+    """Return AUROC, mean probability by label, and the mark of best balanced accuracy."""
     from sklearn.metrics import roc_auc_score
 
     supported, mean = labels_of(rows) > 0, found.mean(axis=0)

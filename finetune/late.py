@@ -31,15 +31,9 @@ class EmbedderRecipe:
 
     Args:
         loss: MaxSim and cosines together, or the cosine alone as ``contrast`` does it.
-        steps: Batches.
-        batch: Pairs in one.
         run: How many of them stand together in one document, whose others are hard negatives.
-        rate: The highest learning rate.
         headed: The share of the texts that are read with the headings above them.
-        question_tokens: Where a question is cut.
-        text_tokens: Where a text is cut.
         share: How much the trained weights count in the end beside those before, in (0, 1].
-        seed: Of the order and of which texts have their headings.
         every: The kept pairs are measured after every so many steps.
         patience: After so many measures without improvement it stops.
     """
@@ -66,7 +60,6 @@ class Trainee:
     Args:
         base: The folder of a MiniLM: ``model.safetensors``, ``tokenizer.json`` and perhaps its
             projection.
-        recipe: How to train.
 
     Raises:
         InputError: The base is not there, or of another architecture.

@@ -18,15 +18,13 @@ FOLDS, SEEDS = 10, 5
 
 
 @dataclass(frozen=True)
-class TrainingRow:
+class FeatureRow:
     """A row that a regression is fitted on.
 
     Args:
-        features: In the order in which the model reads them.
         label: 1 for what is to be told from the rest and 0 for the rest, or a share between.
         group: Rows of one group never lie on both sides of a fold.
         kind: The way in which the row was made, for the report.
-        weight: How much it counts.
         text: The question, claim or the like that it was read from.
     """
 
@@ -38,7 +36,7 @@ class TrainingRow:
     text: str = ""
 
 
-Rows = Sequence[TrainingRow]
+Rows = Sequence[FeatureRow]
 
 
 def features_of(rows: Rows) -> Floats:
@@ -56,7 +54,7 @@ def weights_of(rows: Rows) -> Floats:
     return np.array([row.weight for row in rows], dtype=np.float64)
 
 
-def evened(rows: Rows) -> list[TrainingRow]:
+def evened(rows: Rows) -> list[FeatureRow]:
     """Return the rows with weights by which both sides count the same; 1 on average.
 
     How often things belong together is another matter in every use, so that 0.5 should say that
@@ -69,9 +67,7 @@ def evened(rows: Rows) -> list[TrainingRow]:
 def fit(rows: Rows, strength: float) -> Weights:
     """Fit a ridge-penalised logistic regression.
 
-    Args:
-        rows: Of both labels.
-        strength: The inverse of the penalty.
+    ``strength`` is the inverse of the penalty.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -126,13 +122,7 @@ def probabilities(weights: Weights, rows: Rows) -> Floats:
 def out_of_fold(
     rows: Rows, learn: Callable[[Rows], Callable[[Rows], Floats]], folds: Folds
 ) -> Floats:
-    """Return the score of each row by a model that saw no row of its fold, shape (rows,).
-
-    Args:
-        rows: All rows.
-        learn: From rows to a function that scores others.
-        folds: The places of the rows to learn from, and of those to score, fold by fold.
-    """
+    """Return the score of each row by a model that saw no row of its fold, shape (rows,)."""
     found: Floats = np.zeros(len(rows))
     for train, test in folds:
         found[test] = learn([rows[i] for i in train])([rows[i] for i in test])
@@ -162,12 +152,7 @@ def cross_validated(rows: Rows, strength: float, seeds: int = SEEDS) -> Floats:
 
 
 def balanced(scores: Floats, truth: Truth) -> tuple[float, float]:
-    """Return the mark of best balanced accuracy, and that accuracy.
-
-    Args:
-        scores: Shape (rows,).
-        truth: Which of them should reach the mark, shape (rows,).
-    """
+    """Return the mark of best balanced accuracy, and that accuracy."""
     from sklearn.metrics import roc_curve
 
     wrong, right, marks = (part[::-1] for part in roc_curve(truth, scores, drop_intermediate=False))

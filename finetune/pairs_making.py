@@ -51,14 +51,8 @@ def make_pairs(
 ) -> MadePairs:
     """Make pairs of questions.
 
-    Args:
-        asked: The questions, in any order.
-        documents: All documents that negatives may come from.
-        share: Of the documents, how many are kept for measuring; 0 for none.
-        seed: Another one keeps other documents.
-        mine: Finds the negatives of a question in the documents on its side of the split; None for
-            none.
-        report: Told how many questions of how many have their negatives.
+    The share of the documents that is kept for measuring may be 0. ``mine`` finds the negatives of
+    a question in the documents on its side of the split; None for none.
 
     Raises:
         CorpusError: There are fewer than two pairs.
@@ -119,10 +113,6 @@ def miner(collection: Collection, settings: Settings) -> Mine:
 
     They are up to three texts that do not answer, of the given documents alone, the one ranked
     highest first.
-
-    Args:
-        collection: The documents.
-        settings: Those of retrieval.
     """
     retrieve = retriever(collection, settings, _DEPTH)
 

@@ -45,10 +45,8 @@ class ProvisionText:
     """A span of a document that can answer a question.
 
     Args:
-        document: The document's name.
         start: Where it begins, in code points.
         end: Where it ends; half-open.
-        text: Its words on one line.
         heading: The headings above it, the outermost first, a line each.
     """
 
@@ -88,9 +86,7 @@ def provision_around(view: View, document: str, start: int, end: int) -> Provisi
 def every_provision(view: View, fewest_chars: int) -> Iterator[ProvisionText]:
     """Yield the operative provisions of all documents, in order, none of them within another.
 
-    Args:
-        view: The documents; where one is not divided into provisions its chunks stand for them.
-        fewest_chars: Shorter ones are left out.
+    The chunks of a document that is not divided into provisions stand for them.
     """
     held: dict[str, list[tuple[int, int]]] = {name: [] for name in view.documents}
     for chunk in view.every_chunk():
@@ -133,8 +129,6 @@ class AnsweredQuestion:
     """A question with one of the provisions that answer it.
 
     Args:
-        question: What is asked.
-        provision: What answers it, alone or with others.
         source: How the question was made.
     """
 
@@ -148,9 +142,6 @@ def questions_by_rules(view: View) -> Iterator[AnsweredQuestion]:
 
     Headings that are questions; what a label says about its heading; what the documents state
     (definitions, duties, conditions, lists, amounts, times); and cases.
-
-    Args:
-        view: The documents.
     """
     for document in view.documents:
         tree, text = view.tree_of(document) or Tree(), view.text_of(document) or ""
@@ -189,10 +180,7 @@ def _about(unit: Unit) -> Iterator[tuple[str, str]]:
 def questions_with_thumbs(opinions: Sequence[Opinion], view: View) -> Iterator[AnsweredQuestion]:
     """Yield the questions whose answers got a thumb up, with what the answers cite.
 
-    Args:
-        opinions: What people thought of answers.
-        view: The documents; a citation that still stands in one of them gives its provision, any
-            other its quote.
+    A citation that still stands in one of the documents gives its provision, any other its quote.
     """
     for one in opinions:
         if one.vote != "up" or one.abstained:
@@ -220,11 +208,6 @@ class ModelQuestions(BaseModel):
 def chosen_provisions(view: View, most: int | None, seed: int) -> list[ProvisionText]:
     """Return the provisions that a model is asked about, in order.
 
-    Args:
-        view: The documents.
-        most: How many, drawn at random; None for all.
-        seed: Of the draw.
-
     Raises:
         CorpusError: There is none that is long enough to ask about.
     """
@@ -238,13 +221,7 @@ def chosen_provisions(view: View, most: int | None, seed: int) -> list[Provision
 
 
 class ModelAsker:
-    """Asks a model for questions to provisions; its replies are kept, so that a rerun goes on.
-
-    Args:
-        asker: Asks the model.
-        each: How many questions to a provision.
-        report: Told how many provisions of how many are done.
-    """
+    """Asks a model for questions to provisions; its replies are kept, so that a rerun goes on."""
 
     def __init__(self, asker: Asker, each: int, report: Report = lambda *_: None) -> None:
         self._asker, self._each, self._report = asker, each, report

@@ -24,8 +24,8 @@ from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.finetune.graph_runs import indexed
 from lexloop.finetune.logistic import (
+    FeatureRow,
     Rows,
-    TrainingRow,
     fit,
     log_odds,
     out_of_fold,
@@ -74,13 +74,7 @@ def main() -> None:
 def read_texts(
     sets: list[tuple[Path, Path]], asked: Iterable[Path], beside: Iterable[Path]
 ) -> list[AskedText]:
-    """Return all questions, held against the documents that answer them; those beside against all.
-
-    Args:
-        sets: Files of questions, each with the folder that answers them.
-        asked: Files of questions on other laws and policies.
-        beside: Files of questions on anything else.
-    """
+    """Return all questions, held against the documents that answer them or, beside, all."""
     data = Path(str(resources.files("lexloop.data")))
     negative = [*_lines(data / "refusal" / "examples.jsonl"), *_lines(data / "negative.jsonl")]
     found = [
@@ -137,7 +131,7 @@ def _fit(
     name: str, texts: Sequence[AskedText], features: Sequence[Any], against: Sequence[str]
 ) -> tuple[dict[str, Any], list[str]]:
     rows = [
-        TrainingRow(
+        FeatureRow(
             tuple(values), one.kind in against, one.text, one.kind, _COUNTS.get(one.kind, 1.0)
         )
         for one, values in zip(texts, features, strict=True)

@@ -31,9 +31,9 @@ from lexloop.evaluation.case import Case, read_cases
 from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.finetune.graph_runs import ask_graph, indexed
 from lexloop.finetune.logistic import (
+    FeatureRow,
     Floats,
     Rows,
-    TrainingRow,
     balanced,
     cross_validated,
     evened,
@@ -60,7 +60,7 @@ _SETTINGS = Settings(**{"loop.max_retries": 0, "loop.evaluator": "none"})
 _STRENGTH = 1.0
 _SAME = 0.9  # questions this much alike may well have the same answer
 _SEED = 7
-Pairs = Iterable[tuple[Part, TrainingRow]]
+Pairs = Iterable[tuple[Part, FeatureRow]]
 
 
 def main() -> None:
@@ -78,9 +78,9 @@ def main() -> None:
     print(table(rows, options.failed))
 
 
-def by_part(pairs: Pairs) -> dict[Part, list[TrainingRow]]:
+def by_part(pairs: Pairs) -> dict[Part, list[FeatureRow]]:
     """Return the rows of each part; right ones and wrong ones count the same in sum."""
-    rows: dict[Part, list[TrainingRow]] = {"answer": [], "context": [], "groundedness": []}
+    rows: dict[Part, list[FeatureRow]] = {"answer": [], "context": [], "groundedness": []}
     for part, row in pairs:
         rows[part].append(row)
     return {part: evened(found) for part, found in rows.items()}
@@ -227,9 +227,9 @@ class _Reader:
             yield "groundedness", _row(run, kind, right, (mean,))
 
 
-def _row(run: _Run, kind: str, right: bool, features: tuple[float, ...]) -> TrainingRow:
+def _row(run: _Run, kind: str, right: bool, features: tuple[float, ...]) -> FeatureRow:
     name = f"{'right' if right else 'wrong'}: {kind}"
-    return TrainingRow(features, right, run.gold.question, name)
+    return FeatureRow(features, right, run.gold.question, name)
 
 
 def _ask(question: Case, collection: Collection, held: Collected[str]) -> _Run:

@@ -23,10 +23,6 @@ Vectorise = Callable[[Sequence[str], int], tuple[Vectors, list[Vectors]]]
 def retrieval_figures(pairs: Sequence[TrainingPair], vectorise: Vectorise) -> dict[str, float]:
     """Search for the texts of pairs by their questions, and return how well they are found.
 
-    Args:
-        pairs: Pairs that are kept from training.
-        vectorise: The model to be measured.
-
     Returns:
         In [0, 1], by names such as ``late, all hit@5``; see ``figures_of``.
     """
@@ -34,11 +30,7 @@ def retrieval_figures(pairs: Sequence[TrainingPair], vectorise: Vectorise) -> di
 
 
 def figures_of(places: Mapping[str, Sequence[int]]) -> dict[str, float]:
-    """Return hit rate, MRR and nDCG at each of ``DEPTHS``.
-
-    Args:
-        places: By signal and scope as ``places_of`` gives them.
-    """
+    """Return hit rate, MRR and nDCG at each of ``DEPTHS``."""
     found: dict[str, float] = {}
     for name, given in places.items():
         place = np.array(given)
@@ -54,9 +46,7 @@ def figures_of(places: Mapping[str, Sequence[int]]) -> dict[str, float]:
 def places_of(pairs: Sequence[TrainingPair], vectorise: Vectorise) -> dict[str, list[int]]:
     """Return the places, from 0, at which the first right text of each question stands.
 
-    Args:
-        pairs: Of very many some, evenly spread, are asked.
-        vectorise: The model to be measured.
+    Of very many pairs some, evenly spread, are asked.
 
     Returns:
         By signal and scope: ``late, document`` for MaxSim among the texts of the same document,
@@ -105,11 +95,7 @@ def _first(scores: Vectors, wanted: NDArray[np.bool_]) -> int:
 
 
 def figures_listed(figures: Mapping[str, float]) -> Iterator[str]:
-    """Yield the lines of a Markdown table: a row for each measure, a column for each depth K.
-
-    Args:
-        figures: As for ``figures_drawn``.
-    """
+    """Yield the lines of a Markdown table: a row for each measure, a column for each depth K."""
     yield f"| before -> after, K = | {' | '.join(map(str, DEPTHS))} |"
     yield "|---|" + "---|" * len(DEPTHS)
     for scope in ("document", "all"):

@@ -21,7 +21,7 @@ from lexloop.finetune.answerable import (
     reliability,
     table,
 )
-from lexloop.finetune.logistic import TrainingRow, probabilities, stored
+from lexloop.finetune.logistic import FeatureRow, probabilities, stored
 from lexloop.nodes.generate.answerable import AnswerabilityFeatures
 from lexloop.nodes.weights import Weights
 
@@ -57,20 +57,20 @@ GOLD = [
 COUNTS = {"answerable": 1.0, "evidence removed": 0.25, "out of scope": 2.0, "negative": 0.5}
 
 
-def row(kind: str, found: bool = False, number: int = 0, **features: float) -> TrainingRow:
+def row(kind: str, found: bool = False, number: int = 0, **features: float) -> FeatureRow:
     read = astuple(replace(NONE, **features))
-    return TrainingRow(read, found, str(number), kind, COUNTS[kind], f"{kind}?")
+    return FeatureRow(read, found, str(number), kind, COUNTS[kind], f"{kind}?")
 
 
-def changed(one: TrainingRow, **features: float) -> TrainingRow:
+def changed(one: FeatureRow, **features: float) -> FeatureRow:
     return replace(one, features=astuple(replace(AnswerabilityFeatures(*one.features), **features)))
 
 
-def features(one: TrainingRow) -> AnswerabilityFeatures:
+def features(one: FeatureRow) -> AnswerabilityFeatures:
     return AnswerabilityFeatures(*one.features)
 
 
-def rows(number: int = 0, near: float = 0.8, far: float = 0.3) -> list[TrainingRow]:
+def rows(number: int = 0, near: float = 0.8, far: float = 0.3) -> list[FeatureRow]:
     """Questions that are answerable where a statement is close; a tenth of them is not close.
 
     What answers is found where the first passage leads.
@@ -218,7 +218,7 @@ WHOLE = f"{LAW}\n{RULE}"
 
 def probes(
     folder: Path, structure: list[dict[str, Any]], asked: list[dict[str, Any]]
-) -> list[TrainingRow]:
+) -> list[FeatureRow]:
     """The rows of a folder with the statute, its structure and these probes."""
     (folder / "law.txt").write_text(WHOLE, encoding="utf-8")
     (folder / "note.md").write_text("# Fees\n\nThe mooring fee is due on Mondays.\n", "utf-8")

@@ -26,7 +26,7 @@ from lexloop.finetune.correctness import (
     scores,
     table,
 )
-from lexloop.finetune.logistic import TrainingRow, labels_of
+from lexloop.finetune.logistic import FeatureRow, labels_of
 
 NONE = AgreementFeatures(*[0.0] * len(fields(AgreementFeatures)))
 PAID = Case(id="a", question="When is it due?", reference_answer="No, it is due in 10 days.")
@@ -38,15 +38,15 @@ OUTSIDE = Case(
 )
 
 
-def row(group: str, kind: str, score: float, features: AgreementFeatures) -> TrainingRow:
-    return TrainingRow(astuple(features), (score - 1) / 4, group, kind, WEIGHTS.get(kind, 1.0))
+def row(group: str, kind: str, score: float, features: AgreementFeatures) -> FeatureRow:
+    return FeatureRow(astuple(features), (score - 1) / 4, group, kind, WEIGHTS.get(kind, 1.0))
 
 
-def recorded(n: int, score: float, features: AgreementFeatures) -> TrainingRow:
+def recorded(n: int, score: float, features: AgreementFeatures) -> FeatureRow:
     return row(f"q{n}", "run", score, features)
 
 
-def rows() -> list[TrainingRow]:
+def rows() -> list[FeatureRow]:
     """Answers whose score grows with the pairs they share; what is opposed is worth 1."""
     made = []
     for n in range(60):

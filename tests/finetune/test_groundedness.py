@@ -9,7 +9,7 @@ import pytest
 from lexloop.core.errors import InputError
 from lexloop.finetune.groundedness import STRENGTH, held_out, read_rows, read_wice, report
 from lexloop.finetune.logistic import (
-    TrainingRow,
+    FeatureRow,
     balanced,
     cross_validated,
     evened,
@@ -87,10 +87,10 @@ def test_the_lowest_of_equally_good_marks() -> None:
     assert balanced(scores, truth) == (0.4, 0.75)
 
 
-def rows_of(features: np.ndarray, truth: list[bool]) -> list[TrainingRow]:
+def rows_of(features: np.ndarray, truth: list[bool]) -> list[FeatureRow]:
     """Rows in groups of two."""
     return [
-        TrainingRow(tuple(row.tolist()), right, str(n // 2), "")
+        FeatureRow(tuple(row.tolist()), right, str(n // 2), "")
         for n, (row, right) in enumerate(zip(features, truth, strict=True))
     ]
 

@@ -9,7 +9,7 @@ from records import passage
 from statute import LAW, RULE
 
 from lexloop.core.errors import InputError
-from lexloop.finetune.logistic import TrainingRow
+from lexloop.finetune.logistic import FeatureRow
 from lexloop.finetune.relevance import by_part, cited_in, fit, read_pairs, scores, table
 from lexloop.nodes.evaluate.embedded import AnswerFeatures, ContextFeatures
 
@@ -35,7 +35,7 @@ GOLD = [
 ]
 
 
-def made() -> list[tuple[str, TrainingRow]]:
+def made() -> list[tuple[str, FeatureRow]]:
     """Ten questions: right pairs are close, wrong ones are not."""
     sizes = {"answer": AnswerFeatures, "context": ContextFeatures}
     rows = []
@@ -44,7 +44,7 @@ def made() -> list[tuple[str, TrainingRow]]:
             for part in ("answer", "context", "groundedness"):
                 size = len(fields(sizes[part])) if part in sizes else 1
                 value = (0.8 if right else 0.2,) * size
-                rows.append((part, TrainingRow(value, right, f"question {n}", kind)))
+                rows.append((part, FeatureRow(value, right, f"question {n}", kind)))
     return rows
 
 
