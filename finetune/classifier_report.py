@@ -228,12 +228,10 @@ def score(
     name: str, predict: Predict, rows: LabelledQuestions, seed: int
 ) -> list[ClassifierScores]:
     """Return the scores of one classifier, one for each of ``TASKS``."""
-    found = []
-    for classes, text in TASKS:
-        predicted = predict(rows.texts(text), classes)
-        labels = merged(rows.labels, classes)
-        found.append(table_row((name, classes, text), labels, predicted, seed))
-    return found
+    return [
+        table_row((name, n, text), merged(rows.labels, n), predict(rows.texts(text), n), seed)
+        for n, text in TASKS
+    ]
 
 
 def table_row(
@@ -309,7 +307,8 @@ def baselines(train: LabelledQuestions, kinds: tuple[Text, ...], seed: int) -> d
     }
 
     def fitted(pipeline: Any) -> Predict:
-        models = {n: clone(pipeline).fit(texts, merged(labels, n)) for n in CLASS_COUNTS}
+        fresh: dict[Classes, Any] = {n: clone(pipeline) for n in CLASS_COUNTS}
+        models = {n: one.fit(texts, merged(labels, n)) for n, one in fresh.items()}
         return lambda questions, classes: np.asarray(models[classes].predict(questions))
 
     def drawn(questions: list[str], classes: Classes) -> Labels:
