@@ -40,7 +40,7 @@ from lexloop.finetune.logistic import (
     Floats,
     Rows,
     calibration,
-    features_of,
+    feature_matrix,
     fit_bounded,
     labels_of,
     out_of_fold,
@@ -106,7 +106,7 @@ def fit(rows: Rows) -> Weights:
     A feature for an answer has no weight below 0 and one against it none above: what few laws show
     otherwise is chance.
     """
-    features = features_of(rows)
+    features = feature_matrix(rows)
     deviation = features.std(axis=0)
     # a feature that is the same everywhere tells nothing, and must not be blown up
     spread = np.where(deviation > 1e-9, deviation, 1.0)

@@ -33,15 +33,15 @@ from lexloop.evaluation.correctness import (
     LOWEST,
     GradeWeights,
     Triple,
+    features_of,
     on_scale,
-    signs_of,
 )
 from lexloop.evaluation.jsonl import read_jsonl
 from lexloop.finetune.logistic import (
     FeatureRow,
     Floats,
     Rows,
-    features_of,
+    feature_matrix,
     fit_bounded,
     labels_of,
     out_of_fold,
@@ -244,7 +244,7 @@ def read_rows(answers: Sequence[ScoredAnswer]) -> list[FeatureRow]:
     """Return the features of every answer; a run or a way of altering is a kind."""
     from lexloop.models.minilm import load_minilm
 
-    features = signs_of([one.texts for one in answers], load_minilm().embed) if answers else []
+    features = features_of([one.texts for one in answers], load_minilm().embed) if answers else []
     return [
         FeatureRow(
             astuple(found),
@@ -264,9 +264,11 @@ def fit(rows: Rows) -> GradeWeights:
     late = [row for row in rows if row.kind in _LATE_KINDS or row.kind not in _ALTERED]
     weights = np.zeros(len(NAMES))
     intercept, weights[~_LATE] = _regress(early)
-    known = intercept + features_of(late) @ weights
+    known = intercept + feature_matrix(late) @ weights
     penalty = np.full(int(_LATE.sum()), _LATE_STRENGTH)
-    weights[_LATE] = fit_bounded(late, features_of(late)[:, _LATE], penalty, _bounds(_LATE), known)
+    weights[_LATE] = fit_bounded(
+        late, feature_matrix(late)[:, _LATE], penalty, _bounds(_LATE), known
+    )
     found = GradeWeights(intercept, tuple(weights.tolist()), GOOD)
     share = float(np.mean(labels_of(recorded) >= (GOOD - LOWEST) / (HIGHEST - LOWEST)))
     good = np.quantile(_values(found, recorded), 1.0 - share)
@@ -275,7 +277,7 @@ def fit(rows: Rows) -> GradeWeights:
 
 def _regress(rows: Rows) -> tuple[float, Floats]:
     """Intercept and weights of the early features, with a ridge penalty on what is standardised."""
-    features, counts = features_of(rows)[:, ~_LATE], weights_of(rows)
+    features, counts = feature_matrix(rows)[:, ~_LATE], weights_of(rows)
     centroid = np.average(features, axis=0, weights=counts)
     spread = np.sqrt(np.average((features - centroid) ** 2, axis=0, weights=counts)) + 1e-9
     scaled = np.column_stack([np.ones(len(features)), (features - centroid) / spread])

@@ -39,7 +39,7 @@ class FeatureRow:
 Rows = Sequence[FeatureRow]
 
 
-def features_of(rows: Rows) -> Floats:
+def feature_matrix(rows: Rows) -> Floats:
     """Return the features in the precision that they have, shape (rows, features)."""
     return np.array([row.features for row in rows])
 
@@ -72,7 +72,7 @@ def fit(rows: Rows, strength: float) -> Weights:
     from sklearn.linear_model import LogisticRegression
 
     model = LogisticRegression(C=strength, max_iter=5000)
-    model.fit(features_of(rows), labels_of(rows) > 0, sample_weight=weights_of(rows))
+    model.fit(feature_matrix(rows), labels_of(rows) > 0, sample_weight=weights_of(rows))
     return Weights(float(np.ravel(model.intercept_)[0]), tuple(model.coef_[0].tolist()))
 
 
@@ -107,7 +107,7 @@ def fit_bounded(
 
 def log_odds(weights: Weights, rows: Rows) -> Floats:
     """Return the log odds of each row, shape (rows,)."""
-    found: Floats = weights.intercept + features_of(rows) @ np.array(weights.weights)
+    found: Floats = weights.intercept + feature_matrix(rows) @ np.array(weights.weights)
     return found
 
 

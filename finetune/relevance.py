@@ -37,7 +37,7 @@ from lexloop.finetune.logistic import (
     balanced,
     cross_validated,
     evened,
-    features_of,
+    feature_matrix,
     kind_lines,
     labels_of,
     stored,
@@ -103,7 +103,7 @@ def fit(rows: Mapping[Part, Rows], part: Part) -> dict[str, Any]:
 def scores(rows: Mapping[Part, Rows], part: Part) -> Floats:
     """Return the score of each row of a part, by weights that never saw its question."""
     if part == "groundedness":
-        return features_of(rows[part])[:, 0]
+        return feature_matrix(rows[part])[:, 0]
     mean: Floats = cross_validated(rows[part], _STRENGTH).mean(axis=0)
     return mean
 
