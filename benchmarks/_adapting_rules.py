@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from lexloop.core.settings import Settings
 from lexloop.core.settings_groups import ByScores
-from lexloop.finetune.classifier_data import Labelled
+from lexloop.finetune.classifier import LabelledQuestions
 from lexloop.finetune.depth import classes_of, depth, out_of_fold
 from lexloop.nodes.classify.plan import TABLES, chosen_class
 from lexloop.nodes.rerank.node import adaptive_k
@@ -137,7 +137,7 @@ def by_depth(rankings: Sequence[Ranking]) -> Ks:
     asked = [ranking["question"] for ranking in rankings]
     names = {name: n for n, name in enumerate(dict.fromkeys(r["group"] for r in rankings))}
     groups = np.array([names[ranking["group"]] for ranking in rankings])
-    rows = Labelled(asked, asked, classes_of(depths, Settings()))
+    rows = LabelledQuestions(asked, asked, classes_of(depths, Settings()))
     ks = np.array([plan["k"] for plan in TABLES[3]])
     return ks[out_of_fold(rows, 0, groups)]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from _pipeline import Row, read_rows
 
-from lexloop.finetune.pairs import Pair, deduplicated, split, write_pairs
+from lexloop.finetune.pairs import TrainingPair, deduplicated, split, write_pairs
 
 
 def main() -> None:
@@ -36,11 +36,11 @@ def main() -> None:
         print(f"{name}: {len(pairs)} of {len({pair.document for pair in pairs})} documents")
 
 
-def _pairs(row: Row, passages: Mapping[str, Row]) -> list[Pair]:
+def _pairs(row: Row, passages: Mapping[str, Row]) -> list[TrainingPair]:
     """A question with each of its passages that is not blank."""
     found = (passages[name] for name in row["relevant_ids"])
     return [
-        Pair(row["question"], one["text"], "", str(one["document_id"]))
+        TrainingPair(row["question"], one["text"], "", str(one["document_id"]))
         for one in found
         if one["text"].strip()
     ]

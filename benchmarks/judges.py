@@ -27,8 +27,8 @@ from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.evaluation.metrics.text import rouge_n
 from lexloop.finetune import correctness as fitting
 from lexloop.finetune import groundedness as claim_fitting
-from lexloop.finetune.correctness_rows import Row, altered, read_recorded
-from lexloop.finetune.groundedness import Labelled, read_wice
+from lexloop.finetune.correctness import ScoredAnswer, altered, read_recorded
+from lexloop.finetune.groundedness import LabelledClaim, read_wice
 from lexloop.models.embedding import Vectors
 from lexloop.models.minilm import load_minilm
 from lexloop.nodes.evaluate.evidence import evidence_of
@@ -86,7 +86,7 @@ class _Remembering:
         return np.stack([self._vector_of[text] for text in texts]) if texts else empty
 
 
-def _claims(rows: Sequence[Labelled]) -> list[float]:
+def _claims(rows: Sequence[LabelledClaim]) -> list[float]:
     embed = _Remembering().embed
     judge = ClaimSupport(embed)
     return [
@@ -95,23 +95,23 @@ def _claims(rows: Sequence[Labelled]) -> list[float]:
     ]
 
 
-def _fitted_claims(rows: Sequence[Labelled]) -> list[float]:
-    signs = claim_fitting.read_all(rows, _Remembering())
-    means: list[float] = claim_fitting.cross_validated(rows, signs).mean(axis=0).tolist()
+def _fitted_claims(rows: Sequence[LabelledClaim]) -> list[float]:
+    read = claim_fitting.read_rows(rows, _Remembering())
+    means: list[float] = claim_fitting.held_out(read).mean(axis=0).tolist()
     return means
 
 
-def _answers(rows: Sequence[Row]) -> list[Score]:
+def _answers(rows: Sequence[ScoredAnswer]) -> list[Score]:
     return CorrectnessJudge(load_minilm().embed).scores([row.texts for row in rows])
 
 
-def _fitted_answers(rows: Sequence[Row], anchors: Sequence[Row]) -> list[Score]:
+def _fitted_answers(rows: Sequence[ScoredAnswer], anchors: Sequence[ScoredAnswer]) -> list[Score]:
     every = [*rows, *anchors]
-    found = fitting.cross_validated(every, fitting.read_all(every))
+    found = fitting.held_out(fitting.read_rows(every))
     return [float(score) for score in found[: len(rows)]]
 
 
-def _claim_rows(rows: Sequence[Labelled], probabilities: Sequence[float]) -> list[ClaimRow]:
+def _claim_rows(rows: Sequence[LabelledClaim], probabilities: Sequence[float]) -> list[ClaimRow]:
     return [
         ClaimRow(
             row.claim,
@@ -130,7 +130,7 @@ def _cover(claim: str, sentences: Sequence[str]) -> float:
     return len(wanted & held) / len(wanted) if wanted else 0.0
 
 
-def _answer_rows(rows: Sequence[Row], scores: Sequence[Score]) -> list[AnswerRow]:
+def _answer_rows(rows: Sequence[ScoredAnswer], scores: Sequence[Score]) -> list[AnswerRow]:
     found = []
     for row, score in zip(rows, scores, strict=True):
         _, answer, reference = row.texts

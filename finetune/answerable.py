@@ -17,25 +17,52 @@ were fitted on the other sets.
 
 import argparse
 import json
-from dataclasses import astuple, fields
+from collections.abc import Callable, Sequence
+from collections.abc import Collection as Collected
+from dataclasses import astuple, fields, replace
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from lexloop.core.errors import InputError
 from lexloop.core.files import write_text
+from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.finetune.answerable_rows import Row, probe_rows, read_rows
-from lexloop.finetune.logistic import Floats, Truth, stored
-from lexloop.nodes.generate.answerable import AGAINST, AnswerabilityFeatures
+from lexloop.core.types import ABSTENTION, Advice, Passage, Pointed, Triplet
+from lexloop.corpus.index.collection import Collection
+from lexloop.evaluation.case import Said, read_cases, read_negative
+from lexloop.evaluation.evidence import EvidenceIndex
+from lexloop.finetune.graph_runs import ask_graph, indexed
+from lexloop.finetune.logistic import (
+    FeatureRow,
+    Floats,
+    Rows,
+    calibration,
+    feature_matrix,
+    fit_bounded,
+    labels_of,
+    out_of_fold,
+    probabilities,
+    stored,
+    weights_of,
+)
+from lexloop.nodes.context import GeneratedAnswer
+from lexloop.nodes.generate.answerable import AGAINST, AnswerabilityFeatures, read_features
 from lexloop.nodes.generate.extractive import MIN_THERE
+from lexloop.nodes.generate.selection import score_quotables
+from lexloop.nodes.relevance import Sources, parse_question
 from lexloop.nodes.weights import Weights
 
 Part = Literal["there", "found"]
 PARTS: tuple[Part, ...] = ("there", "found")
+Holds = Callable[[Passage], bool]
 _COUNTS = {"answerable": 1.0, "evidence removed": 0.25, "out of scope": 2.0, "negative": 0.5}
+"""The weight of a row of each kind."""
 _STRENGTH = 0.05
-_BINS = 10
+_SETTINGS = Settings(**{"loop.max_retries": 0})
+_BY_NUMBER = {"article", "provision", "no_such", "typo"}
 
 
 def main() -> None:
@@ -48,113 +75,208 @@ def main() -> None:
     options = parser.parse_args()
     if not options.set and not options.probes:
         parser.error("there is nothing to fit on: give --set GOLD DIR or --probes DIR")
-    rows = [
-        row
-        for number, (gold, docs) in enumerate(options.set)
-        for row in read_rows(number, Path(gold), Path(docs), options.negative)
-    ]
+    rows: list[FeatureRow] = []
+    for number, (gold, docs) in enumerate(options.set):
+        rows += read_rows(number, Path(gold), Path(docs), options.negative)
     for number, folder in enumerate(options.probes, len(options.set)):
         rows += probe_rows(number, folder)
-    weights: dict[Part, Weights] = {part: fit(rows, part) for part in PARTS}
+    weights = {part: fit(of_part(rows, part)) for part in PARTS}
     options.out.mkdir(parents=True, exist_ok=True)
     kept = {part: stored(found, AnswerabilityFeatures) for part, found in weights.items()}
     write_text(options.out / "answerable.json", json.dumps(kept, indent=2) + "\n")
-    print(table(rows, {part: predicted(rows, found) for part, found in weights.items()}))
-    if len({row.set for row in rows}) > 1:
+    print(table(rows, *(probabilities(weights[part], rows) for part in PARTS)))
+    if len({row.group for row in rows}) > 1:
         print("\nEach set by weights that were fitted on the others:\n")
-        others: dict[Part, Floats] = {part: across(rows, part) for part in PARTS}
-        print(table(rows, others))
+        others = {part: across(of_part(rows, part)) for part in PARTS}
+        print(table(rows, *others.values()))
         for part in PARTS:
-            print(f"\n{part}: {reliability(rows, part, others[part])}")
+            print(f"\n{part}: {reliability(of_part(rows, part), others[part])}")
 
 
-def fit(rows: list[Row], part: Part) -> Weights:
-    """The weights of a ridge-penalised logistic regression from the signs to what a part says.
+def of_part(rows: Rows, part: Part) -> Rows:
+    """Return the rows with the labels of a part; as they are read their label is ``found``."""
+    if part == "found":
+        return rows
+    return [replace(row, label=row.kind == "answerable") for row in rows]
 
-    A sign for an answer has no weight below 0 and one against it none above: what few laws show
+
+def fit(rows: Rows) -> Weights:
+    """Fit a ridge-penalised logistic regression of the features, each divided by its deviation.
+
+    A feature for an answer has no weight below 0 and one against it none above: what few laws show
     otherwise is chance.
     """
-    from scipy.optimize import minimize
-
-    names = [field.name for field in fields(AnswerabilityFeatures)]
-    signs = np.array([astuple(row.signs) for row in rows])
-    deviation = signs.std(axis=0)
-    # a sign that is the same everywhere tells nothing, and must not be blown up
+    features = feature_matrix(rows)
+    deviation = features.std(axis=0)
+    # a feature that is the same everywhere tells nothing, and must not be blown up
     spread = np.where(deviation > 1e-9, deviation, 1.0)
-    scaled = np.column_stack([signs / spread, np.ones(len(rows))])
-    sides = np.where(_truth(rows, part), 1.0, -1.0)
-    counts = np.array([_COUNTS[row.kind] for row in rows])
-    ridge = np.array([1.0 / _STRENGTH] * len(names) + [0.0])
-
-    def loss(weights: Floats) -> tuple[float, Floats]:
-        margins = sides * (scaled @ weights)
-        slopes = scaled.T @ (-counts * sides / (1.0 + np.exp(margins)))
-        value = counts @ np.logaddexp(0.0, -margins) + ridge @ weights**2 / 2.0
-        return float(value), slopes + ridge * weights
-
-    bounds = [(None, 0.0) if name in AGAINST else (0.0, None) for name in names]
-    found = minimize(
-        loss, np.zeros(len(names) + 1), jac=True, bounds=[*bounds, (None, None)], method="L-BFGS-B"
+    names = [field.name for field in fields(AnswerabilityFeatures)]
+    *weights, intercept = fit_bounded(
+        rows,
+        np.column_stack([features / spread, np.ones(len(rows))]),
+        np.array([1.0 / _STRENGTH] * len(names) + [0.0]),
+        [*((None, 0.0) if name in AGAINST else (0.0, None) for name in names), (None, None)],
     )
-    *weights, intercept = found.x.tolist()
-    return Weights(intercept, tuple((np.array(weights) / spread).tolist()))
+    return Weights(float(intercept), tuple((np.array(weights) / spread).tolist()))
 
 
-def _truth(rows: list[Row], part: Part) -> Truth:
-    held = [row.found if part == "found" else row.kind == "answerable" for row in rows]
-    return np.array(held, dtype=np.bool_)
+def across(rows: Rows) -> Floats:
+    """Return each row's probability by weights that saw no row of its set."""
+    from sklearn.model_selection import LeaveOneGroupOut
+
+    folds = LeaveOneGroupOut().split(rows, groups=[row.group for row in rows])
+    return out_of_fold(rows, lambda train: partial(probabilities, fit(train)), folds)
 
 
-def predicted(rows: list[Row], weights: Weights) -> Floats:
-    """Each row's probability by some weights."""
-    return np.array([weights.probability(astuple(row.signs)) for row in rows])
-
-
-def across(rows: list[Row], part: Part) -> Floats:
-    """Each row's probability by weights that saw no row of its set."""
-    found: Floats = np.zeros(len(rows))
-    for number in {row.set for row in rows}:
-        held = np.array([row.set == number for row in rows])
-        weights = fit([row for row in rows if row.set != number], part)
-        found[held] = predicted([row for row in rows if row.set == number], weights)
-    return found
-
-
-def table(rows: list[Row], probabilities: dict[Part, Floats]) -> str:
-    """The share of each kind that is refused, and that passes, by set."""
-    refused = probabilities["there"] < MIN_THERE
-    passed = ~refused & (probabilities["found"] >= Settings().loop.min_answers)
+def table(rows: Rows, there: Floats, found: Floats) -> str:
+    """Return the share of each kind that is refused, and that passes, by set."""
+    refused = there < MIN_THERE
+    passed = ~refused & (found >= Settings().loop.min_answers)
     lines = ["| set | kind | rows | found | refused | passed |", "|---|---|---|---|---|---|"]
-    for number in sorted({row.set for row in rows}):
+    for number in sorted({row.group for row in rows}, key=int):
         for kind in _COUNTS:
-            picked = [i for i, row in enumerate(rows) if (row.set, row.kind) == (number, kind)]
-            if picked:
-                found = np.mean([rows[i].found for i in picked])
-                shares = (float(found), float(refused[picked].mean()), float(passed[picked].mean()))
+            of = np.array([(row.group, row.kind) == (number, kind) for row in rows])
+            if of.any():
+                shares = (labels_of(rows)[of].mean(), refused[of].mean(), passed[of].mean())
                 cells = " | ".join(f"{share:.2f}" for share in shares)
-                lines.append(f"| {number + 1} | {kind} | {len(picked)} | {cells} |")
+                lines.append(f"| {int(number) + 1} | {kind} | {of.sum()} | {cells} |")
     return "\n".join(lines)
 
 
-def reliability(rows: list[Row], part: Part, probabilities: Floats) -> str:
-    """AUROC, expected calibration error, and the curve of what was true by what was said.
+def reliability(rows: Rows, said: Floats) -> str:
+    """Return AUROC, expected calibration error, and the curve of what was true by what was said.
 
     Rows count as in the fit.
     """
     from sklearn.metrics import roc_auc_score
 
-    truth, counts = _truth(rows, part), np.array([_COUNTS[row.kind] for row in rows])
-    bins = np.minimum((probabilities * _BINS).astype(int), _BINS - 1)
-    error, lines = 0.0, ["| said | rows | true |", "|---|---|---|"]
-    for number in np.unique(bins):
-        inside = bins == number
-        said = float(np.average(probabilities[inside], weights=counts[inside]))
-        true = float(np.average(truth[inside], weights=counts[inside]))
-        error += float(counts[inside].sum() / counts.sum()) * abs(said - true)
-        lines.append(f"| {said:.2f} | {int(inside.sum())} | {true:.2f} |")
-    auroc = roc_auc_score(truth, probabilities, sample_weight=counts)
+    truth, counts = labels_of(rows), weights_of(rows)
+    error, curve = calibration(said, truth, counts)
+    auroc = roc_auc_score(truth, said, sample_weight=counts)
+    lines = [f"| {mean:.2f} | {count} | {true:.2f} |" for mean, count, true in curve]
     head = f"AUROC {auroc:.3f}, expected calibration error {error:.3f}"
-    return "\n".join([head, "", *lines])
+    return "\n".join([head, "", "| said | rows | true |", "|---|---|---|", *lines])
+
+
+class FeatureReader:
+    """Stands where the generator does and reads the features instead of answering."""
+
+    instructions = ""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self.features: AnswerabilityFeatures | None = None
+        self.passages: list[Passage] = []
+
+    async def generate(
+        self,
+        question: str,
+        passages: list[Passage],
+        triplets: list[Triplet],
+        advice: Advice | None,
+        pointed: Pointed | None = None,
+    ) -> GeneratedAnswer:
+        """Note the features; the answer is the abstention."""
+        asked = parse_question(question, self._sources)
+        scored = score_quotables(asked, passages, self._sources)
+        self.passages = passages
+        self.features = read_features(asked, scored, self._sources) if scored else None
+        return GeneratedAnswer(ABSTENTION)
+
+
+def read_rows(number: int, gold: Path, docs: Path, negative: Path) -> list[FeatureRow]:
+    """Return the rows of one gold file over one folder of documents.
+
+    Args:
+        number: The set's number.
+        gold: Questions in the format of data/gold.jsonl.
+        docs: The folder.
+        negative: Queries that no document answers, with the field ``query``.
+
+    Raises:
+        InputError: A file is malformed, or no chunk holds the evidence of a question.
+        CorpusError: The folder holds no documents.
+    """
+    collection = indexed(docs, _SETTINGS, ".txt")
+    view = collection.seen_by(Filters.of(_SETTINGS))
+    evidence = EvidenceIndex(view.every_chunk())
+    rows: list[FeatureRow] = []
+    for case in read_cases(gold):
+        asked = case.question, case.conversation_history
+        if case.out_of_scope:
+            rows += _row((number, "out of scope"), *asked, collection)
+            continue
+        held = evidence.to_take_out(case)
+        rows += _row((number, "answerable"), *asked, collection, partial(_is_one_of, held))
+        rows += _row((number, "evidence removed"), *asked, view.without(held))
+    for case in read_negative(negative):
+        rows += _row((number, "negative"), case.question, (), collection)
+    return rows
+
+
+def probe_rows(number: int, folder: Path) -> list[FeatureRow]:
+    """Return the rows of a law's probes: its text, ``structure.json`` and ``probes.jsonl``.
+
+    A turn of a conversation is asked with the first question before it.
+    """
+    for name in ("structure.json", "probes.jsonl"):
+        if not (folder / name).is_file():
+            what = f"The folder of probes {folder} has no {name}."
+            raise InputError(what, "Give a folder with a law, its structure.json and probes.jsonl.")
+    structure = json.loads((folder / "structure.json").read_text(encoding="utf-8"))
+    spans = {unit.get("label", unit.get("article")): unit for unit in structure}
+    collection = indexed(folder, _SETTINGS, ".txt")
+    rows: list[FeatureRow] = []
+    for line in (folder / "probes.jsonl").read_text(encoding="utf-8").splitlines():
+        probe = json.loads(line)
+        if probe["kind"] not in _BY_NUMBER:
+            there = probe["kind"] != "not_there"
+            units = [_unit(spans, at) for at in _places(probe)] if there else []
+            asked = " ".join([*probe["history"][:1], probe["question"]])
+            kind = "answerable" if there else "out of scope"
+            rows += _row((number, kind), asked, (), collection, partial(_lies_in, units))
+    return rows
+
+
+def _places(probe: dict[str, Any]) -> list[Any]:
+    return probe.get("gold") or [(probe["article"], probe["paragraph"]), *probe.get("also", [])]
+
+
+def _unit(spans: dict[Any, Any], at: Any) -> dict[str, Any]:
+    """What a probe names: a label, or an article and a paragraph of it."""
+    found: dict[str, Any] = spans[at if isinstance(at, str) else at[0]]
+    if isinstance(at, str) or not at[1]:
+        return found
+    return next((part for part in found["paragraphs"] if part["n"] == at[1]), found)
+
+
+def _lies_in(units: Sequence[dict[str, Any]], passage: Passage) -> bool:
+    """Whether a passage shares more than half of itself, or of a unit, with the unit."""
+    start, end = passage["start"], passage["end"]
+    spans = [(int(unit["start"]), int(unit["end"])) for unit in units]
+    return any(min(end, e) - max(start, s) > min(end - start, e - s) / 2 for s, e in spans)
+
+
+def _is_one_of(ids: Collected[str], passage: Passage) -> bool:
+    return passage["id"] in ids
+
+
+def _row(
+    of: tuple[int, str],
+    question: str,
+    history: Sequence[Said],
+    collection: Collection,
+    holds: Holds = lambda _: False,
+) -> list[FeatureRow]:
+    """The features of a question, none where it is refused before they are read."""
+    number, kind = of
+    reader = FeatureReader(collection.seen_by(Filters.of(_SETTINGS)))
+    ask_graph(collection, _SETTINGS, question, history, generator=reader)
+    if reader.features is None:
+        return []
+    found = any(map(holds, reader.passages[: _SETTINGS.answer.statements]))
+    features = astuple(reader.features)
+    return [FeatureRow(features, found, str(number), kind, _COUNTS[kind], question)]
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from typing import Any
 
 from lexloop.core.checksums import check_sums, write_sums
 from lexloop.core.errors import DataError, InputError, TrainingError
-from lexloop.core.files import let_go, try_lock
+from lexloop.core.files import let_go, sync, try_lock
 from lexloop.models.sentence_embedder import without_bars
 
 GOES_ON = "The last good checkpoint is kept, and the same command goes on from it"
@@ -31,9 +31,6 @@ Report = Callable[[str, int, int], None]
 
 def need_extra(*names: str) -> None:
     """Refuse to begin without libraries.
-
-    Args:
-        names: What is imported.
 
     Raises:
         InputError: One is missing.
@@ -150,3 +147,19 @@ def watch(
             write_sums(folder)
 
     return Watch()
+
+
+def settle(part: Path, folder: Path) -> None:
+    """Give a folder that was written its checksums and its name.
+
+    Raises:
+        OSError: The disk is full or gone.
+    """
+    for path in part.iterdir():
+        if path.is_file():
+            sync(path)
+    write_sums(part)
+    if folder.exists():
+        rmtree(folder)
+    part.rename(folder)
+    sync(folder.parent)

@@ -1,202 +1,261 @@
-"""Train the complexity classifier and measure it beside the paper's (HyPA-RAG, tables 1 and 8)."""
+"""The embedded classifier of questions: labelled questions, and how it is fitted to them.
 
-import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+Only training needs scikit-learn.
+"""
+
+import csv
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lexloop.core.checksums import CARD, sha256_of, write_sums
-from lexloop.core.errors import InputError
-from lexloop.core.files import write_text
-from lexloop.finetune.classifier_data import Labelled, Text, folds, merged, near_duplicates, read
-from lexloop.finetune.classifier_report import (
-    CLASS_COUNTS,
-    TASKS,
-    Predict,
-    Row,
-    baselines,
-    calibration_error,
-    ours,
-    score,
-    table_of,
-    table_row,
+from lexloop.core.errors import CorpusError
+from lexloop.nodes.classify.linear import (
+    BUCKETS,
+    FAMILIES,
+    N_PAIRED,
+    LinearClassifier,
+    bags,
+    measures,
+    paired,
+    standardise,
 )
-from lexloop.finetune.classifier_training import train
-from lexloop.nodes.classify.linear import FILE_NAME, LinearClassifier
 
-BOTH: tuple[Text, ...] = ("noisy", "clean")
-NOISY: tuple[Text, ...] = ("noisy",)
-OURS = "lexloop"
-STRONGEST = "SVM, word + char"
-CROSS_FOLDS = 5
-Report = Callable[[str, int, int], None]
+COLUMNS = ("question", "label", "question_clean")
+SVM_C = 0.5
+CALIBRATION_FOLDS = 5
+# One deal of the folds moves the two-class score on 299 rows by a point; four even it out.
+CALIBRATION_REPEATS = 4
+Text = Literal["noisy", "clean"]
+Classes = Literal[2, 3]
+Labels = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Work:
-    """What is trained, and on what it is measured.
+class LabelledQuestions:
+    """Rows of one file, or some of them.
 
-    Args:
-        out: The folder of the trained file.
-        data: A folder with ``train.csv`` and ``validation.csv``; None to train nothing.
-        evaluate: A CSV file to score what ``out`` holds on; nothing is written then.
-        cross_validate: Whether to score on grouped folds of the training rows, too.
-        seed: Of folds, solvers and the bootstrap.
-        base: The model to fine-tune as in the paper: ``minilm``, a folder or a hub id; None for
-            none.
-        zero_shot: A model of natural-language inference to measure; None for none.
+    Attributes:
+        labels: 0 for one piece of context, 1 for two, 2 for three or more; shape (n,).
     """
 
-    out: Path
-    data: Path | None = None
-    evaluate: Path | None = None
-    cross_validate: bool = False
-    seed: int = 0
-    base: str | None = None
-    zero_shot: str | None = None
+    noisy: list[str]
+    clean: list[str]
+    labels: Labels
 
-
-def run(work: Work, report: Report = lambda *_: None) -> Iterator[str]:
-    """Train, write and measure; the lines of what there is to tell, as they come.
-
-    Args:
-        work: What to do.
-        report: Told how many steps of a transformer's training are done.
-
-    Raises:
-        InputError: There is nothing to train on and nothing to score, or nowhere to write.
-        CorpusError: A file of questions cannot be used, or has too few rows of a class.
-        SettingsError: A model is not there, or is of another kind.
-        DataError: What ``out`` holds is damaged.
-        TrainingError: A transformer's training cannot go on.
-    """
-    data = work.data
-    training = None if data is None else read(data / "train.csv")
-    if work.evaluate is not None:
-        held_out, tested = read(work.evaluate), work.evaluate
-    elif data is not None and training is not None:
-        held_out, tested = read(data / "validation.csv"), data / "validation.csv"
-        written = save(train(training, BOTH, work.seed), work.out)
-        yield f"wrote {written}, {written.stat().st_size:,} bytes"
-    else:
-        raise InputError(
-            "There is nothing to train on and nothing to score.",
-            "Give --data to train, or --evaluate to score a trained file.",
+    def rows(self, chosen: Labels) -> Self:
+        """Return the rows of the given indices, in their order."""
+        return type(self)(
+            [self.noisy[i] for i in chosen], [self.clean[i] for i in chosen], self.labels[chosen]
         )
-    others = list(_others(work, training, report))
-    # what is measured is the file as stored, in half precision
-    classifier = LinearClassifier.load(work.out)
-    rows = [*_rows(classifier, training, held_out, work.seed)]
-    for name, predict in others:
-        rows += score(name, predict, held_out, work.seed)
-    told = [f"{len(held_out.labels)} rows:", "", *table_of(rows), ""]
-    told += _calibration(classifier, held_out)
-    if training is not None and work.cross_validate:
-        told += ["", f"Grouped {CROSS_FOLDS}-fold cross-validation on the training rows:", ""]
-        told += table_of(_cross_validated(training, work.seed))
-    yield ""
-    yield from told
-    if data is not None and work.evaluate is None:
-        write_card(work, [data / "train.csv", tested], rows)
+
+    def texts(self, which: Text) -> list[str]:
+        """Return the questions with or without their noise."""
+        return self.noisy if which == "noisy" else self.clean
 
 
-def save(classifier: LinearClassifier, out: Path) -> Path:
-    """Write a classifier and its checksum into a folder, which is made where there is none.
-
-    Raises:
-        InputError: It cannot be written.
-    """
-    try:
-        written = classifier.save(out)
-        write_sums(out, [FILE_NAME])
-        return written
-    except OSError as error:
-        raise InputError(f"{out} cannot be written: {error}.", "Name another folder.") from error
-
-
-def write_card(work: Work, files: Sequence[Path], rows: Sequence[Row]) -> None:
-    """Say beside what was trained on what and how well it does.
+def read(path: Path) -> LabelledQuestions:
+    """Return the rows of a CSV file with the columns question, label and question_clean.
 
     Args:
-        work: What was done.
-        files: What was read.
-        rows: The figures.
+        path: UTF-8 text with a header line; further columns are left alone.
 
     Raises:
-        InputError: It cannot be written.
+        CorpusError: The file is missing, no UTF-8 CSV, empty, lacks a column, or holds a label
+            other than 0, 1 and 2.
     """
-    figures = [asdict(row) for row in rows]
-    card = {
-        "model": "complexity classifier",
-        "base": work.base or "",
-        "data": [{"file": path.name, "sha256": sha256_of(path)} for path in files],
-        "licence": "that of the data, none of whose text is in the weights",
-        "command": "lexloop finetune classifier",
-        "seed": work.seed,
-        "figures": figures,
-    }
+    hint = f"Give a UTF-8 CSV file with the columns {', '.join(COLUMNS)}."
     try:
-        write_text(work.out / CARD, json.dumps(card, indent=2, ensure_ascii=False) + "\n")
-    except OSError as error:
-        raise InputError(
-            f"{work.out} cannot be written: {error}.", "Name another folder."
-        ) from error
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise CorpusError(f"{path} cannot be read: {error}.", hint) from error
+    if not rows:
+        raise CorpusError(f"{path} holds no rows.", hint)
+    for number, row in enumerate(rows, start=1):
+        missing = [name for name in COLUMNS if row.get(name) is None]
+        if missing:
+            raise CorpusError(f"{path}, row {number}: no {', '.join(missing)}.", hint)
+        if row["label"] not in {"0", "1", "2"}:
+            what = f"{path}, row {number}: label {row['label']!r} is none of 0, 1 and 2."
+            raise CorpusError(what, hint)
+    labels = np.array([int(row["label"]) for row in rows], dtype=np.int64)
+    return LabelledQuestions(
+        [row["question"] for row in rows], [row["question_clean"] for row in rows], labels
+    )
 
 
-def _others(work: Work, training: Labelled | None, report: Report) -> Iterator[tuple[str, Predict]]:
-    """The transformers, by what the table calls them."""
-    if work.base is not None:
-        from lexloop.finetune.classifier_transformer import Tuning, predicting, tuned
-
-        if training is not None and work.evaluate is None:
-            for classes in CLASS_COUNTS:
-                tuning = Tuning(work.base, seed=work.seed)
-                tuned(training, BOTH, classes, tuning, out=work.out, report=report)
-        yield f"{Path(work.base).name}, fine-tuned", predicting(work.out)
-    if work.zero_shot is not None:
-        from lexloop.nodes.classify.transformers import ZeroShotClassifier
-
-        found = ZeroShotClassifier(work.zero_shot)
-        yield f"{Path(work.zero_shot).name}, zero-shot", ours(found)
+def merged(labels: Labels, classes: Classes) -> Labels:
+    """Merge labels 1 and 2 for the two-class task (HyPA-RAG, section 4)."""
+    return labels if classes == 3 else np.minimum(labels, 1)
 
 
-def _rows(
-    classifier: LinearClassifier, training: Labelled | None, held_out: Labelled, seed: int
-) -> Iterator[Row]:
-    if training is not None:
-        for kinds, note in ((BOTH, ""), (NOISY, " (noisy only)")):
-            for name, predict in baselines(training, kinds, seed).items():
-                if name != "random labels" or not note:
-                    yield from score(name + note, predict, held_out, seed)
-        alone = ours(train(training, NOISY, seed))
-        yield from score(f"{OURS} (noisy only)", alone, held_out, seed)
-    yield from score(OURS, ours(classifier), held_out, seed)
+def near_duplicates(rows: LabelledQuestions) -> Labels:
+    """Find the groups of rows that nearly repeat each other.
+
+    Two rows belong together when the cosine of their character 3-5-grams (TF-IDF) is at least
+    0.80 between the clean or 0.85 between the noisy texts; groups are the connected components.
+    """
+    from scipy.sparse.csgraph import connected_components
+
+    linked = _alike(rows.clean, 0.80) + _alike(rows.noisy, 0.85)
+    return np.asarray(connected_components(linked, directed=False)[1], dtype=np.int64)
 
 
-def _calibration(classifier: LinearClassifier, held_out: Labelled) -> Iterator[str]:
-    for classes, text in TASKS:
-        shares = np.array([classifier.probabilities(t, classes) for t in held_out.texts(text)])
-        error = calibration_error(shares, merged(held_out.labels, classes))
-        yield f"expected calibration error, {classes} classes, {text}: {error:.3f}"
+def grouped_folds(groups: Labels, n_folds: int, seed: int) -> list[Labels]:
+    """Deal whole groups to folds at random, and return the row indices of each fold."""
+    names = np.random.default_rng(seed).permutation(np.unique(groups))
+    fold_of = {int(name): place % n_folds for place, name in enumerate(names)}
+    dealt = np.array([fold_of[int(group)] for group in groups])
+    return [np.flatnonzero(dealt == fold) for fold in range(n_folds)]
 
 
-def _cross_validated(training: Labelled, seed: int) -> list[Row]:
-    """Score ours and the strongest baseline on folds that no near-duplicates cross."""
-    names = (STRONGEST, OURS)
-    n = len(training.labels)
-    predicted = {(name, *task): np.zeros(n, np.int64) for name in names for task in TASKS}
-    for fold in folds(near_duplicates(training), CROSS_FOLDS, seed + 1):
-        kept = training.rows(np.setdiff1d(np.arange(n), fold))
-        left = training.rows(fold)
-        models = {
-            STRONGEST: baselines(kept, BOTH, seed)[STRONGEST],
-            OURS: ours(train(kept, BOTH, seed)),
-        }
-        for (name, classes, text), labels in predicted.items():
-            labels[fold] = models[name](left.texts(text), classes)
-    return [
-        table_row(of, merged(training.labels, of[1]), labels, seed)
-        for of, labels in predicted.items()
-    ]
+def _alike(texts: list[str], cosine: float) -> Any:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    grams = TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5)).fit_transform(texts)
+    return (grams @ grams.T) >= cosine
+
+
+class _Examples:
+    """The features of some texts, computed once and cut into folds.
+
+    Attributes:
+        counts: Damped n-gram counts, one sparse matrix (texts, buckets) for each family.
+        surface: Paired measures, shape (texts, 465).
+        labels: 0, 1 or 2; shape (texts,).
+    """
+
+    def __init__(self, texts: list[str], labels: Labels) -> None:
+        from scipy.sparse import csr_matrix
+
+        hashed = [bags(text) for text in texts]
+        self.counts = []
+        for family in FAMILIES:
+            buckets = [bag[family][0] for bag in hashed]
+            ends = np.cumsum([0, *map(len, buckets)])
+            values = np.concatenate([bag[family][1] for bag in hashed])
+            self.counts.append(
+                csr_matrix((values, np.concatenate(buckets), ends), (len(texts), BUCKETS))
+            )
+        self.surface = np.stack([paired(measures(text)) for text in texts])
+        self.labels = labels
+
+
+def train(rows: LabelledQuestions, kinds: tuple[Text, ...], seed: int) -> LinearClassifier:
+    """Fit the wording and the frame model, then calibrate them on held-out folds.
+
+    Returns:
+        The classifier, with probabilities fitted to the scores that models trained on four fifths
+        of the groups of near-duplicates gave to the other fifth.
+
+    Raises:
+        CorpusError: The rows do not hold every label in enough different groups.
+    """
+    _require_enough(rows)
+    texts = [text for kind in kinds for text in rows.texts(kind)]
+    examples = _Examples(texts, np.tile(rows.labels, len(kinds)))
+    everything = np.arange(len(texts))
+    groups = near_duplicates(rows)
+    held_out, labels = [], []
+    for repeat in range(CALIBRATION_REPEATS):
+        for fold in grouped_folds(groups, CALIBRATION_FOLDS, seed + repeat):
+            here = np.concatenate([fold + len(rows.labels) * i for i in range(len(kinds))])
+            there = np.setdiff1d(everything, here)
+            _require_every_label(examples.labels[there])
+            held_out.append(_scores(_fit(examples, there, seed), examples, here))
+            labels.append(examples.labels[here])
+    scores, truth = np.concatenate(held_out), np.concatenate(labels)
+    calibration_3, calibration_2 = (_calibrate(scores, merged(truth, n)) for n in (3, 2))
+    fitted = _fit(examples, everything, seed)
+    return LinearClassifier(**fitted, calibration_3=calibration_3, calibration_2=calibration_2)
+
+
+def _require_enough(rows: LabelledQuestions) -> None:
+    counts = np.bincount(rows.labels, minlength=3)
+    if counts.min() < CALIBRATION_FOLDS:
+        raise CorpusError(
+            f"The training file has {counts.tolist()} rows of the labels 0, 1 and 2.",
+            f"Give at least {CALIBRATION_FOLDS} rows of each.",
+        )
+
+
+def _require_every_label(labels: Labels) -> None:
+    if len(np.unique(labels)) < 3:
+        raise CorpusError(
+            "One label of the training file occurs only among near-duplicates of one question.",
+            "Give rows of that label that differ more.",
+        )
+
+
+def _fit(examples: _Examples, rows: Labels, seed: int) -> dict[str, NDArray[Any]]:
+    idf = np.stack([_idf(counts[rows]) for counts in examples.counts])
+    mean = examples.surface[rows].mean(axis=0)
+    scale = examples.surface[rows].std(axis=0)
+    fitted = {
+        "idf": idf,
+        "gram_weights": np.zeros((len(FAMILIES), BUCKETS, 3)),
+        "measure_mean": mean,
+        "measure_scale": np.where(scale > 0, scale, 1.0),
+        "measure_weights": np.zeros((N_PAIRED, 3)),
+        "bias": np.zeros((2, 3)),
+    }
+    wording, frame = _inputs(examples, rows, fitted)
+    labels = examples.labels[rows]
+    weights, fitted["bias"][0] = _support_vectors(wording, labels, seed)
+    fitted["gram_weights"][0], fitted["gram_weights"][1] = np.split(weights, 2)
+    weights, fitted["bias"][1] = _support_vectors(frame, labels, seed)
+    fitted["gram_weights"][2] = weights[:BUCKETS]
+    fitted["measure_weights"] = weights[BUCKETS:]
+    return fitted
+
+
+def _idf(counts: Any) -> Floats:
+    met = np.bincount(counts.indices, minlength=BUCKETS)
+    return np.where(met > 0, np.log((1 + counts.shape[0]) / (1 + met)) + 1.0, 0.0)
+
+
+def _inputs(examples: _Examples, rows: Labels, fitted: dict[str, Any]) -> Any:
+    """Give the inputs of the wording and of the frame model as sparse matrices."""
+    from scipy.sparse import csr_matrix, hstack
+    from sklearn.preprocessing import normalize
+
+    word, char, frame = (
+        normalize(counts[rows].multiply(idf).tocsr())
+        for counts, idf in zip(examples.counts, fitted["idf"], strict=True)
+    )
+    surface = standardise(examples.surface[rows], fitted["measure_mean"], fitted["measure_scale"])
+    return hstack([word, char], "csr"), hstack([frame, csr_matrix(surface)], "csr")
+
+
+def _support_vectors(inputs: Any, labels: Labels, seed: int) -> tuple[Floats, Floats]:
+    from sklearn.svm import LinearSVC
+
+    # Buckets that training never met would only slow the solver down.
+    met = np.unique(inputs.indices)
+    machine: Any = LinearSVC(C=SVM_C, random_state=seed).fit(inputs[:, met], labels)
+    weights = np.zeros((inputs.shape[1], 3))
+    weights[met] = machine.coef_.T
+    return weights, machine.intercept_
+
+
+def _scores(fitted: dict[str, NDArray[Any]], examples: _Examples, rows: Labels) -> Floats:
+    wording, frame = _inputs(examples, rows, fitted)
+    grams = fitted["gram_weights"]
+    from_wording = wording @ np.concatenate([grams[0], grams[1]]) + fitted["bias"][0]
+    from_frame = frame @ np.concatenate([grams[2], fitted["measure_weights"]]) + fitted["bias"][1]
+    return np.hstack([from_wording, from_frame])
+
+
+def _calibrate(scores: Floats, labels: Labels) -> Floats:
+    from sklearn.linear_model import LogisticRegression
+
+    logistic: Any = LogisticRegression(max_iter=1000).fit(scores, labels)
+    coefficients = np.vstack([logistic.coef_.T, logistic.intercept_])
+    if coefficients.shape[1] == 1:
+        # A softmax over (0, z) is the logistic function of z.
+        coefficients = np.hstack([np.zeros_like(coefficients), coefficients])
+    return coefficients

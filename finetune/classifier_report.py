@@ -1,35 +1,48 @@
-"""Baselines of the complexity classifier and the table that compares them."""
+"""Train the complexity classifier and measure it beside the paper's (HyPA-RAG, tables 1 and 8)."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lexloop.finetune.classifier_data import Labelled, Text, merged
+from lexloop.core.checksums import CARD, sha256_of, write_sums
+from lexloop.core.errors import InputError
+from lexloop.core.files import write_text
+from lexloop.finetune.checkpoints import Report
+from lexloop.finetune.classifier import (
+    Classes,
+    LabelledQuestions,
+    Labels,
+    Text,
+    grouped_folds,
+    merged,
+    near_duplicates,
+    read,
+    train,
+)
+from lexloop.finetune.logistic import calibration
+from lexloop.nodes.classify.linear import FILE_NAME, LinearClassifier
 from lexloop.nodes.context import ComplexityClassifier
 
-Labels = NDArray[np.int64]
-Classes = Literal[2, 3]
 Predict = Callable[[list[str], Classes], Labels]
 CLASS_COUNTS: tuple[Classes, ...] = (3, 2)
 TASKS: tuple[tuple[Classes, Text], ...] = ((3, "noisy"), (3, "clean"), (2, "noisy"), (2, "clean"))
 RESAMPLES = 2000
+BOTH: tuple[Text, ...] = ("noisy", "clean")
+NOISY: tuple[Text, ...] = ("noisy",)
+OURS, STRONGEST, RANDOM = "lexloop", "SVM, word + char", "random labels"
+CROSS_FOLDS = 5
 
 
 @dataclass(frozen=True)
-class Row:
+class ClassifierScores:
     """One line of the table: macro scores in [0, 1] with the interval of F1.
 
     Attributes:
-        name: The classifier.
-        classes: 2 or 3.
         text: Which validation text it was scored on.
-        accuracy: The share of right classes.
-        precision: Macro precision.
-        recall: Macro recall.
-        f1: Macro F1.
         low: Lower end of the 95 % bootstrap interval of F1.
         high: Upper end.
     """
@@ -45,76 +58,202 @@ class Row:
     high: float
 
 
+def train_and_measure(
+    out: Path,
+    data: Path | None = None,
+    evaluate: Path | None = None,
+    *,
+    cross_validate: bool = False,
+    seed: int = 0,
+    base: str | None = None,
+    zero_shot: str | None = None,
+    report: Report = lambda *_: None,
+) -> Iterator[str]:
+    """Train, write and measure, and yield the lines of what there is to tell, as they come.
+
+    Args:
+        out: The folder of the trained file.
+        data: A folder with ``train.csv`` and ``validation.csv``; None to train nothing.
+        evaluate: A CSV file to score what ``out`` holds on; nothing is written then.
+        cross_validate: Whether to score on grouped folds of the training rows, too.
+        seed: Of folds, solvers and the bootstrap.
+        base: The model to fine-tune as in the paper: ``minilm``, a folder or a hub id; None for
+            none.
+        zero_shot: A model of natural-language inference to measure; None for none.
+        report: Told how many steps of a transformer's training are done.
+
+    Raises:
+        InputError: There is nothing to train on and nothing to score, or nowhere to write.
+        CorpusError: A file of questions cannot be used, or has too few rows of a class.
+        SettingsError: A model is not there, or is of another kind.
+        DataError: What ``out`` holds is damaged.
+        TrainingError: A transformer's training cannot go on.
+    """
+    training = None if data is None else read(data / "train.csv")
+    if evaluate is not None:
+        held_out = read(evaluate)
+    elif data is not None and training is not None:
+        held_out = read(data / "validation.csv")
+        written = save(train(training, BOTH, seed), out)
+        yield f"wrote {written}, {written.stat().st_size:,} bytes"
+    else:
+        raise InputError(
+            "There is nothing to train on and nothing to score.",
+            "Give --data to train, or --evaluate to score a trained file.",
+        )
+    others: dict[str, Predict] = {}
+    if base is not None:
+        from lexloop.finetune.classifier_transformer import Tuning, predicting, tuned
+
+        if training is not None and evaluate is None:
+            for classes in CLASS_COUNTS:
+                tuned(training, BOTH, classes, Tuning(base, seed=seed), out=out, report=report)
+        others[f"{Path(base).name}, fine-tuned"] = predicting(out)
+    if zero_shot is not None:
+        from lexloop.nodes.classify.transformers import ZeroShotClassifier
+
+        others[f"{Path(zero_shot).name}, zero-shot"] = ours(ZeroShotClassifier(zero_shot))
+    # what is measured is the file as stored, in half precision
+    classifier = LinearClassifier.load(out)
+    measured = {**_rivals(training, seed), OURS: ours(classifier), **others}
+    rows = [
+        scored
+        for name, predict in measured.items()
+        for scored in score(name, predict, held_out, seed)
+    ]
+    told = [f"{len(held_out.labels)} rows:", "", *table_of(rows), ""]
+    for classes, text in TASKS:
+        shares = np.array([classifier.probabilities(t, classes) for t in held_out.texts(text)])
+        error = calibration_error(shares, merged(held_out.labels, classes))
+        told.append(f"expected calibration error, {classes} classes, {text}: {error:.3f}")
+    if training is not None and cross_validate:
+        told += ["", f"Grouped {CROSS_FOLDS}-fold cross-validation on the training rows:", ""]
+        told += table_of(_cross_validated(training, seed))
+    yield ""
+    yield from told
+    if data is not None and evaluate is None:
+        write_card(out, [data / "train.csv", data / "validation.csv"], rows, seed, base or "")
+
+
+def save(classifier: LinearClassifier, out: Path) -> Path:
+    """Write a classifier and its checksum into a folder, which is made where there is none.
+
+    Raises:
+        InputError: It cannot be written.
+    """
+    try:
+        written = classifier.save(out)
+        write_sums(out, [FILE_NAME])
+        return written
+    except OSError as error:
+        raise InputError(f"{out} cannot be written: {error}.", "Name another folder.") from error
+
+
+def write_card(
+    out: Path, files: Sequence[Path], rows: Sequence[ClassifierScores], seed: int, base: str = ""
+) -> None:
+    """Say beside what was trained on what and how well it does.
+
+    Raises:
+        InputError: It cannot be written.
+    """
+    card = {
+        "model": "complexity classifier",
+        "base": base,
+        "data": [{"file": path.name, "sha256": sha256_of(path)} for path in files],
+        "licence": "that of the data, none of whose text is in the weights",
+        "command": "lexloop finetune classifier",
+        "seed": seed,
+        "figures": [asdict(row) for row in rows],
+    }
+    try:
+        write_text(out / CARD, json.dumps(card, indent=2, ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise InputError(f"{out} cannot be written: {error}.", "Name another folder.") from error
+
+
+def _rivals(training: LabelledQuestions | None, seed: int) -> dict[str, Predict]:
+    """The baselines, learnt from both texts and from the noisy ones, and ours from the latter."""
+    if training is None:
+        return {}
+    noisy = {
+        f"{name} (noisy only)": predict
+        for name, predict in baselines(training, NOISY, seed).items()
+        if name != RANDOM
+    }
+    alone = {f"{OURS} (noisy only)": ours(train(training, NOISY, seed))}
+    return {**baselines(training, BOTH, seed), **noisy, **alone}
+
+
+def _cross_validated(training: LabelledQuestions, seed: int) -> list[ClassifierScores]:
+    """Score ours and the strongest baseline on folds that no near-duplicates cross."""
+    names = (STRONGEST, OURS)
+    n = len(training.labels)
+    predicted = {(name, *task): np.zeros(n, np.int64) for name in names for task in TASKS}
+    for fold in grouped_folds(near_duplicates(training), CROSS_FOLDS, seed + 1):
+        kept = training.rows(np.setdiff1d(np.arange(n), fold))
+        left = training.rows(fold)
+        models = {
+            STRONGEST: baselines(kept, BOTH, seed)[STRONGEST],
+            OURS: ours(train(kept, BOTH, seed)),
+        }
+        for (name, classes, text), labels in predicted.items():
+            labels[fold] = models[name](left.texts(text), classes)
+    return [
+        table_row(of, merged(training.labels, of[1]), labels, seed)
+        for of, labels in predicted.items()
+    ]
+
+
 def macro(labels: Labels, predicted: Labels, classes: Classes) -> tuple[float, float, float]:
-    """Average precision, recall and F1 over the classes, each weighing the same.
+    """Return macro precision, recall and F1, each in [0, 1]; 0 without any rows.
 
     Args:
         labels: True classes, shape (n,).
         predicted: Predicted classes, shape (n,).
         classes: How many classes there are; one neither true nor predicted is left out, as
-            scikit-learn does.
-
-    Returns:
-        Macro precision, recall and F1, each in [0, 1]; 0 without any rows.
+            scikit-learn does, whose own function takes a hundred times as long.
     """
     table = np.bincount(labels * classes + predicted, minlength=classes**2)
     table = table.reshape(classes, classes)
     hits, true, given = np.diag(table), table.sum(axis=1), table.sum(axis=0)
-    precision = hits / np.maximum(given, 1)
-    recall = hits / np.maximum(true, 1)
+    precision, recall = hits / np.maximum(given, 1), hits / np.maximum(true, 1)
     f1 = 2 * hits / np.maximum(true + given, 1)
     occurring = max(np.count_nonzero(true + given), 1)
-    return (
-        float(precision.sum() / occurring),
-        float(recall.sum() / occurring),
-        float(f1.sum() / occurring),
-    )
+    sums = (float(part.sum() / occurring) for part in (precision, recall, f1))
+    return next(sums), next(sums), next(sums)
 
 
-def score(name: str, predict: Predict, rows: Labelled, seed: int) -> list[Row]:
-    """Score one classifier on both texts and both tasks.
-
-    Args:
-        name: What the table calls it.
-        predict: Texts and class count to classes.
-        rows: What to score on.
-        seed: Of the bootstrap, which draws rows 2,000 times.
-
-    Returns:
-        One row for each of ``TASKS``.
-    """
-    found = []
-    for classes, text in TASKS:
-        predicted = predict(rows.texts(text), classes)
-        labels = merged(rows.labels, classes)
-        found.append(table_row((name, classes, text), labels, predicted, seed))
-    return found
+def score(
+    name: str, predict: Predict, rows: LabelledQuestions, seed: int
+) -> list[ClassifierScores]:
+    """Return the scores of one classifier, one for each of ``TASKS``."""
+    return [
+        table_row((name, n, text), merged(rows.labels, n), predict(rows.texts(text), n), seed)
+        for n, text in TASKS
+    ]
 
 
-def table_row(of: tuple[str, Classes, Text], labels: Labels, predicted: Labels, seed: int) -> Row:
-    """Score given predictions.
+def table_row(
+    of: tuple[str, Classes, Text], labels: Labels, predicted: Labels, seed: int
+) -> ClassifierScores:
+    """Return the scores of given predictions.
 
-    Args:
-        of: Name of the classifier, class count and kind of text.
-        labels: True classes, shape (n,).
-        predicted: Predicted classes, shape (n,).
-        seed: Of the bootstrap.
-
-    Returns:
-        One row of the table.
+    ``of`` are the name of the classifier, the class count and the kind of text; the interval is a
+    bootstrap of 2,000 draws.
     """
     name, classes, text = of
     rng = np.random.default_rng(seed)
     drawn = rng.integers(0, len(labels), size=(RESAMPLES, len(labels)))
     resampled = [macro(labels[draw], predicted[draw], classes)[2] for draw in drawn]
-    low, high = np.quantile(resampled, [0.025, 0.975])
-    precision, recall, f1 = macro(labels, predicted, classes)
+    interval = map(float, np.quantile(resampled, [0.025, 0.975]))
     accuracy = float(np.mean(labels == predicted))
-    return Row(name, classes, text, accuracy, precision, recall, f1, float(low), float(high))
+    figures = macro(labels, predicted, classes)
+    return ClassifierScores(name, classes, text, accuracy, *figures, *interval)
 
 
-def table_of(rows: Sequence[Row]) -> Iterator[str]:
-    """Lay the rows out as a Markdown table, one line for each classifier and task."""
+def table_of(rows: Sequence[ClassifierScores]) -> Iterator[str]:
+    """Yield the lines of a Markdown table, one for each classifier and task."""
     yield "| classifier | classes | text | accuracy | P | R | F1 | 95 % interval of F1 |"
     yield "|---|---|---|---|---|---|---|---|"
     for row in sorted(rows, key=lambda row: -row.classes):
@@ -124,28 +263,13 @@ def table_of(rows: Sequence[Row]) -> Iterator[str]:
         yield f"{told}| {row.low:.3f} - {row.high:.3f} |"
 
 
-def calibration_error(probabilities: NDArray[np.float64], labels: Labels, bins: int = 10) -> float:
-    """Measure how far the top probability is from the share of correct answers.
-
-    Args:
-        probabilities: Shape (n, classes).
-        labels: Shape (n,).
-        bins: Equally wide bins over [0, 1].
-
-    Returns:
-        Expected calibration error in [0, 1]: the gap of each bin, weighted by its rows.
-    """
-    top, hit = probabilities.max(axis=1), probabilities.argmax(axis=1) == labels
-    place = np.minimum((top * bins).astype(int), bins - 1)
-    gaps = [
-        abs(top[place == b].mean() - hit[place == b].mean()) * (place == b).mean()
-        for b in np.unique(place)
-    ]
-    return float(sum(gaps))
+def calibration_error(probabilities: Any, labels: Labels) -> float:
+    """Return the expected calibration error of the likeliest class, in [0, 1]."""
+    return calibration(probabilities.max(axis=1), probabilities.argmax(axis=1) == labels)[0]
 
 
 def ours(classifier: ComplexityClassifier) -> Predict:
-    """Take the likeliest class of a classifier that the graph can use."""
+    """Return the likeliest class of a classifier that the graph can use."""
 
     def predict(texts: list[str], classes: Classes) -> Labels:
         shares = [classifier.probabilities(text, classes) for text in texts]
@@ -155,59 +279,39 @@ def ours(classifier: ComplexityClassifier) -> Predict:
     return predict
 
 
-def baselines(train: Labelled, kinds: tuple[Text, ...], seed: int) -> dict[str, Predict]:
+def baselines(train: LabelledQuestions, kinds: tuple[Text, ...], seed: int) -> dict[str, Predict]:
     """Fit the baselines of HyPA-RAG (section 4) and the word + char SVM.
-
-    Args:
-        train: Labelled questions.
-        kinds: Which texts of a row to learn from.
-        seed: Of the random labels and of the SVMs; LR has random state 5 as in the paper.
 
     Returns:
         A predictor for each baseline, by its name in the table.
     """
+    from sklearn import clone
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_union
+    from sklearn.pipeline import make_pipeline, make_union
     from sklearn.svm import LinearSVC
 
-    def word_and_char() -> Any:
-        return make_union(
-            TfidfVectorizer(ngram_range=(1, 2)),
-            TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5)),
-        )
-
-    logistic = LogisticRegression(random_state=5, max_iter=1000)
-    machine = LinearSVC(random_state=seed)
     texts = [text for kind in kinds for text in train.texts(kind)]
     labels = np.tile(train.labels, len(kinds))
-    return {
-        "random labels": _random_labels(seed),
-        "LR, TF-IDF": _pipeline(TfidfVectorizer(), logistic, texts, labels),
-        "SVM, TF-IDF": _pipeline(TfidfVectorizer(), machine, texts, labels),
-        "SVM, word + char": _pipeline(word_and_char(), machine, texts, labels),
+    machine = LinearSVC(random_state=seed)
+    word_and_char = make_union(
+        TfidfVectorizer(ngram_range=(1, 2)),
+        TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5)),
+    )
+    pipelines: dict[str, Any] = {
+        "LR, TF-IDF": make_pipeline(
+            TfidfVectorizer(), LogisticRegression(random_state=5, max_iter=1000)
+        ),
+        "SVM, TF-IDF": make_pipeline(TfidfVectorizer(), machine),
+        STRONGEST: make_pipeline(word_and_char, machine),
     }
 
+    def fitted(pipeline: Any) -> Predict:
+        fresh: dict[Classes, Any] = {n: clone(pipeline) for n in CLASS_COUNTS}
+        models = {n: one.fit(texts, merged(labels, n)) for n, one in fresh.items()}
+        return lambda questions, classes: np.asarray(models[classes].predict(questions))
 
-def _random_labels(seed: int) -> Predict:
-    def predict(texts: list[str], classes: Classes) -> Labels:
-        drawn: Labels = np.random.default_rng(seed).integers(0, classes, len(texts))
-        return drawn
+    def drawn(questions: list[str], classes: Classes) -> Labels:
+        return np.random.default_rng(seed).integers(0, classes, len(questions))
 
-    return predict
-
-
-def _pipeline(vectors: Any, model: Any, texts: list[str], labels: Labels) -> Predict:
-    from sklearn.base import clone
-
-    inputs = vectors.fit_transform(texts)
-    fitted = {}
-    for classes in CLASS_COUNTS:
-        copy: Any = clone(model)
-        fitted[classes] = copy.fit(inputs, merged(labels, classes))
-
-    def predict(questions: list[str], classes: Classes) -> Labels:
-        predicted: Labels = fitted[classes].predict(vectors.transform(questions))
-        return predicted
-
-    return predict
+    return {RANDOM: drawn, **{name: fitted(pipeline) for name, pipeline in pipelines.items()}}

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from lexloop.core.checksums import CARD, check_sums, write_sums
+from lexloop.core.checksums import CARD, check_sums
 from lexloop.core.errors import CorpusError, DataError, InputError, SettingsError, TrainingError
 from lexloop.core.files import write_text
 from lexloop.finetune.checkpoints import (
@@ -23,17 +23,17 @@ from lexloop.finetune.checkpoints import (
     alone,
     need_extra,
     quietly,
+    settle,
     train_on,
     watch,
 )
-from lexloop.finetune.classifier_data import Labelled, Text, merged
-from lexloop.finetune.classifier_report import CLASS_COUNTS, Classes, Predict, ours
+from lexloop.finetune.classifier import Classes, LabelledQuestions, Text, merged
+from lexloop.finetune.classifier_report import CLASS_COUNTS, Predict, ours
 from lexloop.models.minilm import genuine_folder
 from lexloop.nodes.classify.transformers import TransformerClassifier
 
 MINILM = "minilm"
 _LONGEST = 256
-_AT_ONCE = 64
 _HINT = (
     "Name a folder or hub id of a model in safetensors form, or minilm, which comes with Lexloop."
 )
@@ -41,15 +41,11 @@ _HINT = (
 
 @dataclass(frozen=True)
 class Tuning:
-    """How a transformer is fine-tuned.
+    """The settings of fine-tuning a transformer.
 
     Args:
         base: ``minilm``, a folder, or a hub id that transformers can reach.
-        epochs: How often all rows are read.
-        batch: Rows a step.
         rate: Learning rate, falling linearly to 0.
-        decay: Weight decay.
-        seed: Of the head's first weights and of the order of the rows.
     """
 
     base: str = MINILM
@@ -61,7 +57,7 @@ class Tuning:
 
 
 def tuned(
-    rows: Labelled,
+    rows: LabelledQuestions,
     kinds: tuple[Text, ...],
     classes: Classes,
     tuning: Tuning,
@@ -69,17 +65,9 @@ def tuned(
     out: Path,
     report: Report = lambda *_: None,
 ) -> Path:
-    """The folder of a model fine-tuned on some rows; one made of the same rows serves again.
+    """Return the folder of a model fine-tuned on some rows; one of the same rows serves again.
 
     A checkpoint is kept after every epoch until the last, and the same call goes on from it.
-
-    Args:
-        rows: Labelled questions.
-        kinds: Which texts of a row to learn from.
-        classes: 2 or 3.
-        tuning: How.
-        out: Where the folder ``transformer-2`` or ``transformer-3`` is put.
-        report: Told how many steps of how many are done.
 
     Returns:
         A folder that ``TransformerClassifier`` reads: safetensors, ``card.json`` and
@@ -98,19 +86,18 @@ def tuned(
         raise CorpusError(
             f"All {len(labels)} rows are of one class.", "Give rows of at least two classes."
         )
-    folder, record = out / f"transformer-{classes}", _record(texts, labels, classes, tuning)
+    said = {"classes": classes, "rows": len(texts), **asdict(tuning)}
+    digest = hashlib.sha256(json.dumps([said, texts, labels]).encode()).hexdigest()
+    folder, record = out / f"transformer-{classes}", {**said, "sha256": digest}
     if _is_made(folder, record):
         return folder
-    work = out / f".{folder.name}-{record['sha256'][:12]}"
+    work = out / f".{folder.name}-{digest[:12]}"
     try:
         work.mkdir(parents=True, exist_ok=True)
         with alone(work):
             _fit(texts, labels, classes, tuning, work=work, report=report)
             write_text(work / "done" / CARD, json.dumps(record, indent=2) + "\n")
-            write_sums(work / "done")
-            if folder.exists():
-                shutil.rmtree(folder)
-            (work / "done").replace(folder)
+            settle(work / "done", folder)
             shutil.rmtree(work)
     except OSError as error:
         raise InputError(f"{folder} cannot be written: {error}.", "Name another folder.") from error
@@ -118,7 +105,7 @@ def tuned(
 
 
 def predicting(folder: Path) -> Predict:
-    """Take the likeliest class of fine-tuned models.
+    """Return the likeliest class of fine-tuned models.
 
     Args:
         folder: Holds ``transformer-2`` and ``transformer-3``.
@@ -131,13 +118,6 @@ def predicting(folder: Path) -> Predict:
         n: ours(TransformerClassifier(str(folder / f"transformer-{n}"))) for n in CLASS_COUNTS
     }
     return lambda texts, classes: models[classes](texts, classes)
-
-
-def _record(texts: list[str], labels: list[int], classes: int, tuning: Tuning) -> dict[str, Any]:
-    """What was trained on what; ``sha256`` is that of both."""
-    said = {"classes": classes, "rows": len(texts), **asdict(tuning)}
-    digest = hashlib.sha256(json.dumps([said, texts, labels]).encode()).hexdigest()
-    return {**said, "sha256": digest}
 
 
 def _is_made(folder: Path, record: dict[str, Any]) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from lexloop.finetune.checkpoints import STEADY, Say, need_extra, quietly, train_on, watch
 from lexloop.finetune.late import EmbedderRecipe
-from lexloop.finetune.pairs import CLICKED, Pair
+from lexloop.finetune.pairs import CLICKED, TrainingPair
 from lexloop.finetune.retrieval_figures import retrieval_figures
 from lexloop.models.embedding import Vectors
 
@@ -19,8 +19,8 @@ _AT_ONCE = 16
 
 
 def contrast(
-    training: Sequence[Pair],
-    kept: Sequence[Pair],
+    training: Sequence[TrainingPair],
+    kept: Sequence[TrainingPair],
     base: Path,
     state: Path,
     recipe: EmbedderRecipe,
@@ -34,13 +34,8 @@ def contrast(
     titles and the bodies of clicked documents it is the InfoNCE of Sultania et al., appendix A.
     ``cached_mnrl`` takes the same step for a large batch a few pairs at a time.
 
-    Args:
-        training: What is learned; no question and no text is twice in a batch.
-        kept: What is measured, to stop early.
-        base: The folder of the weights before.
-        state: Where checkpoints of this training are kept; the same call goes on from the last.
-        recipe: How; its runs, headings and projection play no part.
-        say: Hears how far it is.
+    The recipe's runs, headings and projection play no part. Checkpoints are kept in ``state``; the
+    same call goes on from the last, and stops where ``kept`` is found no better.
 
     Raises:
         InputError: The extra is not installed.
@@ -83,7 +78,7 @@ def contrast(
     return weights
 
 
-def _columns(training: Sequence[Pair]) -> Any:
+def _columns(training: Sequence[TrainingPair]) -> Any:
     """The rows by kind, of which a batch holds one: mined negative or none, title or body."""
     from datasets import Dataset
 
@@ -119,7 +114,7 @@ def _arguments(recipe: EmbedderRecipe, state: Path) -> Any:
     )
 
 
-def _evaluator(kept: Sequence[Pair]) -> Any:
+def _evaluator(kept: Sequence[TrainingPair]) -> Any:
     from sentence_transformers.base.evaluation import BaseEvaluator
 
     class Kept(BaseEvaluator):

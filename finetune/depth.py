@@ -6,10 +6,9 @@ the embedded one, learnt from a user's own questions; with ``classifier_model`` 
 sets k.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lexloop.core.errors import InputError
 from lexloop.core.filters import Filters
@@ -18,18 +17,22 @@ from lexloop.core.settings import Settings
 from lexloop.corpus.index.collection import Collection as Index
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.evidence import EvidenceIndex, contexts_of
-from lexloop.finetune.classifier_data import Labelled, Text, folds, near_duplicates
-from lexloop.finetune.classifier_report import Row, table_row
-from lexloop.finetune.classifier_training import train
-from lexloop.finetune.retrieving import Retriever
-from lexloop.nodes.classify.linear import LinearClassifier
+from lexloop.finetune.checkpoints import Report
+from lexloop.finetune.classifier import (
+    LabelledQuestions,
+    Labels,
+    Text,
+    grouped_folds,
+    near_duplicates,
+    train,
+)
+from lexloop.finetune.classifier_report import ClassifierScores, table_row
+from lexloop.finetune.graph_runs import retriever
 from lexloop.nodes.classify.plan import class_plans as plans
 
 MOST = 20
 _FOLDS = 5
-_TEXT: tuple[Text, ...] = ("clean",)
-Labels = NDArray[np.int64]
-Report = Callable[[str, int, int], None]
+TEXT: tuple[Text, ...] = ("clean",)
 
 
 def labelled(
@@ -37,21 +40,15 @@ def labelled(
     index: Index,
     settings: Settings,
     report: Report = lambda *_: None,
-) -> Labelled:
-    """The questions whose evidence is known, with what each needed.
-
-    Args:
-        questions: A user's own.
-        index: The documents that they were asked of.
-        settings: Those of retrieval, perhaps with ``plans``.
-        report: Told how many questions of how many were asked.
+) -> LabelledQuestions:
+    """Return the questions whose evidence is known, each with the class of its depth.
 
     Raises:
         InputError: Of no question it is known what answers it.
     """
     view = index.seen_by(Filters.of(settings))
     evidence = EvidenceIndex(view.every_chunk())
-    retrieve = Retriever(index, settings, MOST)
+    retrieve = retriever(index, settings, MOST)
     texts, depths = [], []
     for number, asked in enumerate(questions, start=1):
         if needed := pieces(evidence, asked):
@@ -64,16 +61,11 @@ def labelled(
             f"Of none of {len(questions)} questions it is known what answers it.",
             "Give gold questions with evidence, contexts or documents that the corpus holds.",
         )
-    return Labelled(texts, texts, classes_of(depths, settings))
+    return LabelledQuestions(texts, texts, classes_of(depths, settings))
 
 
 def pieces(evidence: EvidenceIndex, asked: Case) -> list[Collection[str]]:
-    """For each piece of a question's evidence the chunks that hold it; nothing where none does.
-
-    Args:
-        evidence: Finds it in the collection.
-        asked: Its spans are its pieces, else its contexts, else the documents that it names.
-    """
+    """Return for each piece of a question's evidence the chunks that hold it."""
     each: list[dict[str, object]] = [{"evidence": (span,)} for span in asked.evidence or ()]
     each = each or [
         {"reference_context": part} for part in contexts_of(asked.reference_context or "")
@@ -84,7 +76,7 @@ def pieces(evidence: EvidenceIndex, asked: Case) -> list[Collection[str]]:
 
 
 def depth(found: Sequence[str], needed: Sequence[Collection[str]]) -> int:
-    """How many passages it takes until each piece that they hold has been met; 1 for no piece.
+    """Return how many passages it takes to meet each piece that they hold; 1 for no piece.
 
     Args:
         found: The ids of passages, best first.
@@ -98,14 +90,14 @@ def depth(found: Sequence[str], needed: Sequence[Collection[str]]) -> int:
 
 
 def classes_of(depths: Sequence[int], settings: Settings) -> Labels:
-    """For each depth the first of three classes whose k reaches it, else the last."""
+    """Return for each depth the first of three classes whose k reaches it, else the last."""
     ks = [row["k"] for row in plans(settings.plan)]
     classes = np.minimum(np.searchsorted(ks, depths), len(ks) - 1)
     return np.asarray(classes, dtype=np.int64)
 
 
-def measured(rows: Labelled, seed: int) -> list[Row]:
-    """How well the class is told, cross-validated, beside saying the most frequent one always.
+def measured(rows: LabelledQuestions, seed: int) -> list[ClassifierScores]:
+    """Return how well the class is told, cross-validated, beside saying the usual one always.
 
     Raises:
         CorpusError: The rows do not hold every class in enough different groups.
@@ -120,30 +112,16 @@ def measured(rows: Labelled, seed: int) -> list[Row]:
     ]
 
 
-def learnt(rows: Labelled, seed: int) -> LinearClassifier:
-    """The classifier of these rows.
-
-    Raises:
-        CorpusError: The rows do not hold every class in enough different groups.
-    """
-    return train(rows, _TEXT, seed)
-
-
-def out_of_fold(rows: Labelled, seed: int, groups: Labels | None = None) -> Labels:
-    """The class of each row by a classifier that saw none of its group, shape (n,).
-
-    Args:
-        rows: Labelled questions.
-        seed: Of the folds and of training.
-        groups: The group of each row, shape (n,); None for those of near-duplicates.
+def out_of_fold(rows: LabelledQuestions, seed: int, groups: Labels | None = None) -> Labels:
+    """Return the class of each row by a classifier that saw none of its group, shape (n,).
 
     Raises:
         CorpusError: The rows do not hold every class in enough different groups.
     """
     predicted = np.zeros(len(rows.labels), dtype=np.int64)
     together = near_duplicates(rows) if groups is None else groups
-    for fold in folds(together, _FOLDS, seed + 1):
-        classifier = train(rows.rows(np.setdiff1d(np.arange(len(predicted)), fold)), _TEXT, seed)
+    for fold in grouped_folds(together, _FOLDS, seed + 1):
+        classifier = train(rows.rows(np.setdiff1d(np.arange(len(predicted)), fold)), TEXT, seed)
         shares = [classifier.probabilities(rows.clean[place], 3) for place in fold]
         predicted[fold] = np.array(shares).argmax(axis=1)
     return predicted

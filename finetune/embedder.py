@@ -16,7 +16,7 @@ from lexloop.finetune.checkpoints import Say, alone, need_extra
 from lexloop.finetune.contrastive import contrast
 from lexloop.finetune.encoder_graph import export, exported
 from lexloop.finetune.late import PROJECTION, EmbedderRecipe, Trainee, batches
-from lexloop.finetune.pairs import Pair
+from lexloop.finetune.pairs import TrainingPair
 from lexloop.finetune.retrieval_figures import figures_drawn, retrieval_figures
 from lexloop.models.embedders import MODEL, TOKENIZER, Card, read_card
 from lexloop.models.minilm import genuine_folder
@@ -34,10 +34,7 @@ class Origin:
 
     Args:
         base: The folder of the weights before, or a folder that training wrote.
-        model: The new model's name.
         data: Each set with its licence, rows and SHA-256.
-        licence: Of the new weights.
-        command: What was run.
     """
 
     base: Path
@@ -48,8 +45,8 @@ class Origin:
 
 
 def train_embedder(
-    training: Sequence[Pair],
-    kept: Sequence[Pair],
+    training: Sequence[TrainingPair],
+    kept: Sequence[TrainingPair],
     out: Path,
     recipe: EmbedderRecipe,
     origin: Origin,
@@ -61,14 +58,6 @@ def train_embedder(
     Killed, the same call goes on where it last kept its state; one with another recipe, base or
     pairs begins anew. It stops early where the kept pairs are found no better, and what was best
     is taken.
-
-    Args:
-        training: What is learned.
-        kept: What is measured, of other documents.
-        out: The folder to write; a hidden one in it holds the state meanwhile.
-        recipe: How.
-        origin: What it comes from.
-        told: Is told how far it is.
 
     Returns:
         Figures of the kept pairs, named ``before ...`` and ``after ...``.
@@ -139,7 +128,11 @@ def _weights_of(base: Path) -> Path:
 
 
 def _learn(
-    trainee: Trainee, training: Sequence[Pair], kept: Sequence[Pair], state: Path, told: Say
+    trainee: Trainee,
+    training: Sequence[TrainingPair],
+    kept: Sequence[TrainingPair],
+    state: Path,
+    told: Say,
 ) -> None:
     """Take the steps that are left, keeping the state and what was best."""
     about, recipe = trainee.resume(state), trainee.recipe

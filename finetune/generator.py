@@ -21,13 +21,12 @@ from lexloop.core.checksums import CARD, check_sums, sha256_of
 from lexloop.core.errors import DataError, InputError, LexloopError, TrainingError
 from lexloop.core.files import write_text
 from lexloop.evaluation.jsonl import read_jsonl
-from lexloop.finetune.checkpoints import Say, alone, need_extra
+from lexloop.finetune.checkpoints import Say, alone, need_extra, settle
 from lexloop.finetune.generator_adapter import (
     ADAPTER,
     CHECKPOINTS,
     AdapterRecipe,
     enough_memory,
-    settle,
     train_adapter,
 )
 from lexloop.finetune.generator_rows import (
@@ -52,17 +51,10 @@ class GeneratorPlan:
     """The settings of one generator.
 
     Args:
-        base: The model to begin with: a folder or a hub id.
-        domain: File of questions on the domain.
-        instructions: File of general instructions.
         tests: Files to be measured on.
-        out: The folder to make.
-        recipe: How each adapter is trained.
         held_back: Share of the rows of each file that say when to stop.
         domain_weight: Of the adapter for the domain, in [0, 1]; the other has the rest.
         reply_tokens: The most tokens of an answer that is measured.
-        licence: Of the data, for the card.
-        command: The command line, for the card.
     """
 
     base: str
@@ -89,13 +81,6 @@ def four_bit_here() -> bool:
 
 def make_generator(plan: GeneratorPlan, say: Say) -> dict[str, Any]:
     """Make the folder, or go on where an earlier call with the same plan ended.
-
-    Args:
-        plan: What is to be made.
-        say: Hears what is going on.
-
-    Returns:
-        The card.
 
     Raises:
         InputError: The data cannot be used, or the folder belongs to something else.

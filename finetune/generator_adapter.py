@@ -10,10 +10,8 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
-from lexloop.core.checksums import write_sums
 from lexloop.core.errors import InputError, TrainingError
-from lexloop.core.files import sync
-from lexloop.finetune.checkpoints import GOES_ON, STEADY, Say, train_on, watch
+from lexloop.finetune.checkpoints import GOES_ON, STEADY, Say, settle, train_on, watch
 from lexloop.finetune.generator_rows import DividedRows, Example
 from lexloop.models.local_model import LocalModel, load_local
 
@@ -31,14 +29,10 @@ class AdapterRecipe:
     """The settings of an adapter's training.
 
     Args:
-        epochs: The most passes over the rows.
         rate: Learning rate, which falls to 0 as a cosine.
-        rank: Of the adapter's matrices.
-        batch: Rows of one step.
         at_once: Rows that are on the device at once; changes the memory needed and little else.
         most_tokens: The longest row, in tokens; longer ones are left out.
         patience: Checks without improvement, at most four in an epoch, after which it stops.
-        seed: Of the order of the rows and of the adapter's first weights.
         four_bit: Keep the weights under the adapter as NF4.
     """
 
@@ -58,13 +52,8 @@ def train_adapter(
 ) -> dict[str, Any]:
     """Train an adapter, or go on with one.
 
-    Args:
-        base: The model under it, a folder or hub id.
-        rows: The rows.
-        recipe: How.
-        folder: Gets the adapter with the least loss on the rows held back, in ``adapter/``, and
-            the ``checkpoints/``, which may go once what is returned is safe.
-        say: Hears what is going on.
+    ``folder`` gets the adapter with the least loss on the rows held back, in ``adapter/``, and the
+    ``checkpoints/``, which may go once what is returned is safe.
 
     Returns:
         For the card: rows too long, steps, the step whose weights were kept and its loss on the
@@ -212,19 +201,3 @@ def _save(model: Any, folder: Path) -> None:
     model.save_pretrained(str(part))
     (part / "README.md").unlink(missing_ok=True)  # a form to fill in; the card says it
     settle(part, folder)
-
-
-def settle(part: Path, folder: Path) -> None:
-    """Give a folder that was written its checksums and its name.
-
-    Raises:
-        OSError: The disk is full or gone.
-    """
-    for path in part.iterdir():
-        if path.is_file():
-            sync(path)
-    write_sums(part)
-    if folder.exists():
-        rmtree(folder)
-    part.rename(folder)
-    sync(folder.parent)

@@ -149,12 +149,7 @@ def divide(
 ) -> DividedRows:
     """Divide the rows of a file at random.
 
-    Args:
-        examples: The rows.
-        known: Words of the rows to be measured on: none of them is learned.
-        share: Of the rows, those that are held back.
-        seed: Of the choice.
-        name: The file, for messages.
+    What the rows to be measured on ask, ``known``, is never learned; ``share`` is held back.
 
     Raises:
         InputError: There are too few rows, or one part would be empty.
@@ -191,12 +186,6 @@ def measure(local: LocalModel, test: MeasuredFile, most: int, at_once: int) -> d
 
     Of choices and classes the one counts that the model finds likeliest: the mean log-probability
     of its tokens as the reply. Free answers are written, the likeliest token at a time.
-
-    Args:
-        local: The model.
-        test: The file.
-        most: The most tokens of a written answer.
-        at_once: How many answers are written side by side.
 
     Returns:
         By metric: ``mean`` with its 95 % interval ``low`` to ``high``, or a number alone.

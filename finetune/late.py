@@ -10,7 +10,7 @@ import numpy as np
 
 from lexloop.core.errors import InputError, TrainingError
 from lexloop.core.files import replacing
-from lexloop.finetune.pairs import Pair
+from lexloop.finetune.pairs import TrainingPair
 from lexloop.models.embedding import CODED, Vectors, projection
 from lexloop.models.sentence_embedder import without_bars
 
@@ -31,15 +31,9 @@ class EmbedderRecipe:
 
     Args:
         loss: MaxSim and cosines together, or the cosine alone as ``contrast`` does it.
-        steps: Batches.
-        batch: Pairs in one.
         run: How many of them stand together in one document, whose others are hard negatives.
-        rate: The highest learning rate.
         headed: The share of the texts that are read with the headings above them.
-        question_tokens: Where a question is cut.
-        text_tokens: Where a text is cut.
         share: How much the trained weights count in the end beside those before, in (0, 1].
-        seed: Of the order and of which texts have their headings.
         every: The kept pairs are measured after every so many steps.
         patience: After so many measures without improvement it stops.
     """
@@ -66,7 +60,6 @@ class Trainee:
     Args:
         base: The folder of a MiniLM: ``model.safetensors``, ``tokenizer.json`` and perhaps its
             projection.
-        recipe: How to train.
 
     Raises:
         InputError: The base is not there, or of another architecture.
@@ -91,7 +84,7 @@ class Trainee:
         self._optimiser: Any = torch.optim.AdamW(rates, weight_decay=0.01)
         self._highest = [group["lr"] for group in self._optimiser.param_groups]
 
-    def learn(self, batch: Sequence[Pair]) -> float:
+    def learn(self, batch: Sequence[TrainingPair]) -> float:
         """Take one step, and return the loss before it.
 
         The loss is the cross-entropy of each pair's text among those of the batch, by MaxSim and by
@@ -261,7 +254,7 @@ def _loaded(base: Path) -> tuple[Any, Any]:
     return encoder, tokenizer
 
 
-def batches(pairs: Sequence[Pair], recipe: EmbedderRecipe) -> Iterator[list[Pair]]:
+def batches(pairs: Sequence[TrainingPair], recipe: EmbedderRecipe) -> Iterator[list[TrainingPair]]:
     """Yield batches without end, each made of runs of pairs of one document.
 
     What is left of a document makes runs with the rest of its source.
@@ -286,9 +279,11 @@ def batches(pairs: Sequence[Pair], recipe: EmbedderRecipe) -> Iterator[list[Pair
         epoch += 1
 
 
-def _runs(pairs: Sequence[Pair], length: int, rng: np.random.Generator) -> Iterator[list[Pair]]:
-    by_document: dict[str, list[Pair]] = defaultdict(list)
-    loose: dict[str, list[Pair]] = defaultdict(list)
+def _runs(
+    pairs: Sequence[TrainingPair], length: int, rng: np.random.Generator
+) -> Iterator[list[TrainingPair]]:
+    by_document: dict[str, list[TrainingPair]] = defaultdict(list)
+    loose: dict[str, list[TrainingPair]] = defaultdict(list)
     for pair in pairs:
         by_document[pair.document].append(pair)
     for found in by_document.values():
@@ -302,7 +297,7 @@ def _runs(pairs: Sequence[Pair], length: int, rng: np.random.Generator) -> Itera
         yield from (found[first : first + length] for first in range(0, whole, length))
 
 
-def _alike(batch: Sequence[Pair]) -> list[list[bool]]:
+def _alike(batch: Sequence[TrainingPair]) -> list[list[bool]]:
     """For each pair which texts of others would be wrong as negatives."""
     keys = [(pair.text[:120], pair.question.casefold()) for pair in batch]
     return [

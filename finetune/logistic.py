@@ -1,7 +1,8 @@
-"""Logistic regressions of few signs: fitted, cross-validated and kept as plain numbers."""
+"""Logistic regressions of few features: rows, fits, cross-validation and what a fit is worth."""
 
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,87 +12,195 @@ from lexloop.nodes.weights import Weights
 
 Floats = NDArray[np.float64]
 Truth = NDArray[np.bool_]
+Bounds = Sequence[tuple[float | None, float | None]]
+Folds = Iterable[tuple[NDArray[np.int64], NDArray[np.int64]]]
 FOLDS, SEEDS = 10, 5
 
 
-def logistic(signs: Floats, truth: Truth, strength: float, counts: Floats | None = None) -> Weights:
-    """Fit a ridge-penalised logistic regression.
+@dataclass(frozen=True)
+class FeatureRow:
+    """A row that a regression is fitted on.
 
     Args:
-        signs: Shape (rows, signs).
-        truth: What is to be told from the signs, shape (rows,); both values must occur.
-        strength: The inverse of the penalty.
-        counts: What each row counts, shape (rows,); 1 by default.
+        label: 1 for what is to be told from the rest and 0 for the rest, or a share between.
+        group: Rows of one group never lie on both sides of a fold.
+        kind: The way in which the row was made, for the report.
+        text: The question, claim or the like that it was read from.
+    """
+
+    features: tuple[float, ...]
+    label: float
+    group: str
+    kind: str
+    weight: float = 1.0
+    text: str = ""
+
+
+Rows = Sequence[FeatureRow]
+
+
+def feature_matrix(rows: Rows) -> Floats:
+    """Return the features in the precision that they have, shape (rows, features)."""
+    return np.array([row.features for row in rows])
+
+
+def labels_of(rows: Rows) -> Floats:
+    """Return the labels, shape (rows,)."""
+    return np.array([row.label for row in rows], dtype=np.float64)
+
+
+def weights_of(rows: Rows) -> Floats:
+    """Return how much each row counts, shape (rows,)."""
+    return np.array([row.weight for row in rows], dtype=np.float64)
+
+
+def evened(rows: Rows) -> list[FeatureRow]:
+    """Return the rows with weights by which both sides count the same; 1 on average.
+
+    How often things belong together is another matter in every use, so that 0.5 should say that
+    the features speak for neither side.
+    """
+    share = labels_of(rows).mean()
+    return [replace(row, weight=0.5 / (share if row.label else 1 - share)) for row in rows]
+
+
+def fit(rows: Rows, strength: float) -> Weights:
+    """Fit a ridge-penalised logistic regression.
+
+    ``strength`` is the inverse of the penalty.
     """
     from sklearn.linear_model import LogisticRegression
 
-    model = LogisticRegression(C=strength, max_iter=5000).fit(signs, truth, sample_weight=counts)
-    intercept = float(np.ravel(model.intercept_)[0])
-    return Weights(intercept, tuple(float(value) for value in model.coef_[0]))
+    model = LogisticRegression(C=strength, max_iter=5000)
+    model.fit(feature_matrix(rows), labels_of(rows) > 0, sample_weight=weights_of(rows))
+    return Weights(float(np.ravel(model.intercept_)[0]), tuple(model.coef_[0].tolist()))
 
 
-def out_of_fold(
-    signs: Floats,
-    truth: Truth,
-    strength: float,
-    groups: Sequence[str],
-    counts: Floats | None = None,
+def fit_bounded(
+    rows: Rows, features: Floats, penalty: Floats, bounds: Bounds, known: Floats | float = 0.0
 ) -> Floats:
-    """Each row's probability by weights that saw no row of its group.
+    """Return the weights of least penalised cross entropy within bounds, shape (features,).
 
-    Returns:
-        One row per seed of the shuffle, shape (seeds, rows).
+    Args:
+        rows: Their labels and weights count.
+        features: Theirs, scaled or some of them, with a column of ones where there is an
+            intercept; shape (rows, features).
+        penalty: Of the square of each weight, halved; shape (features,).
+        bounds: The lowest and highest value of each weight.
+        known: Log odds that are there already, shape (rows,).
     """
-    from sklearn.model_selection import StratifiedGroupKFold
+    from scipy.optimize import minimize
+    from scipy.special import expit
 
-    numbers = np.unique(np.array(groups), return_inverse=True)[1]
-    found: Floats = np.zeros((SEEDS, len(truth)))
-    for seed in range(SEEDS):
-        folds = StratifiedGroupKFold(_folds(truth), shuffle=True, random_state=seed)
-        for train, test in folds.split(signs, truth, numbers):
-            counted = None if counts is None else counts[train]
-            weights = logistic(signs[train], truth[train], strength, counted)
-            found[seed, test] = [weights.probability(row) for row in signs[test]]
+    labels, counts = labels_of(rows), weights_of(rows)
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        logits = known + features @ weights
+        value = counts @ (np.logaddexp(0.0, logits) - labels * logits)
+        slope = features.T @ (counts * (expit(logits) - labels))
+        return float(value + 0.5 * penalty @ weights**2), slope + penalty * weights
+
+    found = minimize(loss, np.zeros(features.shape[1]), jac=True, bounds=bounds, method="L-BFGS-B")
+    best: Floats = found.x
+    return best
+
+
+def log_odds(weights: Weights, rows: Rows) -> Floats:
+    """Return the log odds of each row, shape (rows,)."""
+    found: Floats = weights.intercept + feature_matrix(rows) @ np.array(weights.weights)
     return found
 
 
-def evened(truth: Truth) -> Floats:
-    """What rows must count for both sides to weigh the same, shape (rows,); 1 on average.
+def probabilities(weights: Weights, rows: Rows) -> Floats:
+    """Return the probability of each row, shape (rows,)."""
+    from scipy.special import expit
 
-    How often things belong together is another matter in every use, so that 0.5 should say that
-    the signs speak for neither side.
-    """
-    counts: Floats = np.where(truth, 0.5 / truth.mean(), 0.5 / (~truth).mean())
-    return counts
+    found: Floats = expit(log_odds(weights, rows))
+    return found
 
 
-def _folds(truth: Truth) -> int:
-    return max(2, min(FOLDS, int(truth.sum()), int((~truth).sum())))
+def out_of_fold(
+    rows: Rows, learn: Callable[[Rows], Callable[[Rows], Floats]], folds: Folds
+) -> Floats:
+    """Return the score of each row by a model that saw no row of its fold, shape (rows,)."""
+    found: Floats = np.zeros(len(rows))
+    for train, test in folds:
+        found[test] = learn([rows[i] for i in train])([rows[i] for i in test])
+    return found
+
+
+def stratified_folds(rows: Rows, seed: int) -> Folds:
+    """Yield up to ten folds with as many rows of either label, no group on both sides."""
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    truth = labels_of(rows) > 0
+    count = max(2, min(FOLDS, int(truth.sum()), int((~truth).sum())))
+    groups = np.unique([row.group for row in rows], return_inverse=True)[1]
+    folds = StratifiedGroupKFold(count, shuffle=True, random_state=seed)
+    yield from folds.split(truth, truth, groups)
+
+
+def cross_validated(rows: Rows, strength: float, seeds: int = SEEDS) -> Floats:
+    """Return each row's probability by ``fit`` on other groups, shape (seeds, rows)."""
+
+    def learn(train: Rows) -> Callable[[Rows], Floats]:
+        return partial(probabilities, fit(train, strength))
+
+    return np.array(
+        [out_of_fold(rows, learn, stratified_folds(rows, seed)) for seed in range(seeds)]
+    )
 
 
 def balanced(scores: Floats, truth: Truth) -> tuple[float, float]:
-    """The mark of best balanced accuracy, and that accuracy.
+    """Return the mark of best balanced accuracy, and that accuracy."""
+    from sklearn.metrics import roc_curve
+
+    wrong, right, marks = (part[::-1] for part in roc_curve(truth, scores, drop_intermediate=False))
+    accuracy = (right + 1.0 - wrong) / 2.0
+    best = int(np.argmax(accuracy))
+    return float(marks[best]), float(accuracy[best])
+
+
+def kind_lines(rows: Rows, scores: Floats, name: str) -> list[str]:
+    """Return the lines of a table: for each kind of row how many there are and their mean score."""
+    lines = []
+    for kind in dict.fromkeys(row.kind for row in rows):
+        of = np.array([row.kind == kind for row in rows])
+        lines.append(f"| {name} | {kind} | {of.sum()} | {scores[of].mean():.2f} |")
+    return lines
+
+
+def calibration(
+    said: Floats, truth: Floats, counts: Floats | float = 1.0, bins: int = 10
+) -> tuple[float, list[tuple[float, int, float]]]:
+    """Return how far probabilities are from what came true.
 
     Args:
-        scores: Shape (rows,).
-        truth: Which of them should reach the mark, shape (rows,).
+        said: Probabilities, shape (rows,).
+        truth: 1 for what came true, else 0; shape (rows,).
+        counts: How much each row counts, shape (rows,).
+        bins: Equally wide bins over [0, 1].
+
+    Returns:
+        The expected calibration error in [0, 1], the gap of each bin weighted by its rows; and for
+        each bin with rows the mean of what was said, how many rows, and the share that came true.
     """
-    marks = np.unique(scores)
-    accuracy = [balanced_at(float(mark), scores, truth) for mark in marks]
-    best = int(np.argmax(accuracy))
-    return float(marks[best]), accuracy[best]
+    counts = np.broadcast_to(counts, said.shape)
+    place = np.minimum((said * bins).astype(int), bins - 1)
+    error, curve = 0.0, []
+    for number in np.unique(place):
+        inside = place == number
+        mean = float(np.average(said[inside], weights=counts[inside]))
+        true = float(np.average(truth[inside], weights=counts[inside]))
+        error += float(counts[inside].sum() / counts.sum()) * abs(mean - true)
+        curve.append((mean, int(inside.sum()), true))
+    return error, curve
 
 
-def balanced_at(mark: float, scores: Floats, truth: Truth) -> float:
-    """The balanced accuracy of a mark: the mean of what it gets right on either side."""
-    reached = scores >= mark
-    return float((reached[truth].mean() + 1.0 - reached[~truth].mean()) / 2.0)
-
-
-def stored(weights: Weights, signs: type[Any]) -> dict[str, Any]:
-    """The weights as JSON, by the name of the sign, to four decimals."""
-    names = [field.name for field in fields(signs)]
-    rounded = [round(value, 4) for value in weights.weights]
+def stored(weights: Weights, features: type[Any]) -> dict[str, Any]:
+    """Return the weights as JSON, by the name of the feature, to four decimals."""
+    names = [field.name for field in fields(features)]
+    rounded = [round(value, 4) + 0.0 for value in weights.weights]
     return {
         "intercept": round(weights.intercept, 4),
         "weights": dict(zip(names, rounded, strict=True)),

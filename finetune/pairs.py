@@ -17,20 +17,16 @@ from lexloop.evaluation.jsonl import read_jsonl
 FEWEST = 2
 CLICKED = ("clicks, title", "clicks, body")
 """The sources of the two pairs that a click makes."""
-_NO_HALF = "Give pairs of more documents, or another share; a document is never on both sides."
 
 
 @dataclass(frozen=True)
-class Pair:
+class TrainingPair:
     """A question and a provision that answers it.
 
     Args:
-        question: What is asked.
-        text: The provision that answers it.
         heading: The headings above the provision; perhaps empty.
         document: The document that it stands in, or the like: other pairs of the same document are
             hard negatives, and no document is on both sides of a split.
-        source: Where the pair comes from; perhaps empty.
         negatives: Texts that are near the question and do not answer it; perhaps none.
     """
 
@@ -65,21 +61,17 @@ class _Click(BaseModel):
     clicks: int = Field(ge=0)
 
 
-def read_pairs(path: Path, fewest: int = FEWEST) -> list[Pair]:
-    """The pairs of a JSON Lines file, one object a line with the fields of ``Pair``.
-
-    Args:
-        path: UTF-8 text.
-        fewest: Of how many pairs there is a use.
+def read_pairs(path: Path) -> list[TrainingPair]:
+    """Return the pairs of a JSON Lines file, one object a line with the fields of a pair.
 
     Raises:
         InputError: The file cannot be read, a line is malformed, which the message names by number
             and field, or there are too few pairs.
     """
-    return _enough([Pair(**line.model_dump()) for line in read_jsonl(path, _Line)], path, fewest)
+    return _enough([TrainingPair(**line.model_dump()) for line in read_jsonl(path, _Line)], path)
 
 
-def write_pairs(path: Path, pairs: Sequence[Pair]) -> None:
+def write_pairs(path: Path, pairs: Sequence[TrainingPair]) -> None:
     """Replace a file by these pairs; ``negatives`` is written where there are some.
 
     Raises:
@@ -95,14 +87,12 @@ def write_pairs(path: Path, pairs: Sequence[Pair]) -> None:
         raise InputError(f"{path} cannot be written: {error}.", "Name another file.") from error
 
 
-def read_clicks(path: Path, least: int = 1, fewest: int = FEWEST) -> list[Pair]:
-    """Pairs of a click log: (query, title) and (query, body) (Sultania et al., appendix A).
+def read_clicks(path: Path) -> list[TrainingPair]:
+    """Return pairs of a click log: (query, title) and (query, body) (Sultania et al., appendix A).
 
     Args:
         path: A ``.jsonl`` file, or a ``.csv`` file with a header line: ``query``, ``title``,
             ``body``, ``clicks``, and perhaps ``document``, the name by which a split goes.
-        least: Rows with fewer clicks are left out.
-        fewest: Of how many pairs there is a use.
 
     Raises:
         InputError: The file is of another kind, cannot be read or is malformed, or too few of its
@@ -112,29 +102,29 @@ def read_clicks(path: Path, least: int = 1, fewest: int = FEWEST) -> list[Pair]:
         raise InputError(f"{path} is no click log.", "Give a .jsonl or .csv file.")
     rows = read_jsonl(path, _Click) if path.suffix.lower() == ".jsonl" else _csv_clicks(path)
     pairs = [
-        Pair(row.query, text, heading, row.document or row.title, source)
+        TrainingPair(row.query, text, heading, row.document or row.title, source)
         for row in rows
-        if row.clicks >= least
+        if row.clicks
         for source, text, heading in zip(
             CLICKED, (row.title, row.body), ("", row.title), strict=True
         )
         if text.strip()
     ]
-    return _enough(deduplicated(pairs), path, fewest)
+    return _enough(deduplicated(pairs), path)
 
 
-def deduplicated(pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs without those that repeat question and text word for word; the first one stays."""
-    found: dict[tuple[str, str], Pair] = {}
+def deduplicated(pairs: Sequence[TrainingPair]) -> list[TrainingPair]:
+    """Return the first of the pairs that have the same question and text word for word."""
+    found: dict[tuple[str, str], TrainingPair] = {}
     for pair in pairs:
         found.setdefault((_wording(pair.question), _wording(pair.text)), pair)
     return list(found.values())
 
 
 def split(
-    pairs: Sequence[Pair], share: float, seed: int = 0, fewest: int = 1
-) -> tuple[list[Pair], list[Pair]]:
-    """Training pairs, and those kept for measuring.
+    pairs: Sequence[TrainingPair], share: float, seed: int = 0
+) -> tuple[list[TrainingPair], list[TrainingPair]]:
+    """Return training pairs, and those kept for measuring.
 
     A document is kept by the SHA-256 of its name, the same on every machine whatever other
     documents there are; where that keeps none or all, one changes sides. A pair whose text is
@@ -144,10 +134,9 @@ def split(
         pairs: All pairs.
         share: About how many of the documents are kept; above 0 and below 1.
         seed: Another one keeps other documents.
-        fewest: Of how many pairs there is a use on either side.
 
     Raises:
-        InputError: The share is none, or a side is left with too few pairs.
+        InputError: The share is none, or a side is left without pairs.
     """
     if not 0.0 < share < 1.0:
         raise InputError(f"The share to keep is {share}.", "Give one above 0 and below 1.")
@@ -160,11 +149,11 @@ def split(
     training = [
         pair for pair in pairs if pair.document not in held and _wording(pair.text) not in known
     ]
-    if min(len(training), len(kept)) < fewest:
+    if not training or not kept:
         raise InputError(
             f"Of {len(pairs)} pairs of {len(names)} documents {len(training)} are for training and "
             f"{len(kept)} for measuring.",
-            _NO_HALF,
+            "Give pairs of more documents, or another share; a document is never on both sides.",
         )
     return training, kept
 
@@ -179,9 +168,9 @@ def _wording(text: str) -> str:
     return " ".join(words(text)) or text.strip()
 
 
-def _enough(pairs: list[Pair], path: Path, fewest: int) -> list[Pair]:
-    if len(pairs) < fewest:
-        raise InputError(f"{path} holds {len(pairs)} pairs.", f"Give at least {fewest}.")
+def _enough(pairs: list[TrainingPair], path: Path) -> list[TrainingPair]:
+    if len(pairs) < FEWEST:
+        raise InputError(f"{path} holds {len(pairs)} pairs.", f"Give at least {FEWEST}.")
     return pairs
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from lexloop.finetune.pairs import Pair, deduplicated, split, write_pairs
+from lexloop.finetune.pairs import TrainingPair, deduplicated, split, write_pairs
 
 LICENCES = {
     "cfr_questions": "public domain",
@@ -49,10 +49,10 @@ def main() -> None:
         print(f"{source} ({LICENCES[source]}): {count}")
 
 
-def divided(data: Path) -> tuple[list[Pair], list[Pair]]:
+def divided(data: Path) -> tuple[list[TrainingPair], list[TrainingPair]]:
     """Return the pairs that are learned, and those of documents that are not."""
-    training: list[Pair] = []
-    kept: list[Pair] = []
+    training: list[TrainingPair] = []
+    kept: list[TrainingPair] = []
     pairs = deduplicated([*every_pair(data)])
     for source in LICENCES:
         found = [pair for pair in pairs if pair.source == source]
@@ -62,7 +62,7 @@ def divided(data: Path) -> tuple[list[Pair], list[Pair]]:
     return training, kept
 
 
-def every_pair(data: Path) -> Iterator[Pair]:
+def every_pair(data: Path) -> Iterator[TrainingPair]:
     """Yield the pairs of all sets, each text cut to where its answer begins."""
     rng = np.random.default_rng(0)
     yield from _regulations(data / "reader" / "cfr_questions", rng)
@@ -72,12 +72,14 @@ def every_pair(data: Path) -> Iterator[Pair]:
     yield from _rules(data / "reader" / "or_sharc_devtest", rng)
     for name in _FAQ:
         for row in _rows(data / "reader" / name / "pairs.jsonl"):
-            yield Pair(row["q"], row["pos"][:_MOST], row.get("title") or "", row["doc"], "faq")
+            yield TrainingPair(
+                row["q"], row["pos"][:_MOST], row.get("title") or "", row["doc"], "faq"
+            )
     yield from _policies(data / "policyqa", rng)
     yield from _articles(data / "reader" / "squad_train_part", rng)
 
 
-def _regulations(folder: Path, rng: np.random.Generator) -> Iterator[Pair]:
+def _regulations(folder: Path, rng: np.random.Generator) -> Iterator[TrainingPair]:
     """Sections whose heading asks: general ones a few times only, in the first person more often.
 
     Of a third of the long ones a later part, so that answers do not always come first.
@@ -94,10 +96,10 @@ def _regulations(folder: Path, rng: np.random.Generator) -> Iterator[Pair]:
             first = int(rng.integers(1, len(lines) - 1))
         heading = (row["subpart"] or row["part_title"]).capitalize()
         text = "\n".join(lines[first:])[:_MOST]
-        yield Pair(row["q"], text, heading, row["doc"], "cfr_questions")
+        yield TrainingPair(row["q"], text, heading, row["doc"], "cfr_questions")
 
 
-def _guides(folder: Path, rng: np.random.Generator) -> Iterator[Pair]:
+def _guides(folder: Path, rng: np.random.Generator) -> Iterator[TrainingPair]:
     texts = {row["id"]: row["text"] for row in _rows(folder / "train_passages.jsonl")}
     for row in _rows(folder / "train.jsonl"):
         found = [texts[name] for name in row["relevant_ids"] if len(texts.get(name, "")) > 40]
@@ -108,10 +110,10 @@ def _guides(folder: Path, rng: np.random.Generator) -> Iterator[Pair]:
             question = f"{row['scenario']} {question}"
         heading = row["document_id"].replace("-", " ").capitalize()
         text = found[int(rng.integers(len(found)))][:_MOST]
-        yield Pair(question, text, heading, row["document_id"], "conditionalqa")
+        yield TrainingPair(question, text, heading, row["document_id"], "conditionalqa")
 
 
-def _dialogues(folder: Path, rng: np.random.Generator) -> Iterator[Pair]:
+def _dialogues(folder: Path, rng: np.random.Generator) -> Iterator[TrainingPair]:
     """Turns that ask; a quarter of the later ones with the turn before."""
     for row in _rows(folder / "pairs.jsonl"):
         if not row.get("is_question") or row.get("title_only") or len(row["q"].split()) < 4:
@@ -120,28 +122,28 @@ def _dialogues(folder: Path, rng: np.random.Generator) -> Iterator[Pair]:
         question = f"{before[-1]} {row['q']}" if before and rng.random() < 0.25 else row["q"]
         title = row.get("title") or row["doc"].split("/")[-1].split("#")[0]
         heading, text = title.split("|")[0].strip(), _around(row["pos"], row["sents"])
-        yield Pair(question, text, heading, row["doc"], "doc2dial")
+        yield TrainingPair(question, text, heading, row["doc"], "doc2dial")
 
 
-def _rules(folder: Path, rng: np.random.Generator) -> Iterator[Pair]:
+def _rules(folder: Path, rng: np.random.Generator) -> Iterator[TrainingPair]:
     for row in _rows(folder / "pairs.jsonl"):
         told = row["scenario"] and rng.random() > 0.5
         question = f"{row['scenario']} {row['question']}" if told else row["question"]
-        yield Pair(question, row["pos"][:_MOST], "", row["doc"].rsplit("/", 1)[0], "sharc")
+        yield TrainingPair(question, row["pos"][:_MOST], "", row["doc"].rsplit("/", 1)[0], "sharc")
 
 
-def _policies(folder: Path, rng: np.random.Generator) -> Iterator[Pair]:
+def _policies(folder: Path, rng: np.random.Generator) -> Iterator[TrainingPair]:
     for row in _some(folder / "dev.jsonl", _POLICY, rng):
         text = _around(row["context"], [row["answers"][0]["text"]])
         if len(row["context"]) >= 80:
             heading = row["policy"].split(".")[0]
-            yield Pair(row["question"], text, heading, row["policy"], "policyqa")
+            yield TrainingPair(row["question"], text, heading, row["policy"], "policyqa")
 
 
-def _articles(folder: Path, rng: np.random.Generator) -> Iterator[Pair]:
+def _articles(folder: Path, rng: np.random.Generator) -> Iterator[TrainingPair]:
     for row in _some(folder / "pairs.jsonl", _SQUAD, rng):
         document = f"{row['doc']} {row['row'] // 400}"
-        yield Pair(row["q"], _around(row["pos"], row["sents"]), "", document, "squad")
+        yield TrainingPair(row["q"], _around(row["pos"], row["sents"]), "", document, "squad")
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

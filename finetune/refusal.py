@@ -10,44 +10,44 @@ negative queries. What is shown is cross-validated by question.
 
 import argparse
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lexloop.core.files import write_text
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
-from lexloop.corpus.index.builder import build_collection
-from lexloop.corpus.load.folder import load_documents
-from lexloop.corpus.opening import tools_for
+from lexloop.finetune.graph_runs import indexed
+from lexloop.finetune.logistic import (
+    FeatureRow,
+    Rows,
+    fit,
+    log_odds,
+    out_of_fold,
+    stratified_folds,
+)
 from lexloop.models.embedders import load_shipped
 from lexloop.models.embedding import Vectors
 from lexloop.nodes.generate.guard import order_features, subject_features
 
-FOLDS, STRENGTH, MOST = 10, 3.0, 800
+STRENGTH, MOST = 3.0, 800
 REFUSED = {"orders": 0.008, "elsewhere": 0.013}
 """The share of the questions on laws that each model may refuse."""
 ASSUMED = 0.3
 """The closeness of questions whose documents are not at hand: that of everyday words."""
-_COUNTS = {
-    "jailbreak": 5.0,
-    "nsfw": 5.0,
-    "irrelevant": 4.0,
-    "example": 6.0,
-    "asked": 1.0,
-    "beside": 1.0,
-}
-Floats = NDArray[np.float64]
+_COUNTS = {"jailbreak": 5.0, "nsfw": 5.0, "irrelevant": 4.0, "example": 6.0}
+"""The weight of a question of each kind, where it is not 1."""
+_ELSEWHERE = ("irrelevant", "beside")
 
 
 @dataclass(frozen=True)
-class Row:
-    """A question; ``closeness`` is the highest cosine with each of the folders it is asked of."""
+class AskedText:
+    """A question, and the highest cosine with each of the folders that it is asked of."""
 
     kind: str
     text: str
@@ -62,104 +62,102 @@ def main() -> None:
     parser.add_argument("--beside", nargs="+", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    rows = read_rows([(Path(f), Path(d)) for f, d in options.set], options.asked, options.beside)
-    orders, said = fit_orders(rows)
-    elsewhere, more = fit_elsewhere(rows)
+    texts = read_texts([(Path(f), Path(d)) for f, d in options.set], options.asked, options.beside)
+    orders, said = fit_orders(texts)
+    elsewhere, more = fit_elsewhere(texts)
     weights = {"orders": orders, "elsewhere": elsewhere}
     options.out.mkdir(parents=True, exist_ok=True)
     write_text(options.out / "weights.json", json.dumps(weights) + "\n")
     print("\n".join(["| model | kind | questions | refused |", "|---|---|---|---|", *said, *more]))
 
 
-def read_rows(
+def read_texts(
     sets: list[tuple[Path, Path]], asked: Iterable[Path], beside: Iterable[Path]
-) -> list[Row]:
-    """All questions, held against the documents that answer them; those beside against all."""
+) -> list[AskedText]:
+    """Return all questions, held against the documents that answer them or, beside, all."""
     data = Path(str(resources.files("lexloop.data")))
     negative = [*_lines(data / "refusal" / "examples.jsonl"), *_lines(data / "negative.jsonl")]
-    rows = [
-        Row("example" if line["kind"] == "asked" else line["kind"], line["query"])
+    found = [
+        AskedText("example" if line["kind"] == "asked" else line["kind"], line["query"])
         for line in negative
     ]
-    rows += [Row("asked", text) for file in asked for text in _questions(file)]
-    rows += [Row("beside", text) for file in beside for text in _questions(file)]
+    found += [AskedText("asked", text) for file in asked for text in _questions(file)]
+    found += [AskedText("beside", text) for file in beside for text in _questions(file)]
     for file, folder in sets:
-        closeness = _closeness(folder)
-        rows = [
-            Row(row.kind, row.text, (*row.closeness, closeness(row.text)))
-            if row.kind in ("irrelevant", "beside")
-            else row
-            for row in rows
+        view = indexed(folder, Settings()).seen_by(Filters.of(Settings()))
+
+        def closest(text: str, search: Any = view.search_vector) -> float:
+            return max((hit.score for hit in search([text], 1)[0]), default=0.0)
+
+        found = [
+            replace(one, closeness=(*one.closeness, closest(one.text)))
+            if one.kind in _ELSEWHERE
+            else one
+            for one in found
         ]
-        rows += [Row("asked", text, (closeness(text),)) for text in _questions(file)]
-    return rows
+        found += [AskedText("asked", text, (closest(text),)) for text in _questions(file)]
+    return found
 
 
-def fit_orders(rows: list[Row]) -> tuple[dict[str, Any], list[str]]:
-    """The model of orders to the assistant, and what it refuses."""
-    told = [row for row in rows if row.kind not in ("irrelevant", "beside")]
-    vectors = _vectors(told)
-    signs = np.array([order_features(r.text, v) for r, v in zip(told, vectors, strict=True)])
-    return _fit("orders", told, signs, np.array([r.kind in ("jailbreak", "nsfw") for r in told]))
+def fit_orders(texts: Sequence[AskedText]) -> tuple[dict[str, Any], list[str]]:
+    """Return the model of orders to the assistant, and lines on what it refuses."""
+    told = [one for one in texts if one.kind not in _ELSEWHERE]
+    features = [
+        order_features(one.text, vector) for one, vector in zip(told, _vectors(told), strict=True)
+    ]
+    return _fit("orders", told, features, ("jailbreak", "nsfw"))
 
 
-def fit_elsewhere(rows: list[Row]) -> tuple[dict[str, Any], list[str]]:
-    """The model of other subjects, and what it refuses; a row for each folder it is asked of."""
+def fit_elsewhere(texts: Sequence[AskedText]) -> tuple[dict[str, Any], list[str]]:
+    """Return the model of other subjects, and lines on what it refuses.
+
+    A question is a row for each folder that it is asked of.
+    """
     about = ("asked", "example")
     told = [
-        Row("assumed" if row.kind in about and not row.closeness else row.kind, row.text, (near,))
-        for row in rows
-        for near in row.closeness or (ASSUMED,)
-        if row.kind in (*about, "irrelevant", "beside")
+        AskedText(
+            "assumed" if one.kind in about and not one.closeness else one.kind, one.text, (near,)
+        )
+        for one in texts
+        for near in one.closeness or (ASSUMED,)
+        if one.kind in (*about, *_ELSEWHERE)
     ]
-    vectors = _vectors(told)
-    pairs = zip(told, vectors, strict=True)
-    signs = np.array([subject_features(vector, row.closeness[0]) for row, vector in pairs])
-    return _fit(
-        "elsewhere", told, signs, np.array([row.kind in ("irrelevant", "beside") for row in told])
-    )
+    pairs = zip(told, _vectors(told), strict=True)
+    features = [subject_features(vector, one.closeness[0]) for one, vector in pairs]
+    return _fit("elsewhere", told, features, _ELSEWHERE)
 
 
 def _fit(
-    name: str, rows: list[Row], signs: Vectors, against: NDArray[np.bool_]
+    name: str, texts: Sequence[AskedText], features: Sequence[Any], against: Sequence[str]
 ) -> tuple[dict[str, Any], list[str]]:
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import StratifiedGroupKFold
-
-    counts = np.array([_COUNTS.get(row.kind, 1.0) for row in rows])
-    texts = np.unique([row.text for row in rows], return_inverse=True)[1]
-    scores: Floats = np.zeros(len(rows))
-    folds = StratifiedGroupKFold(FOLDS, shuffle=True, random_state=0)
-    for train, test in folds.split(signs, against, texts):
-        model = LogisticRegression(C=STRENGTH, max_iter=5000)
-        model.fit(signs[train], against[train], sample_weight=counts[train])
-        scores[test] = model.decision_function(signs[test])
-    model = LogisticRegression(C=STRENGTH, max_iter=5000)
-    model.fit(signs, against, sample_weight=counts)
-    bar = float(np.quantile(scores[[row.kind == "asked" for row in rows]], 1 - REFUSED[name]))
+    rows = [
+        FeatureRow(
+            tuple(values), one.kind in against, one.text, one.kind, _COUNTS.get(one.kind, 1.0)
+        )
+        for one, values in zip(texts, features, strict=True)
+    ]
+    scores = out_of_fold(rows, _learn, stratified_folds(rows, 0))
     kinds = np.array([row.kind for row in rows])
+    bar = float(np.quantile(scores[kinds == "asked"], 1 - REFUSED[name]))
     said = [
         f"| {name} | {kind} | {sum(kinds == kind)} | {np.mean(scores[kinds == kind] > bar):.3f} |"
         for kind in dict.fromkeys(kinds)
     ]
-    weights = [round(float(value), 3) for value in model.coef_[0]]
-    intercept = round(float(np.ravel(model.intercept_)[0]) - bar, 3)
-    return {"intercept": intercept, "weights": weights}, said
+    found = fit(rows, STRENGTH)
+    weights = [round(value, 3) for value in found.weights]
+    return {"intercept": round(found.intercept - bar, 3), "weights": weights}, said
 
 
-def _closeness(folder: Path) -> Any:
-    """A function from a question to the highest cosine of a window of a folder's documents."""
-    collection = build_collection(load_documents(folder)[0], tools_for(Settings(), load_shipped()))
-    view = collection.seen_by(Filters.of(Settings()))
-    return lambda text: max((hit.score for hit in view.search_vector([text], 1)[0]), default=0.0)
+def _learn(rows: Rows) -> Any:
+    return partial(log_odds, fit(rows, STRENGTH))
 
 
-def _vectors(rows: list[Row]) -> Vectors:
-    texts = list(dict.fromkeys(row.text for row in rows))
+def _vectors(texts: Sequence[AskedText]) -> Vectors:
+    distinct = list(dict.fromkeys(one.text for one in texts))
     embed = load_shipped().embed
-    made = np.concatenate([embed(texts[i : i + 64]) for i in range(0, len(texts), 64)])
-    known = dict(zip(texts, made, strict=True))
-    return np.stack([known[row.text] for row in rows])
+    made = [vector for i in range(0, len(distinct), 64) for vector in embed(distinct[i : i + 64])]
+    known = dict(zip(distinct, made, strict=True))
+    return np.stack([known[one.text] for one in texts])
 
 
 def _questions(file: Path) -> list[str]:

@@ -10,30 +10,57 @@ right pairs miss beside the one of best balanced accuracy.
 """
 
 import argparse
+import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Collection as Collected
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from lexloop.core.errors import InputError
 from lexloop.core.files import write_text
+from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
+from lexloop.core.types import Citation, Passage
+from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.view import View
+from lexloop.evaluation.case import Case, read_cases
+from lexloop.evaluation.evidence import EvidenceIndex
+from lexloop.finetune.graph_runs import ask_graph, indexed
 from lexloop.finetune.logistic import (
+    FeatureRow,
     Floats,
+    Rows,
     balanced,
-    balanced_at,
+    cross_validated,
     evened,
-    logistic,
-    out_of_fold,
+    feature_matrix,
+    kind_lines,
+    labels_of,
     stored,
 )
-from lexloop.finetune.relevance_rows import Part, Row, read_rows
-from lexloop.nodes.evaluate.embedded import AnswerFeatures, ContextFeatures
+from lexloop.finetune.logistic import fit as fit_rows
+from lexloop.nodes.evaluate.embedded import (
+    AnswerFeatures,
+    ContextFeatures,
+    answer_features,
+    context_features,
+    evidence_in,
+)
+from lexloop.nodes.evaluate.support import ClaimSupport, claims_of
+from lexloop.nodes.relevance import parse_question
 
-_SIGNS: dict[Part, type[Any]] = {"answer": AnswerFeatures, "context": ContextFeatures}
+Part = Literal["answer", "context", "groundedness"]
+"""The score that a pair is for; of groundedness the score itself is the one feature."""
+_FEATURES: dict[Part, type[Any]] = {"answer": AnswerFeatures, "context": ContextFeatures}
+_SETTINGS = Settings(**{"loop.max_retries": 0, "loop.evaluator": "none"})
 _STRENGTH = 1.0
+_SAME = 0.9  # questions this much alike may well have the same answer
+_SEED = 7
+Pairs = Iterable[tuple[Part, FeatureRow]]
 
 
 def main() -> None:
@@ -43,77 +70,206 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--failed", type=float, default=0.05)
     options = parser.parse_args()
-    rows = [row for gold, docs in options.set for row in read_rows(Path(gold), Path(docs))]
-    weights = {part: fit(rows, part) for part in _SIGNS}
+    pairs = [pair for gold, docs in options.set for pair in read_pairs(Path(gold), Path(docs))]
+    rows = by_part(pairs)
+    weights = {part: fit(rows, part) for part in _FEATURES}
     options.out.mkdir(parents=True, exist_ok=True)
     write_text(options.out / "relevance.json", json.dumps(weights, indent=2) + "\n")
     print(table(rows, options.failed))
 
 
-def fit(rows: Sequence[Row], part: Part) -> dict[str, Any]:
-    """The weights of one part as JSON.
+def by_part(pairs: Pairs) -> dict[Part, list[FeatureRow]]:
+    """Return the rows of each part; right ones and wrong ones count the same in sum."""
+    rows: dict[Part, list[FeatureRow]] = {"answer": [], "context": [], "groundedness": []}
+    for part, row in pairs:
+        rows[part].append(row)
+    return {part: evened(found) for part, found in rows.items()}
+
+
+def fit(rows: Mapping[Part, Rows], part: Part) -> dict[str, Any]:
+    """Return the weights of one part as JSON.
 
     Raises:
         InputError: There are no right or no wrong pairs.
     """
-    picked = [row for row in rows if row.part == part]
-    signs, truth = _signs(picked), _truth(picked)
-    if len(set(truth.tolist())) < 2:
+    if len({row.label for row in rows[part]}) < 2:
         raise InputError(
-            f"Of {len(picked)} pairs for {part} relevance all are right or all are wrong.",
+            f"Of {len(rows[part])} pairs for {part} relevance all are right or all are wrong.",
             "Give a gold file with several questions and the documents that answer them.",
         )
-    return stored(logistic(signs, truth, _STRENGTH, evened(truth)), _SIGNS[part])
+    return stored(fit_rows(rows[part], _STRENGTH), _FEATURES[part])
 
 
-def scored(rows: Sequence[Row], part: Part) -> tuple[list[Row], Floats]:
-    """The rows of a part, and each one's score by weights that never saw its question."""
-    picked = [row for row in rows if row.part == part]
-    signs, truth = _signs(picked), _truth(picked)
+def scores(rows: Mapping[Part, Rows], part: Part) -> Floats:
+    """Return the score of each row of a part, by weights that never saw its question."""
     if part == "groundedness":
-        return picked, signs[:, 0]
-    groups = [row.question for row in picked]
-    return picked, out_of_fold(signs, truth, _STRENGTH, groups, evened(truth)).mean(axis=0)
+        return feature_matrix(rows[part])[:, 0]
+    mean: Floats = cross_validated(rows[part], _STRENGTH).mean(axis=0)
+    return mean
 
 
-def table(rows: Sequence[Row], failed: float) -> str:
-    """By part: AUROC and marks; by kind of pair: how many there are and their mean score."""
-    from sklearn.metrics import roc_auc_score
+def table(rows: Mapping[Part, Rows], failed: float) -> str:
+    """Return by kind of pair how many there are and their mean score; by part AUROC and marks."""
+    from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
-    lines = ["| score | pairs | n | mean |", "|---|---|---|---|"]
-    marks = []
-    for part, mark in _marks_in_use().items():
-        picked, scores = scored(rows, part)
-        truth = _truth(picked)
-        for kind, right in dict.fromkeys((row.kind, row.right) for row in picked):
-            of = np.array([(row.kind, row.right) == (kind, right) for row in picked])
-            name = f"{'right' if right else 'wrong'}: {kind}"
-            lines.append(f"| {part} | {name} | {of.sum()} | {scores[of].mean():.2f} |")
-        best, accuracy = balanced(scores, truth)
+    loop = Settings().loop
+    in_use: dict[Part, float] = {
+        "answer": loop.min_answer_relevance,
+        "context": loop.min_context_relevance,
+        "groundedness": loop.min_groundedness,
+    }
+    lines, marks = ["| score | pairs | n | mean |", "|---|---|---|---|"], []
+    for part, mark in in_use.items():
+        found, truth = scores(rows, part), labels_of(rows[part]) > 0
+        lines += kind_lines(rows[part], found, part)
+        best, accuracy = balanced(found, truth)
+        now = balanced_accuracy_score(truth, found >= mark)
         marks.append(
-            f"{part}: AUROC {roc_auc_score(truth, scores):.3f}; {failed:.0%} of the right pairs "
-            f"are below {np.quantile(scores[truth], failed):.2f}; best balanced accuracy "
-            f"{accuracy:.3f} at {best:.2f}, and {balanced_at(mark, scores, truth):.3f} at the pass "
-            f"mark of {mark:g}"
+            f"{part}: AUROC {roc_auc_score(truth, found):.3f}; {failed:.0%} of the right pairs "
+            f"are below {np.quantile(found[truth], failed):.2f}; best balanced accuracy "
+            f"{accuracy:.3f} at {best:.2f}, and {now:.3f} at the pass mark of {mark:g}"
         )
     return "\n".join([*lines, "", *marks])
 
 
-def _marks_in_use() -> dict[Part, float]:
-    settings = Settings()
-    return {
-        "answer": settings.loop.min_answer_relevance,
-        "context": settings.loop.min_context_relevance,
-        "groundedness": settings.loop.min_groundedness,
-    }
+@dataclass(frozen=True)
+class _Run:
+    """What the graph made of a question whose evidence lies in the chunks ``held``."""
+
+    gold: Case
+    held: frozenset[str]
+    standalone: str
+    passages: list[Passage]
+    answer: str
+    cited: frozenset[str]
+
+    @property
+    def reference(self) -> str:
+        return self.gold.reference_answer or ""
+
+    def holds(self, evidence: frozenset[str]) -> bool:
+        """Whether the passages have some of the evidence."""
+        return any(passage["id"] in evidence for passage in self.passages)
 
 
-def _signs(rows: Sequence[Row]) -> Floats:
-    return np.array([row.signs for row in rows], dtype=np.float64)
+def read_pairs(gold: Path, docs: Path) -> Pairs:
+    """Yield the pairs of one gold file over one folder of documents.
+
+    Raises:
+        InputError: The gold file is malformed, or no chunk holds the evidence of a question.
+        CorpusError: The folder holds no documents.
+    """
+    collection = indexed(docs, _SETTINGS, ".txt")
+    view = collection.seen_by(Filters.of(_SETTINGS))
+    evidence = EvidenceIndex(view.every_chunk())
+    runs = [
+        _ask(asked, collection, () if asked.out_of_scope else evidence.to_take_out(asked))
+        for asked in read_cases(gold)
+    ]
+    inside = [run for run in runs if not run.gold.out_of_scope and run.reference]
+    reader = _Reader(view)
+    for run, others in zip(inside, _others(inside, collection), strict=True):
+        yield from reader.of(run, others)
+    for run in runs:
+        if run.gold.out_of_scope:
+            yield from reader.context(run, run, "no scope", False)
 
 
-def _truth(rows: Sequence[Row]) -> Any:
-    return np.array([row.right for row in rows], dtype=np.bool_)
+class _Reader:
+    """Makes the pairs of a question and reads their features."""
+
+    def __init__(self, view: View) -> None:
+        self._whole = view
+        self._support = ClaimSupport(view.embed)
+
+    def of(self, run: _Run, others: dict[str, _Run]) -> Pairs:
+        """All pairs of one question that its documents answer.
+
+        Its reference answers it, and so does what the graph quotes from its evidence; answers to
+        other questions do not, nor does what the graph says once the evidence is gone. Passages
+        bear on it when its evidence is among them, and do not when they were found without it or
+        for another question; its reference is grounded in the former alone.
+        """
+        yield from self._answer(run, run.reference, "reference", True)
+        if run.cited & run.held:
+            yield from self._answer(run, run.answer, "quoted", True)
+        if run.holds(run.held):
+            yield from self.context(run, run, "evidence", True)
+            yield from self._grounded(run, run, run.reference, "evidence", True)
+        for kind, other in others.items():
+            yield from self._answer(run, other.reference, kind, False)
+            if not other.holds(run.held):
+                yield from self.context(run, other, kind, False)
+            if not run.holds(other.held):
+                yield from self._grounded(run, run, other.reference, kind, False)
+        bereft = _ask(run.gold, self._whole.without(run.held), run.held)
+        yield from self.context(run, bereft, "no evidence", False)
+        yield from self._grounded(run, bereft, run.reference, "no evidence", False)
+        if bereft.cited:
+            yield from self._answer(run, bereft.answer, "no evidence", False)
+
+    def _answer(self, run: _Run, answer: str, kind: str, right: bool) -> Pairs:
+        asked = parse_question(run.standalone, self._whole)
+        evidence = evidence_in(run.passages, self._whole)
+        if features := answer_features(asked, answer, evidence, self._whole):
+            yield "answer", _row(run, kind, right, astuple(features))
+
+    def context(self, run: _Run, found: _Run, kind: str, right: bool) -> Pairs:
+        """The question with the passages found in another run."""
+        asked = parse_question(run.standalone, self._whole)
+        if features := context_features(asked, evidence_in(found.passages, self._whole)):
+            yield "context", _row(run, kind, right, astuple(features))
+
+    def _grounded(self, run: _Run, found: _Run, answer: str, kind: str, right: bool) -> Pairs:
+        evidence = evidence_in(found.passages, self._whole)
+        if support := self._support.of(claims_of(answer), evidence):
+            mean = float(np.mean([one.probability for one in support]))
+            yield "groundedness", _row(run, kind, right, (mean,))
+
+
+def _row(run: _Run, kind: str, right: bool, features: tuple[float, ...]) -> FeatureRow:
+    name = f"{'right' if right else 'wrong'}: {kind}"
+    return FeatureRow(features, right, run.gold.question, name)
+
+
+def _ask(question: Case, collection: Collection, held: Collected[str]) -> _Run:
+    state = ask_graph(collection, _SETTINGS, question.question, question.conversation_history)
+    (attempt,) = state["attempts"]
+    return _Run(
+        gold=question,
+        held=frozenset(held),
+        standalone=attempt["question"],
+        passages=attempt["passages"],
+        answer=attempt["answer"],
+        cited=cited_in(attempt["passages"], attempt["citations"]),
+    )
+
+
+def cited_in(passages: Sequence[Passage], citations: Sequence[Citation]) -> frozenset[str]:
+    """Return the ids of the passages that hold words of the citations."""
+    return frozenset(
+        passage["id"]
+        for passage in passages
+        for citation in citations
+        if passage["document"] == citation["document"]
+        and max(passage["start"], citation["start"]) < min(passage["end"], citation["end"])
+    )
+
+
+def _others(runs: Sequence[_Run], collection: Collection) -> Iterator[dict[str, _Run]]:
+    """For each question the one most like it that other evidence answers, and any such."""
+    vectors = collection.embedder.embed([run.standalone for run in runs])
+    alike = vectors @ vectors.T
+    for i, j in itertools.product(range(len(runs)), repeat=2):
+        if runs[i].held & runs[j].held or alike[i, j] > _SAME:
+            alike[i, j] = -1.0
+    dice = np.random.default_rng(_SEED)
+    for row in alike:
+        apart = np.flatnonzero(row > -1.0)
+        picked = (
+            {"most alike": np.argmax(row), "any other": dice.choice(apart)} if len(apart) else {}
+        )
+        yield {kind: runs[int(place)] for kind, place in picked.items()}
 
 
 if __name__ == "__main__":

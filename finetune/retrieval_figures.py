@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lexloop.evaluation.report.drawing import drawn
-from lexloop.finetune.pairs import Pair
+from lexloop.finetune.pairs import TrainingPair
 from lexloop.models.embedding import Vectors
 
 DEPTHS = (1, 3, 5, 10, 15)
@@ -20,12 +20,8 @@ Vectorise = Callable[[Sequence[str], int], tuple[Vectors, list[Vectors]]]
 """From texts and the most tokens of one to sentence vectors and each text's token vectors."""
 
 
-def retrieval_figures(pairs: Sequence[Pair], vectorise: Vectorise) -> dict[str, float]:
+def retrieval_figures(pairs: Sequence[TrainingPair], vectorise: Vectorise) -> dict[str, float]:
     """Search for the texts of pairs by their questions, and return how well they are found.
-
-    Args:
-        pairs: Pairs that are kept from training.
-        vectorise: The model to be measured.
 
     Returns:
         In [0, 1], by names such as ``late, all hit@5``; see ``figures_of``.
@@ -34,11 +30,7 @@ def retrieval_figures(pairs: Sequence[Pair], vectorise: Vectorise) -> dict[str, 
 
 
 def figures_of(places: Mapping[str, Sequence[int]]) -> dict[str, float]:
-    """Return hit rate, MRR and nDCG at each of ``DEPTHS``.
-
-    Args:
-        places: By signal and scope as ``places_of`` gives them.
-    """
+    """Return hit rate, MRR and nDCG at each of ``DEPTHS``."""
     found: dict[str, float] = {}
     for name, given in places.items():
         place = np.array(given)
@@ -51,12 +43,10 @@ def figures_of(places: Mapping[str, Sequence[int]]) -> dict[str, float]:
     return {name: round(float(value), 4) for name, value in found.items()}
 
 
-def places_of(pairs: Sequence[Pair], vectorise: Vectorise) -> dict[str, list[int]]:
+def places_of(pairs: Sequence[TrainingPair], vectorise: Vectorise) -> dict[str, list[int]]:
     """Return the places, from 0, at which the first right text of each question stands.
 
-    Args:
-        pairs: Of very many some, evenly spread, are asked.
-        vectorise: The model to be measured.
+    Of very many pairs some, evenly spread, are asked.
 
     Returns:
         By signal and scope: ``late, document`` for MaxSim among the texts of the same document,
@@ -92,7 +82,7 @@ def places_of(pairs: Sequence[Pair], vectorise: Vectorise) -> dict[str, list[int
     return places
 
 
-def _whole(pair: Pair) -> str:
+def _whole(pair: TrainingPair) -> str:
     return f"{pair.heading}\n{pair.text}" if pair.heading else pair.text
 
 
@@ -105,11 +95,7 @@ def _first(scores: Vectors, wanted: NDArray[np.bool_]) -> int:
 
 
 def figures_listed(figures: Mapping[str, float]) -> Iterator[str]:
-    """Yield the lines of a Markdown table: a row for each measure, a column for each depth K.
-
-    Args:
-        figures: As for ``figures_drawn``.
-    """
+    """Yield the lines of a Markdown table: a row for each measure, a column for each depth K."""
     yield f"| before -> after, K = | {' | '.join(map(str, DEPTHS))} |"
     yield "|---|" + "---|" * len(DEPTHS)
     for scope in ("document", "all"):

@@ -18,8 +18,8 @@ from lexloop.core.errors import InputError
 
 if TYPE_CHECKING:
     from lexloop.finetune.late import Loss
-    from lexloop.finetune.pairs import Pair
-    from lexloop.finetune.pairs_making import Made
+    from lexloop.finetune.pairs import TrainingPair
+    from lexloop.finetune.pairs_making import MadePairs
 
 _by_model = partial(option, panel="Questions by a model")
 _depth = partial(option, panel="With --label depth")
@@ -70,12 +70,14 @@ def pairs(
 ) -> None:
     """Make training pairs of documents, by rules or with --model by a model, split by document."""
     from lexloop.evaluation.testset.writing import check_writable
-    from lexloop.finetune.asked import asked_with_thumbs
-    from lexloop.finetune.negatives import Miner
     from lexloop.finetune.pairs import write_pairs
-    from lexloop.finetune.pairs_by_model import ModelAsker, chosen_provisions
-    from lexloop.finetune.pairs_by_rules import asked_by_rules
-    from lexloop.finetune.pairs_making import make_pairs
+    from lexloop.finetune.pairs_making import make_pairs, miner
+    from lexloop.finetune.questions import (
+        ModelAsker,
+        chosen_provisions,
+        questions_by_rules,
+        questions_with_thumbs,
+    )
 
     if min(each, 1 if most is None else most) < 1:
         raise InputError(f"--each is {each} and --most is {most}.", "Give at least 1.")
@@ -96,9 +98,9 @@ def pairs(
                 f"{settings.corpus} holds one document, which is never on both sides.",
                 "Give --keep 0, or more documents.",
             )
-        asked = [*asked_with_thumbs(opinions(feedback_file), view)] if feedback else []
+        asked = [*questions_with_thumbs(opinions(feedback_file), view)] if feedback else []
         if asker is None:
-            asked += asked_by_rules(view)
+            asked += questions_by_rules(view)
         else:
             provisions = chosen_provisions(view, most, choice_seed)
             note(f"{len(provisions)} provisions: as many calls of {asker.name}.")
@@ -117,7 +119,7 @@ def pairs(
             view.documents,
             share=keep,
             seed=choice_seed,
-            mine=Miner(collection, settings) if negatives else None,
+            mine=miner(collection, settings) if negatives else None,
             report=report,
         )
     write_pairs(out, made.training)
@@ -126,7 +128,7 @@ def pairs(
     _tell_of(made, out, kept)
 
 
-def _tell_of(made: "Made", out: Path, kept: Path) -> None:
+def _tell_of(made: "MadePairs", out: Path, kept: Path) -> None:
     """Say how many pairs there are, and of what kinds."""
     counts = Counter(pair.source for pair in (*made.training, *made.kept))
     held = f", {len(made.kept)} of other documents in {kept}" if made.kept else ""
@@ -189,7 +191,7 @@ def embedder(
     typer.echo(f"Use it with: --embedder trained:{out}")
 
 
-def _sets(path: Path, pairs: "list[Pair]") -> list[dict[str, str | int]]:
+def _sets(path: Path, pairs: "list[TrainingPair]") -> list[dict[str, str | int]]:
     """The sets of a file for the card: each with its rows, and the file's SHA-256."""
     from lexloop.core.checksums import sha256_of
 
@@ -248,19 +250,27 @@ def classifier(
     if label == "depth":
         _of_depth(context, questions, out, choice_seed)
         return
-    from lexloop.finetune.classifier import Work, run
+    from lexloop.finetune.classifier_report import train_and_measure
 
-    work = Work(out, data, evaluate, cross_validate, choice_seed, transformer, zero_shot)
     with bar() as report:
-        for line in run(work, report):
+        for line in train_and_measure(
+            out,
+            data,
+            evaluate,
+            cross_validate=cross_validate,
+            seed=choice_seed,
+            base=transformer,
+            zero_shot=zero_shot,
+            report=report,
+        ):
             typer.echo(line)
 
 
 def _of_depth(context: typer.Context, questions: Path | None, out: Path, seed: int) -> None:
     from lexloop.evaluation.case import read_cases
-    from lexloop.finetune.classifier import Work, save, write_card
-    from lexloop.finetune.classifier_report import table_of
-    from lexloop.finetune.depth import labelled, learnt, measured
+    from lexloop.finetune.classifier import train
+    from lexloop.finetune.classifier_report import save, table_of, write_card
+    from lexloop.finetune.depth import TEXT, labelled, measured
 
     if questions is None:
         raise InputError("There are no questions.", "Give --questions GOLD.")
@@ -269,9 +279,9 @@ def _of_depth(context: typer.Context, questions: Path | None, out: Path, seed: i
     connection = options.chosen_connection(context.params)
     with bar() as report, open_documents(settings, connection, report) as (index, _):
         rows = labelled(asked, index, settings, report)
-    found, figures = learnt(rows, seed), measured(rows, seed)
+    found, figures = train(rows, TEXT, seed), measured(rows, seed)
     written = save(found, out)
-    write_card(Work(out, seed=seed), [questions], figures)
+    write_card(out, [questions], figures, seed)
     counts = " / ".join(str(int(sum(rows.labels == name))) for name in range(3))
     typer.echo(f"wrote {written}; use it with --set plan.classifier=embedded:{out}")
     typer.echo(f"{len(rows.labels)} questions of class 0 / 1 / 2: {counts}. Cross-validated:\n")

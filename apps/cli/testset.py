@@ -122,7 +122,7 @@ def _make_training_set(given: dict[str, Any]) -> None:
     from lexloop.evaluation.testset.noise import ModelNoise
     from lexloop.evaluation.testset.training import Noise, training_set
     from lexloop.evaluation.testset.writing import write_checked
-    from lexloop.finetune.classifier_data import COLUMNS
+    from lexloop.finetune.classifier import COLUMNS
 
     settings, connection = options.chosen_settings(given), options.chosen_connection(given)
     n, seed, out, noise = (given[name] for name in ("n", "choice_seed", "out", "noise"))

@@ -8,16 +8,21 @@ from typing import Any
 import pytest
 from fake_openai import FakeOpenAI, Reply
 
-from lexloop.finetune.pairs import read_pairs
+from lexloop.finetune.pairs import TrainingPair, read_pairs
 
 Run = Callable[..., Any]
+
+
+def written(path: Path) -> list[TrainingPair]:
+    """The pairs of a file, also of one."""
+    return [TrainingPair(**json.loads(line)) for line in path.read_text("utf-8").splitlines()]
 
 
 def test_a_folder_gives_pairs_on_two_sides(run: Run, documents: Path, tmp_path: Path) -> None:
     out = tmp_path / "pairs.jsonl"
     result = run("finetune", "pairs", str(documents), "--keep", "0.5", "--out", str(out))
     assert result.exit_code == 0, result.stderr
-    training, kept = read_pairs(out, 1), read_pairs(tmp_path / "pairs.kept.jsonl", 1)
+    training, kept = written(out), written(tmp_path / "pairs.kept.jsonl")
     assert len({pair.document for pair in training}) == 1
     assert {pair.document for pair in (*training, *kept)} == {"dogs.txt", "cats.md"}
     assert f"{len(training)} pairs in" in result.stderr
@@ -27,7 +32,7 @@ def test_a_folder_gives_pairs_on_two_sides(run: Run, documents: Path, tmp_path: 
         assert all(text in own for text in pair.negatives)
     again = run("finetune", "pairs", str(documents), "--keep", "0.5", "--out", str(out))
     assert again.stderr == result.stderr
-    assert read_pairs(out, 1) == training
+    assert written(out) == training
 
 
 def test_a_model_is_asked_so_often_as_is_told(

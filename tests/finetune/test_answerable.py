@@ -2,7 +2,7 @@
 
 import json
 import math
-from dataclasses import fields, replace
+from dataclasses import astuple, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,17 @@ import pytest
 from statute import LAW, RULE
 
 from lexloop.core.errors import InputError
-from lexloop.finetune.answerable import Part, across, fit, predicted, reliability, table
-from lexloop.finetune.answerable_rows import Row, probe_rows, read_rows
-from lexloop.finetune.logistic import stored
+from lexloop.finetune.answerable import (
+    Part,
+    across,
+    fit,
+    of_part,
+    probe_rows,
+    read_rows,
+    reliability,
+    table,
+)
+from lexloop.finetune.logistic import FeatureRow, probabilities, stored
 from lexloop.nodes.generate.answerable import AnswerabilityFeatures
 from lexloop.nodes.weights import Weights
 
@@ -46,11 +54,23 @@ GOLD = [
 ]
 
 
-def row(kind: str, found: bool = False, number: int = 0, **signs: float) -> Row:
-    return Row(number, kind, f"{kind}?", found, replace(NONE, **signs))
+COUNTS = {"answerable": 1.0, "evidence removed": 0.25, "out of scope": 2.0, "negative": 0.5}
 
 
-def rows(number: int = 0, near: float = 0.8, far: float = 0.3) -> list[Row]:
+def row(kind: str, found: bool = False, number: int = 0, **features: float) -> FeatureRow:
+    read = astuple(replace(NONE, **features))
+    return FeatureRow(read, found, str(number), kind, COUNTS[kind], f"{kind}?")
+
+
+def changed(one: FeatureRow, **features: float) -> FeatureRow:
+    return replace(one, features=astuple(replace(AnswerabilityFeatures(*one.features), **features)))
+
+
+def features(one: FeatureRow) -> AnswerabilityFeatures:
+    return AnswerabilityFeatures(*one.features)
+
+
+def rows(number: int = 0, near: float = 0.8, far: float = 0.3) -> list[FeatureRow]:
     """Questions that are answerable where a statement is close; a tenth of them is not close.
 
     What answers is found where the first passage leads.
@@ -64,7 +84,7 @@ def rows(number: int = 0, near: float = 0.8, far: float = 0.3) -> list[Row]:
 
 
 def test_what_speaks_for_an_answer_gets_a_positive_weight() -> None:
-    there, found = fit(rows(), "there"), fit(rows(), "found")
+    there, found = (fit(of_part(rows(), part)) for part in ("there", "found"))
     names = [field.name for field in fields(AnswerabilityFeatures)]
     of_there = dict(zip(names, there.weights, strict=True))
     of_found = dict(zip(names, found.weights, strict=True))
@@ -79,20 +99,20 @@ def test_what_speaks_for_an_answer_gets_a_positive_weight() -> None:
 @pytest.mark.parametrize("part", ["there", "found"])
 def test_no_weight_speaks_against_its_side(part: Part) -> None:
     turned = [
-        replace(one, signs=replace(NONE, closest=-one.signs.closest, lacking=-one.signs.lacking))
+        changed(one, lead=0.0, closest=-features(one).closest, lacking=-features(one).lacking)
         for one in rows()
     ]
-    weights = fit(turned, part).weights
+    weights = fit(of_part(turned, part)).weights
     assert weights == pytest.approx([0.0] * len(fields(AnswerabilityFeatures)), abs=1e-9)
 
 
-@pytest.mark.parametrize("sign", ["covered", "foreign"])
+@pytest.mark.parametrize("feature", ["covered", "foreign"])
 @pytest.mark.parametrize("same", [0.25, 1.0])
-def test_a_sign_that_is_always_the_same_tells_nothing(sign: str, same: float) -> None:
-    given = rows() * 20
-    changed = [replace(one, signs=replace(one.signs, **{sign: same})) for one in given]
-    plain = predicted(given, fit(given, "there"))
-    assert predicted(changed, fit(changed, "there")) == pytest.approx(plain, abs=0.02)
+def test_a_feature_that_is_always_the_same_tells_nothing(feature: str, same: float) -> None:
+    given = of_part(rows() * 20, "there")
+    with_it = [changed(one, **{feature: same}) for one in given]
+    plain = probabilities(fit(given), given)
+    assert probabilities(fit(with_it), with_it) == pytest.approx(plain, abs=0.02)
     assert plain[2] > 0.8
     assert plain[3] < 0.2
 
@@ -100,18 +120,18 @@ def test_a_sign_that_is_always_the_same_tells_nothing(sign: str, same: float) ->
 def test_a_probability_by_hand() -> None:
     weights = Weights(-1.0, (2.0, *[0.0] * (len(fields(AnswerabilityFeatures)) - 1)))
     given = [row("answerable", closest=0.5), row("answerable", closest=1.0)]
-    assert predicted(given, weights) == pytest.approx([0.5, 1 / (1 + math.exp(-1.0))])
+    assert probabilities(weights, given) == pytest.approx([0.5, 1 / (1 + math.exp(-1.0))])
 
 
 def test_a_set_is_predicted_by_weights_of_the_others() -> None:
-    first, second = rows(1), rows(2, near=0.6, far=0.5)
-    third = [replace(one, set=3) for one in first[:20]]
-    found = across([*first, *second, *third], "there")
+    first, second = of_part(rows(1), "there"), of_part(rows(2, near=0.6, far=0.5), "there")
+    third = [replace(one, group="3") for one in first[:20]]
+    found = across([*first, *second, *third])
     assert found[: len(first)] == pytest.approx(
-        predicted(first, fit([*second, *third], "there")), abs=1e-9
+        probabilities(fit([*second, *third]), first), abs=1e-9
     )
     of_second = found[len(first) : len(first) + len(second)]
-    assert of_second == pytest.approx(predicted(second, fit([*first, *third], "there")), abs=1e-9)
+    assert of_second == pytest.approx(probabilities(fit([*first, *third]), second), abs=1e-9)
 
 
 def test_the_table_by_hand() -> None:
@@ -126,7 +146,7 @@ def test_the_table_by_hand() -> None:
     there = np.array([0.39, 0.40, 0.9, 0.9, 0.2, 0.5])
     found = np.array([0.9, 0.9, 0.5, 0.49, 0.9, 0.1])
     # refused below 0.4; passed from 0.5 on, of what is not refused
-    assert table(given, {"there": there, "found": found}).splitlines()[2:] == [
+    assert table(given, there, found).splitlines()[2:] == [
         "| 1 | answerable | 4 | 0.50 | 0.25 | 0.50 |",
         "| 1 | negative | 1 | 0.00 | 1.00 | 0.00 |",
         "| 2 | out of scope | 1 | 0.00 | 0.00 | 0.00 |",
@@ -144,7 +164,7 @@ def test_reliability_by_hand() -> None:
     # they count 1, 1, 2 and 0.5: of what was said to be 0.3 a third is true, of 0.9 two thirds;
     # off by (3 x 1/30 + 1.5 x 7/30) / 4.5 = 0.1. Of 2 x 2.5 pairs the first wins 2 of the third and
     # ties 0.5 of the fourth, the second ties 2 of the third: (2 + 0.25 + 1) / 5
-    assert reliability(given, "there", said).splitlines() == [
+    assert reliability(of_part(given, "there"), said).splitlines() == [
         "AUROC 0.650, expected calibration error 0.100",
         "",
         "| said | rows | true |",
@@ -153,12 +173,12 @@ def test_reliability_by_hand() -> None:
         "| 0.90 | 2 | 0.67 |",
     ]
     # only the first is found: it wins 1 + 2 of 3.5 pairs and ties the half
-    found = reliability(given, "found", np.array([1.0, 0.0, 0.0, 1.0])).splitlines()
+    found = reliability(of_part(given, "found"), np.array([1.0, 0.0, 0.0, 1.0])).splitlines()
     assert found[0] == "AUROC 0.929, expected calibration error 0.111"
     assert found[4:] == ["| 0.00 | 2 | 0.00 |", "| 1.00 | 2 | 0.67 |"]
 
 
-def test_rows_are_the_signs_that_the_graph_reads(tmp_path: Path) -> None:
+def test_rows_are_the_features_that_the_graph_reads(tmp_path: Path) -> None:
     docs = tmp_path / "docs"
     docs.mkdir()
     (docs / "law.txt").write_text(LAW, encoding="utf-8")
@@ -169,15 +189,15 @@ def test_rows_are_the_signs_that_the_graph_reads(tmp_path: Path) -> None:
     lines = (json.dumps({"query": query}) for query in asked)
     negative.write_text("\n".join(lines) + "\n", encoding="utf-8")
     found = read_rows(3, gold, docs, negative)
-    assert {row.set for row in found} == {3}
+    assert {row.group for row in found} == {"3"}
     assert [row.kind for row in found] == [
         *("answerable", "evidence removed", "answerable"),
         *("out of scope", "negative"),
     ]
     # the cake, and the follow-up without its evidence, are refused before any sign is read
-    assert found[-1].question == asked[1]
-    assert [row.found for row in found] == [True, False, True, False, False]
-    held, removed, follow_up, elsewhere, _ = (row.signs for row in found)
+    assert found[-1].text == asked[1]
+    assert [row.label for row in found] == [True, False, True, False, False]
+    held, removed, follow_up, elsewhere, _ = map(features, found)
     assert held.covered > removed.covered
     assert follow_up.closest > elsewhere.closest  # the history has been read
     assert elsewhere.foreign == 1.0
@@ -196,7 +216,9 @@ def test_evidence_that_no_chunk_holds_is_an_error(tmp_path: Path) -> None:
 WHOLE = f"{LAW}\n{RULE}"
 
 
-def probes(folder: Path, structure: list[dict[str, Any]], asked: list[dict[str, Any]]) -> list[Row]:
+def probes(
+    folder: Path, structure: list[dict[str, Any]], asked: list[dict[str, Any]]
+) -> list[FeatureRow]:
     """The rows of a folder with the statute, its structure and these probes."""
     (folder / "law.txt").write_text(WHOLE, encoding="utf-8")
     (folder / "note.md").write_text("# Fees\n\nThe mooring fee is due on Mondays.\n", "utf-8")
@@ -238,17 +260,17 @@ def test_rows_of_probes_whose_provisions_have_labels(tmp_path: Path) -> None:
             {"kind": "not_there", "question": "What is the fee in Chicago?", "gold": []},
         ],
     )
-    assert {row.set for row in found} == {5}
-    assert [(row.kind, row.question, row.found) for row in found] == [
+    assert {row.group for row in found} == {"5"}
+    assert [(row.kind, row.text, row.label) for row in found] == [
         ("answerable", FEE, True),
         ("answerable", FEE, False),
         ("answerable", FEE, True),
         ("answerable", "What is a hull inspection? What must it include?", True),
         ("out of scope", "What is the fee in Chicago?", False),
     ]
-    assert found[0].signs == found[1].signs
-    assert found[0].signs.foreign == 0.0
-    assert found[4].signs.foreign == 1.0
+    assert found[0].features == found[1].features
+    assert features(found[0]).foreign == 0.0
+    assert features(found[4]).foreign == 1.0
 
 
 def test_rows_of_probes_whose_provisions_are_articles_with_paragraphs(tmp_path: Path) -> None:
@@ -273,7 +295,7 @@ def test_rows_of_probes_whose_provisions_are_articles_with_paragraphs(tmp_path: 
     ]
     found = probes(tmp_path, [article, elsewhere], asked)
     assert [row.kind for row in found] == ["answerable"] * 6 + ["out of scope"]
-    assert [row.found for row in found] == [True, False, True, True, True, False, False]
+    assert [row.label for row in found] == [True, False, True, True, True, False, False]
 
 
 def test_a_folder_that_holds_no_probes_is_named(tmp_path: Path) -> None:

@@ -10,10 +10,20 @@ import pytest
 
 from lexloop.core.checksums import SUMS
 from lexloop.core.errors import CorpusError, DataError, InputError
-from lexloop.finetune.classifier import Work, run, save
-from lexloop.finetune.classifier_data import Labelled, folds, near_duplicates, read
-from lexloop.finetune.classifier_report import baselines, calibration_error, macro
-from lexloop.finetune.classifier_training import train
+from lexloop.finetune.classifier import (
+    LabelledQuestions,
+    grouped_folds,
+    near_duplicates,
+    read,
+    train,
+)
+from lexloop.finetune.classifier_report import (
+    baselines,
+    calibration_error,
+    macro,
+    save,
+    train_and_measure,
+)
 from lexloop.nodes.classify.linear import FILE_NAME, LinearClassifier
 
 TOPICS = ["penguins", "volcanoes", "harpsichords", "glaciers", "saffron", "zeppelins", "obsidian"]
@@ -54,9 +64,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_training_writes_measures_and_repeats(folder: Path, tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
-    lines = list(run(Work(first, folder)))
+    lines = list(train_and_measure(first, folder))
     table = "\n".join(lines)
-    again = "\n".join(run(Work(second, folder)))
+    again = "\n".join(train_and_measure(second, folder))
     assert (first / FILE_NAME).read_bytes() == (second / FILE_NAME).read_bytes()
     assert table.replace("first", "second") == again
     for name in ("random labels", "LR, TF-IDF", "SVM, TF-IDF", "SVM, word + char", "lexloop"):
@@ -79,7 +89,7 @@ def test_training_writes_measures_and_repeats(folder: Path, tmp_path: Path) -> N
 def test_evaluating_trains_and_writes_nothing(folder: Path, tmp_path: Path) -> None:
     written = train(read(folder / "train.csv"), ("noisy", "clean"), 0).save(tmp_path)
     before = written.stat().st_mtime_ns
-    printed = list(run(Work(tmp_path, evaluate=folder / "validation.csv")))
+    printed = list(train_and_measure(tmp_path, evaluate=folder / "validation.csv"))
     assert printed[1] == "9 rows:"
     assert not any("SVM" in line for line in printed)
     assert written.stat().st_mtime_ns == before
@@ -99,12 +109,12 @@ def test_a_file_that_is_not_the_one_that_was_trained(folder: Path, tmp_path: Pat
 
 def test_nothing_to_do_and_nowhere_to_write(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match=r"train\.csv cannot be read"):
-        list(run(Work(tmp_path, tmp_path)))
+        list(train_and_measure(tmp_path, tmp_path))
     with pytest.raises(InputError, match="nothing to train on"):
-        list(run(Work(tmp_path)))
+        list(train_and_measure(tmp_path))
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be written"):
-        list(run(Work(tmp_path / "file", folder)))
+        list(train_and_measure(tmp_path / "file", folder))
 
 
 def test_stored_weights_score_as_trained_ones(folder: Path, tmp_path: Path) -> None:
@@ -133,7 +143,7 @@ def test_unusable_data_is_refused(tmp_path: Path, content: bytes, message: str) 
 
 
 def test_too_few_rows_are_refused() -> None:
-    rows = Labelled(["a"] * 6, ["a"] * 6, np.array([0, 0, 0, 1, 1, 2]))
+    rows = LabelledQuestions(["a"] * 6, ["a"] * 6, np.array([0, 0, 0, 1, 1, 2]))
     with pytest.raises(CorpusError, match=r"\[3, 2, 1\] rows"):
         train(rows, ("clean",), 0)
 
@@ -143,18 +153,18 @@ def test_a_label_of_one_repeated_question_is_refused() -> None:
     texts = [row["question_clean"] for row in rows if row["label"] != "2"] + ["Why?"] * 5
     labels = np.array([int(row["label"]) for row in rows if row["label"] != "2"] + [2] * 5)
     with pytest.raises(CorpusError, match="only among near-duplicates"):
-        train(Labelled(texts, texts, labels), ("clean",), 0)
+        train(LabelledQuestions(texts, texts, labels), ("clean",), 0)
 
 
 def test_near_duplicates_share_a_group() -> None:
     texts = ["what is a bias audit", "What is  a bias audit", "who pays the penalty"]
-    groups = near_duplicates(Labelled(texts, texts, np.zeros(3, np.int64)))
+    groups = near_duplicates(LabelledQuestions(texts, texts, np.zeros(3, np.int64)))
     assert groups[0] == groups[1] != groups[2]
 
 
 def test_folds_keep_groups_whole_and_cover_every_row() -> None:
     groups = np.array([0, 0, 1, 2, 3, 3, 4, 5])
-    dealt = folds(groups, 3, seed=1)
+    dealt = grouped_folds(groups, 3, seed=1)
     assert sorted(np.concatenate(dealt).tolist()) == list(range(8))
     owners = [set(groups[fold].tolist()) for fold in dealt]
     assert all(not a & b for a, b in itertools.combinations(owners, 2))

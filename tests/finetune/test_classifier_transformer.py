@@ -9,7 +9,7 @@ import pytest
 
 from lexloop.core.checksums import SUMS
 from lexloop.core.errors import CorpusError, DataError, InputError, SettingsError, TrainingError
-from lexloop.finetune.classifier_data import Labelled
+from lexloop.finetune.classifier import LabelledQuestions
 from lexloop.finetune.classifier_transformer import Tuning, predicting, tuned
 from lexloop.nodes.classify.transformers import TransformerClassifier
 
@@ -17,13 +17,13 @@ WORDS = "what is a boat and who pays the fee why".split()
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
 SHORT, LONG = "what is a boat", "what is a boat and who pays the fee and why"
 TEXTS = [SHORT, LONG] * 6
-ROWS = Labelled(TEXTS, [text.upper() for text in TEXTS], np.array([0, 2] * 6))
+ROWS = LabelledQuestions(TEXTS, [text.upper() for text in TEXTS], np.array([0, 2] * 6))
 
 
-def rows() -> Labelled:
+def rows() -> LabelledQuestions:
     texts = [" ".join(WORDS[: 3 + n % 4]) for n in range(16)]
     labels = np.array([n % 3 for n in range(16)], dtype=np.int64)
-    return Labelled(texts, texts, labels)
+    return LabelledQuestions(texts, texts, labels)
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def test_a_loss_that_is_no_number_ends_it(base: str, tmp_path: Path) -> None:
 
 
 def test_one_class_only(base: str, tmp_path: Path) -> None:
-    alike = Labelled(TEXTS, TEXTS, np.ones(12, dtype=np.int64))
+    alike = LabelledQuestions(TEXTS, TEXTS, np.ones(12, dtype=np.int64))
     with pytest.raises(CorpusError, match="of one class"):
         tuned(alike, ("clean",), 3, quick(base), out=tmp_path)
 

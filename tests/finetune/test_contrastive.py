@@ -13,11 +13,11 @@ from lexloop.core.errors import TrainingError
 from lexloop.finetune.checkpoints import last_good
 from lexloop.finetune.contrastive import _columns, contrast
 from lexloop.finetune.late import EmbedderRecipe, Loss
-from lexloop.finetune.pairs import CLICKED, Pair
+from lexloop.finetune.pairs import CLICKED, TrainingPair
 from lexloop.models.minilm import genuine_folder
 
 THINGS = [("register", "clerk"), ("seal", "mayor"), ("keys", "porter"), ("purse", "treasurer")]
-PAIRS = [Pair(f"Who keeps the {x}?", f"The {y} keeps the {x}.", "", y) for x, y in THINGS]
+PAIRS = [TrainingPair(f"Who keeps the {x}?", f"The {y} keeps the {x}.", "", y) for x, y in THINGS]
 
 
 def quick(loss: Loss = "mnrl", **changes: Any) -> EmbedderRecipe:

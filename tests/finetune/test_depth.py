@@ -12,12 +12,12 @@ from lexloop.core.settings_groups import ClassPlan
 from lexloop.corpus.index.collection import Collection
 from lexloop.evaluation.case import OUT_OF_SCOPE, Case, Span
 from lexloop.evaluation.evidence import EvidenceIndex
-from lexloop.finetune.classifier_data import Labelled
+from lexloop.finetune.classifier import LabelledQuestions, train
 from lexloop.finetune.depth import (
+    TEXT,
     classes_of,
     depth,
     labelled,
-    learnt,
     measured,
     out_of_fold,
     pieces,
@@ -101,15 +101,15 @@ def test_questions_are_labelled_by_what_the_index_brings_up(index: Collection) -
 TOPICS = "penguins volcanoes harpsichords glaciers saffron zeppelins obsidian kettles".split()
 
 
-def rows() -> Labelled:
+def rows() -> LabelledQuestions:
     """Questions whose opening says how deep their answer lies."""
     openings = ("What is the fee of {}?", "List each rule on {}!", "Compare {} in all our laws.")
     texts = [opening.format(topic) for topic in TOPICS for opening in openings]
-    return Labelled(texts, texts, np.array([0, 1, 2] * len(TOPICS)))
+    return LabelledQuestions(texts, texts, np.array([0, 1, 2] * len(TOPICS)))
 
 
 def test_what_is_plain_is_learnt() -> None:
-    found = learnt(rows(), 0)
+    found = train(rows(), TEXT, 0)
     assert int(np.argmax(found.probabilities("List each rule on tulips!", 3))) == 1
     told, usual = measured(rows(), 0)
     assert (told.accuracy, told.f1) == (1.0, 1.0)
@@ -125,6 +125,6 @@ def test_no_row_is_judged_by_what_saw_its_group() -> None:
 
 
 def test_one_class_only() -> None:
-    same = Labelled(rows().clean, rows().clean, np.zeros(24, dtype=np.int64))
+    same = LabelledQuestions(rows().clean, rows().clean, np.zeros(24, dtype=np.int64))
     with pytest.raises(CorpusError, match=r"\[24, 0, 0\] rows"):
-        learnt(same, 0)
+        train(same, TEXT, 0)

@@ -14,13 +14,15 @@ from lexloop.core.settings import Connection
 from lexloop.finetune.embedder import Origin, train_embedder
 from lexloop.finetune.encoder_graph import export, in_bytes
 from lexloop.finetune.late import EmbedderRecipe
-from lexloop.finetune.pairs import Pair
+from lexloop.finetune.pairs import TrainingPair
 from lexloop.models.embedders import load_embedder, read_card
 from lexloop.models.embedding import TokenEmbedder, projection, unit_rows
 from lexloop.models.minilm import genuine_folder, load_minilm
 
 PAIRS = [
-    Pair(f"Who keeps the {thing}?", f"The {who} keeps the {thing}.", "Duties", f"act {number % 2}")
+    TrainingPair(
+        f"Who keeps the {thing}?", f"The {who} keeps the {thing}.", "Duties", f"act {number % 2}"
+    )
     for number, (thing, who) in enumerate(
         [("register", "clerk"), ("seal", "mayor"), ("keys", "porter"), ("purse", "treasurer")]
     )

@@ -362,34 +362,6 @@ def test_rows_that_cannot_be_trained_on(
     assert not list(tmp_path.glob("out*"))
 
 
-@pytest.mark.parametrize(
-    ("rows", "said"),
-    [
-        ([{"question": "Q", "choices": ["a", "b"], "answer": "c"}], "none of its choices"),
-        ([{"question": "Q", "choices": ["a", "b"], "answer": 2}], "none of its choices"),
-        ([{"question": "Q", "choices": ["a", "a"], "answer": "a"}], "two choices are alike"),
-        (
-            [{"question": "Q", "choices": ["a"], "answer": 0}, {"question": "Q", "answer": "a"}],
-            "kinds",
-        ),
-        ([{"context": "C", "label": "yes"}], "one label alone, 'yes'"),
-        ([{"answer": "a"}], "it asks nothing"),
-    ],
-)
-def test_rows_that_cannot_be_measured_on(
-    data: Path, tmp_path: Path, rows: list[dict[str, Any]], said: str
-) -> None:
-    file = write_rows(tmp_path / "test.jsonl", rows)
-    with pytest.raises(InputError, match=said):
-        make_generator(planned(data, tmp_path / "out", tests=(file,)), quiet)
-
-
-@pytest.mark.parametrize(("share", "part"), [(0.0, "held back"), (1.0, "trained on")])
-def test_an_empty_part(data: Path, tmp_path: Path, share: float, part: str) -> None:
-    with pytest.raises(InputError, match=f"none would be {part}"):
-        make_generator(planned(data, tmp_path / "out", held_back=share), quiet)
-
-
 def test_rows_that_are_all_too_long(data: Path, tmp_path: Path) -> None:
     recipe = replace(RECIPE, most_tokens=8)
     with pytest.raises(InputError, match=r"All 10 rows .* have over 8 tokens"):

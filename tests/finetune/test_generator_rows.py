@@ -1,10 +1,16 @@
-"""How rows to train on are divided, and which are left out."""
+"""How rows to train on are divided, which are left out, and which cannot be measured on."""
 
+from pathlib import Path
+from typing import Any
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import examples
+from tiny_model import write_rows
 
-from lexloop.finetune.generator_rows import Example, divide
+from lexloop.core.errors import InputError
+from lexloop.finetune.generator_rows import Example, divide, read_test
 
 WORDS = st.text("ab C", min_size=1, max_size=6).filter(str.strip)
 
@@ -39,3 +45,31 @@ def test_context_tells_rows_apart() -> None:
     parts = divide([*more, *more], ["c 3  q"], 0.5, 7, "rows.jsonl")
     assert len(parts.trained) + len(parts.held) == 11
     assert parts.left_out == 13
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([{"question": "Q", "choices": ["a", "b"], "answer": "c"}], "none of its choices"),
+        ([{"question": "Q", "choices": ["a", "b"], "answer": 2}], "none of its choices"),
+        ([{"question": "Q", "choices": ["a", "a"], "answer": "a"}], "two choices are alike"),
+        (
+            [{"question": "Q", "choices": ["a"], "answer": 0}, {"question": "Q", "answer": "a"}],
+            "kinds",
+        ),
+        ([{"context": "C", "label": "yes"}], "one label alone, 'yes'"),
+        ([{"answer": "a"}], "it asks nothing"),
+    ],
+)
+def test_rows_that_cannot_be_measured_on(
+    tmp_path: Path, rows: list[dict[str, Any]], said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        read_test(write_rows(tmp_path / "test.jsonl", rows))
+
+
+@pytest.mark.parametrize(("share", "part"), [(0.0, "held back"), (1.0, "trained on")])
+def test_an_empty_part(share: float, part: str) -> None:
+    rows = [Example(question=f"Q {n}", answer="A") for n in range(12)]
+    with pytest.raises(InputError, match=f"none would be {part}"):
+        divide(rows, [], share, 7, "rows.jsonl")

@@ -11,14 +11,16 @@ from hypothesis import strategies as st
 
 from lexloop.core.errors import InputError, TrainingError
 from lexloop.finetune.late import EmbedderRecipe, Trainee, _alike, batches
-from lexloop.finetune.pairs import Pair
+from lexloop.finetune.pairs import TrainingPair
 from lexloop.models.minilm import genuine_folder
 
 SMALL = EmbedderRecipe(steps=4, batch=4, run=2)
 
 
-def pair(number: int, document: str) -> Pair:
-    return Pair(f"Who pays fee {number}?", f"The owner pays fee {number}.", "Fees", document)
+def pair(number: int, document: str) -> TrainingPair:
+    return TrainingPair(
+        f"Who pays fee {number}?", f"The owner pays fee {number}.", "Fees", document
+    )
 
 
 PAIRS = [pair(number, f"act {number % 2}") for number in range(4)]
@@ -55,8 +57,8 @@ def test_too_few_pairs_for_a_batch() -> None:
 
 
 def test_the_same_text_or_question_is_no_negative() -> None:
-    other = Pair(PAIRS[0].question.upper(), "Nobody pays.", "", "act 9")
-    copy = Pair("And who else?", PAIRS[1].text, "", "act 9")
+    other = TrainingPair(PAIRS[0].question.upper(), "Nobody pays.", "", "act 9")
+    copy = TrainingPair("And who else?", PAIRS[1].text, "", "act 9")
     assert _alike([PAIRS[0], PAIRS[1], other, copy]) == [
         [False, False, True, False],
         [False, False, False, True],

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lexloop.core.errors import InputError
 from lexloop.finetune.pairs import (
-    Pair,
+    TrainingPair,
     deduplicated,
     read_clicks,
     read_pairs,
@@ -17,17 +17,21 @@ from lexloop.finetune.pairs import (
     write_pairs,
 )
 
-FEE = Pair("What is the fee?", "The fee is 5 euros.", "Fees", "a.txt", "rule", ("Boats pay.",))
+FEE = TrainingPair(
+    "What is the fee?", "The fee is 5 euros.", "Fees", "a.txt", "rule", ("Boats pay.",)
+)
 LINE = '{"question": "What?", "text": "That.", "document": "a"}'
 
 
-def many(count: int, documents: int) -> list[Pair]:
-    return [Pair(f"Why {n}?", f"Because of {n}.", "", f"d{n % documents}") for n in range(count)]
+def many(count: int, documents: int) -> list[TrainingPair]:
+    return [
+        TrainingPair(f"Why {n}?", f"Because of {n}.", "", f"d{n % documents}") for n in range(count)
+    ]
 
 
 def test_pairs_survive_their_file(tmp_path: Path) -> None:
     path = tmp_path / "pairs.jsonl"
-    other = Pair("Wofür? \u2028", "Für „alles“.", "", "b")
+    other = TrainingPair("Wofür? \u2028", "Für „alles“.", "", "b")
     write_pairs(path, [FEE, other])
     assert read_pairs(path) == [FEE, other]
     first, second = (json.loads(line) for line in path.read_text("utf-8").strip().split("\n"))
@@ -60,8 +64,8 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
 
 
 def test_repeats_are_told_by_their_words() -> None:
-    shouted = Pair("what is the FEE", "The fee is 5 euros", "Other", "b.txt")
-    same_question = Pair(FEE.question, "It is 6 euros.", "", "a.txt")
+    shouted = TrainingPair("what is the FEE", "The fee is 5 euros", "Other", "b.txt")
+    same_question = TrainingPair(FEE.question, "It is 6 euros.", "", "a.txt")
     assert deduplicated([FEE, shouted, same_question]) == [FEE, same_question]
     assert deduplicated([]) == []
 
@@ -88,13 +92,13 @@ def test_no_document_is_on_both_sides(documents: int, share: float, seed: int) -
     assert not {p.document for p in training} & {p.document for p in kept}
     assert len(training) + len(kept) == len(pairs)
     # another document moves none of those that decide for themselves
-    again, _ = split([*pairs, Pair("New?", "New.", "", "new")], share, seed)
+    again, _ = split([*pairs, TrainingPair("New?", "New.", "", "new")], share, seed)
     if 1 < len({p.document for p in kept}) < documents - 1:
         assert [p for p in again if p.document != "new"] == training
 
 
 def test_a_text_that_is_kept_is_not_trained_on() -> None:
-    copied = [Pair(f"Who {n}?", "because of 4", "", "d0") for n in range(2)]
+    copied = [TrainingPair(f"Who {n}?", "because of 4", "", "d0") for n in range(2)]
     training, kept = split([*many(14, 7), *copied], 0.1)
     assert "Because of 4." in [pair.text for pair in kept]
     assert len(training) == 12
@@ -106,10 +110,10 @@ def test_a_share_that_is_none(share: float) -> None:
         split(many(4, 2), share)
 
 
-@pytest.mark.parametrize(("count", "documents", "fewest"), [(0, 1, 1), (4, 1, 1), (4, 2, 3)])
-def test_an_empty_side(count: int, documents: int, fewest: int) -> None:
+@pytest.mark.parametrize(("count", "documents"), [(0, 1), (4, 1)])
+def test_an_empty_side(count: int, documents: int) -> None:
     with pytest.raises(InputError, match="for training and"):
-        split(many(count, documents), 0.5, fewest=fewest)
+        split(many(count, documents), 0.5)
 
 
 CLICKED = """query,document,title,body,clicks
@@ -124,12 +128,11 @@ def test_clicks_are_pairs_with_title_and_body(tmp_path: Path) -> None:
     table, lines = tmp_path / "clicks.csv", tmp_path / "clicks.jsonl"
     table.write_text(CLICKED, encoding="utf-8")
     expected = [
-        Pair("pdf merge", "Merge files", "", "d1", "clicks, title"),
-        Pair("pdf merge", "How to merge files.", "Merge files", "d1", "clicks, body"),
-        Pair("sign", "Sign", "", "Sign", "clicks, title"),
+        TrainingPair("pdf merge", "Merge files", "", "d1", "clicks, title"),
+        TrainingPair("pdf merge", "How to merge files.", "Merge files", "d1", "clicks, body"),
+        TrainingPair("sign", "Sign", "", "Sign", "clicks, title"),
     ]
     assert read_clicks(table) == expected
-    assert read_clicks(table, least=3) == expected[:2]
     rows = [
         {"query": "pdf merge", "document": 1, "title": "Merge files", "body": "How.", "clicks": 3},
         {"query": "sign", "title": "Sign", "clicks": 2},

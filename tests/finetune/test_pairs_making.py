@@ -15,12 +15,17 @@ from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.index.view import View
 from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.feedback import Opinion
-from lexloop.finetune.asked import Asked, asked_with_thumbs, by_question
-from lexloop.finetune.negatives import Miner
-from lexloop.finetune.pairs_by_model import ModelAsker, chosen_provisions
-from lexloop.finetune.pairs_by_rules import asked_by_rules
-from lexloop.finetune.pairs_making import make_pairs
-from lexloop.finetune.provisions import Provision, every_provision, provision_around
+from lexloop.finetune.pairs_making import by_question, make_pairs, miner
+from lexloop.finetune.questions import (
+    AnsweredQuestion,
+    ModelAsker,
+    ProvisionText,
+    chosen_provisions,
+    every_provision,
+    provision_around,
+    questions_by_rules,
+    questions_with_thumbs,
+)
 
 
 @pytest.fixture(scope="session")
@@ -29,8 +34,8 @@ def view(index: Collection) -> View:
 
 
 @pytest.fixture(scope="session")
-def ruled(view: View) -> list[Asked]:
-    return list(asked_by_rules(view))
+def ruled(view: View) -> list[AnsweredQuestion]:
+    return list(questions_by_rules(view))
 
 
 def said(view: View, document: str, words: str) -> tuple[str, int, int]:
@@ -38,8 +43,8 @@ def said(view: View, document: str, words: str) -> tuple[str, int, int]:
     return document, start, start + len(words)
 
 
-def provision(name: str, text: str = "", start: int = 0) -> Provision:
-    return Provision(name, start, start + 10, text or f"It is said in {name}.", "")
+def provision(name: str, text: str = "", start: int = 0) -> ProvisionText:
+    return ProvisionText(name, start, start + 10, text or f"It is said in {name}.", "")
 
 
 def test_a_point_is_answered_for_by_its_list(view: View) -> None:
@@ -62,7 +67,7 @@ def test_provisions_cover_a_law_and_do_not_overlap(view: View) -> None:
     assert list(every_provision(view, 10_000)) == []
 
 
-def test_rules_ask_by_headings_and_by_what_is_stated(ruled: list[Asked]) -> None:
+def test_rules_ask_by_headings_and_by_what_is_stated(ruled: list[AnsweredQuestion]) -> None:
     by_words = {one.question: one for one in ruled}
     cost = by_words["What does a winter permit cost?"]
     assert cost.source == "heading"
@@ -76,24 +81,29 @@ def test_rules_ask_by_headings_and_by_what_is_stated(ruled: list[Asked]) -> None
     assert {"definition", "topic", "case"} < {one.source for one in ruled}
 
 
-def test_rules_ask_the_same_again(view: View, ruled: list[Asked]) -> None:
-    assert list(asked_by_rules(view)) == ruled
+def test_the_rules_ask_the_same_again(view: View, ruled: list[AnsweredQuestion]) -> None:
+    assert list(questions_by_rules(view)) == ruled
 
 
 def test_what_too_many_texts_answer_is_no_question() -> None:
-    answers = [Asked("What is said?", provision(f"d{n}"), "rule") for n in range(4)]
+    answers = [AnsweredQuestion("What is said?", provision(f"d{n}"), "rule") for n in range(4)]
     assert by_question(answers) == []
-    repeated = [*answers[:3], Asked("what is said", provision("e", "It is said in D0"), "rule")]
+    repeated = [
+        *answers[:3],
+        AnsweredQuestion("what is said", provision("e", "It is said in D0"), "rule"),
+    ]
     assert by_question(repeated) == [answers[:3]]
 
 
-def mined(question: str, answers: list[Provision], documents: frozenset[str]) -> tuple[str, ...]:
+def mined(
+    question: str, answers: list[ProvisionText], documents: frozenset[str]
+) -> tuple[str, ...]:
     return (f"{len(answers)} of {','.join(sorted(documents))}",)
 
 
 def test_negatives_come_from_the_same_side() -> None:
-    asked = [Asked(f"Why {n}?", provision(f"d{n}"), "rule") for n in range(7)]
-    both = Asked("why 4", provision("d4", "And so on.", 20), "rule")
+    asked = [AnsweredQuestion(f"Why {n}?", provision(f"d{n}"), "rule") for n in range(7)]
+    both = AnsweredQuestion("why 4", provision("d4", "And so on.", 20), "rule")
     made = make_pairs([*asked, both], [f"d{n}" for n in range(8)], share=0.1, seed=0, mine=mined)
     assert [(p.question, p.text) for p in made.kept] == [
         ("Why 4?", "It is said in d4."),
@@ -108,11 +118,11 @@ def test_negatives_come_from_the_same_side() -> None:
 
 def test_too_few_questions() -> None:
     with pytest.raises(CorpusError, match="give 1 pairs"):
-        make_pairs([Asked("Why?", provision("d"), "rule")], ["d"], share=0.0, seed=0)
+        make_pairs([AnsweredQuestion("Why?", provision("d"), "rule")], ["d"], share=0.0, seed=0)
 
 
 def test_negatives_are_near_and_no_answer(index: Collection, view: View) -> None:
-    mine = Miner(index, Settings())
+    mine = miner(index, Settings())
     answer = provision_around(view, *said(view, "law.txt", "must pay the mooring fee"))
     assert answer is not None
     question = "When must the owner pay the mooring fee?"
@@ -139,7 +149,7 @@ def test_thumbs_up_give_what_was_cited(view: View) -> None:
                        "start": start, "end": end, "quote": "The fee is $1,500"}  # fmt: skip
     gone: Citation = {**cited, "document": "gone.txt", "lead": "It must include:"}
     asked = list(
-        asked_with_thumbs(
+        questions_with_thumbs(
             [
                 opinion("up", cited, gone),
                 opinion("down", cited),

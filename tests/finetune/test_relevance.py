@@ -9,8 +9,8 @@ from records import passage
 from statute import LAW, RULE
 
 from lexloop.core.errors import InputError
-from lexloop.finetune.relevance import fit, scored, table
-from lexloop.finetune.relevance_rows import Row, cited_in, read_rows
+from lexloop.finetune.logistic import FeatureRow
+from lexloop.finetune.relevance import by_part, cited_in, fit, read_pairs, scores, table
 from lexloop.nodes.evaluate.embedded import AnswerFeatures, ContextFeatures
 
 GOLD = [
@@ -35,43 +35,41 @@ GOLD = [
 ]
 
 
-def made() -> list[Row]:
+def made() -> list[tuple[str, FeatureRow]]:
     """Ten questions: right pairs are close, wrong ones are not."""
+    sizes = {"answer": AnswerFeatures, "context": ContextFeatures}
     rows = []
     for n in range(10):
-        for right in (True, False):
-            value = 0.8 if right else 0.2
-            kind = "reference" if right else "any other"
-            question = f"question {n}"
-            rows += [
-                Row("answer", kind, right, question, (value,) * len(fields(AnswerFeatures))),
-                Row("context", kind, right, question, (value,) * len(fields(ContextFeatures))),
-                Row("groundedness", kind, right, question, (value,)),
-            ]
+        for right, kind in ((True, "right: reference"), (False, "wrong: any other")):
+            for part in ("answer", "context", "groundedness"):
+                size = len(fields(sizes[part])) if part in sizes else 1
+                value = (0.8 if right else 0.2,) * size
+                rows.append((part, FeatureRow(value, right, f"question {n}", kind)))
     return rows
 
 
 @pytest.mark.parametrize("part", ["answer", "context"])
 def test_what_is_close_is_relevant(part: str) -> None:
-    weights = fit(made(), part)
+    weights = fit(by_part(made()), part)
     assert all(weight > 0 for weight in weights["weights"].values())
     assert json.loads(json.dumps(weights)) == weights
 
 
 def test_scores_of_groundedness_are_its_signs() -> None:
-    rows, scores = scored(made(), "groundedness")
-    assert scores.tolist() == [row.signs[0] for row in rows]
+    rows = by_part(made())
+    found = scores(rows, "groundedness").tolist()
+    assert found == [row.features[0] for row in rows["groundedness"]]
 
 
 def test_the_table_says_where_right_pairs_lie() -> None:
-    told = table(made(), 0.05)
+    told = table(by_part(made()), 0.05)
     assert "| groundedness | right: reference | 10 | 0.80 |" in told
     assert "groundedness: AUROC 1.000; 5% of the right pairs are below 0.80" in told
 
 
 def test_pairs_of_one_side_are_refused() -> None:
     with pytest.raises(InputError, match="all are right or all are wrong"):
-        fit([row for row in made() if row.right], "answer")
+        fit({"answer": [row for row in by_part(made())["answer"] if row.label]}, "answer")
 
 
 def test_rows_are_what_the_judge_reads(tmp_path: Path) -> None:
@@ -81,15 +79,18 @@ def test_rows_are_what_the_judge_reads(tmp_path: Path) -> None:
     (docs / "rule.txt").write_text(RULE, encoding="utf-8")
     gold = tmp_path / "gold.jsonl"
     gold.write_text("\n".join(map(json.dumps, GOLD)), encoding="utf-8")
-    rows = read_rows(gold, docs)
-    answers = {(row.kind, row.right) for row in rows if row.part == "answer"}
-    assert {("reference", True), ("quoted", True), ("most alike", False)} <= answers
-    contexts = {(row.kind, row.right) for row in rows if row.part == "context"}
-    assert {("evidence", True), ("no evidence", False), ("no scope", False)} <= contexts
-    assert all(0.0 <= sign <= 1.0 for row in rows for sign in row.signs)
-    fee = [row for row in rows if row.part == "answer" and row.question == GOLD[0]["question"]]
-    whole = {row.kind: row.signs[0] for row in fee}
-    assert whole["reference"] > whole["most alike"]
+    rows = by_part(read_pairs(gold, docs))
+    answers = {(row.kind, row.label) for row in rows["answer"]}
+    right = {("right: reference", True), ("right: quoted", True)}
+    assert right | {("wrong: most alike", False)} <= answers
+    contexts = {(row.kind, row.label) for row in rows["context"]}
+    without = {("wrong: no evidence", False), ("wrong: no scope", False)}
+    assert without | {("right: evidence", True)} <= contexts
+    every = [row for part in rows.values() for row in part]
+    assert all(0.0 <= feature <= 1.0 for row in every for feature in row.features)
+    fee = [row for row in rows["answer"] if row.group == GOLD[0]["question"]]
+    whole = {row.kind: row.features[0] for row in fee}
+    assert whole["right: reference"] > whole["wrong: most alike"]
 
 
 def test_a_passage_is_cited_where_it_holds_words_of_a_citation() -> None:

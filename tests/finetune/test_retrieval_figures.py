@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from lexloop.finetune.pairs import Pair
+from lexloop.finetune.pairs import TrainingPair
 from lexloop.finetune.retrieval_figures import (
     TITLE,
     figures_drawn,
@@ -35,10 +35,10 @@ def letters(texts: Sequence[str], most: int) -> tuple[Vectors, list[Vectors]]:
 
 def test_places_within_the_document_and_over_all() -> None:
     pairs = [
-        Pair("ab", "abz", "", "one"),
-        Pair("cd", "cyyy", "", "one"),
-        Pair("ef", "efg", "", "two"),
-        Pair("xx", "cd", "", "two"),
+        TrainingPair("ab", "abz", "", "one"),
+        TrainingPair("cd", "cyyy", "", "one"),
+        TrainingPair("ef", "efg", "", "two"),
+        TrainingPair("xx", "cd", "", "two"),
     ]
     places = places_of(pairs, letters)
     assert places["late, all"][:3] == [0, 1, 0]  # cd of the other document comes before cyyy
@@ -47,7 +47,11 @@ def test_places_within_the_document_and_over_all() -> None:
 
 
 def test_any_text_that_answers_the_same_question_is_right() -> None:
-    pairs = [Pair("ab", "zz", "", "one"), Pair("ab", "ab", "", "one"), Pair("c", "c", "", "one")]
+    pairs = [
+        TrainingPair("ab", "zz", "", "one"),
+        TrainingPair("ab", "ab", "", "one"),
+        TrainingPair("c", "c", "", "one"),
+    ]
     assert places_of(pairs, letters)["late, all"] == [0, 0, 0]
 
 
@@ -56,7 +60,7 @@ def test_vectors_that_are_no_numbers_find_nothing() -> None:
         vectors, tokens = letters(texts, most)
         return vectors * np.nan, [rows * np.nan for rows in tokens]
 
-    pairs = [Pair("ab", "abz", "", "one"), Pair("c", "c", "", "one")]
+    pairs = [TrainingPair("ab", "abz", "", "one"), TrainingPair("c", "c", "", "one")]
     assert retrieval_figures(pairs, broken)["cosine, all hit@1"] == 0
     assert retrieval_figures(pairs, broken)["late, all hit@1"] == 0
 
@@ -65,7 +69,7 @@ def test_a_model_for_which_all_texts_are_alike_finds_nothing() -> None:
     def alike(texts: Sequence[str], most: int) -> tuple[Vectors, list[Vectors]]:
         return letters(["a"] * len(texts), most)
 
-    pairs = [Pair(f"{n}", f"text {n}", "", "one") for n in range(3)]
+    pairs = [TrainingPair(f"{n}", f"text {n}", "", "one") for n in range(3)]
     assert places_of(pairs, alike) == {
         f"{signal}, {scope}": [2, 2, 2]
         for signal in ("cosine", "late")

@@ -225,7 +225,7 @@ def test_many_chunks_are_fetched_in_the_order_asked_for() -> None:
     assert [chunk["id"] for chunk in found.chunks(asked)] == asked
 
 
-def test_rarity_by_hand(law: View) -> None:
+def test_idf_by_hand(law: View) -> None:
     # "must" stands in all three chunks, "gazett" in one, "zeppelin" in none
     assert law.idf("must") == pytest.approx(math.log(1 + 3 / 3.5))
     assert law.idf("gazett") == pytest.approx(math.log(1 + 3 / 1.5))

@@ -82,7 +82,7 @@ def told(view: View, chunk_ids: list[str]) -> dict[str, Any]:
         "pointed": [view.pointed(asked) for asked in POINTING],
         "slips": [view.read(f"the {w[:-2]}{w[-1]}{w[-2]} oficer") for w in WORDS],
         "knows": [view.knows(term) for term in terms],
-        "rarity": [view.idf(term) for term in terms],
+        "idf": [view.idf(term) for term in terms],
         "entities": entities,
         "match": met,
         "spelled": [

@@ -25,7 +25,7 @@ from lexloop.evaluation.testset.training import (
     TrainingRow,
     training_set,
 )
-from lexloop.finetune.classifier_data import read
+from lexloop.finetune.classifier import read
 
 N = 300
 
