@@ -48,7 +48,7 @@ def ask_graph(
 
 def retriever(collection: Collection, settings: Settings, k: int) -> Retrieve:
     """Return a function from a question and its history to the best ``k`` passages, best first."""
-    plain = settings.model_copy(update={"model": None, "k": k, "evaluator": "none"})
+    plain = settings.changed(model=None, **{"plan.k": k, "loop.evaluator": "none"})
     parts = build_context(plain, collection, None)
     graph = build_graph(lambda *_: parts)
 
