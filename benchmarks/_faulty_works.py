@@ -139,7 +139,7 @@ def _found(place: Path) -> str:
 def _add_record(name: str, place: Path) -> None:
     with RunFolder(place / "run", {"what": "faults"}) as folder:
         if (name, "1") not in folder.records.held:
-            folder.records.add([{"row": name, "id": "1", "answer": name * 9000}])  # type: ignore[typeddict-unknown-key,typeddict-item]
+            folder.records.add([{"variant": name, "id": "1", "answer": name * 9000}])  # type: ignore[typeddict-unknown-key,typeddict-item]
 
 
 def _records(place: Path) -> str:

@@ -85,7 +85,7 @@ def _records(out: Path) -> int:
         lines = (out / "records.jsonl").read_bytes().split(b"\n")[:-1]
     except FileNotFoundError:
         return 0
-    return len({(row["row"], row["id"]) for row in map(json.loads, lines)})
+    return len({(row["variant"], row["id"]) for row in map(json.loads, lines)})
 
 
 if __name__ == "__main__":

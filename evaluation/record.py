@@ -46,7 +46,7 @@ class Record(TypedDict):
     but ``seconds`` is the same on every run of the same code over the same data without a model.
     """
 
-    row: str
+    variant: str
     id: str
     question_type: str
     question: str
@@ -79,14 +79,14 @@ class VariantInfo(TypedDict):
 class SkippedVariant(TypedDict):
     """A variant that was asked for and could not be run, and why."""
 
-    row: str
+    variant: str
     reason: str
 
 
 class RefusalRecord(TypedDict):
     """A negative query under one variant: whether it was refused, as it should be."""
 
-    row: str
+    variant: str
     id: str
     kind: str
     abstained: bool
@@ -102,7 +102,7 @@ class RunInfo(TypedDict):
     gold: str
     gold_sha256: str
     questions: int
-    rows: list[VariantInfo]
+    variants: list[VariantInfo]
     skipped: list[SkippedVariant]
     corpus: str
     corpus_sha256: str
@@ -115,7 +115,7 @@ class RunInfo(TypedDict):
 def unanswered(case: Case, error: str) -> Record:
     """Return the record of a case that was not answered; no error, no such field."""
     record: Record = {
-        "row": "",
+        "variant": "",
         "id": case.id,
         "question_type": case.question_type,
         "question": case.question,

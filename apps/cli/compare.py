@@ -24,24 +24,24 @@ def compare(
     *,
     run_a: Annotated[Path, typer.Argument(metavar="RUN_A", help="The folder of a run.")],
     run_b: Annotated[Path, typer.Argument(metavar="RUN_B", help="Another, or the same.")],
-    row_a: Annotated[
-        str | None, option("The row of RUN_A. Default: all of one name.", "NAME")
+    variant_a: Annotated[
+        str | None, option("The variant of RUN_A. Default: all of one name.", "NAME")
     ] = None,
-    row_b: Annotated[
-        str | None, option("The row of RUN_B. Default: that of RUN_A.", "NAME")
+    variant_b: Annotated[
+        str | None, option("The variant of RUN_B. Default: that of RUN_A.", "NAME")
     ] = None,
     everything: Annotated[
         bool, option("Show every metric, not only the main ones.", flag="--all")
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Compare two runs of `lexloop eval`, or two rows, on the questions that they share."""
+    """Compare two runs of `lexloop eval`, or two variants, on the questions that they share."""
     from lexloop.evaluation.report.compare import compare as compared
     from lexloop.evaluation.report.compare import read_run
 
     a, records_a = read_run(run_a)
     b, records_b = (a, records_a) if run_b == run_a else read_run(run_b)
-    found = compared(records_a, records_b, row_a, row_b)
+    found = compared(records_a, records_b, variant_a, variant_b)
     if as_json:
         write_json({"run_a": str(run_a), "run_b": str(run_b), **found})
         return
@@ -75,9 +75,9 @@ def _print(console: "Console", found: "Comparison", everything: bool) -> None:
     from lexloop.evaluation.report.compare import difference_table
     from lexloop.evaluation.report.labels import label
 
-    for name, rows in (("A", found["rows_only_a"]), ("B", found["rows_only_b"])):
-        if rows:
-            console.print(plain(one_line(f"Only in {name}: {', '.join(rows)}"), "dim"))
+    for name, alone in (("A", found["variants_only_a"]), ("B", found["variants_only_b"])):
+        if alone:
+            console.print(plain(one_line(f"Only in {name}: {', '.join(alone)}"), "dim"))
     tests = 0
     for pair in found["pairs"]:
         table = difference_table(pair, everything)

@@ -132,7 +132,7 @@ def _run(given: dict[str, Any]) -> "FinishedRun":
     with bar() as report:
         prepared = prepare(wanted, connection, report)
         for item in prepared.info["skipped"]:
-            note(f"Variant {item['row']!r} is left out: {item['reason']}.", style="yellow")
+            note(f"Variant {item['variant']!r} is left out: {item['reason']}.", style="yellow")
         for said in first_of(prepared.notes, _MOST_NOTES):
             note(f"Left out of the documents: {said}", style="yellow")
         workers = given["workers"] or workers_for(base, judge)
@@ -145,9 +145,9 @@ def _run(given: dict[str, Any]) -> "FinishedRun":
 
 
 def _show(finished: "FinishedRun") -> None:
-    for row in finished["rows"]:
-        figures = (f"{name} {_figure(row['metrics'].get(name))}" for name in _SHOWN)
-        say(f"{row['name']}: {', '.join(figures)}")
+    for variant in finished["variants"]:
+        figures = (f"{name} {_figure(variant['metrics'].get(name))}" for name in _SHOWN)
+        say(f"{variant['name']}: {', '.join(figures)}")
     if failures := finished["failures"]:
         said = f"{failures} questions were not answered; the same command asks them again."
         note(said, style="yellow")

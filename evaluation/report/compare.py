@@ -50,8 +50,8 @@ class VariantPair(TypedDict):
     text differs: they are left out too. ``unshared`` names the metrics of one alone.
     """
 
-    row_a: str
-    row_b: str
+    variant_a: str
+    variant_b: str
     questions: int
     only_a: int
     only_b: int
@@ -64,8 +64,8 @@ class Comparison(TypedDict):
     """Every pair of variants that was compared, and the variants that have no partner."""
 
     pairs: list[VariantPair]
-    rows_only_a: list[str]
-    rows_only_b: list[str]
+    variants_only_a: list[str]
+    variants_only_b: list[str]
 
 
 def read_run(folder: Path) -> tuple[RunInfo, list[Record]]:
@@ -82,7 +82,7 @@ def read_run(folder: Path) -> tuple[RunInfo, list[Record]]:
     found = [_record(path, n, line) for n, line in enumerate(lines, start=1) if line.strip()]
     if not found:
         raise InputError(f"The run in {folder} has no answered question yet.", _HINT)
-    return info, list({(record["row"], record["id"]): record for record in found}.values())
+    return info, list({(record["variant"], record["id"]): record for record in found}.values())
 
 
 def _info(path: Path) -> RunInfo:
@@ -148,28 +148,28 @@ def _first(error: ValidationError) -> str:
 def compare(
     records_a: Sequence[Record],
     records_b: Sequence[Record],
-    row_a: str | None = None,
-    row_b: str | None = None,
+    variant_a: str | None = None,
+    variant_b: str | None = None,
 ) -> Comparison:
     """Return the differences B - A, each with its interval and paired randomisation test.
 
     Args:
         records_a: Of the first run.
         records_b: Of the second run; it may be the same.
-        row_a: The variant of the first; None compares variants of one name, or the only ones.
-        row_b: The variant of the second; None takes ``row_a``, if that is given.
+        variant_a: The variant of the first; None compares variants of one name, or the only ones.
+        variant_b: The variant of the second; None takes ``variant_a``, if that is given.
 
     Raises:
         InputError: A variant is not there, none can be paired, or a pair shares no question.
     """
     a, b = _by_variant(records_a), _by_variant(records_b)
-    names = _paired(list(a), list(b), row_a, row_b)
+    names = _paired(list(a), list(b), variant_a, variant_b)
     used_a, used_b = {x for x, _ in names}, {y for _, y in names}
-    chosen = row_a is not None or row_b is not None
+    chosen = variant_a is not None or variant_b is not None
     return {
         "pairs": [_compared(x, y, a[x], b[y]) for x, y in names],
-        "rows_only_a": [] if chosen else [name for name in a if name not in used_a],
-        "rows_only_b": [] if chosen else [name for name in b if name not in used_b],
+        "variants_only_a": [] if chosen else [name for name in a if name not in used_a],
+        "variants_only_b": [] if chosen else [name for name in b if name not in used_b],
     }
 
 
@@ -190,7 +190,7 @@ def difference_table(pair: VariantPair, everything: bool) -> Table:
         if everything
         or (made[name]["difference"]["n"] and (made[name]["a"]["high"] or made[name]["b"]["high"]))
     ]
-    names = pair["row_a"], pair["row_b"]
+    names = pair["variant_a"], pair["variant_b"]
     title = names[0] if names[0] == names[1] else f"{names[0]} (A) against {names[1]} (B)"
     return Table(title, _note(pair), ["Metric", "A", "B", "B - A", "p", "Pairs"], lines)
 
@@ -214,19 +214,20 @@ def _cells(made: MetricDifference) -> list[Value]:
 def _by_variant(records: Sequence[Record]) -> dict[str, dict[str, Record]]:
     variants: dict[str, dict[str, Record]] = {}
     for record in records:
-        variants.setdefault(record["row"], {})[record["id"]] = record
+        variants.setdefault(record["variant"], {})[record["id"]] = record
     return variants
 
 
 def _paired(
-    a: list[str], b: list[str], row_a: str | None, row_b: str | None
+    a: list[str], b: list[str], variant_a: str | None, variant_b: str | None
 ) -> list[tuple[str, str]]:
-    if row_a is not None or row_b is not None:
-        first, second = row_a or row_b or "", row_b or row_a or ""
+    if variant_a is not None or variant_b is not None:
+        first, second = variant_a or variant_b or "", variant_b or variant_a or ""
         for name, there, which in ((first, a, "first"), (second, b, "second")):
             if name not in there:
                 raise InputError(
-                    f"The {which} run has no row {name!r}.", f"Its rows: {', '.join(there)}."
+                    f"The {which} run has no variant {name!r}.",
+                    f"Its variants: {', '.join(there)}.",
                 )
         return [(first, second)]
     shared = [(name, name) for name in a if name in b]
@@ -234,26 +235,28 @@ def _paired(
         return [(a[0], b[0])]
     if not shared:
         raise InputError(
-            "The runs have no row of one name.",
-            f"Choose with --row-a ({', '.join(a)}) and --row-b ({', '.join(b)}).",
+            "The runs have no variant of one name.",
+            f"Choose with --variant-a ({', '.join(a)}) and --variant-b ({', '.join(b)}).",
         )
     return shared
 
 
-def _compared(row_a: str, row_b: str, a: dict[str, Record], b: dict[str, Record]) -> VariantPair:
+def _compared(
+    variant_a: str, variant_b: str, a: dict[str, Record], b: dict[str, Record]
+) -> VariantPair:
     both = sorted(name for name in a if name in b)
     same = [name for name in both if a[name]["question"] == b[name]["question"]]
     if not same:
         raise InputError(
-            f"The rows {row_a!r} and {row_b!r} share no question.",
+            f"The variants {variant_a!r} and {variant_b!r} share no question.",
             "Compare runs over the same gold file.",
         )
     ours, theirs = [a[name] for name in same], [b[name] for name in same]
     names_a, names_b = metric_names(ours), metric_names(theirs)
     shared = [name for name in names_a if name in names_b]
     return {
-        "row_a": row_a,
-        "row_b": row_b,
+        "variant_a": variant_a,
+        "variant_b": variant_b,
         "questions": len(same),
         "only_a": len(a) - len(both),
         "only_b": len(b) - len(both),

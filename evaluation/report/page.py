@@ -23,20 +23,20 @@ _MOST_JUDGES, _RESAMPLES = 9, 200
 
 
 _INTROS = {
-    "Rows": "Every row answered the same questions. Dots are means, lines 95 % bootstrap "
-    "intervals; the dotted line is row 1.",
+    "Variants": "Every variant answered the same questions. Dots are means, lines 95 % bootstrap "
+    "intervals; the dotted line is variant 1.",
     "Question types": "Few questions are of one type: mind the intervals.",
-    "Complexity": "Questions by the class that each row's classifier gave them.",
+    "Complexity": "Questions by the class that each variant's classifier gave them.",
     "Latency": "Wall time on the machine of this run, from the question to its checked answer.",
-    "Cost": "Rows under their numbers: what an answer costs, and how good it is.",
+    "Cost": "Variants under their numbers: what an answer costs, and how good it is.",
     "The loop": "What trying again was worth.",
     "Judges and people": "Each judge's scores against a person's, of the same answers.",
     "Negative queries": "Queries that must be refused.",
-    "All metrics": "Every metric of every row.",
-    "What is missing": "Rows that were not run, scores without a value, and answers with less than "
-    "was asked.",
-    "Hardest questions": "Those that score lowest over all rows, and the best answer that a row "
-    "gave.",
+    "All metrics": "Every metric of every variant.",
+    "What is missing": "Variants that were not run, scores without a value, and answers with less "
+    "than was asked.",
+    "Hardest questions": "Those that score lowest over all variants, and the best answer that a "
+    "variant gave.",
 }
 
 
@@ -88,7 +88,7 @@ def to_html(summary: Summary, timings: Timings, records: Sequence[Record], info:
         info: What the run is.
     """
     plots = {
-        "Rows": _variant_plots(summary),
+        "Variants": _variant_plots(summary),
         "Question types": _group_plots(summary, "by_type"),
         "Complexity": _group_plots(summary, "by_class"),
         "Latency": _latency_plots(records, info),
@@ -96,7 +96,7 @@ def to_html(summary: Summary, timings: Timings, records: Sequence[Record], info:
         "Judges and people": human_plots(records),
     }
     tables = {
-        "Rows": [run_tables.variant_table(summary)],
+        "Variants": [run_tables.variant_table(summary)],
         "Question types": run_tables.group_tables(summary, "by_type"),
         "Complexity": run_tables.group_tables(summary, "by_class"),
         "Latency": run_tables.time_tables(timings),
@@ -128,18 +128,20 @@ def _facts(summary: Summary) -> list[str]:
 
 def _variant_plots(summary: Summary) -> list[str]:
     """Return the main metrics of every variant."""
-    rows = summary["rows"]
+    variants = summary["variants"]
     return [
-        drawing.by_variant(title(metric), _names(summary), [row["metrics"][metric] for row in rows])
+        drawing.by_variant(
+            title(metric), _names(summary), [variant["metrics"][metric] for variant in variants]
+        )
         for metric in _mains(summary)
-        if all(metric in row["metrics"] for row in rows)
+        if all(metric in variant["metrics"] for variant in variants)
     ]
 
 
 def _group_plots(summary: Summary, by: Grouping) -> list[str]:
     """Return the main metrics by question type or by complexity class."""
-    rows = summary["rows"]
-    groups = sorted({name for row in rows for name in row[by]})
+    variants = summary["variants"]
+    groups = sorted({name for variant in variants for name in variant[by]})
     return [
         drawing.by_group(
             f"{title(metric)} by {GROUPINGS[by]}",
@@ -148,10 +150,10 @@ def _group_plots(summary: Summary, by: Grouping) -> list[str]:
             [
                 {
                     name: g["metrics"][metric]
-                    for name, g in row[by].items()
+                    for name, g in variant[by].items()
                     if metric in g["metrics"]
                 }
-                for row in rows
+                for variant in variants
             ],
         )
         for metric in (_mains(summary) if groups else ())
@@ -160,25 +162,29 @@ def _group_plots(summary: Summary, by: Grouping) -> list[str]:
 
 def _latency_plots(records: Sequence[Record], info: RunInfo) -> list[str]:
     """Return the seconds of questions under each variant; nothing where none was answered."""
-    names = [row["name"] for row in info["rows"]]
+    names = [variant["name"] for variant in info["variants"]]
     taken: dict[str, list[float]] = {name: [] for name in names}
     for record in records:
-        if record["row"] in taken and not record.get("error"):
-            taken[record["row"]].append(record["seconds"])
+        if record["variant"] in taken and not record.get("error"):
+            taken[record["variant"]].append(record["seconds"])
     return [drawing.latency(names, list(taken.values()))] if any(taken.values()) else []
 
 
 def _cost_plots(summary: Summary, timings: Timings) -> list[str]:
     """Return the first main metric against tokens and seconds."""
-    mains, rows = _mains(summary), summary["rows"]
+    mains, variants = _mains(summary), summary["variants"]
     if not mains:
         return []
     quality = mains[0]
-    tokens = "tokens_in" if any(row["cost"]["tokens_in"] for row in rows) else "context_tokens"
+    tokens = (
+        "tokens_in"
+        if any(variant["cost"]["tokens_in"] for variant in variants)
+        else "context_tokens"
+    )
     own = [
-        (row["metrics"], times["seconds"]["mean"])
-        for row, times in zip(rows, timings["rows"], strict=True)
-        if quality in row["metrics"]
+        (variant["metrics"], times["seconds"]["mean"])
+        for variant, times in zip(variants, timings["variants"], strict=True)
+        if quality in variant["metrics"]
     ]
     panels = {
         f"{label(tokens)} per question": [(made[tokens], made[quality]) for made, _ in own],
@@ -219,8 +225,8 @@ def _panel(name: str, records: Sequence[Record]) -> drawing.Panel:
 
 
 def _mains(summary: Summary) -> list[str]:
-    return main_metrics(row["metrics"] for row in summary["rows"])
+    return main_metrics(variant["metrics"] for variant in summary["variants"])
 
 
 def _names(summary: Summary) -> list[str]:
-    return [row["name"] for row in summary["rows"]]
+    return [variant["name"] for variant in summary["variants"]]

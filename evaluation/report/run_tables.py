@@ -14,7 +14,7 @@ from lexloop.evaluation.report.tables import NOTE, Cell, Table, Value, interval,
 Grouping = Literal["by_type", "by_class"]
 GROUPINGS: dict[Grouping, str] = {"by_type": "question type", "by_class": "complexity class"}
 _MOST_COLUMNS, _MOST_NAMED = 6, 6
-_AGAINST_FIRST = " p: paired randomisation test against row 1."
+_AGAINST_FIRST = " p: paired randomisation test against variant 1."
 _HARDEST, _LONGEST = 15, 700
 _LOOP = {
     "questions": "Questions",
@@ -34,64 +34,67 @@ _LOOP = {
 
 def variant_table(summary: Summary) -> Table:
     """Return the variants and the settings that each changes."""
-    rows = summary["rows"]
+    variants = summary["variants"]
     lines: list[list[Value]] = [
         [
-            row["source"],
-            ", ".join(f"{name} = {value}" for name, value in row["settings"].items()),
-            row["questions"],
+            variant["source"],
+            ", ".join(f"{name} = {value}" for name, value in variant["settings"].items()),
+            variant["questions"],
         ]
-        for row in rows
+        for variant in variants
     ]
-    note = "What each row changes of the run's settings."
-    return _table("Rows", note, ["Source", "Settings changed", "Questions"], rows, lines)
+    note = "What each variant changes of the run's settings."
+    return _table("Variants", note, ["Source", "Settings changed", "Questions"], variants, lines)
 
 
 def metric_tables(summary: Summary) -> list[Table]:
     """Return every metric of every variant, some metrics to a table."""
-    rows = summary["rows"]
+    variants = summary["variants"]
     names = dict.fromkeys(
         name
-        for row in rows
-        for name, made in row["metrics"].items()
+        for variant in variants
+        for name, made in variant["metrics"].items()
         if name not in COSTS or made["high"]
     )
-    note = NOTE + (_AGAINST_FIRST if len(rows) > 1 else "")
+    note = NOTE + (_AGAINST_FIRST if len(variants) > 1 else "")
     tables = []
     for group, metrics in grouped(names).items():
         for start in range(0, len(metrics), _MOST_COLUMNS):
             chosen = metrics[start : start + _MOST_COLUMNS]
-            lines = [[row["metrics"].get(metric) for metric in chosen] for row in rows]
+            lines = [[variant["metrics"].get(metric) for metric in chosen] for variant in variants]
             more = " (continued)" if start else ""
-            tables.append(_table(f"{group}{more}", note, [*map(label, chosen)], rows, lines))
+            tables.append(_table(f"{group}{more}", note, [*map(label, chosen)], variants, lines))
     return tables
 
 
 def group_tables(summary: Summary, by: Grouping) -> list[Table]:
     """Return the main metrics by question type or class, and by class what questions cost."""
-    rows = summary["rows"]
-    groups = sorted({name for row in rows for name in row[by]})
+    variants = summary["variants"]
+    groups = sorted({name for variant in variants for name in variant[by]})
     if not groups:
         return []
-    metrics = main_metrics(row["metrics"] for row in rows)
+    metrics = main_metrics(variant["metrics"] for variant in variants)
     if by == "by_class":
         metrics += ["context_tokens", "retries"]
-        if any(row["cost"]["model_calls"] for row in rows):
+        if any(variant["cost"]["model_calls"] for variant in variants):
             metrics += ["model_calls", "tokens_in", "tokens_out"]
     tables = []
     for metric in metrics:
         lines = [
-            [row[by][name]["metrics"].get(metric) if name in row[by] else None for name in groups]
-            for row in rows
+            [
+                variant[by][name]["metrics"].get(metric) if name in variant[by] else None
+                for name in groups
+            ]
+            for variant in variants
         ]
-        tables.append(_table(f"{title(metric)} by {GROUPINGS[by]}", NOTE, groups, rows, lines))
+        tables.append(_table(f"{title(metric)} by {GROUPINGS[by]}", NOTE, groups, variants, lines))
     return tables
 
 
 def time_tables(timings: Timings) -> list[Table]:
     """Return the seconds that questions took, in all and by complexity class."""
-    rows = timings["rows"]
-    times = [row["seconds"] for row in rows]
+    variants = timings["variants"]
+    times = [variant["seconds"] for variant in variants]
     lines = [
         [
             taken["mean"],
@@ -105,14 +108,17 @@ def time_tables(timings: Timings) -> list[Table]:
     ]
     head = ["Mean", "Median", "90 %", "Slowest", "Total", "Of it retries"]
     note = f"{NOTE} Questions that failed are left out."
-    classes = sorted({name for row in rows for name in row["by_class"]})
+    classes = sorted({name for variant in variants for name in variant["by_class"]})
     means = [
-        [row["by_class"][name]["mean"] if name in row["by_class"] else None for name in classes]
-        for row in rows
+        [
+            variant["by_class"][name]["mean"] if name in variant["by_class"] else None
+            for name in classes
+        ]
+        for variant in variants
     ]
     return [
-        _table("Latency in seconds", note, head, rows, lines),
-        _table("Seconds by complexity class", NOTE, classes, rows, means),
+        _table("Latency in seconds", note, head, variants, lines),
+        _table("Seconds by complexity class", NOTE, classes, variants, means),
     ]
 
 
@@ -122,9 +128,9 @@ def loop_table(summary: Summary) -> Table:
         f"{NOTE} Gains are over the questions that were tried again; p: paired randomisation test. "
         "Costs are from the first answer to the last."
     )
-    rows = summary["rows"]
-    lines = [[_account(row["loop"])[name] for name in _LOOP] for row in rows]
-    return _table("The loop's account", note, [*_LOOP.values()], rows, lines)
+    variants = summary["variants"]
+    lines = [[_account(variant["loop"])[name] for name in _LOOP] for variant in variants]
+    return _table("The loop's account", note, [*_LOOP.values()], variants, lines)
 
 
 def _account(account: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,7 +143,7 @@ def _account(account: Mapping[str, Any]) -> dict[str, Any]:
 
 def refusal_tables(summary: Summary) -> list[Table]:
     """Return the negative queries that each variant refused; nothing where none was asked."""
-    refused = [row["refused"] for row in summary["rows"]]
+    refused = [variant["refused"] for variant in summary["variants"]]
     kinds = sorted({kind for one in refused if one for kind in one["by_kind"]})
     lines: list[list[Value] | None] = [
         one
@@ -152,47 +158,53 @@ def refusal_tables(summary: Summary) -> list[Table]:
         for one in refused
     ]
     head = ["Refused", "Share", *kinds]
-    table = _table("Negative queries refused", NOTE, head, summary["rows"], lines)
+    table = _table("Negative queries refused", NOTE, head, summary["variants"], lines)
     return [table] if table.rows else []
 
 
 def missing_tables(summary: Summary) -> list[Table]:
     """Return variants not run, why scores are missing, and questions that went wrong, if any."""
-    skipped = [[one["row"], one["reason"]] for one in summary["skipped"]]
+    skipped = [[one["variant"], one["reason"]] for one in summary["skipped"]]
     troubles = _table(
         "Failed, degraded and warned",
         "Failed questions have no metric; warned answers passed no evaluation.",
         ["Failed", "Degraded", "Warned", "What happened"],
-        summary["rows"],
-        [_trouble(row) for row in summary["rows"]],
+        summary["variants"],
+        [_trouble(variant) for variant in summary["variants"]],
     )
-    found = (Table("Rows not run", "", ["Row", "Reason"], skipped), _unresolved(summary), troubles)
+    found = (
+        Table("Variants not run", "", ["Variant", "Reason"], skipped),
+        _unresolved(summary),
+        troubles,
+    )
     return [table for table in found if table.rows]
 
 
-def _trouble(row: VariantSummary) -> list[Value] | None:
-    counts = row["failed"], row["degraded"], row["warned"]
-    reasons = (f"{reason} ({n})" for reason, n in (row["errors"] | row["degradations"]).items())
+def _trouble(variant: VariantSummary) -> list[Value] | None:
+    counts = variant["failed"], variant["degraded"], variant["warned"]
+    reasons = (
+        f"{reason} ({n})" for reason, n in (variant["errors"] | variant["degradations"]).items()
+    )
     return [*counts, "; ".join(reasons)] if any(counts) else None
 
 
 def _unresolved(summary: Summary) -> Table:
     counts: Counter[str] = Counter()
     metrics: dict[str, dict[str, bool]] = {}
-    rows: dict[str, set[str]] = {}
-    for row in summary["rows"]:
-        for metric, made in row["metrics"].items():
+    variants: dict[str, set[str]] = {}
+    for variant in summary["variants"]:
+        for metric, made in variant["metrics"].items():
             if made["unresolved"] and metric not in COSTS:
                 for reason, count in made.get("reasons", {}).items():
                     counts[reason] += count
                     metrics.setdefault(reason, {})[metric] = True
-                    rows.setdefault(reason, set()).add(row["name"])
+                    variants.setdefault(reason, set()).add(variant["name"])
     lines: list[list[Value]] = [
-        [reason, count, len(rows[reason]), _listed(list(metrics[reason]))]
+        [reason, count, len(variants[reason]), _listed(list(metrics[reason]))]
         for reason, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     ]
     note = "They are left out of every mean and never counted as 0."
-    return Table("Unresolved scores", note, ["Reason", "Scores", "Rows", "Metrics"], lines)
+    return Table("Unresolved scores", note, ["Reason", "Scores", "Variants", "Metrics"], lines)
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -202,7 +214,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def hardest_tables(summary: Summary, records: Sequence[Record]) -> list[Table]:
     """Return the questions that score lowest by the first main metric; nothing without scores."""
-    mains = main_metrics(row["metrics"] for row in summary["rows"])
+    mains = main_metrics(variant["metrics"] for variant in summary["variants"])
     if not mains:
         return []
     by_id: dict[str, list[tuple[float, Record]]] = {}
@@ -211,8 +223,8 @@ def hardest_tables(summary: Summary, records: Sequence[Record]) -> list[Table]:
             by_id.setdefault(record["id"], []).append((score, record))
     means = {name: sum(s for s, _ in own) / len(own) for name, own in by_id.items()}
     lowest = sorted(means, key=lambda name: (means[name], name))[:_HARDEST]
-    head = ["Question", "Type", f"{label(mains[0])}, over rows", "Best row", "Its answer"]
-    note = "Mean [95 % bootstrap interval] (unresolved rows)."
+    head = ["Question", "Type", f"{label(mains[0])}, over variants", "Best variant", "Its answer"]
+    note = "Mean [95 % bootstrap interval] (unresolved variants)."
     asked = Counter(record["id"] for record in records)
     lines = [_hard_line(by_id[name], asked[name]) for name in lowest]
     return [Table("Lowest scores", note, head, lines)] if lines else []
@@ -220,7 +232,7 @@ def hardest_tables(summary: Summary, records: Sequence[Record]) -> list[Table]:
 
 def _hard_line(own: Sequence[tuple[float, Record]], asked: int) -> list[Value]:
     # of equal scores the first variant's by name, whatever order the records came in
-    best, record = min(own, key=lambda pair: (-pair[0], pair[1]["row"]))
+    best, record = min(own, key=lambda pair: (-pair[0], pair[1]["variant"]))
     made: Figure = figure(sorted(score for score, _ in own))
     within = interval(made["low"] or 0.0, made["high"] or 0.0)
     answer = record["answer"]
@@ -228,7 +240,7 @@ def _hard_line(own: Sequence[tuple[float, Record]], asked: int) -> list[Value]:
         f"{record['id']}: {record['question']}",
         record["question_type"],
         Cell(number(made["mean"] or 0.0), within, asked - len(own)),
-        f"{record['row']} ({number(best)})",
+        f"{record['variant']} ({number(best)})",
         answer if len(answer) <= _LONGEST else f"{answer[:_LONGEST]}…",
     ]
 
@@ -237,13 +249,13 @@ def _table(
     title: str,
     note: str,
     head: Sequence[str],
-    rows: Sequence[VariantSummary] | Sequence[VariantTimings],
+    variants: Sequence[VariantSummary] | Sequence[VariantTimings],
     lines: Sequence[Sequence[Value] | None],
 ) -> Table:
     """A table with a numbered line for each variant that has one."""
     numbered = [
-        [place, row["name"], *line]
-        for place, (row, line) in enumerate(zip(rows, lines, strict=True), start=1)
+        [place, variant["name"], *line]
+        for place, (variant, line) in enumerate(zip(variants, lines, strict=True), start=1)
         if line is not None
     ]
-    return Table(title, note, ["#", "Row", *head], numbered)
+    return Table(title, note, ["#", "Variant", *head], numbered)

@@ -74,7 +74,7 @@ class Summary(TypedDict):
     judge: str | None
     version: str
     commit: str
-    rows: list[VariantSummary]
+    variants: list[VariantSummary]
     skipped: list[SkippedVariant]
 
 
@@ -105,7 +105,7 @@ class VariantTimings(TypedDict):
 class Timings(TypedDict):
     """Wall time of every variant of a run."""
 
-    rows: list[VariantTimings]
+    variants: list[VariantTimings]
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def summarise(
         info: Its variants come out in its order, also those without a record.
         refusals: What became of the negative queries.
     """
-    scored = {row["name"]: _scored(records, row["name"]) for row in info["rows"]}
+    scored = {variant["name"]: _scored(records, variant["name"]) for variant in info["variants"]}
     first = next((own for own in scored.values() if own.records), None)
     return {
         "gold": info["gold"],
@@ -140,14 +140,14 @@ def summarise(
         "judge": info["judge"],
         "version": info["version"],
         "commit": info["commit"],
-        "rows": [
+        "variants": [
             _variant(
-                row,
-                scored[row["name"]],
+                variant,
+                scored[variant["name"]],
                 first,
-                [one for one in refusals if one["row"] == row["name"]],
+                [one for one in refusals if one["variant"] == variant["name"]],
             )
-            for row in info["rows"]
+            for variant in info["variants"]
         ],
         "skipped": info["skipped"],
     }
@@ -155,12 +155,14 @@ def summarise(
 
 def timings(records: Sequence[Record], info: RunInfo) -> Timings:
     """Return the wall time of each variant; questions that failed are left out."""
-    return {"rows": [_variant_timings(row["name"], records) for row in info["rows"]]}
+    return {
+        "variants": [_variant_timings(variant["name"], records) for variant in info["variants"]]
+    }
 
 
 def _own(records: Sequence[Record], name: str) -> list[Record]:
     """Those of one variant; sorted, since resamples draw by place."""
-    return sorted((r for r in records if r["row"] == name), key=lambda record: record["id"])
+    return sorted((r for r in records if r["variant"] == name), key=lambda record: record["id"])
 
 
 def _scored(records: Sequence[Record], name: str) -> _Scored:
@@ -170,16 +172,16 @@ def _scored(records: Sequence[Record], name: str) -> _Scored:
 
 
 def _variant(
-    row: VariantInfo, scored: _Scored, first: _Scored | None, refusals: Sequence[RefusalRecord]
+    variant: VariantInfo, scored: _Scored, first: _Scored | None, refusals: Sequence[RefusalRecord]
 ) -> VariantSummary:
     records = scored.records
     metrics = figures(scored.columns)
     if first is not None and first is not scored:
         _compare(first, scored, metrics)
     return {
-        "name": row["name"],
-        "source": row["source"],
-        "settings": row["settings"],
+        "name": variant["name"],
+        "source": variant["source"],
+        "settings": variant["settings"],
         "questions": len(records),
         "failed": sum(bool(record.get("error")) for record in records),
         "errors": _counted(record.get("error", "") for record in records),

@@ -47,7 +47,7 @@ class Journal(Generic[Line]):
                 what = f"{path} is being written by another run."
                 raise InputError(what, "Wait for it, or choose another --out.") from error
             read: list[Line] = self._read(path)
-            self.held: dict[Key, Line] = {(line["row"], line["id"]): line for line in read}
+            self.held: dict[Key, Line] = {(line["variant"], line["id"]): line for line in read}
             failing.pop_all()
 
     def _read(self, path: Path) -> list[Line]:
@@ -77,7 +77,7 @@ class Journal(Generic[Line]):
                 f"{self._path} cannot be written: {error}.",
                 "Make room and run the same again; what was answered before is kept.",
             ) from error
-        self.held.update({(line["row"], line["id"]): line for line in added})
+        self.held.update({(line["variant"], line["id"]): line for line in added})
 
     def answered(self, keys: Sequence[Key]) -> bool:
         """Say whether each is there and did not fail, once what one has was given to the others.
@@ -90,7 +90,7 @@ class Journal(Generic[Line]):
             return False
         missing = [key for key in keys if not _good(self.held.get(key))]
         if missing:
-            self.add([cast(Line, {**found, "row": row}) for row, _ in missing])
+            self.add([cast(Line, {**found, "variant": name}) for name, _ in missing])
         return True
 
     def close(self) -> None:
@@ -106,8 +106,8 @@ def _good(line: Record | RefusalRecord | None) -> bool:
 def _line(path: Path, number: int, line: bytes) -> Any:
     try:
         found = json.loads(line.decode("utf-8", "surrogatepass"))
-        if not isinstance(found, dict) or not {"row", "id"} <= found.keys():
-            raise ValueError("it is no object with a row and an id")
+        if not isinstance(found, dict) or not {"variant", "id"} <= found.keys():
+            raise ValueError("it is no object with a variant and an id")
     except ValueError as error:
         raise DataError(
             f"{path}, line {number}, is damaged: {error}.", "Remove the line, or run anew."
@@ -212,5 +212,5 @@ def _difference(name: str, known: Any, wanted: Any) -> str:
 
 def _name(item: Any) -> str:
     if isinstance(item, dict):
-        return str(item.get("name") or item.get("row") or item)
+        return str(item.get("name") or item.get("variant") or item)
     return str(item)

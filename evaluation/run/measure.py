@@ -250,7 +250,7 @@ def _unverified(it: Answered) -> Score:
 
 def _relevant(it: Answered) -> Relevant:
     if it.evidence is None:
-        return Relevant.unknown("the row retrieves nothing")
+        return Relevant.unknown("the variant retrieves nothing")
     if it.closed:
         return Relevant.unknown("the evidence was taken out of the corpus")
     index = it.evidence

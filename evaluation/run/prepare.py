@@ -116,7 +116,7 @@ def _info(
         "gold": wanted.gold.name,
         "gold_sha256": _file_sha256(wanted.gold),
         "questions": questions,
-        "rows": [one.info(base) for one in able],
+        "variants": [one.info(base) for one in able],
         "skipped": skipped,
         "corpus": _corpus_folder(corpus).name or corpus,
         "corpus_sha256": _corpus_sha256(corpus, wanted.gold),

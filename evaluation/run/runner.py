@@ -69,7 +69,7 @@ def run(
     with RunFolder(prepared.out, prepared.identity) as folder:
         asking = _Asking(prepared, folder, count, warn)
         asking.ask_all(workers)
-        names = [row["name"] for row in prepared.info["rows"]]
+        names = [row["name"] for row in prepared.info["variants"]]
         # by variant, then by case, whatever the order in which they were asked
         gold = [(name, case.id) for name in names for case in prepared.cases]
         queries = [(name, case.id) for name in names for case in prepared.negative]
@@ -219,13 +219,18 @@ class _Asking:
     def _keep(self, task: _Task, record: Record) -> None:
         with self._lock:
             if task.measured:
-                self._folder.records.add([{**record, "row": name} for name in task.names])
+                self._folder.records.add([{**record, "variant": name} for name in task.names])
             elif "error" in record:
                 self.failed_queries += 1
             else:
                 identifier, kind = task.case.id, task.case.question_type
                 refusals: list[RefusalRecord] = [
-                    {"row": name, "id": identifier, "kind": kind, "abstained": record["abstained"]}
+                    {
+                        "variant": name,
+                        "id": identifier,
+                        "kind": kind,
+                        "abstained": record["abstained"],
+                    }
                     for name in task.names
                 ]
                 self._folder.refusals.add(refusals)

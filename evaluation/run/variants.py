@@ -161,11 +161,11 @@ def runnable(
     for one in variants:
         reason = one.missing(base) or (_fixed_by_index(one, base) if index else "")
         if reason:
-            skipped.append({"row": one.name, "reason": reason})
+            skipped.append({"variant": one.name, "reason": reason})
         else:
             able.append(one)
     if not able:
-        reasons = "; ".join(f"{item['row']}: {item['reason']}" for item in skipped)
+        reasons = "; ".join(f"{item['variant']}: {item['reason']}" for item in skipped)
         raise InputError(f"No variant can be run: {reasons}.", "Configure what they need.")
     return able, skipped
 

@@ -20,7 +20,7 @@ from pseudo_terminal import CTRL_C, CTRL_D, Terminal
 from lexloop.apps.cli.threads import strict_serializer
 from lexloop.core.errors import DataError
 from lexloop.core.settings import Connection
-from lexloop.graph.compiled import Turn
+from lexloop.graph.compiled import ThreadTurn
 
 Run = Callable[..., Any]
 FIRST = "What is a bias audit?"
@@ -129,7 +129,10 @@ def test_two_chats_on_one_thread_lose_nothing(threads: Path) -> None:
 def test_a_thread_that_another_chat_has_is_refused_in_time(run: Run, threads: Path) -> None:
     kept = ("chat", "--thread", "mine", "--threads-file", str(threads))
     run(*kept, stdin=f"{FIRST}\n")
-    with SqliteSaver.from_conn_string(str(threads)) as saver, Turn(saver, "mine", lambda: 1.0):
+    with (
+        SqliteSaver.from_conn_string(str(threads)) as saver,
+        ThreadTurn(saver, "mine", lambda: 1.0),
+    ):
         result = run(*kept, "--deadline", "0.1", stdin="Who can perform it?\n/reset\n")
     assert result.exit_code == 0
     assert result.stderr.count("'mine' was busy with other questions for 0.1 s") == 2

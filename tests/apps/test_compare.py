@@ -15,7 +15,7 @@ Run = Callable[..., Any]
 
 def scored(row: str, scores: dict[str, float]) -> list[Record]:
     return [
-        record(row=row, id=name, metrics={"similarity": score, "bleu": score})
+        record(variant=row, id=name, metrics={"similarity": score, "bleu": score})
         for name, score in scores.items()
     ]
 
@@ -49,7 +49,7 @@ def test_json_is_one_object(run: Run, two: tuple[str, str]) -> None:
 
 
 def test_two_rows_of_one_run(run: Run, two: tuple[str, str]) -> None:
-    result = run("compare", two[0], two[0], "--row-a", "fixed", "--row-b", "pa")
+    result = run("compare", two[0], two[0], "--variant-a", "fixed", "--variant-b", "pa")
     assert "fixed (A) against pa (B)" in result.stdout
     assert "1 questions in both; left out: 2 only in A." in result.stdout
 
@@ -58,7 +58,7 @@ def test_two_rows_of_one_run(run: Run, two: tuple[str, str]) -> None:
     ("arguments", "code", "said"),
     [
         (["nowhere"], 2, "There is no run in nowhere"),
-        (["B", "--row-a", "hypa"], 2, "no row 'hypa'"),
+        (["B", "--variant-a", "hypa"], 2, "no variant 'hypa'"),
         (["BROKEN"], 5, "records.jsonl, line 1, is malformed"),
     ],
 )
@@ -66,7 +66,7 @@ def test_what_cannot_be_compared(
     run: Run, two: tuple[str, str], arguments: list[str], code: int, said: str
 ) -> None:
     broken = write_run(Path(two[0]).parent / "broken", [record()], run_info("fixed"))
-    (broken / "records.jsonl").write_text('{"row": 1}\n')
+    (broken / "records.jsonl").write_text('{"variant": 1}\n')
     named = {"B": two[1], "BROKEN": str(broken)}
     result = run("compare", two[0], *(named.get(one, one) for one in arguments))
     assert result.exit_code == code

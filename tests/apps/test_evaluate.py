@@ -43,14 +43,14 @@ def test_a_run_is_written_shown_and_gone_on_with(run: Run, gold: Path, tmp_path:
     assert "Variant 'alone' is left out: no model is configured" in first.stderr
     records = map(json.loads, (out / "records.jsonl").read_text("utf-8").splitlines())
     expected = [("fixed", "audit"), ("few", "audit"), ("fixed", "cake"), ("few", "cake")]
-    assert [(r["row"], r["id"]) for r in records] == expected
+    assert [(r["variant"], r["id"]) for r in records] == expected
     again = run(*command, "--ablation", str(rows), "--json")
     assert again.exit_code == 0, again.stderr
     summary = json.loads(again.stdout)
     assert (summary["failures"], summary["out"]) == (0, str(out))
-    assert [row["name"] for row in summary["rows"]] == ["fixed", "few"]
-    assert [item["row"] for item in summary["skipped"]] == ["alone"]
-    assert json.loads((out / "summary.json").read_text("utf-8"))["rows"] == summary["rows"]
+    assert [row["name"] for row in summary["variants"]] == ["fixed", "few"]
+    assert [item["variant"] for item in summary["skipped"]] == ["alone"]
+    assert json.loads((out / "summary.json").read_text("utf-8"))["variants"] == summary["variants"]
     other = run(*command, "--max-retries", "1", "--json")
     assert other.exit_code == 2
     assert "holds another run" in json.loads(other.stdout)["error"]["what"]
@@ -98,9 +98,9 @@ def test_a_model_answers_and_another_judges(
     result = run(*command, "--out", str(tmp_path / "out"))
     assert result.exit_code == 0, result.stderr
     assert "Questions and passages go to 127.0.0.1" in result.stderr
-    metrics = json.loads(result.stdout)["rows"][0]["metrics"]
+    metrics = json.loads(result.stdout)["variants"][0]["metrics"]
     assert metrics["model_correctness_general"]["mean"] == 4.0
-    assert metrics["recall@k"]["reasons"] == {"the row retrieves nothing": 2}
+    assert metrics["recall@k"]["reasons"] == {"the variant retrieves nothing": 2}
     assert metrics["model_calls"]["mean"] > 0
     # judged once more, nobody is asked: the replies are kept
     asked = _graded(server)

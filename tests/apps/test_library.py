@@ -100,11 +100,11 @@ def test_gold_questions_are_asked_and_measured(tmp_path: Path) -> None:
     gold.write_text("\n".join(shipped[:2]) + "\n", encoding="utf-8")
     found = lexloop.evaluate(gold, "sample", out, variant="fixed", **{"plan.k": 3})
     assert (found["failures"], found["out"]) == (0, str(out))
-    row = found["rows"][0]
+    row = found["variants"][0]
     assert row["name"] == "fixed"
     assert row["metrics"]["recall@k"]["n"] == 2
     assert 0.0 < row["metrics"]["similarity"]["mean"] <= 1.0
-    assert json.loads((out / "summary.json").read_text("utf-8"))["rows"] == found["rows"]
+    assert json.loads((out / "summary.json").read_text("utf-8"))["variants"] == found["variants"]
     with pytest.raises(InputError, match="cannot be read"):
         lexloop.evaluate(tmp_path / "none.jsonl", corpus="sample", out=out)
 

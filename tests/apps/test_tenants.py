@@ -167,7 +167,7 @@ def test_a_hidden_document_is_named_like_none(run: Run, port: Path, tmp_path: Pa
         # where no evidence is found to be taken out, the question of the closed domain is an error
         assert told.exit_code == 12, told.stderr
         found = rows_of(out / "records.jsonl")
-        assert {one["row"] for one in found} == {"fixed", "fixed, closed domain"}
+        assert {one["variant"] for one in found} == {"fixed", "fixed, closed domain"}
         return [
             json.loads(json.dumps({**one, "seconds": 0}).replace(document, "")) for one in found
         ]

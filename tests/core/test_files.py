@@ -87,7 +87,7 @@ def test_no_room_writes_a_file_by_other_means() -> None:
     root = Path(__file__).parents[2]
     rooms = "core prompts models corpus nodes graph evaluation finetune apps".split()
     paths = [path for room in rooms for path in sorted((root / room).rglob("*.py"))]
-    assert len(paths) > 300
+    assert len(paths) > 250
     found = [
         f"{path.relative_to(root)}: {call}"
         for path in paths

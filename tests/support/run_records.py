@@ -27,7 +27,7 @@ def attempt(score: float | None, **fields: Any) -> AttemptSeen:
 def record(**fields: Any) -> Record:
     """A question that was answered at no cost, but for the fields given."""
     plain: dict[str, Any] = {
-        "row": "fixed",
+        "variant": "fixed",
         "id": "q1",
         "question_type": "simple",
         "question": "Who pays?",
@@ -56,7 +56,7 @@ def run_info(*rows: str, **fields: Any) -> RunInfo:
         "gold": "gold.jsonl",
         "gold_sha256": "ab" * 32,
         "questions": 3,
-        "rows": [{"name": row, "source": "", "settings": {}} for row in rows],
+        "variants": [{"name": row, "source": "", "settings": {}} for row in rows],
         "skipped": [],
         "corpus": "law",
         "corpus_sha256": "cd" * 32,

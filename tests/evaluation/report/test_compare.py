@@ -16,7 +16,7 @@ INFO = run_info("fixed")
 
 def run_of(scores: dict[str, float], row: str = "fixed", **fields: object) -> list[Record]:
     return [
-        record(id=name, row=row, metrics={"similarity": score}, **fields)
+        record(id=name, variant=row, metrics={"similarity": score}, **fields)
         for name, score in scores.items()
     ]
 
@@ -52,13 +52,13 @@ def test_rows_are_paired_by_name_by_choice_or_alone() -> None:
     a = [*run_of({"q1": 0.1}, "x"), *run_of({"q1": 0.2}, "y")]
     b = [*run_of({"q1": 0.3}, "y"), *run_of({"q1": 0.4}, "z")]
     found = compare(a, b)
-    assert [(pair["row_a"], pair["row_b"]) for pair in found["pairs"]] == [("y", "y")]
-    assert (found["rows_only_a"], found["rows_only_b"]) == (["x"], ["z"])
+    assert [(pair["variant_a"], pair["variant_b"]) for pair in found["pairs"]] == [("y", "y")]
+    assert (found["variants_only_a"], found["variants_only_b"]) == (["x"], ["z"])
     [chosen] = compare(a, b, "x", "z")["pairs"]
     assert chosen["metrics"]["similarity"]["difference"]["mean"] == pytest.approx(0.3)
-    assert compare(a, b, "y")["pairs"][0]["row_b"] == "y"
+    assert compare(a, b, "y")["pairs"][0]["variant_b"] == "y"
     alone = compare(run_of({"q1": 0.1}, "x"), run_of({"q1": 0.2}, "z"))
-    assert (alone["pairs"][0]["row_a"], alone["pairs"][0]["row_b"]) == ("x", "z")
+    assert (alone["pairs"][0]["variant_a"], alone["pairs"][0]["variant_b"]) == ("x", "z")
 
 
 def test_metrics_of_one_alone_are_named() -> None:
@@ -80,9 +80,9 @@ def test_nothing_to_compare() -> None:
     a, b = run_of({"q1": 0.1}, "x"), run_of({"q2": 0.1}, "x")
     with pytest.raises(InputError, match="share no question"):
         compare(a, b)
-    with pytest.raises(InputError, match="no row 'w'"):
+    with pytest.raises(InputError, match="no variant 'w'"):
         compare(a, b, "w")
-    with pytest.raises(InputError, match="no row of one name"):
+    with pytest.raises(InputError, match="no variant of one name"):
         compare([*a, *run_of({"q1": 0.1}, "y")], run_of({"q1": 0.1}, "z"))
 
 
@@ -101,7 +101,7 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
 def test_a_last_line_that_a_kill_cut_off_is_no_record(tmp_path: Path) -> None:
     folder = write_run(tmp_path / "run", [record(id="q1")], INFO)
     with (folder / "records.jsonl").open("a") as file:
-        file.write('{"row": "fixed", "id"')
+        file.write('{"variant": "fixed", "id"')
     assert [one["id"] for one in read_run(folder)[1]] == ["q1"]
 
 
@@ -141,7 +141,7 @@ def spoilt(**fields: Any) -> str:
         (spoilt(metrics={"a": {"why": "x"}}), "line 2.*field metrics.a"),
         (spoilt(metrics={"a": float("nan")}), "line 2.*field metrics.a.*finite"),
         (spoilt(attempts=[{"passed": True}]), "line 2.*field attempts.0"),
-        ('{"row": "fixed"}', "line 2.*field id"),
+        ('{"variant": "fixed"}', "line 2.*field id"),
         ("[" * 100_000, "line 2.*malformed"),
     ],
 )

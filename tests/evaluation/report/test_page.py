@@ -49,7 +49,7 @@ def a_run(rows: list[str], questions: int, more: bool = False) -> list[Record]:
     chance = random.Random(2)
     return [
         record(
-            row=row,
+            variant=row,
             id=f"q{number:02d}",
             question=f"{EVIL} {number}?",
             question_type=("simple", EVIL, "vague")[number % 3],
@@ -69,7 +69,7 @@ def a_run(rows: list[str], questions: int, more: bool = False) -> list[Record]:
 
 
 def page_of(records: list[Record], *rows: str) -> str:
-    info = run_info(*rows, gold=EVIL, skipped=[{"row": EVIL, "reason": EVIL}])
+    info = run_info(*rows, gold=EVIL, skipped=[{"variant": EVIL, "reason": EVIL}])
     return to_html(summarise(records, info), timings(records, info), records, info)
 
 

@@ -20,14 +20,14 @@ def small_run() -> list[Record]:
         record(id="q1", metrics={"similarity": 0.2, "correctness": SILENT}, context_tokens=100),
         record(id="q2", metrics={"similarity": 0.4, "correctness": 3.0}, question_type="vague"),
         record(id="q3", metrics={"similarity": 0.6, "correctness": 5.0}, complexity=2),
-        record(id="q1", row="k = 5", metrics={"similarity": 0.5, "correctness": 4.0}, seconds=2.0),
-        record(id="q2", row="k = 5", error="ModelUnavailable: silent", answer=""),
-        record(id="q3", row="k = 5", metrics={"similarity": 0.8}, warning="Not good.", seconds=4.0),
+        record(id="q1", variant="k = 5", metrics={"similarity": 0.5, "correctness": 4.0}, seconds=2.0),
+        record(id="q2", variant="k = 5", error="ModelUnavailable: silent", answer=""),
+        record(id="q3", variant="k = 5", metrics={"similarity": 0.8}, warning="Not good.", seconds=4.0),
     ]
 
 
 def test_figures_by_hand() -> None:
-    fixed, five = summarise(small_run(), run_info("fixed", "k = 5"))["rows"]
+    fixed, five = summarise(small_run(), run_info("fixed", "k = 5"))["variants"]
     assert fixed["metrics"]["similarity"]["mean"] == pytest.approx(0.4)
     assert fixed["metrics"]["similarity"]["n"] == 3
     correctness = fixed["metrics"]["correctness"]
@@ -43,7 +43,7 @@ def test_figures_by_hand() -> None:
 
 
 def test_the_interval_is_that_of_the_scores() -> None:
-    [row, _] = summarise(small_run(), run_info("fixed", "k = 5"))["rows"]
+    [row, _] = summarise(small_run(), run_info("fixed", "k = 5"))["variants"]
     wanted = estimate([0.2, 0.4, 0.6])
     made = row["metrics"]["similarity"]
     assert made["low"] == pytest.approx(wanted.low, abs=1e-6)
@@ -51,7 +51,7 @@ def test_the_interval_is_that_of_the_scores() -> None:
 
 
 def test_rows_are_compared_with_the_first() -> None:
-    fixed, five = summarise(small_run(), run_info("fixed", "k = 5"))["rows"]
+    fixed, five = summarise(small_run(), run_info("fixed", "k = 5"))["variants"]
     assert "p" not in fixed["metrics"]["similarity"]
     # q1 gains 0.3 and q3 0.2; q2 failed. Two differences of one sign: p is 1/2
     assert five["metrics"]["similarity"]["difference"] == pytest.approx(0.25)
@@ -59,7 +59,7 @@ def test_rows_are_compared_with_the_first() -> None:
 
 
 def test_groups_by_type_and_class() -> None:
-    [fixed, _] = summarise(small_run(), run_info("fixed", "k = 5"))["rows"]
+    [fixed, _] = summarise(small_run(), run_info("fixed", "k = 5"))["variants"]
     assert {name: group["questions"] for name, group in fixed["by_type"].items()} == {
         "simple": 2,
         "vague": 1,
@@ -79,11 +79,11 @@ def test_the_order_of_the_records_and_their_seconds_change_nothing() -> None:
 def test_the_loop_and_the_refusals() -> None:
     tries = [attempt(0.2, correctness=2.0), attempt(0.8, correctness=4.0, passed=True)]
     refusals: list[RefusalRecord] = [
-        {"row": "fixed", "id": "n1", "kind": "jailbreak", "abstained": True},
-        {"row": "fixed", "id": "n2", "kind": "irrelevant", "abstained": False},
-        {"row": "other", "id": "n1", "kind": "jailbreak", "abstained": False},
+        {"variant": "fixed", "id": "n1", "kind": "jailbreak", "abstained": True},
+        {"variant": "fixed", "id": "n2", "kind": "irrelevant", "abstained": False},
+        {"variant": "other", "id": "n1", "kind": "jailbreak", "abstained": False},
     ]
-    [row] = summarise([record(attempts=tries)], run_info("fixed"), refusals)["rows"]
+    [row] = summarise([record(attempts=tries)], run_info("fixed"), refusals)["variants"]
     assert row["loop"]["correctness_gain"]["mean"] == 2.0
     assert row["loop"]["retries"] == 1
     assert row["refused"] is not None
@@ -97,26 +97,26 @@ def test_the_loop_and_the_refusals() -> None:
 def test_degraded_steps_are_counted() -> None:
     step = {"node": "rerank", "wanted": "cross_encoder", "used": "embedded", "reason": "no weights"}
     records = [record(id="q1", degraded=[step, step]), record(id="q2", degraded=[step])]
-    [row] = summarise(records, run_info("fixed"))["rows"]
+    [row] = summarise(records, run_info("fixed"))["variants"]
     assert row["degraded"] == 2
     assert row["degradations"] == {"rerank: cross_encoder -> embedded": 3}
 
 
-@pytest.mark.parametrize("rows", [(), ("fixed",)])
-def test_a_run_without_records(rows: tuple[str, ...]) -> None:
-    made = summarise([], run_info(*rows))
-    assert [row["questions"] for row in made["rows"]] == [0] * len(rows)
+@pytest.mark.parametrize("names", [(), ("fixed",)])
+def test_a_run_without_records(names: tuple[str, ...]) -> None:
+    made = summarise([], run_info(*names))
+    assert [row["questions"] for row in made["variants"]] == [0] * len(names)
     assert "NaN" not in json.dumps(made)
-    assert timings([], run_info(*rows))["rows"] == [] or rows
+    assert timings([], run_info(*names))["variants"] == [] or names
 
 
 def test_timings_by_hand() -> None:
     info = run_info("fixed", "k = 5")
-    took = timings(small_run(), info)["rows"][1]["seconds"]
+    took = timings(small_run(), info)["variants"][1]["seconds"]
     assert took["mean"]["mean"] == 3.0
     assert (took["median"], took["worst"], took["total"]) == (3.0, 4.0, 6.0)
     tries = [attempt(0.1), attempt(0.2), attempt(0.3)]
-    [looped] = timings([record(attempts=tries, seconds=9.0)], run_info("fixed"))["rows"]
+    [looped] = timings([record(attempts=tries, seconds=9.0)], run_info("fixed"))["variants"]
     assert looped["seconds"]["retries"] == pytest.approx(6.0)
 
 
@@ -125,7 +125,7 @@ def test_a_large_run_takes_seconds() -> None:
     names = [f"row {number}" for number in range(6)]
     records = [
         record(
-            row=name,
+            variant=name,
             id=f"q{number}",
             question_type=f"type {number % 11}",
             complexity=number % 3,

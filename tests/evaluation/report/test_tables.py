@@ -10,7 +10,7 @@ from lexloop.evaluation.report.tables import escaped, number, probability
 
 
 def written(records: list[Record], *rows: str, refusals: tuple[RefusalRecord, ...] = ()) -> str:
-    info = run_info(*rows, skipped=[{"row": "llm_only", "reason": "no model is configured"}])
+    info = run_info(*rows, skipped=[{"variant": "llm_only", "reason": "no model is configured"}])
     return to_markdown(summarise(records, info, refusals))
 
 
@@ -28,7 +28,7 @@ def test_every_figure_has_its_interval_and_unresolved_count() -> None:
 
 def test_rows_after_the_first_have_a_p_value() -> None:
     records = [
-        record(id=f"q{number}", row=row, metrics={"similarity": score})
+        record(id=f"q{number}", variant=row, metrics={"similarity": score})
         for number in range(12)
         for row, score in (("fixed", 0.5), ("k = 5", 0.9))
     ]
@@ -39,14 +39,19 @@ def test_what_others_wrote_is_no_markup() -> None:
     assert escaped("a|b\n<img src=x> `c` *d* $e$") == (
         "a\\|b \\<img src=x\\> \\`c\\` \\*d\\* \\$e\\$"
     )
-    text = written([record(row="x | <b>\n# y", question_type="a|b")], "x | <b>\n# y")
+    text = written([record(variant="x | <b>\n# y", question_type="a|b")], "x | <b>\n# y")
     assert "x \\| \\<b\\> \\# y" in text
     assert "<b>" not in text
 
 
 def test_the_accounts_are_there() -> None:
     tries = [attempt(0.2, correctness=2.0), attempt(0.8, correctness=4.0, passed=True)]
-    refusal: RefusalRecord = {"row": "fixed", "id": "n1", "kind": "jailbreak", "abstained": True}
+    refusal: RefusalRecord = {
+        "variant": "fixed",
+        "id": "n1",
+        "kind": "jailbreak",
+        "abstained": True,
+    }
     records = [record(attempts=tries, warning="Not good.")]
     text = written(records, "fixed", refusals=(refusal,))
     for title in (
@@ -60,8 +65,8 @@ def test_the_accounts_are_there() -> None:
 
 
 def test_an_empty_run_is_still_a_page_of_tables() -> None:
-    assert "## Rows" in written([], "fixed")
-    assert "## Rows not run" in written([])
+    assert "## Variants" in written([], "fixed")
+    assert "## Variants not run" in written([])
 
 
 def test_numbers_are_as_long_as_they_need() -> None:
@@ -91,6 +96,6 @@ def test_the_main_metrics_are_those_that_have_scores() -> None:
     info = run_info("fixed")
     silent = {"unresolved": "silent"}
     own = summarise([record(metrics={"correctness": silent, "similarity": 0.5})], info)
-    assert main_metrics(row["metrics"] for row in own["rows"]) == ["similarity"]
+    assert main_metrics(row["metrics"] for row in own["variants"]) == ["similarity"]
     other = summarise([record(metrics={"novel": 0.5})], info)
-    assert main_metrics(row["metrics"] for row in other["rows"]) == ["novel"]
+    assert main_metrics(row["metrics"] for row in other["variants"]) == ["novel"]

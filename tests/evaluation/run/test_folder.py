@@ -15,17 +15,21 @@ from lexloop.evaluation.case import Case
 from lexloop.evaluation.record import Record, unanswered
 from lexloop.evaluation.run.folder import RECORDS, RunFolder
 
-IDENTITY: dict[str, Any] = {"gold_sha256": "a", "rows": [{"name": "r"}], "settings": {"k": None}}
+IDENTITY: dict[str, Any] = {
+    "gold_sha256": "a",
+    "variants": [{"name": "r"}],
+    "settings": {"k": None},
+}
 
 
 def record(row: str, name: str, error: str = "") -> Record:
-    return {**unanswered(Case(id=name, question="Why?"), error), "row": row}
+    return {**unanswered(Case(id=name, question="Why?"), error), "variant": row}
 
 
 def test_lines_come_back(tmp_path: Path) -> None:
     with RunFolder(tmp_path / "run", IDENTITY) as folder:
         folder.records.add([record("r", "q1"), record("s", "q1")])
-        folder.refusals.add([{"row": "r", "id": "n", "kind": "k", "abstained": True}])
+        folder.refusals.add([{"variant": "r", "id": "n", "kind": "k", "abstained": True}])
     with RunFolder(tmp_path / "run", IDENTITY) as folder:
         assert set(folder.records.held) == {("r", "q1"), ("s", "q1")}
         assert folder.refusals.held["r", "n"]["abstained"]
@@ -98,7 +102,7 @@ def test_rows_that_answer_alike_are_completed_from_each_other(tmp_path: Path) ->
     [
         ({"gold_sha256": "b"}, "gold_sha256 was 'a', now 'b'"),
         ({"settings": {"k": 3}}, "settings.k was None, now 3"),
-        ({"rows": [{"name": "s"}]}, "rows were r, now s"),
+        ({"variants": [{"name": "s"}]}, "variants were r, now s"),
         ({"judge": "m"}, "judge was None, now 'm'"),
     ],
 )
@@ -133,7 +137,7 @@ def test_two_runs_do_not_write_one_folder(tmp_path: Path) -> None:
         RunFolder(tmp_path, IDENTITY)
 
 
-@pytest.mark.parametrize("line", ["{", "[]", '{"row": "r"}', "\udcff"])
+@pytest.mark.parametrize("line", ["{", "[]", '{"variant": "r"}', "\udcff"])
 def test_a_damaged_line_inside_is_named(tmp_path: Path, line: str) -> None:
     with RunFolder(tmp_path, IDENTITY) as folder:
         folder.records.add([record("r", "q1")])

@@ -42,13 +42,13 @@ def test_a_run_writes_a_record_for_every_row_and_question(
     # eight questions, and the query once: of the rows with all their documents, which are one way
     assert counts[0] == (0, 9)
     assert counts[-1] == (9, 9)
-    records = {(r["row"], r["id"]): r for r in lines(prepared)}
+    records = {(r["variant"], r["id"]): r for r in lines(prepared)}
     assert len(records) == ASKED
     for row in ("few", "same"):
-        assert [r["id"] for r in lines(prepared) if r["row"] == row][-1] == "outside"
+        assert [r["id"] for r in lines(prepared) if r["variant"] == row][-1] == "outside"
     few, same = records["few", "simple-01"], records["same", "simple-01"]
-    assert few == {**same, "row": "few"}
-    refused = {(line["row"], line["abstained"]) for line in lines(prepared, REFUSALS)}
+    assert few == {**same, "variant": "few"}
+    refused = {(line["variant"], line["abstained"]) for line in lines(prepared, REFUSALS)}
     assert refused == {("few", True), ("same", True)}
     for name in (SUMMARY, MARKDOWN, TIMINGS, PAGE):
         assert (prepared.out / name).stat().st_size > 100
@@ -99,10 +99,10 @@ def test_killed_five_times_and_resumed_to_the_same_tables(
     for moment in moments:
         _killed(broken, after=moment)
         with (broken.out / RECORDS).open("ab") as file:
-            file.write(b'{"row": "few", "id": "sim' if moment % 2 else b"")
+            file.write(b'{"variant": "few", "id": "sim' if moment % 2 else b"")
     run(broken, 1)
     assert tables(broken) == tables(whole)
-    assert len({(r["row"], r["id"]) for r in lines(broken)}) == ASKED
+    assert len({(r["variant"], r["id"]) for r in lines(broken)}) == ASKED
 
 
 def _killed(prepared: PreparedRun, after: int) -> None:
@@ -184,7 +184,10 @@ def test_what_cannot_be_answered_or_measured_says_so(begin: Callable[..., Prepar
     assert run(prepared, 1)["failures"] == 1
     # nobody knows what evidence to take out, so without it nothing is asked
     answered, failed = lines(prepared)
-    assert [(r["row"], r["id"]) for r in (answered, failed)] == [("few", "q0001"), ("few", "q0002")]
+    assert [(r["variant"], r["id"]) for r in (answered, failed)] == [
+        ("few", "q0001"),
+        ("few", "q0002"),
+    ]
     assert str(failed["error"]).startswith("QuestionError: ")
     metrics = answered["metrics"]
     assert isinstance(metrics, dict)
@@ -212,7 +215,7 @@ def test_without_its_evidence_a_question_is_not_answered_from_it(
             for name in ("few", "bereft")]  # fmt: skip
     prepared = begin(variants=variants, gold=gold, corpus=str(folder))
     assert run(prepared, 1)["failures"] == 1
-    found = {(r["row"], r["id"]): r for r in lines(prepared)}
+    found = {(r["variant"], r["id"]): r for r in lines(prepared)}
     assert fee in str(found["few", "known"]["answer"])
     assert "forty" not in str(found["bereft", "known"]["answer"])
     # its chunk is so long that the evidence is a small part of it

@@ -95,12 +95,12 @@ def test_adobes_signals_stand_alone_where_they_should() -> None:
 def test_variants_without_their_parts_are_skipped_by_name_with_the_reason() -> None:
     untrained = Settings(**{"index.embedder": "minilm"})
     able, skipped = runnable(paper(untrained), untrained, index=False)
-    reasons = {item["row"]: item["reason"] for item in skipped}
+    reasons = {item["variant"]: item["reason"] for item in skipped}
     assert reasons["LLM only"] == "no model is configured (--model)"
     assert "--embedder" in reasons["Fine-tuned + BM25"]
     assert set(reasons) & {one.name for one in able} == set()
     tuned, left = runnable(paper(BASE), BASE, index=False)
-    assert [item["row"] for item in left] == ["LLM only"]
+    assert [item["variant"] for item in left] == ["LLM only"]
     assert "RAG + tuned models" in [one.name for one in tuned]
 
 

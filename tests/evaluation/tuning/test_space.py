@@ -3,7 +3,8 @@
 import pytest
 
 from lexloop.core.settings import Settings
-from lexloop.evaluation.tuning.space import Coordinate, coordinates, rows, scaled, thinned
+from lexloop.evaluation.tuning.space import Coordinate, coordinates, scaled, thinned
+from lexloop.nodes.classify.plan import class_plans
 
 
 def names(settings: Settings, chunking: bool = True) -> list[str]:
@@ -35,7 +36,8 @@ def test_every_candidate_is_valid_and_changes_a_class_at_most(classes: int) -> N
             assert settings.plan.classes == classes or len(settings.plan.classes) == classes
             if coordinate.name in ("Q", "K and S"):
                 differing = [
-                    a != b for a, b in zip(rows(settings.plan), rows(base.plan), strict=True)
+                    a != b
+                    for a, b in zip(class_plans(settings.plan), class_plans(base.plan), strict=True)
                 ]
                 assert sum(differing) == 1
 
