@@ -61,7 +61,9 @@ def main() -> None:
     for name in ROOMS:
         print(_row(name, now[name], before and before[name]))
     whole = [sum((found[name] for name in PRODUCT), Size()) for found in (now, before or now)]
-    print(_row("**core to apps**", whole[0], whole[1] if before else None))
+    print(_row("core to apps", whole[0], whole[1] if before else None))
+    everything = [sum((found[name] for name in ROOMS), Size()) for found in (now, before or now)]
+    print(_row("**all**", everything[0], everything[1] if before else None))
     words = sorted(own_words(ROOT))
     print(f"\nWords of our own: {len(words)} ({', '.join(words)})")
     files, climbs, longest = walked(QUESTION)
@@ -90,7 +92,9 @@ def sizes(root: Path) -> dict[str, Size]:
             and not node.name.startswith("_")
             for node in tree.body
         )
-        if len(importers[name]) == 1:
+        if (
+            len(importers[name]) == 1 and len(tree.body) > 1
+        ):  # a package that is a docstring is none
             size.single.append(name)
     return found
 

@@ -20,9 +20,13 @@ def small_run() -> list[Record]:
         record(id="q1", metrics={"similarity": 0.2, "correctness": SILENT}, context_tokens=100),
         record(id="q2", metrics={"similarity": 0.4, "correctness": 3.0}, question_type="vague"),
         record(id="q3", metrics={"similarity": 0.6, "correctness": 5.0}, complexity=2),
-        record(id="q1", variant="k = 5", metrics={"similarity": 0.5, "correctness": 4.0}, seconds=2.0),
+        record(
+            id="q1", variant="k = 5", metrics={"similarity": 0.5, "correctness": 4.0}, seconds=2.0
+        ),
         record(id="q2", variant="k = 5", error="ModelUnavailable: silent", answer=""),
-        record(id="q3", variant="k = 5", metrics={"similarity": 0.8}, warning="Not good.", seconds=4.0),
+        record(
+            id="q3", variant="k = 5", metrics={"similarity": 0.8}, warning="Not good.", seconds=4.0
+        ),
     ]
 
 
