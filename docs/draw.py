@@ -179,11 +179,11 @@ def _way(parts: list[str]) -> int:
             parts.append(_arrow([(left - 16, 364), (left - 1, 364)]))
         stems: dict[int, int] = {}
         for row, (path, depth) in enumerate(_below(own, trees)):
-            y, x = 388 + 19 * row, left + 15 + 14 * (depth - 1)
+            y, x = 388 + 19 * row, left + 13 + 11 * (depth - 1)
             if depth:
                 parts.append(_arrow([(x, stems[depth - 1]), (x, y - 4), (x + 8, y - 4)]))
             stems[depth] = y + 3
-            parts.append(_text(left + 10 + 15 * depth, y, path.name))
+            parts.append(_text(left + 10 + 12 * depth, y, path.name))
         bottom = max(bottom, 350 + height)
     shared = [path for path in visited if path.parent == Path("nodes")]
     others = len(visited) - sum(path.parts[0] == "nodes" for path in visited)
