@@ -44,6 +44,10 @@ _ITSELF = (
     r"|subpart|title)s?\b))"
 )
 """Excludes a "this" by which a text speaks of itself: "This Act", "In this section"."""
+_TURNS_FROM = re.compile(
+    r"(?:however|nevertheless|moreover|furthermore|otherwise)\b", re.IGNORECASE
+)
+_MOST_ANTECEDENTS = 3
 _POINTS_BACK = re.compile(
     r"(?:however|nevertheless|moreover|furthermore|otherwise|therefore|thereafter|accordingly"
     r"|similarly|likewise|in addition|for (?:this|that|these|those|such) \w+"
@@ -231,13 +235,28 @@ def _units(document: str, tree: Tree, place: int) -> list[PointedUnit]:
 
 
 def with_antecedent(item: Quotable, sources: View) -> list[Statement]:
-    """Return the statement, after the one before it where its first word points back to that."""
-    said, document = item.said, item.passage["document"]
-    if said.leads or not _POINTS_BACK.match(said.own):
-        return [said]
+    """Return the statement after the one before it where its first word points back to that.
+
+    One that turns from the sentence before it ("However, ...") comes after that one, and so on.
+    """
+    said, points_back = [item.said], _POINTS_BACK
+    while len(said) <= _MOST_ANTECEDENTS and points_back.match(said[0].own):
+        before = _before(said[0], item, sources)
+        if before is None:
+            break
+        said, points_back = [before, *said], _TURNS_FROM
+    return said
+
+
+def _before(said: Statement, item: Quotable, sources: View) -> Statement | None:
+    if said.leads:
+        return None
+    document = item.passage["document"]
     found, _ = sources.statements(item.passage["id"])
-    before = [other for other in found if other.end <= said.start and not other.points][-1:]
+    before = [other for other in found if other.end <= said.start and not other.points]
+    if before:
+        return before[-1]
     tree, text = sources.tree_of(document), sources.text_of(document)
-    if not before and tree is not None and text is not None and (place := tree.at(said.start)) >= 0:
-        before = list(filter(None, [sentence_before(tree, text, place)]))
-    return [*before, said]
+    if tree is None or text is None or (place := tree.at(said.start)) < 0:
+        return None
+    return sentence_before(tree, text, place)
