@@ -233,7 +233,7 @@ def _row(run: _Run, kind: str, right: bool, features: tuple[float, ...]) -> Feat
 
 
 def _ask(question: Case, collection: Collection, held: Collected[str]) -> _Run:
-    state = ask_graph(collection, _SETTINGS, question.question, question.conversation_history)
+    state = ask_graph(collection, _SETTINGS, question)
     (attempt,) = state["attempts"]
     return _Run(
         gold=question,
