@@ -242,7 +242,7 @@ def _places(probe: dict[str, Any]) -> list[Any]:
 
 
 def _unit(spans: dict[Any, Any], at: Any) -> dict[str, Any]:
-    """What a probe names: a label, or an article and a paragraph of it."""
+    """Return the provision that a probe names: a label, or an article and a paragraph of it."""
     found: dict[str, Any] = spans[at if isinstance(at, str) else at[0]]
     if isinstance(at, str) or not at[1]:
         return found
@@ -250,7 +250,7 @@ def _unit(spans: dict[Any, Any], at: Any) -> dict[str, Any]:
 
 
 def _lies_in(units: Sequence[dict[str, Any]], passage: Passage) -> bool:
-    """Whether a passage shares more than half of itself, or of a unit, with the unit."""
+    """Return whether a passage shares more than half of itself, or of a unit, with the unit."""
     start, end = passage["start"], passage["end"]
     spans = [(int(unit["start"]), int(unit["end"])) for unit in units]
     return any(min(end, e) - max(start, s) > min(end - start, e - s) / 2 for s, e in spans)

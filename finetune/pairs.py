@@ -163,7 +163,7 @@ def split(
 
 
 def _place(document: str, seed: int) -> float:
-    """Where a document stands between 0 and 1."""
+    """Return the place of a document between 0 and 1."""
     digest = hashlib.sha256(f"{seed}:{document}".encode()).digest()
     return int.from_bytes(digest[:8]) / 2**64
 

@@ -134,7 +134,7 @@ def table(rows: Mapping[Part, Rows], failed: float) -> str:
 
 @dataclass(frozen=True)
 class _Run:
-    """What the graph made of a question whose evidence lies in the chunks ``held``."""
+    """The run of a question whose evidence lies in the chunks ``held``."""
 
     gold: Case
     held: frozenset[str]
@@ -148,7 +148,7 @@ class _Run:
         return self.gold.reference_answer or ""
 
     def holds(self, evidence: frozenset[str]) -> bool:
-        """Whether the passages have some of the evidence."""
+        """The passages have some of the evidence."""
         return any(passage["id"] in evidence for passage in self.passages)
 
 

@@ -203,7 +203,7 @@ def _recall(gold: Case, passages: Sequence[Passage], index: EvidenceIndex) -> Sc
 
 
 def _covered(wanted: Span, places: Sequence[Span]) -> bool:
-    """Whether the passages hold half of a span, or one of them lies half within it."""
+    """Return whether the passages hold half of a span, or one of them lies half within it."""
     shared = [overlap(wanted, place) for place in places]
     return 2 * sum(shared) >= wanted[2] - wanted[1] or any(
         2 * common >= end - start for common, (_, start, end) in zip(shared, places, strict=True)
