@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from _pipeline import index_passages, read_rows
-from langchain_core.messages import AIMessage, HumanMessage
 from typing_extensions import TypedDict
 
 from lexloop.core.filters import Filters
@@ -28,7 +27,6 @@ from lexloop.nodes.question import question_parts
 DEPTH = 30
 _SETTINGS = Settings(**{"plan.k": DEPTH, "loop.evaluator": "none"})
 """k is fixed at the candidates' number, and all else as the question's class has it."""
-_ROLES = {"user": HumanMessage, "assistant": AIMessage}
 
 
 class Item(TypedDict):
@@ -139,10 +137,8 @@ class _Asker:
 
     def _retrieved(self, gold: Case) -> dict[str, Any]:
         """The working state after rerank; the state machine is left there."""
-        turns = [(turn.role, turn.content) for turn in gold.conversation_history]
-        messages = [_ROLES[who](content=said) for who, said in [*turns, ("user", gold.question)]]
         state: dict[str, Any] = {}
-        for step in self._graph.stream({"messages": messages}, stream_mode="updates"):
+        for step in self._graph.stream({"messages": gold.messages}, stream_mode="updates"):
             for update in step.values():
                 state.update(update or {})
             if "rerank" in step:

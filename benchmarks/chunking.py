@@ -23,9 +23,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from _pipeline import read_rows
 from _ranking import by_context, shown, summary
-from langchain_core.messages import AIMessage, HumanMessage
 
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
@@ -34,13 +32,12 @@ from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.load.document import Document
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
+from lexloop.evaluation.case import Case, read_cases
 from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.contexts import build_context
 from lexloop.models.minilm import load_minilm
 
-_OUT_OF_SCOPE = "out of scope"
-_ROLES = {"user": HumanMessage, "assistant": AIMessage}
 _CHUNKERS = ("auto", "provisions", "sentence", "semantic", "pattern", "characters")
 _FUSIONS: dict[str, dict[str, Any]] = {
     "linear": {"fusion": "linear"},
@@ -54,7 +51,7 @@ _GRAPHS = {"graph": "embedded", "no graph": "none"}
 def main() -> None:
     """Measure every combination, print the table, and write what is asked for."""
     options = _options()
-    gold = [row for row in read_rows(options.gold) if row["question_type"] != _OUT_OF_SCOPE]
+    gold = [case for case in read_cases(options.gold) if not case.out_of_scope]
     loaded, _ = load_documents(options.docs)
     documents = [document for document in loaded if _is_source(document, options.gold)]
     rows: list[dict[str, Any]] = []
@@ -83,14 +80,12 @@ def _is_source(document: Document, gold: Path) -> bool:
     return not document.name.startswith(gold.name)
 
 
-def _measure(
-    chunker: str, documents: Iterable[Document], gold: list[dict[str, Any]]
-) -> list[dict[str, Any]]:
+def _measure(chunker: str, documents: Iterable[Document], gold: list[Case]) -> list[dict[str, Any]]:
     settings = Settings(**{"chunking.method": chunker, "plan.k": 5})
     collection = build_collection(documents, tools_for(settings, load_minilm()))
     chunks = list(collection.seen_by(Filters.of(settings)).every_chunk())
     index = EvidenceIndex(chunks)
-    relevant = [index.by_context(row["reference_context"]) for row in gold]
+    relevant = [index.by_context(case.reference_context or "") for case in gold]
     rows = []
     for fusion, chosen in _FUSIONS.items():
         for graph, knowledge in _GRAPHS.items():
@@ -108,20 +103,18 @@ def _measure(
 def _figures(
     settings: Settings,
     collection: Collection,
-    gold: list[dict[str, Any]],
+    gold: list[Case],
     relevant: list[list[frozenset[str]]],
 ) -> dict[str, float]:
     parts = build_context(settings, collection, None)
     graph = build_graph(lambda *_: parts)
-    found = [_passages(row, graph) for row in gold]
+    found = [_passages(case, graph) for case in gold]
     return summary([by_context(ids, known) for known, ids in zip(relevant, found, strict=True)])
 
 
-def _passages(row: dict[str, Any], graph: Lexloop) -> list[str]:
+def _passages(case: Case, graph: Lexloop) -> list[str]:
     """The ids of the passages that rerank chooses; the state machine is left there."""
-    turns = [*row["conversation_history"], {"role": "user", "content": row["question"]}]
-    messages = [_ROLES[turn["role"]](content=turn["content"]) for turn in turns]
-    for step in graph.stream({"messages": messages}, stream_mode="updates"):
+    for step in graph.stream({"messages": case.messages}, stream_mode="updates"):
         if "rerank" in step:
             return [passage["id"] for passage in step["rerank"]["passages"]]
     raise AssertionError("the state machine ended before rerank")

@@ -194,10 +194,11 @@ def _gold(folder: Path, made: Path, options: argparse.Namespace) -> tuple[Path, 
     for gold in read_cases(next(iter(sorted(folder.glob("gold*.jsonl"))))):
         asked[gold.question_type] += 1
         if options.limit is None or asked[gold.question_type] <= options.limit:
-            made_of = {"user": HumanMessage, "assistant": AIMessage}
-            history = (*(made_of[turn.role](turn.content) for turn in gold.conversation_history),)
-            kind = gold.question_type
-            found.append(Question(kind, gold.question, history, _correct(gold, judge)))
+            *history, _ = gold.messages
+            question = Question(
+                gold.question_type, gold.question, (*history,), _correct(gold, judge)
+            )
+            found.append(question)
     return corpus, found
 
 

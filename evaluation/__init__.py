@@ -1,1 +1,1 @@
-"""What answers are worth: gold questions, metrics, judges, runs and reports."""
+"""The evaluation of answers: gold questions, metrics, judges, runs and reports."""

@@ -218,7 +218,7 @@ def _polarity(answer: Text, reference: Text) -> dict[str, float]:
 
 
 def _contradicts(one: str, other: str) -> bool:
-    """Whether one sentence negates a term that the other uses without a negation."""
+    """Return whether one sentence negates a term that the other uses without a negation."""
     here, there = negated_terms(one), negated_terms(other)
     return bool(((here - there) & {*tokenize(other)}) | ((there - here) & {*tokenize(one)}))
 

@@ -167,7 +167,28 @@ def reply_key(model: str, asked_with: Mapping[str, Any], request: ChatRequest) -
 
 
 def _form(request: ChatRequest) -> list[str]:
+    """Return the fields that a reply must have, without names and prose of their classes."""
     if request.schema is None:
         return []
-    schema = request.schema.model_json_schema()
-    return [request.schema.__name__, json.dumps(schema, sort_keys=True)]
+    schema: dict[str, Any] = request.schema.model_json_schema()
+    return [json.dumps(_plain(schema, schema.get("$defs", {})), sort_keys=True)]
+
+
+def _plain(schema: Any, classes: Mapping[str, Any]) -> Any:
+    """Return a JSON schema with its classes in place of their names, and no title or description.
+
+    What ``properties`` holds goes by a field's own name, which may be one of these two words.
+    """
+    if isinstance(schema, list):
+        return [_plain(part, classes) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _plain(classes[schema["$ref"].rpartition("/")[2]], classes)
+    return {
+        key: {field: _plain(part, classes) for field, part in value.items()}
+        if key == "properties"
+        else _plain(value, classes)
+        for key, value in schema.items()
+        if key not in ("title", "description", "$defs")
+    }

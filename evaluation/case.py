@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, Self
 
+from langchain_core.messages import BaseMessage, convert_to_messages
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from lexloop.core.errors import InputError
@@ -77,6 +78,12 @@ class Case(BaseModel):
     def out_of_scope(self) -> bool:
         """The right answer is that the documents do not answer."""
         return self.question_type == OUT_OF_SCOPE
+
+    @property
+    def messages(self) -> list[BaseMessage]:
+        """The earlier turns and the question, as the graph takes them."""
+        earlier = [(turn.role, turn.content) for turn in self.conversation_history]
+        return convert_to_messages([*earlier, ("user", self.question)])
 
 
 class _Query(BaseModel):

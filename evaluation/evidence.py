@@ -1,4 +1,4 @@
-"""What answers a question: which chunks, documents and spans of a collection are relevant to it.
+"""The evidence of a question: which chunks, documents and spans of a collection are relevant to it.
 
 A gold record may name spans, documents or quoted contexts; chunks are found by whichever it has, so
 that one record serves any chunking. Nothing else decides what holds evidence: the metrics count

@@ -77,7 +77,7 @@ class Verdicts(BaseModel):
 
 
 class Claims(BaseModel):
-    """What a text claims, each understood by itself."""
+    """The claims of a text, each understood by itself."""
 
     claims: Annotated[list[Words], Field(max_length=_MOST_CLAIMS)]
 
@@ -102,7 +102,7 @@ class EvidenceReply(BaseModel):
 
 
 class PanelTurn(BaseModel):
-    """What one agent of a panel says, and its score for each answer."""
+    """The turn of one agent of a panel: its opinion, and its score for each answer."""
 
     remark: Words
     scores: list[TenPoint]

@@ -1,4 +1,4 @@
-"""What a model says of one answer, as metrics: what its judges reply, and the formulas."""
+"""Metrics of one answer by a model: the replies of its judges, and the formulas over them."""
 
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass

@@ -287,7 +287,7 @@ def _choices(random: np.random.Generator, resamples: int, n: int) -> NDArray[np.
 
 
 def _counts(random: np.random.Generator, resamples: int, n: int) -> NDArray[np.uint16]:
-    """How often each of n scores is in each resample."""
+    """Return the times that each of n scores is in each resample."""
     places = _choices(random, resamples, n) + n * np.arange(resamples, dtype=np.int32)[:, None]
     counts = np.bincount(places.ravel(), minlength=resamples * n)
     return counts.reshape(resamples, n).astype(np.uint16)

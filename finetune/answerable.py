@@ -32,7 +32,7 @@ from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.types import ABSTENTION, Advice, Passage, Pointed, Triplet
 from lexloop.corpus.index.collection import Collection
-from lexloop.evaluation.case import Said, read_cases, read_negative
+from lexloop.evaluation.case import Case, read_cases, read_negative
 from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.finetune.graph_runs import ask_graph, indexed
 from lexloop.finetune.logistic import (
@@ -202,15 +202,14 @@ def read_rows(number: int, gold: Path, docs: Path, negative: Path) -> list[Featu
     evidence = EvidenceIndex(view.every_chunk())
     rows: list[FeatureRow] = []
     for case in read_cases(gold):
-        asked = case.question, case.conversation_history
         if case.out_of_scope:
-            rows += _row((number, "out of scope"), *asked, collection)
+            rows += _row((number, "out of scope"), case, collection)
             continue
         held = evidence.to_take_out(case)
-        rows += _row((number, "answerable"), *asked, collection, partial(_is_one_of, held))
-        rows += _row((number, "evidence removed"), *asked, view.without(held))
+        rows += _row((number, "answerable"), case, collection, partial(_is_one_of, held))
+        rows += _row((number, "evidence removed"), case, view.without(held))
     for case in read_negative(negative):
-        rows += _row((number, "negative"), case.question, (), collection)
+        rows += _row((number, "negative"), case, collection)
     return rows
 
 
@@ -232,9 +231,9 @@ def probe_rows(number: int, folder: Path) -> list[FeatureRow]:
         if probe["kind"] not in _BY_NUMBER:
             there = probe["kind"] != "not_there"
             units = [_unit(spans, at) for at in _places(probe)] if there else []
-            asked = " ".join([*probe["history"][:1], probe["question"]])
+            asked = Case(question=" ".join([*probe["history"][:1], probe["question"]]))
             kind = "answerable" if there else "out of scope"
-            rows += _row((number, kind), asked, (), collection, partial(_lies_in, units))
+            rows += _row((number, kind), asked, collection, partial(_lies_in, units))
     return rows
 
 
@@ -243,7 +242,7 @@ def _places(probe: dict[str, Any]) -> list[Any]:
 
 
 def _unit(spans: dict[Any, Any], at: Any) -> dict[str, Any]:
-    """What a probe names: a label, or an article and a paragraph of it."""
+    """Return the provision that a probe names: a label, or an article and a paragraph of it."""
     found: dict[str, Any] = spans[at if isinstance(at, str) else at[0]]
     if isinstance(at, str) or not at[1]:
         return found
@@ -251,7 +250,7 @@ def _unit(spans: dict[Any, Any], at: Any) -> dict[str, Any]:
 
 
 def _lies_in(units: Sequence[dict[str, Any]], passage: Passage) -> bool:
-    """Whether a passage shares more than half of itself, or of a unit, with the unit."""
+    """Return whether a passage shares more than half of itself, or of a unit, with the unit."""
     start, end = passage["start"], passage["end"]
     spans = [(int(unit["start"]), int(unit["end"])) for unit in units]
     return any(min(end, e) - max(start, s) > min(end - start, e - s) / 2 for s, e in spans)
@@ -263,20 +262,19 @@ def _is_one_of(ids: Collected[str], passage: Passage) -> bool:
 
 def _row(
     of: tuple[int, str],
-    question: str,
-    history: Sequence[Said],
+    case: Case,
     collection: Collection,
     holds: Holds = lambda _: False,
 ) -> list[FeatureRow]:
     """The features of a question, none where it is refused before they are read."""
     number, kind = of
     reader = FeatureReader(collection.seen_by(Filters.of(_SETTINGS)))
-    ask_graph(collection, _SETTINGS, question, history, generator=reader)
+    ask_graph(collection, _SETTINGS, case, generator=reader)
     if reader.features is None:
         return []
     found = any(map(holds, reader.passages[: _SETTINGS.answer.statements]))
     features = astuple(reader.features)
-    return [FeatureRow(features, found, str(number), kind, _COUNTS[kind], question)]
+    return [FeatureRow(features, found, str(number), kind, _COUNTS[kind], case.question)]
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ def labelled(
     texts, depths = [], []
     for number, asked in enumerate(questions, start=1):
         if needed := pieces(evidence, asked):
-            found = retrieve(asked.question, asked.conversation_history)
+            found = retrieve(asked)
             texts.append(asked.question)
             depths.append(depth([passage["id"] for passage in found], needed))
         report("questions", number, len(questions))

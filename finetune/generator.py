@@ -150,7 +150,7 @@ class _Maker:
         return card
 
     def _once(self, name: str, make: Callable[[], Any]) -> Any:
-        """What a stage found, from its file where it was done before."""
+        """Return the findings of a stage, from its file where it was done before."""
         file = self.work / f"{name}.json"
         if not file.exists():
             write_text(file, json.dumps(make(), indent=2))
@@ -218,7 +218,7 @@ class _Maker:
 def _origin(
     plan: GeneratorPlan, rows: dict[str, DividedRows], tests: Sequence[MeasuredFile]
 ) -> dict[str, Any]:
-    """What the model is made of: a later call that says the same goes on."""
+    """Return what the model is made of: a later call that says the same goes on."""
     files = {"domain": plan.domain, "instructions": plan.instructions}
     given = {name: value for name, value in asdict(plan.recipe).items() if name != "at_once"}
     return {

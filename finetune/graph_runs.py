@@ -1,11 +1,9 @@
 """The graph as training asks it: documents of a folder, questions with what was said before."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-
-from langchain_core.messages import convert_to_messages
 
 from lexloop.core.settings import Settings
 from lexloop.core.types import Passage
@@ -13,12 +11,12 @@ from lexloop.corpus.index.builder import build_collection
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.load.folder import load_documents
 from lexloop.corpus.opening import tools_for
-from lexloop.evaluation.case import Said
+from lexloop.evaluation.case import Case
 from lexloop.graph.build import build_graph
 from lexloop.graph.contexts import build_context
 from lexloop.models.embedders import load_shipped
 
-Retrieve = Callable[..., list[Passage]]
+Retrieve = Callable[[Case], list[Passage]]
 
 
 def indexed(folder: Path, settings: Settings, ending: str = "") -> Collection:
@@ -32,36 +30,28 @@ def indexed(folder: Path, settings: Settings, ending: str = "") -> Collection:
 
 
 def ask_graph(
-    collection: Collection,
-    settings: Settings,
-    question: str,
-    history: Sequence[Said] = (),
-    **parts: Any,
+    collection: Collection, settings: Settings, case: Case, **parts: Any
 ) -> dict[str, Any]:
-    """Return the state after the graph answered a question without a model.
+    """Return the state after the graph answered a case without a model.
 
     ``parts`` are implementations in place of those that the settings choose.
     """
     chosen = replace(build_context(settings, collection, None), **parts)
-    return dict(build_graph(lambda *_: chosen).invoke(_input(question, history)))
+    asked: Any = {"messages": case.messages}
+    return dict(build_graph(lambda *_: chosen).invoke(asked))
 
 
 def retriever(collection: Collection, settings: Settings, k: int) -> Retrieve:
-    """Return a function from a question and its history to the best ``k`` passages, best first."""
+    """Return a function from a case to the best ``k`` passages, best first."""
     plain = settings.changed(model=None, **{"plan.k": k, "loop.evaluator": "none"})
     parts = build_context(plain, collection, None)
     graph = build_graph(lambda *_: parts)
 
-    def retrieve(question: str, history: Sequence[Said] = ()) -> list[Passage]:
-        for step in graph.stream(_input(question, history), stream_mode="updates"):
+    def retrieve(case: Case) -> list[Passage]:
+        for step in graph.stream({"messages": case.messages}, stream_mode="updates"):
             if (reranked := step.get("rerank")) is not None:
                 passages: list[Passage] = reranked["passages"]
                 return passages
         return []
 
     return retrieve
-
-
-def _input(question: str, history: Sequence[Said]) -> Any:
-    turns = [(turn.role, turn.content) for turn in history]
-    return {"messages": convert_to_messages([*turns, ("user", question)])}

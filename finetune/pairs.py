@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -127,8 +128,8 @@ def split(
     """Return training pairs, and those kept for measuring.
 
     A document is kept by the SHA-256 of its name, the same on every machine whatever other
-    documents there are; where that keeps none or all, one changes sides. A pair whose text is
-    also that of a kept one is left out of training.
+    documents there are; where that keeps fewer than two pairs, or every document, the next ones
+    change sides. A pair whose text is also that of a kept one is left out of training.
 
     Args:
         pairs: All pairs.
@@ -143,7 +144,10 @@ def split(
     places = {pair.document: _place(pair.document, seed) for pair in pairs}
     names = sorted(places, key=places.__getitem__)
     count = sum(place < share for place in places.values())
-    held = set(names[: min(max(count, 1), max(len(names) - 1, 0))])
+    sizes = Counter(pair.document for pair in pairs)
+    while sum(sizes[name] for name in names[:count]) < FEWEST and count < len(names):
+        count += 1
+    held = set(names[: min(count, max(len(names) - 1, 0))])
     kept = [pair for pair in pairs if pair.document in held]
     known = {_wording(pair.text) for pair in kept}
     training = [
@@ -159,7 +163,7 @@ def split(
 
 
 def _place(document: str, seed: int) -> float:
-    """Where a document stands between 0 and 1."""
+    """Return the place of a document between 0 and 1."""
     digest = hashlib.sha256(f"{seed}:{document}".encode()).digest()
     return int.from_bytes(digest[:8]) / 2**64
 

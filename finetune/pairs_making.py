@@ -9,6 +9,7 @@ from lexloop.core.errors import CorpusError
 from lexloop.core.settings import Settings
 from lexloop.corpus.index.collection import Collection
 from lexloop.corpus.text.tokens import term_set, words
+from lexloop.evaluation.case import Case
 from lexloop.finetune.checkpoints import Report
 from lexloop.finetune.graph_runs import retriever
 from lexloop.finetune.pairs import FEWEST, TrainingPair, split
@@ -30,7 +31,8 @@ class MadePairs:
 
     Args:
         training: In the order of the documents.
-        kept: Of other documents, to measure on; empty where nothing is to be kept.
+        kept: Of other documents, to measure on; empty where nothing is to be kept, or where there
+            would be fewer than two pairs on a side, as which they could not be used.
         left_out: How many questions were, because they repeat or are too general, or because their
             provision stands in a kept document word for word.
     """
@@ -79,6 +81,8 @@ def make_pairs(
             "They hold too little text, or none that states rules; with --model a model asks.",
         )
     training, kept = split(pairs, share, seed) if share else (pairs, [])
+    if min(len(training), len(kept)) < FEWEST:
+        training, kept = pairs, []
     left_out = len(questions) - len(training) - len(kept)
     if mine is not None:
         held = {pair.document for pair in kept}
@@ -121,7 +125,7 @@ def miner(collection: Collection, settings: Settings) -> Mine:
     ) -> tuple[str, ...]:
         said = [term_set(answer.text) for answer in answers]
         found: dict[str, None] = {}
-        for passage in retrieve(question):
+        for passage in retrieve(Case(question=question)):
             place = passage["document"], passage["start"], passage["end"]
             apart = not any(answer.overlaps(*place) for answer in answers)
             text = " ".join(passage["text"].split())

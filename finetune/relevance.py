@@ -134,7 +134,7 @@ def table(rows: Mapping[Part, Rows], failed: float) -> str:
 
 @dataclass(frozen=True)
 class _Run:
-    """What the graph made of a question whose evidence lies in the chunks ``held``."""
+    """The run of a question whose evidence lies in the chunks ``held``."""
 
     gold: Case
     held: frozenset[str]
@@ -148,7 +148,7 @@ class _Run:
         return self.gold.reference_answer or ""
 
     def holds(self, evidence: frozenset[str]) -> bool:
-        """Whether the passages have some of the evidence."""
+        """The passages have some of the evidence."""
         return any(passage["id"] in evidence for passage in self.passages)
 
 
@@ -233,7 +233,7 @@ def _row(run: _Run, kind: str, right: bool, features: tuple[float, ...]) -> Feat
 
 
 def _ask(question: Case, collection: Collection, held: Collected[str]) -> _Run:
-    state = ask_graph(collection, _SETTINGS, question.question, question.conversation_history)
+    state = ask_graph(collection, _SETTINGS, question)
     (attempt,) = state["attempts"]
     return _Run(
         gold=question,

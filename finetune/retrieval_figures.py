@@ -87,7 +87,7 @@ def _whole(pair: TrainingPair) -> str:
 
 
 def _first(scores: Vectors, wanted: NDArray[np.bool_]) -> int:
-    """How many others come before the best of those wanted, or do not come after it.
+    """Count the others that come before the best of those wanted, or do not come after it.
 
     A model for which all texts are alike, or none has a number, finds nothing.
     """

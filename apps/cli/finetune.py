@@ -125,6 +125,8 @@ def pairs(
     write_pairs(out, made.training)
     if made.kept:
         write_pairs(kept, made.kept)
+    elif keep:
+        note(f"There are too few pairs to keep some for measuring; {kept} is not written.")
     _tell_of(made, out, kept)
 
 

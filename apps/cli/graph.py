@@ -11,6 +11,7 @@ from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.session import open_resources
 from lexloop.apps.cli.terminal import note, plain, result_console, say, similar, write_json
 from lexloop.core.errors import InputError, SettingsError
+from lexloop.core.settings import SAMPLE_CORPUS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,8 +57,8 @@ def show(
     as_json: options.AsJson = False,
 ) -> None:
     """Show the relations around an entity, each with the place that states it."""
-    graph = _open(context.params)
-    name = _named(graph, entity)
+    graph, corpus = _open(context.params)
+    name = _named(graph, entity, corpus)
     relations = graph.neighbourhood(name, depth, limit or _MOST)
     name, degree, relations = _written(graph, name, relations)
     more = max(0, degree - len(relations)) if depth == 1 else 0
@@ -70,7 +71,8 @@ def show(
         note(f"Drawn in {file}")
 
 
-def _open(given: dict[str, Any]) -> "KnowledgeGraph":
+def _open(given: dict[str, Any]) -> "tuple[KnowledgeGraph, str]":
+    """Return the knowledge graph, and the documents that it is of."""
     settings = options.chosen_settings(given)
     with Progress() as progress:
         resources, _ = open_resources(settings, options.chosen_connection(given), progress)
@@ -81,10 +83,10 @@ def _open(given: dict[str, Any]) -> "KnowledgeGraph":
                 f"knowledge_graph {settings.retrieval.knowledge_graph}).",
                 "Leave these settings at their defaults.",
             )
-        return source.graph()
+        return source.graph(), settings.corpus
 
 
-def _named(graph: "KnowledgeGraph", entity: str) -> str:
+def _named(graph: "KnowledgeGraph", entity: str, corpus: str) -> str:
     """Return the entity asked for; raise InputError with what is like it where there is none."""
     name = graph.find(entity)
     if name is not None:
@@ -93,7 +95,10 @@ def _named(graph: "KnowledgeGraph", entity: str) -> str:
     alike = list(graph.match([entity], _NEAR)) or similar(entity.lower(), known, _NEAR)
     words = dict.fromkeys(graph.written(alike).values())
     hint = f"Near it are: {', '.join(map(repr, words))}." if alike else "Ask for one of its terms."
-    raise InputError(f"The knowledge graph of these documents has no entity {entity!r}.", hint)
+    where = corpus
+    if corpus == SAMPLE_CORPUS:
+        where, hint = "the bundled sample", f"{hint} --corpus names other documents."
+    raise InputError(f"The knowledge graph of {where} has no entity {entity!r}.", hint)
 
 
 def _written(

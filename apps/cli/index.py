@@ -1,6 +1,7 @@
 """``lexloop index``: makes an index of a folder, keeps it up to date, and looks into it."""
 
 import os
+import shlex
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -16,7 +17,7 @@ from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import Progress, bar
 from lexloop.apps.cli.session import say_where_text_goes, text_hosts
 from lexloop.apps.cli.terminal import FILES_SKIPPED, reported, say, write_json
-from lexloop.core.errors import CorpusError
+from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
 from lexloop.core.settings_names import from_record
@@ -67,7 +68,9 @@ def build(
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="A folder of documents, or one document.")
     ],
-    out: Annotated[Path, option("The folder of the new index.", "INDEX")],
+    out: Annotated[
+        Path | None, option("The folder of the new index, which must be given.", "INDEX")
+    ] = None,
     force: Annotated[bool, option("Make an index already there anew.", flag="--force")] = False,
     prefix: _Prefix = "",
     as_json: options.AsJson = False,
@@ -76,6 +79,12 @@ def build(
 
     With --set index.triplets=model and --model, the model reads out the knowledge graph.
     """
+    if out is None:
+        command = shlex.join(["lexloop", "index", str(folder), "--out", _suggested(folder)])
+        raise InputError(
+            "There is no --out, the folder that the index is written to.",
+            f"Give one, e.g. `{command}`.",
+        )
     _check_places(folder, out, force)
     _write(out, _sources([folder], prefix), context.params, fresh=force)
 
@@ -210,6 +219,10 @@ def info(
         write_json(report)
     else:
         show_report(report)
+
+
+def _suggested(folder: Path) -> str:
+    return f"{folder.absolute().name or 'documents'}.index"
 
 
 def _sources(paths: Sequence[Path], prefix: str) -> "list[IndexSource]":

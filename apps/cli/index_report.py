@@ -23,6 +23,41 @@ if TYPE_CHECKING:
     from lexloop.corpus.index.writer import CostEstimate, IndexUpdate
     from lexloop.corpus.load.document import SkippedSource
 
+_COST = {
+    "files_added": "files that are new",
+    "files_changed": "files that changed",
+    "files_removed": "files that are gone",
+    "documents": "documents to read",
+    "chunks": "chunks of them",
+    "embedded_texts": "texts to embed",
+    "embedded_tokens": "tokens of these texts",
+    "model_calls": "calls of the model",
+    "tokens_in": "tokens of its prompts",
+    "tokens_out": "tokens of its replies",
+    "cost_usd": "cost in US dollars",
+}
+_CONTENTS = {
+    "index": "index",
+    "documents": "documents",
+    "chunks": "chunks",
+    "triplets": "triplets",
+    "files": "files",
+    "bytes": "bytes on disk",
+    "generation": "generation",
+    "format": "format",
+    "stemmer": "stemmer",
+    "embedder": "embedding model",
+    "dimension": "numbers in a vector",
+    "windows": "embedded parts",
+    "tokens": "bytes of a token's vector",
+    "chunker": "chunker",
+    "extractor": "triplets extracted by",
+    "dense_kind": "vector search",
+    "recall@10": "its share of the exact top 10",
+}
+"""What people are shown of a report, under which words; ``dense_index`` is among the settings, and
+the others are listed below it."""
+_SEARCHES = {"flat": "exact", "hnsw": "HNSW", "ivf": "IVF"}
 _EXACT = 1.0
 _KNOWN = ("jurisdiction", "kind", "host", "tags")
 _MOST_PROBLEMS, _MOST_DOCUMENTS = 5, 20
@@ -98,9 +133,9 @@ def show_estimate(found: "CostEstimate", cost: dict[str, Any], as_json: bool) ->
         skipped = [vars(item) for item in found.skipped]
         write_json({"dry_run": True, **report, "skipped": skipped})
         return
-    for name, value in report.items():
-        shown = "unknown: give the prices" if value is None else str(value)
-        say((f"{name.replace('_', ' ')}: ", "bold"), shown)
+    for name, said in _COST.items():
+        shown = "unknown: give the prices" if report[name] is None else str(report[name])
+        say((f"{said}: ", "bold"), shown)
     _show_skipped(found.skipped)
 
 
@@ -136,15 +171,13 @@ def index_report(
 
 def show_report(report: dict[str, Any]) -> None:
     """Print what an index holds, for people; ``list`` has its documents if they were asked for."""
-    from rich.table import Table
-
-    table = Table(show_header=False, box=None, pad_edge=False)
-    for name, value in report.items():
-        if name not in ("list", "skipped", "sources", "numbering"):
-            table.add_row(plain(name, "bold"), plain(one_line(str(value))))
-    for source in report["sources"]:
-        table.add_row(plain("source", "bold"), plain(one_line(source["path"] or "not recorded")))
-    result_console().print(table)
+    rows = [(said, _shown(name, report[name])) for name, said in _CONTENTS.items()]
+    rows += [("source", source["path"] or "not recorded") for source in report["sources"]]
+    if report["excluded_count"]:
+        named = "; ".join(first_of(report["excluded"], _MOST_DOCUMENTS))
+        rows.append(("taken out for good", named or str(report["excluded_count"])))
+    for said, value in rows:
+        say((said.ljust(max(map(len, _CONTENTS.values()))), "bold"), f"  {one_line(value)}")
     for item in report["skipped"]:
         head = "Note on" if item["indexed"] else "Skipped"
         say(f"{head} {item['name']}: {item['reason']}", style="yellow")
@@ -155,12 +188,27 @@ def show_report(report: dict[str, Any]) -> None:
     for said in first_of(misnumbered, _MOST_DOCUMENTS):
         say(said, style="yellow")
     if "list" in report:
+        from rich.table import Table
+
         listed = Table("document", "in force", *_KNOWN, box=None, pad_edge=False)
         for row in report["list"]:
             days = f"{row.get('in_force_from', '')} – {row.get('in_force_to', '')}".strip(" –")
             cells = [row["document"], days, *(_cell(row.get(name, "")) for name in _KNOWN)]
             listed.add_row(*(plain(one_line(cell)) for cell in cells))
         result_console().print(listed)
+
+
+def _shown(name: str, value: Any) -> str:
+    said = f"{value:,}" if name == "bytes" else str(value)
+    if name == "dense_kind":
+        said = _SEARCHES.get(said, said)
+    elif name == "recall@10":
+        said = f"{value:.1%}"
+    elif name == "tokens":
+        said = said if value else "none are stored"
+    elif name == "chunker":
+        said = said.replace("chunk_", "")  # as settings name them now
+    return said
 
 
 def _cell(value: Any) -> str:

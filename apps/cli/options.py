@@ -196,6 +196,22 @@ def chosen_settings(given: Mapping[str, Any], *before: Mapping[str, Any]) -> Set
     return settings
 
 
+def typed(given: Mapping[str, Any]) -> list[str]:
+    """Return the options that set settings among a command's parameters as they are typed.
+
+    Args:
+        given: Parameters by name; those that are None or no setting are left out.
+    """
+    flags = {_parameter(name): flags[0] for name, flags in _FLAGS.items()}
+    flags |= {"settings_file": "--settings", "assignments": "--set"}
+    several = {
+        flag: value if isinstance(value, list) else [value]
+        for name, flag in flags.items()
+        if (value := given.get(name))
+    }
+    return [part for flag, values in several.items() for one in values for part in (flag, str(one))]
+
+
 def _refuse_other(settings: Settings, wanted: Mapping[str, Any]) -> None:
     """Refuse settings that the index to be asked was not made with, default values included."""
     flat = settings.flat()

@@ -1,6 +1,7 @@
 """``lexloop show``: the provisions of a document, or one of them with what lies around it."""
 
 import os.path
+import shlex
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -56,6 +57,7 @@ def show(
     as_json: options.AsJson = False,
 ) -> None:
     """Print the provisions of a document, or one with its headings, lead-in and references."""
+    command = shlex.join(["lexloop", "show", document, *options.typed(context.params)])
     settings = options.chosen_settings(context.params)
     if settings.corpus == SAMPLE_CORPUS and os.path.isfile(document):
         settings, document = settings.changed(corpus=document), os.path.basename(document)
@@ -71,7 +73,8 @@ def show(
     if not provision:
         _outline(source, depth, as_json)
     else:
-        _provisions(source, _places(name, tree, " ".join(provision)), depth, as_json)
+        places = _places(name, tree, " ".join(provision), command)
+        _provisions(source, places, depth, as_json)
 
 
 def _named(view: "View", said: str) -> str:
@@ -98,8 +101,11 @@ def _endings(name: str) -> set[str]:
     return ends | {end.rpartition(".")[0] for end in ends}
 
 
-def _places(name: str, tree: "Tree", said: str) -> "list[int]":
-    """Return the places of the provision asked for; several where they share one label."""
+def _places(name: str, tree: "Tree", said: str, command: str) -> "list[int]":
+    """Return the places of the provision asked for; several where they share one label.
+
+    Where there is none the error names the ``command`` that lists all of the document.
+    """
     from lexloop.corpus.structure.lookup import asked_references, missing_place, named_places
 
     found = named_places(tree, said)
@@ -108,7 +114,7 @@ def _places(name: str, tree: "Tree", said: str) -> "list[int]":
         return found
     if found:
         raise InputError(f"{said!r} fits {len(labels)} places.", _one_of("Name one", labels))
-    see = f"See `lexloop show {name}`."
+    see = f"See `{command}`."
     missing = missing_place(tree, said)
     if missing is not None and missing.first >= 0:
         first, last = tree.units[missing.first].label, tree.units[missing.last].label

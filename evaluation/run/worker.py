@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from typing_extensions import TypedDict
 
 from lexloop.core.errors import LexloopError
@@ -26,8 +25,6 @@ from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources
 from lexloop.nodes.context import Context
 from lexloop.nodes.evaluate.embedded import EmbeddedJudge
-
-_ROLES: dict[str, type[HumanMessage | AIMessage]] = {"user": HumanMessage, "assistant": AIMessage}
 
 
 class Setup(TypedDict):
@@ -163,13 +160,9 @@ class CaseRunner:
 
     def _asked(self, case: Case, meter: Metered) -> tuple[dict[str, Any], float]:
         """The working state after the question, and the seconds it takes when nothing is cached."""
-        earlier: list[AnyMessage] = [
-            _ROLES[turn.role](content=turn.content) for turn in case.conversation_history
-        ]
-        messages = [*earlier, HumanMessage(content=case.question)]
         state: dict[str, Any] = {}
         saved, began = meter.saved_s, time.perf_counter()
-        for event in self._graph.stream({"messages": messages}, stream_mode="updates"):
+        for event in self._graph.stream({"messages": case.messages}, stream_mode="updates"):
             for update in event.values():
                 state.update(update or {})
         return state, time.perf_counter() - began + meter.saved_s - saved

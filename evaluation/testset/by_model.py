@@ -26,7 +26,7 @@ _HOPELESS = 4
 
 
 class WrittenQuestion(BaseModel):
-    """What the model is asked for."""
+    """A question with its answer and its evidence, as the model writes it."""
 
     question: str = Field(min_length=8)
     answer: str = Field(min_length=1)
@@ -117,7 +117,7 @@ def case_of(
 
 
 def _located(quote: str, chunks: Sequence[Chunk]) -> Span | None:
-    """Where a quote stands; blanks and line breaks may differ."""
+    """Return the place of a quote; blanks and line breaks may differ."""
     for chunk in chunks:
         if found := find_quote(quote, chunk["text"]):
             start, end = found

@@ -129,7 +129,7 @@ def _distracted(facts: Sequence[Fact], rng: Random, view: View) -> Iterator[Cand
 
 
 def _situational(facts: Sequence[Fact], rng: Random) -> Iterator[Candidate]:
-    """Who asks, then the question."""
+    """A sentence on who asks, then the question."""
     for fact in facts:
         role = rng.choice(_ROLES)
         if fact.clause and rng.random() < _TOLD:
@@ -157,14 +157,14 @@ def _double(facts: Sequence[Fact], rng: Random) -> Iterator[Candidate]:
 
 
 def _complex_situational(facts: Sequence[Fact], rng: Random) -> Iterator[Candidate]:
-    """Who asks, a question, and a further one on a related matter."""
+    """A sentence on who asks, a question, and a further one on a related matter."""
     for one, other in _pairs(facts, rng):
         question = f"I am {rng.choice(_ROLES)}. {one.question} Also, {lowered(other.question)}"
         yield question, [one, other], ()
 
 
 def _compare(facts: Sequence[Fact], rng: Random) -> Iterator[Candidate]:
-    """What sets two terms apart whose names share a word, neither holding the other."""
+    """The difference of two terms whose names share a word, neither holding the other."""
     for one, other in _pairs([fact for fact in facts if fact.kind == "definition"], rng):
         a, b = set(tokenize(one.about)), set(tokenize(other.about))
         if a & b and not (a <= b or b <= a):

@@ -117,7 +117,7 @@ def _of_document(document: str, tree: Tree, text: str) -> Iterator[Fact]:
 
 
 def _is_whole(said: str) -> bool:
-    """Whether words end where they should and are no row of a table."""
+    """Return whether words end where they should and are no row of a table."""
     return said.endswith(_ENDS) and not _NO_PROSE.search(said)
 
 

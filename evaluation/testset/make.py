@@ -100,7 +100,7 @@ def made_case(
 
 @dataclass
 class MadeSet:
-    """What was made.
+    """The questions that were made, and those left out.
 
     Args:
         questions: In the order of their types.
@@ -220,7 +220,7 @@ class _Deal:
         return True
 
     def questions(self) -> list[Case]:
-        """What was taken, each under the name of its type and a number."""
+        """The questions that were taken, each under the name of its type and a number."""
         return [
             case.model_copy(update={"id": f"{_plain(kind).replace(' ', '-')}-{number:02d}"})
             for kind in self._types

@@ -112,7 +112,7 @@ def verbose(text: str, rng: Random) -> str:
 
 
 def shortened(text: str, _: Random) -> str:
-    """What carries the meaning, without function words and question marks."""
+    """The words that carry the meaning, without function words and question marks."""
     kept = [word for word in text.rstrip("?.").split() if word.strip(",.;").lower() not in _FILLING]
     return " ".join(kept) if len(kept) >= _LEAST_KEPT else text.rstrip("?.").lower()
 
@@ -132,7 +132,7 @@ MANNERS = {"vague": 1, "verbose": 2, "shortened": 3}
 
 
 class Reworded(BaseModel):
-    """What the model is asked for."""
+    """A question in other words, as the model writes it."""
 
     question: str = Field(min_length=1)
 

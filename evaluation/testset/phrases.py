@@ -135,7 +135,7 @@ class Rule:
 
     @property
     def stative(self) -> bool:
-        """Whether it says what something is rather than what is done."""
+        """The predicate says what something is rather than what is done."""
         return bool(_STATIVE.match(self.act))
 
 
@@ -178,7 +178,7 @@ def _named(found: re.Match[str]) -> str:
 
 
 def _limited(found: re.Match[str]) -> tuple[str, str, str]:
-    """What joins the condition, the condition and the act; no act where there are two of them."""
+    """Return the joining word, the condition and the act; no act where there are two of them."""
     link, condition = (found["link"] or "").lower(), found["front"] or ""
     act = found["act"].rstrip(",—– ")
     limits = (m for m in _LIMIT.finditer(f"{act} ") if not _NO_LIMIT.search(act[: m.start()]))
@@ -192,7 +192,7 @@ def _limited(found: re.Match[str]) -> tuple[str, str, str]:
 
 
 def _is_condition(link: str, condition: str) -> bool:
-    """Whether a condition can stand in a question; what follows "unless" need not."""
+    """Return whether a condition can stand in a question; what follows "unless" need not."""
     if not condition or link.startswith(("unless", "except")):
         return True
     finite = link in ("after", "before", "upon") or _FINITE.match(condition)

@@ -204,7 +204,7 @@ def read_table(path: Path, rows: Sequence[Reviewed]) -> list[Reviewed]:
 
 
 def _cells(row: Reviewed) -> dict[str, str]:
-    """What the table says of a row, by column."""
+    """Return the cells of a row by column."""
     decision = {"open": "", "accept": "edit" if row.edited else "keep", "drop": "drop"}
     said = (f"{turn.role}: {turn.content}" for turn in row.conversation_history)
     return {
@@ -258,7 +258,7 @@ def _records(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _wrong(cells: Mapping[str, str], before: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """What is wrong with the cells of a question, each with its column."""
+    """Return the faults in the cells of a question, each with its column."""
     changed = [name for name in COLUMNS if not _same(cells[name], before[name])]
     decision = cells["decision"].strip().lower()
     if decision and decision not in DECISIONS:
@@ -299,5 +299,5 @@ def _listed(cell: str) -> list[str]:
 
 
 def _same(cell: str, other: str) -> bool:
-    """Whether cells are alike but for the line ends that a spreadsheet writes."""
+    """Return whether cells are alike but for the line ends that a spreadsheet writes."""
     return _LINE_END.sub("\n", cell) == _LINE_END.sub("\n", other)

@@ -167,7 +167,7 @@ def _inverted(kind: str, opening: str, aux: str, subject: str, rest: str = "") -
 
 
 def _of_provision(one: Stated, actors: Collection[str]) -> Iterator[Fact]:
-    """What a provision has somebody do, where this statement alone says so in it."""
+    """Ask what a provision has somebody do, where this statement alone says so in it."""
     subject, modal, act, given = who_acts(one.words, one.text)
     if not subject or not one.label or modal.removesuffix(" not") not in one.alone:
         return
@@ -190,7 +190,7 @@ def _of_provision(one: Stated, actors: Collection[str]) -> Iterator[Fact]:
 
 
 def _of_sum(one: Stated) -> Iterator[Fact]:
-    """How much something costs, where a sum follows at once."""
+    """Ask how much something costs, where a sum follows at once."""
     found = _AMOUNT.fullmatch(settled(one.words))
     noun = noun_phrase(found["noun"], one.text) if found else ""
     first = next(find_amounts(found["amount"]), None) if found and noun else None
@@ -199,7 +199,7 @@ def _of_sum(one: Stated) -> Iterator[Fact]:
 
 
 def _of_date(one: Stated) -> Iterator[Fact]:
-    """When something takes effect or was done."""
+    """Ask when something takes effect or was done."""
     words = settled(one.words)
     found = _FORCE.match(words) or _DONE.fullmatch(words)
     if not found or not (noun := noun_phrase(found["noun"], one.text)):
@@ -213,7 +213,7 @@ def _of_date(one: Stated) -> Iterator[Fact]:
 
 
 def _of_rule(rule: Rule, label: str, actors: Collection[str]) -> Iterator[Fact]:
-    """What a clear sentence on an act answers; "the notice" alone is named by its provision."""
+    """Ask what a clear sentence on an act answers; "the notice" alone is named by its provision."""
     actor, passive = is_actor(rule.subject, actors), not is_active(rule.act)
     if not actor and (not passive or not label):
         return
@@ -262,7 +262,7 @@ def _timed(rule: Rule, under: str) -> Iterator[Fact]:
 
 
 def _who(rule: Rule) -> Iterator[Fact]:
-    """Who must or may do something that says enough by itself."""
+    """Ask who must or may do something that says enough by itself."""
     says = len(rule.act.split()) >= _TELLING and not speaks_of_it(rule.act)
     if says and not rule.link and rule.modal != "must not":
         yield Fact("who", f"Who {rule.modal} {rule.act}?", f"who {rule.modal} {rule.act}")

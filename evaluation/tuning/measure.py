@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
 
-from langchain_core.messages import convert_to_messages
-
 from lexloop.core.errors import ModelError
 from lexloop.core.filters import Filters
 from lexloop.core.score import Score, Unresolved, resolved
@@ -150,8 +148,7 @@ class _CachedResources(Resources):
 
 def _state(gold: Case, graph: Lexloop, answered: bool) -> dict[str, Any]:
     """The working state after the answer, or after the passages are chosen."""
-    earlier = [(turn.role, turn.content) for turn in gold.conversation_history]
-    asked: Any = {"messages": convert_to_messages([*earlier, ("user", gold.question)])}
+    asked: Any = {"messages": gold.messages}
     if answered:
         found: dict[str, Any] = graph.invoke(asked)
         return found
@@ -206,7 +203,7 @@ def _recall(gold: Case, passages: Sequence[Passage], index: EvidenceIndex) -> Sc
 
 
 def _covered(wanted: Span, places: Sequence[Span]) -> bool:
-    """Whether the passages hold half of a span, or one of them lies half within it."""
+    """Return whether the passages hold half of a span, or one of them lies half within it."""
     shared = [overlap(wanted, place) for place in places]
     return 2 * sum(shared) >= wanted[2] - wanted[1] or any(
         2 * common >= end - start for common, (_, start, end) in zip(shared, places, strict=True)

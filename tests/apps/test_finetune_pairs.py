@@ -14,12 +14,13 @@ Run = Callable[..., Any]
 
 
 def written(path: Path) -> list[TrainingPair]:
-    """The pairs of a file, also of one."""
     return [TrainingPair(**json.loads(line)) for line in path.read_text("utf-8").splitlines()]
 
 
 def test_a_folder_gives_pairs_on_two_sides(run: Run, documents: Path, tmp_path: Path) -> None:
     out = tmp_path / "pairs.jsonl"
+    dogs = (documents / "dogs.txt").read_text("utf-8")
+    (documents / "cats.md").write_text(dogs.replace("dog", "cat").replace("40", "9"), "utf-8")
     result = run("finetune", "pairs", str(documents), "--keep", "0.5", "--out", str(out))
     assert result.exit_code == 0, result.stderr
     training, kept = written(out), written(tmp_path / "pairs.kept.jsonl")
@@ -33,6 +34,16 @@ def test_a_folder_gives_pairs_on_two_sides(run: Run, documents: Path, tmp_path: 
     again = run("finetune", "pairs", str(documents), "--keep", "0.5", "--out", str(out))
     assert again.stderr == result.stderr
     assert written(out) == training
+    assert len(read_pairs(tmp_path / "pairs.kept.jsonl")) == len(kept)
+
+
+def test_a_single_pair_is_not_kept(run: Run, documents: Path, tmp_path: Path) -> None:
+    out = tmp_path / "pairs.jsonl"
+    result = run("finetune", "pairs", str(documents), "--keep", "0.5", "--out", str(out))
+    assert result.exit_code == 0, result.stderr
+    assert "too few pairs to keep some for measuring" in " ".join(result.stderr.split())
+    assert {pair.document for pair in read_pairs(out)} == {"dogs.txt", "cats.md"}
+    assert not (tmp_path / "pairs.kept.jsonl").exists()
 
 
 def test_a_model_is_asked_so_often_as_is_told(

@@ -235,3 +235,11 @@ def test_no_label_covers_another(count: int) -> None:
         for other_x, other_y, other_width, _ in boxes[:i]:
             beside = x >= other_x + other_width or other_x >= x + width
             assert beside or abs(y - other_y) >= height
+
+
+def test_an_entity_that_is_not_there_is_said_with_the_documents(run: Run, dogs: Run) -> None:
+    sample, own = run("graph", "show", "rent").stderr, dogs("rent").stderr
+    assert "The knowledge graph of the bundled sample has no entity 'rent'." in sample
+    assert "--corpus names other documents." in sample
+    assert "/documents has no entity 'rent'." in own
+    assert "--corpus" not in own

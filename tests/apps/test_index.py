@@ -149,3 +149,11 @@ def test_what_supersedes_a_law_that_is_not_there_is_in_force(run: Run, tmp_path:
         found = json.loads(run(*asked).stdout)
         assert "25 euros" in found["answer"]
         assert found["degraded"] == []
+
+
+def test_an_index_needs_a_place(run: Run, documents: Path) -> None:
+    refused = run("index", str(documents))
+    assert refused.exit_code == 2
+    assert "There is no --out, the folder that the index is written to." in refused.stderr
+    example = f"lexloop index {documents} --out documents.index"
+    assert f"Give one, e.g. `{example}`." in refused.stderr

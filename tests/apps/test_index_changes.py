@@ -1,6 +1,7 @@
 """``lexloop index add | update | remove | verify | info``, and what a dry run says."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -200,3 +201,22 @@ def test_documents_are_shown_to_who_has_their_tag(run: Run, tmp_path: Path) -> N
     assert answer(run, folder, question)["abstained"]
     assert answer(run, folder, question, "--tag", "staff")["abstained"]
     assert "Northern Ferries" in answer(run, folder, question, "--tag", "board")["answer"]
+
+
+def test_people_are_shown_words_and_no_keys(run: Run, index: Path, documents: Path) -> None:
+    shown = run("index", "info", str(index)).stdout
+    told = dict(re.findall(r"^(\S.*?) {2,}(\S.*)$", shown, re.M))
+    assert (told["documents"], told["vector search"], told["source"]) == (
+        "2",
+        "exact",
+        str(documents),
+    )
+    assert told["its share of the exact top 10"] == "100.0%"
+    assert told["chunker"].startswith("auto(tokens=512")
+    assert not re.search(r"_|excluded|taken out", " ".join(told))
+    assert "[]" not in shown
+    assert run("index", "remove", str(index), "cats.md").exit_code == 0
+    assert re.search(r"taken out for good +cats\.md", run("index", "info", str(index)).stdout)
+    dry = run("index", "update", str(index), "--force", "--dry-run").stdout
+    assert "documents to read: 1\n" in dry
+    assert "cost in US dollars: 0.0\n" in dry

@@ -1,6 +1,7 @@
 """``lexloop show``, and what ``lexloop index info`` says of numbering."""
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -91,7 +92,7 @@ def test_json(show: Run) -> None:
             ("directive.txt", "Subject matter"),
             "fits 2 places. Name one: Title I, Chapter I, Section 1;",
         ),
-        (("directive.txt", "zzz"), "See `lexloop show directive.txt`."),
+        (("directive.txt", "zzz"), f"See `lexloop show directive.txt --corpus {LAWS}`."),
         (("directve.txt",), "Near it are: directive.txt;"),
         (("qqqqqqqqqqqqqqqqqqqqq",), "There are: act.txt; contract.txt;"),
     ],
@@ -107,6 +108,19 @@ def test_what_is_not_there_is_said_with_what_is(
 
 def test_a_file_is_shown_without_a_corpus(run: Run) -> None:
     assert run("show", str(LAWS / "act.txt"), "3A").stdout.startswith("Section 3A  Electronic reg")
+    missing = run("show", str(LAWS / "act.txt"), "99")
+    assert f"See `lexloop show {LAWS / 'act.txt'}`." in missing.stderr
+
+
+def test_the_command_that_is_named_has_every_option_that_was_given(
+    run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "a b.txt").write_text("---\ntags: board\n---\nArticle 1\nA\nText.\n", "utf-8")
+    given = ("--corpus", str(tmp_path), "--tag", "board", "--tag", "public")
+    missing = run("show", "a b.txt", "Article 9", *given).stderr
+    named = shlex.split(missing[missing.index("`") + 1 : missing.rindex("`")])
+    assert named == ["lexloop", "show", "a b.txt", *given]
+    assert "Article 1" in run(*named[1:]).stdout
 
 
 def test_two_documents_of_one_name_are_told_apart(run: Run, tmp_path: Path) -> None:

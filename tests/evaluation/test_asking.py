@@ -13,7 +13,7 @@ import pytest
 from fake_openai import KEY, FakeOpenAI, Reply, Request, refusal
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, create_model
 
 from lexloop.core.errors import DataError, ModelAuthError, ModelError
 from lexloop.core.score import Unresolved
@@ -280,6 +280,28 @@ def test_a_schema_that_changed_under_its_name_has_another_key() -> None:
 
     Narrower.__name__ = "Narrow"
     assert key("a", Narrow) != key("a", Narrower)
+
+
+def form(name: str, told: str, **fields: Any) -> type[BaseModel]:
+    """A schema of this name and docstring, with a class like it among its fields."""
+    part = create_model(f"{name}Part", __doc__=told, text=(str, Field(title=told)))
+    own: dict[str, Any] = {
+        "parts": (list[part], ...),  # type: ignore[valid-type]
+        "title": (str, Field(description=told)),
+    }
+    made: type[BaseModel] = create_model(name, __doc__=told, **own, **fields)
+    return made
+
+
+def test_names_and_prose_of_a_schema_are_no_part_of_the_key() -> None:
+    one = key("a", form("Verdict", "What a judge says."))
+    assert one == key("a", form("Opinion", "A judge's opinion."))
+    fields: list[dict[str, Any]] = [{"description": (str, ...)}, {"more": (int, 0)}]
+    others = [key("a", form("Verdict", "What a judge says.", **field)) for field in fields]
+    assert len({one, *others}) == 3
+    assert key("a", create_model("R", title=(str, ...))) != key(
+        "a", create_model("R", text=(str, ...))
+    )
 
 
 def test_purpose_is_no_part_of_the_key() -> None:

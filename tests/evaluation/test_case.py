@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage, HumanMessage
 
 from lexloop.core.errors import InputError
 from lexloop.evaluation.case import OUT_OF_SCOPE, read_cases, read_negative
@@ -67,6 +68,12 @@ def test_a_malformed_line_is_named_by_number_and_field(
     with pytest.raises(InputError) as caught:
         read_cases(gold(tmp_path, {"question": "Who?"}, line))
     assert named in caught.value.what
+
+
+def test_messages_are_the_turns_before_and_the_question(tmp_path: Path) -> None:
+    before = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes?"}]
+    (case,) = read_cases(gold(tmp_path, {"question": "Who?", "conversation_history": before}))
+    assert case.messages == [HumanMessage("Hi"), AIMessage("Yes?"), HumanMessage("Who?")]
 
 
 def test_the_first_problems_are_named_and_the_rest_counted(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from lexloop.core.errors import InputError
 from lexloop.finetune.pairs import (
+    FEWEST,
     TrainingPair,
     deduplicated,
     read_clicks,
@@ -81,6 +82,14 @@ def test_the_split_is_the_same_on_every_machine() -> None:
     # none is below a tenth, and all are below 99 %: the nearest one changes sides
     assert {pair.document for pair in split(many(14, 7), 0.1)[1]} == {"d4"}
     assert {pair.document for pair in split(many(14, 7), 0.99)[0]} == {"d6"}
+
+
+@pytest.mark.parametrize("share", [0.01, 0.2, 0.99])
+def test_two_pairs_are_kept_where_a_document_has_one(share: float) -> None:
+    training, kept = split(many(7, 7), share)
+    assert len(kept) >= FEWEST
+    assert training
+    assert len(kept) == {0.01: 2, 0.2: 2, 0.99: 6}[share]
 
 
 @given(st.integers(2, 40), st.floats(0.01, 0.99), st.integers(0, 5))
