@@ -34,6 +34,8 @@ def _prepare_environment() -> None:
         if forgotten and name != _KEPT:
             del os.environ[name]
     os.environ.update(_OFFLINE)
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        os.environ.setdefault("OMP_NUM_THREADS", "1")  # workers share the processors between them
     paths = [_SUPPORT, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
 
