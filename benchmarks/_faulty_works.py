@@ -4,6 +4,7 @@ Prints a record for each fault as a line of JSON.
 """
 
 import argparse
+import gc
 import json
 import os
 import tempfile
@@ -21,6 +22,7 @@ from kills import held
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Settings
 from lexloop.core.text_cache import TextCache
+from lexloop.corpus.arrays import faiss_library
 from lexloop.corpus.index import scan
 from lexloop.corpus.index.builder import Tools
 from lexloop.corpus.index.generations import GENERATIONS, LOCK
@@ -272,6 +274,9 @@ def _warm(place: Path) -> None:
     for write in (_old, _new):
         write(place / "warm")
         _state(place / "warm")
+    faiss_library()
+    gc.collect()
+    gc.freeze()  # what forks leave open is looked for among what is theirs
 
 
 if __name__ == "__main__":

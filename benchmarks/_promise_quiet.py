@@ -92,6 +92,7 @@ class Traced:
                     "OPENAI_API_KEY": "none",
                     "LD_PRELOAD": str(tracer),
                     "NETWORK_TRACE": str(self._trace),
+                    "OMP_NUM_THREADS": "1",  # side by side, further threads wait for each other
                     **environ,
                 },
             )

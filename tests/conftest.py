@@ -34,6 +34,8 @@ def _prepare_environment() -> None:
         if forgotten and name != _KEPT:
             del os.environ[name]
     os.environ.update(_OFFLINE)
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        os.environ.setdefault("OMP_NUM_THREADS", "1")  # workers share the processors between them
     paths = [_SUPPORT, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
 
@@ -65,8 +67,17 @@ hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "usual")
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Choose the seed of random laws here, so that it can be told and given again."""
-    if config.getoption("hypothesis_seed", None) is None and not os.environ.get("CI"):
+    told = getattr(config, "workerinput", {}).get("hypothesis_seed")
+    if told is not None:
+        config.option.hypothesis_seed = told
+    elif config.getoption("hypothesis_seed", None) is None and not os.environ.get("CI"):
         config.option.hypothesis_seed = str(random.randrange(2**32))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of pytest-xdist the seed that was chosen for all."""
+    node.workerinput["hypothesis_seed"] = node.config.getoption("hypothesis_seed", None)
 
 
 def pytest_collection_finish() -> None:

@@ -1,4 +1,8 @@
-"""Nothing leaves this machine: what C libraries try is seen as well as what Python does."""
+"""Nothing leaves this machine: what C libraries try is seen as well as what Python does.
+
+Processes are watched until a second after they are done; ``benchmarks/promises.py`` watches them
+for thirty, as some libraries wait before they call their makers.
+"""
 
 import shutil
 import sys
@@ -35,7 +39,7 @@ def test_what_c_python_and_a_child_reach_for_is_seen_and_refused(tmp_path: Path)
     ]
 
 
-def test_nothing_leaves_this_machine_in_thirty_seconds(tmp_path: Path) -> None:
-    tried = attempts(tmp_path)
+def test_nothing_leaves_this_machine(tmp_path: Path) -> None:
+    tried = attempts(tmp_path, seconds=1.0)
     assert {"ask", "chat", "index", "eval", "graph.invoke"} < tried.keys()
     assert not any(tried.values()), tried

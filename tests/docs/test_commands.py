@@ -5,6 +5,8 @@ of a page one after the other; a ``text`` block right behind one is what it prin
 cannot be run here stands behind ``<!-- not run: WHY -->``, and is read all the same.
 """
 
+import contextlib
+import io
 import os
 import re
 import shlex
@@ -18,6 +20,7 @@ from typing import Any, NamedTuple, get_args
 
 import pytest
 from typer.main import get_command
+from typer.testing import CliRunner
 
 from lexloop.apps.cli import app
 from lexloop.core.configuration import read_value
@@ -202,8 +205,8 @@ def runnable(page: Path) -> list[Block]:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> tuple[Path, dict[str, str]]:
-    """A folder with documents, and an environment in which ``lexloop`` is found."""
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in a folder with documents, and an environment in which ``lexloop`` is found."""
     programs, home, work = (tmp_path / name for name in ("bin", "home", "work"))
     for folder in (programs, home):
         folder.mkdir()
@@ -214,41 +217,63 @@ def place(tmp_path: Path) -> tuple[Path, dict[str, str]]:
         program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {arguments} "$@"\n')
         program.chmod(0o755)
     environment = {
-        **os.environ,
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
         "HOME": str(home),
         "LEXLOOP_DATA_DIR": str(home / "data"),
         "LEXLOOP_CONFIG": str(home / "lexloop.toml"),
         "NO_COLOR": "1",
+        "COLUMNS": "80",
     }
-    return work, environment
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(work)
 
 
+@pytest.mark.usefixtures("place")
 @pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)], ids=name_of)
-def test_every_block_runs_and_prints_what_the_page_says(
-    page: Path, place: tuple[Path, dict[str, str]]
-) -> None:
-    work, environment = place
+def test_every_block_runs_and_prints_what_the_page_says(page: Path) -> None:
     for block in runnable(page):
-        run = ["bash", "-euo", "pipefail", "-c", block.body]
-        if block.language == "python":
-            run = [sys.executable, "-c", block.body]
-        done = subprocess.run(
-            run,
-            cwd=work,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT_S,
-            check=False,
-        )
         at = f"{name_of(page)}:{block.line}\n{block.body}"
-        assert done.returncode == 0, f"{at}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
-        if block.printed is not None:
-            assert re.fullmatch(expected(block.printed), plain(done.stdout)), (
-                f"{at}\nprinted:\n{done.stdout}"
+        if block.language == "python":
+            with contextlib.redirect_stdout(io.StringIO()) as shown:
+                exec(compile(block.body, at, "exec"), {"__name__": "__main__"})
+            printed = shown.getvalue()
+        else:
+            lines = block.body.replace("\\\n", " ").splitlines()
+            groups = groupby(lines, is_plain)
+            printed = "".join(
+                "".join(here(line, at) for line in group) if alone else by_shell([*group], at)
+                for alone, group in groups
             )
+        if block.printed is not None:
+            assert re.fullmatch(expected(block.printed), plain(printed)), (
+                f"{at}\nprinted:\n{printed}"
+            )
+
+
+def is_plain(line: str) -> bool:
+    """Whether a line of a script is a command of ``lexloop`` and nothing that a shell must do."""
+    return line.startswith("lexloop ") and not set("|&;<>$`*~#(").intersection(line)
+
+
+def here(line: str, at: str) -> str:
+    """What a command prints, run in this process: a new one takes a second to begin."""
+    done = CliRunner().invoke(app, shlex.split(line)[1:])
+    assert done.exit_code == 0, f"{at}\n{done.output[-2000:]}\n{done.exception!r}"
+    return done.stdout
+
+
+def by_shell(lines: list[str], at: str) -> str:
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", "\n".join(lines)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    assert done.returncode == 0, f"{at}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+    return done.stdout
 
 
 def plain(printed: str) -> str:

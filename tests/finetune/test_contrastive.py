@@ -1,6 +1,8 @@
 """Sentence vectors trained by sentence-transformers: kills, early stops and broken losses."""
 
 import re
+import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from lexloop.finetune.late import EmbedderRecipe, Loss
 from lexloop.finetune.pairs import CLICKED, TrainingPair
 from lexloop.models.minilm import genuine_folder
 
+Learn = Callable[..., dict[str, Any]]
 THINGS = [("register", "clerk"), ("seal", "mayor"), ("keys", "porter"), ("purse", "treasurer")]
 PAIRS = [TrainingPair(f"Who keeps the {x}?", f"The {y} keeps the {x}.", "", y) for x, y in THINGS]
 
@@ -24,9 +27,29 @@ def quick(loss: Loss = "mnrl", **changes: Any) -> EmbedderRecipe:
     return EmbedderRecipe(loss=loss, **{"steps": 3, "batch": 2, "every": 1, **changes})
 
 
-def learn(state: Path, recipe: EmbedderRecipe, said: list[str] | None = None) -> dict[str, Any]:
-    hear = (said if said is not None else []).append
-    return contrast(PAIRS, PAIRS, genuine_folder(), state, recipe, say=hear)
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """MiniLM's tokenizer and layout with a random network of one layer, whose states are small."""
+    from transformers import BertConfig, BertModel
+
+    folder = tmp_path_factory.mktemp("small") / "model"
+    shutil.copytree(genuine_folder(), folder, ignore=shutil.ignore_patterns("*.safetensors"))
+    pooling = folder / "1_Pooling" / "config.json"
+    pooling.write_text(pooling.read_text("utf-8").replace("384", "32"), "utf-8")
+    shape = {"hidden_size": 32, "intermediate_size": 64, "num_attention_heads": 2}
+    torch.manual_seed(0)
+    network: Any = BertModel(BertConfig(num_hidden_layers=1, **shape))
+    network.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def learn(small: Path) -> Learn:
+    def learn(state: Path, recipe: EmbedderRecipe, said: list[str] | None = None) -> dict[str, Any]:
+        hear = (said if said is not None else []).append
+        return contrast(PAIRS, PAIRS, small, state, recipe, say=hear)
+
+    return learn
 
 
 def assert_same(one: dict[str, Any], other: dict[str, Any], tolerance: float = 0.0) -> None:
@@ -35,7 +58,7 @@ def assert_same(one: dict[str, Any], other: dict[str, Any], tolerance: float = 0
         torch.testing.assert_close(other[name], tensor, rtol=0, atol=tolerance, msg=name)
 
 
-def test_killed_it_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
+def test_killed_it_goes_on_as_if_it_had_not_been(tmp_path: Path, learn: Learn, small: Path) -> None:
     whole: list[str] = []
     learn(tmp_path / "whole", quick(), whole)
     assert [line[:11] for line in whole] == ["step 1 of 3", "step 2 of 3", "step 3 of 3"]
@@ -46,7 +69,7 @@ def test_killed_it_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
 
     state = tmp_path / "killed"
     with pytest.raises(KeyboardInterrupt):
-        contrast(PAIRS, PAIRS, genuine_folder(), state, quick(), say=kill)
+        contrast(PAIRS, PAIRS, small, state, quick(), say=kill)
     half = state / "checkpoint-2"
     half.mkdir()  # as a kill leaves it that strikes while it is written
     (half / "model.safetensors").write_bytes(b"half")
@@ -58,13 +81,13 @@ def test_killed_it_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
     assert not [*state.rglob("training_args.bin")]
 
 
-def test_cached_gradients_make_the_same_step(tmp_path: Path) -> None:
+def test_cached_gradients_make_the_same_step(tmp_path: Path, learn: Learn) -> None:
     plain = learn(tmp_path / "plain", quick(steps=2, batch=4))
     cached = learn(tmp_path / "cached", quick("cached_mnrl", steps=2, batch=4))
     assert_same(plain, cached, 1e-5)
 
 
-def test_what_was_mined_counts_among_the_texts(tmp_path: Path) -> None:
+def test_what_was_mined_counts_among_the_texts(tmp_path: Path, small: Path) -> None:
     """Of one pair a batch the loss is 0, unless there is a negative to tell the text from."""
     mined = [replace(pair, negatives=(f"{pair.text} No more.",)) for pair in PAIRS]
     losses = []
@@ -72,7 +95,7 @@ def test_what_was_mined_counts_among_the_texts(tmp_path: Path) -> None:
         said: list[str] = []
         state = tmp_path / f"{len(losses)}"
         recipe = quick(steps=4, batch=1)
-        contrast(pairs, PAIRS, genuine_folder(), state, recipe, say=said.append)
+        contrast(pairs, PAIRS, small, state, recipe, say=said.append)
         losses.append([float(re.findall(r"loss (\d.\d+)", line)[0]) > 0 for line in said])
     assert losses[0] == [False] * 4
     assert losses[1] == [True] * 4
@@ -89,7 +112,7 @@ def test_titles_and_bodies_of_what_was_clicked_are_told_apart_by_themselves() ->
     }
 
 
-def test_it_stops_where_it_is_found_no_better(tmp_path: Path) -> None:
+def test_it_stops_where_it_is_found_no_better(tmp_path: Path, learn: Learn) -> None:
     said: list[str] = []
     weights = learn(tmp_path, quick(steps=9, patience=1), said)
     assert said[-1] == "stops: no better for 1 times"
@@ -99,7 +122,7 @@ def test_it_stops_where_it_is_found_no_better(tmp_path: Path) -> None:
     assert_same(load_file(tmp_path / "checkpoint-1" / "model.safetensors"), weights)
 
 
-def test_a_loss_that_is_no_number_ends_it_at_once(tmp_path: Path) -> None:
+def test_a_loss_that_is_no_number_ends_it_at_once(tmp_path: Path, learn: Learn) -> None:
     said: list[str] = []
     with pytest.raises(TrainingError, match=r"is (nan|inf) at step [23].*The last good"):
         learn(tmp_path, quick(steps=9, rate=1e38), said)
@@ -117,13 +140,13 @@ class Hostile:
         return Path.touch, (self._file,)
 
 
-def test_a_checkpoint_runs_no_code(tmp_path: Path) -> None:
+def test_a_checkpoint_runs_no_code(tmp_path: Path, learn: Learn, small: Path) -> None:
     def kill(line: str) -> None:
         if line.startswith("step 2"):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        contrast(PAIRS, PAIRS, genuine_folder(), tmp_path, quick(), say=kill)
+        contrast(PAIRS, PAIRS, small, tmp_path, quick(), say=kill)
     checkpoint = tmp_path / "checkpoint-1"
     torch.save(Hostile(tmp_path / "run"), checkpoint / "optimizer.pt")
     torch.load(checkpoint / "optimizer.pt", weights_only=False)

@@ -52,10 +52,18 @@ def test_the_file_gives_the_vectors_of_the_weights(tmp_path: Path) -> None:
     assert float(made[0] @ load_minilm().embed(["who pays"])[0]) > 0.99
 
 
-def test_a_trained_folder_is_an_embedder(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, float], list[str]]:
+    """A folder, its figures and what was told meanwhile."""
     told: list[str] = []
-    out = tmp_path / "out"
-    figures = train_embedder(PAIRS, PAIRS, out, RECIPE, ORIGIN, told=told.append)
+    out = tmp_path_factory.mktemp("trained") / "out"
+    return out, train_embedder(PAIRS, PAIRS, out, RECIPE, ORIGIN, told=told.append), told
+
+
+def test_a_trained_folder_is_an_embedder(
+    trained: tuple[Path, dict[str, float], list[str]],
+) -> None:
+    out, figures, told = trained
     card = read_card(out)
     assert card.figures == figures
     assert (card.model, card.licence, card.seed) == ("tiny", "CC0", 0)
@@ -75,9 +83,10 @@ def test_a_share_of_nothing_new_is_the_model_before(tmp_path: Path) -> None:
     assert float(model.embed(["seal"])[0] @ load_minilm().embed(["seal"])[0]) > 0.999
 
 
-def test_what_was_trained_can_be_trained_further(tmp_path: Path) -> None:
-    before, after = tmp_path / "before", tmp_path / "after"
-    train_embedder(PAIRS, PAIRS, before, RECIPE, ORIGIN, told=lambda _: None)
+def test_what_was_trained_can_be_trained_further(
+    trained: tuple[Path, dict[str, float], list[str]], tmp_path: Path
+) -> None:
+    before, after = trained[0], tmp_path / "after"
     nothing_new = replace(RECIPE, steps=1, share=1e-9)
     origin = replace(ORIGIN, base=before, model="further")
     figures = train_embedder(PAIRS, PAIRS, after, nothing_new, origin, told=lambda _: None)

@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from tiny_model import BEFORE, TAUGHT, make_model, rows_for, teach, write_rows
 from typer.testing import CliRunner
 
 from lexloop.apps.cli import app
 from lexloop.core.checksums import check_sums, sha256_of
 from lexloop.core.errors import DataError, InputError, TrainingError
+from lexloop.core.files import let_go, try_lock
 from lexloop.finetune import checkpoints
 from lexloop.finetune import generator as making
 from lexloop.finetune.generator import GeneratorPlan, make_generator
@@ -42,8 +44,6 @@ STEPS = 6  # 9 of 12 rows are trained on, 4 a step, twice
 
 @pytest.fixture(scope="module", autouse=True)
 def _one_thread() -> Iterator[None]:
-    import torch
-
     before = torch.get_num_threads()
     torch.set_num_threads(1)  # so small a model only waits for further ones
     yield
@@ -86,8 +86,7 @@ def planned(data: Path, out: Path, **changes: Any) -> GeneratorPlan:
     return replace(plan, **changes)
 
 
-def quiet(_: str) -> None:
-    pass
+quiet = list[str]().append
 
 
 @pytest.fixture(scope="module")
@@ -291,7 +290,6 @@ def test_a_loss_that_is_no_number_ends_it_and_the_last_checkpoint_is_kept(
 def test_a_gpu_without_memory_goes_on_with_fewer_rows_at_once(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import torch
     from transformers import LlamaModel
 
     forward = LlamaModel.forward
@@ -390,8 +388,6 @@ def test_four_bits_without_a_gpu(data: Path, tmp_path: Path) -> None:
 
 
 def test_the_folder_is_used_by_something_else(data: Path, tmp_path: Path) -> None:
-    from lexloop.core.files import let_go, try_lock
-
     (tmp_path / "notes").mkdir()
     with pytest.raises(InputError, match="is there already"):
         make_generator(planned(data, tmp_path / "notes"), quiet)
