@@ -31,7 +31,7 @@ from lexloop.corpus.index.reader import open_index
 from lexloop.corpus.index.writer import remove_documents, write_index
 from lexloop.corpus.opening import index_key, open_corpus, tools_for
 from lexloop.evaluation.eval_rag.authorities import Authority, Entry
-from lexloop.evaluation.eval_rag.index import QuestionIndex, cached_index
+from lexloop.evaluation.eval_rag.questions import QuestionIndex, cached_index
 from lexloop.evaluation.feedback import FeedbackStore, Opinion
 from lexloop.evaluation.run.folder import RunFolder
 from lexloop.evaluation.testset.writing import write_checked

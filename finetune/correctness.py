@@ -2,7 +2,7 @@
 
     python -m lexloop.finetune.correctness --recorded FILE --gold FILE --out data/judges
 
-A fractional logistic regression over the features of evaluation/agreement_features.py (Papke and
+A fractional logistic regression over the features of evaluation/correctness.py (Papke and
 Wooldridge 1996): the logit of (score - 1) / 4, so that every value lies between 1 and 5. No feature
 may count against its direction. What contradicts a reference word by word, and what is said where
 nothing answers, is fitted after the rest and beside it: wrong near-copies, and refusals that are
@@ -25,12 +25,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from lexloop.core.errors import InputError
 from lexloop.core.files import write_text
 from lexloop.core.types import ABSTENTION
-from lexloop.evaluation.agreement_features import FOR, AgreementFeatures
 from lexloop.evaluation.case import Case, read_cases
 from lexloop.evaluation.correctness import (
+    FOR,
     GOOD,
     HIGHEST,
     LOWEST,
+    AgreementFeatures,
     GradeWeights,
     Triple,
     features_of,

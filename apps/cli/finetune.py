@@ -18,8 +18,7 @@ from lexloop.core.errors import InputError
 
 if TYPE_CHECKING:
     from lexloop.finetune.late import Loss
-    from lexloop.finetune.pairs import TrainingPair
-    from lexloop.finetune.pairs_making import MadePairs
+    from lexloop.finetune.pairs import MadePairs, TrainingPair
 
 _by_model = partial(option, panel="Questions by a model")
 _depth = partial(option, panel="With --label depth")
@@ -70,8 +69,7 @@ def pairs(
 ) -> None:
     """Make training pairs of documents, by rules or with --model by a model, split by document."""
     from lexloop.evaluation.testset.writing import check_writable
-    from lexloop.finetune.pairs import write_pairs
-    from lexloop.finetune.pairs_making import make_pairs, miner
+    from lexloop.finetune.pairs import make_pairs, miner, write_pairs
     from lexloop.finetune.questions import (
         ModelAsker,
         chosen_provisions,

@@ -119,8 +119,7 @@ def _make_test_set(given: dict[str, Any]) -> None:
 def _make_training_set(given: dict[str, Any]) -> None:
     """Make the classifier's training set and write it as CSV."""
     from lexloop.evaluation.testset.by_rules import RuleMaker
-    from lexloop.evaluation.testset.noise import ModelNoise
-    from lexloop.evaluation.testset.training import Noise, training_set
+    from lexloop.evaluation.testset.training import ModelNoise, Noise, training_set
     from lexloop.evaluation.testset.writing import write_checked
     from lexloop.finetune.classifier import COLUMNS
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from lexloop.core.score import Score, Unresolved, resolved
 from lexloop.evaluation.metrics.text import cosine
 
-THRESHOLD = 4.0
+_CORRECT = 4.0
 
 
 def faithfulness(inferred: Sequence[bool]) -> Score:
@@ -78,14 +78,10 @@ def answer_relevancy(original: ArrayLike, generated: Sequence[ArrayLike]) -> Sco
     return unresolved or sum(resolved(scores)) / len(scores)
 
 
-def is_correct(score: Score, threshold: float = THRESHOLD) -> Score:
-    """Return 1 when the absolute correctness of an answer reaches the threshold, else 0.
+def is_correct(score: Score) -> Score:
+    """Return 1 when the absolute correctness of an answer, 1 to 5, is at least 4, else 0.
 
     Source: HyPA-RAG, section 5.3: the indicator inside the correctness score, whose mean over
     answers is their share of correct ones.
-
-    Args:
-        score: Absolute correctness, 1 to 5.
-        threshold: The least that counts as correct.
     """
-    return score if isinstance(score, Unresolved) else float(score >= threshold)
+    return score if isinstance(score, Unresolved) else float(score >= _CORRECT)

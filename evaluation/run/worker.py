@@ -18,8 +18,7 @@ from lexloop.corpus.index.view import View
 from lexloop.evaluation.case import Case
 from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.evaluation.record import Record, unanswered
-from lexloop.evaluation.run.embedding import Metered
-from lexloop.evaluation.run.judges import Judges
+from lexloop.evaluation.run.judges import Judges, Metered
 from lexloop.evaluation.run.measure import Answered, attempt_seen, measure
 from lexloop.graph.build import build_graph
 from lexloop.graph.resources import Resources

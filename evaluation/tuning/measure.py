@@ -21,7 +21,7 @@ from lexloop.evaluation.correctness import CorrectnessJudge
 from lexloop.evaluation.evidence import EvidenceIndex
 from lexloop.evaluation.metrics.retrieval import Span, ndcg, overlap, span_recall
 from lexloop.evaluation.metrics.text import cosine
-from lexloop.evaluation.run.embedding import OneByOne
+from lexloop.evaluation.run.judges import OneByOne
 from lexloop.evaluation.statistics import mean
 from lexloop.graph.build import Lexloop, build_graph
 from lexloop.graph.resources import Resources

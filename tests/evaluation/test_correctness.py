@@ -1,19 +1,214 @@
-"""The embedded judge of correctness: its scale by hand, and what it gives real texts."""
+"""The correctness of answers beside references, and the features that it is read off."""
 
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, astuple, fields, replace
 from importlib import resources
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lexloop.core.score import Unresolved
 from lexloop.core.types import ABSTENTION
-from lexloop.evaluation.agreement_features import AgreementFeatures
-from lexloop.evaluation.correctness import CorrectnessJudge, on_scale, read_weights
+from lexloop.evaluation.correctness import (
+    FOR,
+    AgreementFeatures,
+    CorrectnessJudge,
+    Text,
+    declines,
+    on_scale,
+    read_features,
+    read_weights,
+)
 from lexloop.models.minilm import load_minilm
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        ABSTENTION,
+        "I'm sorry, but I cannot answer that.",
+        "The context doesn't explicitly mention a deadline.",
+        "A deadline is not given anywhere.",
+        "There is no specific information about it.",
+        "I do not have access to the harbour rules.",
+        "Could you please provide more details?",
+        "It is not possible to determine the fee.",
+        "The excerpt did not say whether a boat counts.",
+        "The documents say nothing about it.",
+        "On this the rule is silent.",
+    ],
+)
+def test_refusals(sentence: str) -> None:
+    assert declines(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "",
+        "The fee is not due in winter.",
+        "The owner must provide more information than the tenant.",
+        "No owner may moor a boat without a permit.",
+        "If no information is available, the harbour master may set the fee.",
+        "The permit lapses unless details are not provided within ten days.",
+        "The rule does not oblige the owner to provide a boat.",
+    ],
+)
+def test_what_the_law_denies_is_no_refusal(sentence: str) -> None:
+    assert not declines(sentence)
+
+
+def test_the_share_of_sentences_that_decline() -> None:
+    refusal, answer = "The text does not say.", "The fee is $5."
+    assert Text(" ".join([refusal, answer, answer, answer])).declining == 0.25
+    assert Text(refusal).declining == 1.0
+    assert Text("").declining == 0.0
+
+
+def test_a_long_text_is_read_no_further_than_its_start() -> None:
+    assert not declines("a " * 2000 + ABSTENTION)
+
+
+EAST, NORTH = np.array([1.0, 0.0], np.float32), np.array([0.0, 1.0], np.float32)
+DIAGONAL = (EAST + NORTH) / np.float32(np.sqrt(2.0))
+
+
+def features(question: str, answer: str, reference: str) -> dict[str, float]:
+    """The features where all three texts mean the same."""
+    read = Text(question), Text(answer), Text(reference)
+    return asdict(read_features(*read, {text.plain: EAST for text in read}))
+
+
+def test_the_reference_itself() -> None:
+    found = features("When?", "Owners pay within 10 days.", "Owners pay within 10 days.")
+    speaking = ("pair_recall", "pair_precision", "word_recall", "new_recall", "new_precision")
+    assert {found[name] for name in (*speaking, "claims_covered", "on_question")} == {1.0}
+    assert all(found[field.name] == 0.0 for field in fields(AgreementFeatures)[FOR:])
+
+
+def test_overlap_by_hand() -> None:
+    # terms: own pay moor fee | own pay harbour fee fast; pairs: own-pay is shared
+    found = features("Who?", "Owners pay harbour fees fast.", "Owners pay mooring fees.")
+    assert found["pair_recall"] == pytest.approx(1 / 3)
+    assert found["pair_precision"] == pytest.approx(1 / 4)
+    assert found["word_recall"] == pytest.approx(3 / 4)
+    assert found["new_recall"] == pytest.approx(3 / 4)
+    assert found["new_precision"] == pytest.approx(3 / 5)
+
+
+def test_what_the_question_says_is_not_new() -> None:
+    found = features("What do owners pay?", "Owners pay nothing.", "Owners pay mooring fees.")
+    assert found["new_recall"] == 0.0
+    assert found["word_recall"] == 0.5
+
+
+def test_each_sentence_of_the_reference_is_looked_for() -> None:
+    reference = "Owners pay mooring fees. Tenants repair hulls."
+    found = features("Who?", "Tenants repair hulls quickly. Owners sleep.", reference)
+    assert found["claims_covered"] == pytest.approx((1 / 4 + 1) / 2)
+
+
+def test_closeness_beside_the_question() -> None:
+    question, answer, reference = Text("Who?"), Text("Owners."), Text("Tenants.")
+    found = read_features(
+        question, answer, reference, {"Who?": EAST, "Owners.": DIAGONAL, "Tenants.": NORTH}
+    )
+    assert found.on_question == pytest.approx(np.sqrt(0.5))
+    assert found.new_meaning == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("answer", "missing", "other"),
+    [
+        ("Owners pay the fee within 10 business days.", 0.0, 0.0),
+        ("Owners pay the fee within ten business days.", 0.0, 0.0),
+        ("Owners pay the fee within 12 business days.", 1.0, 1.0),
+        ("Owners pay the fee soon.", 1.0, 0.0),
+        ("Owners pay the fee soon. The harbour opened in 1912.", 1.0, 0.0),
+        ("1. Owners pay the fee within business days.", 1.0, 0.0),
+        ("Owners pay the fee within business days by § 20-871.", 1.0, 0.0),
+    ],
+)
+def test_numbers(answer: str, missing: float, other: float) -> None:
+    found = features("When is it due?", answer, "Owners pay the fee within 10 business days.")
+    assert (found["numbers_missing"], found["other_number"]) == (missing, other)
+
+
+def test_a_number_of_the_question_need_not_be_said_again() -> None:
+    found = features("Is it due within 10 days?", "It is due.", "It is due within 10 days.")
+    assert found["numbers_missing"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("answer", "opposed", "undecided"),
+    [
+        ("Yes, they may.", 0.0, 0.0),
+        ("No. They may not.", 1.0, 0.0),
+        ("They may.", 0.0, 1.0),
+        ("No owner is excluded.", 0.0, 1.0),
+    ],
+)
+def test_yes_and_no(answer: str, opposed: float, undecided: float) -> None:
+    found = features("May owners moor?", answer, "Yes, owners may moor.")
+    assert (found["opposed"], found["undecided"]) == (opposed, undecided)
+
+
+def test_a_negation_is_looked_for_in_near_copies_alone() -> None:
+    reference = "Owners must repair the hull."
+    assert features("What?", "Owners must not repair the hull.", reference)["negated"] == 1.0
+    assert (
+        features("What?", "Owners must repair the hull, not the mast.", reference)["negated"] == 0
+    )
+    assert features("What?", "Tenants must not repair boats.", reference)["negated"] == 0.0
+
+
+def test_declining_rightly_and_wrongly() -> None:
+    silence, answer = "The text does not mention it.", "Owners pay."
+    names = ("declined_rightly", "declined_wrongly", "declined_partly", "answered_wrongly")
+
+    def found(said: str, wanted: str) -> tuple[float, ...]:
+        return tuple(features("Who?", said, wanted)[name] for name in names)
+
+    assert found(silence, silence) == (1.0, 0.0, 0.0, 0.0)
+    assert found(answer, silence) == (0.0, 0.0, 0.0, 1.0)
+    assert found(silence, answer) == (0.0, 1.0, 1.0, 0.0)
+    assert found(f"{answer} {silence}", answer) == (0.0, 0.5, 1.0, 0.0)
+    assert found(answer, answer) == (0.0, 0.0, 0.0, 0.0)
+
+
+def test_only_a_shorter_answer_counts_against() -> None:
+    # 2 words against 8: log((8 + 5) / (2 + 5))
+    long = "Owners pay the mooring fee in early spring."
+    assert features("Who?", "Owners pay.", long)["shorter"] == pytest.approx(np.log(13 / 7))
+    assert features("Who?", long, "Owners pay.")["shorter"] == 0.0
+
+
+def test_markers_are_no_part_of_an_answer() -> None:
+    assert Text("Owners pay [1]. Tenants [2, 3] repair.").plain == "Owners pay . Tenants repair."
+
+
+@pytest.mark.parametrize("text", ["", " ", "[1]", "?!", "\x00", "a" * 50_000, "1. " * 20_000])
+def test_hostile_texts(text: str) -> None:
+    for found in (
+        features(text, "Pay.", "Pay."),
+        features("Who?", text, "Pay."),
+        features("", "Pay.", text),
+    ):
+        assert all(np.isfinite(value) for value in found.values())
+
+
+@given(st.text(max_size=80), st.text(max_size=80), st.text(max_size=80))
+def test_every_feature_but_the_last_is_a_share(question: str, answer: str, reference: str) -> None:
+    read = Text(question), Text(answer), Text(reference)
+    *shares, shorter = astuple(read_features(*read, {text.plain: EAST for text in read}))
+    assert all(0.0 <= share <= 1.0 for share in shares)
+    assert shorter >= 0.0
+
 
 NAMES = [field.name for field in fields(AgreementFeatures)]
 NONE = AgreementFeatures(*[0.0] * len(NAMES))

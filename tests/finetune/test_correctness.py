@@ -9,9 +9,8 @@ import pytest
 
 from lexloop.core.errors import InputError
 from lexloop.core.types import ABSTENTION
-from lexloop.evaluation.agreement_features import AgreementFeatures
 from lexloop.evaluation.case import Case
-from lexloop.evaluation.correctness import read_weights
+from lexloop.evaluation.correctness import AgreementFeatures, read_weights
 from lexloop.finetune.correctness import (
     NAMES,
     RECORDED,

@@ -1,21 +1,44 @@
-"""Pairs of a question and its provision: the file, the split, click logs."""
+"""Pairs of a question and its provision: the file, the split, click logs, and how they are made."""
 
+import itertools
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from fake_openai import FakeOpenAI, Reply, Request
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.core.errors import InputError
+from lexloop.core.errors import CorpusError, InputError, ModelUnavailable
+from lexloop.core.filters import Filters
+from lexloop.core.settings import Settings
+from lexloop.core.types import Citation
+from lexloop.corpus.index.collection import Collection
+from lexloop.corpus.index.view import View
+from lexloop.evaluation.asking import Asker
+from lexloop.evaluation.feedback import Opinion
 from lexloop.finetune.pairs import (
     FEWEST,
     TrainingPair,
+    by_question,
     deduplicated,
+    make_pairs,
+    miner,
     read_clicks,
     read_pairs,
     split,
     write_pairs,
+)
+from lexloop.finetune.questions import (
+    AnsweredQuestion,
+    ModelAsker,
+    ProvisionText,
+    chosen_provisions,
+    every_provision,
+    provision_around,
+    questions_by_rules,
+    questions_with_thumbs,
 )
 
 FEE = TrainingPair(
@@ -166,3 +189,176 @@ def test_a_click_log_that_cannot_be_used(name: str, text: str, said: str, tmp_pa
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=said):
         read_clicks(tmp_path / name)
+
+
+@pytest.fixture(scope="session")
+def view(index: Collection) -> View:
+    return index.seen_by(Filters())
+
+
+@pytest.fixture(scope="session")
+def ruled(view: View) -> list[AnsweredQuestion]:
+    return list(questions_by_rules(view))
+
+
+def said(view: View, document: str, words: str) -> tuple[str, int, int]:
+    start = (view.text_of(document) or "").index(words)
+    return document, start, start + len(words)
+
+
+def provision(name: str, text: str = "", start: int = 0) -> ProvisionText:
+    return ProvisionText(name, start, start + 10, text or f"It is said in {name}.", "")
+
+
+def test_a_point_is_answered_for_by_its_list(view: View) -> None:
+    found = provision_around(view, *said(view, "rule.txt", "a photograph of the keel"))
+    assert found is not None
+    assert found.text.startswith("A hull inspection is a check")
+    assert found.text.endswith("3. a statement that the hull is sound.")
+    assert "\n" not in found.text
+    assert provision_around(view, "rule.txt", 3, 3) is None
+    assert provision_around(view, "gone.txt", 0, 9) is None
+
+
+def test_provisions_cover_a_law_and_do_not_overlap(view: View) -> None:
+    found = list(every_provision(view, 40))
+    assert {one.document for one in found} == {"law.txt", "rule.txt", "guide.md"}
+    assert any("“" not in one.text and "must pay the mooring fee" in one.text for one in found)
+    for one, other in itertools.pairwise(found):
+        assert not one.overlaps(other.document, other.start, other.end)
+        assert 40 <= len(one.text) <= 2000
+    assert list(every_provision(view, 10_000)) == []
+
+
+def test_rules_ask_by_headings_and_by_what_is_stated(ruled: list[AnsweredQuestion]) -> None:
+    by_words = {one.question: one for one in ruled}
+    cost = by_words["What does a winter permit cost?"]
+    assert cost.source == "heading"
+    assert cost.provision.heading == "Boats in winter"
+    assert cost.provision.text == "A winter permit costs $80. It is sold by the harbour master."
+    duty = by_words["What does § 10-2 say about duties of owners?"]
+    assert duty.source == "label"
+    assert "10 business days" in duty.provision.text
+    term = by_words["What does “mooring fee” mean?"]
+    assert term.provision.text.startswith('"Mooring fee" means')
+    assert {"definition", "topic", "case"} < {one.source for one in ruled}
+
+
+def test_the_rules_ask_the_same_again(view: View, ruled: list[AnsweredQuestion]) -> None:
+    assert list(questions_by_rules(view)) == ruled
+
+
+def test_what_too_many_texts_answer_is_no_question() -> None:
+    answers = [AnsweredQuestion("What is said?", provision(f"d{n}"), "rule") for n in range(4)]
+    assert by_question(answers) == []
+    repeated = [
+        *answers[:3],
+        AnsweredQuestion("what is said", provision("e", "It is said in D0"), "rule"),
+    ]
+    assert by_question(repeated) == [answers[:3]]
+
+
+def mined(
+    question: str, answers: list[ProvisionText], documents: frozenset[str]
+) -> tuple[str, ...]:
+    return (f"{len(answers)} of {','.join(sorted(documents))}",)
+
+
+def test_negatives_come_from_the_same_side() -> None:
+    asked = [AnsweredQuestion(f"Why {n}?", provision(f"d{n}"), "rule") for n in range(7)]
+    both = AnsweredQuestion("why 4", provision("d4", "And so on.", 20), "rule")
+    made = make_pairs([*asked, both], [f"d{n}" for n in range(8)], share=0.1, seed=0, mine=mined)
+    assert [(p.question, p.text) for p in made.kept] == [
+        ("Why 4?", "It is said in d4."),
+        ("Why 4?", "And so on."),
+    ]
+    assert {p.negatives for p in made.kept} == {("2 of d4",)}
+    assert {p.negatives for p in made.training} == {("1 of d0,d1,d2,d3,d5,d6,d7",)}
+    assert made.left_out == 0
+    everything = make_pairs(asked, [], share=0.0, seed=0)
+    assert (len(everything.training), everything.kept) == (7, [])
+
+
+def test_too_few_questions() -> None:
+    with pytest.raises(CorpusError, match="give 1 pairs"):
+        make_pairs([AnsweredQuestion("Why?", provision("d"), "rule")], ["d"], share=0.0, seed=0)
+
+
+def test_negatives_are_near_and_no_answer(index: Collection, view: View) -> None:
+    mine = miner(index, Settings())
+    answer = provision_around(view, *said(view, "law.txt", "must pay the mooring fee"))
+    assert answer is not None
+    question = "When must the owner pay the mooring fee?"
+    found = mine(question, [answer], frozenset(view.documents))
+    assert 0 < len(found) <= 3
+    assert not any("must pay the mooring fee" in text for text in found)
+    assert any("mooring fee" in text for text in found)
+    own = " ".join((view.text_of("rule.txt") or "").split())
+    assert all(text in own for text in mine(question, [answer], frozenset({"rule.txt"})))
+    assert mine(question, [answer], frozenset()) == ()
+
+
+def opinion(vote: str, *citations: Citation, abstained: bool = False) -> Opinion:
+    return Opinion(
+        answer_id="a", vote=vote, question="And then?", standalone="What is the mooring fee?",
+        answer="Said.", abstained=abstained, citations=list(citations), contexts=[], scores={},
+        variant="hypa", corpus="c", model=None, at=datetime(2026, 1, 1, tzinfo=UTC),
+    )  # fmt: skip
+
+
+def test_thumbs_up_give_what_was_cited(view: View) -> None:
+    document, start, end = said(view, "law.txt", "The fee is $1,500")
+    cited: Citation = {"n": 1, "document": document, "section": "§ 10-2", "page": None,
+                       "start": start, "end": end, "quote": "The fee is $1,500"}  # fmt: skip
+    gone: Citation = {**cited, "document": "gone.txt", "lead": "It must include:"}
+    asked = list(
+        questions_with_thumbs(
+            [
+                opinion("up", cited, gone),
+                opinion("down", cited),
+                opinion("up", cited, abstained=True),
+            ],
+            view,
+        )
+    )
+    whole, quoted = asked
+    assert whole.question == "What is the mooring fee?"
+    assert whole.provision.text.startswith("A boat owner must pay the mooring fee")
+    assert (quoted.provision.text, quoted.provision.heading, quoted.source) == (
+        "It must include: The fee is $1,500", "§ 10-2", "feedback",
+    )  # fmt: skip
+
+
+def written(request: Request) -> Reply:
+    """A question on the first words of the provision, twice, and one that is too short."""
+    topic = " ".join(request.user.split("provision")[1].split()[1:5])
+    question = f"What about {topic}?"
+    return Reply(json.dumps({"questions": [question, f"{question}\n", "Why?"]}))
+
+
+def test_a_model_writes_questions_once(server: FakeOpenAI, asker: Asker, view: View) -> None:
+    server.play("ask_provision", written)
+    provisions = chosen_provisions(view, 3, 7)
+    found = list(ModelAsker(asker, 2)(provisions))
+    assert [one.provision for one in found] == provisions
+    assert all(one.source == "model openai:scripted" for one in found)
+    assert "Write 2 different questions" in server.requests[0].system
+    count = len(server.requests)
+    assert list(ModelAsker(asker, 2)(provisions)) == found
+    assert len(server.requests) == count
+    assert asker.spent["model_calls"] == count == 3
+
+
+def test_a_model_of_no_use(server: FakeOpenAI, asker: Asker, view: View) -> None:
+    server.play("ask_provision", Reply("I would rather not."))
+    with pytest.raises(ModelUnavailable, match="wrote no question"):
+        list(ModelAsker(asker, 2)(chosen_provisions(view, None, 7)))
+
+
+def test_some_replies_of_no_use_are_counted(server: FakeOpenAI, asker: Asker, view: View) -> None:
+    good = Reply(json.dumps({"questions": ["What about this?"]}))
+    server.play("ask_provision", lambda r: Reply("No.") if "permit costs" in r.user else good)
+    writer = ModelAsker(asker, 1)
+    provisions = chosen_provisions(view, None, 7)
+    assert len(list(writer(provisions))) == len(provisions) - 1
+    assert writer.failed == 1

@@ -9,10 +9,9 @@ from lexloop.core.types import ABSTENTION
 from lexloop.corpus.index.view import View
 from lexloop.evaluation.eval_rag.answers import Answer
 from lexloop.evaluation.eval_rag.authorities import authorities_of
-from lexloop.evaluation.eval_rag.index import QuestionIndex
 from lexloop.evaluation.eval_rag.judges import AnswerJudge
 from lexloop.evaluation.eval_rag.judging import judge_answers
-from lexloop.evaluation.eval_rag.questions import entries_by_rule
+from lexloop.evaluation.eval_rag.questions import QuestionIndex, entries_by_rule
 from lexloop.models.embedding import Embedder
 
 

@@ -12,7 +12,7 @@ from lexloop.evaluation.asking import Asker
 from lexloop.evaluation.case import OUT_OF_SCOPE
 from lexloop.evaluation.testset.by_model import ModelMaker, WrittenQuestion, case_of
 from lexloop.evaluation.testset.make import make_test_set
-from lexloop.evaluation.testset.noise import ModelNoise
+from lexloop.evaluation.testset.training import ModelNoise
 
 
 def written(request: Request) -> Reply:

@@ -15,9 +15,9 @@ from scipy.stats import chi2
 from lexloop.core.errors import CorpusError, InputError
 from lexloop.corpus.index.view import View
 from lexloop.evaluation.testset.facts import read_facts
-from lexloop.evaluation.testset.noise import NOISES
 from lexloop.evaluation.testset.templates import Fact
 from lexloop.evaluation.testset.training import (
+    NOISES,
     NONE,
     SHARES,
     TARGETED,

@@ -5,8 +5,7 @@ import pytest
 
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings
-from lexloop.evaluation.run.embedding import Metered, OneByOne
-from lexloop.evaluation.run.judges import CaseCache
+from lexloop.evaluation.run.judges import CaseCache, Metered, OneByOne
 from lexloop.graph.resources import Resources
 from lexloop.models.embedding import Embedder
 from lexloop.models.minilm import load_minilm
