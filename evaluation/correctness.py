@@ -303,15 +303,15 @@ class CorrectnessJudge:
         found: list[Score] = []
         for start in range(0, len(triples), _BLOCK):
             block = triples[start : start + _BLOCK]
-            judged = [triple for triple in block if _unjudged(*triple) is None]
+            judged = [triple for triple in block if _unjudged(*triple[1:]) is None]
             features = iter(features_of(judged, self._embed))
             for triple in block:
-                without = _unjudged(*triple)
+                without = _unjudged(*triple[1:])
                 found.append(self._weights.score(next(features)) if without is None else without)
         return found
 
 
-def _unjudged(question: str, answer: str, reference: str) -> Score | None:
+def _unjudged(answer: str, reference: str) -> Score | None:
     """The score where there is nothing to compare; None where there is."""
     if not words(reference):
         return Unresolved("there is no reference answer")

@@ -21,6 +21,7 @@ NO_PAIR = Unresolved("no question has both scores")
 Draw = Callable[[np.random.Generator, int, int], NDArray[Any]]
 _SEED = 7
 _PERCENTILES = (2.5, 97.5)
+_RESAMPLES = 2000
 _MOST_CELLS = 2_000_000
 """Numbers drawn at a time, so that what is held in memory stays bounded."""
 
@@ -53,9 +54,7 @@ def estimate(scores: Sequence[Score]) -> Estimate | Unresolved:
     return estimates([scores])[0]
 
 
-def estimates(
-    series: Sequence[Sequence[Score]], resamples: int = 2000
-) -> list[Estimate | Unresolved]:
+def estimates(series: Sequence[Sequence[Score]]) -> list[Estimate | Unresolved]:
     """Return the ``estimate`` of each series, in less time than one after the other."""
     numbers = [resolved(scores) for scores in series]
     made: list[Estimate | Unresolved] = [_nothing(scores) for scores in series]
@@ -65,7 +64,7 @@ def estimates(
     by_length.pop(0, None)
     for n, places in by_length.items():
         columns = np.array([numbers[place] for place in places], np.float64).T
-        drawn = _drawn(_counts, n, resamples)
+        drawn = _drawn(_counts, n, _RESAMPLES)
         means = np.concatenate([counts.astype(np.float64) @ columns for counts in drawn]) / n
         rows = zip(places, columns.mean(axis=0), *_bounds(means), strict=True)
         for place, mean, low, high in rows:

@@ -15,6 +15,7 @@ Truth = NDArray[np.bool_]
 Bounds = Sequence[tuple[float | None, float | None]]
 Folds = Iterable[tuple[NDArray[np.int64], NDArray[np.int64]]]
 FOLDS, SEEDS = 10, 5
+_BINS = 10
 
 
 @dataclass(frozen=True)
@@ -140,14 +141,14 @@ def stratified_folds(rows: Rows, seed: int) -> Folds:
     yield from folds.split(truth, truth, groups)
 
 
-def cross_validated(rows: Rows, strength: float, seeds: int = SEEDS) -> Floats:
+def cross_validated(rows: Rows, strength: float) -> Floats:
     """Return each row's probability by ``fit`` on other groups, shape (seeds, rows)."""
 
     def learn(train: Rows) -> Callable[[Rows], Floats]:
         return partial(probabilities, fit(train, strength))
 
     return np.array(
-        [out_of_fold(rows, learn, stratified_folds(rows, seed)) for seed in range(seeds)]
+        [out_of_fold(rows, learn, stratified_folds(rows, seed)) for seed in range(SEEDS)]
     )
 
 
@@ -171,7 +172,7 @@ def kind_lines(rows: Rows, scores: Floats, name: str) -> list[str]:
 
 
 def calibration(
-    said: Floats, truth: Floats, counts: Floats | float = 1.0, bins: int = 10
+    said: Floats, truth: Floats, counts: Floats | float = 1.0
 ) -> tuple[float, list[tuple[float, int, float]]]:
     """Return how far probabilities are from what came true.
 
@@ -179,14 +180,14 @@ def calibration(
         said: Probabilities, shape (rows,).
         truth: 1 for what came true, else 0; shape (rows,).
         counts: How much each row counts, shape (rows,).
-        bins: Equally wide bins over [0, 1].
 
     Returns:
-        The expected calibration error in [0, 1], the gap of each bin weighted by its rows; and for
-        each bin with rows the mean of what was said, how many rows, and the share that came true.
+        The expected calibration error in [0, 1], the gap of each of ten equally wide bins weighted
+        by its rows; and for each bin with rows the mean of what was said, how many rows, and the
+        share that came true.
     """
     counts = np.broadcast_to(counts, said.shape)
-    place = np.minimum((said * bins).astype(int), bins - 1)
+    place = np.minimum((said * _BINS).astype(int), _BINS - 1)
     error, curve = 0.0, []
     for number in np.unique(place):
         inside = place == number
