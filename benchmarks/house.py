@@ -121,12 +121,8 @@ def walked(question: str) -> tuple[int, int, int]:
     def room_of(frame: types.FrameType | None) -> str | None:
         if frame is None:
             return None
-        path = Path(frame.f_code.co_filename)
-        try:
-            room = path.resolve().relative_to(ROOT).parts[0]
-        except ValueError:
-            return None
-        return room if room in order else None
+        file = _in_a_room(frame.f_code.co_filename)
+        return file and file.parts[0]
 
     def called(frame: types.FrameType, event: str, _: object) -> None:
         room = room_of(frame) if event == "call" else None
@@ -173,9 +169,18 @@ def visited(question: str) -> tuple[str, ...]:
         lexloop.ask(question)
     finally:
         sys.setprofile(None)
-    paths = [Path(name).resolve() for name in names if name.startswith("/")]
-    inside = [path.relative_to(ROOT) for path in paths if path.is_relative_to(ROOT)]
-    return tuple(path.as_posix() for path in inside if path.parts[0] in PRODUCT)
+    return tuple(file.as_posix() for name in names if (file := _in_a_room(name)))
+
+
+def _in_a_room(name: str) -> Path | None:
+    """Return a file of the product by its room, wherever it is installed; None for another."""
+    import lexloop
+
+    path = Path(name).resolve()
+    for root in (ROOT, Path(lexloop.__file__).resolve().parent):
+        if path.is_relative_to(root) and path.relative_to(root).parts[0] in PRODUCT:
+            return path.relative_to(root)
+    return None
 
 
 def _caller(frame: types.FrameType) -> types.FrameType | None:

@@ -130,12 +130,14 @@ def test_a_worker_that_dies_is_replaced_and_its_question_asked_once_more(
     at, ended = [0], threading.Event()
 
     def kill() -> None:
-        """Once at the second question, and again and again at the third."""
+        """Kill the first worker at the second question, and every further one at the third."""
+        first: list[int] = []
         while not ended.wait(0.001):
-            if (at[0] == 1 and not said) or at[0] == 2:
-                for number in _children():
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(number, signal.SIGKILL)
+            if at[0] == 1:
+                first = first or _children()
+            for number in _children() if at[0] == 2 else first if at[0] == 1 else ():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(number, signal.SIGKILL)
 
     def count(done: int, _: int) -> None:
         at[0] = done
