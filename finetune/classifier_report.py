@@ -1,7 +1,7 @@
 """Train the complexity classifier and measure it beside the paper's (HyPA-RAG, tables 1 and 8)."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -116,6 +116,23 @@ def train_and_measure(
     # what is measured is the file as stored, in half precision
     classifier = LinearClassifier.load(out)
     measured = {**_rivals(training, seed), OURS: ours(classifier), **others}
+    rows, told = _figures(classifier, measured, held_out, seed)
+    if training is not None and cross_validate:
+        told += ["", f"Grouped {CROSS_FOLDS}-fold cross-validation on the training rows:", ""]
+        told += table_of(_cross_validated(training, seed))
+    yield ""
+    yield from told
+    if data is not None and evaluate is None:
+        write_card(out, [data / "train.csv", data / "validation.csv"], rows, seed, base or "")
+
+
+def _figures(
+    classifier: LinearClassifier,
+    measured: Mapping[str, Predict],
+    held_out: LabelledQuestions,
+    seed: int,
+) -> tuple[list[ClassifierScores], list[str]]:
+    """Return the scores of everything measured, and the lines that tell them."""
     rows = [
         scored
         for name, predict in measured.items()
@@ -126,13 +143,7 @@ def train_and_measure(
         shares = np.array([classifier.probabilities(t, classes) for t in held_out.texts(text)])
         error = calibration_error(shares, merged(held_out.labels, classes))
         told.append(f"expected calibration error, {classes} classes, {text}: {error:.3f}")
-    if training is not None and cross_validate:
-        told += ["", f"Grouped {CROSS_FOLDS}-fold cross-validation on the training rows:", ""]
-        told += table_of(_cross_validated(training, seed))
-    yield ""
-    yield from told
-    if data is not None and evaluate is None:
-        write_card(out, [data / "train.csv", data / "validation.csv"], rows, seed, base or "")
+    return rows, told
 
 
 def save(classifier: LinearClassifier, out: Path) -> Path:
