@@ -33,6 +33,8 @@ def read_plain(data: bytes, name: str) -> Iterator[Document]:
     if not text.strip():
         raise CorpusError("It holds front matter but no text.", "Remove it or fill it.")
     text = without_drawings(text)
+    if not text.strip():
+        raise CorpusError("It holds rules and boxes but no text.", "Remove it or fill it.")
     title = metadata.title or title_of(text, PurePosixPath(name).stem)
     yield Document(name, title, text, metadata)
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from lexloop.evaluation.record import AttemptSeen, Record, RunInfo
+from lexloop.evaluation.case import Case
+from lexloop.evaluation.record import AttemptSeen, Record, RunInfo, unanswered
 
 
 def attempt(score: float | None, **fields: Any) -> AttemptSeen:
@@ -26,28 +27,9 @@ def attempt(score: float | None, **fields: Any) -> AttemptSeen:
 
 def record(**fields: Any) -> Record:
     """A question that was answered at no cost, but for the fields given."""
-    plain: dict[str, Any] = {
-        "variant": "fixed",
-        "id": "q1",
-        "question_type": "simple",
-        "question": "Who pays?",
-        "complexity": 0,
-        "answer": "The owner pays. [1]",
-        "abstained": False,
-        "passed": True,
-        "warning": "",
-        "citations": [],
-        "passages": [],
-        "attempts": [],
-        "degraded": [],
-        "metrics": {},
-        "model_calls": 0,
-        "tokens_in": 0,
-        "tokens_out": 0,
-        "context_tokens": 0,
-        "seconds": 0.0,
-    }
-    return cast("Record", plain | fields)
+    asked = Case(id="q1", question="Who pays?", question_type="simple")
+    answered = {"variant": "fixed", "complexity": 0, "answer": "The owner pays. [1]"}
+    return cast("Record", {**unanswered(asked, ""), **answered, "passed": True, **fields})
 
 
 def run_info(*rows: str, **fields: Any) -> RunInfo:

@@ -97,6 +97,11 @@ def test_rules_and_boxes_are_blank_and_nothing_moves() -> None:
     assert found.index("The harbour pays") == BOXED.index("The harbour pays")
 
 
+def test_a_file_of_rules_alone_is_refused() -> None:
+    with pytest.raises(CorpusError, match="rules and boxes but no text"):
+        plain("****\n\n  ----\n")
+
+
 @given(st.text(alphabet="*#-= a\n\t", max_size=200))
 def test_what_is_drawn_alone_is_blanked(text: str) -> None:
     found = without_drawings(text)
