@@ -77,7 +77,8 @@ def test_every_room_is_found() -> None:
 
 def test_every_package_that_is_imported_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    lines = [*project["dependencies"], *project["optional-dependencies"]["finetune"]]
+    extras = project["optional-dependencies"]
+    lines = [*project["dependencies"], *extras["finetune"], *extras["serve"]]
     declared = {_plain(re.split(r"[\[<>=]", line)[0]) for line in lines}
     makers = packages_distributions()
     used = {module.partition(".")[0] for path in FILES for _, module in imports(path)}
