@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from lexloop.apps.cli.session import Session, tracing
-from lexloop.apps.cli.terminal import Part, joined, one_line, plain, result_console, say, shortened
+from lexloop.apps.cli.terminal import Part, joined, plain, result_console, say
+from lexloop.apps.plain_text import one_line, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

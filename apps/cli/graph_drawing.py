@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
-from lexloop.apps.cli.terminal import one_line, shortened
+from lexloop.apps.plain_text import one_line, shortened
 from lexloop.corpus.knowledge.walk import Relation
 from lexloop.corpus.triplets.predicates import reading
 

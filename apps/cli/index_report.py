@@ -6,15 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lexloop.apps.cli.terminal import (
-    first_of,
-    note,
-    one_line,
-    plain,
-    result_console,
-    say,
-    write_json,
-)
+from lexloop.apps.cli.terminal import first_of, note, plain, result_console, say, write_json
+from lexloop.apps.plain_text import one_line
 
 if TYPE_CHECKING:
     from lexloop.corpus.index.collection import Collection

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
-from lexloop.apps.cli.terminal import clean, plain, progress_console
+from lexloop.apps.cli.terminal import plain, progress_console
+from lexloop.apps.plain_text import clean
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -15,13 +15,13 @@ from lexloop.apps.cli.session import open_resources
 from lexloop.apps.cli.terminal import (
     Part,
     first_of,
-    one_line,
     plain,
     result_console,
     say,
     similar,
     write_json,
 )
+from lexloop.apps.plain_text import one_line
 from lexloop.core.errors import InputError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import SAMPLE_CORPUS

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Union
 
 import typer
 
+from lexloop.apps.plain_text import UNSAFE, clean, one_line
 from lexloop.core.errors import LexloopError
 
 if TYPE_CHECKING:
@@ -28,30 +29,9 @@ FILES_SKIPPED = 3
 ABSTAINED = 10
 NOT_PASSED = 11
 QUESTIONS_FAILED = 12
-# C0 without tab and line feed, DEL, C1; line and paragraph separators; bidirectional embeddings,
-# overrides and isolates; lone surrogates, which cannot be written at all
-_UNSAFE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
 _BLANKS = re.compile(r"(?<=\S)\s+(?=\S)|[^\S ]")
 _CRASHING = ("strict", "surrogateescape")
 """Error handlers of streams that raise; standard error's own never does."""
-
-
-def clean(text: str) -> str:
-    """Return ``text`` without characters that move a cursor, change colours or reverse reading."""
-    return _UNSAFE.sub("", text)
-
-
-def one_line(text: str) -> str:
-    """Return ``text`` with every run of blanks as one space."""
-    return " ".join(clean(text).split())
-
-
-def shortened(text: str, most: int) -> str:
-    """Return ``text`` on one line of at most ``most`` characters, an ellipsis where it is cut."""
-    line = one_line(text)
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
 def plain(text: str, style: str = "") -> "Text":
@@ -133,7 +113,7 @@ def write_json(value: dict[str, Any]) -> None:
     """Write one JSON object to standard output, safe to look at on a terminal."""
     text = json.dumps(value, ensure_ascii=False, indent=2)
     # outside its strings JSON holds none of these but line feeds, which are not among them
-    sys.stdout.write(_UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
+    sys.stdout.write(UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
     sys.stdout.flush()
 
 

@@ -10,7 +10,8 @@ from fake_openai import FakeOpenAI, Reply
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lexloop.apps.cli.terminal import clean, one_line, plain
+from lexloop.apps.cli.terminal import plain
+from lexloop.apps.plain_text import clean, one_line
 
 Run = Callable[..., Any]
 ATTACK = "\x1b]0;owned\x07\x1b[31m\u202egnp.\u202c\x9b2J[bold red]fee[/] :skull: [link=http://x]"
