@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from routed import routing_collections, routing_questions
 
-FILES = ("questions",)
+FILES = ("questions", "blind")
 NEEDLESS = {"greeting", "thanks", "farewell", "capability", "small talk", "arithmetic", "off topic"}
 
 
