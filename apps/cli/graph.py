@@ -9,8 +9,8 @@ from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.session import open_resources
-from lexloop.apps.cli.terminal import note, plain, result_console, say, similar, write_json
-from lexloop.core.errors import InputError, SettingsError
+from lexloop.apps.cli.terminal import note, plain, result_console, say, write_json
+from lexloop.core.errors import SettingsError
 from lexloop.core.settings import SAMPLE_CORPUS
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from lexloop.corpus.knowledge.graph import KnowledgeGraph
     from lexloop.corpus.knowledge.walk import Relation
 
-_NEAR = 5
 _MOST, _MOST_ASKED = 30, 200
 """Relations that are looked for unless more are asked for, and the most that can be."""
 _BESIDE = 5
@@ -58,13 +57,17 @@ def show(
 ) -> None:
     """Show the relations around an entity, each with the place that states it."""
     graph, corpus = _open(context.params)
-    name = _named(graph, entity, corpus)
-    relations = graph.neighbourhood(name, depth, limit or _MOST)
-    name, degree, relations = _written(graph, name, relations)
+    from lexloop.apps.relations import neighbourhood
+
+    where, elsewhere = corpus, ""
+    if corpus == SAMPLE_CORPUS:
+        where, elsewhere = "the bundled sample", "--corpus names other documents."
+    around = neighbourhood(graph, entity, depth, limit or _MOST, where=where, elsewhere=elsewhere)
+    name, _, degree, relations = around
     more = max(0, degree - len(relations)) if depth == 1 else 0
     _draw(name, relations, more, svg, html)
     if as_json:
-        write_json(_report(name, depth, degree, relations))
+        write_json(around.record())
         return
     _print(name, degree, relations, limit)
     for file in filter(None, (svg, html)):
@@ -86,36 +89,6 @@ def _open(given: dict[str, Any]) -> "tuple[KnowledgeGraph, str]":
         return source.graph(), settings.corpus
 
 
-def _named(graph: "KnowledgeGraph", entity: str, corpus: str) -> str:
-    """Return the entity asked for; raise InputError with what is like it where there is none."""
-    name = graph.find(entity)
-    if name is not None:
-        return name
-    known = {name: name for name in graph.entities}
-    alike = list(graph.match([entity], _NEAR)) or similar(entity.lower(), known, _NEAR)
-    words = dict.fromkeys(graph.written(alike).values())
-    hint = f"Near it are: {', '.join(map(repr, words))}." if alike else "Ask for one of its terms."
-    where = corpus
-    if corpus == SAMPLE_CORPUS:
-        where, hint = "the bundled sample", f"{hint} --corpus names other documents."
-    raise InputError(f"The knowledge graph of {where} has no entity {entity!r}.", hint)
-
-
-def _written(
-    graph: "KnowledgeGraph", name: str, relations: "Sequence[Relation]"
-) -> "tuple[str, int, list[Relation]]":
-    """Return an entity, its number of relations, and some of them, in the documents' own words."""
-    ends = (end for found in relations for end in (found.subject, found.object, found.reached))
-    words = graph.written([name, *ends])
-    shown = [
-        found._replace(
-            subject=words[found.subject], object=words[found.object], reached=words[found.reached]
-        )
-        for found in relations
-    ]
-    return words[name], graph.degree(name), shown
-
-
 def _draw(
     name: str, relations: "Sequence[Relation]", more: int, svg: Path | None, html: Path | None
 ) -> None:
@@ -129,23 +102,6 @@ def _draw(
         write_checked(svg, drawing)
     if html is not None:
         write_checked(html, as_page(name, relations, drawing))
-
-
-def _report(name: str, depth: int, degree: int, relations: "Sequence[Relation]") -> dict[str, Any]:
-    return {
-        "entity": name,
-        "depth": depth,
-        "degree": degree,
-        "relations": [
-            {
-                **found.triplet,
-                "subject_entity": found.subject,
-                "object_entity": found.object,
-                "reached": found.reached,
-            }
-            for found in relations
-        ],
-    }
 
 
 def _print(name: str, degree: int, relations: "Sequence[Relation]", limit: int | None) -> None:

@@ -1,13 +1,12 @@
 """Output on the terminal: text of others that cannot steer it, and the commands' errors."""
 
-import difflib
 import io
 import json
 import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, Union
@@ -57,15 +56,6 @@ def first_of(said: Sequence[str], most: int) -> list[str]:
     """Return the first of several things to say, and how many more there are."""
     more = len(said) - most
     return [*said[:most], *([f"{more} more."] if more > 0 else [])]
-
-
-def similar(wanted: str, known: Mapping[str, str], most: int) -> list[str]:
-    """Return texts that are spelled like the wanted one or hold it, as ``known`` shows them."""
-    # only those of about its length, since comparing with very many takes seconds
-    alike = [text for text in known if abs(len(text) - len(wanted)) <= most]
-    close = difflib.get_close_matches(wanted, alike, most)
-    holding = [text for text in known if wanted in text]
-    return list(dict.fromkeys(known[text] for text in (*close, *holding)))[:most]
 
 
 def result_console(error: bool = False) -> "Console":

@@ -1,0 +1,144 @@
+"""The provisions of a document as records: all of them, or one with what is around it."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+from lexloop.apps.naming import one_of, similar
+from lexloop.core.errors import InputError
+from lexloop.corpus.index.view import View
+from lexloop.corpus.structure.lookup import (
+    asked_references,
+    lead_ins,
+    mentions,
+    missing_place,
+    named_places,
+    owns_label,
+)
+from lexloop.corpus.structure.tree import Tree
+
+HEADS = frozenset({"part", "annex", "provision"})
+"""The kinds of units that are listed whatever the depth; what lies in them counts as deeper."""
+
+
+def named_document(view: View, said: str) -> str:
+    """Return the document meant: by its name or the end of its path, with or without suffix.
+
+    Raises:
+        InputError: No document or several are meant.
+    """
+    if said in view.documents:
+        return said
+    wanted = said.casefold()
+    found = [name for name in view.documents if wanted in _endings(name)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise InputError(f"{len(found)} documents end in {said!r}.", one_of("Name one", found))
+    alike = similar(wanted, {name.casefold(): name for name in reversed(view.documents)})
+    raise InputError(
+        f"There is no document {said!r}.",
+        one_of("Near it are" if alike else "There are", alike or view.documents),
+    )
+
+
+def _endings(name: str) -> set[str]:
+    """Return every end of a name, by whole parts of its path, with and without suffix."""
+    parts = name.casefold().split("/")
+    ends = {"/".join(parts[first:]) for first in range(len(parts))}
+    return ends | {end.rpartition(".")[0] for end in ends}
+
+
+class Source(NamedTuple):
+    """A document to show; ``pages`` has the offset at which each page begins, if it has any."""
+
+    name: str
+    tree: Tree
+    text: str
+    pages: Sequence[int]
+
+    @classmethod
+    def of(cls, view: View, said: str) -> Self:
+        """Return the document of a view that is meant; see ``named_document``.
+
+        Raises:
+            InputError: No document or several are meant.
+        """
+        name = named_document(view, said)
+        tree, text = view.tree_of(name), view.text_of(name)
+        assert tree is not None
+        assert text is not None
+        return cls(name, tree, text, view.pages_of(name))
+
+    def places(self, said: str, see: str) -> list[int]:
+        """Return the places of a provision; several where they share one label.
+
+        Args:
+            said: Its label, number or heading.
+            see: What the error hints at where there is none.
+
+        Raises:
+            InputError: There is none, or it is not said which.
+        """
+        tree, name = self.tree, self.name
+        found = named_places(tree, said)
+        labels = list(dict.fromkeys(tree.units[place].label for place in found))
+        if found and (len(labels) == 1 or asked_references(said)):
+            return found
+        if found:
+            raise InputError(f"{said!r} fits {len(labels)} places.", one_of("Name one", labels))
+        missing = missing_place(tree, said)
+        if missing is not None and missing.first >= 0:
+            first, last = tree.units[missing.first].label, tree.units[missing.last].label
+            there = f"is {first}" if first == last else f"are {first} to {last}"
+            raise InputError(f"{name} has no {said}; there {there}.", see)
+        known = {text.casefold(): text for u in tree.units for text in (u.label, u.heading) if text}
+        alike = similar(said.casefold(), known)
+        raise InputError(f"{name} has no {said}.", one_of("Near it are", alike) if alike else see)
+
+    def record(self, place: int) -> dict[str, Any]:
+        """Return a unit's label, kind, number, heading, page and span, without its text."""
+        unit = self.tree.units[place]
+        return {
+            **{name: getattr(unit, name) for name in ("label", "kind", "number", "heading")},
+            "page": bisect_right(self.pages, unit.start) or None,
+            "start": unit.start,
+            "end": unit.end,
+        }
+
+    def provision(self, place: int) -> dict[str, Any]:
+        """Return a unit with the headings above it, its lead-ins, its text and its references."""
+        tree, text, units = self.tree, self.text, self.tree.units
+        above = [at for at in tree.above(place) if owns_label(tree, at)]
+        return {
+            **self.record(place),
+            "above": [self.record(at) for at in above[::-1]],
+            "lead_in": lead_ins(tree, place, text),
+            "text": text[units[place].start : units[place].end].strip(),
+            "refers_to": [
+                {"said": said, "labels": [units[at].label for at in there]}
+                for said, there in mentions(tree, place, text).items()
+            ],
+        }
+
+    def outline(self, depth: int) -> dict[str, Any]:
+        """Return what the document consists of, and what is wrong with its numbering."""
+        listed = self.listed(range(len(self.tree)), depth)
+        units = [{**self.record(place), "depth": level} for place, level in listed]
+        return {"document": self.name, "units": units, "problems": list(self.tree.problems)}
+
+    def listed(self, places: Sequence[int], depth: int) -> list[tuple[int, int]]:
+        """Return the units to list, each with the number of listed units that it lies in."""
+        units = self.tree.units
+        below: dict[int, int] = {}
+        indent: dict[int, int] = {}
+        found: list[tuple[int, int]] = []
+        for place in places:
+            unit = units[place]
+            head = unit.kind in HEADS or (unit.kind == "table" and bool(unit.number))
+            below[place] = 0 if head else below.get(unit.parent, 0) + 1
+            indent[place] = indent.get(unit.parent, 0)
+            if below[place] <= depth:
+                found.append((place, indent[place]))
+                indent[place] += 1
+        return found
