@@ -5,6 +5,9 @@ LexloopError
 │   ├── QuestionError     empty, blank, too long, or no text at all
 │   ├── SettingsError     a setting outside its allowed values
 │   ├── BudgetError       a run would cost more than it may
+│   ├── NotFoundError     there is no such thing for who asks
+│   ├── TooLargeError     more bytes than are taken
+│   ├── ConflictError     what is asked does not fit what is there by now
 │   └── CorpusError       documents or an index missing, empty or unreadable
 │       └── IndexWriteError  an index that cannot be written; the one before still serves
 ├── DataError             a shipped or cached file is missing, corrupt or of another version
@@ -56,6 +59,18 @@ class SettingsError(InputError):
 
 class BudgetError(InputError):
     """A run would cost more than it may."""
+
+
+class NotFoundError(InputError):
+    """There is no such thing, or none that who asks may see: the two are told alike."""
+
+
+class TooLargeError(InputError):
+    """What was given has more bytes than are taken."""
+
+
+class ConflictError(InputError):
+    """What is asked does not fit what is there by now: a name is taken, a file has changed."""
 
 
 class CorpusError(InputError):

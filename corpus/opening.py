@@ -109,6 +109,19 @@ def open_corpus(
         return _in_memory(sources, tools, progress), degraded
 
 
+def sources_of(corpus: str) -> Sequence[IndexSource]:
+    """Return where the documents of a corpus lie; without a path where an index came alone.
+
+    Raises:
+        CorpusError: The corpus cannot be named so.
+        DataError: It is an index whose manifest is damaged.
+    """
+    folder = _corpus_folder(corpus)
+    if is_index(folder):
+        return Manifest.read(folder).sources
+    return [IndexSource(str(folder.absolute()))]
+
+
 def _embedder_of(index: Path, tools: Tools) -> Embedder:
     """Return the embedder that is set, unless the index stays with another."""
     chosen = str(tools.settings["embedder"])

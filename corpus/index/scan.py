@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lexloop.core.errors import CorpusError
+from lexloop.core.errors import ConflictError, CorpusError, NotFoundError
 from lexloop.corpus.index.manifest import IndexSource
 from lexloop.corpus.load.document import (
     Limits,
@@ -20,6 +20,8 @@ from lexloop.corpus.load.document import (
 from lexloop.corpus.load.folder import hash_sources, list_sources, read_sidecars
 from lexloop.corpus.load.reading import Progress, read_files
 from lexloop.corpus.load.sidecar import SIDECAR, Sidecars
+
+_TEXT_IS_KEPT = "Read its text, which the index holds."
 
 
 @dataclass(frozen=True)
@@ -125,11 +127,44 @@ def scan(sources: Sequence[IndexSource], excluded: Collection[str] = ()) -> Scan
                     "Give one of the sources a --prefix.",
                 )
             paths[name] = file.path
-            said = f"{file.sha256} {marks[file.name]}"
-            fingerprints[name] = hashlib.sha256(said.encode()).hexdigest()
+            fingerprints[name] = _fingerprint(file, marks[file.name])
             taken.append(file)
         parts.append(replace(part, files=tuple(taken)))
     return Scan(fingerprints, tuple(skipped), tuple(parts))
+
+
+def _fingerprint(file: SourceFile, mark: str) -> str:
+    return hashlib.sha256(f"{file.sha256} {mark}".encode()).hexdigest()
+
+
+def find_again(sources: Sequence[IndexSource], name: str, fingerprint: str) -> SourceFile:
+    """Return a source file that still is what was indexed.
+
+    Args:
+        sources: Those of the index.
+        name: As the index names the file.
+        fingerprint: As the index has it.
+
+    Raises:
+        NotFoundError: It is gone, or the index came without its sources.
+        ConflictError: It, or what a sidecar says of it, has changed since.
+    """
+    for source in sources:
+        if not source.path or not name.startswith(source.prefix):
+            continue
+        own, root = name.removeprefix(source.prefix), Path(source.path)
+        alone = os.path.isfile(root)
+        folder = root.parent if alone else root
+        if (alone and root.name != own) or not os.path.isfile(folder / own):
+            continue
+        files, unread = hash_sources(folder, [folder / own])
+        if not files:
+            raise NotFoundError(f"{name}: {unread[0].reason}", _TEXT_IS_KEPT)
+        sidecars, _ = _sidecar_in(folder) if alone else read_sidecars(folder)
+        if _fingerprint(files[0], sidecars.marks([own])[own]) != fingerprint:
+            raise ConflictError(f"{name} changed since it was indexed.", "Index it anew.")
+        return files[0]
+    raise NotFoundError(f"The file {name} is not where it was indexed from.", _TEXT_IS_KEPT)
 
 
 def _scanned(source: IndexSource) -> tuple[SourceScan, list[SkippedSource]]:

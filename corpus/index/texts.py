@@ -270,6 +270,13 @@ class TextStore:
         """Return where each page of a document begins; empty where it has none."""
         return list(json.loads(self._of_document("pages", ordinal)))
 
+    def source_of(self, ordinal: int) -> tuple[str, str]:
+        """Return the source file of a document, and its fingerprint; "" where it has none."""
+        wanted = """SELECT d.file, f.sha256 FROM documents d LEFT JOIN fingerprints f
+            ON f.file = d.file WHERE d.ordinal = ?"""
+        ((file, fingerprint),) = self.rows(wanted, (ordinal,))
+        return file, fingerprint or ""
+
     def statements_of(self, position: int) -> list[Statement]:
         """Return the statements of a chunk."""
         ((stored,),) = self.rows("SELECT statements FROM chunks WHERE position = ?", (position,))

@@ -17,6 +17,7 @@ from lexloop.core.metadata import Metadata
 from lexloop.core.types import MOST_POINTED, Chunk, Citation, Hit, Pointed, PointedUnit, Reading
 from lexloop.corpus.index.contents import UNKNOWN, IndexContents
 from lexloop.corpus.knowledge.graph import KnowledgeGraph
+from lexloop.corpus.load.boxes import Box, boxes_of
 from lexloop.corpus.load.document import SkippedSource
 from lexloop.corpus.structure.asking import point
 from lexloop.corpus.structure.references import Reference
@@ -31,9 +32,7 @@ from lexloop.models.embedding import TokenEmbedder, Vectors
 if TYPE_CHECKING:
     from lexloop.corpus.index.collection import Collection
 
-_AT_ONCE = 1000
-_TERMS = 1 << 14
-_TREES = 50
+_AT_ONCE, _TERMS, _TREES = 1000, 1 << 14, 50
 _QUESTIONS = 32
 """Questions whose closeness to chunks is cached, since every step asks again."""
 _CHUNKS_READ, _TERMS_READ = 20_000, 2_000
@@ -135,13 +134,9 @@ class View:
         ordinal = self._ordinal_of(document)
         return None if ordinal is None else self._contents.text_of(ordinal)
 
-    @property
+    @cached_property
     def titles(self) -> Mapping[str, str]:
         """The documents' titles by their names, in order."""
-        return self._titles
-
-    @cached_property
-    def _titles(self) -> dict[str, str]:
         return {name: t for name, t in self._contents.titles.items() if self._shows(name)}
 
     def holding(self, references: Sequence[Reference], named: Sequence[str]) -> Sequence[str]:
@@ -220,6 +215,17 @@ class View:
         """Return where each page of a document begins; empty without pages or document."""
         ordinal = self._ordinal_of(document)
         return () if ordinal is None else tuple(self._contents.texts.pages_of(ordinal))
+
+    def boxes(self, document: str, start: int, end: int) -> list[Box]:
+        """Return the places of a span on a document's pages; none where it has no pages."""
+        ordinal = self._ordinal_of(document)
+        held = None if ordinal is None else self._contents.texts.document(ordinal)
+        return boxes_of(held, start, end) if held else []
+
+    def source_of(self, document: str) -> tuple[str, str] | None:
+        """Return a document's source file and its fingerprint; None without such a document."""
+        ordinal = self._ordinal_of(document)
+        return None if ordinal is None else self._contents.texts.source_of(ordinal)
 
     def _ordinal_of(self, document: str) -> int | None:
         return self._layout.ordinals.get(document) if self._shows(document) else None
