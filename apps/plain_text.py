@@ -3,9 +3,10 @@
 import re
 
 # C0 without tab and line feed, DEL, C1; line and paragraph separators; bidirectional embeddings,
-# overrides and isolates; lone surrogates, which cannot be written at all
+# overrides and isolates; lone surrogates, which cannot be written at all, and what XML has no
+# place for
 UNSAFE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
 
 

@@ -1,0 +1,177 @@
+"""What a file of answers says, in order, before it is written in a format.
+
+The text of blocks and notes is as documents and models wrote it, but on lines and without control
+characters; escaping it is for who writes a format.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from lexloop.apps.export.diligence import Record, asked, found_how, place, sources
+from lexloop.apps.plain_text import clean, one_line, shortened
+from lexloop.nodes.markers import MARKER, marker_numbers
+
+Run = str | int
+"""A part of a line: a text, or the number of a footnote."""
+NOTICE = (
+    "Lexloop informs about what the documents say. It gives no legal advice. "
+    "Read the quoted sources before you rely on an answer."
+)
+_TITLE_CHARS = 120
+_BLANKS = re.compile(r"\s+")
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading; ``level`` is 1 below the title."""
+
+    level: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """A paragraph of one line, or an item of a list."""
+
+    runs: Sequence[Run]
+    item: bool = False
+
+
+@dataclass(frozen=True)
+class Aside:
+    """A paragraph that is set apart: the question, a warning, a quote."""
+
+    lines: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names, each with what is known of it."""
+
+    rows: Sequence[tuple[str, str]]
+
+
+Block = Heading | Line | Aside | Facts
+
+
+@dataclass
+class Outline:
+    """A file of answers: its title, its blocks, and the lines of its footnotes, numbered from 1."""
+
+    title: str
+    made: datetime
+    blocks: list[Block] = field(default_factory=list)
+    notes: dict[int, list[str]] = field(default_factory=dict)
+
+
+def outline_of(answers: Sequence[Record], title: str = "") -> Outline:
+    """Return what a file says of answers.
+
+    Args:
+        answers: Records of answers, in the order in which they were asked for.
+        title: The thread's; empty for the first question.
+    """
+    named = title or (answers[0]["question"] if answers else "No questions")
+    outline = Outline(shortened(named, _TITLE_CHARS), datetime.now(UTC))
+    outline.blocks.append(Aside([NOTICE]))
+    for number, record in enumerate(answers, 1):
+        level = 1
+        if title or len(answers) > 1:
+            outline.blocks.append(Heading(1, f"Question {number}"))
+            level = 2
+        _add_answer(outline, record, level)
+    return outline
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text that hold something, without control characters."""
+    # a form feed and its like end a line as well
+    return [line for part in text.splitlines() if (line := one_line(part))]
+
+
+def _add_answer(outline: Outline, record: Record, level: int) -> None:
+    blocks = outline.blocks
+    question = lines_of(record["question"])
+    if question != [outline.title]:
+        blocks.append(Aside(question))
+    for item in record["read_as"]:
+        blocks.append(
+            Line([f"“{one_line(item['written'])}” was read as: {one_line(item['read'])}"])
+        )
+    blocks.append(Facts(asked(record)))
+    blocks.append(Heading(level, "Answer"))
+    _add_text(outline, record)
+    if record["warning"]:
+        blocks.append(Aside([f"Warning: {one_line(record['warning'])}"]))
+    if record["near"]:
+        blocks.append(Heading(level, "Near it, but no answer"))
+        for citation in record["near"]:
+            blocks.append(Line([place(record, citation)], item=True))
+            blocks.append(Aside(_quoted(citation["quote"])))
+    _add_verdict(blocks, record, level)
+    if cited := sources(record):
+        blocks.append(Heading(level, "Sources"))
+        blocks += (Line([said], item=True) for said in cited)
+    blocks.append(Heading(level, "How it was found"))
+    blocks.append(Facts(found_how(record)))
+    if record["passages"]:
+        blocks.append(Line(["Passages that were read for it:"]))
+        for passage in record["passages"]:
+            blocks.append(Line([place(record, passage)], item=True))
+
+
+def _add_text(outline: Outline, record: Record) -> None:
+    """Add the answer line by line, its markers as footnotes; they go on from those before."""
+    cited: dict[int, list[str]] = {}
+    for citation in record["citations"]:
+        cited.setdefault(citation["n"], []).extend(_note(record, citation))
+    numbers: dict[int, int] = {}
+    for line in record["answer"].splitlines():
+        runs: list[Run] = []
+        at = 0
+        for marker in MARKER.finditer(line):
+            named = list(dict.fromkeys(marker_numbers(marker[1])))
+            if not all(n in cited for n in named):
+                continue  # no source has such a number: it is a part of the text
+            runs.append(_words(line[at : marker.start()]).rstrip())
+            at = marker.end()
+            for n in named:
+                if n not in numbers:
+                    numbers[n] = len(outline.notes) + 1
+                    outline.notes[numbers[n]] = cited[n]
+                runs.append(numbers[n])
+        runs.append(_words(line[at:]))
+        if any(isinstance(run, int) or run.strip() for run in runs):
+            outline.blocks.append(Line(runs))
+
+
+def _words(text: str) -> str:
+    """Return a part of a line, each run of blanks as one space, also those at its ends."""
+    return clean(_BLANKS.sub(" ", text))
+
+
+def _note(record: Record, citation: Record) -> list[str]:
+    """Return a footnote: the place, the quote, and the words that the quote completes."""
+    first, *rest = _quoted(citation["quote"])
+    lead = one_line(citation.get("lead", ""))
+    lines = [f"{place(record, citation)}: {first}", *rest]
+    return [*lines, f"It completes: “{lead}”"] if lead else lines
+
+
+def _quoted(quote: str) -> list[str]:
+    lines = lines_of(quote) or [""]
+    lines[0] = f"“{lines[0]}"
+    lines[-1] = f"{lines[-1]}”"
+    return lines
+
+
+def _add_verdict(blocks: list[Block], record: Record, level: int) -> None:
+    verdict = record["verdict"]
+    blocks.append(Heading(level, "Verdict"))
+    blocks.append(
+        Line([one_line(" ".join([verdict["head"].rstrip(".") + ".", *verdict["words"]]))])
+    )
+    for said in verdict["checked"]:
+        blocks.append(Line([one_line(said)], item=True))

@@ -1,0 +1,269 @@
+"""Answers as Markdown and as Word documents, opened again."""
+
+import io
+import re
+import zipfile
+from typing import Any
+
+import docx
+import pytest
+from answers import citation, record
+from docx.oxml.ns import qn
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lxml import etree
+from markdown_it import MarkdownIt
+
+from lexloop.apps.export.markdown import as_markdown, escaped
+from lexloop.apps.export.outline import NOTICE, outline_of
+from lexloop.apps.export.word import as_word
+
+HOSTILE = (
+    "# Heading\n- item\n[link](http://evil.example/x) ![image](http://evil.example/y.png) "
+    "<script>alert(1)</script> <img src=x onerror=alert(1)> `code` **bold** ~~gone~~ $x$ [^1]: no "
+    "https://evil.example www.evil.example mail@evil.example <http://evil.example> {#id .class} | a"
+    "\n===\n---\n1. one\n+ plus\n[a]: http://evil.example\n> quoted\n    code\n```\nfence"
+    "\n&lt;b&gt;"
+)
+CONTROLS = "a\x00b\x1b[31mc\x08\x0cd\u202egnp.\u202c\u2067x\u2069\ud800\ufffe\uffffe\r\nf"
+
+
+def markdown(*answers: Any, title: str = "") -> str:
+    return as_markdown(outline_of(answers, title))
+
+
+def word(*answers: Any, title: str = "") -> Any:
+    return docx.Document(io.BytesIO(as_word(outline_of(answers, title))))
+
+
+def notes(document: Any) -> dict[int, str]:
+    """Return the footnotes of a Word document by their ids."""
+    part = next(p for p in document.part.package.iter_parts() if p.partname.endswith("notes.xml"))
+    root = etree.fromstring(part.blob)
+    return {
+        int(note.get(qn("w:id"))): "\n".join(
+            "".join(text.text for text in paragraph.iter(qn("w:t")))
+            for paragraph in note.iter(qn("w:p"))
+        )
+        for note in root
+    }
+
+
+def texts(document: Any) -> list[str]:
+    return [paragraph.text for paragraph in document.paragraphs]
+
+
+def test_markdown_says_all_that_shows_how_it_was_found() -> None:
+    assert (
+        markdown(record())
+        == f"""\
+# What does a dog licence cost?
+
+> {NOTICE}
+
+- **Asked:** 2026-11-23 04:55 UTC
+- **Law as of:** 2025-06-30
+- **Collections:** laws
+
+## Answer
+
+A dog licence costs 40 euros a year.[^1]
+
+## Verdict
+
+Passed. The documents answer this question.
+
+- The one quote was found word for word at the place that is cited.
+
+## Sources
+
+- Dog ordinance (dogs.txt): § 1
+
+## How it was found
+
+- **Model:** none. Nothing left the machine.
+- **Settings:** hypa, question of class 0, k = 3, Q = 3, K = 3, S = 1
+- **Searched for:** What does a dog licence cost?
+- **Keywords:** dog licence
+- **Read:** passages: 1, relations: 0
+- **Time:** 0.1 s
+- **Answer:** 7f3a
+
+Passages that were read for it:
+
+- dogs.txt, § 1, page 3, characters 17–99
+
+[^1]: dogs.txt, § 1, page 3, characters 17–53: “A dog licence costs 40 euros a year.”
+"""
+    )
+
+
+def test_versions_a_lead_in_and_a_model_are_said() -> None:
+    version = "in force from 2020-01-01 to 2025-12-31"
+    cited = citation(version=version, lead="An owner must", page=None, collection="b")
+    usage = {"model_calls": 4, "tokens_in": 900, "tokens_out": 80, "seconds": 3.0}
+    said = markdown(
+        record(citations=[cited], collections=["a", "b"], as_of="any", usage=usage,
+               model="openai:gpt", hosts=["models.example"], warning="Only in part.",
+               read_as=[{"written": "licnce", "read": "licence"}])
+    )  # fmt: skip
+    assert "- **Law as of:** any day: versions of all times were searched\n" in said
+    assert f"- **Version:** b: dogs.txt is {version}\n- **Collections:** a, b\n" in said
+    assert f"[^1]: b: dogs.txt, § 1, characters 17–53, {version}: “A dog" in said
+    assert "a year.”  \n    It completes: “An owner must”\n" in said
+    assert "**Model:** openai:gpt, 4 calls, 900 tokens in, 80 out. Text was sent to models." in said
+    assert "\n“licnce” was read as: licence\n" in said
+    assert "\n> Warning: Only in part.\n" in said
+    assert "2026-11-23, the day of the question" in markdown(record(as_of="today"))
+    unused = markdown(record(model="openai:gpt", hosts=["models.example"]))
+    assert "openai:gpt was to be asked, and gave nothing of this answer. Text was sent" in unused
+
+
+def test_an_abstention_shows_what_is_near_and_has_no_sources() -> None:
+    said = markdown(
+        record(answer="The documents provided do not answer this question.", citations=[],
+               near=[citation(quote="One\n\nTwo")], passages=[])
+    )  # fmt: skip
+    assert (
+        "## Near it, but no answer\n\n- dogs.txt, § 1, page 3, characters 17–53\n\n> “One  \n> "
+        in said
+    )
+    assert "> Two”" in said
+    assert "## Sources" not in said
+    assert "Passages that were read" not in said
+    assert "[^" not in said
+
+
+def test_footnotes_are_numbered_on_through_a_thread_and_shared_by_markers() -> None:
+    two = record(
+        answer="One [1][2]. Two [1-2], three [ 2 ]. Four [3] and [2021].",
+        citations=[citation(1), citation(2, section="§ 2"), citation(2, section="§ 3")],
+    )
+    said = markdown(two, two, title="Dogs")
+    assert "\n## Question 1\n\n> What does a dog licence cost?\n" in said
+    assert (
+        "\n### Answer\n\nOne[^1][^2]. Two[^1][^2], three[^2]. Four \\[3\\] and \\[2021\\].\n"
+        in said
+    )
+    assert "One[^3][^4]. Two[^3][^4], three[^4]." in said
+    assert re.findall(r"(?m)^\[\^(\d)\]: ", said) == ["1", "2", "3", "4"]
+    assert "[^2]: dogs.txt, § 2, page 3" in said
+    assert "\n    dogs.txt, § 3, page 3" in said
+
+
+def test_a_thread_without_a_question_is_a_file_that_says_so() -> None:
+    assert markdown() == f"# No questions\n\n> {NOTICE}\n"
+    assert texts(word(title="Empty"))[0] == "Empty"
+
+
+def test_word_has_real_footnotes_and_refers_again_to_the_same() -> None:
+    two = record(answer="One [1][2].\nTwo [1].", citations=[citation(1), citation(2, page=None)])
+    document = word(two)
+    assert notes(document) == {
+        -1: "",
+        0: "",
+        1: " dogs.txt, § 1, page 3, characters 17–53: “A dog licence costs 40 euros a year.”",
+        2: " dogs.txt, § 1, characters 17–53: “A dog licence costs 40 euros a year.”",
+    }
+    body = document.element.body
+    referred = [int(one.get(qn("w:id"))) for one in body.iter(qn("w:footnoteReference"))]
+    assert referred == [1, 2]
+    fields = [one.text for one in body.iter(qn("w:instrText"))]
+    assert fields == [r" NOTEREF _Ref_note_1 \f \h "]
+    bookmarks = [one.get(qn("w:name")) for one in body.iter(qn("w:bookmarkStart"))]
+    assert bookmarks == ["_Ref_note_1", "_Ref_note_2"]
+    assert [t for t in texts(document) if t.startswith(("One", "Two"))] == ["One, .", "Two1."]
+
+
+def test_word_says_what_markdown_says() -> None:
+    document = word(record())
+    said = texts(document)
+    assert said[:2] == ["What does a dog licence cost?", NOTICE]
+    assert "A dog licence costs 40 euros a year." in said
+    headings = [p.text for p in document.paragraphs if p.style.name == "Heading 1"]
+    assert headings == ["Answer", "Verdict", "Sources", "How it was found"]
+    rows = [[cell.text for cell in row.cells] for table in document.tables for row in table.rows]
+    assert ["Asked", "2026-11-23 04:55 UTC"] in rows
+    assert ["Law as of", "2025-06-30"] in rows
+    assert ["Model", "none. Nothing left the machine."] in rows
+    assert NOTICE in document.sections[0].footer.paragraphs[0].text
+    its = document.core_properties
+    assert (its.title, its.author) == ("What does a dog licence cost?", "Lexloop")
+
+
+def test_word_keeps_the_order_of_its_schema_and_names_every_part() -> None:
+    data = as_word(outline_of([record()]))
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        assert archive.testzip() is None
+        settings = etree.fromstring(archive.read("word/settings.xml"))
+        kinds = archive.read("[Content_Types].xml").decode()
+        links = archive.read("word/_rels/document.xml.rels").decode()
+        styles = etree.fromstring(archive.read("word/styles.xml"))
+    names = [etree.QName(child).localname for child in settings]
+    order = ["characterSpacingControl", "footnotePr", "compat", "rsids"]
+    assert [name for name in names if name in order] == order
+    assert 'PartName="/word/footnotes.xml"' in kinds
+    assert "wordprocessingml.footnotes+xml" in kinds
+    assert 'Target="footnotes.xml"' in links
+    named = {style.find(qn("w:name")).get(qn("w:val")) for style in styles.iter(qn("w:style"))}
+    assert {"footnote text", "footnote reference"} <= named
+
+
+def hostile(text: str) -> dict[str, Any]:
+    """Return a record all of whose text is ``text``."""
+    quoted = citation(quote=text, document=text, title=text, section=text, lead=text, version=text)
+    verdict = {"head": text, "words": [text], "probability": None, "checked": [text]}
+    return record(
+        question=text, answer=f"{text} [1]", near=[quoted], citations=[quoted], warning=text,
+        passages=[quoted], queries=[text], keywords=[text], verdict=verdict, collections=[text],
+        read_as=[{"written": text, "read": text}], model=text, hosts=[text],
+    )  # fmt: skip
+
+
+def test_hostile_text_stays_text_in_markdown() -> None:
+    said = markdown(hostile(HOSTILE), title=HOSTILE)
+    tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(said)
+    kinds = {one.type for token in tokens for one in (token, *(token.children or []))}
+    opened = {kind.removesuffix("_open") for kind in kinds if kind.endswith("_open")}
+    assert opened == {"heading", "paragraph", "blockquote", "bullet_list", "list_item", "strong"}
+    assert kinds.isdisjoint({"html_block", "html_inline", "image", "fence", "code_block"})
+    assert kinds.isdisjoint({"code_inline", "hr", "link_open"})
+    headings = [tokens[at + 1].content for at, t in enumerate(tokens) if t.type == "heading_open"]
+    assert headings[1:] == ["Question 1", "Answer", "Near it, but no answer", "Verdict", "Sources",
+                            "How it was found"]  # fmt: skip
+    strong = re.findall(r"\*\*([^*]+)\*\*", said.replace("\\*", ""))
+    assert {"Asked:", "Model:"} <= set(strong)
+    assert "bold" not in strong
+    # what readers make links of by themselves
+    assert not re.search(r"(?i)://|www\.|\w@\w", said)
+    assert said.count("\n[^1]: ") == 1
+
+
+@given(st.text(max_size=60))
+def test_what_is_escaped_is_read_back_as_it_was(text: str) -> None:
+    line = " ".join(text.split())
+    parsed = MarkdownIt("commonmark").parseInline(f"x{escaped(line)}x")[0].children or []
+    assert {token.type for token in parsed} <= {"text", "text_special"}
+    assert "".join(token.content for token in parsed) == f"x{line}x".replace("\x00", "\ufffd")
+
+
+@settings(max_examples=25)
+@given(st.text(max_size=60), st.sampled_from(["{}", "{} [1]", "- {}", "{}\n===", "\n\n{}"]))
+def test_any_text_gives_a_word_document_that_opens(text: str, form: str) -> None:
+    document = word(hostile(form.format(text)))
+    assert len(notes(document)) in (2, 3)
+
+
+def test_control_characters_are_left_out_of_both() -> None:
+    said = markdown(hostile(CONTROLS))
+    assert not set(CONTROLS) & set(said) - set("ab[31mcdgnp.xe\nf")
+    document = word(hostile(CONTROLS))
+    assert "ab[31mc" in "\n".join(texts(document))
+    assert "ab[31mc\ndgnp.xe\nf" in notes(document)[1]
+
+
+@pytest.mark.parametrize("long", [4000, 200_000])
+def test_a_long_question_is_cut_in_the_title_alone(long: int) -> None:
+    said = markdown(record(question="w" * long))
+    assert said.startswith(f"# {'w' * 119}…\n")
+    assert f"> {'w' * long}\n" in said
