@@ -1,11 +1,12 @@
 """Lexloop as a library: the names that ``import lexloop`` offers."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Self, cast
 
 from langchain_core.tools import BaseTool, StructuredTool
+from langgraph.types import Checkpointer
 
 from lexloop.core.configuration import configured
 from lexloop.core.errors import CorpusError
@@ -17,7 +18,9 @@ from lexloop.core.types import Citation, Passage
 from lexloop.corpus.index.manifest import IndexSource, Manifest, is_index
 from lexloop.corpus.index.verify import verify_index
 from lexloop.corpus.index.writer import IndexUpdate, write_index
+from lexloop.graph.agent import build_agent_graph
 from lexloop.graph.app import graph, resources
+from lexloop.graph.compiled import Lexloop
 from lexloop.models.embedders import load_embedder, setting_for
 from lexloop.nodes.markers import unmarked
 
@@ -79,6 +82,35 @@ def as_tool(
         description=description,
         response_format="content_and_artifact",
     )
+
+
+def build_agent(
+    collections: Mapping[str, str | Path],
+    model: str | None = None,
+    checkpointer: Checkpointer = None,
+    **settings: Any,
+) -> Lexloop:
+    """Build an agent that chooses among collections, and asks the chosen ones.
+
+    Args:
+        collections: The documents of each by its name: a folder, a file, an index, or ``sample``.
+        model: The chat model that chooses and answers, as ``provider:name``; None for the one that
+            is configured, and where there is none a router chooses and the answers are extracted.
+        checkpointer: Keeps threads; a server or a parent graph supplies its own instead.
+        settings: See ``ask``.
+
+    Returns:
+        A LangGraph graph whose input is ``question`` or ``messages``. Its output is that of ``ask``
+        with ``collections``, the names of those that were asked; citations, passages and relations
+        name their ``collection``, and the sources of all are numbered as one list.
+
+    Raises:
+        LexloopError: A setting cannot be used, or there is no collection.
+    """
+    if model is not None:
+        settings = {**settings, "model": model}
+    chosen = {name: _chosen(corpus, settings) for name, corpus in collections.items()}
+    return build_agent_graph(chosen, resources, checkpointer)
 
 
 def evaluate(
@@ -219,4 +251,4 @@ class Index:
         return setting_for(held.recipe.embedder, str(held.settings["embedder"]))
 
 
-__all__ = ["Index", "aask", "as_tool", "ask", "evaluate"]
+__all__ = ["Index", "aask", "as_tool", "ask", "build_agent", "evaluate"]

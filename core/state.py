@@ -113,3 +113,28 @@ class State(InputState, OutputState, total=False):
 
 class Update(State, total=False):
     """The keys that a node writes."""
+
+
+class AgentOutput(OutputState, total=False):
+    """The output of an agent over collections; ``collections`` are those that were asked."""
+
+    collections: list[str]
+
+
+Found = dict[str, State] | None
+
+
+def _gathered(known: Found, new: Found) -> Found:
+    return None if new is None else {**(known or {}), **new}
+
+
+class AgentState(AgentOutput, State, total=False):
+    """The working state of an agent over collections."""
+
+    ways: dict[str, str]  # what each chosen collection is asked; "" for the whole question
+    reply: str  # to what needs no documents
+    found: Annotated[Found, _gathered]  # what came of it in each
+
+
+class AgentUpdate(AgentState, total=False):
+    """The keys that a node of an agent writes."""

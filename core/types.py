@@ -75,6 +75,7 @@ class Chunk(TypedDict):
     supporting: NotRequired[bool]
     page_breaks: NotRequired[list[int]]
     version: NotRequired[str]
+    collection: NotRequired[str]
 
 
 class Hit(NamedTuple):
@@ -119,6 +120,7 @@ class Triplet(TypedDict):
     start: int
     end: int
     quote: str
+    collection: NotRequired[str]
 
 
 class Citation(TypedDict):
@@ -127,7 +129,8 @@ class Citation(TypedDict):
     Sources are numbered from 1 in the order in which the answer uses them. ``section`` is the exact
     label of the provision. ``lead`` are the words that a point completes, where they are no part of
     the quote, and ``lead_spans`` where they stand: start and end of each piece. ``version`` says
-    when the cited document is in force, where it names days.
+    when the cited document is in force, where it names days. ``collection`` names the collection
+    of the document where several were offered.
     """
 
     n: int
@@ -140,6 +143,7 @@ class Citation(TypedDict):
     lead: NotRequired[str]
     lead_spans: NotRequired[list[list[int]]]
     version: NotRequired[str]
+    collection: NotRequired[str]
 
 
 class PointedUnit(TypedDict):
@@ -182,9 +186,9 @@ class Plan(TypedDict):
     S: int
 
 
-Finding = Literal["answers", "in part", "near", "absent"]
+Finding = Literal["answers", "in part", "near", "absent", "reply"]
 """What came of a question: an answer; perhaps part of one; none, though the documents have
-something near it; nothing. The last two are abstentions."""
+something near it; nothing. Those two are abstentions. A greeting gets a reply."""
 
 
 class Evaluation(TypedDict):
@@ -240,6 +244,7 @@ class Attempt(TypedDict):
     usage: Usage
     advice: NotRequired[Advice]
     near: NotRequired[list[Citation]]
+    collection: NotRequired[str]
 
 
 class Degradation(TypedDict):
@@ -249,6 +254,7 @@ class Degradation(TypedDict):
     wanted: str
     used: str
     reason: str
+    collection: NotRequired[str]
 
 
 class Reasoning(TypedDict):

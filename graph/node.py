@@ -15,7 +15,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langgraph.config import get_config, get_stream_writer
 from langgraph.runtime import Runtime, get_runtime
 
-from lexloop.core.deadline import Deadline, within
+from lexloop.core.deadline import Deadline, current_deadline, within
 from lexloop.core.errors import DeadlineExceeded, LexloopError, ModelError, ModelReplyError
 from lexloop.core.state import State, Update
 from lexloop.core.types import Degradation, Reasoning, Usage
@@ -173,6 +173,8 @@ class _Run:
         self._began = time.monotonic()
         allowed_s = context.settings.deadline_s
         self._left_s = before.get("seconds_left", allowed_s)
+        if (around := current_deadline()) is not None:  # that of an agent which asks
+            self._left_s = min(self._left_s, around.at - self._began)
         # what stands in when the time is over may still answer what has no answer yet
         spare = (context.fallback or context.unembedded) and not before.get("attempts")
         self._deadline = Deadline(

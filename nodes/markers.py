@@ -2,12 +2,14 @@
 
 import itertools
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from lexloop.corpus.text.sentences import sentence_spans
 
 # Three digits at most: [2021] is part of a law report's name.
 MARKER = re.compile(r"\[\s*(\d{1,3}(?:\s*[-–,;]\s*\d{1,3})*)\s*\]")
+_SPACED = re.compile(rf"(?P<before> ?){MARKER.pattern.replace('(', '(?P<numbers>', 1)}")
 _WIDEST_RANGE = 50
 _EMPHASIS = re.compile(r"\*\*|__")
 _ORDINAL = re.compile(
@@ -124,6 +126,21 @@ def marker_numbers(marker: str) -> list[int]:
         else:
             numbers.extend(ends)
     return numbers
+
+
+def as_markers(numbers: Iterable[int]) -> str:
+    """Return the markers of passages, each once."""
+    return "".join(f"[{n}]" for n in dict.fromkeys(numbers))
+
+
+def renumbered(answer: str, numbers: Mapping[int, int]) -> str:
+    """Return an answer with the numbers of its markers changed; those not named are dropped."""
+
+    def anew(marker: re.Match[str]) -> str:
+        kept = as_markers(numbers[n] for n in marker_numbers(marker["numbers"]) if n in numbers)
+        return f"{marker['before']}{kept}" if kept else ""
+
+    return _SPACED.sub(anew, answer)
 
 
 def unmarked(text: str) -> str:

@@ -28,6 +28,7 @@ _FINDINGS: dict["Finding", tuple[str, str]] = {
     "in part": ("Not passed: at best in part", "bold red"),
     "near": ("Abstained: found near it, but not this", "bold yellow"),
     "absent": ("Abstained: not in the documents", "bold yellow"),
+    "reply": ("Replied: no document was needed", "bold green"),
 }
 
 

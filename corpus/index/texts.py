@@ -372,4 +372,5 @@ def _triplet_of(row: Sequence[Any]) -> Triplet:
     """Return the triplet in a row that ``_TRIPLET`` selects."""
     _, chunk_start, subject, predicate, object_, name, *stated = row
     relation = (subject, predicate, object_, f"{name}#{chunk_start}", name, *stated)
-    return cast("Triplet", dict(zip(Triplet.__annotations__, relation, strict=True)))
+    kept = [name for name in Triplet.__annotations__ if name in Triplet.__required_keys__]
+    return cast("Triplet", dict(zip(kept, relation, strict=True)))

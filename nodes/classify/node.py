@@ -22,7 +22,7 @@ def classify(state: State, runtime: Runtime[Context]) -> Update:
     context = runtime.context
     settings = context.settings
     tags = tags_of_thread(state.get("allowed_tags", []), settings.access.tags)
-    message, earlier = _open_turn(state, settings.max_question_chars)
+    message, earlier = open_turn(state, settings.max_question_chars)
     asked = checked_question(message_text(message), settings.max_question_chars)
     probabilities = context.classifier.probabilities(asked, settings.plan.count)
     complexity = chosen_class(probabilities, settings.plan.min_class_probability)
@@ -56,8 +56,12 @@ def classify(state: State, runtime: Runtime[Context]) -> Update:
     }
 
 
-def _open_turn(state: State, limit: int) -> tuple[HumanMessage, list[AnyMessage]]:
-    """Return the message that asks and those before it; ``question`` goes before ``messages``."""
+def open_turn(state: State, limit: int) -> tuple[HumanMessage, list[AnyMessage]]:
+    """Return the message that asks and those before it; ``question`` goes before ``messages``.
+
+    Raises:
+        QuestionError: There is none, or it cannot be used.
+    """
     messages = state.get("messages", [])
     question = state.get("question")
     if question is not None and question != "":

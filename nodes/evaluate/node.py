@@ -160,11 +160,11 @@ def _final(state: State, attempts: list[Attempt], best: Attempt, warning: str) -
         "passages": best["passages"],
         "triplets": best["triplets"],
         # one id a turn: running the turn again replaces its answer instead of adding another
-        "messages": [_message(answer, state, warning)],
+        "messages": [answer_message(answer, state, warning)],
     }
 
 
-def _message(answer: str, state: State, warning: str) -> AIMessage:
+def answer_message(answer: str, state: State, warning: str) -> AIMessage:
     """Return the answer as a message, with its warning and readings as metadata."""
     beside: dict[str, Any] = {"warning": warning} if warning else {}
     if read_as := state.get("read_as"):

@@ -14,7 +14,13 @@ from lexloop.core.types import ABSTENTION, Citation, Passage
 from lexloop.corpus.structure.statements import Statement
 from lexloop.corpus.text.tokens import tokenize
 from lexloop.nodes.context import GeneratedAnswer
-from lexloop.nodes.markers import MARKER, cited_sentences, marker_numbers, numbers_in
+from lexloop.nodes.markers import (
+    MARKER,
+    as_markers,
+    cited_sentences,
+    marker_numbers,
+    numbers_in,
+)
 
 _NUMBER = r"\d{1,3}(?!\d)"
 _NAME = (
@@ -60,7 +66,7 @@ def with_markers(answer: str, shown: Set[int]) -> str:
 
     def resolved(marker: re.Match[str]) -> str:
         numbers = marker_numbers(marker[1])
-        return _markers([n for number in numbers for n in named.get(number) or [number]])
+        return as_markers([n for number in numbers for n in named.get(number) or [number]])
 
     return MARKER.sub(resolved, answer)
 
@@ -68,9 +74,15 @@ def with_markers(answer: str, shown: Set[int]) -> str:
 def _marked(text: str, shown: Set[int]) -> str:
     """Return the text with every form of citation as [n]."""
     for form in _FORMS:
-        text = form.sub(lambda m: m[0] if MARKER.fullmatch(m[0]) else _markers(_listed(m[1])), text)
-    text = _ROUND.sub(lambda m: _markers(ns) if shown >= {*(ns := _listed(m[1]))} else m[0], text)
+        text = form.sub(
+            lambda m: m[0] if MARKER.fullmatch(m[0]) else as_markers(_listed(m[1])), text
+        )
+    text = _ROUND.sub(lambda m: as_markers(ns) if shown >= {*(ns := _listed(m[1]))} else m[0], text)
     return _SPOKEN.sub(lambda m: _spoken(m, shown), text)
+
+
+def _bracketed(match: re.Match[str]) -> str:
+    return match[0] if MARKER.fullmatch(match[0]) else as_markers(_listed(match[1]))
 
 
 def _spoken(match: re.Match[str], shown: Set[int]) -> str:
@@ -80,7 +92,7 @@ def _spoken(match: re.Match[str], shown: Set[int]) -> str:
     before = match.string[max(0, match.start() - 3) : match.start()].rstrip()
     opens = match["word"][0].isupper() and before[-1:] in ("", *".!?:-*•")
     article = match["article"] or ("The " if opens else "the ")
-    return f"{article}{match['word'].lower()} {_markers(numbers)}"
+    return f"{article}{match['word'].lower()} {as_markers(numbers)}"
 
 
 def _listed(numbers: str) -> list[int]:
@@ -88,10 +100,6 @@ def _listed(numbers: str) -> list[int]:
     dashed = re.sub(r"\bto\b|[–—]", "-", numbers.lower())
     bare = re.sub(r"[^\d,-]", "", re.sub(r"\band\b|[&;]", ",", dashed))
     return marker_numbers(re.sub(r",+", ",", bare))
-
-
-def _markers(numbers: list[int]) -> str:
-    return "".join(f"[{n}]" for n in dict.fromkeys(numbers))
 
 
 def _without_footnotes(answer: str) -> tuple[str, dict[int, str]]:
@@ -205,7 +213,7 @@ def _in_order_of_use(
     unknown = dict.fromkeys(n for n in used if n not in by_number)
     new = {old: place for place, old in enumerate([*known, *unknown], 1)}
 
-    answer = MARKER.sub(lambda m: _markers([new[n] for n in marker_numbers(m[1])]), answer)
+    answer = MARKER.sub(lambda m: as_markers([new[n] for n in marker_numbers(m[1])]), answer)
     return answer, {new[old]: by_number[old] for old in known}
 
 

@@ -5,11 +5,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lexloop.apps.library import Index, aask, as_tool, ask, evaluate
+    from lexloop.apps.library import Index, aask, as_tool, ask, build_agent, evaluate
     from lexloop.core.settings import Settings
     from lexloop.graph.build import build_graph
 
-__all__ = ["Index", "Settings", "aask", "as_tool", "ask", "build_graph", "evaluate"]
+__all__ = [
+    "Index",
+    "Settings",
+    "aask",
+    "as_tool",
+    "ask",
+    "build_agent",
+    "build_graph",
+    "evaluate",
+]
 
 # Read by the libraries when they are imported, and nothing of Lexloop is imported before this.
 # Who has set one keeps it. LangSmith sends nothing unless LANGSMITH_TRACING says so.
@@ -28,6 +37,7 @@ _OFFERED = {
     "aask": "lexloop.apps.library",
     "as_tool": "lexloop.apps.library",
     "ask": "lexloop.apps.library",
+    "build_agent": "lexloop.apps.library",
     "build_graph": "lexloop.graph.build",
     "evaluate": "lexloop.apps.library",
 }

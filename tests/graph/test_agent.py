@@ -1,0 +1,152 @@
+"""The agent over collections: one answer of several, without a model."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.checkpoint.memory import InMemorySaver
+
+import lexloop
+from lexloop.core.errors import CorpusError, DeadlineExceeded, QuestionError, SettingsError
+from lexloop.core.types import ABSTENTION
+from lexloop.graph.agent import collection_of
+from lexloop.graph.compiled import Lexloop
+
+ROUTING = Path(__file__).parents[1] / "support" / "routing"
+COLLECTIONS = {
+    "hiring": "sample",
+    "tenancy": ROUTING / "tenancy",
+    "privacy": ROUTING / "privacy",
+    "workplace": ROUTING / "workplace",
+}
+DOUBLE = (
+    "How long must an employer keep its record of leave, and how long must a register of data "
+    "breaches be kept?"
+)
+LEAVE = "The employer must keep a record of all leave for 5 years"
+BREACHES = "The controller must keep a register of all data breaches for 5 years. [1]"
+
+
+@pytest.fixture(scope="module")
+def agent(cache_folder: Path) -> Lexloop:
+    return lexloop.build_agent(COLLECTIONS)
+
+
+def ask(agent: Lexloop, question: str) -> Any:
+    return agent.invoke({"question": question})
+
+
+def test_a_question_for_one_collection_is_answered_as_if_it_were_alone(agent: Lexloop) -> None:
+    found = ask(agent, "What is a bias audit?")
+    alone = lexloop.ask("What is a bias audit?")
+    assert found["collections"] == ["hiring"]
+    assert found["answer"] == alone["answer"]
+    assert found["citations"] == [{**c, "collection": "hiring"} for c in alone["citations"]]
+    assert {passage["collection"] for passage in found["passages"]} == {"hiring"}
+    assert found["evaluation"] == alone["evaluation"]
+    assert set(found) - set(alone) == {"collections"}
+
+
+def test_two_parts_are_asked_of_two_collections_and_numbered_as_one_list(agent: Lexloop) -> None:
+    found = ask(agent, DOUBLE)
+    assert found["collections"] == ["privacy", "workplace"]
+    assert found["answer"].startswith(f"privacy:\n{BREACHES}\n\nworkplace:\n{LEAVE}")
+    assert found["answer"].endswith("[2]")
+    cited = [(c["n"], c["collection"], c["document"]) for c in found["citations"]]
+    assert cited == [(1, "privacy", "statute.txt"), (2, "workplace", "leave.txt")]
+    numbers = [passage["n"] for passage in found["passages"]]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert {attempt["collection"] for attempt in found["attempts"]} == {"privacy", "workplace"}
+    assert found["finding"] == "answers"
+    assert found["usage"]["model_calls"] == 0
+
+
+@pytest.mark.parametrize("said", ["Good morning!", "Thank you very much.", "What can you do?"])
+def test_what_needs_no_documents_gets_a_plain_reply(agent: Lexloop, said: str) -> None:
+    found = ask(agent, said)
+    assert found["collections"] == []
+    assert found["finding"] == "reply"
+    assert not found["abstained"]
+    assert all(name in found["answer"] for name in COLLECTIONS)
+    assert (found["citations"], found["passages"], found["warning"]) == ([], [], "")
+
+
+def test_a_question_off_all_topics_is_told_as_absent_and_nobody_is_asked(agent: Lexloop) -> None:
+    found = ask(agent, "Who won the football championship in 1998?")
+    assert found["collections"] == []
+    assert (found["answer"], found["finding"]) == (ABSTENTION, "absent")
+    assert found["evaluation"]["reasons"] == ["None of the collections is about this."]
+
+
+def test_a_follow_up_goes_where_its_topic_is(agent: Lexloop) -> None:
+    said = [
+        HumanMessage("What is a bias audit?"),
+        AIMessage("An impartial evaluation by an independent auditor. [1]"),
+        HumanMessage("And how old may it be?"),
+    ]
+    found = agent.invoke({"messages": said})
+    assert found["collections"] == ["hiring"]
+    assert [message.type for message in found["messages"]] == ["human", "ai", "human", "ai"]
+    assert found["messages"][-1].content == found["answer"]
+
+
+def test_a_thread_keeps_the_turns_and_nothing_of_the_runs(cache_folder: Path) -> None:
+    saver = InMemorySaver()
+    agent = lexloop.build_agent(COLLECTIONS, checkpointer=saver)
+    thread: Any = {"configurable": {"thread_id": "one"}}
+    agent.invoke({"question": DOUBLE}, thread)
+    found = agent.invoke({"question": "Thanks!"}, thread)
+    assert [message.type for message in found["messages"]] == ["human", "ai", "human", "ai"]
+    assert found["collections"] == []
+    state: Any = agent.get_state(thread)
+    assert state.values.get("found") is None
+    assert {one.config["configurable"]["checkpoint_ns"] for one in saver.list(thread)} == {""}
+
+
+def test_the_steps_of_each_collection_are_streamed(agent: Lexloop) -> None:
+    async def seen() -> list[tuple[str, str]]:
+        parts: Any = agent.astream({"question": DOUBLE}, stream_mode="updates", subgraphs=True)
+        return [(collection_of(where), *update) async for where, update in parts]
+
+    steps = asyncio.run(seen())
+    assert steps[0] == ("", "route")
+    assert steps[-1] == ("", "combine")
+    for name in ("privacy", "workplace"):
+        nodes = [node for collection, node in steps if collection == name]
+        assert nodes[0] == "classify"
+        assert nodes[-1] == "evaluate"
+
+
+def test_a_part_that_is_not_answered_is_said(agent: Lexloop) -> None:
+    found = ask(
+        agent,
+        "How long must a register of data breaches be kept, and what colour must an employee's "
+        "record of leave have?",
+    )
+    assert found["collections"] == ["privacy", "workplace"]
+    assert found["finding"] in ("in part", "answers")
+
+
+def test_settings_are_those_of_the_agent_or_of_the_run(agent: Lexloop) -> None:
+    with pytest.raises(SettingsError, match=r"plan\.k is 99"):
+        lexloop.build_agent(COLLECTIONS, **{"plan.k": 99})
+    found = agent.invoke(
+        {"question": "What is a bias audit?"}, context=lexloop.Settings(**{"plan.k": 2})
+    )
+    assert len(found["passages"]) == 2
+
+
+def test_what_cannot_be_used_is_said(agent: Lexloop, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="needs a collection"):
+        lexloop.build_agent({})
+    with pytest.raises(QuestionError, match="empty"):
+        ask(agent, " ")
+    with pytest.raises(CorpusError, match="nowhere"):
+        ask(lexloop.build_agent({"here": tmp_path / "nowhere"}), "What is rent?")
+
+
+def test_the_deadline_is_one_for_all(agent: Lexloop) -> None:
+    with pytest.raises(DeadlineExceeded, match="deadline_s"):
+        agent.invoke({"question": DOUBLE}, context=lexloop.Settings(deadline_s=0.0001))
