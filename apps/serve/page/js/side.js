@@ -9,7 +9,7 @@ let opener = null;
  * `title` heads it, `detail` is a smaller line below; whatever was shown before is gone.
  */
 export function openSide(aside, { title, detail = "", tools = [] }) {
-  if (aside.hidden) opener = document.activeElement;
+  if (!aside.contains(document.activeElement)) opener = document.activeElement;
   const body = el("div", { class: "side-body", tabindex: "-1", id: "side-body" });
   const heading = el("h2", { id: "side-title", class: "side-title", tabindex: "-1" }, said(title));
   fill(

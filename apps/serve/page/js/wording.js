@@ -1,0 +1,35 @@
+// What the pane says of a source in words.
+
+const MONTHS = "January February March April May June July August September October November December".split(" ");
+
+/** An ISO day as people write it: 1 January 2024; anything else as it is. */
+export function day(iso) {
+  const [, year, month, number] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(iso ?? "") ?? [];
+  return MONTHS[month - 1] ? `${Number(number)} ${MONTHS[month - 1]} ${year}` : String(iso ?? "");
+}
+
+/** The days of a version, and the day that was asked for. */
+export function inForce(version, asOf) {
+  const said = version.replace(/\d{4}-\d\d-\d\d/g, day).replace(/^i/, "I");
+  if (!asOf) return said;
+  return `${said}; answered for ${asOf === "any" ? "any day" : asOf === "today" ? "today" : day(asOf)}`;
+}
+
+/** The days of a row with `in_force_from` and `in_force_to`; "" where it names none. */
+export function days({ in_force_from: from, in_force_to: to }) {
+  if (from && to) return `in force from ${day(from)} to ${day(to)}`;
+  if (from) return `in force from ${day(from)}`;
+  return to ? `in force until ${day(to)}` : "";
+}
+
+/** Those of the words that are there, with dots between them. */
+export const described = (words) => words.filter(Boolean).join(" · ");
+
+/** Where a citation stands, for a footnote. */
+export function place({ section, document, page }, title, version) {
+  const name = title && title !== document ? `${title}, ${document}` : document;
+  return [section, name, page && `page ${page}`, version].filter(Boolean).join(", ");
+}
+
+/** Words in quotation marks, on one line. */
+export const quoted = (words) => `“${words.trim().replace(/\s+/g, " ")}”`;

@@ -1,0 +1,102 @@
+// The parts of the source pane that need no browser. Run by test_page_source.py.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+const js = new URL("../../../apps/serve/page/js/", import.meta.url);
+const { joined, length, linesOf } = await import(new URL("spans.js", js));
+const { day, days, inForce, place, quoted } = await import(new URL("wording.js", js));
+
+const marked = (lines, kind) =>
+  lines.flatMap((line) => line.pieces.filter((p) => p.kinds.includes(kind)).map((p) => p.text));
+
+test("offsets count code points", () => {
+  // 😀 is one code point and two UTF-16 units: "fine" is 4 to 8 for the server
+  const excerpt = { text: "a😀𝕏 fine", start: 0, end: 8, length: 8, units: [] };
+  const lines = linesOf(excerpt, [{ start: 4, end: 8, kind: "quote" }]);
+  assert.deepEqual(marked(lines, "quote"), ["fine"]);
+  assert.deepEqual(lines[0].pieces.map((p) => p.text), ["a😀𝕏 ", "fine"]);
+  assert.equal(length(excerpt.text), 8);
+});
+
+test("a span in astral characters takes whole ones, and half a pair is kept as it is", () => {
+  const lines = linesOf({ text: "😀😀\ud800x", start: 10, end: 14, length: 20, units: [] }, [
+    { start: 11, end: 13, kind: "quote" },
+  ]);
+  assert.deepEqual(marked(lines, "quote"), ["😀\ud800"]);
+  assert.equal(lines[0].pieces.map((p) => p.text).join(""), "😀😀\ud800x");
+});
+
+test("a span over lines is marked in each of them, blank lines are left out", () => {
+  const text = "one two\n\nthree\nfour";
+  const lines = linesOf({ text, start: 100, end: 119, length: 300, units: [] }, [
+    { start: 104, end: 117, kind: "quote" },
+  ]);
+  assert.deepEqual(lines.map((line) => [line.start, line.end]), [[100, 107], [109, 114], [115, 119]]);
+  assert.deepEqual(marked(lines, "quote"), ["two", "three", "fo"]);
+});
+
+test("spans that overlap are told apart", () => {
+  const lines = linesOf({ text: "abcdef", start: 0, end: 6, length: 6, units: [] }, [
+    { start: 0, end: 4, kind: "lead" },
+    { start: 2, end: 6, kind: "quote" },
+  ]);
+  assert.deepEqual(lines[0].pieces, [
+    { text: "ab", kinds: ["lead"] },
+    { text: "cd", kinds: ["lead", "quote"] },
+    { text: "ef", kinds: ["quote"] },
+  ]);
+});
+
+test("spans outside, empty or turned around mark nothing", () => {
+  const spans = [[50, 60], [3, 3], [5, 2], [-9, 0]].map(([start, end]) => ({ start, end, kind: "quote" }));
+  assert.deepEqual(marked(linesOf({ text: "abcdef", start: 0, end: 6, length: 6, units: [] }, spans), "quote"), []);
+  assert.deepEqual(linesOf({ text: "", start: 0, end: 0, length: 0, units: [] }, spans), []);
+});
+
+test("headings come from the units, points are set in", () => {
+  const text = "Article 5\nFees\n1. Pay:\n(a) now; or\n(b) later.";
+  const unit = (kind, start, end, more = {}) => ({ kind, start, end, label: "", heading: "", ...more });
+  const units = [
+    unit("provision", 0, 46, { heading: "Fees", body: 15 }),
+    unit("paragraph", 15, 46),
+    unit("point", 23, 34),
+    unit("point", 35, 46),
+  ];
+  const lines = linesOf({ text, start: 0, end: 46, length: 46, units });
+  assert.deepEqual(lines.map((line) => line.heading), [true, true, false, false, false]);
+  assert.deepEqual(lines.map((line) => line.level), [0, 0, 0, 1, 1]);
+  // where the server does not say where the heading ends, it is looked for
+  delete units[0].body;
+  assert.deepEqual(linesOf({ text, start: 0, end: 46, length: 46, units }).map((l) => l.heading), [true, true, false, false, false]);
+});
+
+test("a heading that its own words follow on the line is a part of it", () => {
+  const units = [{ kind: "provision", label: "1", heading: "Title", start: 0, end: 20, body: 9 }];
+  const [line] = linesOf({ text: "1. Title. This is it", start: 0, end: 20, length: 20, units });
+  assert.equal(line.heading, false);
+  assert.deepEqual(line.pieces.map((p) => [p.text, p.kinds]), [["1. Title.", ["heading"]], [" This is it", []]]);
+});
+
+test("excerpts that overlap or touch are joined, in code points", () => {
+  const one = { text: "😀bc", start: 0, end: 3, length: 9, units: [{ start: 0, end: 9, kind: "provision" }] };
+  const two = { text: "c𝕏e", start: 2, end: 5, length: 9, units: [{ start: 0, end: 9, kind: "provision" }, { start: 4, end: 5, kind: "point" }] };
+  for (const both of [joined(one, two), joined(two, one)]) {
+    assert.equal(both.text, "😀bc𝕏e");
+    assert.deepEqual([both.start, both.end, both.units.length], [0, 5, 2]);
+  }
+  const far = { ...two, start: 7, end: 9 };
+  assert.equal(joined(one, far), far);
+  assert.equal(joined(one, { ...one, text: "b", start: 1, end: 2 }).text, "😀bc");
+});
+
+test("days and places in words", () => {
+  assert.equal(day("2024-01-09"), "9 January 2024");
+  assert.equal(day("soon"), "soon");
+  assert.equal(day(null), "");
+  assert.equal(inForce("in force from 2020-01-01 to 2023-12-31", "2021-05-03"), "In force from 1 January 2020 to 31 December 2023; answered for 3 May 2021");
+  assert.equal(inForce("in force until 2023-12-31", "any"), "In force until 31 December 2023; answered for any day");
+  assert.equal(days({ in_force_from: null, in_force_to: null }), "");
+  assert.equal(place({ section: "Section 1", document: "a.pdf", page: 3 }, "Act", ""), "Section 1, Act, a.pdf, page 3");
+  assert.equal(quoted(" a\n b "), "“a b”");
+});
