@@ -1,0 +1,95 @@
+// Numbers, days and the names of things as people read them.
+
+const PERCENT = new Intl.NumberFormat("en-GB", { style: "percent", maximumFractionDigits: 0 });
+const NUMBER = new Intl.NumberFormat("en-GB");
+const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
+const MOMENT = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+
+export const share = (value) => PERCENT.format(value);
+export const whole = (value) => NUMBER.format(value);
+export const seconds = (value) => `${value < 10 ? value.toFixed(2) : value.toFixed(1)} s`;
+export const score = (value) => (value === null || value === undefined ? "–" : value.toFixed(2));
+
+/** Return "1 page" or "2 pages". */
+export function counted(number, one, many = `${one}s`) {
+  return `${whole(number)} ${number === 1 ? one : many}`;
+}
+
+/** Return a day written YYYY-MM-DD in words; anything else as it is. */
+export function day(written) {
+  const parsed = /^\d{4}-\d{2}-\d{2}$/.test(written ?? "") ? new Date(`${written}T00:00:00Z`) : null;
+  return parsed && !Number.isNaN(parsed.valueOf()) ? DAY.format(parsed) : (written ?? "");
+}
+
+/** Return when something happened: the hour of today, the day of another. */
+export function when(at) {
+  const moment = new Date(at);
+  return Number.isNaN(moment.valueOf()) ? "" : MOMENT.format(moment);
+}
+
+/** Return which law answers, in words. */
+export function lawAsOf(asOf) {
+  if (asOf === "any") return "Law of any day";
+  return !asOf || asOf === "today" ? "Law as of today" : `Law as of ${day(asOf)}`;
+}
+
+/** Return where a source is, the most exact first: provision, page, version. */
+export function placeOf(source) {
+  const page = source.page === null || source.page === undefined ? "" : `page ${source.page}`;
+  return [source.section, page, source.version].filter(Boolean);
+}
+
+/** Return a short name for a source: its provision, else its document. */
+export const labelOf = (source) => source.section || source.document.split("/").at(-1);
+
+const DOING = {
+  classify: "Reading the question",
+  rewrite: "Looking for other words for it",
+  hybrid_retrieve: "Searching the documents",
+  kg_retrieve: "Following how terms are related",
+  rerank: "Choosing the passages",
+  generate: "Writing the answer",
+  evaluate: "Checking the citations",
+  engineer_prompt: "Trying it another way",
+  route: "Choosing the collections",
+};
+const ORDER = ["classify", "rewrite", "hybrid_retrieve", "kg_retrieve", "rerank", "generate", "evaluate"];
+
+/** Return what a step of the graph does, in words. */
+export const doing = (node) => DOING[node] ?? node.replaceAll("_", " ");
+
+/** Return the step that comes after one has ended. */
+export function following(node) {
+  if (node === "engineer_prompt") return "rewrite";
+  if (node === "evaluate") return null;
+  return ORDER[ORDER.indexOf(node) + 1] ?? null;
+}
+
+/** Return what a step brought, in words; "" where there is nothing to tell. */
+export function brought(step) {
+  const told = [];
+  const number = (value) => (Array.isArray(value) ? value.length : value);
+  if (Number.isInteger(step.class)) told.push(CLASSES[step.class] ?? `class ${step.class}`);
+  if (number(step.queries) > 1) told.push(counted(number(step.queries), "wording"));
+  if (number(step.candidates) >= 0) told.push(counted(number(step.candidates), "candidate"));
+  if (number(step.passages) >= 0) told.push(counted(number(step.passages), "passage"));
+  if (typeof step.score === "number") told.push(`score ${score(step.score)}`);
+  return told.join(", ");
+}
+
+/** How complex a question is, by its class. */
+export const CLASSES = ["a plain question", "a question of several parts", "a complex question"];
+
+/** What the signals of a search are, in the order in which they are told. */
+export const SIGNALS = {
+  lexical: "Words",
+  dense: "Meaning",
+  late: "Word by word",
+  host: "Authority",
+  graph: "Relations",
+  rerank: "Final order",
+  pointed: "Named in the question",
+  defining: "Defines a term",
+  followed: "Followed from a passage",
+  quoted: "Quoted in the answer",
+};
