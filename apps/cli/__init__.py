@@ -23,6 +23,7 @@ This module and those it imports at the top stay light: ``lexloop --help`` loads
 nor numpy.
 """
 
+import os
 import sys
 import warnings
 from typing import Annotated
@@ -104,6 +105,9 @@ def main(arguments: list[str] | None = None) -> None:
     Raises:
         SystemExit: Always, with one of the codes above.
     """
+    # numpy reads it when it is imported. Products are small here: a second thread would wait busily
+    # for the next one, and take the processor from what runs beside it
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if not debugging():
         sys.excepthook = unexpected
         # a setting's old name is no fault of the code that a warning points to

@@ -42,6 +42,25 @@ def test_help_loads_nothing_heavy_and_documents_the_exit_codes() -> None:
     assert "130 interrupted" in " ".join(done.stdout.split())
 
 
+@pytest.mark.parametrize(("told", "threads"), [(None, 1), ("2", min(2, os.cpu_count() or 1))])
+def test_small_products_take_one_thread_unless_told_otherwise(
+    told: str | None, threads: int
+) -> None:
+    code = (
+        "from lexloop.apps.cli import main\n"
+        "try: main(['--version'])\n"
+        "except SystemExit: pass\n"
+        "import numpy\n"
+        "from threadpoolctl import threadpool_info\n"
+        "print({lib['num_threads'] for lib in threadpool_info() if lib['user_api'] == 'blas'})"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_NUM_THREADS"}
+    environment |= {"OPENBLAS_NUM_THREADS": told} if told else {}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.splitlines()[-1] == f"{{{threads}}}"
+
+
 def test_version() -> None:
     assert lexloop("--version").stdout.startswith("lexloop 0.")
 
