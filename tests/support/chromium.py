@@ -1,0 +1,179 @@
+"""Chromium without a window, which reaches nothing but this machine, and the page in it."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from selenium.common.exceptions import StaleElementReferenceException
+from selenium.webdriver import Chrome, ChromeOptions
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.wait import WebDriverWait
+
+BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+WIDE, PHONE = (1280, 800), (390, 844)
+_DEADLINE_S = 20.0
+_ARGUMENTS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--hide-scrollbars",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-extensions",
+    "--disable-sync",
+    "--no-pings",
+    "--force-color-profile=srgb",
+    # nothing but this machine has an address
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+    f"--window-size={WIDE[0]},{WIDE[1]}",
+)
+
+
+@contextmanager
+def chromium(downloads: Path) -> Iterator[Chrome]:
+    """Start Chromium, with a log of every request of its pages.
+
+    Args:
+        downloads: Where it keeps what is downloaded.
+    """
+    options = ChromeOptions()
+    options.binary_location = BROWSER or ""
+    for argument in (*_ARGUMENTS, f"--user-data-dir={downloads / 'profile'}"):
+        options.add_argument(argument)
+    options.add_experimental_option(
+        "prefs", {"download.default_directory": str(downloads), "translate.enabled": False}
+    )
+    options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
+    driver = Chrome(options, Service(DRIVER))
+    try:
+        yield driver
+    finally:
+        driver.quit()
+
+
+class Page:
+    """The page of a server, as a person uses it; every wait has a deadline.
+
+    Args:
+        driver: The browser.
+        address: The server's.
+    """
+
+    def __init__(self, driver: Chrome, address: str) -> None:
+        self.driver, self.address = driver, address
+        self._wait = WebDriverWait(
+            driver, _DEADLINE_S, 0.05, (StaleElementReferenceException, LookupError)
+        )
+
+    def open(self, place: str = "") -> None:
+        """Load the page anew, at a place behind ``#``."""
+        self.driver.get("about:blank")
+        self.driver.get(self.address + (f"#{place}" if place else ""))
+
+    def all(self, selector: str, said: str = "") -> list[WebElement]:
+        """Return the shown elements of a selector whose text holds ``said``."""
+        found = self.driver.find_elements(By.CSS_SELECTOR, selector)
+        return [one for one in found if one.is_displayed() and said in one.text]
+
+    def find(self, selector: str, said: str = "", count: int = 1) -> WebElement:
+        """Return the last shown element of a selector, once there are so many."""
+        self.until(lambda: len(self.all(selector, said)) >= count, f"{selector} {said}")
+        return self.all(selector, said)[-1]
+
+    def gone(self, selector: str, said: str = "") -> None:
+        """Wait until no element of a selector is shown."""
+        self.until(lambda: not self.all(selector, said), f"no {selector} {said}")
+
+    def until(self, holds: Any, what: str = "") -> Any:
+        """Wait until a condition holds, and return its value."""
+        return self._wait.until(lambda _: holds(), f"{what}\n{self.problems()}")
+
+    def click(self, selector: str, said: str = "") -> None:
+        """Click an element, once it is shown."""
+        self.find(selector, said).click()
+
+    def ask(self, question: str) -> WebElement:
+        """Ask by the keyboard, and return the answer's turn when it is there."""
+        before = len(self.all("[data-testid=verdict]"))
+        self.type("#question", question + Keys.ENTER)
+        self.find("[data-testid=verdict]", count=before + 1)
+        return self.all("[data-testid=turn]")[-1]
+
+    def type(self, selector: str, text: str) -> None:
+        """Type into a field, once it is shown."""
+        self.find(selector).send_keys(text)
+
+    def press(self, *keys: str) -> None:
+        """Press keys where the focus is."""
+        for key in keys:
+            self.driver.switch_to.active_element.send_keys(key)
+
+    def script(self, body: str, *arguments: Any) -> Any:
+        """Return what a script returns."""
+        return self.driver.execute_script(body, *arguments)
+
+    def devtools(self, command: str, **parameters: Any) -> Any:
+        """Run a command of the DevTools protocol."""
+        return self.driver.execute_cdp_cmd(command, parameters)
+
+    def size(self, size: tuple[int, int], phone: bool = False) -> None:
+        """Give the page a size, perhaps as a phone has it."""
+        self.devtools(
+            "Emulation.setDeviceMetricsOverride",
+            **{"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": phone},
+        )
+        self.devtools("Emulation.setTouchEmulationEnabled", enabled=phone)
+
+    def colours(self, scheme: str) -> None:
+        """Let the system ask for ``light`` or ``dark``, and for no motion."""
+        wanted = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
+        features = [{"name": name, "value": value} for name, value in wanted.items()]
+        self.devtools("Emulation.setEmulatedMedia", features=features)
+
+    def requests(self) -> list[str]:
+        """Return the addresses that pages asked for since the last call."""
+        found = []
+        for entry in self.driver.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] in ("Network.requestWillBeSent", "Network.webSocketCreated"):
+                sent = message["params"]
+                found.append(sent["request"]["url"] if "request" in sent else sent["url"])
+        return found
+
+    def foreign(self) -> list[str]:
+        """Return those of ``requests`` that went elsewhere than to the server."""
+        own = (self.address, "about:blank", "data:", "blob:" + self.address.rstrip("/"))
+        return [address for address in self.requests() if not address.startswith(own)]
+
+    def problems(self) -> list[str]:
+        """Return what the page wrote to its console as errors since the last call."""
+        return [
+            entry["message"]
+            for entry in self.driver.get_log("browser")
+            if entry["level"] in ("SEVERE", "WARNING")
+        ]
+
+    def violations(self) -> list[str]:
+        """Return what axe finds wrong with the page: the rule and where."""
+        if not self.script("return typeof axe === 'object'"):
+            source = files("axe_core_python").joinpath("axe.min.js").read_text("utf-8")
+            # its policy lets the page load no further script, but not DevTools
+            self.devtools("Runtime.evaluate", expression=source)
+        found = self.driver.execute_async_script(
+            "const done = arguments[0]; axe.run().then(found => done(found.violations));"
+        )
+        return [
+            f"{rule['id']}: {node['html'][:200]} {node.get('failureSummary', '')[:300]}"
+            for rule in found
+            for node in rule["nodes"]
+        ]
