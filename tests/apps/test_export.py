@@ -4,6 +4,7 @@ import io
 import re
 import zipfile
 from typing import Any
+from urllib.parse import unquote
 
 import docx
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from lxml import etree
 from markdown_it import MarkdownIt
 
+from lexloop.apps.export.files import disposition, file_name
 from lexloop.apps.export.markdown import as_markdown, escaped
 from lexloop.apps.export.outline import NOTICE, outline_of
 from lexloop.apps.export.word import as_word
@@ -267,3 +269,26 @@ def test_a_long_question_is_cut_in_the_title_alone(long: int) -> None:
     said = markdown(record(question="w" * long))
     assert said.startswith(f"# {'w' * 119}…\n")
     assert f"> {'w' * long}\n" in said
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("What is § 5-303(a)?", "What is § 5-303(a).docx"),
+        ("../../etc/passwd", "etc passwd.docx"),
+        ('a"b\r\nSet-Cookie: x=1;\\', "a b Set-Cookie x 1.docx"),
+        ("…", "answer.docx"),
+        ("", "answer.docx"),
+        (".hidden.", "hidden.docx"),
+        ("Was gilt für Hunde?", "Was gilt für Hunde.docx"),
+        ("\u202egnp.exe", "gnp.exe.docx"),
+        ("法" * 300, f"{'法' * 40}.docx"),
+    ],
+)
+def test_file_names_are_safe_for_any_title(title: str, name: str) -> None:
+    assert file_name(title, "docx") == name
+    said = disposition(title, "docx")
+    assert said.isascii()
+    assert said.isprintable()
+    assert unquote(said.partition("filename*=UTF-8''")[2]) == name
+    assert said.count('"') == 2
