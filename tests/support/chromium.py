@@ -56,6 +56,8 @@ def chromium(downloads: Path) -> Iterator[Chrome]:
     options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
     driver = Chrome(options, Service(DRIVER))
     try:
+        driver.get("about:blank")
+        driver.get_log("performance")  # of the tab that the browser opened by itself
         yield driver
     finally:
         driver.quit()
@@ -77,7 +79,7 @@ class Page:
 
     def open(self, place: str = "") -> None:
         """Load the page anew, at a place behind ``#``."""
-        self.driver.get("about:blank")
+        self.driver.get("about:blank")  # where only the place differs nothing would be loaded
         self.driver.get(self.address + (f"#{place}" if place else ""))
 
     def all(self, selector: str, said: str = "") -> list[WebElement]:
@@ -96,7 +98,7 @@ class Page:
 
     def until(self, holds: Any, what: str = "") -> Any:
         """Wait until a condition holds, and return its value."""
-        return self._wait.until(lambda _: holds(), f"{what}\n{self.problems()}")
+        return self._wait.until(lambda _: holds(), what)
 
     def click(self, selector: str, said: str = "") -> None:
         """Click an element, once it is shown."""

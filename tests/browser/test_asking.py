@@ -1,0 +1,168 @@
+"""Asking the sample in a browser: steps, text, citations, the keyboard, files to keep."""
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import docx
+import pytest
+from chromium import Page
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.keys import Keys
+from serving import Serving
+
+QUESTION = "What is a bias audit?"
+QUOTE = "A bias audit is an evaluation of an AEDT, made impartially by an independent auditor."
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[Serving]:
+    with Serving(folder) as serving:
+        yield serving
+
+
+@pytest.fixture
+def page(browser: Chrome, server: Serving) -> Iterator[Page]:
+    """The page as it opens; whatever a test does, nothing but the server is asked for anything."""
+    page = Page(browser, server.address)
+    page.open()
+    page.find(".welcome")
+    yield page
+    assert page.foreign() == []
+    assert page.problems() == []
+
+
+def test_it_opens_with_a_question_of_each_type_and_says_that_it_gives_no_advice(page: Page) -> None:
+    types = [one.get_attribute("data-type") for one in page.all("[data-testid=examples] button")]
+    assert len(types) == len(set(types)) == 11
+    assert "informs and gives no legal advice" in page.find("#terms").text
+    page.click("[data-testid=examples] button", "What is")
+    page.find("[data-testid=chip]")
+
+
+def test_an_answer_has_chips_a_verdict_and_what_was_checked(page: Page) -> None:
+    turn = page.ask(QUESTION)
+    assert QUESTION in turn.text
+    assert QUOTE in page.find("[data-testid=answer]").text
+    verdict = page.find("[data-testid=verdict]")
+    assert "The documents answer this question." in verdict.text
+    assert "% likely to answer the question" in verdict.text
+    page.click("[data-testid=verdict] summary")
+    assert page.find("[data-testid=verdict] li", "found word for word")
+    assert QUOTE in page.find("[data-testid=sources] blockquote").text
+
+
+def test_a_chip_opens_the_source_at_the_cited_words(page: Page, server: Serving) -> None:
+    page.ask(QUESTION)
+    page.click("[data-testid=chip]")
+    marked = [one.text for one in page.until(lambda: page.all("#side mark.quote"))]
+    assert "".join(marked) == QUOTE
+    assert "§ 20-870" in page.find("#side-title").text
+    mark = page.find("#side mark.quote").rect
+    assert 0 <= mark["y"] < 800  # brought into view
+    page.press(Keys.ESCAPE)
+    page.gone("#side")
+    focused = page.script("return document.activeElement.dataset.testid")
+    assert focused == "chip"
+
+
+def test_steps_are_shown_as_they_run_and_the_text_streams(page: Page) -> None:
+    # what the page shows is noted as it changes, since each of it is there for a moment only
+    page.script(
+        "window.seen = [];"
+        "new MutationObserver(() => {"
+        "  const said = document.querySelector('[data-testid=steps]')?.innerText;"
+        "  if (said && said !== window.seen.at(-1)) window.seen.push(said);"
+        "}).observe(document.body, {subtree: true, childList: true, characterData: true});"
+    )
+    page.ask("How is an impact ratio calculated?")
+    seen = page.script("return window.seen")
+    assert len(seen) >= 3
+    assert all(len(one.splitlines()) <= len(seen[-1].splitlines()) + 1 for one in seen)
+
+
+def test_the_keyboard_alone_leads_from_the_page_to_an_opened_source(page: Page) -> None:
+    active = "return document.activeElement"
+    assert page.script(f"{active}.id") == "question"
+    page.press(QUESTION + Keys.ENTER)
+    page.find("[data-testid=verdict]")
+    for _ in range(60):
+        page.press(Keys.SHIFT + Keys.TAB + Keys.SHIFT)
+        if page.script(f"{active}.dataset.testid") == "chip":
+            break
+    assert page.script(f"{active}.dataset.testid") == "chip"
+    outline = page.script(
+        "const style = getComputedStyle(document.activeElement);"
+        "return style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0"
+    )
+    assert outline, "the focus is not seen"
+    page.press(Keys.ENTER)
+    page.find("#side mark.quote")
+    assert page.script(f"{active}.id") == "side-title"
+
+
+def test_a_conversation_is_listed_goes_on_and_is_renamed_and_deleted(page: Page) -> None:
+    page.ask("What is an independent auditor?")
+    page.ask("And who may not be one?")
+    thread = page.script("return location.hash.slice('#thread='.length)")
+    page.open(f"thread={thread}")
+    page.find("[data-testid=verdict]", count=2)
+    row = f"[data-testid=threads] li[data-id='{thread}']"
+    assert "What is an independent auditor?" in page.find(row).text
+    page.click(f"{row} summary")
+    page.click(f"{row} button", "Rename")
+    page.type(f"{row} input", Keys.CONTROL + "a" + Keys.CONTROL + "<b>Auditors</b>" + Keys.ENTER)
+    page.find(f"{row} a", "<b>Auditors</b>")
+    page.click(f"{row} summary")
+    page.click(f"{row} button", "Delete")
+    page.click("dialog[open] button", "Delete")
+    page.gone(row)
+    page.find(".welcome")
+
+
+def test_an_answer_is_kept_as_word_and_markdown(page: Page, server: Serving) -> None:
+    page.ask(QUESTION)
+    page.click(".save summary")
+    links = {one.text: one.get_attribute("href") for one in page.all(".save a")}
+    fetched = page.driver.execute_async_script(
+        "const [addresses, done] = arguments;"
+        "Promise.all(addresses.map(async (address) => {"
+        "  const reply = await fetch(address);"
+        "  return [reply.headers.get('content-disposition'),"
+        "    [...new Uint8Array(await reply.arrayBuffer())]];"
+        "})).then(done);",
+        list(links.values()),
+    )
+    found = dict(zip(links, fetched, strict=True))
+    word, markdown = found["Word (.docx)"], found["Markdown"]
+    assert word[0] == (
+        'attachment; filename="What is a bias audit.docx"; '
+        "filename*=UTF-8''What%20is%20a%20bias%20audit.docx"
+    )
+    paragraphs = [one.text for one in docx.Document(io.BytesIO(bytes(word[1]))).paragraphs]
+    assert paragraphs[0] == QUESTION
+    assert QUOTE in paragraphs
+    assert f"{QUOTE}[^1]" in bytes(markdown[1]).decode()
+
+
+def test_an_opinion_reaches_the_store(page: Page, server: Serving) -> None:
+    page.ask(QUESTION)
+    page.click("[data-testid=thumb-down]")
+    page.type(".opinion-more textarea", "Too short.")
+    page.click(".opinion-more button[type=submit]")
+    page.find(".opinion-more", "Thank you")
+    from lexloop.evaluation.feedback import FILE_NAME, FeedbackStore
+
+    (opinion,) = FeedbackStore(server.data / FILE_NAME).all()
+    assert opinion.question == QUESTION
+    assert opinion.comment == "Too short."
+
+
+def test_what_lies_behind_an_answer_is_in_tabs(page: Page) -> None:
+    page.ask(QUESTION)
+    page.click("details.behind > summary")
+    names = [tab.text for tab in page.all("[role=tab]")]
+    assert len(names) >= 5
+    for name in names:
+        page.click("[role=tab]", name)
+        assert page.find("[role=tabpanel]").text

@@ -1,0 +1,111 @@
+"""Two people with keys in two browsers at once: nothing of one reaches the other."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from chromium import Page, chromium
+from selenium.webdriver import Chrome
+from selenium.webdriver.common.keys import Keys
+from serving import Serving, person
+
+KEYS = {"Anna": "anna-key-4f7d2c91", "Ben": "ben-key-0a83e55b"}
+SETTINGS = f"""
+[collections]
+sample = "sample"
+
+[collections.dogs]
+corpus = "%s"
+title = "Dogs"
+
+{person("Anna", KEYS["Anna"], may_upload=True)}
+{person("Ben", KEYS["Ben"], collections=["sample"])}
+"""
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[Serving]:
+    (folder / "dogs.txt").write_text(
+        "# Dog ordinance\n\n§ 1 Licence. A dog licence costs 40 euros a year.\n", "utf-8"
+    )
+    with Serving(folder, settings=SETTINGS % (folder / "dogs.txt")) as serving:
+        yield serving
+
+
+@pytest.fixture(scope="module")
+def second(browser: Chrome, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    with chromium(tmp_path_factory.mktemp("second")) as driver:
+        yield driver
+
+
+@pytest.fixture
+def anna(browser: Chrome, server: Serving) -> Page:
+    return signed_in(Page(browser, server.address), KEYS["Anna"])
+
+
+@pytest.fixture
+def ben(second: Chrome, server: Serving) -> Page:
+    return signed_in(Page(second, server.address), KEYS["Ben"])
+
+
+def signed_in(page: Page, key: str) -> Page:
+    page.driver.delete_all_cookies()
+    page.open()
+    page.type("#key", key + Keys.ENTER)
+    page.find(".welcome:not(.signin)")
+    return page
+
+
+def thread(page: Page) -> str:
+    return str(page.script("return location.hash.slice('#thread='.length)"))
+
+
+def test_a_wrong_key_is_told_and_the_form_stays(browser: Chrome, server: Serving) -> None:
+    page = Page(browser, server.address)
+    page.driver.delete_all_cookies()
+    page.open()
+    page.type("#key", "not-a-key" + Keys.ENTER)
+    assert page.until(lambda: page.find("#key-problem").text)
+    assert page.find("#key").get_attribute("aria-invalid") == "true"
+    page.type("#key", KEYS["Anna"] + Keys.ENTER)
+    page.find("#composer")
+    (cookie,) = page.driver.get_cookies()
+    assert (cookie["httpOnly"], cookie["sameSite"]) == (True, "Strict")
+    assert KEYS["Anna"] not in cookie["value"]
+    page.click("#sign-out")
+    page.find("#key")
+    assert page.driver.get_cookies() == []
+
+
+def test_both_ask_at_once_and_see_their_own(anna: Page, ben: Page) -> None:
+    anna.type("#question", "What does a dog licence cost?" + Keys.ENTER)
+    ben.type("#question", "What is a bias audit?" + Keys.ENTER)
+    anna.find("[data-testid=verdict]")
+    ben.find("[data-testid=verdict]")
+    assert "40 euros" in anna.find("[data-testid=answer]").text
+    assert "independent auditor" in ben.find("[data-testid=answer]").text
+    hers, his = thread(anna), thread(ben)
+    assert hers != his
+    assert [one.get_attribute("data-id") for one in anna.all("[data-testid=threads] li")] == [hers]
+    assert [one.get_attribute("data-id") for one in ben.all("[data-testid=threads] li")] == [his]
+
+
+def test_the_id_of_anothers_thread_finds_nothing(anna: Page, ben: Page) -> None:
+    anna.ask("What does a dog licence cost?")
+    hers = thread(anna)
+    ben.open(f"thread={hers}")
+    assert "no thread" in ben.find("#conversation [role=alert]").text.lower()
+    assert "40 euros" not in ben.find("body").text
+    anna.open(f"thread={hers}")
+    assert "40 euros" in anna.find("[data-testid=answer]").text
+
+
+def test_a_collection_is_seen_only_by_whom_it_was_given_to(anna: Page, ben: Page) -> None:
+    anna.click("[data-testid=collections-menu] summary")
+    assert [one.text.splitlines()[0] for one in anna.all("#composer .choice")][-1] == "Dogs"
+    assert not ben.all("[data-testid=collections-menu]")
+    assert "Dogs" not in ben.find("body").text
+    ben.ask("What does a dog licence cost?")
+    assert "40 euros" not in ben.find("body").text
+    for page in (anna, ben):
+        assert page.foreign() == []
