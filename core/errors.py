@@ -13,6 +13,11 @@ LexloopError
 ├── DataError             a shipped or cached file is missing, corrupt or of another version
 │   └── OutdatedIndexError  an index that `lexloop index update` brings up to this version
 ├── TrainingError         a training cannot go on; its last good checkpoint is kept
+├── AccessError           who asks may not do this
+│   └── UnknownPerson     nobody says who asks
+├── Overloaded            as much is being done as may be; later it can be tried again
+│   ├── RateExceeded      one person asks too often
+│   └── TooSlow           what was to be sent did not come in time
 ├── ThreadBusy            other questions held the thread for as long as this one may take
 └── ModelError            a configured model did not give a usable reply
     ├── ModelAuthError    the key was refused: a retry cannot help
@@ -97,6 +102,31 @@ class TrainingError(LexloopError):
     """A training cannot go on; its last good checkpoint is kept."""
 
     exit_code = 9
+
+
+class AccessError(LexloopError):
+    """Who asks may not do this."""
+
+
+class UnknownPerson(AccessError):
+    """Nothing that was sent says who asks."""
+
+
+class Overloaded(LexloopError):
+    """As much is being done as may be at once.
+
+    ``retry_after_s`` says after how many seconds it may be tried again.
+    """
+
+    retry_after_s = 5
+
+
+class RateExceeded(Overloaded):
+    """One person asks more often than they may."""
+
+
+class TooSlow(Overloaded):
+    """What a client was to send did not come in time."""
 
 
 class ThreadBusy(LexloopError):

@@ -1,10 +1,12 @@
-"""An answer and how it came about: for people, and as one JSON object."""
+"""An answer and how it came about, for people."""
 
 from typing import TYPE_CHECKING, Any
 
-from lexloop.apps.cli.session import Session, tracing
+from lexloop.apps.cli.session import Session
 from lexloop.apps.cli.terminal import Part, joined, plain, result_console, say
+from lexloop.apps.hosts import tracing
 from lexloop.apps.plain_text import one_line, shortened
+from lexloop.apps.record import HEADS, SCORES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,21 +16,16 @@ if TYPE_CHECKING:
 
     from lexloop.core.types import Attempt, Candidate, Citation, Evaluation, Finding, Triplet
 
-_SCORES = ("answer_relevance", "context_relevance", "groundedness")
 _SIGNALS = ("lexical", "dense", "host", "graph", "rerank")
-_OF_THE_STATE = (
-    *("complexity", "probabilities", "plan", "standalone", "queries", "keywords", "passages"),
-    *("triplets", "attempts", "degraded", "usage"),
-)
 _EXCERPT_CHARS = 200
 _REASONING_CHARS = 2000  # the whole of it is in `--json --trace`
 _MARK = "bold cyan"
-_FINDINGS: dict["Finding", tuple[str, str]] = {
-    "answers": ("Passed", "bold green"),
-    "in part": ("Not passed: at best in part", "bold red"),
-    "near": ("Abstained: found near it, but not this", "bold yellow"),
-    "absent": ("Abstained: not in the documents", "bold yellow"),
-    "reply": ("Replied: no document was needed", "bold green"),
+_COLOURS: dict["Finding", str] = {
+    "answers": "bold green",
+    "in part": "bold red",
+    "near": "bold yellow",
+    "absent": "bold yellow",
+    "reply": "bold green",
 }
 
 
@@ -84,7 +81,7 @@ def _place(source: "Citation | Triplet") -> list[Part]:
 
 def _verdict(evaluation: "Evaluation", finding: "Finding", retries: int) -> "Text":
     """Return one line: the finding, how likely the answer is right, the scores and the retries."""
-    head = _FINDINGS[finding]
+    head = (HEADS[finding], _COLOURS[finding])
     again = f"{retries} {'retry' if retries == 1 else 'retries'}"
     if finding in ("near", "absent"):
         return joined(head, f" · {again}")
@@ -102,7 +99,7 @@ def shown_scores(scores: "Mapping[str, Any]") -> list[str]:
 
 def _verified(evaluation: "Evaluation") -> str:
     """Return the three scores, and whether the citations were verified."""
-    scores = shown_scores({name: evaluation.get(name) for name in _SCORES})
+    scores = shown_scores({name: evaluation.get(name) for name in SCORES})
     verified = "verified" if evaluation["citations_verified"] else "NOT verified"
     return " · ".join([*scores, f"citations {verified}"])
 
@@ -213,30 +210,3 @@ def _head(title: str) -> None:
 
 def _item(name: str, text: str) -> None:
     say((f"  {name}: ", "dim"), one_line(text))
-
-
-def as_report(state: dict[str, Any], session: Session, candidates: bool = False) -> dict[str, Any]:
-    """Return the object that ``--json`` prints of a working state.
-
-    With ``candidates`` all those of the last attempt are listed, with their signals, and what the
-    model thought before its replies.
-    """
-    evaluation, settings = state["evaluation"], session.settings
-    report = {
-        "question": state["asked"],
-        **{name: state[name] for name in ("answer", "abstained", "finding", "near")},
-        "answers": evaluation.get("answers"),
-        "passed": evaluation["passed"],
-        **{name: state[name] for name in ("warning", "read_as", "citations")},
-        "citations_verified": evaluation["citations_verified"],
-        "scores": {name: evaluation[name] for name in _SCORES},
-        "reasons": evaluation["reasons"],
-        "retries": len(state["attempts"]) - 1,
-        **{name: state[name] for name in _OF_THE_STATE},
-        "variant": settings.variant,
-        "corpus": settings.corpus,
-        "model": settings.model.name,
-        "hosts": session.hosts,
-    }
-    wanted = ("candidates", "graph_candidates", "reasoning") if candidates else ()
-    return report | {name: state[name] for name in wanted}

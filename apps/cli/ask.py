@@ -9,11 +9,12 @@ import typer
 from typer.core import TyperCommand
 
 from lexloop.apps.cli import options
-from lexloop.apps.cli.answer import as_report, print_answer, print_trace
+from lexloop.apps.cli.answer import print_answer, print_trace
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.session import open_session
 from lexloop.apps.cli.terminal import ABSTAINED, NOT_PASSED, write_json
+from lexloop.apps.record import answer_record
 from lexloop.core.errors import QuestionError
 from lexloop.core.settings import Settings
 
@@ -54,7 +55,7 @@ def ask(
         session = open_session(settings, connection, progress)
         state = asyncio.run(session.ask(asked, progress))
     if as_json:
-        write_json(as_report(state, session, candidates=trace))
+        write_json(answer_record(state, session.settings, session.hosts, candidates=trace))
     else:
         if trace:
             print_trace(state)

@@ -15,8 +15,9 @@ from lexloop.apps.cli import options
 from lexloop.apps.cli.index_report import index_report, show_estimate, show_outcome, show_report
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import Progress, bar
-from lexloop.apps.cli.session import say_where_text_goes, text_hosts
+from lexloop.apps.cli.session import say_where_text_goes
 from lexloop.apps.cli.terminal import FILES_SKIPPED, reported, say, write_json
+from lexloop.apps.hosts import text_hosts
 from lexloop.core.errors import CorpusError, InputError
 from lexloop.core.filters import Filters
 from lexloop.core.settings import Connection, Settings

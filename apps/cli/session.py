@@ -2,17 +2,15 @@
 
 import atexit
 import gc
-import os
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from lexloop.apps.cli.progress import Progress, Report
 from lexloop.apps.cli.terminal import first_of, note
-from lexloop.core.errors import ModelError
+from lexloop.apps.hosts import text_hosts, tracing
 from lexloop.core.filters import Filters
 
 if TYPE_CHECKING:
@@ -25,13 +23,6 @@ if TYPE_CHECKING:
     from lexloop.graph.build import Lexloop
     from lexloop.graph.resources import Resources
 
-_TRACING = (
-    "LANGSMITH_TRACING",
-    "LANGSMITH_TRACING_V2",
-    "LANGCHAIN_TRACING_V2",
-    "LANGCHAIN_TRACING",
-)
-_OPENAI = "https://api.openai.com"
 _MOST_NAMED = 5
 
 
@@ -174,35 +165,6 @@ def open_asker(
     from lexloop.evaluation.asking import Asker
 
     return nullcontext() if settings.model.name is None else Asker(settings, connection)
-
-
-def text_hosts(settings: "Settings", connection: "Connection") -> list[str]:
-    """Return the hosts to which the configured models send text; none where all stays here.
-
-    Raises:
-        LexloopError: The model cannot be used, and no fallback is allowed.
-    """
-    hosts: list[str] = []
-    if settings.model.name is not None:
-        from lexloop.models.chat import connect
-        from lexloop.models.provider import HERE
-
-        try:
-            host = connect(settings, connection).host
-            hosts += [host] if host != HERE else []
-        except ModelError:
-            if not settings.model.fallback:
-                raise
-    if settings.index.embedder.startswith("openai:"):
-        named = os.environ.get("OPENAI_API_BASE") or os.environ.get("OPENAI_BASE_URL")
-        address = connection.base_url or named or _OPENAI
-        hosts.append(urlsplit(address).netloc.rpartition("@")[2])
-    return list(dict.fromkeys(hosts))
-
-
-def tracing() -> bool:
-    """Return whether the environment asks for traces, which LangSmith gets."""
-    return any(os.environ.get(name, "").lower() in ("true", "1") for name in _TRACING)
 
 
 def say_where_text_goes(hosts: list[str]) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from fake_openai import KEY, FakeOpenAI, Reply, refusal, unsupported
 
-from lexloop.apps.cli.session import say_where_text_goes, text_hosts
+from lexloop.apps.cli.session import say_where_text_goes
+from lexloop.apps.hosts import text_hosts
 from lexloop.core.settings import Connection, Settings
 
 Run = Callable[..., Any]

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from running import complete
 from tiny_model import TAUGHT, make_model, teach
 
-from lexloop.apps.cli.session import text_hosts
+from lexloop.apps.hosts import text_hosts
 from lexloop.core.errors import (
     DataError,
     DeadlineExceeded,

@@ -1,0 +1,188 @@
+"""``lexloop serve``: the page, the HTTP API and MCP, in one process on one port."""
+
+import socket
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lexloop.apps.cli import options
+from lexloop.apps.cli.options import option
+from lexloop.apps.cli.session import say_where_text_goes
+from lexloop.apps.cli.terminal import say
+from lexloop.core.errors import InputError, SettingsError
+
+if TYPE_CHECKING:
+    from lexloop.apps.serve.settings import ServerSettings
+
+_TRIED = 20
+_BACKLOG = 2048
+
+
+@options.taking(*options.ANSWER)
+def serve(
+    *,
+    context: typer.Context,
+    config: Annotated[
+        Path | None,
+        option(
+            "A TOML file of people, collections and limits. Default: LEXLOOP_SERVER, then "
+            "server.toml in the user's configuration.",
+            "FILE",
+        ),
+    ] = None,
+    host: Annotated[str | None, option("Where to listen. Default: 127.0.0.1.")] = None,
+    port: Annotated[
+        int | None, option("The port; 0 for any. Default: 8321.", min=0, max=65535)
+    ] = None,
+    collections: Annotated[
+        str | None,
+        option("What to ask, e.g. sample,contracts=/srv/contracts.", "NAME[=PATH],..."),
+    ] = None,
+    anyone: Annotated[
+        bool,
+        option("Let in anybody from elsewhere; `anyone = true` says so again.", flag="--anyone"),
+    ] = False,
+    open_page: Annotated[bool, option("Open the page in a browser.", flag="--open")] = False,
+    new_key: Annotated[
+        str | None, option("Print a new key for a person, and leave.", "NAME", flag="--new-key")
+    ] = None,
+) -> None:
+    """Serve the page, the HTTP API, OpenAI's protocol and MCP on one port."""
+    from lexloop.apps.serve.settings import read_server_settings, settings_file
+
+    if new_key is not None:
+        _print_key(new_key)
+        return
+    settings = options.chosen_settings(context.params)
+    server = read_server_settings(
+        settings_file(config),
+        host=host,
+        port=port,
+        collections=_collections(collections, settings.corpus),
+        tags=settings.access.tags or None,
+    )
+    server.check_guarded(anyone)
+    listening = _listening(server)
+    with listening:
+        _run(server, settings, options.chosen_connection(context.params), listening, open_page)
+
+
+def _run(
+    server: "ServerSettings", settings: Any, connection: Any, listening: socket.socket, show: bool
+) -> None:
+    import uvicorn
+
+    from lexloop.apps.serve.app import create_app
+
+    app = create_app(server, settings, connection)
+    say_where_text_goes(app.state.serving.asking.hosts)
+    address = _address(server.host, listening.getsockname()[1])
+    said = "with a key" if server.people else "without a key"
+    say(f"Lexloop serves {address} ({said}). Ctrl-C ends it.")
+    if show:
+        import webbrowser
+
+        webbrowser.open(address)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=5,
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def _print_key(name: str) -> None:
+    import json
+
+    from lexloop.apps.serve.people import new_key
+    from lexloop.apps.serve.settings import ServerSettings
+
+    key, digest = new_key()
+    ServerSettings.of({"people": [{"name": name, "key_sha256": digest}]})
+    say(f"The key of {name}, which is shown this once: {key}")
+    say("Add to the server's settings file:")
+    say()
+    say("[[people]]")
+    say(f"name = {json.dumps(name, ensure_ascii=False)}")
+    say(f'key_sha256 = "{digest}"')
+
+
+def _collections(said: str | None, corpus: str) -> dict[str, Any] | None:
+    """Return the collections named on the command line; None where none are."""
+    from lexloop.core.settings import SAMPLE_CORPUS
+
+    if said is None:
+        return None if corpus == SAMPLE_CORPUS else {_name_of(corpus): corpus}
+    found: dict[str, Any] = {}
+    for part in said.split(","):
+        name, equals, path = (piece.strip() for piece in part.partition("="))
+        path = path if equals else name
+        name = name if equals else _name_of(path)
+        if not name or not path:
+            raise InputError(f"--collections has {part!r}.", "Write NAME=PATH,NAME=PATH.")
+        if name in found:
+            raise InputError(f"--collections names {name} twice.", "Give each a name of its own.")
+        found[name] = path
+    return found
+
+
+def _name_of(corpus: str) -> str:
+    return Path(corpus).expanduser().resolve().name if "/" in corpus else Path(corpus).stem
+
+
+def _listening(server: "ServerSettings") -> socket.socket:
+    """Return a socket that listens.
+
+    Raises:
+        SettingsError: The port is taken, or the address is not this machine's.
+    """
+    try:
+        return _bound(server.host, server.port)
+    except OSError as error:
+        free = _next_free(server.host, server.port)
+        hint = f"Use --port {free}, which is free." if free else "Use another --host or --port."
+        raise SettingsError(
+            f"Port {server.port} of {server.host} cannot be used: {error.strerror or error}.", hint
+        ) from error
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    ((family, kind, protocol, _, address), *_) = socket.getaddrinfo(
+        host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )
+    made = socket.socket(family, kind, protocol)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(address)
+        made.listen(_BACKLOG)
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+def _next_free(host: str, port: int) -> int | None:
+    """Return the next port that can be used, if one of the next few can."""
+    for other in range(port + 1, min(port + 1 + _TRIED, 65536)):
+        try:
+            _bound(host, other).close()
+        except OSError:
+            continue
+        return other
+    return None
+
+
+def _address(host: str, port: int) -> str:
+    """Return the address to open; that of this machine where all of its addresses are served."""
+    shown = host.strip("[]")
+    try:
+        found = ip_address(shown)
+        shown = ("::1" if found.version == 6 else "127.0.0.1") if found.is_unspecified else shown
+    except ValueError:
+        pass
+    return f"http://{f'[{shown}]' if ':' in shown else shown}:{port}/"

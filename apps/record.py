@@ -1,0 +1,133 @@
+"""An answer as one JSON object, and its verdict in plain words."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lexloop.core.settings import Settings
+    from lexloop.core.types import Evaluation, Finding
+
+SCORES = ("answer_relevance", "context_relevance", "groundedness")
+HEADS: dict["Finding", str] = {
+    "answers": "Passed",
+    "in part": "Not passed: at best in part",
+    "near": "Abstained: found near it, but not this",
+    "absent": "Abstained: not in the documents",
+    "reply": "Replied: no document was needed",
+}
+"""The finding on an answer, in a few words."""
+_OF_THE_STATE = (
+    *("complexity", "probabilities", "plan", "standalone", "queries", "keywords", "passages"),
+    *("triplets", "attempts", "degraded", "usage"),
+)
+_OF_THE_LAST_ATTEMPT = ("candidates", "graph_candidates", "reasoning")
+_SOURCED = ("citations", "near", "passages", "triplets")
+_FOUND: dict["Finding", str] = {
+    "answers": "The documents answer this question.",
+    "in part": "The documents answer at best a part of this question.",
+    "near": "The documents do not answer this question. What comes nearest to it is shown.",
+    "absent": "The documents do not answer this question, and nothing in them comes near it.",
+    "reply": "No document was needed for this reply.",
+}
+_MARKS = {
+    "groundedness": ("What it says is borne out by what it cites", "min_groundedness"),
+    "answer_relevance": ("It is about what was asked", "min_answer_relevance"),
+    "context_relevance": ("The passages found are about what was asked", "min_context_relevance"),
+}
+
+
+def answer_record(
+    state: Mapping[str, Any],
+    settings: "Settings",
+    hosts: Sequence[str],
+    candidates: bool = False,
+) -> dict[str, Any]:
+    """Return the answer in a graph's working state as one JSON object.
+
+    Args:
+        state: The state after a question.
+        settings: Those that it was answered with.
+        hosts: Where text of it went.
+        candidates: Whether to list all those of the last attempt, with their signals, and what the
+            model thought before its replies.
+    """
+    evaluation = state["evaluation"]
+    report = {
+        "question": state["asked"],
+        **{name: state[name] for name in ("answer", "abstained", "finding", "near")},
+        "answers": evaluation.get("answers"),
+        "passed": evaluation["passed"],
+        **{name: state[name] for name in ("warning", "read_as", "citations")},
+        "citations_verified": evaluation["citations_verified"],
+        "scores": {name: evaluation[name] for name in SCORES},
+        "reasons": evaluation["reasons"],
+        "verdict": verdict(state, settings),
+        "retries": len(state["attempts"]) - 1,
+        **{name: state[name] for name in _OF_THE_STATE},
+        "variant": settings.variant,
+        "corpus": settings.corpus,
+        "model": settings.model.name,
+        "hosts": list(hosts),
+    }
+    wanted = _OF_THE_LAST_ATTEMPT if candidates else ()
+    return report | {name: state[name] for name in wanted}
+
+
+def of_collection(record: dict[str, Any], collection: str) -> dict[str, Any]:
+    """Return the record with its collection named by every source that does not name one."""
+    named = {
+        part: [{"collection": collection, **item} for item in record[part]] for part in _SOURCED
+    }
+    return {**record, **named}
+
+
+def verdict(state: Mapping[str, Any], settings: "Settings") -> dict[str, Any]:
+    """Return what an answer is worth: in a few words, in sentences, and what was checked.
+
+    ``probability`` is the calibrated one that the answer answers the question; None where nobody
+    says.
+    """
+    evaluation: Evaluation = state["evaluation"]
+    finding: Finding = state["finding"]
+    probability = None if state["abstained"] else evaluation.get("answers")
+    words = [_FOUND[finding]]
+    if probability is not None:
+        words.append(f"It is {probability:.0%} likely that this answers the question.")
+    if not evaluation["passed"]:
+        words += [_sentence(reason) for reason in evaluation["reasons"]]
+    return {
+        "head": HEADS[finding],
+        "words": words,
+        "probability": probability,
+        "checked": _checked(state, settings),
+    }
+
+
+def _checked(state: Mapping[str, Any], settings: "Settings") -> list[str]:
+    evaluation: Evaluation = state["evaluation"]
+    said = []
+    if cited := len({(c["document"], c["start"], c["end"]) for c in state["citations"]}):
+        which = "The one quote was" if cited == 1 else f"All {cited} quotes were"
+        said.append(
+            f"{which} found word for word at the place that is cited."
+            if evaluation["citations_verified"]
+            else "Not every quote was found word for word at the place that is cited."
+        )
+    if not state["abstained"]:
+        for name, (what, mark) in _MARKS.items():
+            value = evaluation.get(name)
+            if isinstance(value, float):
+                asked = getattr(settings.loop, mark)
+                said.append(f"{what}: {value:.2f} of 1, where at least {asked:.2f} is asked for.")
+    tries = len(state["attempts"])
+    said.append("It was tried once." if tries == 1 else f"It was tried {tries} times.")
+    said += [
+        f"{item['used']} stood in for {item['wanted']}: {item['reason']}"
+        for item in state["degraded"]
+    ]
+    return said
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if text.endswith((".", "!", "?")) else f"{text}."

@@ -1,0 +1,90 @@
+"""The application: its parts wired together, its routes, and the files of the page."""
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from fastapi import FastAPI
+from fastapi.staticfiles import StaticFiles
+
+from lexloop.apps.hosts import text_hosts
+from lexloop.apps.serve import ask_routes, errors
+from lexloop.apps.serve.asking import Asking
+from lexloop.apps.serve.collections import Collections
+from lexloop.apps.serve.engine import Engine
+from lexloop.apps.serve.limits import Queue, Rates, Streams
+from lexloop.apps.serve.middleware import Guard
+from lexloop.apps.serve.people import LOCAL, People, Person
+from lexloop.apps.serve.settings import ServerSettings
+from lexloop.apps.serve.state import Serving
+from lexloop.core.settings import Connection, Settings
+
+PAGE = Path(__file__).parent / "page"
+_AT_ONCE_OF_A_MODEL = 32
+"""Questions that wait for a model's host take no processor."""
+
+
+def create_app(
+    server: ServerSettings | None = None,
+    settings: Settings | None = None,
+    connection: Connection | None = None,
+) -> FastAPI:
+    """Make the application of a server.
+
+    Args:
+        server: The operator's settings; None for the sample, and for this machine alone.
+        settings: Those that questions are answered with; None for the defaults.
+        connection: Where models are reached.
+
+    Raises:
+        LexloopError: The model cannot be used.
+    """
+    server, settings = server or ServerSettings(), settings or Settings()
+    connection = connection or Connection()
+    parts = _parts(server, Engine(settings, connection), text_hosts(settings, connection))
+    app = FastAPI(
+        title="Lexloop",
+        summary="Cited, checked answers to questions about laws, rules and policies.",
+        version=_version(),
+        openapi_url="/api/openapi.json",
+        docs_url=None,  # they load scripts from another host
+        redoc_url=None,
+        lifespan=_lifespan,
+    )
+    app.state.serving = parts
+    errors.install(app)
+    app.add_middleware(Guard, settings=server, people=parts.people, rates=parts.rates)
+    app.include_router(ask_routes.router)
+    app.mount("/", StaticFiles(directory=PAGE, html=True, check_dir=False), name="page")
+    return app
+
+
+def _parts(server: ServerSettings, engine: Engine, hosts: list[str]) -> Serving:
+    collections = Collections(server, engine)
+    limits = server.limits
+    rates = Rates(
+        requests=limits.requests_per_minute,
+        questions=limits.questions_per_minute,
+    )
+    of_a_model = engine.settings.model.name is not None
+    usual = _AT_ONCE_OF_A_MODEL if of_a_model else os.cpu_count() or 1
+    queue = Queue(limits.questions_at_once or usual, limits.queue_s)
+    streams = Streams(limits.streams)
+    asking = Asking(engine, collections, hosts, rates=rates, streams=streams, queue=queue)
+    return Serving(server, engine, People(server), rates, collections, asking)
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    parts: Serving = app.state.serving
+    collections, anybody = parts.collections, Person(LOCAL)
+    parts.engine.start(lambda: collections.settings(anybody, collections.names(anybody)[0]))
+    yield
+    parts.engine.close()
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("lexloop")

@@ -1,0 +1,115 @@
+"""The settings that a caller may choose, and no others: no folder, no host and no model."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, Any, Literal
+
+from pydantic import TypeAdapter
+from pydantic.fields import FieldInfo
+
+from lexloop.core.configuration import described
+from lexloop.core.errors import SettingsError
+from lexloop.core.settings import Settings
+from lexloop.core.settings_names import METHODS
+
+_PLAIN = (
+    *("plan.k", "plan.Q", "plan.K", "plan.S"),
+    *("retrieval.knowledge_graph", "retrieval.candidates"),
+    *("answer.statements", "answer.statement_words", "answer.words"),
+    *("loop.max_retries", "loop.min_answers", "loop.min_answer_relevance"),
+    *("loop.min_context_relevance", "loop.min_groundedness"),
+    *("access.as_of", "access.jurisdictions", "access.kinds", "access.hosts"),
+)
+_EMBEDDED = Literal["auto", "embedded"]
+_OF_A_MODEL = ("answer.generator", "loop.evaluator", "loop.prompt_engineer")
+EMBEDDED_ALONE: dict[str, str] = dict.fromkeys(("retrieval.rewriter", *_OF_A_MODEL), "embedded")
+"""With these a question is answered without the model that the operator has set."""
+_Schema = dict[str, Any]
+
+
+def choices(settings: Settings) -> dict[str, _Schema]:
+    """Return what a caller may set, as JSON Schema by the settings' flat names.
+
+    Args:
+        settings: The operator's, which are the defaults and the bounds.
+    """
+    found = {name: dict(schema) for name, schema in _choices().items()}
+    if settings.model.name is None:
+        found = {name: schema for name, schema in found.items() if name not in _OF_A_MODEL}
+        found["retrieval.rewriter"]["enum"] = ["auto", "embedded", "none"]
+    found["deadline_s"]["maximum"] = settings.deadline_s
+    held = settings.flat()
+    for name, schema in found.items():
+        schema["default"] = held.get(name, schema.get("default"))
+    return found
+
+
+def chosen(settings: Settings, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a caller sets, checked to be theirs to set.
+
+    Values are checked where the settings are changed by them.
+
+    Args:
+        settings: The operator's.
+        wanted: By flat name.
+
+    Raises:
+        SettingsError: One is not for a caller to set, or has a value that is not.
+    """
+    allowed = choices(settings)
+    for name, value in wanted.items():
+        if name not in allowed:
+            raise SettingsError(
+                f"{name!r} is nothing that a caller may set.", "See /api/settings for what is."
+            )
+        among = allowed[name].get("enum")
+        if among and value not in among:
+            raise SettingsError(f"{name} is {value!r}.", f"Use one of {', '.join(among)}.")
+    deadline = wanted.get("deadline_s", settings.deadline_s)
+    if isinstance(deadline, (int, float)) and deadline > settings.deadline_s:
+        raise SettingsError(
+            f"deadline_s is {deadline:g}.", f"The server allows at most {settings.deadline_s:g}."
+        )
+    return dict(wanted)
+
+
+@cache
+def _choices() -> dict[str, _Schema]:
+    found = {name: _schema(name, *described(name)) for name in _PLAIN}
+    reranker: Any = Literal["embedded", "none"]
+    rewriter: Any = Literal["auto", "embedded", "none"]
+    for name, annotation in (
+        ("retrieval.rewriter", rewriter),
+        ("retrieval.reranker", reranker),
+        *((name, _EMBEDDED) for name in _OF_A_MODEL),
+    ):
+        _, description, default = described(name)
+        found[name] = _schema(name, annotation, description, default)
+    found["deadline_s"] = _schema("deadline_s", *described("deadline_s"))
+    found["fusion.method"] = _schema("fusion.method", *described("fusion.method"))
+    for kind in METHODS["fusion"].values():
+        for field, info in kind.model_fields.items():
+            if field != "method":
+                found.setdefault(f"fusion.{field}", _of_field(f"fusion.{field}", info))
+    return found
+
+
+def _schema(name: str, annotation: Any, description: str, default: Any) -> _Schema:
+    group, _, field = name.partition(".")
+    kept = Settings.model_fields[group]
+    info = type(kept.default).model_fields.get(field) if field else kept
+    if info is not None and info.annotation is annotation:
+        return _of_field(name, info)
+    made = FieldInfo.from_annotation(annotation)
+    made.description, made.default = description, default
+    return _of_field(name, made)
+
+
+def _of_field(name: str, info: FieldInfo) -> _Schema:
+    kind: Any = info.annotation
+    for limit in info.metadata:
+        kind = Annotated[kind, limit]
+    schema = TypeAdapter(kind).json_schema()
+    schema["title"] = name.rpartition(".")[2].replace("_", " ")
+    schema["description"] = info.description or ""
+    return schema

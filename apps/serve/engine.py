@@ -1,0 +1,80 @@
+"""The graph and what it runs on, loaded behind a server that listens already."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from lexloop.core.settings import Connection, Settings
+
+if TYPE_CHECKING:
+    from lexloop.graph.build import Lexloop
+    from lexloop.graph.resources import Resources
+
+
+class Engine:
+    """The graph and its resources; who needs them first waits until they are loaded.
+
+    Args:
+        settings: Those that the operator has settled, for all questions.
+        connection: Where models are reached.
+    """
+
+    def __init__(self, settings: Settings, connection: Connection) -> None:
+        self.settings, self.connection = settings, connection
+        self._loaded: Future[tuple[Resources, Lexloop]] = Future()
+        self._begun = False
+
+    def start(self, first: Callable[[], Settings] | None = None) -> None:
+        """Begin to load, and then to open what the first question is likely to need.
+
+        Args:
+            first: Gives the settings of that question.
+        """
+        if not self._begun:
+            self._begun = True
+            Thread(target=self._load, args=(first,), name="lexloop-load", daemon=True).start()
+
+    def _load(self, first: Callable[[], Settings] | None) -> None:
+        try:
+            from lexloop.graph.build import build_graph
+            from lexloop.graph.resources import Resources
+
+            resources = Resources(self.connection, self.settings)
+            self._loaded.set_result((resources, build_graph(resources)))
+        except BaseException as error:  # noqa: BLE001 - who waits for it is told
+            self._loaded.set_exception(error)
+            return
+        if first is not None:
+            self._open(resources, first)
+
+    def _open(self, resources: "Resources", first: Callable[[], Settings]) -> None:
+        from lexloop.core.errors import LexloopError
+
+        try:
+            resources(first())
+        except LexloopError:
+            return  # whoever asks is told
+
+    @property
+    def resources(self) -> "Resources":
+        """What opens models and collections; waits until it is loaded."""
+        self.start()
+        return self._loaded.result()[0]
+
+    @property
+    def graph(self) -> "Lexloop":
+        """The question graph, without a checkpointer; waits until it is loaded."""
+        self.start()
+        return self._loaded.result()[1]
+
+    async def ready(self) -> "Lexloop":
+        """Return the graph once it is loaded, without blocking the event loop."""
+        self.start()
+        return (await asyncio.wrap_future(self._loaded))[1]
+
+    def close(self) -> None:
+        """Let go of the collections."""
+        if self._begun and self._loaded.exception() is None:
+            self.resources.close()

@@ -1,0 +1,143 @@
+"""Errors as HTTP says them: a status and one JSON object, for every kind of failure."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+
+from lexloop.core import errors
+from lexloop.core.errors import LexloopError
+
+_log = logging.getLogger("lexloop.serve")
+_STATUS: Mapping[type[LexloopError], int] = {
+    errors.UnknownPerson: 401,
+    errors.AccessError: 403,
+    errors.NotFoundError: 404,
+    errors.TooSlow: 408,
+    errors.ThreadBusy: 409,
+    errors.TooLargeError: 413,
+    errors.RateExceeded: 429,
+    errors.DeadlineExceeded: 504,
+    errors.Overloaded: 503,
+    errors.ModelError: 503,
+    errors.IndexWriteError: 503,
+    errors.InputError: 400,
+    errors.LexloopError: 500,
+}
+"""The status of each kind of error; a kind before those that it descends from."""
+_HTTP_KINDS = {404: "NotFoundError", 405: "MethodNotAllowed"}
+_MOST_TOLD = 5
+
+
+class Problem(BaseModel):
+    """What happened and what to do about it."""
+
+    kind: str
+    what: str
+    hint: str
+    embedded_possible: bool = False
+    """Whether the question would be answered without the model, by the settings in ``hint``."""
+
+
+class ErrorBody(BaseModel):
+    """The body of every response that is an error."""
+
+    error: Problem
+
+
+class Refused(HTTPException):
+    """An error that leaves a request's body half read, which FastAPI passes on as it is."""
+
+    def __init__(self, error: LexloopError) -> None:
+        super().__init__(status_of(error), error.what)
+        self.error = error
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the error responses of a route, for its schema."""
+    return {status: {"model": ErrorBody} for status in statuses}
+
+
+def status_of(error: LexloopError) -> int:
+    """Return the HTTP status that tells an error."""
+    return next(status for kind, status in _STATUS.items() if isinstance(error, kind))
+
+
+def body_of(error: LexloopError, embedded_possible: bool = False) -> dict[str, Any]:
+    """Return the JSON object that tells an error."""
+    problem = Problem(
+        kind=type(error).__name__,
+        what=error.what,
+        hint=error.hint,
+        embedded_possible=embedded_possible,
+    )
+    return ErrorBody(error=problem).model_dump()
+
+
+def response_of(error: LexloopError) -> JSONResponse:
+    """Return the response that tells an error."""
+    headers = {}
+    if isinstance(error, errors.Overloaded):
+        headers["Retry-After"] = str(error.retry_after_s)
+    if isinstance(error, errors.UnknownPerson):
+        headers["WWW-Authenticate"] = "Bearer"
+    return JSONResponse(body_of(error), status_of(error), headers)
+
+
+def install(app: FastAPI) -> None:
+    """Have every failure of an application told in this form."""
+    app.add_exception_handler(LexloopError, _ours)
+    app.add_exception_handler(RequestValidationError, _malformed)
+    app.add_exception_handler(HTTPException, _of_http)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+async def _ours(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, LexloopError)
+    if status_of(error) == 500:
+        _log.error("%s: %s", type(error).__name__, error.what, exc_info=error)
+    return response_of(error)
+
+
+async def _malformed(_: Request, error: Exception) -> JSONResponse:
+    """Tell where a request differs from the schema, without repeating what was sent."""
+    assert isinstance(error, RequestValidationError)
+    faults = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
+    more = [f"{len(faults) - _MOST_TOLD} more"] if len(faults) > _MOST_TOLD else []
+    return _told(
+        422,
+        "MalformedRequest",
+        f"The request is not as the schema has it: {'; '.join(faults[:_MOST_TOLD] + more)}.",
+        "See /api/openapi.json for what is taken.",
+    )
+
+
+async def _of_http(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    if isinstance(error, Refused):
+        return response_of(error.error)
+    kind = _HTTP_KINDS.get(error.status_code, "BadRequest")
+    hint = "See /api/openapi.json for what there is."
+    made = _told(error.status_code, kind, f"{error.detail}.", hint)
+    made.headers.update(error.headers or {})
+    return made
+
+
+async def _unexpected(_: Request, error: Exception) -> JSONResponse:
+    _log.error("Unexpected %s", type(error).__name__, exc_info=error)
+    return _told(
+        500,
+        "UnexpectedError",
+        f"Something unexpected happened ({type(error).__name__}).",
+        "Try again; the server's log has more.",
+    )
+
+
+def _told(status: int, kind: str, what: str, hint: str) -> JSONResponse:
+    problem = Problem(kind=kind, what=what, hint=hint)
+    return JSONResponse(ErrorBody(error=problem).model_dump(), status)

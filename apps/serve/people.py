@@ -1,0 +1,168 @@
+"""Who asks: by a key, by the session that a key opened, or by the name that a proxy gives."""
+
+import hashlib
+import hmac
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+
+from lexloop.apps.serve.settings import PersonSettings, ServerSettings
+from lexloop.core.errors import AccessError, UnknownPerson
+
+COOKIE = "lexloop_session"
+_BEARER = "bearer "
+_MOST_SESSIONS = 10_000
+_KEY_BYTES = 32
+
+
+@dataclass(frozen=True)
+class Person:
+    """Who asks, and what they may: ``local`` where no keys are set.
+
+    ``collections`` is None where they see all that the operator names.
+    """
+
+    name: str
+    collections: frozenset[str] | None = None
+    tags: tuple[str, ...] = ()
+    may_upload: bool = False
+
+
+LOCAL = "local"
+
+
+def new_key() -> tuple[str, str]:
+    """Return a random key, and the hash of it that the settings file has."""
+    key = f"lexloop-{secrets.token_urlsafe(_KEY_BYTES)}"
+    return key, key_hash(key)
+
+
+def key_hash(key: str) -> str:
+    """Return the SHA-256 of a key, as hexadecimal digits.
+
+    A plain hash is enough: keys are random, so that nobody can try them all.
+    """
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class People:
+    """The people of the settings, and the sessions that are open.
+
+    Args:
+        settings: Name them, and the proxy that may do so, too.
+    """
+
+    def __init__(self, settings: ServerSettings) -> None:
+        self._known = {one.name: _person(one) for one in settings.people}
+        self._hashes = [(one.key_sha256, one.name) for one in settings.people if one.key_sha256]
+        self._proxy = settings.proxy
+        self._lasting_s = settings.session_hours * 3600.0
+        self._local = Person(LOCAL, tags=settings.tags, may_upload=True)
+        self._sessions: dict[str, tuple[str, float]] = {}
+        self.needs_key = bool(self._known)
+
+    def identified(self, headers: Mapping[str, str], address: str, session: str) -> Person | None:
+        """Return who asks; None where nothing says so.
+
+        Args:
+            headers: Of the request, by lower-case names.
+            address: Of who connected.
+            session: The session's cookie; empty where there is none.
+
+        Raises:
+            UnknownPerson: A key is given that nobody has.
+            AccessError: The proxy names somebody whom the settings do not.
+        """
+        if not self.needs_key:
+            return self._local
+        said = headers.get("authorization", "")
+        if said[: len(_BEARER)].lower() == _BEARER:
+            return self.by_key(said[len(_BEARER) :].strip())
+        if name := self._named_by_proxy(headers, address):
+            if name not in self._known:
+                raise AccessError(
+                    "The proxy names somebody whom the server's settings do not.",
+                    "Ask the operator to add you to its people.",
+                )
+            return self._known[name]
+        return self._in_session(session) if session else None
+
+    def trusts(self, address: str) -> bool:
+        """Return whether an address is that of a proxy whose word counts."""
+        if self._proxy is None:
+            return False
+        try:
+            found = ip_address(address)
+        except ValueError:
+            return False
+        return any(found in network for network in self._proxy.trusted)
+
+    def by_key(self, key: str) -> Person:
+        """Return whose key it is, in a time that does not tell how nearly it fits.
+
+        Raises:
+            UnknownPerson: It is nobody's.
+        """
+        digest, whose = key_hash(key), ""
+        for known, name in self._hashes:
+            whose = name if hmac.compare_digest(known, digest) else whose
+        if not whose:
+            raise UnknownPerson("The key is nobody's.", "Ask the operator for one.")
+        return self._known[whose]
+
+    def open_session(self, key: str) -> str:
+        """Return the name of a new session of the person with this key.
+
+        Raises:
+            UnknownPerson: It is nobody's.
+        """
+        person = self.by_key(key)
+        now = time.monotonic()
+        held = {token: one for token, one in self._sessions.items() if one[1] > now}
+        while len(held) >= _MOST_SESSIONS:
+            held.pop(next(iter(held)))
+        token = secrets.token_urlsafe(_KEY_BYTES)
+        held[key_hash(token)] = (person.name, now + self._lasting_s)
+        self._sessions = held
+        return token
+
+    def end_session(self, token: str) -> None:
+        """End a session; nothing where there is none."""
+        self._sessions.pop(key_hash(token), None)
+
+    def _in_session(self, token: str) -> Person | None:
+        name, until = self._sessions.get(key_hash(token), ("", 0.0))
+        return self._known[name] if name and time.monotonic() < until else None
+
+    def _named_by_proxy(self, headers: Mapping[str, str], address: str) -> str:
+        """Return the name that a trusted proxy gives; anybody else's word is none."""
+        if self._proxy is None or not self.trusts(address):
+            return ""
+        return headers.get(self._proxy.header.lower(), "")
+
+
+def _person(one: PersonSettings) -> Person:
+    collections = None if one.collections is None else frozenset(one.collections)
+    return Person(one.name, collections, tuple(one.tags), one.may_upload)
+
+
+def person_of(request: Request) -> Person:
+    """Return who asks, as the middleware found out.
+
+    Raises:
+        UnknownPerson: Nothing says so.
+    """
+    found: Any = request.scope.get("lexloop.person")
+    if not isinstance(found, Person):
+        raise UnknownPerson(
+            "A key is needed.", "Send it as `Authorization: Bearer KEY`, or sign in on the page."
+        )
+    return found
+
+
+Asker = Annotated[Person, Depends(person_of)]

@@ -1,0 +1,195 @@
+"""What an operator settles in a file: address, collections, people, a proxy, limits."""
+
+import os
+import tomllib
+from ipaddress import IPv4Network, IPv6Network, ip_address
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from lexloop.core.errors import SettingsError
+from lexloop.core.settings import SAMPLE_CORPUS, settings_error
+from lexloop.core.settings_groups import Tag
+
+FILE = "server.toml"
+VARIABLE = "LEXLOOP_SERVER"
+NAME = r"^[\w][\w .-]{0,99}$"
+"""What a collection or a person may be called: no path, and nothing that HTTP splits."""
+_MOST_BYTES = 1024 * 1024
+
+Name = Annotated[str, Field(pattern=NAME)]
+
+
+class _Table(BaseModel):
+    """A table of the file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class CollectionSettings(_Table):
+    """A collection: where it lies, and what people are told of it."""
+
+    corpus: str = Field(min_length=1, description="A folder, a document, an index, or `sample`.")
+    title: str = Field(default="", max_length=200)
+    description: str = Field(default="", max_length=2000)
+
+
+class PersonSettings(_Table):
+    """A person, by their key or by the name that a proxy gives."""
+
+    name: Name
+    key_sha256: str = Field(default="", pattern=r"^([0-9a-f]{64})?$")
+    collections: tuple[Name, ...] | None = None
+    tags: tuple[Tag, ...] = ()
+    may_upload: bool = False
+
+
+class ProxySettings(_Table):
+    """A reverse proxy that says who asks."""
+
+    header: str = Field(pattern=r"^[A-Za-z0-9-]{1,100}$")
+    trusted: tuple[IPv4Network | IPv6Network, ...] = Field(min_length=1)
+
+
+class LimitSettings(_Table):
+    """What one person, and all together, may take."""
+
+    requests_per_minute: int = Field(default=600, ge=1, le=1_000_000)
+    questions_per_minute: int = Field(default=120, ge=1, le=1_000_000)
+    body_mb: float = Field(default=10.0, gt=0.0, le=1024.0)
+    upload_mb: float = Field(default=200.0, gt=0.0, le=65536.0)
+    body_s: float = Field(default=30.0, gt=0.0, le=3600.0)
+    upload_s: float = Field(default=1800.0, gt=0.0, le=86400.0)
+    idle_s: float = Field(default=10.0, gt=0.0, le=600.0)
+    streams: int = Field(default=100, ge=1, le=10_000)
+    questions_at_once: int | None = Field(default=None, ge=1, le=1000)
+    queue_s: float = Field(default=30.0, gt=0.0, le=3600.0)
+
+
+class ServerSettings(_Table):
+    """The settings of a server.
+
+    Raises:
+        SettingsError: A value is not allowed, or there is no setting of that name.
+    """
+
+    host: str = Field(default="127.0.0.1", min_length=1, max_length=253)
+    port: int = Field(default=8321, ge=0, le=65535)
+    hosts: tuple[str, ...] = ()
+    anyone: bool = False
+    session_hours: float = Field(default=12.0, gt=0.0, le=24 * 365)
+    tags: tuple[Tag, ...] = ()
+    collections: dict[Name, CollectionSettings] = Field(
+        default={SAMPLE_CORPUS: CollectionSettings(corpus=SAMPLE_CORPUS)}, min_length=1
+    )
+    people: tuple[PersonSettings, ...] = ()
+    proxy: ProxySettings | None = None
+    limits: LimitSettings = LimitSettings()
+
+    @field_validator("collections", mode="before")
+    @classmethod
+    def _by_path_alone(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        return {n: {"corpus": one} if isinstance(one, str) else one for n, one in given.items()}
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        names = [one.name for one in self.people]
+        keys = [one.key_sha256 for one in self.people if one.key_sha256]
+        for what, found in (("name", names), ("key", keys)):
+            if len(set(found)) < len(found):
+                raise ValueError(f"two people have the same {what}")
+        for one in self.people:
+            if not one.key_sha256 and self.proxy is None:
+                raise ValueError(f"{one.name} has no key_sha256, and there is no proxy")
+            for name in one.collections or ():
+                if name not in self.collections:
+                    raise ValueError(f"{one.name} is given {name}, which is no collection")
+        if self.proxy is not None and not self.people:
+            raise ValueError("a proxy is set, and nobody whom it could name")
+        return self
+
+    @classmethod
+    def of(cls, given: dict[str, Any], where: str = "") -> Self:
+        """Return checked settings.
+
+        Raises:
+            SettingsError: A value is not allowed, or there is no setting of that name.
+        """
+        try:
+            return cls(**given)
+        except ValidationError as error:
+            raised = settings_error(error)
+            raise SettingsError(f"{where}{raised.what}", raised.hint) from error
+
+    @property
+    def loopback(self) -> bool:
+        """True where only this machine can reach the server."""
+        return is_loopback(self.host)
+
+    def check_guarded(self, said_again: bool) -> None:
+        """Check that strangers cannot come in unless that was said twice.
+
+        Args:
+            said_again: Whether it was said on the command line, beside the file.
+
+        Raises:
+            SettingsError: The server would listen beyond this machine without keys.
+        """
+        if self.loopback or self.people or (self.anyone and said_again):
+            return
+        raise SettingsError(
+            f"The server would listen on {self.host} and let in anybody: there are no people.",
+            "Give people keys (`lexloop serve --new-key NAME`), or say twice that anybody may "
+            "ask and upload: `anyone = true` in the settings file and --anyone.",
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host is this machine alone."""
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower() in ("localhost", "localhost.localdomain")
+
+
+def settings_file(named: Path | None) -> Path | None:
+    """Return the settings file that is named, or the usual one where there is one.
+
+    Args:
+        named: On the command line; None for ``LEXLOOP_SERVER``, then the user's configuration.
+    """
+    if named is not None:
+        return named
+    if said := os.environ.get(VARIABLE):
+        return Path(said)
+    from platformdirs import user_config_path
+
+    usual = user_config_path("lexloop") / FILE
+    return usual if usual.is_file() else None
+
+
+def read_server_settings(file: Path | None, **changes: Any) -> ServerSettings:
+    """Return the settings of a file, some of them changed.
+
+    Args:
+        file: TOML; None for the defaults.
+        changes: Settings that count more than the file's; None for what is not changed.
+
+    Raises:
+        SettingsError: The file cannot be read, or a value is not allowed.
+    """
+    found: dict[str, Any] = {}
+    if file is not None:
+        try:
+            if file.stat().st_size > _MOST_BYTES:
+                raise SettingsError(f"{file} is larger than {_MOST_BYTES} bytes.", "Shorten it.")
+            found = tomllib.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise SettingsError(
+                f"The server's settings in {file} cannot be read: {error}.", "Give TOML."
+            ) from error
+    found |= {name: value for name, value in changes.items() if value is not None}
+    return ServerSettings.of(found, f"{file}: " if file else "")

@@ -1,0 +1,30 @@
+"""What the routes of one application share."""
+
+from dataclasses import dataclass
+
+from fastapi import Request
+
+from lexloop.apps.serve.asking import Asking
+from lexloop.apps.serve.collections import Collections
+from lexloop.apps.serve.engine import Engine
+from lexloop.apps.serve.limits import Rates
+from lexloop.apps.serve.people import People
+from lexloop.apps.serve.settings import ServerSettings
+
+
+@dataclass(frozen=True)
+class Serving:
+    """The parts of a server that routes use."""
+
+    settings: ServerSettings
+    engine: Engine
+    people: People
+    rates: Rates
+    collections: Collections
+    asking: Asking
+
+
+def serving(request: Request) -> Serving:
+    """Return what the application of a request is made of."""
+    found: Serving = request.app.state.serving
+    return found
