@@ -96,9 +96,10 @@ def _add(index: Any, vectors: Half) -> None:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Search with one thread inside: for one query FAISS's threads take longer to wait.
+    """Search with one thread inside: for a question's few queries FAISS's threads wait longer.
 
-    The number is that of the calling thread; others keep theirs.
+    Where others use the processor too, they wait busily for 20 to 50 ms. The number is that of the
+    calling thread; others keep theirs.
     """
     faiss = faiss_library()
     before = faiss.omp_get_max_threads()

@@ -1,7 +1,6 @@
 """Vector search: a chunk is found by the best of its windows."""
 
 import json
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil
@@ -138,7 +137,7 @@ class DenseIndex:
 
     def _search(self, queries: Vectors, k: int, mask: Mask | None, count: int) -> Neighbours:
         """Return the k best of the ``count`` windows that ``mask`` allows."""
-        with one_thread() if len(queries) == 1 else nullcontext():
+        with one_thread():
             many = count > _FEW and k <= _MOST
             if self.kind == "flat" or (self.kind == "hnsw" and not many):
                 return search_flat(self._flat, queries, k, mask)
