@@ -5,7 +5,10 @@ import { test } from "node:test";
 
 const js = new URL("../../../apps/serve/page/js/", import.meta.url);
 const { joined, length, linesOf } = await import(new URL("spans.js", js));
-const { day, days, inForce, place, quoted } = await import(new URL("wording.js", js));
+const { days, inForce, place, quoted } = await import(new URL("wording.js", js));
+const { matching, nested, every } = await import(new URL("outline.js", js));
+const { sides } = await import(new URL("compare.js", js));
+const { batches } = await import(new URL("upload.js", js));
 
 const marked = (lines, kind) =>
   lines.flatMap((line) => line.pieces.filter((p) => p.kinds.includes(kind)).map((p) => p.text));
@@ -91,12 +94,58 @@ test("excerpts that overlap or touch are joined, in code points", () => {
 });
 
 test("days and places in words", () => {
-  assert.equal(day("2024-01-09"), "9 January 2024");
-  assert.equal(day("soon"), "soon");
-  assert.equal(day(null), "");
   assert.equal(inForce("in force from 2020-01-01 to 2023-12-31", "2021-05-03"), "In force from 1 January 2020 to 31 December 2023; answered for 3 May 2021");
   assert.equal(inForce("in force until 2023-12-31", "any"), "In force until 31 December 2023; answered for any day");
   assert.equal(days({ in_force_from: null, in_force_to: null }), "");
   assert.equal(place({ section: "Section 1", document: "a.pdf", page: 3 }, "Act", ""), "Section 1, Act, a.pdf, page 3");
   assert.equal(quoted(" a\n b "), "“a b”");
+});
+
+test("units are nested by depth, and those without a name of their own left out", () => {
+  const unit = (label, depth, more = {}) => ({ label, depth, heading: "", number: "", ...more });
+  const roots = nested([
+    unit("Part I", 0),
+    unit("Section 1", 1, { heading: "Definitions", number: "1" }),
+    unit("Section 1", 2),
+    unit("Section 1 “keeper”", 3),
+    unit("", 2),
+    unit("Section 2", 1, { heading: "Section 1 applies", number: "2" }),
+    unit("Annex", 0),
+  ]);
+  const labels = (items) => items.map((item) => [item.unit.label, labels(item.children)]);
+  assert.deepEqual(labels(roots), [
+    ["Part I", [["Section 1", [["Section 1 “keeper”", []]]], ["Section 2", []]]],
+    ["Annex", []],
+  ]);
+  const found = (typed) => matching([...every(roots)], typed).map((item) => item.unit.label);
+  assert.deepEqual(found("2"), ["Section 2"]);
+  assert.deepEqual(found("  section  1 "), ["Section 1", "Section 1 “keeper”", "Section 2"]);
+  assert.deepEqual(found("DEFIN"), ["Section 1"]);
+  assert.deepEqual(found("(.*"), []);
+  assert.deepEqual(nested([]), []);
+});
+
+test("each side of a comparison has what both have and what it alone has", () => {
+  const parts = [
+    { op: "same", text: "within " },
+    { op: "removed", text: "30" },
+    { op: "added", text: "10" },
+    { op: "same", text: " days" },
+    { op: "removed", text: "" },
+    { op: "same", text: "; and" },
+    { op: "added", text: " more" },
+  ];
+  assert.deepEqual(sides(parts), [
+    [{ op: "same", text: "within " }, { op: "removed", text: "30" }, { op: "same", text: " days; and" }],
+    [{ op: "same", text: "within " }, { op: "added", text: "10" }, { op: "same", text: " days; and" }, { op: "added", text: " more" }],
+  ]);
+  assert.deepEqual(sides([]), [[], []]);
+});
+
+test("files are sent fifty at a time, or 32 MB; a larger one alone", () => {
+  const sizes = (files) => batches(files).map((batch) => batch.map((file) => file.size));
+  const mb = 2 ** 20;
+  assert.deepEqual(sizes([{ size: 30 * mb }, { size: 2 * mb }, { size: 1 }, { size: 90 * mb }]), [[30 * mb, 2 * mb], [1], [90 * mb]]);
+  assert.deepEqual(batches(Array(120).fill({ size: 1 })).map((batch) => batch.length), [50, 50, 20]);
+  assert.deepEqual(batches([]), []);
 });

@@ -15,8 +15,9 @@ const MARKS = { answers: "check", "in part": "more", near: "search", absent: "se
  * Return what is shown of an answer, below its question.
  * `open` is told which source is wanted, `steps` are those that were seen while it ran.
  */
-export function answerView(answer, { open, steps = [] }) {
+export function answerView(answer, { open: opened, steps = [] }) {
   const abstained = answer.abstained;
+  const open = (source) => opened({ ...source, as_of: answer.as_of });
   return el(
     "div",
     { class: "answered" },

@@ -119,7 +119,8 @@ function unreachable(error) {
   });
 }
 
-function failure(said, status, response) {
+/** The error that the server told. */
+export function failure(said, status, response) {
   const told = said?.error ?? {};
   const after = Number(response?.headers.get("Retry-After"));
   return new ApiError({

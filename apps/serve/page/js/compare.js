@@ -5,7 +5,7 @@ import { button, el, fill, said } from "./dom.js";
 import { openSide } from "./side.js";
 import { openProvision } from "./source.js";
 import { isShown, scrollBack, visit } from "./trail.js";
-import { days } from "./wording.js";
+import { days, problem } from "./wording.js";
 
 /** Compare the versions of a provision; `a` and `b` are documents, chosen there where not given. */
 export function openCompare(aside, { collection, document, label, a = null, b = null }) {
@@ -122,9 +122,7 @@ class Comparison {
   }
 
   #failed(error) {
-    const what = el("p", {}, error.what ?? "The versions cannot be shown.", " ", error.hint ?? "");
-    const again = button("Try again", () => this.#load(), { class: "outlined" });
-    fill(this.shown, el("div", { class: "note bad", role: "alert" }, what, again));
+    fill(this.shown, problem(error, () => this.#load()));
   }
 }
 

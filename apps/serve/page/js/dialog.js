@@ -15,7 +15,7 @@ export function openDialog({ title, body, foot = [], closed = () => {}, id = nul
     "dialog",
     { id, "aria-labelledby": heading, class: wide ? "roomy" : null },
     el(
-      "header",
+      "div",
       { class: "dialog-head" },
       el("h2", { id: heading }, said(title)),
       button("Close", () => dialog.close(""), { icon: "close", hideLabel: true }),

@@ -149,6 +149,13 @@ function setUp() {
   };
   at("bar-tools").append(button("Sign out", leave, { id: "sign-out", hidden: true }));
   addEventListener("hashchange", follow);
+  document.addEventListener("collections-changed", showOptions);
+  document.addEventListener("ask-about", ({ detail }) => {
+    const { field } = asking;
+    field.value = `${[field.value.trim(), detail.label].filter(Boolean).join(" ")} `;
+    field.dispatchEvent(new Event("input"));
+    field.focus();
+  });
 }
 
 setUp();

@@ -15,7 +15,7 @@ export function openSide(aside, { title, detail = "", tools = [] }) {
   fill(
     aside,
     el(
-      "header",
+      "div",
       { class: "side-head" },
       el("div", { class: "side-heads" }, heading, detail && el("p", { class: "detail" }, said(detail))),
       el(

@@ -8,14 +8,14 @@ import { Reading } from "./reading.js";
 import { closeSide, openSide } from "./side.js";
 import { isShown, scrollBack, visit } from "./trail.js";
 import { openTree } from "./tree.js";
-import { described, inForce, place, quoted } from "./wording.js";
+import { described, inForce, place, problem, quoted } from "./wording.js";
 
 const NO_MAP =
   "There is no map of where these words stand on the page, so here they are in the text.";
 const MOST_REFERENCES = 40;
 
-/** Show a citation beside the answer: its document at the cited words. `asOf` is the answer's day. */
-export function openSource(aside, citation, { asOf = null } = {}) {
+/** Show a citation beside the answer: its document at the cited words; `as_of` is the answer's day. */
+export function openSource(aside, { as_of: asOf = null, ...citation }) {
   visit(aside, new Source(citation, asOf));
 }
 
@@ -27,6 +27,8 @@ export function openProvision(aside, { collection, document, label, start, end, 
 /** One source in the pane, as long as the pane can come back to it. */
 class Source {
   constructor(cited, asOf) {
+    // a passage has its text where a citation has its quote
+    cited.quote ??= cited.text;
     Object.assign(this, { cited, asOf, as: null, provision: null, listed: null });
   }
 
@@ -216,8 +218,7 @@ class Source {
   }
 
   #failed(error, again) {
-    const what = el("p", {}, error.what ?? "The source cannot be shown.", " ", error.hint ?? "");
-    fill(this.note, el("div", { class: "note bad", role: "alert" }, what, again && button("Try again", again, { class: "outlined" })));
+    fill(this.note, problem(error, again));
     if (again) fill(this.view);
   }
 }

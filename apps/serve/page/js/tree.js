@@ -1,12 +1,12 @@
 // The provisions of the documents of a collection, to jump in.
 
 import { get, part } from "./api.js";
-import { announce, append, button, el, fill, said } from "./dom.js";
+import { append, el, fill, said } from "./dom.js";
 import { every, matching, nested } from "./outline.js";
 import { openSide } from "./side.js";
 import { openProvision } from "./source.js";
 import { isShown, scrollBack, visit } from "./trail.js";
-import { days, described } from "./wording.js";
+import { days, described, problem } from "./wording.js";
 
 const MOST_FOUND = 200;
 const MOST_SEARCHED = 40;
@@ -278,9 +278,7 @@ class Tree {
       fill(this.note);
       again();
     };
-    const what = el("p", {}, error.what ?? "The provisions cannot be shown.", " ", error.hint ?? "");
-    fill(this.note, el("div", { class: "note bad", role: "alert" }, what, button("Try again", retry, { class: "outlined" })));
-    announce(error.what ?? "");
+    fill(this.note, problem(error, retry));
   }
 }
 

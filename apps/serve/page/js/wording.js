@@ -1,12 +1,7 @@
 // What the pane says of a source in words.
 
-const MONTHS = "January February March April May June July August September October November December".split(" ");
-
-/** An ISO day as people write it: 1 January 2024; anything else as it is. */
-export function day(iso) {
-  const [, year, month, number] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(iso ?? "") ?? [];
-  return MONTHS[month - 1] ? `${Number(number)} ${MONTHS[month - 1]} ${year}` : String(iso ?? "");
-}
+import { button, el, said } from "./dom.js";
+import { day } from "./words.js";
 
 /** The days of a version, and the day that was asked for. */
 export function inForce(version, asOf) {
@@ -33,3 +28,9 @@ export function place({ section, document, page }, title, version) {
 
 /** Words in quotation marks, on one line. */
 export const quoted = (words) => `“${words.trim().replace(/\s+/g, " ")}”`;
+
+/** What went wrong, and what to do; `again` tries it once more. */
+export function problem(error, again = null) {
+  const what = el("p", {}, said(error.what ?? `This page failed: ${error.message}`), " ", error.hint && said(error.hint));
+  return el("div", { class: "note bad", role: "alert" }, what, again && button("Try again", again, { class: "outlined" }));
+}

@@ -1,0 +1,74 @@
+// Files on their way to the server: from a picker or from what is dropped, a few at a time.
+
+import { address, ApiError, failure, part } from "./api.js";
+
+const AT_ONCE = 50;
+const BYTES_AT_ONCE = 32 * 2 ** 20;
+
+/** What is sent of a file: its path within the folder that was chosen, else its name. */
+export const pathOf = (file) => file.path ?? (file.webkitRelativePath || file.name);
+
+/** Cut files, {size}, into lists that are sent one after the other; a file alone may be larger. */
+export function batches(files) {
+  const found = [];
+  let bytes = 0;
+  for (const file of files) {
+    if (!found.length || found.at(-1).length >= AT_ONCE || bytes + file.size > BYTES_AT_ONCE) {
+      found.push([]);
+      bytes = 0;
+    }
+    found.at(-1).push(file);
+    bytes += file.size;
+  }
+  return found;
+}
+
+/** Return the files that were dropped, those of folders with their paths; none whose name hides it. */
+export async function dropped(transfer) {
+  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
+  if (!entries.length) return [...transfer.files];
+  const found = await Promise.all(entries.map(filesOf));
+  return found.flat();
+}
+
+async function filesOf(entry) {
+  if (entry.name.startsWith(".")) return [];
+  if (entry.isFile) {
+    const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
+    return [Object.assign(file, { path: entry.fullPath.slice(1) })];
+  }
+  const reader = entry.createReader();
+  const found = [];
+  for (;;) {
+    // a reader gives a hundred or so at a time, and none at the end
+    const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+    if (!some.length) return found;
+    found.push(...(await Promise.all(some.map(filesOf))).flat());
+  }
+}
+
+/**
+ * Send files to a collection, and return what the server says of them.
+ * `told` hears the bytes that are on their way. Throws ApiError; `fetch` could not tell how far it is.
+ */
+export function send(collection, files, { replace = false, told, signal }) {
+  const form = new FormData();
+  for (const file of files) form.append("files", file, pathOf(file));
+  const sending = new XMLHttpRequest();
+  sending.open("POST", address(`collections/${part(collection)}/documents`, { replace: replace || null }));
+  sending.responseType = "json";
+  sending.setRequestHeader("Accept", "application/json");
+  return new Promise((resolve, reject) => {
+    const cutOff = (hint) =>
+      reject(new ApiError({ kind: "Unreachable", what: "The upload was cut off.", hint }));
+    sending.upload.addEventListener("progress", (event) => told(event.loaded));
+    sending.addEventListener("error", () => cutOff("See whether lexloop serve still runs."));
+    sending.addEventListener("abort", () => cutOff("You stopped it."));
+    sending.addEventListener("load", () => {
+      if (sending.status < 400) resolve(sending.response ?? {});
+      else reject(failure(sending.response, sending.status));
+    });
+    signal.addEventListener("abort", () => sending.abort());
+    sending.send(form);
+  });
+}
