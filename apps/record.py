@@ -1,6 +1,7 @@
 """An answer as one JSON object, and its verdict in plain words."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -71,6 +72,23 @@ def answer_record(
     }
     wanted = _OF_THE_LAST_ATTEMPT if candidates else ()
     return report | {name: state[name] for name in wanted}
+
+
+def dated(
+    record: Mapping[str, Any], collections: Sequence[str], as_of: str, id: str, thread: str
+) -> dict[str, Any]:
+    """Return the record of an answer that was given now, as it is kept and exported.
+
+    Args:
+        record: See ``answer_record``; its sources name their collections.
+        collections: Those that were asked.
+        as_of: The day whose law answered, or ``today`` or ``any``.
+        id: The answer's.
+        thread: The conversation's.
+    """
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    asked = {"collections": list(collections), "as_of": as_of}
+    return {"id": id, "thread": thread, "at": at, **asked, **record}
 
 
 def of_collection(record: dict[str, Any], collection: str) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 import asyncio
 import shlex
 import sys
+import uuid
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,8 +15,9 @@ from lexloop.apps.cli.answer import print_answer, print_trace
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.progress import Progress
 from lexloop.apps.cli.session import open_session
-from lexloop.apps.cli.terminal import ABSTAINED, NOT_PASSED, write_json
-from lexloop.apps.record import answer_record
+from lexloop.apps.cli.terminal import ABSTAINED, NOT_PASSED, note, write_json
+from lexloop.apps.export.files import check_writable, write_answers
+from lexloop.apps.record import answer_record, dated, of_collection
 from lexloop.core.errors import QuestionError
 from lexloop.core.settings import Settings
 
@@ -45,17 +48,28 @@ def ask(
     exit_code: Annotated[
         bool, option("Exit with 10 on an abstention, 11 on an unpassed answer.", flag="--exit-code")
     ] = False,
+    out: Annotated[
+        Path | None,
+        option("Write the answer with footnotes, to a .docx or .md file.", "FILE", flag="--out"),
+    ] = None,
+    overwrite: Annotated[bool, option("Let --out replace a file.", flag="--overwrite")] = False,
 ) -> None:
     """Answer a question from documents, with citations that were checked."""
     _check_quoted(question, context.args, context.meta.get(_WORDS, []))
+    if out is not None:
+        check_writable(out, overwrite)
     settings = options.chosen_settings(context.params)
     connection = options.chosen_connection(context.params)
     asked = _read(question, settings)
     with Progress() as progress:
         session = open_session(settings, connection, progress)
         state = asyncio.run(session.ask(asked, progress))
+    record = answer_record(state, session.settings, session.hosts, candidates=trace)
+    if out is not None:
+        write_answers(out, [_kept(record, session.settings)], overwrite)
+        note(f"Written to {out}.")
     if as_json:
-        write_json(answer_record(state, session.settings, session.hosts, candidates=trace))
+        write_json(record)
     else:
         if trace:
             print_trace(state)
@@ -64,6 +78,11 @@ def ask(
         raise typer.Exit(ABSTAINED)
     if exit_code and not state["evaluation"]["passed"]:
         raise typer.Exit(NOT_PASSED)
+
+
+def _kept(record: dict[str, Any], settings: Settings) -> dict[str, Any]:
+    named = of_collection(record, settings.corpus)
+    return dated(named, [settings.corpus], settings.access.as_of, uuid.uuid4().hex, "")
 
 
 def _check_quoted(question: str, further: list[str], typed: list[str]) -> None:

@@ -1,10 +1,12 @@
 """``lexloop ask`` without a model, in this process."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import docx
 import pytest
 
 from lexloop.core.settings import Settings
@@ -186,7 +188,7 @@ def test_named_options_are_settings() -> None:
 
     from lexloop.apps.cli import app
 
-    own = {"question", "as_json", "trace", "exit_code", "help"}
+    own = {"question", "as_json", "trace", "exit_code", "out", "overwrite", "help"}
     own |= {"base_url", "settings_file", "assignments"}
     names = {parameter.name for parameter in get_command(app).commands["ask"].params}
     known = {name.replace(".", "__") for name in Settings().flat()}
@@ -244,3 +246,45 @@ def test_documents_are_asked_in_their_own_language(run: Run, tmp_path: Path) -> 
     english = ["Who must pay for the boat?", "--corpus", str(tmp_path), "--json"]
     warning = json.loads(run("ask", *english).stdout)["warning"]
     assert "in English, and the documents are in German" in warning
+
+
+def test_out_writes_the_answer_with_footnotes(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "answer.md"
+    result = run("ask", QUESTION, "--out", str(file), "--as-of", "2024-01-31")
+    assert result.exit_code == 0
+    assert f"Written to {file}." in result.stderr
+    assert "independent auditor. [1]" in result.stdout
+    said = file.read_text("utf-8")
+    assert said.startswith(f"# {QUESTION}\n")
+    assert "- **Law as of:** 2024-01-31\n- **Collections:** sample\n" in said
+    assert re.search(r"independent auditor\.\[\^1\]\n", said)
+    assert '[^1]: law.txt, § 20-870 "Bias audit", characters 2498–2583: “A bias audit is' in said
+    assert "[^1]: sample:" not in said
+    assert re.search(r"- \*\*Asked:\*\* 20\d\d-\d\d-\d\d \d\d:\d\d UTC\n", said)
+    word = tmp_path / "ANSWER.DOCX"
+    report = json.loads(run("ask", QUESTION, "--out", str(word), "--json").stdout)
+    assert report["answer"] in [p.text + " [1]" for p in docx.Document(str(word)).paragraphs]
+
+
+def test_out_refuses_what_it_could_not_write_before_it_asks(run: Run, tmp_path: Path) -> None:
+    there = tmp_path / "there.md"
+    there.write_text("mine", "utf-8")
+    folder = tmp_path / "folder.md"
+    folder.mkdir()
+    dangling = tmp_path / "dangling.md"
+    dangling.symlink_to(tmp_path / "nowhere")
+    for file, said in {
+        there: "is there already. Name another file, or add --overwrite.",
+        dangling: "is there already",
+        folder: "is a folder",
+        tmp_path / "answer.pdf": "has no known format. Name a .docx or an .md file.",
+        tmp_path / "none" / "answer.md": "There is no folder",
+    }.items():
+        result = run("ask", QUESTION, "--out", str(file))
+        assert (result.exit_code, result.stdout) == (2, ""), file
+        assert said in result.stderr
+    assert there.read_text("utf-8") == "mine"
+    assert run("ask", QUESTION, "--out", str(there), "--overwrite").exit_code == 0
+    assert there.read_text("utf-8").startswith(f"# {QUESTION}\n")
+    assert sorted(path.name for path in tmp_path.glob("*.md")) == ["dangling.md", "folder.md",
+                                                                   "there.md"]  # fmt: skip
