@@ -152,9 +152,8 @@ class _Route(_Node):
         limit, deadline_s = each[0].max_question_chars, each[0].deadline_s
         message, earlier = open_turn(state, limit)
         asked = checked_question(message_text(message), limit)
-        views = {name: c.wording for name, c in contexts.items() if c.wording is not None}
         with within(Deadline(began + deadline_s, deadline_s)):
-            routing = route(asked, history_turns(earlier), views)
+            routing = route(asked, history_turns(earlier), contexts)
         return {
             "allowed_tags": tags_of_thread(state.get("allowed_tags", []), tags),
             "messages": [message],
