@@ -21,7 +21,6 @@ each be nearer to their own collection than to the other's to be asked apart. Bo
 questions about other collections; `benchmarks/routing.py` shows what they reach."""
 _DEPTH = 10
 _COSINE, _COVERED = 0.5, 0.3
-_RARE = 0.002
 _JOINT = re.compile(
     r"[?.!;:]\s+|,\s+(?:(?:and|but|or|while|whereas)\s+)?|\s+(?:and|or|but|while|whereas)\s+",
     re.IGNORECASE,
@@ -161,8 +160,7 @@ class _Nearness:
     def _weights(self, terms: frozenset[str]) -> dict[str, float]:
         """Return the weight of each term: collections count alike, however large they are."""
         views = self._views.values()
-        shares = {term: sum(view.share(term) for view in views) / len(views) for term in terms}
-        return {term: math.log(1 + 1 / (share + _RARE)) for term, share in shares.items()}
+        return {term: math.fsum(view.idf(term) for view in views) for term in terms}
 
 
 def _near(text: str, weights: Mapping[str, float], name: str, view: View) -> float:

@@ -318,10 +318,6 @@ class View:
         """Inverse document frequency of a search term: ln(1 + chunks / (df + 0.5))."""
         return math.log(1 + self._size / (self._frequency(term) + 0.5))
 
-    def share(self, term: str) -> float:
-        """Return the share of the chunks that hold a search term, in [0, 1]."""
-        return self._frequency(term) / max(1, self._size)
-
     def knows(self, term: str) -> bool:
         """Return whether any chunk holds a search term (a stem, as ``tokenize`` gives it)."""
         return self._frequency(term) > 0
