@@ -4,7 +4,7 @@ import { address, part } from "./api.js";
 import { announce, append, button, el, icon, said } from "./dom.js";
 import { opinion } from "./feedback.js";
 import { blocks, pieces, withoutMarkers } from "./prose.js";
-import { titleOf } from "./state.js";
+import { state, titleOf } from "./state.js";
 import { behind } from "./tabs.js";
 import { day, labelOf, lawAsOf, placeOf, share, when } from "./words.js";
 
@@ -75,22 +75,19 @@ export function written(text, chips) {
 function citationChip(citation, first, open) {
   const label = labelOf(citation);
   const place = [label, citation.document, ...placeOf(citation).slice(1)].join(", ");
-  return [
-    "\u2060",
-    el(
-      "button",
-      {
-        type: "button",
-        class: first ? "chip named" : "chip",
-        title: place,
-        "aria-label": `Source ${citation.n}: ${place}`,
-        data: { testid: "chip", n: citation.n },
-        on: { click: () => open(citation) },
-      },
-      el("span", { class: "n" }, citation.n),
-      first && said(label, { class: "label" }),
-    ),
-  ];
+  return el(
+    "button",
+    {
+      type: "button",
+      class: "chip",
+      title: place,
+      "aria-label": `Source ${citation.n}: ${place}`,
+      data: { testid: "chip", n: citation.n },
+      on: { click: () => open(citation) },
+    },
+    el("span", { class: "n" }, citation.n),
+    first && said(label, { class: "label" }),
+  );
 }
 
 function caution(answer) {
@@ -107,19 +104,17 @@ function caution(answer) {
 }
 
 function verdict(answer) {
-  const { head, words = [], probability, checked = [] } = answer.verdict ?? { head: answer.finding };
+  const { head, words = [], probability, checked = [] } = answer.verdict;
   const likely = typeof probability === "number";
+  // an abstention has said already what the first sentence says
+  const short = head.replace(/^Abstained: /, "");
+  const told = answer.abstained ? short[0].toUpperCase() + short.slice(1) : words[0] ?? head;
   return el(
-    "section",
-    { class: "verdict", "aria-label": "Verdict", data: { finding: answer.finding, testid: "verdict" } },
-    el(
-      "p",
-      { class: "head" },
-      el("span", { class: "seal" }, icon(MARKS[answer.finding] ?? "more")),
-      el("span", {}, el("span", { class: "unseen" }, `${head}. `), words[0] ?? head),
-    ),
+    "div",
+    { class: "verdict", role: "group", "aria-label": "Verdict", data: { finding: answer.finding, testid: "verdict" } },
+    el("p", { class: "head" }, el("span", { class: "seal" }, icon(MARKS[answer.finding] ?? "more")), said(told)),
     likely && gauge(probability),
-    words.slice(likely ? 2 : 1).map((sentence) => el("p", { class: "more" }, said(sentence))),
+    !answer.abstained && words.slice(likely ? 2 : 1).map((sentence) => el("p", { class: "more" }, said(sentence))),
     checked.length > 0 &&
       el(
         "details",
@@ -145,15 +140,16 @@ function sources(citations, title, open) {
     return !keys.has(key) && keys.add(key);
   });
   return el(
-    "section",
-    { class: "sources", "aria-label": title, data: { testid: "sources" } },
+    "div",
+    { class: "sources", role: "group", "aria-label": title, data: { testid: "sources" } },
     el("h3", {}, title),
     el("ol", {}, once.map((citation) => source(citation, open))),
   );
 }
 
 function source(citation, open) {
-  const where = [titleOf(citation.collection), citation.document, ...placeOf(citation).slice(citation.section ? 1 : 0)];
+  const collection = state.collections.length > 1 && citation.collection && titleOf(citation.collection);
+  const where = [collection, citation.document, ...placeOf(citation).slice(citation.section ? 1 : 0)];
   return el(
     "li",
     { value: citation.n },

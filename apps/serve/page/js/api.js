@@ -65,6 +65,7 @@ export async function* events(method, path, { query, body, signal } = {}) {
   const silence = new AbortController();
   const limits = AbortSignal.any([signal, silence.signal].filter(Boolean));
   let timer = setTimeout(() => silence.abort(), SILENCE_MS);
+  let heard = false;
   try {
     const accept = "text/event-stream";
     const response = await send(method, path, { query, body, signal: limits, accept });
@@ -73,6 +74,7 @@ export async function* events(method, path, { query, body, signal } = {}) {
     for (;;) {
       const { value, done } = await reader.read();
       if (done) return;
+      heard = true;
       clearTimeout(timer);
       timer = setTimeout(() => silence.abort(), SILENCE_MS);
       for (const { event, data } of parser.feed(value)) {
@@ -82,7 +84,7 @@ export async function* events(method, path, { query, body, signal } = {}) {
     }
   } catch (error) {
     if (error instanceof ApiError || signal?.aborted) throw error;
-    throw unreachable(error);
+    throw unreachable(error, heard);
   } finally {
     clearTimeout(timer);
     silence.abort();
@@ -110,11 +112,12 @@ async function send(method, path, { query, body, form, signal, accept = "applica
   throw failure(await response.json().catch(() => null), response.status, response);
 }
 
-function unreachable(error) {
+function unreachable(error, heard = false) {
   const late = error?.name === "TimeoutError";
+  const lost = heard ? "The connection to the server was lost." : "The server cannot be reached.";
   return new ApiError({
     kind: "Unreachable",
-    what: late ? "The server did not answer in time." : "The server cannot be reached.",
+    what: late ? "The server did not answer in time." : lost,
     hint: "See whether lexloop serve still runs, then try again.",
   });
 }

@@ -22,7 +22,7 @@ export function openDialog({ title, body, foot = [], closed = () => {}, id = nul
     ),
     el("div", { class: "dialog-body" }, body),
   );
-  if ([foot].flat().length) dialog.append(append(el("footer", { class: "dialog-foot" }), foot));
+  if ([foot].flat().length) dialog.append(append(el("div", { class: "dialog-foot" }), foot));
   dialog.addEventListener("close", () => {
     dialog.remove();
     closed(dialog.returnValue);

@@ -3,10 +3,10 @@
 import { el, said, svg } from "./dom.js";
 import { labelOf } from "./words.js";
 
-const WIDTH = 190;
-const GAP = 150;
+const WIDTH = 225;
+const GAP = 170;
 const ROW = 18;
-const LINE_CHARS = 27;
+const LINE_CHARS = 31;
 const MOST_LINES = 3;
 const PAD = 9;
 const BETWEEN = 16;
@@ -46,33 +46,34 @@ export function layout(triplets) {
   return { nodes, edges, ...placed(nodes, edges) };
 }
 
+/** Give every node its place: sources beside the middle of what they lead to, nothing over another. */
 function placed(nodes, edges) {
   const columns = [];
   for (const node of nodes) (columns[node.column] ??= []).push(node);
   const used = columns.filter(Boolean);
-  let height = 0;
+  const around = (node, end, other) => edges.filter((edge) => nodes[edge[end]] === node).map((edge) => nodes[edge[other]]);
+  const mean = (values, otherwise) => (values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : otherwise);
   used.forEach((column, at) => {
-    if (at) column.sort((a, b) => middleOfSources(a, nodes, edges) - middleOfSources(b, nodes, edges));
-    let y = 0;
-    for (const node of column) {
-      node.x = at * (WIDTH + GAP);
-      node.y = y;
-      y += node.height + BETWEEN;
-    }
-    height = Math.max(height, y - BETWEEN);
+    const order = new Map(column.map((node) => [node, mean(around(node, "to", "from").map((one) => one.order ?? 0), 0)]));
+    if (at) column.sort((a, b) => order.get(a) - order.get(b));
+    column.forEach((node, nth) => Object.assign(node, { order: nth, x: at * (WIDTH + GAP) }));
+    stack(column, () => 0);
   });
-  for (const column of used) {
-    const last = column.at(-1);
-    const shift = (height - last.y - last.height) / 2;
-    for (const node of column) node.y += shift;
+  for (const column of used.slice(0, -1).reverse()) {
+    const wanted = new Map(column.map((node) => [node, mean(around(node, "from", "to").filter((one) => one.x > node.x).map((one) => one.y + one.height / 2), 0)]));
+    column.sort((a, b) => wanted.get(a) - wanted.get(b));
+    stack(column, (node) => wanted.get(node) - node.height / 2);
   }
+  const height = Math.max(...nodes.map((node) => node.y + node.height));
   return { width: used.length * (WIDTH + GAP) - GAP, height };
 }
 
-function middleOfSources(node, nodes, edges) {
-  const sources = edges.filter(({ to }) => nodes[to] === node).map(({ from }) => nodes[from]);
-  if (!sources.length) return Number.MAX_SAFE_INTEGER;
-  return sources.reduce((sum, one) => sum + (one.y ?? 0), 0) / sources.length;
+function stack(column, wanted) {
+  let free = 0;
+  for (const node of column) {
+    node.y = Math.max(free, wanted(node));
+    free = node.y + node.height + BETWEEN;
+  }
 }
 
 /** Return a text in lines that fit a box, the last ending in … where more follows. */

@@ -100,10 +100,16 @@ async function answered() {
 }
 
 const narrow = () => matchMedia("(max-width: 60rem)").matches;
+const crowded = () => matchMedia("(max-width: 96rem)").matches;
 
 function showThreads(shown) {
   nav.hidden = !shown;
   at("threads-toggle").setAttribute("aria-expanded", String(shown));
+}
+
+/** Show or hide the conversations as the reader wants it. */
+function chooseThreads(shown) {
+  showThreads(shown);
   if (!narrow()) keep("threads-open", shown);
 }
 
@@ -130,7 +136,11 @@ function setUp() {
     announce(`Colours: ${theme}`);
   });
   showThreads(!narrow() && kept("threads-open", true));
-  at("threads-toggle").addEventListener("click", () => showThreads(nav.hidden));
+  at("threads-toggle").addEventListener("click", () => chooseThreads(nav.hidden));
+  // a source needs the room
+  aside.addEventListener("shown", ({ detail }) => {
+    if (crowded()) showThreads(!detail && !narrow() && kept("threads-open", true));
+  });
   nav.addEventListener("click", ({ target }) => narrow() && target.closest("a[href^='#']") && showThreads(false));
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || event.defaultPrevented || nav.hidden || !narrow()) return;

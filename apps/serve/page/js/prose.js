@@ -22,9 +22,11 @@ export function pieces(line) {
   const found = [];
   let at = 0;
   for (const match of line.matchAll(MARKER)) {
-    found.push(...emphasised(line.slice(at, match.index)));
+    // a mark stays with the word before it
+    found.push(...emphasised(line.slice(at, match.index).replace(/\s$/, "\u00a0")));
     const numbers = markerNumbers(match[1]);
     // markers side by side are one group
+    if (found.at(-1)?.text === "\u00a0" && found.at(-2)?.numbers) found.pop();
     if (found.at(-1)?.numbers) found.at(-1).numbers.push(...numbers);
     else found.push({ numbers });
     at = match.index + match[0].length;

@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import { openDialog } from "./dialog.js";
 import { announce, button, el, fill, said } from "./dom.js";
 import { keep, state } from "./state.js";
+import { whole } from "./words.js";
 
 const GROUPS = {
   answer: "The answer",
@@ -102,56 +103,60 @@ const groupOf = (name) => {
   return group in GROUPS ? group : "";
 };
 
+const NAMES = {
+  "plan.k": "Passages (k)",
+  "plan.Q": "Wordings of the question (Q)",
+  "plan.K": "Terms to follow (K)",
+  "plan.S": "Steps from each term (S)",
+  deadline_s: "Longest time, in seconds",
+};
+
 function titleOf(name, schema) {
-  const title = schema.title || name.split(".").at(-1).replaceAll("_", " ");
+  const title = NAMES[name] || schema.title || name.split(".").at(-1).replaceAll("_", " ");
   return title[0].toUpperCase() + title.slice(1);
 }
 
 function field(name, schema, changed) {
   const id = `setting-${name}`;
   const value = () => (name in state.settings ? state.settings[name] : schema.default);
-  const back = button("Reset", () => {
-    delete state.settings[name];
-    made.put(value());
-    after();
-    made.control.focus();
-  }, { class: "link", "aria-label": `Reset ${titleOf(name, schema)}` });
   const set = (typed) => {
     const wanted = valueOf(schema, typed);
     if (wanted === undefined) delete state.settings[name];
     else state.settings[name] = wanted;
     after();
   };
-  const made = control(id, schema, set);
+  const { control, put } = controlOf(id, schema, set);
+  const back = button("Reset", () => {
+    delete state.settings[name];
+    put(value());
+    after();
+    control.focus();
+  }, { class: "link hint", "aria-label": `Reset ${titleOf(name, schema)}` });
   const after = () => {
     changed();
     back.hidden = !(name in state.settings);
   };
-  made.put(value());
+  put(value());
   back.hidden = !(name in state.settings);
-  const checkbox = made.control.type === "checkbox";
-  const label = el("label", { for: id, class: checkbox ? "choice" : null }, checkbox && made.control, titleOf(name, schema));
-  const among = told(schema);
   return el(
     "div",
     { class: "field", data: { name } },
-    el("div", { class: "label-row" }, label, back),
-    schema.description && el("p", { class: "hint", id: `${id}-hint` }, said(schema.description)),
-    !checkbox && made.control,
-    el("p", { class: "hint" }, among),
+    el("label", { for: id }, titleOf(name, schema)),
+    schema.description && el("p", { class: "hint told", id: `${id}-hint` }, said(schema.description.replaceAll("`", ""))),
+    el("div", { class: "taken" }, control, el("p", { class: "hint" }, told(schema)), back),
   );
 }
 
 function told(schema) {
   const [least, most] = [boundOf(schema, "minimum"), boundOf(schema, "maximum")];
-  const range = least !== undefined && most !== undefined ? `${least} to ${most}. ` : "";
+  const range = least !== undefined && most !== undefined ? `${whole(least)} to ${whole(most)}, ` : "";
   const usual = schema.default;
   const shown = usual === null || usual === undefined || usual?.length === 0 ? "not set" : typeof usual === "object" ? JSON.stringify(usual) : String(usual);
-  return `${range}Default: ${shown}`;
+  return `${range}by default ${shown}`;
 }
 
 /** Return {control, put}: what takes the value, and a function that shows one. */
-function control(id, schema, set) {
+function controlOf(id, schema, set) {
   const kinds = kindsOf(schema);
   const props = { id, "aria-describedby": schema.description ? `${id}-hint` : null };
   if (kinds.has("boolean")) {

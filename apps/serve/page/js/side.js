@@ -29,7 +29,7 @@ export function openSide(aside, { title, detail = "", tools = [] }) {
   );
   aside.setAttribute("aria-labelledby", "side-title");
   aside.hidden = false;
-  document.getElementById("app").classList.add("with-side");
+  aside.dispatchEvent(new CustomEvent("shown", { detail: true }));
   heading.focus({ preventScroll: true });
   return body;
 }
@@ -39,7 +39,7 @@ export function closeSide(aside) {
   if (aside.hidden) return;
   aside.hidden = true;
   fill(aside);
-  document.getElementById("app").classList.remove("with-side");
+  aside.dispatchEvent(new CustomEvent("shown", { detail: false }));
   if (opener?.isConnected) opener.focus();
   opener = null;
 }

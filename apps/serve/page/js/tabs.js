@@ -107,10 +107,10 @@ function scrolled(label, table) {
 function plan(answer) {
   const limits = answer.plan ?? {};
   const told = [
-    [limits.k, "passages to write the answer from", "k"],
-    [limits.Q, "further wordings of the question", "Q"],
-    [limits.K, "terms to follow in the relations", "K"],
-    [limits.S, "steps that are followed from each", "S"],
+    ["k", "passage", "to write the answer from"],
+    ["Q", "further wording", "of the question"],
+    ["K", "term", "to follow in the relations"],
+    ["S", "step", "from each of them"],
   ];
   return [
     el("p", {}, `This was read as ${CLASSES[answer.complexity] ?? `class ${answer.complexity}`}.`),
@@ -122,7 +122,7 @@ function plan(answer) {
       ),
     ),
     el("p", {}, "So the search took at most:"),
-    el("ul", { class: "plain" }, told.map(([value, what, name]) => value !== undefined && el("li", {}, `${value} ${what} (${name})`))),
+    el("ul", { class: "plain" }, told.map(([name, one, what]) => name in limits && el("li", {}, `${counted(limits[name], one)} ${what} (${name})`))),
     items([
       ["Asked", answer.standalone],
       ["Searched for", answer.queries],
