@@ -170,10 +170,10 @@ function source(citation, open) {
 
 /** The quoted words, shortened where they are many, with the lead-in that they complete. */
 function quote(citation) {
-  const lead = citation.lead && el("span", { class: "lead", dir: "auto" }, citation.lead, " … ");
+  const lead = citation.lead && el("span", { class: "lead", dir: "auto" }, said(citation.lead), " … ");
   const all = citation.quote;
-  if (all.length <= FEW_CHARS) return el("blockquote", { dir: "auto" }, lead, all);
-  const words = el("span", {}, cut(all));
+  if (all.length <= FEW_CHARS) return el("blockquote", { dir: "auto" }, lead, said(all));
+  const words = said(cut(all));
   const more = button("Show all", () => {
     const whole = more.getAttribute("aria-expanded") !== "true";
     more.setAttribute("aria-expanded", whole);

@@ -62,8 +62,10 @@ export function composer(form, room, hooks) {
       failed(turn, question, once, error);
     } finally {
       running = null;
+      const focused = document.activeElement === stop;
       stop.hidden = true;
       send.hidden = false;
+      if (focused) field.focus();
       ready();
     }
   }

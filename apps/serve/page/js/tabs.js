@@ -105,24 +105,27 @@ function scrolled(label, table) {
 }
 
 function plan(answer) {
-  const limits = answer.plan ?? {};
   const told = [
     ["k", "passage", "to write the answer from"],
     ["Q", "further wording", "of the question"],
     ["K", "term", "to follow in the relations"],
     ["S", "step", "from each of them"],
   ];
-  return [
-    el("p", {}, `This was read as ${CLASSES[answer.complexity] ?? `class ${answer.complexity}`}.`),
+  // several collections each have a plan of their own, which their attempts tell of
+  const one = answer.plan && [
+    el("p", {}, `This was read as ${CLASSES[answer.complexity]}.`),
     el(
       "ul",
       { class: "shares" },
-      (answer.probabilities ?? []).map((value, at) =>
-        el("li", {}, el("span", {}, CLASSES[at] ?? `class ${at}`), el("meter", { min: 0, max: 1, value, "aria-label": CLASSES[at] ?? `class ${at}` }), el("span", {}, share(value))),
+      answer.probabilities.map((value, at) =>
+        el("li", {}, el("span", {}, CLASSES[at]), el("meter", { min: 0, max: 1, value, "aria-label": CLASSES[at] }), el("span", {}, share(value))),
       ),
     ),
     el("p", {}, "So the search took at most:"),
-    el("ul", { class: "plain" }, told.map(([name, one, what]) => name in limits && el("li", {}, `${counted(limits[name], one)} ${what} (${name})`))),
+    el("ul", { class: "plain" }, told.map(([name, thing, what]) => el("li", {}, `${counted(answer.plan[name], thing)} ${what} (${name})`))),
+  ];
+  return [
+    one,
     items([
       ["Asked", answer.standalone],
       ["Searched for", answer.queries],
@@ -144,7 +147,7 @@ function items(pairs) {
 
 function attempts(answer) {
   const tried = answer.attempts ?? [];
-  return el("ol", { class: "attempts" }, tried.map((attempt, at) => attemptView(attempt, tried[at - 1])));
+  return el("ol", { class: "attempts" }, tried.map((attempt, at) => attemptView(attempt, tried[at - 1]?.collection === attempt.collection && tried[at - 1])));
 }
 
 function attemptView(attempt, before) {
@@ -153,7 +156,7 @@ function attemptView(attempt, before) {
   return el(
     "li",
     {},
-    el("h3", {}, `Attempt ${attempt.number}: ${passed}`),
+    el("h3", {}, attempt.collection && [said(titleOf(attempt.collection)), ": "], `attempt ${attempt.number}, ${passed}`),
     before && el("p", { class: "changed" }, said(changes(attempt, before))),
     el(
       "ul",

@@ -18,8 +18,7 @@ export function threadList(nav, hooks) {
 
   async function refresh() {
     try {
-      const found = await get("threads");
-      const threads = found.threads ?? found;
+      const { threads } = await get("threads");
       problem.textContent = threads.length ? "" : "Conversations are kept here.";
       fill(list, threads.map((thread) => row(thread)));
     } catch (error) {
@@ -36,9 +35,9 @@ export function threadList(nav, hooks) {
   function row(thread) {
     const title = thread.title || "Untitled";
     const current = thread.id === state.thread ? "page" : null;
-    const open = el("a", { href: `#thread=${part(thread.id)}`, "aria-current": current }, said(title), el("span", { class: "detail" }, when(thread.at ?? thread.updated)));
+    const open = el("a", { href: `#thread=${part(thread.id)}`, "aria-current": current }, said(title), el("span", { class: "detail" }, when(thread.updated)));
     const file = (format, label) =>
-      el("a", { class: "quiet", download: true, href: address(`threads/${part(thread.id)}/export`, { format }) }, label);
+      el("a", { class: "quiet", download: true, href: address(`threads/${part(thread.id)}/export`, { format }) }, icon("documents"), label);
     const item = el("li", { data: { id: thread.id } });
     const menu = el(
       "details",
