@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 from lexloop.apps.naming import one_of, similar
-from lexloop.core.errors import InputError
+from lexloop.core.errors import InputError, NotFoundError
 from lexloop.corpus.index.view import View
 from lexloop.corpus.structure.lookup import (
     asked_references,
@@ -25,7 +25,8 @@ def named_document(view: View, said: str) -> str:
     """Return the document meant: by its name or the end of its path, with or without suffix.
 
     Raises:
-        InputError: No document or several are meant.
+        NotFoundError: There is none.
+        InputError: Several are meant.
     """
     if said in view.documents:
         return said
@@ -36,7 +37,7 @@ def named_document(view: View, said: str) -> str:
     if found:
         raise InputError(f"{len(found)} documents end in {said!r}.", one_of("Name one", found))
     alike = similar(wanted, {name.casefold(): name for name in reversed(view.documents)})
-    raise InputError(
+    raise NotFoundError(
         f"There is no document {said!r}.",
         one_of("Near it are" if alike else "There are", alike or view.documents),
     )
@@ -91,10 +92,12 @@ class Source(NamedTuple):
         if missing is not None and missing.first >= 0:
             first, last = tree.units[missing.first].label, tree.units[missing.last].label
             there = f"is {first}" if first == last else f"are {first} to {last}"
-            raise InputError(f"{name} has no {said}; there {there}.", see)
+            raise NotFoundError(f"{name} has no {said}; there {there}.", see)
         known = {text.casefold(): text for u in tree.units for text in (u.label, u.heading) if text}
         alike = similar(said.casefold(), known)
-        raise InputError(f"{name} has no {said}.", one_of("Near it are", alike) if alike else see)
+        raise NotFoundError(
+            f"{name} has no {said}.", one_of("Near it are", alike) if alike else see
+        )
 
     def record(self, place: int) -> dict[str, Any]:
         """Return a unit's label, kind, number, heading, page and span, without its text."""

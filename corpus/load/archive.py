@@ -53,6 +53,25 @@ def read_zip(
                 yield SkippedSource(within, error.what)
 
 
+def read_member(data: bytes, inside: str, limits: Limits) -> bytes:
+    """Return the content of one member of an archive, named as its document below the archive.
+
+    Raises:
+        CorpusError: There is none, or it or the archive cannot be unpacked.
+    """
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+    except DAMAGED as error:
+        raise CorpusError(f"It is a damaged archive ({error}).", "Pack it anew.") from error
+    with archive:
+        members = [info for info in archive.infolist() if not info.is_dir()]
+        check_size(members, len(data), limits)
+        for info in members:
+            if _named(info, "") == f"/{inside}":
+                return _content(archive, info)
+    raise CorpusError(f"It holds no {inside}.", "Index it anew.")
+
+
 def check_size(members: Sequence[zipfile.ZipInfo], packed: int, limits: Limits) -> None:
     """Check the size and number of an archive's members against the limits.
 

@@ -1,7 +1,7 @@
 """Metadata read from fields as users write them; a doubt about access is an error."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import fields, replace
 from datetime import date, timedelta
 from functools import lru_cache
@@ -83,9 +83,7 @@ def end_superseded(
     for name, metadata in documents.items():
         if not metadata.supersedes:
             continue
-        # by its name beside the one that says it, or by its whole name
-        beside = (PurePosixPath(name).parent / metadata.supersedes).as_posix()
-        older = next((one for one in (beside, metadata.supersedes) if one in documents), None)
+        older = older_version(name, metadata, documents)
         why = _trouble(name, metadata, older, documents)
         if why is not None:
             troubles.append(SkippedSource(name, why, indexed=True))
@@ -95,6 +93,16 @@ def end_superseded(
             known = ended[older].in_force_to
             ended[older] = replace(ended[older], in_force_to=min(known or last, last))
     return ended, troubles
+
+
+def older_version(name: str, metadata: Metadata, documents: Container[str]) -> str | None:
+    """Return the name of the document that one supersedes; None where it is not among them.
+
+    It is named beside the one that says it, or by its whole name.
+    """
+    beside = (PurePosixPath(name).parent / metadata.supersedes).as_posix()
+    named = (beside, metadata.supersedes) if metadata.supersedes else ()
+    return next((one for one in named if one in documents), None)
 
 
 def _trouble(

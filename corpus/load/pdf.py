@@ -34,7 +34,7 @@ def read_pdf(data: bytes, name: str) -> Iterator[Document | SkippedSource]:
     Raises:
         CorpusError: It is encrypted, damaged or cut short, or no page holds text.
     """
-    with closing(_opened(data)) as pdf:
+    with closing(open_pdf(data)) as pdf:
         sheets = [_sheet(pdf, number) for number in range(len(pdf))]
         title = printable(pdf.get_metadata_dict().get("Title", "")).strip()
     pages = without_furniture(sheets)
@@ -56,7 +56,12 @@ def read_pdf(data: bytes, name: str) -> Iterator[Document | SkippedSource]:
     yield Document(name, title, whole, pages=begun, headings=headings, boxes=boxes)
 
 
-def _opened(data: bytes) -> Any:
+def open_pdf(data: bytes) -> Any:
+    """Return PDFium's document; whoever opens it closes it.
+
+    Raises:
+        CorpusError: It is encrypted, damaged or cut short.
+    """
     import pypdfium2
 
     is_whole = _END in data[-_TAIL:]

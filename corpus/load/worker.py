@@ -66,34 +66,46 @@ def answering(memory: str) -> Callable[[Frame], Iterator[Frame]]:
     It gives frames ``document``, ``skipped`` and ``part``, perhaps ``failed`` with a reason, and
     ``end``, which says whether the worker is fit for another file.
     """
+    return confined(memory, _read)
+
+
+def confined(
+    memory: str, read: Callable[[Frame, Limits], Iterator[Frame]]
+) -> Callable[[Frame], Iterator[Frame]]:
+    """Limit the memory of this process, and return a function that answers within limits.
+
+    Args:
+        memory: The most bytes of address space.
+        read: Answers a request; a ``CorpusError`` of it becomes a frame ``failed``.
+    """
     resource.setrlimit(resource.RLIMIT_AS, (int(memory), int(memory)))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    return _answer
+
+    def answer(asked: Frame) -> Iterator[Frame]:
+        limits = Limits(**asked["limits"])
+        _set_alarm(limits.seconds)
+        try:
+            yield from read(asked, limits)
+        except CorpusError as error:
+            yield {"failed": error.what}
+        except MemoryError:
+            os._exit(OUT_OF_MEMORY)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        yield {"end": peak < _WORN * limits.memory}
+
+    return answer
 
 
-def _answer(asked: Frame) -> Iterator[Frame]:
-    try:
-        yield from _read(asked)
-    except MemoryError:
-        os._exit(OUT_OF_MEMORY)
+def _set_alarm(seconds: float) -> None:
+    """End this process after some seconds, even where nobody is left to do it."""
+    signal.setitimer(signal.ITIMER_REAL, seconds + _GRACE)
 
 
-def _read(asked: Frame) -> Iterator[Frame]:
-    limits = Limits(**asked["limits"])
-
-    def set_alarm() -> None:  # ends this process even where nobody is left to do it
-        signal.setitimer(signal.ITIMER_REAL, limits.seconds + _GRACE)
-
-    set_alarm()
-    try:
-        data = read_file(Path(asked["path"]), asked["sha256"], limits)
-        for found in read_bytes(data, asked["name"], limits, asked["start"]):
-            if isinstance(found, Part):
-                set_alarm()
-            yield to_frame(found)
-    except CorpusError as error:
-        yield {"failed": error.what}
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    yield {"end": peak < _WORN * limits.memory}
+def _read(asked: Frame, limits: Limits) -> Iterator[Frame]:
+    data = read_file(Path(asked["path"]), asked["sha256"], limits)
+    for found in read_bytes(data, asked["name"], limits, asked["start"]):
+        if isinstance(found, Part):
+            _set_alarm(limits.seconds)
+        yield to_frame(found)
