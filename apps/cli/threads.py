@@ -1,13 +1,13 @@
 """Threads of chats, in memory or in a SQLite file, and the file of opinions on answers."""
 
 import asyncio
-import os
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lexloop.apps.places import data_folder
 from lexloop.core.errors import DataError, InputError
 
 if TYPE_CHECKING:
@@ -41,14 +41,14 @@ def threads_file(thread: str | None, file: Path | None) -> Path | None:
     except UnicodeEncodeError as error:
         said = f"The thread's name {thread!r} is no text."
         raise InputError(said, "Write it in UTF-8.") from error
-    return file or _data_folder() / "threads.sqlite"
+    return file or data_folder() / "threads.sqlite"
 
 
 def feedback_file(threads: Path | None = None) -> Path:
     """Return the file of opinions on answers: beside ``threads``, or the user's own."""
     from lexloop.evaluation.feedback import FILE_NAME
 
-    return (threads.parent if threads else _data_folder()) / FILE_NAME
+    return (threads.parent if threads else data_folder()) / FILE_NAME
 
 
 def opinions(file: Path | None) -> "list[Opinion]":
@@ -60,12 +60,6 @@ def opinions(file: Path | None) -> "list[Opinion]":
     from lexloop.evaluation.feedback import FeedbackStore
 
     return FeedbackStore(file or feedback_file()).all()
-
-
-def _data_folder() -> Path:
-    from platformdirs import user_data_path
-
-    return Path(os.environ.get("LEXLOOP_DATA_DIR") or user_data_path("lexloop"))
 
 
 @asynccontextmanager

@@ -7,17 +7,22 @@ from pathlib import Path
 
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
+from starlette.concurrency import run_in_threadpool
 
 from lexloop.apps.hosts import text_hosts
-from lexloop.apps.serve import ask_routes, errors
+from lexloop.apps.places import data_folder
+from lexloop.apps.serve import ask_routes, document_routes, errors, upload_routes
 from lexloop.apps.serve.asking import Asking
 from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.engine import Engine
+from lexloop.apps.serve.indexing import Indexing
 from lexloop.apps.serve.limits import Queue, Rates, Streams
 from lexloop.apps.serve.middleware import Guard
+from lexloop.apps.serve.pages import Pages
 from lexloop.apps.serve.people import LOCAL, People, Person
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.state import Serving
+from lexloop.apps.serve.uploads import UploadStore
 from lexloop.core.settings import Connection, Settings
 
 PAGE = Path(__file__).parent / "page"
@@ -55,13 +60,15 @@ def create_app(
     app.state.serving = parts
     errors.install(app)
     app.add_middleware(Guard, settings=server, people=parts.people, rates=parts.rates)
-    app.include_router(ask_routes.router)
+    for routes in (ask_routes, document_routes, upload_routes):
+        app.include_router(routes.router)
     app.mount("/", StaticFiles(directory=PAGE, html=True, check_dir=False), name="page")
     return app
 
 
 def _parts(server: ServerSettings, engine: Engine, hosts: list[str]) -> Serving:
-    collections = Collections(server, engine)
+    uploads = UploadStore(data_folder() / "collections")
+    collections = Collections(server, engine, uploads)
     limits = server.limits
     rates = Rates(
         requests=limits.requests_per_minute,
@@ -72,7 +79,17 @@ def _parts(server: ServerSettings, engine: Engine, hosts: list[str]) -> Serving:
     queue = Queue(limits.questions_at_once or usual, limits.queue_s)
     streams = Streams(limits.streams)
     asking = Asking(engine, collections, hosts, rates=rates, streams=streams, queue=queue)
-    return Serving(server, engine, People(server), rates, collections, asking)
+    return Serving(
+        settings=server,
+        engine=engine,
+        people=People(server),
+        rates=rates,
+        collections=collections,
+        uploads=uploads,
+        indexing=Indexing(engine.settings, engine.connection),
+        pages=Pages(),
+        asking=asking,
+    )
 
 
 @asynccontextmanager
@@ -80,7 +97,10 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     parts: Serving = app.state.serving
     collections, anybody = parts.collections, Person(LOCAL)
     parts.engine.start(lambda: collections.settings(anybody, collections.names(anybody)[0]))
+    parts.indexing.resume(parts.uploads)
     yield
+    await run_in_threadpool(parts.indexing.close)
+    await run_in_threadpool(parts.pages.close)
     parts.engine.close()
 
 

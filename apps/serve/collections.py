@@ -1,46 +1,78 @@
 """The collections that people see, each with its view."""
 
+import logging
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from lexloop.apps.serve.people import Person
-from lexloop.apps.serve.settings import ServerSettings
-from lexloop.core.errors import NotFoundError
+from lexloop.apps.serve.settings import CollectionSettings, ServerSettings
+from lexloop.apps.serve.uploads import Uploaded, UploadStore
+from lexloop.core.errors import AccessError, ConflictError, LexloopError, NotFoundError
+from lexloop.core.settings import SAMPLE_CORPUS
 
 if TYPE_CHECKING:
+    from lexloop.apps.serve.described import Example
     from lexloop.apps.serve.engine import Engine
     from lexloop.core.settings import Settings
     from lexloop.corpus.index.view import View
 
+_log = logging.getLogger("lexloop.serve")
+_SEE = "See /api/collections for those there are."
+
+
+@dataclass(frozen=True)
+class CollectionRecord:
+    """What somebody is told of a collection; ``trouble`` where it cannot be opened."""
+
+    name: str
+    title: str
+    description: str
+    documents: int
+    chunks: int
+    mine: bool
+    examples: "list[Example]"
+    trouble: str = ""
+
 
 class Collections:
-    """The collections of a server, for who asks.
+    """The collections of a server, for who asks: the operator's, and what people uploaded.
+
+    Somebody's own are seen by nobody else, unless there are no people and so nobody else.
 
     Args:
         server: Names those of the operator.
         engine: Opens them.
+        uploads: Has those that were uploaded.
     """
 
-    def __init__(self, server: ServerSettings, engine: "Engine") -> None:
+    def __init__(self, server: ServerSettings, engine: "Engine", uploads: UploadStore) -> None:
         self._known = dict(server.collections)
         self._engine = engine
+        self._uploads = uploads
+        self._alone = not server.people
+        self._told: WeakKeyDictionary[View, tuple[str, list[Example]]] = WeakKeyDictionary()
 
     def names(self, person: Person) -> list[str]:
-        """Return the names of the collections that a person sees, in the operator's order."""
-        seen = person.collections
-        return [name for name in self._known if seen is None or name in seen]
+        """Return the names of the collections that a person may ask, the operator's first."""
+        own = self._own(person)
+        return [*self._named(person), *(name for name, one in own.items() if one.indexed)]
 
     def settings(self, person: Person, name: str, **changes: Any) -> "Settings":
         """Return the settings that a person's questions to a collection are answered with.
 
         Raises:
             NotFoundError: There is no such collection for them.
+            ConflictError: It is not indexed yet.
             SettingsError: A change is not allowed.
         """
-        if name not in self.names(person):
-            raise NotFoundError(
-                f"There is no collection {name!r}.", "See /api/collections for those there are."
-            )
-        granted = {"corpus": self._known[name].corpus, "access.tags": person.tags}
+        granted: dict[str, Any] = {"access.tags": person.tags}
+        if name in self._named(person):
+            granted["corpus"] = self._known[name].corpus
+        else:
+            granted |= _of_index(self.uploaded(person, name))
         return self._engine.settings.changed(**{**changes, **granted})
 
     def view(self, person: Person, name: str, as_of: str = "any") -> "View":
@@ -55,3 +87,112 @@ class Collections:
         settings = self.settings(person, name, **{"access.as_of": as_of})
         collection, _ = self._engine.resources.collection(settings)
         return collection.seen_by(Filters.of(settings))
+
+    def make(self, person: Person, name: str) -> Uploaded:
+        """Make an empty collection of a person's own.
+
+        Raises:
+            AccessError: They may not upload.
+            InputError: It cannot be called so.
+            ConflictError: They see one of that name.
+        """
+        self._check_upload(person)
+        return self._uploads.make(person.name, name, self._named(person))
+
+    def uploaded(self, person: Person, name: str) -> Uploaded:
+        """Return a collection that a person uploaded.
+
+        Raises:
+            NotFoundError: They have none of that name.
+        """
+        found = self._own(person).get(name)
+        if found is None:
+            raise NotFoundError(f"There is no collection {name!r}.", _SEE)
+        return found
+
+    def changeable(self, person: Person, name: str) -> Uploaded:
+        """Return a collection that a person may change: one of their own.
+
+        Raises:
+            NotFoundError: There is no such collection for them.
+            AccessError: It is the operator's, or they may not upload.
+        """
+        if name in self._named(person):
+            raise AccessError(
+                f"{name} is the operator's: it follows its folder.",
+                "Make a collection of your own.",
+            )
+        found = self.uploaded(person, name)
+        self._check_upload(person)
+        return found
+
+    def records(self, person: Person) -> list[CollectionRecord]:
+        """Return what a person is told of each collection, those not indexed yet included."""
+        own = self._own(person)
+        return [self._record(person, name, own.get(name)) for name in [*self._named(person), *own]]
+
+    def is_own(self, person: Person, name: str) -> bool:
+        """Return whether a collection is one that the person uploaded."""
+        return name not in self._named(person) and name in self._own(person)
+
+    def _record(self, person: Person, name: str, own: Uploaded | None) -> CollectionRecord:
+        said = CollectionSettings(corpus=str(own.index)) if own else self._known[name]
+        title = said.title or name
+        if own is not None and not own.indexed:
+            return CollectionRecord(name, title, "", 0, 0, True, [])
+        try:
+            view = self.view(person, name)
+            description, examples = self._told_of(view, said.corpus)
+        except LexloopError as error:
+            _log.warning("The collection %s cannot be opened: %s", name, error)
+            trouble = "It cannot be opened; the server's log says why."
+            return CollectionRecord(
+                name, title, said.description, 0, 0, own is not None, [], trouble
+            )
+        described = said.description or description
+        counts = len(view.documents), len(view)
+        return CollectionRecord(name, title, described, *counts, own is not None, examples)
+
+    def _told_of(self, view: "View", corpus: str) -> "tuple[str, list[Example]]":
+        from lexloop.apps.serve.described import OF_THE_SAMPLE, description_of, examples_of
+
+        if view not in self._told:
+            examples = OF_THE_SAMPLE if corpus == SAMPLE_CORPUS else examples_of(view)
+            self._told[view] = description_of(view), examples
+        return self._told[view]
+
+    def _named(self, person: Person) -> list[str]:
+        seen = person.collections
+        return [name for name in self._known if seen is None or name in seen]
+
+    def _own(self, person: Person) -> dict[str, Uploaded]:
+        """Return a person's uploaded collections but those that the operator's hide."""
+        found = self._uploads.of(person.name)
+        if self._alone:
+            found = {**{one.name: one for one in self._uploads.every()}, **found}
+        hiding = {name.casefold() for name in self._named(person)}
+        return {name: one for name, one in sorted(found.items()) if name.casefold() not in hiding}
+
+    def _check_upload(self, person: Person) -> None:
+        if not person.may_upload:
+            raise AccessError("You may not upload.", "Ask the operator for `may_upload`.")
+
+
+def _of_index(one: Uploaded) -> dict[str, Any]:
+    """Return the settings that an uploaded collection was indexed with, and its corpus."""
+    if not one.indexed:
+        raise ConflictError(f"{one.name} is not indexed yet.", "Wait until its indexing is done.")
+    manifest = one.index / "manifest.json"
+    return dict(_recorded(one.index, manifest.stat().st_mtime_ns))
+
+
+@lru_cache(maxsize=256)
+def _recorded(index: Path, _: int) -> dict[str, Any]:
+    from lexloop.core.settings_names import from_record
+    from lexloop.corpus.index.manifest import Manifest
+    from lexloop.models.embedders import setting_for
+
+    held = Manifest.read(index)
+    found = {n: value for n, value in from_record(held.settings).items() if n != "model.name"}
+    embedder = setting_for(held.recipe.embedder, str(held.settings["embedder"]))
+    return {**found, "index.embedder": embedder, "corpus": str(index)}

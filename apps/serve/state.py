@@ -7,9 +7,12 @@ from fastapi import Request
 from lexloop.apps.serve.asking import Asking
 from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.engine import Engine
+from lexloop.apps.serve.indexing import Indexing
 from lexloop.apps.serve.limits import Rates
+from lexloop.apps.serve.pages import Pages
 from lexloop.apps.serve.people import People
 from lexloop.apps.serve.settings import ServerSettings
+from lexloop.apps.serve.uploads import UploadStore
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,9 @@ class Serving:
     people: People
     rates: Rates
     collections: Collections
+    uploads: UploadStore
+    indexing: Indexing
+    pages: Pages
     asking: Asking
 
 

@@ -1,0 +1,192 @@
+"""The bodies of the routes for documents, for the schema."""
+
+from datetime import date
+from typing import Literal
+
+from pydantic import BaseModel
+
+
+class ExampleBody(BaseModel):
+    """A question that may be asked; ``before`` are the questions that it goes on from."""
+
+    type: str
+    question: str
+    before: list[str] = []
+
+
+class CollectionBody(BaseModel):
+    """A collection; ``trouble`` says where it cannot be opened."""
+
+    name: str
+    title: str
+    description: str
+    documents: int
+    chunks: int
+    mine: bool
+    examples: list[ExampleBody]
+    trouble: str = ""
+
+
+class DocumentBody(BaseModel):
+    """A document; ``file`` is the uploaded file that it is of, where that may be removed."""
+
+    name: str
+    title: str
+    pages: int
+    kind: str
+    jurisdiction: str
+    in_force_from: date | None
+    in_force_to: date | None
+    version: str
+    supersedes: str | None
+    superseded_by: str | None
+    tags: list[str]
+    format: str
+    file: str | None = None
+
+
+class SkippedBody(BaseModel):
+    """What could not be read, or not wholly, and why."""
+
+    name: str
+    reason: str
+
+
+class DocumentsBody(BaseModel):
+    """The documents of a collection."""
+
+    documents: list[DocumentBody]
+    skipped: list[SkippedBody]
+    indexing: bool
+
+
+class UnitBody(BaseModel):
+    """A part, provision, paragraph or point; its span is in code points of the text."""
+
+    label: str
+    kind: str
+    number: str
+    heading: str
+    page: int | None
+    start: int
+    end: int
+    depth: int = 0
+
+
+class TreeBody(BaseModel):
+    """What a document consists of."""
+
+    document: str
+    title: str
+    units: list[UnitBody]
+    problems: list[str]
+
+
+class ReferenceBody(BaseModel):
+    """Words that refer, and the labels of what they refer to in this document."""
+
+    said: str
+    labels: list[str]
+
+
+class ProvisionBody(UnitBody):
+    """A provision with what is around it."""
+
+    document: str
+    above: list[UnitBody]
+    lead_in: list[str]
+    text: str
+    refers_to: list[ReferenceBody]
+    version: str
+
+
+class TextBody(BaseModel):
+    """A stretch of a document's text; ``pages`` has the offset at which each page begins."""
+
+    document: str
+    text: str
+    start: int
+    end: int
+    length: int
+    units: list[UnitBody]
+    pages: list[int]
+
+
+class BoxedPage(BaseModel):
+    """A page with boxes: left, top, right and bottom as shares of it."""
+
+    page: int
+    width: float
+    height: float
+    boxes: list[tuple[float, float, float, float]]
+
+
+class BoxesBody(BaseModel):
+    """Where a span stands."""
+
+    pages: list[BoxedPage]
+
+
+class VersionBody(BaseModel):
+    """A version of a document, with a provision where it has that; ``answers`` on the day asked."""
+
+    document: str
+    title: str
+    in_force_from: date | None
+    in_force_to: date | None
+    version: str
+    answers: bool
+    label: str | None
+    heading: str | None
+    text: str | None
+    start: int | None
+    end: int | None
+
+
+class VersionsBody(BaseModel):
+    """The versions of a document, the oldest first."""
+
+    versions: list[VersionBody]
+
+
+class DifferenceBody(BaseModel):
+    """Words that both versions have, or one of them."""
+
+    op: Literal["same", "added", "removed"]
+    text: str
+
+
+class CompareBody(BaseModel):
+    """Two versions and how they differ."""
+
+    a: VersionBody
+    b: VersionBody
+    parts: list[DifferenceBody]
+
+
+class NewCollection(BaseModel):
+    """The name of a collection to make."""
+
+    name: str
+
+
+class RefusedBody(BaseModel):
+    """A file that was not taken; ``exists`` where it could be replaced."""
+
+    name: str
+    reason: str
+    exists: bool
+
+
+class UploadBody(BaseModel):
+    """What was taken of an upload, and the job that indexes it."""
+
+    job: str
+    added: list[str]
+    refused: list[RefusedBody]
+
+
+class JobBody(BaseModel):
+    """The job that indexes a collection."""
+
+    job: str

@@ -1,0 +1,236 @@
+"""Routes for reading: collections, their documents, provisions, pages and versions."""
+
+from dataclasses import asdict
+from datetime import date
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
+
+from lexloop.apps.serve import document_models as models
+from lexloop.apps.serve.errors import documented
+from lexloop.apps.serve.people import Asker
+from lexloop.apps.serve.state import serving
+from lexloop.core.errors import InputError
+
+if TYPE_CHECKING:
+    from lexloop.apps.provisions import Source
+    from lexloop.apps.serve.pages import Original, Pages
+    from lexloop.corpus.index.view import View
+
+router = APIRouter(
+    prefix="/api/collections",
+    tags=["documents"],
+    responses=documented(400, 401, 403, 404, 409, 422, 429, 500, 503),
+)
+_FARTHEST = 2**31
+_LONGEST_DEPTH = 99
+_PAGED = ".pdf"
+_STRETCH = 20_000
+_PICTURE = "image/webp"
+_SEE_TREE = "See the tree of the document."
+Named = Annotated[str, Query(min_length=1, max_length=4096, description="A document's name.")]
+Label = Annotated[str, Query(max_length=500, description="E.g. Article 5(1)(a), or a heading.")]
+Offset = Annotated[int, Query(ge=0, le=_FARTHEST, description="In code points of the text.")]
+AsOf = Annotated[str, Query(pattern=r"^(today|\d{4}-\d{2}-\d{2})$")]
+
+
+@router.get("")
+def collections(person: Asker, request: Request) -> list[models.CollectionBody]:
+    """List the collections that you see."""
+    parts = serving(request)
+    return [models.CollectionBody(**asdict(one)) for one in parts.collections.records(person)]
+
+
+@router.get("/{name}/documents")
+def documents(name: str, person: Asker, request: Request) -> models.DocumentsBody:
+    """List the documents of a collection, and what of its files could not be read."""
+    parts = serving(request)
+    own, indexing = parts.collections.is_own(person, name), False
+    if own:
+        one = parts.collections.uploaded(person, name)
+        job = parts.indexing.of(one)
+        indexing = job is not None and not job.over
+        if not one.indexed:
+            return models.DocumentsBody(documents=[], skipped=[], indexing=indexing)
+    view = parts.collections.view(person, name)
+    skipped = [models.SkippedBody(name=one.name, reason=one.reason) for one in view.skipped()]
+    listed = _listed(view, frozenset(person.tags), with_files=own)
+    return models.DocumentsBody(documents=listed, skipped=skipped, indexing=indexing)
+
+
+def _listed(view: "View", tags: frozenset[str], with_files: bool) -> list[models.DocumentBody]:
+    from lexloop.corpus.load.metadata import older_version
+
+    known = view.metadata(view.documents)
+    newer = {
+        older: name
+        for name, one in known.items()
+        if (older := older_version(name, one, known)) is not None
+    }
+    return [
+        models.DocumentBody(
+            name=name,
+            title=view.titles[name],
+            pages=len(view.pages_of(name)) if name.lower().endswith(_PAGED) else 0,
+            kind=one.kind,
+            jurisdiction=one.jurisdiction,
+            in_force_from=one.in_force_from,
+            in_force_to=one.in_force_to,
+            version=one.version,
+            supersedes=older_version(name, one, known),
+            superseded_by=newer.get(name),
+            # another's tags would tell which groups there are
+            tags=sorted(tags.intersection(one.tags)),
+            format=PurePosixPath(name).suffix.lower().lstrip("."),
+            file=(view.source_of(name) or ("",))[0] if with_files else None,
+        )
+        for name, one in known.items()
+    ]
+
+
+class _Seen(NamedTuple):
+    """What somebody sees of a collection."""
+
+    view: "View"
+
+
+class _Reading(NamedTuple):
+    """A document that somebody reads."""
+
+    view: "View"
+    source: "Source"
+
+
+def _seen(name: str, person: Asker, request: Request) -> _Seen:
+    return _Seen(serving(request).collections.view(person, name))
+
+
+Seen = Annotated[_Seen, Depends(_seen)]
+
+
+def _reading(seen: Seen, document: Named) -> _Reading:
+    from lexloop.apps.provisions import Source
+
+    return _Reading(seen.view, Source.of(seen.view, document))
+
+
+Read = Annotated[_Reading, Depends(_reading)]
+
+
+class _Paper(NamedTuple):
+    """A document whose pages somebody sees."""
+
+    view: "View"
+    name: str
+    corpus: str
+    pages: "Pages"
+
+    def original(self) -> "Original":
+        return self.pages.original(self.corpus, self.view, self.name)
+
+
+def _paper(seen: Seen, name: str, document: Named, person: Asker, request: Request) -> _Paper:
+    from lexloop.apps.provisions import named_document
+
+    parts = serving(request)
+    corpus = parts.collections.settings(person, name).corpus
+    return _Paper(seen.view, named_document(seen.view, document), corpus, parts.pages)
+
+
+Paper = Annotated[_Paper, Depends(_paper)]
+
+
+@router.get("/{name}/tree")
+def tree(
+    read: Read, depth: Annotated[int, Query(ge=0, le=_LONGEST_DEPTH)] = _LONGEST_DEPTH
+) -> models.TreeBody:
+    """Return everything that a document consists of, in order, and what is misnumbered."""
+    view, source = read
+    return models.TreeBody(title=view.titles[source.name], **source.outline(depth))
+
+
+@router.get("/{name}/provision")
+def provision(read: Read, label: Label) -> models.ProvisionBody:
+    """Return a provision with the headings above it, its lead-in and what it refers to."""
+    view, source = read
+    places = source.places(label, _SEE_TREE)
+    metadata = view.metadata([source.name])[source.name]
+    return models.ProvisionBody(
+        document=source.name, version=metadata.version, **source.provision(places[0])
+    )
+
+
+@router.get("/{name}/text")
+def text(read: Read, start: Offset = 0, end: Offset | None = None) -> models.TextBody:
+    """Return a stretch of a document's text, widened to whole provisions or lines."""
+    from lexloop.apps.serve.windows import text_window
+
+    last = start + _STRETCH if end is None else end
+    return models.TextBody(**text_window(read.source, start, last))
+
+
+@router.get("/{name}/boxes")
+def boxes(paper: Paper, start: Offset, end: Offset) -> models.BoxesBody:
+    """Return where a span of the text stands on the pages, as shares from the top left."""
+    from lexloop.apps.serve.pages import shares
+
+    found = paper.view.boxes(paper.name, start, min(end, start + _STRETCH))
+    if not found:
+        return models.BoxesBody(pages=[])
+    sizes = paper.pages.sizes(paper.original(), (box.page for box in found))
+    return models.BoxesBody(pages=[models.BoxedPage(**one) for one in shares(found, sizes)])
+
+
+@router.get("/{name}/page", response_class=Response, responses={200: {"content": {_PICTURE: {}}}})
+def page(
+    paper: Paper,
+    page: Annotated[int, Query(ge=1, le=_FARTHEST)],
+    width: Annotated[int, Query(ge=1, le=10_000)] = 1200,
+    if_none_match: Annotated[str | None, Header()] = None,
+) -> Response:
+    """Return the picture of a page of a PDF, of about the width asked for."""
+    from lexloop.apps.serve.pages import fitting
+
+    original = paper.original()
+    headers = {"ETag": original.etag(page, fitting(width)), "Cache-Control": "private, no-cache"}
+    if headers["ETag"] in (if_none_match or ""):
+        return Response(status_code=304, headers=headers)
+    drawn = paper.pages.picture(original, page, fitting(width))
+    return Response(drawn, media_type=_PICTURE, headers=headers)
+
+
+@router.get("/{name}/versions")
+def versions(read: Read, label: Label = "", as_of: AsOf = "today") -> models.VersionsBody:
+    """Return the versions of a document, the oldest first, with a provision of each."""
+    from lexloop.apps.provisions import Source
+    from lexloop.apps.serve.versions import same_provision, version_record, versions_of
+
+    view, source = read
+    day = _day(as_of)
+    place = source.places(label, _SEE_TREE)[0] if label else None
+    found: list[dict[str, Any]] = []
+    for version in versions_of(view, source.name):
+        other = Source.of(view, version)
+        there = None if place is None else same_provision(source, place, other)
+        found.append(version_record(view, other, there, day))
+    return models.VersionsBody(versions=[models.VersionBody(**one) for one in found])
+
+
+@router.get("/{name}/compare")
+def compare(
+    seen: Seen, a: Named, b: Named, label: Label = "", as_of: AsOf = "today"
+) -> models.CompareBody:
+    """Return a provision in two versions, or both whole, and their differences by words."""
+    from lexloop.apps.provisions import Source
+    from lexloop.apps.serve.versions import compared
+
+    first, second = Source.of(seen.view, a), Source.of(seen.view, b)
+    return models.CompareBody(**compared(seen.view, first, second, label, _day(as_of)))
+
+
+def _day(said: str) -> date:
+    try:
+        return date.today() if said == "today" else date.fromisoformat(said)
+    except ValueError as error:
+        raise InputError(f"as_of is {said!r}.", "Write the day as YYYY-MM-DD.") from error

@@ -1,0 +1,232 @@
+"""Jobs that index what was uploaded: one at a time, each in a process of its own.
+
+Until a job is done the index before answers; one that fails or dies leaves it as it was.
+"""
+
+import asyncio
+import secrets
+import shutil
+import time
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from lexloop.apps.serve.uploads import Uploaded, UploadStore
+from lexloop.core import errors
+from lexloop.core.errors import DataError, LexloopError
+from lexloop.core.settings import Connection, Settings
+from lexloop.core.workers import Frame, WorkerDied, WorkerProcess
+from lexloop.corpus.index.manifest import Manifest
+
+_MODULE = "lexloop.apps.serve.index_worker"
+_STALLED_S = 900.0
+"""The longest that a job may say nothing: one file or one batch takes less."""
+_KEPT = 1000
+Event = tuple[str, dict[str, Any]]
+
+
+class Job:
+    """The indexing of one collection, and how far it is.
+
+    Args:
+        collection: What is indexed.
+    """
+
+    def __init__(self, collection: Uploaded) -> None:
+        self.id = secrets.token_hex(8)
+        self.collection = collection
+        self.begun = False
+        self.worker: WorkerProcess | None = None
+        self._listeners: set[Callable[[], None]] = set()
+        self.latest: Event = ("progress", {"stage": "waiting", "done": 0, "of": 1})
+
+    @property
+    def over(self) -> bool:
+        """True once it is done or has failed."""
+        return self.latest[0] != "progress"
+
+    def tell(self, kind: str, data: dict[str, Any]) -> None:
+        """Note how far the job is, and tell whoever follows."""
+        self.latest = (kind, data)
+        for listener in [*self._listeners]:
+            with suppress(RuntimeError):  # whose loop has ended
+                listener()
+
+    async def events(self) -> AsyncIterator[Event]:
+        """Yield how far the job is until it is over; who is slow misses what lies between."""
+        loop, news = asyncio.get_running_loop(), asyncio.Event()
+
+        def listener() -> None:
+            loop.call_soon_threadsafe(news.set)
+
+        self._listeners.add(listener)
+        try:
+            while True:
+                news.clear()
+                event = self.latest
+                yield event
+                if event[0] != "progress":
+                    return
+                await news.wait()
+        finally:
+            self._listeners.discard(listener)
+
+
+class Indexing:
+    """The jobs of a server.
+
+    Args:
+        settings: Those that documents are indexed with.
+        connection: Where an embedder is reached.
+    """
+
+    def __init__(self, settings: Settings, connection: Connection) -> None:
+        # relations by a model cost money for each upload: an operator makes such an index
+        self._settings = settings.changed(**{"model.name": None, "index.triplets": "embedded"})
+        self._connection = connection
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="lexloop-indexing")
+        self._lock = Lock()
+        self._jobs: dict[Path, Job] = {}
+        self._closed = False
+
+    def start(self, collection: Uploaded) -> Job:
+        """Return the job that indexes the files as they are now; one that waits already will do."""
+        with self._lock:
+            held = self._jobs.get(collection.folder)
+            if held is not None and not held.begun:
+                return held
+            job = Job(collection)
+            self._jobs.pop(collection.folder, None)
+            self._jobs[collection.folder] = job
+            for folder in [f for f, one in self._jobs.items() if one.over][:-_KEPT]:
+                del self._jobs[folder]
+        self._thread.submit(self._run, job)
+        return job
+
+    def resume(self, store: UploadStore) -> None:
+        """Begin, aside, to tidy up and to index what an earlier process did not finish."""
+        self._thread.submit(self._resumed, store)
+
+    def _resumed(self, store: UploadStore) -> None:
+        store.sweep()
+        for collection in store.every():
+            if collection.change() or not _is_current(collection):
+                self.start(collection)
+
+    def of(self, collection: Uploaded) -> Job | None:
+        """Return the last job of a collection; None where there was none since the start."""
+        return self._jobs.get(collection.folder)
+
+    def end(self, collection: Uploaded) -> None:
+        """End the job of a collection that is to be deleted."""
+        with self._lock:
+            job = self._jobs.pop(collection.folder, None)
+            if job is None:
+                return
+            job.begun = True
+            job.tell(*_failure(LexloopError("The collection was deleted.", "Make it anew.")))
+            if job.worker is not None:
+                job.worker.kill()
+
+    def close(self) -> None:
+        """End all jobs; what they did not finish is indexed at the next start."""
+        with self._lock:
+            self._closed = True
+            for job in self._jobs.values():
+                if job.worker is not None:
+                    job.worker.kill()
+        self._thread.shutdown(cancel_futures=True)
+
+    def _run(self, job: Job) -> None:
+        with self._lock:
+            if self._closed or job.over:
+                return
+            job.begun = True
+        try:
+            change = job.collection.change()
+            done = self._indexed(job) if job.collection.files() else _emptied(job.collection)
+            job.collection.settle(change)
+            event: Event = ("done", done)
+        except LexloopError as error:
+            event = _failure(error)
+        except OSError as error:
+            event = _failure(LexloopError(f"The disk refused: {error.strerror}.", "Try again."))
+        if not job.over:
+            job.tell(*event)
+
+    def _indexed(self, job: Job) -> dict[str, Any]:
+        worker = WorkerProcess(_MODULE, environment=self._environment())
+        with closing(worker):
+            with self._lock:
+                job.worker = worker
+                if self._closed or job.over:
+                    worker.kill()
+            try:
+                return self._followed(worker, job)
+            finally:
+                with self._lock:
+                    job.worker = None
+
+    def _followed(self, worker: WorkerProcess, job: Job) -> dict[str, Any]:
+        about = {"index": str(job.collection.index), "documents": str(job.collection.documents)}
+        worker.send({**about, "settings": self._settings.flat()})
+        while True:
+            try:
+                frames: list[Frame] = worker.receive(time.monotonic() + _STALLED_S)
+            except TimeoutError:
+                what = f"Indexing stood still for {_STALLED_S:g} s, and was ended."
+                raise LexloopError(what, "Split large files.") from None
+            except WorkerDied as death:
+                what = f"Indexing ended before it was done ({death})."
+                raise LexloopError(what, "Upload again, or fewer files.") from death
+            for frame in frames:
+                if "progress" in frame:
+                    stage, done, total = frame["progress"]
+                    job.tell("progress", {"stage": stage, "done": done, "of": total})
+                elif "failed" in frame:
+                    kind, what, hint = frame["failed"]
+                    raise getattr(errors, kind, LexloopError)(what, hint)
+                else:
+                    found: dict[str, Any] = frame["done"]
+                    return found
+
+    def _environment(self) -> dict[str, str]:
+        """Return how the process reaches an embedder: by what no list of processes shows."""
+        found = {}
+        if self._connection.base_url:
+            found["LEXLOOP_BASE_URL"] = self._connection.base_url
+        if self._connection.api_key:
+            found["LEXLOOP_API_KEY"] = self._connection.api_key.get_secret_value()
+        return found
+
+
+def counts_of(collection: Uploaded) -> dict[str, int]:
+    """Return what the index of a collection holds; nothing where there is none.
+
+    Raises:
+        DataError: It is damaged.
+    """
+    return dict(Manifest.read(collection.index).counts) if collection.indexed else {}
+
+
+def _is_current(collection: Uploaded) -> bool:
+    """Return whether an index, if there is one, needs no update to be searched."""
+    try:
+        return not collection.indexed or Manifest.read(collection.index).current
+    except DataError:
+        return False
+
+
+def _emptied(collection: Uploaded) -> dict[str, Any]:
+    """Remove the index of a collection without files."""
+    with suppress(FileNotFoundError):
+        shutil.rmtree(collection.index)
+    return {"counts": {}, "skipped": []}
+
+
+def _failure(error: LexloopError) -> Event:
+    told = {"kind": type(error).__name__, "what": error.what, "hint": error.hint}
+    return "error", {"error": told}

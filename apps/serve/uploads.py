@@ -1,0 +1,308 @@
+"""The collections that people made by uploading: their folders on the disk.
+
+ROOT/OWNER/NAME/documents holds the files as they were uploaded, ROOT/OWNER/NAME/index their index.
+ROOT/OWNER/NAME/pending is there from before a change of the files until the index has it. What lies
+in a folder that begins with a dot is not there yet, or no more.
+"""
+
+import fcntl
+import hashlib
+import os
+import re
+import secrets
+import shutil
+import unicodedata
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from threading import Lock
+
+from lexloop.apps.plain_text import UNSAFE
+from lexloop.apps.serve.settings import NAME
+from lexloop.core.errors import ConflictError, InputError, LexloopError, NotFoundError
+from lexloop.core.files import let_go, write_text
+from lexloop.corpus.index.generations import SharedLock
+from lexloop.corpus.index.manifest import is_index
+from lexloop.corpus.load.formats import SUFFIXES
+from lexloop.corpus.load.sidecar import is_sidecar, normal
+
+STAGED, GONE = ".upload-", ".deleted-"
+_LONGEST_PART, _LONGEST_NAME, _DEEPEST = 200, 1000, 20
+"""Bytes of a part of a name and of the whole, and the most parts."""
+_MOST_COLLECTIONS = 100
+_THERE = "It is there already; say that it is to be replaced."
+
+
+@dataclass(frozen=True)
+class Uploaded:
+    """A collection that somebody uploaded."""
+
+    name: str
+    folder: Path
+
+    @property
+    def documents(self) -> Path:
+        """The folder of the uploaded files."""
+        return self.folder / "documents"
+
+    @property
+    def index(self) -> Path:
+        """The folder of their index."""
+        return self.folder / "index"
+
+    @property
+    def _pending(self) -> Path:
+        return self.folder / "pending"
+
+    @property
+    def indexed(self) -> bool:
+        """True where there is an index, be it of earlier files."""
+        return is_index(self.index)
+
+    def files(self) -> list[str]:
+        """Return the names of the uploaded files, in order."""
+        found = (path for path in self.documents.rglob("*") if path.is_file())
+        return sorted(path.relative_to(self.documents).as_posix() for path in found)
+
+    def mark(self) -> None:
+        """Note that the files change, so that the index has to follow."""
+        write_text(self._pending, secrets.token_hex(8))
+
+    def change(self) -> str:
+        """Return what names the last change that the index may not have; "" for none."""
+        try:
+            return self._pending.read_text(encoding="ascii")
+        except (OSError, ValueError):
+            return ""
+
+    def settle(self, change: str) -> None:
+        """Note that the index has a change, unless there is another by now."""
+        if change and self.change() == change:
+            self._pending.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class Received:
+    """A file that was sent and lies in a staging folder."""
+
+    name: str
+    path: Path
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A file that was sent and is not taken; ``exists`` where it could be replaced."""
+
+    name: str
+    reason: str
+    exists: bool = False
+
+
+class UploadStore:
+    """The uploaded collections of all people.
+
+    Args:
+        root: Where they lie; made when the first is.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._lock = Lock()
+
+    def of(self, owner: str) -> dict[str, Uploaded]:
+        """Return somebody's collections by their names, in order."""
+        return {one.name: Uploaded(one.name, one) for one in _folders(self._home(owner))}
+
+    def every(self) -> list[Uploaded]:
+        """Return the collections of all people."""
+        return [Uploaded(one.name, one) for home in _folders(self._root) for one in _folders(home)]
+
+    def make(self, owner: str, name: str, taken: Iterable[str] = ()) -> Uploaded:
+        """Make an empty collection.
+
+        Args:
+            owner: Whose it is.
+            name: What it is called, by nobody else's choice.
+            taken: Names that it cannot have either.
+
+        Raises:
+            InputError: It cannot be called so, or the person has too many.
+            ConflictError: There is one of that name.
+        """
+        wanted = _collection_name(name)
+        with self._lock:
+            own = self.of(owner)
+            if wanted.casefold() in {one.casefold() for one in (*own, *taken)}:
+                raise ConflictError(f"There is a collection {wanted!r} already.", "Name another.")
+            if len(own) >= _MOST_COLLECTIONS:
+                raise InputError(f"You have {len(own)} collections.", "Delete one of them.")
+            with _on_disk(wanted):
+                folder = self._home(owner) / wanted
+                self._home(owner).mkdir(parents=True, exist_ok=True, mode=0o700)
+                folder.mkdir(mode=0o700)
+        return Uploaded(wanted, folder)
+
+    def delete(self, one: Uploaded) -> None:
+        """Delete a collection; who reads its index goes on until the end.
+
+        Raises:
+            LexloopError: The disk does not let it.
+        """
+        gone = one.folder.with_name(f"{GONE}{secrets.token_hex(8)}")
+        with self._lock, _on_disk(one.name):
+            one.folder.rename(gone)
+        shutil.rmtree(gone, ignore_errors=True)
+
+    @contextmanager
+    def staging(self, one: Uploaded) -> Iterator[Path]:
+        """Lend a folder for what is being sent; nothing of it is left behind.
+
+        Raises:
+            LexloopError: It cannot be made.
+        """
+        folder = one.folder / f"{STAGED}{secrets.token_hex(8)}"
+        with _on_disk(one.name):
+            folder.mkdir(mode=0o700)
+            lease = SharedLock(folder)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+            lease.release()
+
+    def put(
+        self, one: Uploaded, received: Iterable[Received], replace: bool
+    ) -> tuple[list[str], list[Refusal]]:
+        """Move what was received among the documents, each file at once.
+
+        Returns:
+            The names of those that are there now, and those that are not.
+
+        Raises:
+            LexloopError: The disk does not let it.
+        """
+        added: list[str] = []
+        refused: list[Refusal] = []
+        with self._lock, _on_disk(one.name):
+            for file in received:
+                place = one.documents / file.name
+                if why := _hindrance(one.documents, place, replace):
+                    refused.append(Refusal(file.name, why, exists=why == _THERE))
+                    continue
+                if not added:
+                    one.mark()
+                place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                os.replace(file.path, place)
+                added.append(file.name)
+        return added, refused
+
+    def remove(self, one: Uploaded, file: str) -> None:
+        """Remove an uploaded file.
+
+        Raises:
+            NotFoundError: There is none of that name.
+        """
+        with self._lock, _on_disk(one.name):
+            if file not in one.files():
+                raise NotFoundError(f"There is no file {file!r}.", "See the documents.")
+            one.mark()
+            place = one.documents / file
+            place.unlink()
+            for parent in place.relative_to(one.documents).parents:
+                with suppress(OSError):  # goes only where it is empty
+                    (one.documents / parent).rmdir()
+
+    def sweep(self) -> None:
+        """Remove what a process that ended left half done."""
+        for home in _folders(self._root):
+            for gone in home.glob(f"{GONE}*"):
+                shutil.rmtree(gone, ignore_errors=True)
+            for one in _folders(home):
+                for staged in one.glob(f"{STAGED}*"):
+                    _remove_unused(staged)
+
+    def _home(self, owner: str) -> Path:
+        fits = re.fullmatch(NAME, owner) and len(owner.encode()) <= _LONGEST_PART
+        return self._root / (owner if fits else hashlib.sha256(owner.encode()).hexdigest())
+
+
+def file_name(said: str) -> str:
+    """Return the name of an uploaded file, with its folders.
+
+    Raises:
+        InputError: It leads elsewhere, cannot be a file's, or is of no kind that is read.
+    """
+    name = normal(said)
+    parts = name.split("/")
+    if not name or len(name.encode("utf-8", "replace")) > _LONGEST_NAME or len(parts) > _DEEPEST:
+        raise InputError("It has no name, or one that is too long.", "Name it otherwise.")
+    if any(_is_odd(part) for part in parts):
+        raise InputError("Its name leads elsewhere or cannot be a file's.", "Name it otherwise.")
+    if any(part.startswith(".") for part in parts):
+        raise InputError("It is hidden: its name begins with a dot.", "Name it otherwise.")
+    if PurePosixPath(name).suffix.lower() not in SUFFIXES and not is_sidecar(parts[-1]):
+        kinds = ", ".join(SUFFIXES)
+        raise InputError(f"Files of its kind are not read; those that are: {kinds}.", "Convert it.")
+    return name
+
+
+def _is_odd(part: str) -> bool:
+    """Return whether a part of a name could name something else than a file below a folder."""
+    odd = UNSAFE.search(part) or any(unicodedata.category(c) == "Cc" or c == "\\" for c in part)
+    long = len(part.encode("utf-8", "replace")) > _LONGEST_PART
+    return bool(odd) or long or part in ("", ".", "..") or part != part.strip()
+
+
+def _collection_name(said: str) -> str:
+    name = normal(said).strip()
+    if not re.fullmatch(NAME, name) or len(name.encode()) > _LONGEST_PART:
+        raise InputError(
+            f"A collection cannot be called {said[:100]!r}.",
+            "Take letters, digits, blanks, hyphens and dots, and begin with a letter or digit.",
+        )
+    return name
+
+
+def _hindrance(top: Path, place: Path, replace: bool) -> str:
+    """Return why a file cannot be put at a place; "" where it can."""
+    if place.is_dir():
+        return "There is a folder of that name."
+    if any(parent.is_file() for parent in place.parents if parent.is_relative_to(top)):
+        return "There is a file where its folder would be."
+    return _THERE if place.exists() and not replace else ""
+
+
+def _folders(place: Path) -> list[Path]:
+    try:
+        found = [Path(entry.path) for entry in os.scandir(place) if entry.is_dir()]
+    except FileNotFoundError:
+        return []
+    return sorted(path for path in found if not path.name.startswith("."))
+
+
+def _remove_unused(folder: Path) -> None:
+    """Remove a staging folder that no process holds."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+        finally:
+            let_go(handle)
+
+
+@contextmanager
+def _on_disk(name: str) -> Iterator[None]:
+    """Tell a failure of the disk as ours.
+
+    Raises:
+        LexloopError: The disk refused.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise LexloopError(
+            f"The collection {name} cannot be changed: {error.strerror}.",
+            "Ask the operator to check the disk.",
+        ) from error

@@ -1,0 +1,175 @@
+"""Documents over HTTP: what there is, their trees, provisions and stretches of text."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from reading_room import as_, people, reading_room
+
+LAWS = Path(__file__).parents[2] / "data" / "laws"
+OPEN = "Article 1 Scope\nThis Act holds for boats.\n"
+LONG = "".join(f"Line {n:03d} {'x' * 190}.\n" for n in range(300))
+SECRET = "Article 1 Scope\nThis Act holds for the secret fleet.\n"
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    made = tmp_path_factory.mktemp("served")
+    (made / "fleet" / "sub").mkdir(parents=True)
+    (made / "fleet" / "open.txt").write_text(OPEN)
+    (made / "fleet" / "sub" / "secret.txt").write_text(SECRET)
+    (made / "fleet" / "long.txt").write_text(LONG)
+    (made / "fleet" / "broken.pdf").write_bytes(b"no PDF")
+    (made / "fleet" / "metadata.csv").write_text(
+        "file,tags,jurisdiction,kind\nsub/secret.txt,red;blue,Port,statute\nopen.txt,,Port,rule\n"
+    )
+    named = {"laws": str(LAWS), "fleet": str(made / "fleet")}
+    who = people(ann={"tags": ["red"]}, bob={"collections": ["fleet"]})
+    with reading_room(made / "data", named, people=who) as (opened, _):
+        yield opened
+
+
+def get(client: TestClient, path: str, who: str = "ann", status: int = 200, **query: Any) -> Any:
+    found = client.get(f"/api/collections{path}", params=query, headers=as_(who))
+    assert found.status_code == status, found.text
+    return found.json()
+
+
+def test_each_sees_their_collections(client: TestClient) -> None:
+    assert [one["name"] for one in get(client, "")] == ["laws", "fleet"]
+    (fleet,) = get(client, "", "bob")
+    assert (fleet["name"], fleet["documents"], fleet["mine"]) == ("fleet", 2, False)
+    assert get(client, "")[1]["documents"] == 3
+    assert get(client, "/laws/tree", "bob", 404, document="act.txt")["error"]["kind"] == (
+        "NotFoundError"
+    )
+    assert client.get("/api/collections").status_code == 401
+
+
+def test_the_documents_of_a_collection(client: TestClient) -> None:
+    listed = get(client, "/fleet/documents")
+    by_name = {one["name"]: one for one in listed["documents"]}
+    secret = by_name["sub/secret.txt"]
+    assert (secret["jurisdiction"], secret["kind"], secret["format"]) == ("Port", "statute", "txt")
+    assert secret["tags"] == ["red"]
+    assert (secret["pages"], secret["file"], listed["indexing"]) == (0, None, False)
+    # who may see what could not be read is unknown where documents have tags
+    assert [one["name"] for one in listed["skipped"]] == ["1 of the sources"]
+    assert [one["name"] for one in get(client, "/fleet/documents", "bob")["documents"]] == [
+        "long.txt",
+        "open.txt",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "more"),
+    [
+        ("tree", {}),
+        ("provision", {"label": "Article 1"}),
+        ("text", {}),
+        ("boxes", {"start": 0, "end": 9}),
+        ("page", {"page": 1}),
+        ("versions", {}),
+        ("compare", {"a": "sub/secret.txt", "b": "open.txt"}),
+        ("compare", {"a": "open.txt", "b": "sub/secret.txt"}),
+    ],
+)
+def test_what_is_not_for_somebody_is_as_if_it_were_not_there(
+    client: TestClient, path: str, more: dict[str, Any]
+) -> None:
+    secret = {"document": "sub/secret.txt", **more}
+    told = get(client, f"/fleet/{path}", "bob", 404, **secret)
+    known = {
+        name: "sub/nothere.txt" if value == "sub/secret.txt" else value
+        for name, value in secret.items()
+    }
+    absent = get(client, f"/fleet/{path}", "bob", 404, **known)
+    assert told["error"]["what"].replace("secret", "nothere") == absent["error"]["what"]
+    assert "secret fleet" not in str(told)
+
+
+def test_a_tree(client: TestClient) -> None:
+    tree = get(client, "/laws/tree", document="directive.txt", depth=0)
+    assert tree["title"]
+    assert [unit["label"] for unit in tree["units"]][:4] == [
+        "Title I",
+        "Title I, Chapter I",
+        "Title I, Chapter I, Section 1",
+        "Article 1",
+    ]
+    assert [unit["depth"] for unit in tree["units"]][:4] == [0, 1, 2, 3]
+    assert tree["problems"] == ["Article 3(3)(g) does not follow what precedes it."]
+    whole = get(client, "/laws/tree", document="directive.txt")
+    assert len(whole["units"]) > len(tree["units"])
+
+
+def test_a_provision(client: TestClient) -> None:
+    found = get(client, "/laws/provision", document="directive.txt", label="Article 3(1)(b)")
+    text = (LAWS / "directive.txt").read_text("utf-8")
+    assert (found["label"], found["start"], found["end"]) == ("Article 3(1)(b)", 689, 801)
+    assert found["text"] == text[689:801].strip()
+    assert found["above"][0]["label"] == "Title I"
+    assert found["lead_in"][0].startswith("1. A keeper shall")
+    assert found["refers_to"][0]["labels"] == ["Annex I, point 2"]
+    told = get(client, "/laws/provision", status=404, document="directive.txt", label="Article 99")
+    assert "there are Article 1 to Article 4" in told["error"]["what"]
+
+
+def test_a_stretch_is_widened_to_whole_provisions(client: TestClient) -> None:
+    text = (LAWS / "directive.txt").read_text("utf-8")
+    found = get(client, "/laws/text", document="directive.txt", start=700, end=710)
+    assert found["text"] == text[found["start"] : found["end"]]
+    assert found["text"].startswith("Article 3")
+    assert found["start"] < 689
+    assert found["end"] > 801
+    assert found["length"] == len(text)
+    assert "Article 3(1)(b)" in [unit["label"] for unit in found["units"]]
+
+
+def test_a_long_text_is_read_stretch_by_stretch_in_whole_lines(client: TestClient) -> None:
+    at, read = 0, ""
+    while at < len(LONG):
+        found = get(client, "/fleet/text", document="long.txt", start=at)
+        assert len(found["text"]) <= 20_000
+        assert found["start"] <= at < found["end"]
+        assert found["text"].endswith("\n")
+        read += found["text"][at - found["start"] :]
+        at = found["end"]
+    assert read == LONG
+    beyond = get(client, "/fleet/text", document="long.txt", start=10**9)
+    assert beyond["start"] <= beyond["end"] == beyond["length"] == len(LONG) == 60_300
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"document": "open.txt", "start": -1},
+        {"document": "open.txt", "start": "x"},
+        {"document": "open.txt", "start": 2**40},
+        {"document": ""},
+        {"document": "x" * 5000},
+        {},
+    ],
+)
+def test_what_is_malformed_is_told(client: TestClient, query: dict[str, Any]) -> None:
+    assert get(client, "/fleet/text", status=422, **query)["error"]["kind"] == "MalformedRequest"
+
+
+@pytest.mark.parametrize("name", ["../laws", "..", "/etc/passwd", "a\x00b", "nope"])
+def test_no_name_leads_to_a_folder_of_the_host(client: TestClient, name: str) -> None:
+    for document in (name, "open.txt"):
+        path = (
+            f"/api/collections/{name}/text" if document != name else "/api/collections/fleet/text"
+        )
+        found = client.get(path.replace("\x00", "%00"), params={"document": document},
+                           headers=as_("ann"))  # fmt: skip
+        assert found.status_code in (404, 400), found.text
+        assert "root:" not in found.text
+
+
+def test_a_text_without_pages_has_no_boxes_and_no_pictures(client: TestClient) -> None:
+    assert get(client, "/fleet/boxes", document="open.txt", start=0, end=9) == {"pages": []}
+    told = get(client, "/fleet/page", status=404, document="open.txt", page=1)
+    assert "no pages" in told["error"]["what"]
