@@ -54,6 +54,7 @@ def answer_record(
     """
     evaluation = state["evaluation"]
     report = {
+        "id": state["turn_id"],
         "question": state["asked"],
         **{name: state[name] for name in ("answer", "abstained", "finding", "near")},
         "answers": evaluation.get("answers"),
@@ -63,8 +64,8 @@ def answer_record(
         "scores": {name: evaluation[name] for name in SCORES},
         "reasons": evaluation["reasons"],
         "verdict": verdict(state, settings),
-        "retries": len(state["attempts"]) - 1,
-        **{name: state[name] for name in _OF_THE_STATE},
+        "retries": _retries(state["attempts"]),
+        **{name: state.get(name) for name in _OF_THE_STATE},
         "variant": settings.variant,
         "corpus": settings.corpus,
         "model": settings.model.name,
@@ -75,7 +76,7 @@ def answer_record(
 
 
 def dated(
-    record: Mapping[str, Any], collections: Sequence[str], as_of: str, id: str, thread: str
+    record: Mapping[str, Any], collections: Sequence[str], as_of: str, thread: str | None = None
 ) -> dict[str, Any]:
     """Return the record of an answer that was given now, as it is kept and exported.
 
@@ -83,12 +84,16 @@ def dated(
         record: See ``answer_record``; its sources name their collections.
         collections: Those that were asked.
         as_of: The day whose law answered, or ``today`` or ``any``.
-        id: The answer's.
-        thread: The conversation's.
+        thread: The conversation's id; None where it is not kept.
     """
-    at = datetime.now(UTC).isoformat(timespec="seconds")
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
     asked = {"collections": list(collections), "as_of": as_of}
-    return {"id": id, "thread": thread, "at": at, **asked, **record}
+    return {**record, "thread": thread, "at": at, **asked}
+
+
+def _retries(attempts: Sequence[Mapping[str, Any]]) -> int:
+    """Return how often it was tried again, in all collections together."""
+    return len(attempts) - len({attempt.get("collection") for attempt in attempts})
 
 
 def of_collection(record: dict[str, Any], collection: str) -> dict[str, Any]:
@@ -137,8 +142,8 @@ def _checked(state: Mapping[str, Any], settings: "Settings") -> list[str]:
             if isinstance(value, float):
                 asked = getattr(settings.loop, mark)
                 said.append(f"{what}: {value:.2f} of 1, where at least {asked:.2f} is asked for.")
-    tries = len(state["attempts"])
-    said.append("It was tried once." if tries == 1 else f"It was tried {tries} times.")
+    if again := _retries(state["attempts"]):
+        said.append(f"It was tried {again} more {'time' if again == 1 else 'times'}.")
     said += [
         f"{item['used']} stood in for {item['wanted']}: {item['reason']}"
         for item in state["degraded"]

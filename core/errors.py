@@ -138,11 +138,13 @@ class ThreadBusy(LexloopError):
 class ModelError(LexloopError):
     """A configured model did not give a usable reply.
 
-    ``embedder`` names the embedding model where it is one that failed.
+    ``embedder`` names the embedding model where it is one that failed. ``embedded_possible`` says
+    whether the question would be answered without the model.
     """
 
     exit_code = 6
     embedder = ""
+    embedded_possible = False
 
 
 class ModelAuthError(ModelError):

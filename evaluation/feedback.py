@@ -12,14 +12,12 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lexloop.core.errors import DataError
-from lexloop.core.settings import Settings
 from lexloop.core.types import Citation, Turn
 from lexloop.evaluation.case import OUT_OF_SCOPE
 from lexloop.nodes.markers import without_markers
 
 Vote = Literal["up", "down"]
 FILE_NAME = "feedback.sqlite"
-_SCORES = ("answer_relevance", "context_relevance", "groundedness")
 _MOST_COMMENT_CHARS = 10_000
 _APPLICATION = 0x4C585046
 """Tells a file of opinions from every other SQLite file ("LXPF")."""
@@ -58,30 +56,32 @@ class Opinion(BaseModel):
     at: datetime
 
 
-def opinion_on(state: Mapping[str, Any], settings: Settings, vote: Vote, comment: str) -> Opinion:
-    """Return the opinion, given now, on the answer in a graph's working state.
+def opinion_on(
+    record: Mapping[str, Any], history: Sequence[Turn], vote: Vote, comment: str
+) -> Opinion:
+    """Return the opinion, given now, on an answer.
 
     Args:
-        state: The state after a question.
-        settings: Those that the question was answered with.
+        record: Of the answer, as `lexloop ask --json` prints it.
+        history: The conversation before the question.
         vote: Thumb up or down.
         comment: In the person's own words; all beyond 10,000 characters is cut off.
     """
     return Opinion(
-        answer_id=state["turn_id"],
+        answer_id=record["id"],
         vote=vote,
         comment=comment.strip()[:_MOST_COMMENT_CHARS],
-        question=state["asked"],
-        standalone=state["standalone"],
-        history=state["history"],
-        answer=state["answer"],
-        abstained=state["abstained"],
-        citations=state["citations"],
-        contexts=[passage["text"] for passage in state["passages"]],
-        scores={name: state["evaluation"][name] for name in _SCORES},
-        variant=settings.variant,
-        corpus=settings.corpus,
-        model=settings.model.name,
+        question=record["question"],
+        standalone=record["standalone"],
+        history=[*history],
+        answer=record["answer"],
+        abstained=record["abstained"],
+        citations=record["citations"],
+        contexts=[passage["text"] for passage in record["passages"]],
+        scores=record["scores"],
+        variant=record["variant"],
+        corpus=record["corpus"],
+        model=record["model"],
         at=datetime.now(UTC).replace(microsecond=0),
     )
 

@@ -3,7 +3,6 @@
 import asyncio
 import shlex
 import sys
-import uuid
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -82,7 +81,7 @@ def ask(
 
 def _kept(record: dict[str, Any], settings: Settings) -> dict[str, Any]:
     named = of_collection(record, settings.corpus)
-    return dated(named, [settings.corpus], settings.access.as_of, uuid.uuid4().hex, "")
+    return dated(named, [settings.corpus], settings.access.as_of)
 
 
 def _check_quoted(question: str, further: list[str], typed: list[str]) -> None:

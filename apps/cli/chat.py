@@ -23,7 +23,9 @@ from lexloop.apps.cli.terminal import (
     say,
     show_error,
 )
-from lexloop.apps.cli.threads import feedback_file, last_turn, open_threads, threads_file
+from lexloop.apps.cli.threads import last_turn, open_threads, threads_file
+from lexloop.apps.places import feedback_file
+from lexloop.apps.record import answer_record
 from lexloop.core.errors import LexloopError
 
 if TYPE_CHECKING:
@@ -178,7 +180,8 @@ class _Conversation:
         from lexloop.evaluation.feedback import FeedbackStore, opinion_on
 
         vote: Vote = "up" if command == "/up" else "down"
-        opinion = opinion_on(self._last, self._session.settings, vote, comment)
+        record = answer_record(self._last, self._session.settings, self._session.hosts)
+        opinion = opinion_on(record, self._last["history"], vote, comment)
         replaced = FeedbackStore(self._feedback).keep(opinion)
         instead = " in place of the one before" if replaced else ""
         _note(f"Kept{instead} in {self._feedback}: thumb {vote}.")

@@ -1,4 +1,4 @@
-"""Threads of chats, in memory or in a SQLite file, and the file of opinions on answers."""
+"""Threads of chats, in memory or in a SQLite file, and the opinions on answers."""
 
 import asyncio
 import sqlite3
@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lexloop.apps.places import data_folder
+from lexloop.apps.places import data_folder, feedback_file
 from lexloop.core.errors import DataError, InputError
 
 if TYPE_CHECKING:
@@ -42,13 +42,6 @@ def threads_file(thread: str | None, file: Path | None) -> Path | None:
         said = f"The thread's name {thread!r} is no text."
         raise InputError(said, "Write it in UTF-8.") from error
     return file or data_folder() / "threads.sqlite"
-
-
-def feedback_file(threads: Path | None = None) -> Path:
-    """Return the file of opinions on answers: beside ``threads``, or the user's own."""
-    from lexloop.evaluation.feedback import FILE_NAME
-
-    return (threads.parent if threads else data_folder()) / FILE_NAME
 
 
 def opinions(file: Path | None) -> "list[Opinion]":

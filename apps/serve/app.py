@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 
 from lexloop.apps.hosts import text_hosts
 from lexloop.apps.places import data_folder
-from lexloop.apps.serve import ask_routes, document_routes, errors, upload_routes
+from lexloop.apps.serve import ask_routes, document_routes, errors, thread_routes, upload_routes
 from lexloop.apps.serve.asking import Asking
 from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.engine import Engine
@@ -22,6 +22,7 @@ from lexloop.apps.serve.pages import Pages
 from lexloop.apps.serve.people import LOCAL, People, Person
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.state import Serving
+from lexloop.apps.serve.threads import FILE_NAME, ThreadStore
 from lexloop.apps.serve.uploads import UploadStore
 from lexloop.core.settings import Connection, Settings
 
@@ -60,7 +61,7 @@ def create_app(
     app.state.serving = parts
     errors.install(app)
     app.add_middleware(Guard, settings=server, people=parts.people, rates=parts.rates)
-    for routes in (ask_routes, document_routes, upload_routes):
+    for routes in (ask_routes, thread_routes, document_routes, upload_routes):
         app.include_router(routes.router)
     app.mount("/", StaticFiles(directory=PAGE, html=True, check_dir=False), name="page")
     return app
@@ -78,7 +79,10 @@ def _parts(server: ServerSettings, engine: Engine, hosts: list[str]) -> Serving:
     usual = _AT_ONCE_OF_A_MODEL if of_a_model else os.cpu_count() or 1
     queue = Queue(limits.questions_at_once or usual, limits.queue_s)
     streams = Streams(limits.streams)
-    asking = Asking(engine, collections, hosts, rates=rates, streams=streams, queue=queue)
+    store = ThreadStore(data_folder() / FILE_NAME)
+    asking = Asking(
+        engine, collections, hosts, store=store, rates=rates, streams=streams, queue=queue
+    )
     return Serving(
         settings=server,
         engine=engine,
@@ -88,6 +92,7 @@ def _parts(server: ServerSettings, engine: Engine, hosts: list[str]) -> Serving:
         uploads=uploads,
         indexing=Indexing(engine.settings, engine.connection),
         pages=Pages(),
+        store=store,
         asking=asking,
     )
 
@@ -102,6 +107,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     await run_in_threadpool(parts.indexing.close)
     await run_in_threadpool(parts.pages.close)
     parts.engine.close()
+    parts.store.close()
 
 
 def _version() -> str:

@@ -1,28 +1,32 @@
 """The run of a question: its place in the queue, its steps and tokens, and the answer's record."""
 
+import asyncio
+import logging
 import time
 import uuid
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
-from datetime import UTC, datetime
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING, Any, cast
+from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lexloop.apps.record import answer_record, of_collection
-from lexloop.apps.serve.choices import chosen
+from lexloop.apps.record import answer_record, dated, of_collection
+from lexloop.apps.serve.choices import EMBEDDED_ALONE, chosen
 from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.engine import Engine
 from lexloop.apps.serve.limits import Queue, Rates, Streams
 from lexloop.apps.serve.people import Person
 from lexloop.apps.serve.steps import step_of
-from lexloop.core.conversation import checked_question
-from lexloop.core.errors import NotFoundError, SettingsError
+from lexloop.apps.serve.threads import ThreadStore
+from lexloop.core.conversation import checked_question, tags_of_thread
+from lexloop.core.errors import DataError, ModelError, NotFoundError, ThreadBusy
 from lexloop.core.types import Turn
 
 if TYPE_CHECKING:
     from lexloop.core.settings import Settings
 
+_log = logging.getLogger("lexloop.serve")
 Event = tuple[str, dict[str, Any]]
 """The name of an event, and its data."""
 
@@ -54,6 +58,7 @@ class Asking:
         engine: Has the graph.
         collections: Say who may ask what.
         hosts: Where text of questions and passages goes.
+        store: Keeps threads.
         rates: Count each person's questions.
         streams: Hold those that run or wait.
         queue: Lets so many of them run.
@@ -65,12 +70,14 @@ class Asking:
         collections: Collections,
         hosts: Sequence[str],
         *,
+        store: ThreadStore,
         rates: Rates,
         streams: Streams,
         queue: Queue,
     ) -> None:
         self._engine, self._collections, self.hosts = engine, collections, list(hosts)
-        self._rates, self._streams, self._queue = rates, streams, queue
+        self._store, self._rates, self._streams, self._queue = store, rates, streams, queue
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def answer(
         self, person: Person, request: AskRequest, history: Sequence[Turn] | None = None
@@ -95,91 +102,181 @@ class Asking:
         Raises:
             LexloopError: The question cannot be asked, or cannot be answered.
         """
-        settings = self._settings(person, request)
-        asked = checked_question(request.question, self._engine.settings.max_question_chars)
         self._rates.count("questions", person.name)
         with self._streams.one():
-            run = _Run(uuid.uuid4().hex, request.thread or uuid.uuid4().hex, asked, settings)
-            yield "begin", {"id": run.id, "thread": run.thread, "collections": list(settings)}
-            async with self._queue.turn(), aclosing(self._steps(run, history or ())) as steps:
-                async for event in steps:
-                    yield event
-            yield "answer", self._record(run)
+            run = await asyncio.to_thread(self._begun, person, request, history is None)
+            yield "begin", {"id": run.id, "thread": run.thread, "collections": list(run.settings)}
+            try:
+                async with self._turn(run), self._queue.turn():
+                    if history is None:
+                        history = await asyncio.to_thread(self._history, run)
+                    async with aclosing(self._steps(run, history)) as steps:
+                        async for event in steps:
+                            yield event
+                    yield "answer", await asyncio.to_thread(self._ended, run)
+            except ModelError as error:
+                error.embedded_possible = not error.embedder and run.by_a_model
+                raise
 
-    def _settings(self, person: Person, request: AskRequest) -> "dict[str, Settings]":
-        """Return the settings for each collection that is asked."""
-        wanted = chosen(self._engine.settings, request.settings)
+    def _begun(self, person: Person, request: AskRequest, kept: bool) -> "_Run":
+        """Return a run, checked to be one that may be begun."""
+        operators = self._engine.settings
+        asked = checked_question(request.question, operators.max_question_chars)
+        wanted = chosen(operators, request.settings)
         if request.as_of is not None:
             wanted["access.as_of"] = request.as_of
         names = request.collections
         names = self._collections.names(person) if names is None else list(dict.fromkeys(names))
         if not names:
             raise NotFoundError("There is no collection to ask.", "Name one, or make one.")
-        if len(names) > 1:
-            raise SettingsError("Several collections are named.", "Name one.")
-        return {name: self._collections.settings(person, name, **wanted) for name in names}
+        settings = {name: self._collections.settings(person, name, **wanted) for name in names}
+        run = _Run(person, asked, settings, request.thread, kept)
+        if request.thread is not None:
+            tags_of_thread(self._store.thread(person.name, request.thread).tags, person.tags)
+        return run
+
+    @asynccontextmanager
+    async def _turn(self, run: "_Run") -> AsyncIterator[None]:
+        """Hold a thread alone, so that its questions are answered one after the other.
+
+        Raises:
+            ThreadBusy: Others held it for as long as one question may take.
+        """
+        lock = self._turns.setdefault(run.thread, asyncio.Lock())
+        patience_s = run.first.deadline_s
+        try:
+            async with asyncio.timeout(patience_s):
+                await lock.acquire()
+        except TimeoutError as error:
+            raise ThreadBusy(
+                f"The conversation was busy with other questions for {patience_s:g} s.",
+                "Ask again when they are answered, or begin another conversation.",
+            ) from error
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _history(self, run: "_Run") -> list[Turn]:
+        return [] if run.begins else self._store.history(run.thread)
 
     async def _steps(self, run: "_Run", history: Sequence[Turn]) -> AsyncGenerator[Event, None]:
         graph = await self._engine.ready()
-        ((name, settings),) = run.settings.items()
-        before = [_message(turn) for turn in history]
-        given = {"messages": [*before, _asking(run)]}
-        streamed = graph.astream(given, context=settings, stream_mode=["updates", "custom"])
+        context: Settings | None = run.first
+        if len(run.settings) > 1:
+            graph = await asyncio.to_thread(self._engine.agent, run.settings)
+            context = None
+        streamed = graph.astream(
+            {"messages": _messages(run, history)},
+            context=context,
+            stream_mode=["updates", "custom"],
+            subgraphs=True,
+        )
         async with aclosing(cast("AsyncGenerator[Any, None]", streamed)) as parts:
-            async for mode, event in parts:
+            async for place, mode, event in parts:
                 if mode == "custom":
-                    yield "token", _token(event)
+                    yield "token", run.token(place, event)
                     continue
                 for node, update in event.items():
-                    yield "step", run.stepped(name, node, update or {})
+                    if (step := run.stepped(place, node, update or {})) is not None:
+                        yield "step", step
 
-    def _record(self, run: "_Run") -> dict[str, Any]:
-        ((name, settings),) = run.settings.items()
-        record = of_collection(answer_record(run.state, settings, self.hosts, True), name)
-        return {
-            "id": run.id,
-            "thread": run.thread,
-            "at": datetime.now(UTC).isoformat(timespec="seconds"),
-            "collections": [name],
-            "as_of": settings.access.as_of,
-            **record,
-            "corpus": name,
-        }
+    def _ended(self, run: "_Run") -> dict[str, Any]:
+        """Return the answer's record, once it is kept."""
+        record = run.record(self.hosts)
+        if run.kept:
+            try:
+                self._store.keep(run.person.name, record, run.person.tags, run.begins)
+            except DataError as error:
+                _log.error("An answer was not kept: %s", error)
+                lost = {"node": "thread", "wanted": "the answer kept", "used": "nothing"}
+                record["degraded"] = [*record["degraded"], {**lost, "reason": error.what}]
+        return record
 
 
 class _Run:
     """One question: what is asked of which collections, and the state that its steps leave."""
 
-    def __init__(self, id: str, thread: str, asked: str, settings: "dict[str, Settings]") -> None:
-        self.id, self.thread, self.asked, self.settings = id, thread, asked, settings
+    def __init__(
+        self,
+        person: Person,
+        asked: str,
+        settings: "dict[str, Settings]",
+        thread: str | None,
+        kept: bool,
+    ) -> None:
+        self.person, self.asked, self.settings, self.kept = person, asked, settings, kept
+        self.id, self.thread, self.begins = _new_id(), thread or _new_id(), thread is None
         self.state: dict[str, Any] = {}
         self._began = time.monotonic()
+        self._attempts: dict[str, int] = {}
 
-    def stepped(self, collection: str, node: str, update: Mapping[str, Any]) -> dict[str, Any]:
-        """Take what a node wrote, and return what is told of it."""
-        attempt = len(self.state.get("attempts", [])) + (node != "evaluate")
-        self.state.update(update)
+    @property
+    def first(self) -> "Settings":
+        """The settings for the first collection, for what is the same for all."""
+        return next(iter(self.settings.values()))
+
+    @property
+    def by_a_model(self) -> bool:
+        """True where a model has a part in the answer that the embedded could take."""
+        chosen = self.first.flat()
+        asked = any(chosen[name] not in (one, "none") for name, one in EMBEDDED_ALONE.items())
+        return asked and self.first.model.name is not None and self.first.retrieval.source != "none"
+
+    def stepped(
+        self, place: Sequence[str], node: str, update: Mapping[str, Any]
+    ) -> dict[str, Any] | None:
+        """Take what a node wrote, and return what is told of it; None where that is nothing."""
+        if not place:
+            self.state.update({name: one for name, one in update.items() if name != "found"})
+        if update.get("found"):
+            return None  # its steps were told
+        collection = self._collection(place)
+        attempt = self._attempts.get(collection, 1)
+        if node == "engineer_prompt":
+            self._attempts[collection] = attempt + 1
         return {
             "collection": collection,
             "node": node,
-            "attempt": len(self.state["attempts"]) if node == "evaluate" else attempt,
+            "attempt": attempt,
             "seconds": round(time.monotonic() - self._began, 4),
             **step_of(node, update),
         }
 
+    def token(self, place: Sequence[str], event: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what is told of a piece of the answer."""
+        return {
+            "collection": self._collection(place),
+            "text": str(event.get("token", "")),
+            "restart": bool(event.get("restart")),
+        }
 
-def _message(turn: Turn) -> Any:
+    def _collection(self, place: Sequence[str]) -> str:
+        if len(self.settings) == 1:
+            return next(iter(self.settings))
+        from lexloop.graph.agent import collection_of
+
+        return collection_of(place)
+
+    def record(self, hosts: Sequence[str]) -> dict[str, Any]:
+        """Return the answer's record."""
+        record = answer_record(self.state, self.first, hosts, candidates=True)
+        collections: list[str] = self.state.get("collections", list(self.settings))
+        if len(self.settings) == 1:
+            record = of_collection(record, *self.settings)
+        made = dated(
+            record, collections, self.first.access.as_of, self.thread if self.kept else None
+        )
+        return {**made, "corpus": ", ".join(collections)}
+
+
+def _messages(run: _Run, history: Sequence[Turn]) -> list[Any]:
     from langchain_core.messages import AIMessage, HumanMessage
 
-    kind = HumanMessage if turn["role"] == "user" else AIMessage
-    return kind(content=turn["content"])
+    kinds = {"user": HumanMessage, "assistant": AIMessage}
+    before = [kinds[turn["role"]](content=turn["content"]) for turn in history]
+    return [*before, HumanMessage(content=run.asked, id=run.id)]
 
 
-def _asking(run: _Run) -> Any:
-    from langchain_core.messages import HumanMessage
-
-    return HumanMessage(content=run.asked, id=run.id)
-
-
-def _token(event: Mapping[str, Any]) -> dict[str, Any]:
-    return {"text": str(event.get("token", "")), "restart": bool(event.get("restart"))}
+def _new_id() -> str:
+    return uuid.uuid4().hex

@@ -1,16 +1,20 @@
 """The graph and what it runs on, loaded behind a server that listens already."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from threading import Thread
-from typing import TYPE_CHECKING
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Any
+
+from cachetools import LRUCache, cached
 
 from lexloop.core.settings import Connection, Settings
 
 if TYPE_CHECKING:
     from lexloop.graph.build import Lexloop
     from lexloop.graph.resources import Resources
+
+_AGENTS = 64
 
 
 class Engine:
@@ -25,6 +29,8 @@ class Engine:
         self.settings, self.connection = settings, connection
         self._loaded: Future[tuple[Resources, Lexloop]] = Future()
         self._begun = False
+        agents: LRUCache[Any, Lexloop] = LRUCache(_AGENTS)
+        self._agent = cached(agents, lock=Lock())(self._built)
 
     def start(self, first: Callable[[], Settings] | None = None) -> None:
         """Begin to load, and then to open what the first question is likely to need.
@@ -68,6 +74,15 @@ class Engine:
         """The question graph, without a checkpointer; waits until it is loaded."""
         self.start()
         return self._loaded.result()[1]
+
+    def agent(self, collections: Mapping[str, Settings]) -> "Lexloop":
+        """Return the agent over collections, by the settings of each; waits until it is loaded."""
+        return self._agent(tuple(collections.items()))
+
+    def _built(self, collections: tuple[tuple[str, Settings], ...]) -> "Lexloop":
+        from lexloop.graph.agent import build_agent_graph
+
+        return build_agent_graph(dict(collections), self.resources)
 
     async def ready(self) -> "Lexloop":
         """Return the graph once it is loaded, without blocking the event loop."""

@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
+from lexloop.apps.serve.choices import EMBEDDED_ALONE
 from lexloop.core import errors
 from lexloop.core.errors import LexloopError
 
@@ -43,7 +44,8 @@ class Problem(BaseModel):
     what: str
     hint: str
     embedded_possible: bool = False
-    """Whether the question would be answered without the model, by the settings in ``hint``."""
+    """Whether the question would be answered without the model, by ``settings``."""
+    settings: dict[str, str] | None = None
 
 
 class ErrorBody(BaseModel):
@@ -70,13 +72,15 @@ def status_of(error: LexloopError) -> int:
     return next(status for kind, status in _STATUS.items() if isinstance(error, kind))
 
 
-def body_of(error: LexloopError, embedded_possible: bool = False) -> dict[str, Any]:
+def body_of(error: LexloopError) -> dict[str, Any]:
     """Return the JSON object that tells an error."""
+    possible = isinstance(error, errors.ModelError) and error.embedded_possible
     problem = Problem(
         kind=type(error).__name__,
         what=error.what,
         hint=error.hint,
-        embedded_possible=embedded_possible,
+        embedded_possible=possible,
+        settings=EMBEDDED_ALONE if possible else None,
     )
     return ErrorBody(error=problem).model_dump()
 

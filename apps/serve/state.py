@@ -12,6 +12,7 @@ from lexloop.apps.serve.limits import Rates
 from lexloop.apps.serve.pages import Pages
 from lexloop.apps.serve.people import People
 from lexloop.apps.serve.settings import ServerSettings
+from lexloop.apps.serve.threads import ThreadStore
 from lexloop.apps.serve.uploads import UploadStore
 
 
@@ -27,6 +28,7 @@ class Serving:
     uploads: UploadStore
     indexing: Indexing
     pages: Pages
+    store: ThreadStore
     asking: Asking
 
 

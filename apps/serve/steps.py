@@ -34,7 +34,12 @@ def _advised(update: Mapping[str, Any]) -> dict[str, Any]:
     return {name: update["advice"][name] for name in ("strategy", "guidance", "question")}
 
 
+def _routed(update: Mapping[str, Any]) -> dict[str, Any]:
+    return {"collections": list(update["ways"])}
+
+
 _TOLD: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
+    "route": _routed,
     "classify": _classified,
     "rewrite": _rewritten,
     "hybrid_retrieve": _retrieved,

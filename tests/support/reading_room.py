@@ -18,6 +18,7 @@ from lexloop.apps.serve.pages import Pages
 from lexloop.apps.serve.people import People, key_hash
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.state import Serving
+from lexloop.apps.serve.threads import FILE_NAME, ThreadStore
 from lexloop.apps.serve.uploads import UploadStore
 from lexloop.core.settings import Connection, Settings
 
@@ -63,6 +64,7 @@ def reading_room(
         uploads=uploads,
         indexing=Indexing(engine.settings, engine.connection),
         pages=Pages(workers=1),
+        store=ThreadStore(data / FILE_NAME),
         asking=None,  # type: ignore[arg-type]
     )
     app = FastAPI()

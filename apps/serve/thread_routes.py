@@ -1,0 +1,173 @@
+"""``/api/threads`` and ``/api/answers``: people's conversations, exported and rated."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Query, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from lexloop.apps.export import MEDIA_TYPES, Format, exported
+from lexloop.apps.export.files import disposition
+from lexloop.apps.places import feedback_file
+from lexloop.apps.serve.errors import documented
+from lexloop.apps.serve.people import Asker, Person
+from lexloop.apps.serve.state import Serving, serving
+from lexloop.apps.serve.threads import Thread
+from lexloop.core.conversation import tags_of_thread
+from lexloop.core.errors import AccessError
+
+router = APIRouter(prefix="/api")
+Served = Annotated[Serving, Depends(serving)]
+Id = Annotated[str, Field(min_length=1, max_length=100)]
+_MOST_EXPORTED = 1000
+_FILES: dict[int | str, dict[str, Any]] = {
+    200: {"content": {kind: {} for kind in MEDIA_TYPES.values()}}
+}
+
+
+class ThreadRecord(BaseModel):
+    """What is told of a conversation."""
+
+    id: str
+    title: str
+    created: str
+    updated: str
+    collections: list[str]
+
+    @classmethod
+    def of(cls, thread: Thread) -> "ThreadRecord":
+        """Return what is told of a thread."""
+        return cls(**{name: getattr(thread, name) for name in cls.model_fields})
+
+
+class Threads(BaseModel):
+    """Conversations, the one used last first."""
+
+    threads: list[ThreadRecord]
+
+
+class ThreadWithTurns(ThreadRecord):
+    """A conversation with answers of it, the oldest first."""
+
+    turns: list[dict[str, Any]]
+
+
+class Title(BaseModel):
+    """What a conversation is called."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: str = Field(min_length=1, max_length=1000, pattern=r"\S")
+
+
+class Rating(BaseModel):
+    """A thumb for an answer, and why."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    vote: Literal["up", "down"]
+    comment: str = Field(default="", max_length=10_000)
+
+
+@router.get("/threads", responses=documented(400, 401, 403, 404, 422, 429, 500, 503))
+def threads(
+    person: Asker,
+    served: Served,
+    before: Annotated[str, Query(max_length=100)] = "",
+    limit: Annotated[int, Query(ge=1, le=1000)] = 200,
+) -> Threads:
+    """List your conversations; `before` goes on after one of them."""
+    found = served.store.threads(person.name, before, limit)
+    return Threads(threads=[ThreadRecord.of(one) for one in found])
+
+
+@router.get("/threads/{id}", responses=documented(400, 401, 403, 404, 422, 429, 503))
+def thread(
+    id: Id,
+    person: Asker,
+    served: Served,
+    before: Annotated[str, Query(max_length=100)] = "",
+    limit: Annotated[int, Query(ge=1, le=200)] = 20,
+) -> ThreadWithTurns:
+    """Return a conversation's last answers; `before` those before one of them."""
+    found = _readable(served, person, served.store.thread(person.name, id))
+    turns = served.store.turns(person.name, id, before, limit)
+    return ThreadWithTurns(**ThreadRecord.of(found).model_dump(), turns=turns)
+
+
+@router.patch("/threads/{id}", responses=documented(400, 401, 403, 404, 408, 413, 422, 429, 503))
+def rename(id: Id, named: Title, person: Asker, served: Served) -> ThreadRecord:
+    """Give a conversation another title."""
+    return ThreadRecord.of(served.store.rename(person.name, id, named.title))
+
+
+@router.delete("/threads/{id}", responses=documented(401, 403, 404, 422, 429, 503), status_code=204)
+def delete(id: Id, person: Asker, served: Served) -> Response:
+    """Delete a conversation with its answers."""
+    served.store.delete(person.name, id)
+    return Response(status_code=204)
+
+
+@router.get(
+    "/threads/{id}/export",
+    response_class=Response,
+    responses={**_FILES, **documented(400, 401, 403, 404, 422, 429, 503)},
+)
+def export_thread(id: Id, format: Format, person: Asker, served: Served) -> Response:
+    """Return a conversation as a file, with a footnote for every source."""
+    found = _readable(served, person, served.store.thread(person.name, id))
+    return _file(served.store.turns(person.name, id, limit=_MOST_EXPORTED), format, found.title)
+
+
+@router.get(
+    "/answers/{id}/export",
+    response_class=Response,
+    responses={**_FILES, **documented(400, 401, 403, 404, 422, 429, 503)},
+)
+def export_answer(id: Id, format: Format, person: Asker, served: Served) -> Response:
+    """Return an answer as a file, with a footnote for every source."""
+    kept_in, answer = served.store.answer(person.name, id)
+    _readable(served, person, kept_in)
+    return _file([answer], format, "")
+
+
+@router.post(
+    "/answers/{id}/feedback",
+    status_code=204,
+    responses=documented(400, 401, 403, 404, 408, 413, 422, 429, 503),
+)
+def rate(id: Id, rating: Rating, person: Asker, served: Served) -> Response:
+    """Keep what you think of an answer; `lexloop feedback` shows it."""
+    from lexloop.evaluation.feedback import FeedbackStore, opinion_on
+
+    kept_in, answer = served.store.answer(person.name, id)
+    history = served.store.history(kept_in.id, before=id)
+    opinion = opinion_on(answer, history, rating.vote, rating.comment)
+    FeedbackStore(feedback_file(served.store.file)).keep(opinion)
+    served.store.rate(id, rating.vote, opinion.comment)
+    return Response(status_code=204)
+
+
+def _readable(served: Serving, person: Person, thread: Thread) -> Thread:
+    """Return a thread whose answers the person may still read.
+
+    Raises:
+        SettingsError: It was answered with access tags that they no longer have.
+        AccessError: It quotes a collection that the operator has closed to them.
+    """
+    tags_of_thread(thread.tags, person.tags)
+    closed = {*served.settings.collections} - {*served.collections.names(person)}
+    if closed & {*thread.collections}:
+        raise AccessError(
+            "This conversation quotes a collection that you may no longer read.",
+            "Ask the operator, or begin another conversation.",
+        )
+    return thread
+
+
+def _file(answers: list[dict[str, Any]], form: Format, title: str) -> Response:
+    name = disposition(title or answers[0]["question"], form)
+    return Response(
+        exported(answers, form, title),
+        media_type=MEDIA_TYPES[form],
+        headers={"Content-Disposition": name},
+    )

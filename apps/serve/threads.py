@@ -1,0 +1,342 @@
+"""People's conversations, in one SQLite file that its owner alone can read."""
+
+import json
+import os
+import sqlite3
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from lexloop.core.errors import DataError, NotFoundError
+from lexloop.core.types import Turn
+
+FILE_NAME = "server.sqlite"
+_APPLICATION = 0x4C585356
+"""Tells a file of these threads from every other SQLite file ("LXSV")."""
+_VERSION = 1
+_TABLES = """
+CREATE TABLE threads(
+    id TEXT PRIMARY KEY, person TEXT NOT NULL, title TEXT NOT NULL, created TEXT NOT NULL,
+    updated TEXT NOT NULL, collections TEXT NOT NULL, tags TEXT NOT NULL
+);
+CREATE INDEX threads_of ON threads(person, updated);
+CREATE TABLE turns(
+    number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,
+    thread TEXT NOT NULL REFERENCES threads(id) ON DELETE CASCADE,
+    question TEXT NOT NULL, said TEXT NOT NULL, vote TEXT, comment TEXT, answer BLOB NOT NULL
+);
+CREATE INDEX turns_of ON turns(thread, number);
+"""
+_TITLE_CHARS = 80
+_BUSY_S = 10.0
+_QUICKEST = 1
+"""The compression that takes a millisecond for an answer and makes a tenth of it."""
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A conversation: whose, what about, and with which access it was answered."""
+
+    id: str
+    person: str
+    title: str
+    created: str
+    updated: str
+    collections: tuple[str, ...]
+    tags: tuple[str, ...]
+
+
+class ThreadStore:
+    """The threads in one file, which is made when the first is kept.
+
+    Safe to use from several threads and processes.
+
+    Args:
+        file: The SQLite file.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self._lock = Lock()
+        self._database: sqlite3.Connection | None = None
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            if self._database is not None:
+                self._database.close()
+                self._database = None
+
+    def threads(self, person: str, before: str = "", limit: int = 100) -> list[Thread]:
+        """Return a person's threads, the one used last first.
+
+        Args:
+            person: Whose.
+            before: The thread after which to go on; empty for the first ones.
+            limit: The most of them.
+
+        Raises:
+            NotFoundError: They have no thread ``before``.
+            DataError: The file cannot be read.
+        """
+        until = self.thread(person, before) if before else None
+        with self._opened() as database:
+            where, values = "person = ?", [person]
+            if until is not None:
+                where += " AND (updated, id) < (?, ?)"
+                values += [until.updated, until.id]
+            rows = database.execute(
+                f"SELECT * FROM threads WHERE {where} ORDER BY updated DESC, id DESC LIMIT ?",  # noqa: S608
+                [*values, limit],
+            ).fetchall()
+        return [_thread(row) for row in rows]
+
+    def thread(self, person: str, id: str) -> Thread:
+        """Return a thread.
+
+        Raises:
+            NotFoundError: The person has none of that id, whoever else may.
+            DataError: The file cannot be read.
+        """
+        with self._opened() as database:
+            row = database.execute(
+                "SELECT * FROM threads WHERE id = ? AND person = ?", (_plain(id), person)
+            ).fetchone()
+        if row is None:
+            raise _missing("thread", id)
+        return _thread(row)
+
+    def turns(
+        self, person: str, id: str, before: str = "", limit: int = 20
+    ) -> list[dict[str, Any]]:
+        """Return the last answers of a thread, the oldest first.
+
+        Args:
+            person: Whose thread it is.
+            id: The thread.
+            before: The answer before which to look; empty for the last ones.
+            limit: The most of them.
+
+        Raises:
+            NotFoundError: The person has no such thread, or it no such answer.
+            DataError: The file cannot be read.
+        """
+        self.thread(person, id)
+        with self._opened() as database:
+            until = 2**62
+            if before:
+                found = database.execute(
+                    "SELECT number FROM turns WHERE id = ? AND thread = ?", (_plain(before), id)
+                ).fetchone()
+                if found is None:
+                    raise _missing("answer", before)
+                until = found["number"]
+            rows = database.execute(
+                "SELECT * FROM turns WHERE thread = ? AND number < ? ORDER BY number DESC LIMIT ?",
+                (id, until, limit),
+            ).fetchall()
+        return [_answer(row) for row in reversed(rows)]
+
+    def history(self, id: str, before: str = "", most: int = 12) -> list[Turn]:
+        """Return the last questions of a thread and what was said to them, the oldest first.
+
+        Args:
+            id: The thread.
+            before: The answer before which to look; empty for the last ones.
+            most: The most questions.
+
+        Raises:
+            DataError: The file cannot be read.
+        """
+        with self._opened() as database:
+            rows = database.execute(
+                "SELECT question, said FROM turns WHERE thread = ? AND number < coalesce("
+                "(SELECT number FROM turns WHERE id = ?), ?) ORDER BY number DESC LIMIT ?",
+                (id, before, 2**62, most),
+            ).fetchall()
+        turns: list[Turn] = []
+        for row in reversed(rows):
+            turns.append({"role": "user", "content": row["question"]})
+            turns.append({"role": "assistant", "content": row["said"]})
+        return turns
+
+    def keep(
+        self, person: str, answer: Mapping[str, Any], tags: Sequence[str], begins: bool
+    ) -> None:
+        """Keep an answer in its thread; not where that was deleted meanwhile.
+
+        Args:
+            person: Who asked.
+            answer: Its record.
+            tags: The access tags that it was answered with.
+            begins: Whether the thread begins with it.
+
+        Raises:
+            DataError: The file cannot be written.
+        """
+        packed = zlib.compress(json.dumps(answer).encode(), _QUICKEST)
+        asked = answer["collections"]
+        with self._opened(make=True) as database, database:
+            database.execute("BEGIN IMMEDIATE")
+            row = database.execute(
+                "SELECT * FROM threads WHERE id = ?", (answer["thread"],)
+            ).fetchone()
+            if row is None and not begins:
+                return
+            known = _thread(row) if row is not None else None
+            held = known.collections if known else ()
+            database.execute(
+                "INSERT INTO threads VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
+                "updated = excluded.updated, collections = excluded.collections, "
+                "tags = excluded.tags",
+                (
+                    answer["thread"],
+                    person,
+                    _title(answer["question"]),
+                    answer["at"],
+                    answer["at"],
+                    json.dumps([*dict.fromkeys([*held, *asked])]),
+                    json.dumps(sorted({*(known.tags if known else ()), *tags})),
+                ),
+            )
+            database.execute(
+                "INSERT INTO turns(id, thread, question, said, answer) VALUES (?, ?, ?, ?, ?)",
+                (answer["id"], answer["thread"], answer["question"], answer["answer"], packed),
+            )
+
+    def rename(self, person: str, id: str, title: str) -> Thread:
+        """Give a thread another title, and return it.
+
+        Raises:
+            NotFoundError: The person has no such thread.
+            DataError: The file cannot be written.
+        """
+        self.thread(person, id)
+        with self._opened() as database, database:
+            database.execute("UPDATE threads SET title = ? WHERE id = ?", (_title(title), id))
+        return self.thread(person, id)
+
+    def delete(self, person: str, id: str) -> None:
+        """Delete a thread with its answers.
+
+        Raises:
+            NotFoundError: The person has no such thread.
+            DataError: The file cannot be written.
+        """
+        self.thread(person, id)
+        with self._opened() as database, database:
+            database.execute("DELETE FROM threads WHERE id = ?", (id,))
+
+    def answer(self, person: str, id: str) -> tuple[Thread, dict[str, Any]]:
+        """Return an answer, and the thread that it is of.
+
+        Raises:
+            NotFoundError: The person was given no such answer.
+            DataError: The file cannot be read.
+        """
+        with self._opened() as database:
+            row = database.execute(
+                "SELECT turns.* FROM turns JOIN threads ON threads.id = turns.thread "
+                "WHERE turns.id = ? AND person = ?",
+                (_plain(id), person),
+            ).fetchone()
+        if row is None:
+            raise _missing("answer", id)
+        return self.thread(person, row["thread"]), _answer(row)
+
+    def rate(self, id: str, vote: str, comment: str) -> None:
+        """Keep beside an answer what was thought of it, for the page to show.
+
+        Raises:
+            DataError: The file cannot be written.
+        """
+        with self._opened() as database, database:
+            database.execute(
+                "UPDATE turns SET vote = ?, comment = ? WHERE id = ?", (vote, comment, id)
+            )
+
+    @contextmanager
+    def _opened(self, make: bool = False) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            try:
+                if self._database is None:
+                    if not make and not self.file.exists():
+                        with closing(_connected(":memory:")) as empty:
+                            yield empty
+                        return
+                    self._database = self._made()
+                yield self._database
+            except (OSError, sqlite3.Error, zlib.error, ValueError) as error:
+                raise DataError(
+                    f"Conversations cannot be kept in {self.file}: {error}.",
+                    "Check the disk, move that file away, or set LEXLOOP_DATA_DIR.",
+                ) from error
+
+    def _made(self) -> sqlite3.Connection:
+        # conversations are nobody else's business
+        self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.close(os.open(self.file, os.O_RDWR | os.O_CREAT, 0o600))
+        database = _connected(self.file)
+        try:
+            found = database.execute("PRAGMA application_id").fetchone()[0]
+            version = database.execute("PRAGMA user_version").fetchone()[0]
+            if (found, version) != (_APPLICATION, _VERSION):
+                raise sqlite3.DatabaseError("it is another file, or of another version")
+        except BaseException:
+            database.close()
+            raise
+        return database
+
+
+def _connected(place: Path | str) -> sqlite3.Connection:
+    """Open a database, and make the tables of a new one."""
+    database = sqlite3.connect(
+        place, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
+    )
+    try:
+        database.row_factory = sqlite3.Row
+        database.execute("PRAGMA foreign_keys = ON")
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = NORMAL")
+        with database:
+            database.execute("BEGIN IMMEDIATE")
+            if database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+                for statement in _TABLES.split(";"):
+                    database.execute(statement)
+                database.execute(f"PRAGMA application_id = {_APPLICATION}")
+                database.execute(f"PRAGMA user_version = {_VERSION}")
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _thread(row: sqlite3.Row) -> Thread:
+    held = {**dict(row), "collections": tuple(json.loads(row["collections"]))}
+    return Thread(**{**held, "tags": tuple(json.loads(row["tags"]))})
+
+
+def _answer(row: sqlite3.Row) -> dict[str, Any]:
+    answer: dict[str, Any] = json.loads(zlib.decompress(row["answer"]))
+    if row["vote"]:
+        answer["feedback"] = {"vote": row["vote"], "comment": row["comment"]}
+    return answer
+
+
+def _title(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _TITLE_CHARS else f"{line[: _TITLE_CHARS - 1].rstrip()}…"
+
+
+def _plain(id: str) -> str:
+    return id.encode("utf-8", "replace").decode()
+
+
+def _missing(what: str, id: str) -> NotFoundError:
+    return NotFoundError(
+        f"There is no {what} {id[:40]!r}.", "See /api/threads for those there are."
+    )
