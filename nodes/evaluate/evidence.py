@@ -56,7 +56,7 @@ _REFERENCE = re.compile(r"(?<!\d)\d+(?:[.\-–]\d+)+[a-z]?(?:\([a-z0-9]{1,4}\))*
 _NUMBER = re.compile(r"\d+")
 
 
-@lru_cache(maxsize=1 << 10)
+@lru_cache(maxsize=1 << 8)  # of the texts, that of all evidence of a question has kilobytes
 def facts(text: str) -> frozenset[str]:
     """Return every number, amount, month of a date and section reference in ``text``.
 
