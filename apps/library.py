@@ -20,11 +20,10 @@ from lexloop.corpus.index.verify import verify_index
 from lexloop.corpus.index.writer import IndexUpdate, write_index
 from lexloop.graph.agent import build_agent_graph
 from lexloop.graph.app import graph, resources
+from lexloop.graph.build import LAST_OF_RETRIEVAL
 from lexloop.graph.compiled import Lexloop
 from lexloop.models.embedders import load_embedder, setting_for
 from lexloop.nodes.markers import unmarked
-
-_LAST_OF_RETRIEVAL = "rerank"
 
 
 def ask(question: str, corpus: str | Path | None = None, **settings: Any) -> OutputState:
@@ -218,7 +217,7 @@ class Index:
         steps = cast("Generator[dict[str, Any]]", asked)
         with closing(steps):
             for step in steps:
-                if found := step.get(_LAST_OF_RETRIEVAL):
+                if found := step.get(LAST_OF_RETRIEVAL):
                     return cast("list[Passage]", found["passages"])
         return []
 

@@ -20,10 +20,12 @@ from lexloop.nodes.kg_retrieve.node import kg_retrieve
 from lexloop.nodes.rerank.node import rerank
 from lexloop.nodes.rewrite.node import rewrite
 
-__all__ = ["RECURSION_LIMIT", "Lexloop", "build_graph"]
+__all__ = ["LAST_OF_RETRIEVAL", "RECURSION_LIMIT", "Lexloop", "build_graph"]
 
 RECURSION_LIMIT = 64
 """Seven nodes before the first verdict and eight a retry, of which five are the most."""
+LAST_OF_RETRIEVAL = "rerank"
+"""The node whose update has the passages that an answer is written from."""
 
 
 def after_rerank(state: State) -> Literal["generate", "evaluate"]:

@@ -40,6 +40,7 @@ from lexloop.apps.cli.finetune import commands as finetune_commands
 from lexloop.apps.cli.graph import commands as graph_commands
 from lexloop.apps.cli.index import commands as index_commands
 from lexloop.apps.cli.judge import judge
+from lexloop.apps.cli.mcp import mcp
 from lexloop.apps.cli.serve import serve
 from lexloop.apps.cli.show import show
 from lexloop.apps.cli.terminal import debugging, unexpected
@@ -66,6 +67,7 @@ app.command(cls=AskCommand, epilog=_EPILOG)(ask)
 app.command(epilog=_EPILOG)(chat)
 app.command(epilog=_EPILOG)(show)
 app.command(epilog=_EPILOG)(serve)
+app.command(epilog=_EPILOG)(mcp)
 app.command(epilog=_EPILOG)(judge)
 app.command("eval", epilog=_EPILOG)(evaluate)
 app.command(epilog=_EPILOG)(compare)

@@ -11,8 +11,8 @@ from typer.core import TyperGroup
 
 from lexloop.apps.cli.terminal import Command, reported
 from lexloop.core.configuration import configured, described, read_file, read_value
-from lexloop.core.errors import SettingsError
-from lexloop.core.settings import Connection, Settings
+from lexloop.core.errors import InputError, SettingsError
+from lexloop.core.settings import SAMPLE_CORPUS, Connection, Settings
 from lexloop.core.settings_names import RECORDED, renamed
 
 
@@ -82,6 +82,10 @@ _BASE_URL = Annotated[
     ),
 ]
 AsJson = Annotated[bool, option("Print one JSON object and nothing else.", flag="--json")]
+Collections = Annotated[
+    str | None,
+    option("What to ask, e.g. sample,contracts=/srv/contracts.", "NAME[=PATH],..."),
+]
 _FILE = Annotated[
     Path | None,
     option(
@@ -244,3 +248,32 @@ def chosen_connection(given: Mapping[str, Any]) -> Connection:
     """
     base_url = given.get("base_url") or ""
     return Connection.from_environment({**os.environ, "LEXLOOP_BASE_URL": base_url})
+
+
+def named_collections(said: str | None, corpus: str) -> dict[str, Any] | None:
+    """Return the collections named on the command line; None where none are.
+
+    Args:
+        said: NAME=PATH or PATH, with commas between.
+        corpus: The only one where nothing is said, unless it is the sample.
+
+    Raises:
+        InputError: One has no name or no path, or a name is given twice.
+    """
+    if said is None:
+        return None if corpus == SAMPLE_CORPUS else {_name_of(corpus): corpus}
+    found: dict[str, Any] = {}
+    for part in said.split(","):
+        name, equals, path = (piece.strip() for piece in part.partition("="))
+        path = path if equals else name
+        name = name if equals else _name_of(path)
+        if not name or not path:
+            raise InputError(f"--collections has {part!r}.", "Write NAME=PATH,NAME=PATH.")
+        if name in found:
+            raise InputError(f"--collections names {name} twice.", "Give each a name of its own.")
+        found[name] = path
+    return found
+
+
+def _name_of(corpus: str) -> str:
+    return Path(corpus).expanduser().resolve().name if "/" in corpus else Path(corpus).stem

@@ -11,7 +11,7 @@ from lexloop.apps.cli import options
 from lexloop.apps.cli.options import option
 from lexloop.apps.cli.session import say_where_text_goes
 from lexloop.apps.cli.terminal import say
-from lexloop.core.errors import InputError, SettingsError
+from lexloop.core.errors import SettingsError
 
 if TYPE_CHECKING:
     from lexloop.apps.serve.settings import ServerSettings
@@ -36,10 +36,7 @@ def serve(
     port: Annotated[
         int | None, option("The port; 0 for any. Default: 8321.", min=0, max=65535)
     ] = None,
-    collections: Annotated[
-        str | None,
-        option("What to ask, e.g. sample,contracts=/srv/contracts.", "NAME[=PATH],..."),
-    ] = None,
+    collections: options.Collections = None,
     anyone: Annotated[
         bool,
         option("Let in anybody from elsewhere; `anyone = true` says so again.", flag="--anyone"),
@@ -60,7 +57,7 @@ def serve(
         settings_file(config),
         host=host,
         port=port,
-        collections=_collections(collections, settings.corpus),
+        collections=options.named_collections(collections, settings.corpus),
         tags=settings.access.tags or None,
     )
     server.check_guarded(anyone)
@@ -110,29 +107,6 @@ def _print_key(name: str) -> None:
     say("[[people]]")
     say(f"name = {json.dumps(name, ensure_ascii=False)}")
     say(f'key_sha256 = "{digest}"')
-
-
-def _collections(said: str | None, corpus: str) -> dict[str, Any] | None:
-    """Return the collections named on the command line; None where none are."""
-    from lexloop.core.settings import SAMPLE_CORPUS
-
-    if said is None:
-        return None if corpus == SAMPLE_CORPUS else {_name_of(corpus): corpus}
-    found: dict[str, Any] = {}
-    for part in said.split(","):
-        name, equals, path = (piece.strip() for piece in part.partition("="))
-        path = path if equals else name
-        name = name if equals else _name_of(path)
-        if not name or not path:
-            raise InputError(f"--collections has {part!r}.", "Write NAME=PATH,NAME=PATH.")
-        if name in found:
-            raise InputError(f"--collections names {name} twice.", "Give each a name of its own.")
-        found[name] = path
-    return found
-
-
-def _name_of(corpus: str) -> str:
-    return Path(corpus).expanduser().resolve().name if "/" in corpus else Path(corpus).stem
 
 
 def _listening(server: "ServerSettings") -> socket.socket:

@@ -8,21 +8,32 @@ from pathlib import Path
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
+from starlette.routing import Route
 
 from lexloop.apps.hosts import text_hosts
 from lexloop.apps.places import data_folder
-from lexloop.apps.serve import ask_routes, document_routes, errors, thread_routes, upload_routes
+from lexloop.apps.serve import (
+    ask_routes,
+    document_routes,
+    errors,
+    openai,
+    thread_routes,
+    upload_routes,
+)
 from lexloop.apps.serve.asking import Asking
 from lexloop.apps.serve.collections import Collections
 from lexloop.apps.serve.engine import Engine
 from lexloop.apps.serve.indexing import Indexing
 from lexloop.apps.serve.limits import Queue, Rates, Streams
+from lexloop.apps.serve.mcp_http import McpEndpoint
 from lexloop.apps.serve.middleware import Guard
 from lexloop.apps.serve.pages import Pages
 from lexloop.apps.serve.people import LOCAL, People, Person
+from lexloop.apps.serve.searching import Searching
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.state import Serving
 from lexloop.apps.serve.threads import FILE_NAME, ThreadStore
+from lexloop.apps.serve.tools import Tools
 from lexloop.apps.serve.uploads import UploadStore
 from lexloop.core.settings import Connection, Settings
 
@@ -48,7 +59,7 @@ def create_app(
     """
     server, settings = server or ServerSettings(), settings or Settings()
     connection = connection or Connection()
-    parts = _parts(server, Engine(settings, connection), text_hosts(settings, connection))
+    parts = parts_of(server, Engine(settings, connection), text_hosts(settings, connection))
     app = FastAPI(
         title="Lexloop",
         summary="Cited, checked answers to questions about laws, rules and policies.",
@@ -61,13 +72,16 @@ def create_app(
     app.state.serving = parts
     errors.install(app)
     app.add_middleware(Guard, settings=server, people=parts.people, rates=parts.rates)
-    for routes in (ask_routes, thread_routes, document_routes, upload_routes):
+    for routes in (ask_routes, thread_routes, document_routes, upload_routes, openai):
         app.include_router(routes.router)
+    app.state.mcp = McpEndpoint(parts.tools)
+    app.router.routes.append(Route("/mcp", app.state.mcp))
     app.mount("/", StaticFiles(directory=PAGE, html=True, check_dir=False), name="page")
     return app
 
 
-def _parts(server: ServerSettings, engine: Engine, hosts: list[str]) -> Serving:
+def parts_of(server: ServerSettings, engine: Engine, hosts: list[str]) -> Serving:
+    """Return what a server is made of, wired together."""
     uploads = UploadStore(data_folder() / "collections")
     collections = Collections(server, engine, uploads)
     limits = server.limits
@@ -83,6 +97,7 @@ def _parts(server: ServerSettings, engine: Engine, hosts: list[str]) -> Serving:
     asking = Asking(
         engine, collections, hosts, store=store, rates=rates, streams=streams, queue=queue
     )
+    searching = Searching(engine, collections, rates=rates, streams=streams, queue=queue)
     return Serving(
         settings=server,
         engine=engine,
@@ -94,6 +109,7 @@ def _parts(server: ServerSettings, engine: Engine, hosts: list[str]) -> Serving:
         pages=Pages(),
         store=store,
         asking=asking,
+        tools=Tools(asking, searching, collections),
     )
 
 
@@ -103,7 +119,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     collections, anybody = parts.collections, Person(LOCAL)
     parts.engine.start(lambda: collections.settings(anybody, collections.names(anybody)[0]))
     parts.indexing.resume(parts.uploads)
-    yield
+    async with app.state.mcp.run():
+        yield
     await run_in_threadpool(parts.indexing.close)
     await run_in_threadpool(parts.pages.close)
     parts.engine.close()

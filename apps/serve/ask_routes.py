@@ -1,10 +1,9 @@
 """``/api/ask``, and what a page has to know before it asks: health, who one is, what may be set."""
 
-import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
+from collections.abc import AsyncGenerator, AsyncIterator
 from importlib.metadata import version
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
@@ -16,14 +15,12 @@ from lexloop.apps.serve.choices import choices
 from lexloop.apps.serve.errors import body_of, documented
 from lexloop.apps.serve.people import COOKIE, Asker, People
 from lexloop.apps.serve.state import Serving, serving
+from lexloop.apps.serve.streaming import PING_S, SEND_S, while_there
 from lexloop.core.errors import LexloopError
 
-T = TypeVar("T")
 router = APIRouter(prefix="/api")
 Served = Annotated[Serving, Depends(serving)]
 _STREAM = "text/event-stream"
-_PING_S = 15
-_SEND_S = 30.0
 
 
 class Health(BaseModel):
@@ -123,8 +120,8 @@ async def ask(
     if _STREAM in request.headers.get("accept", ""):
         events = served.asking.events(person, asked)
         first = await anext(events)
-        return EventSourceResponse(_as_events(first, events), ping=_PING_S, send_timeout=_SEND_S)
-    return JSONResponse(await _while_there(request, served.asking.answer(person, asked)))
+        return EventSourceResponse(_as_events(first, events), ping=PING_S, send_timeout=SEND_S)
+    return JSONResponse(await while_there(request, served.asking.answer(person, asked)))
 
 
 async def _as_events(
@@ -142,25 +139,6 @@ async def _as_events(
 
 def _sent(name: str, data: dict[str, Any]) -> dict[str, str]:
     return {"event": name, "data": json.dumps(data, ensure_ascii=False)}
-
-
-async def _while_there(request: Request, work: Awaitable[T]) -> T:
-    """Return what comes of work, which ends where the client leaves."""
-    doing = asyncio.ensure_future(work)
-    leaving = asyncio.ensure_future(_left(request))
-    try:
-        await asyncio.wait({doing, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        if not doing.done():
-            doing.cancel()
-        return await doing
-    finally:
-        for task in (doing, leaving):
-            task.cancel()
-
-
-async def _left(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
 
 
 def _is_https(request: Request, people: People) -> bool:

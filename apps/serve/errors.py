@@ -35,6 +35,10 @@ _STATUS: Mapping[type[LexloopError], int] = {
 """The status of each kind of error; a kind before those that it descends from."""
 _HTTP_KINDS = {404: "NotFoundError", 405: "MethodNotAllowed"}
 _MOST_TOLD = 5
+OPENAI = "/v1/"
+"""Where paths of OpenAI's protocol begin."""
+_OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+_OPENAI_CODES = {"UnknownPerson": "invalid_api_key", "NotFoundError": "model_not_found"}
 
 
 class Problem(BaseModel):
@@ -62,6 +66,21 @@ class Refused(HTTPException):
         self.error = error
 
 
+class OpenAIProblem(BaseModel):
+    """What happened, as OpenAI's protocol tells it."""
+
+    message: str
+    type: str
+    param: str | None
+    code: str | None
+
+
+class OpenAIErrorBody(BaseModel):
+    """The body of every response of OpenAI's protocol that is an error."""
+
+    error: OpenAIProblem
+
+
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the error responses of a route, for its schema."""
     return {status: {"model": ErrorBody} for status in statuses}
@@ -85,14 +104,36 @@ def body_of(error: LexloopError) -> dict[str, Any]:
     return ErrorBody(error=problem).model_dump()
 
 
-def response_of(error: LexloopError) -> JSONResponse:
-    """Return the response that tells an error."""
+def openai_body_of(error: LexloopError) -> dict[str, Any]:
+    """Return the JSON object that tells an error in OpenAI's protocol."""
+    problem = Problem(kind=type(error).__name__, what=error.what, hint=error.hint)
+    return _as_openai(status_of(error), problem, getattr(error, "param", None))
+
+
+def response_of(error: LexloopError, path: str = "") -> JSONResponse:
+    """Return the response that tells an error.
+
+    Args:
+        error: What happened.
+        path: That of the request, which says in whose form it is told.
+    """
     headers = {}
     if isinstance(error, errors.Overloaded):
         headers["Retry-After"] = str(error.retry_after_s)
     if isinstance(error, errors.UnknownPerson):
         headers["WWW-Authenticate"] = "Bearer"
-    return JSONResponse(body_of(error), status_of(error), headers)
+    body = openai_body_of(error) if path.startswith(OPENAI) else body_of(error)
+    return JSONResponse(body, status_of(error), headers)
+
+
+def _as_openai(status: int, problem: Problem, param: str | None = None) -> dict[str, Any]:
+    told = OpenAIProblem(
+        message=f"{problem.what} {problem.hint}",
+        type=_OPENAI_TYPES.get(status, "invalid_request_error" if status < 500 else "server_error"),
+        param=param,
+        code=_OPENAI_CODES.get(problem.kind),
+    )
+    return OpenAIErrorBody(error=told).model_dump()
 
 
 def install(app: FastAPI) -> None:
@@ -103,47 +144,54 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _unexpected)
 
 
-async def _ours(_: Request, error: Exception) -> JSONResponse:
+async def _ours(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, LexloopError)
     if status_of(error) == 500:
         _log.error("%s: %s", type(error).__name__, error.what, exc_info=error)
-    return response_of(error)
+    return response_of(error, request.url.path)
 
 
-async def _malformed(_: Request, error: Exception) -> JSONResponse:
+async def _malformed(request: Request, error: Exception) -> JSONResponse:
     """Tell where a request differs from the schema, without repeating what was sent."""
     assert isinstance(error, RequestValidationError)
-    faults = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
+    found = error.errors()
+    faults = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in found]
     more = [f"{len(faults) - _MOST_TOLD} more"] if len(faults) > _MOST_TOLD else []
-    return _told(
-        422,
-        "MalformedRequest",
-        f"The request is not as the schema has it: {'; '.join(faults[:_MOST_TOLD] + more)}.",
-        "See /api/openapi.json for what is taken.",
+    param = str(found[0]["loc"][1]) if found and len(found[0]["loc"]) > 1 else None
+    problem = Problem(
+        kind="MalformedRequest",
+        what=f"The request is not as the schema has it: {'; '.join(faults[:_MOST_TOLD] + more)}.",
+        hint="See /api/openapi.json for what is taken.",
     )
+    return _told(request, 422, problem, param)
 
 
-async def _of_http(_: Request, error: Exception) -> JSONResponse:
+async def _of_http(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     if isinstance(error, Refused):
-        return response_of(error.error)
+        return response_of(error.error, request.url.path)
     kind = _HTTP_KINDS.get(error.status_code, "BadRequest")
     hint = "See /api/openapi.json for what there is."
-    made = _told(error.status_code, kind, f"{error.detail}.", hint)
+    problem = Problem(kind=kind, what=f"{error.detail}.", hint=hint)
+    made = _told(request, error.status_code, problem)
     made.headers.update(error.headers or {})
     return made
 
 
-async def _unexpected(_: Request, error: Exception) -> JSONResponse:
+async def _unexpected(request: Request, error: Exception) -> JSONResponse:
     _log.error("Unexpected %s", type(error).__name__, exc_info=error)
-    return _told(
-        500,
-        "UnexpectedError",
-        f"Something unexpected happened ({type(error).__name__}).",
-        "Try again; the server's log has more.",
+    problem = Problem(
+        kind="UnexpectedError",
+        what=f"Something unexpected happened ({type(error).__name__}).",
+        hint="Try again; the server's log has more.",
     )
+    return _told(request, 500, problem)
 
 
-def _told(status: int, kind: str, what: str, hint: str) -> JSONResponse:
-    problem = Problem(kind=kind, what=what, hint=hint)
+def _told(
+    request: Request, status: int, problem: Problem, param: str | None = None
+) -> JSONResponse:
+    if request.url.path.startswith(OPENAI):
+        status = 400 if status == 422 else status  # as OpenAI has it
+        return JSONResponse(_as_openai(status, problem, param), status)
     return JSONResponse(ErrorBody(error=problem).model_dump(), status)

@@ -77,7 +77,7 @@ class Guard:
             self._admit(scope)
             receive = _Body(scope, receive, self._limits).receive
         except LexloopError as error:
-            await response_of(error)(scope, receive, guarded)
+            await response_of(error, scope["path"])(scope, receive, guarded)
             return
         await self._app(scope, receive, guarded)
 

@@ -13,6 +13,7 @@ from lexloop.apps.serve.pages import Pages
 from lexloop.apps.serve.people import People
 from lexloop.apps.serve.settings import ServerSettings
 from lexloop.apps.serve.threads import ThreadStore
+from lexloop.apps.serve.tools import Tools
 from lexloop.apps.serve.uploads import UploadStore
 
 
@@ -30,6 +31,7 @@ class Serving:
     pages: Pages
     store: ThreadStore
     asking: Asking
+    tools: Tools
 
 
 def serving(request: Request) -> Serving:

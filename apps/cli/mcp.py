@@ -1,0 +1,29 @@
+"""``lexloop mcp``: the Model Context Protocol over standard input and output."""
+
+import typer
+
+from lexloop.apps.cli import options
+from lexloop.apps.cli.session import say_where_text_goes
+
+
+@options.taking(*options.ANSWER)
+def mcp(*, context: typer.Context, collections: options.Collections = None) -> None:
+    """Offer the documents to an agent's program: MCP over standard input and output."""
+    settings = options.chosen_settings(context.params)
+    connection = options.chosen_connection(context.params)
+    from lexloop.apps.hosts import text_hosts
+    from lexloop.apps.serve.app import parts_of
+    from lexloop.apps.serve.engine import Engine
+    from lexloop.apps.serve.mcp_stdio import serve_stdio
+    from lexloop.apps.serve.people import LOCAL, Person
+    from lexloop.apps.serve.settings import ServerSettings
+
+    named = options.named_collections(collections, settings.corpus)
+    server = ServerSettings.of({"collections": named} if named else {})
+    parts = parts_of(server, Engine(settings, connection), text_hosts(settings, connection))
+    say_where_text_goes(parts.asking.hosts)
+    person = Person(LOCAL, tags=settings.access.tags)
+    try:
+        serve_stdio(parts.tools, person)
+    finally:
+        parts.engine.close()

@@ -1,0 +1,223 @@
+"""What the tools of MCP give: typed, and as text for clients that read no types."""
+
+from collections.abc import Iterable, Sequence
+
+from pydantic import BaseModel, Field
+
+_QUOTE_CHARS = 400
+
+
+class Source(BaseModel):
+    """A place in a document: ``uri`` can be read as a resource."""
+
+    collection: str
+    document: str
+    provision: str
+    page: int | None
+    quote: str
+    version: str = Field(description="When the document is in force, where it says so.")
+    uri: str
+
+    @property
+    def place(self) -> str:
+        """The place in words."""
+        page = "" if self.page is None else f"page {self.page}"
+        return ", ".join(filter(None, (self.document, self.provision, page, self.version)))
+
+    def line(self) -> str:
+        """Return place and quote on one line."""
+        words = " ".join(self.quote.split())
+        cut = words if len(words) <= _QUOTE_CHARS else f"{words[:_QUOTE_CHARS].rstrip()}…"
+        return f"{self.place}: “{cut}”"
+
+
+class Result(BaseModel):
+    """What a tool gives."""
+
+    def as_text(self) -> str:
+        """Return all that matters of it as text."""
+        raise NotImplementedError
+
+    def links(self) -> Sequence[Source]:
+        """Return the sources to link to."""
+        return ()
+
+
+class NumberedSource(Source):
+    """A source of an answer, under the number that the answer gives it in brackets."""
+
+    n: int
+
+
+class Answer(Result):
+    """An answer, what it rests on, and what it is worth."""
+
+    answer: str
+    answered: bool = Field(description="False where the documents do not answer the question.")
+    passed: bool = Field(description="Whether the answer passed every check.")
+    probability: float | None = Field(description="How likely it answers the question, if known.")
+    verdict: str
+    warning: str
+    collections: list[str]
+    sources: list[NumberedSource]
+    near: list[Source] = Field(description="Where nothing answers: what comes nearest.")
+
+    def as_text(self) -> str:
+        """Return the answer with its sources and its verdict."""
+        lines = [self.answer]
+        if self.sources:
+            lines += ["", "Sources:", *(f"[{one.n}] {one.line()}" for one in self.sources)]
+        if self.near:
+            lines += ["", "Near it, but no answer:", *(f"- {one.line()}" for one in self.near)]
+        lines += ["", f"Verdict: {self.verdict}"]
+        return "\n".join([*lines, *([f"Note: {self.warning}"] if self.warning else [])])
+
+    def links(self) -> Sequence[Source]:
+        """Return the sources, then what comes near."""
+        return [*self.sources, *self.near]
+
+
+class Passage(Source):
+    """A passage that was found; ``quote`` is its text."""
+
+    title: str
+    score: float
+
+
+class Passages(Result):
+    """What was found, the best first."""
+
+    passages: list[Passage]
+
+    def as_text(self) -> str:
+        """Return the passages with their places."""
+        return _paragraphs("Nothing was found.", (f"{p.place}\n{p.quote}" for p in self.passages))
+
+    def links(self) -> Sequence[Source]:
+        """Return the passages."""
+        return self.passages
+
+
+class Mention(BaseModel):
+    """What a provision refers to, and the labels of that in the same document."""
+
+    said: str
+    labels: list[str]
+
+
+class Provision(Source):
+    """A provision: ``quote`` is its text, ``lead_in`` the words above that it completes."""
+
+    heading: str
+    kind: str
+    above: list[str]
+    lead_in: list[str]
+    refers_to: list[Mention]
+    cut: bool = Field(description="Whether the text goes on: then read its parts one by one.")
+
+    def as_text(self) -> str:
+        """Return the provision with what is around it."""
+        above = [f"In {said}" for said in self.above]
+        said = "; ".join(
+            f"{one.said} ({', '.join(one.labels) or 'not in this document'})"
+            for one in self.refers_to
+        )
+        more = ["[The text goes on; read its parts one by one.]"] if self.cut else []
+        refers = [f"Refers to {said}"] if said else []
+        return "\n".join([self.place, *above, *self.lead_in, self.quote, *more, *refers])
+
+
+class Listed(BaseModel):
+    """A provision in a list of contents; ``depth`` says in how many others it lies."""
+
+    label: str
+    heading: str
+    kind: str
+    depth: int
+
+
+class Provisions(Result):
+    """The provisions asked for, or, where none was named, the contents of the document."""
+
+    collection: str
+    document: str
+    provisions: list[Provision]
+    contents: list[Listed]
+    more: int = Field(description="How many further contents are left out.")
+
+    def as_text(self) -> str:
+        """Return the provisions, or a line for each that there is."""
+        if self.provisions:
+            return _paragraphs("", (one.as_text() for one in self.provisions))
+        lines = [
+            f"{'  ' * one.depth}{one.label or one.kind}"
+            f"{f' {one.heading}' if one.heading != one.label else ''}"
+            for one in self.contents
+        ]
+        more = [f"{self.more} more"] if self.more else []
+        return "\n".join([self.document, *(lines or ["It has no provisions."]), *more])
+
+    def links(self) -> Sequence[Source]:
+        """Return the provisions."""
+        return self.provisions
+
+
+class Document(BaseModel):
+    """A document; ``uri`` can be read as a resource."""
+
+    collection: str
+    name: str
+    title: str
+    kind: str
+    jurisdiction: str
+    version: str
+    pages: int
+    uri: str
+
+
+class Documents(Result):
+    """The collections and some of their documents."""
+
+    collections: list[str]
+    total: int
+    documents: list[Document]
+
+    def as_text(self) -> str:
+        """Return a line for each document."""
+        lines = [
+            ", ".join(
+                filter(None, (f"{one.collection}: {one.name}", one.title, one.kind, one.version))
+            )
+            for one in self.documents
+        ]
+        return "\n".join([f"{len(lines)} of {self.total} documents", *lines])
+
+
+class RelationFound(Source):
+    """A statement of the documents as subject, relation and object, with the words that say it."""
+
+    subject: str
+    relation: str
+    object: str
+
+
+class Relations(Result):
+    """The relations around an entity, and how many it has of its own."""
+
+    entity: str
+    degree: int
+    relations: list[RelationFound]
+
+    def as_text(self) -> str:
+        """Return a statement and its source for each relation."""
+        head = f"{self.entity}: {self.degree} relations of its own"
+        said = (f"{r.subject} {r.relation} {r.object}\n{r.line()}" for r in self.relations)
+        return _paragraphs("", (head, *said))
+
+    def links(self) -> Sequence[Source]:
+        """Return the places that state the relations."""
+        return self.relations
+
+
+def _paragraphs(nothing: str, parts: Iterable[str]) -> str:
+    return "\n\n".join(parts) or nothing

@@ -1,0 +1,349 @@
+"""MCP over HTTP by the SDK's own client and by LangChain's adapters, against a real server."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+from langchain_mcp_adapters.client import MultiServerMCPClient
+from loopback_server import DOGS, PENALTY, person, served
+from mcp import ClientSession, McpError
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import CallToolResult, ResourceLink, TextContent
+from pydantic import AnyUrl
+
+from lexloop.apps.serve.settings import ServerSettings
+from lexloop.apps.serve.source_links import SourceLink, link_of
+from lexloop.core.errors import NotFoundError
+
+TOOLS = ["ask", "search", "read_provision", "list_documents", "related"]
+CATS = "Cat Act\n\nSection 1. A keeper of a cat must keep it indoors at night.\n"
+JSON = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+Session = Callable[[ClientSession], Awaitable[None]]
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server with two people: ann sees all, bob the dogs alone."""
+    folder = tmp_path_factory.mktemp("laws")
+    for name, text in (("dogs/acts/dogs.txt", DOGS), ("cats/cats.txt", CATS)):
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).write_text(text)
+    settings = ServerSettings.of(
+        {
+            "collections": {
+                "sample": "sample",
+                "dogs": str(folder / "dogs"),
+                "my cats": str(folder / "cats"),
+            },
+            "people": [person("ann"), person("bob", collections=["dogs"])],
+        }
+    )
+    with served(settings) as found:
+        yield found
+
+
+def by(address: str, name: str, does: Session) -> None:
+    """Do something in a session of a person's."""
+
+    async def main() -> None:
+        failed: AssertionError | None = None
+        async with opened(address, name) as session:
+            try:
+                await does(session)
+            except AssertionError as error:  # it would come out in groups
+                failed = error
+        if failed is not None:
+            raise failed
+
+    asyncio.run(main())
+
+
+@asynccontextmanager
+async def opened(address: str, name: str) -> AsyncIterator[ClientSession]:
+    headers = {"Authorization": f"Bearer key-{name}"}
+    async with (
+        httpx.AsyncClient(headers=headers, timeout=60) as client,
+        streamable_http_client(f"{address}/mcp", http_client=client) as (read, write, _),
+        ClientSession(read, write) as session,
+    ):
+        await session.initialize()
+        yield session
+
+
+def text_of(found: CallToolResult) -> str:
+    (said,) = [part.text for part in found.content if isinstance(part, TextContent)]
+    return said
+
+
+def links_of(found: CallToolResult) -> list[str]:
+    return [str(part.uri) for part in found.content if isinstance(part, ResourceLink)]
+
+
+def test_tools_say_what_they_take_and_give(address: str) -> None:
+    async def does(session: ClientSession) -> None:
+        tools = (await session.list_tools()).tools
+        assert [tool.name for tool in tools] == TOOLS
+        for tool in tools:
+            assert tool.outputSchema is not None
+            assert tool.annotations is not None
+            assert tool.annotations.readOnlyHint
+            assert len(tool.description or "") < 400
+            assert not {"corpus", "model", "url", "path"} & set(tool.inputSchema["properties"])
+            assert tool.inputSchema["additionalProperties"] is False
+
+    by(address, "ann", does)
+
+
+def test_an_answer_is_typed_told_and_linked(address: str) -> None:
+    told: list[str] = []
+
+    async def progress(done: float, total: float | None, message: str | None) -> None:
+        assert (done, total) == (len(told) + 1, None)
+        told.append(message or "")
+
+    async def does(session: ClientSession) -> None:
+        given = {"question": PENALTY, "collections": ["dogs"]}
+        found = await session.call_tool("ask", given, progress_callback=progress)
+        assert not found.isError
+        answer = found.structuredContent
+        assert answer is not None
+        assert "90 dollars" in answer["answer"]
+        assert (answer["answered"], answer["collections"]) == (True, ["dogs"])
+        (source,) = answer["sources"]
+        uri = "lexloop://dogs/acts%2Fdogs.txt#Section%203"
+        assert (source["n"], source["provision"], source["uri"]) == (1, "Section 3", uri)
+        assert "[1] acts/dogs.txt, Section 3: “A keeper" in text_of(found)
+        assert links_of(found) == [uri]
+        read = (await session.read_resource(AnyUrl(uri))).contents[0]
+        assert read.model_dump()["text"] == DOGS.strip().rpartition("\n\n")[2]
+
+    by(address, "ann", does)
+    assert told[0].startswith("dogs: classify")
+    assert any("passages" in said for said in told)
+
+
+def test_passages_are_found_in_all_collections(address: str) -> None:
+    async def does(session: ClientSession) -> None:
+        found = (
+            await session.call_tool("search", {"query": "keeper", "limit": 3})
+        ).structuredContent
+        assert found is not None
+        passages = found["passages"]
+        assert len(passages) == 3
+        assert {one["collection"] for one in passages} >= {"dogs", "my cats"}
+
+    by(address, "ann", does)
+
+
+def test_a_provision_is_read_with_what_is_around_it(address: str) -> None:
+    async def does(session: ClientSession) -> None:
+        found = await session.call_tool(
+            "read_provision", {"document": "law", "provision": "20-871(b)", "collection": "sample"}
+        )
+        assert found.structuredContent is not None
+        (one,) = found.structuredContent["provisions"]
+        assert one["document"] == "law.txt"
+        assert one["provision"].startswith("§ 20-871")
+        assert one["above"]
+        assert not one["cut"]
+        contents = await session.call_tool("read_provision", {"document": "dogs.txt"})
+        assert contents.structuredContent is not None
+        listed = contents.structuredContent["contents"]
+        assert [unit["label"] for unit in listed] == ["", "Section 1", "Section 2", "Section 3"]
+
+    by(address, "ann", does)
+
+
+def test_documents_are_listed(address: str) -> None:
+    async def does(session: ClientSession) -> None:
+        found = (await session.call_tool("list_documents", {"containing": "cat"})).structuredContent
+        assert found is not None
+        assert found["collections"] == ["sample", "dogs", "my cats"]
+        (cats,) = [one for one in found["documents"] if one["collection"] == "my cats"]
+        assert cats["uri"] == "lexloop://my%20cats/cats.txt"
+        resources = (await session.list_resources()).resources
+        assert cats["uri"] in [str(one.uri) for one in resources]
+        (template,) = (await session.list_resource_templates()).resourceTemplates
+        assert template.uriTemplate == "lexloop://{collection}/{document}{#label}"
+        read = (await session.read_resource(AnyUrl(cats["uri"]))).contents[0]
+        assert read.model_dump()["text"].rstrip() == CATS.rstrip()
+
+    by(address, "ann", does)
+
+
+def test_what_is_related_is_told_with_its_source(address: str) -> None:
+    async def does(session: ClientSession) -> None:
+        found = await session.call_tool("related", {"entity": "bias audit", "limit": 5})
+        relations = found.structuredContent
+        assert relations is not None
+        assert relations["entity"] == "bias audit"
+        assert len(relations["relations"]) == 5
+        assert all(one["quote"] for one in relations["relations"])
+        assert {one["collection"] for one in relations["relations"]} == {"sample"}
+        none = await session.call_tool("related", {"entity": "unicorn", "collections": ["dogs"]})
+        assert none.isError
+        assert "has no entity 'unicorn'" in text_of(none)
+
+    by(address, "ann", does)
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "said"),
+    [
+        ("ask", {}, "question: Field required"),
+        ("ask", {"question": 7}, "question: Input should be a valid string"),
+        ("ask", {"question": ""}, "question: String should have at least 1 character"),
+        ("ask", {"question": "?", "collections": ["dogs"]}, "holds no word"),
+        ("ask", {"question": "x" * 2_000_000}, "at most 20000 characters"),
+        ("ask", {"question": "Why?", "corpus": "/etc"}, "corpus: Extra inputs"),
+        ("ask", {"question": "Why?", "collections": ["/etc"]}, "no collection '/etc'"),
+        ("ask", {"question": "Why?", "collections": "dogs"}, "collections: Input should be"),
+        ("ask", {"question": "Why?", "collections": ["dogs"], "as_of": "../.."}, "as_of"),
+        ("search", {"query": "a", "limit": 0}, "limit: Input should be greater"),
+        ("search", {"query": "a", "limit": 10**30}, "limit: Input should be less"),
+        ("read_provision", {"document": "../../etc/passwd"}, "no document '../../etc/passwd'"),
+        ("read_provision", {"document": "a\0b"}, "no document 'a\\x00b'"),
+        ("read_provision", {"document": "dogs.txt", "provision": "Section 9"}, "no Section 9"),
+        ("list_documents", {"offset": -1}, "offset: Input should be greater"),
+        ("related", {"entity": "\0"}, "no entity '\\x00'"),
+        ("related", {"entity": "dog", "depth": 3}, "depth: Input should be less"),
+        ("format_disk", {}, "no tool 'format_disk'"),
+    ],
+)
+def test_hostile_arguments_are_refused(
+    address: str, tool: str, given: dict[str, Any], said: str
+) -> None:
+    async def does(session: ClientSession) -> None:
+        found = await session.call_tool(tool, given)
+        assert found.isError
+        assert said in text_of(found)
+        assert len(text_of(found)) < 1000
+        assert (found.meta or {})["lexloop/error"]["hint"]
+
+    by(address, "ann", does)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "lexloop://sample/law.txt",
+        "lexloop://dogs/..%2F..%2Fetc%2Fpasswd",
+        "lexloop://dogs/../cats.txt",
+        "lexloop://dogs/acts%2Fdogs.txt#Section%209",
+        "lexloop://dogs/dogs.txt",
+        "file:///etc/passwd",
+        "lexloop://dogs",
+    ],
+)
+def test_only_sources_that_one_sees_are_read(address: str, uri: str) -> None:
+    async def does(session: ClientSession) -> None:
+        with pytest.raises(McpError) as raised:
+            await session.read_resource(AnyUrl(uri))
+        assert raised.value.error.code == -32002
+
+    by(address, "bob", does)
+
+
+def test_people_do_not_see_each_others_collections(address: str) -> None:
+    async def does(session: ClientSession) -> None:
+        found = (await session.call_tool("list_documents", {})).structuredContent
+        assert found is not None
+        assert found["collections"] == ["dogs"]
+        for name in ("sample", "nothing"):
+            asked = {"question": "What is a bias audit?", "collections": [name]}
+            assert f"no collection '{name}'" in text_of(await session.call_tool("ask", asked))
+        document = {"document": "law.txt", "collection": "sample"}
+        assert "no collection" in text_of(await session.call_tool("read_provision", document))
+
+    by(address, "bob", does)
+
+
+def test_a_session_is_its_makers_alone(address: str) -> None:
+    begin = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "t", "version": "1"},
+        },
+    }
+    with httpx.Client(base_url=address, headers=JSON) as client:
+        nobody = client.post("/mcp", json=begin)
+        assert nobody.status_code == 401
+        made = client.post("/mcp", json=begin, headers={"Authorization": "Bearer key-ann"})
+        session = {"Mcp-Session-Id": made.headers["mcp-session-id"]}
+        listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+        codes = [
+            client.post(
+                "/mcp", json=listing, headers={**session, "Authorization": f"Bearer key-{name}"}
+            ).status_code
+            for name in ("ann", "bob", "eve")
+        ]
+        assert codes == [200, 404, 401]
+        elsewhere = {**session, "Authorization": "Bearer key-ann", "Origin": "http://evil.invalid"}
+        assert client.post("/mcp", json=listing, headers=elsewhere).status_code == 403
+        assert client.get("/mcp", headers={"Authorization": "Bearer key-ann"}).status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"{", 400),
+        (b"[" * 100_000, 400),
+        (b'{"jsonrpc": "2.0"}', 400),
+        (b"\xff\xfe", 400),
+        (b'"' + b"x" * (5 * 1024 * 1024) + b'"', 413),
+    ],
+    ids=["cut", "deep", "no message", "no text", "large"],
+)
+def test_broken_messages_are_refused(address: str, body: bytes, status: int) -> None:
+    headers = {**JSON, "Authorization": "Bearer key-ann"}
+    found = httpx.post(f"{address}/mcp", content=body, headers=headers)
+    assert found.status_code == status
+    assert len(found.content) < 2000
+
+
+def test_tools_are_tools_of_langchain(address: str) -> None:
+    async def main() -> None:
+        client = MultiServerMCPClient(
+            {
+                "lexloop": {
+                    "transport": "streamable_http",
+                    "url": f"{address}/mcp",
+                    "headers": {"Authorization": "Bearer key-ann"},
+                }
+            }
+        )
+        tools = {tool.name: tool for tool in await client.get_tools()}
+        assert list(tools) == TOOLS
+        call = {"question": PENALTY, "collections": ["dogs"]}
+        message = await tools["ask"].ainvoke(
+            {"name": "ask", "args": call, "id": "1", "type": "tool_call"}
+        )
+        assert "90 dollars" in message.content[0]["text"]
+        assert message.content[1]["url"].startswith("lexloop://dogs/")
+        assert message.artifact["structured_content"]["answered"]
+        failed = await tools["ask"].ainvoke({"question": "Why?", "collections": ["x"]})
+        assert "no collection 'x'" in str(failed)
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("collection", "document", "label"),
+    [("a", "b.txt", ""), ("my cats", "a/b ü#?.txt", "§ 5-301(a)"), ("x.y", "100%", "Annex I, 2")],
+)
+def test_addresses_lead_back(collection: str, document: str, label: str) -> None:
+    link = SourceLink(collection, document, label)
+    assert link_of(str(AnyUrl(link.uri))) == link
+
+
+@pytest.mark.parametrize("uri", ["", "lexloop:", "lexloop:///a", "http://a/b", "lexloop://a/b?c"])
+def test_what_is_no_address_is_said(uri: str) -> None:
+    with pytest.raises(NotFoundError):
+        link_of(uri)
