@@ -4,7 +4,9 @@ import { get, part } from "./api.js";
 import { button, el, fill, said } from "./dom.js";
 import { openSide } from "./side.js";
 import { openProvision } from "./source.js";
+import { titleOf } from "./state.js";
 import { isShown, scrollBack, visit } from "./trail.js";
+import { counted } from "./words.js";
 import { days, problem } from "./wording.js";
 
 /** Compare the versions of a provision; `a` and `b` are documents, chosen there where not given. */
@@ -12,117 +14,92 @@ export function openCompare(aside, { collection, document, label, a = null, b = 
   visit(aside, new Comparison({ collection, document, label, a, b }));
 }
 
-/**
- * Return what each side shows of the parts of a comparison: what both have, and what it alone has.
- * An unbroken change stays one piece: {op, text} with op "same", "removed" or "added".
- */
+/** Return what each side shows of the parts, {op, text}: what both have, and what it alone has. */
 export function sides(parts) {
-  const of = (other) => {
-    const found = [];
-    for (const { op, text } of parts) {
-      if (op === other || !text) continue;
-      if (found.at(-1)?.op === op) found.at(-1).text += text;
-      else found.push({ op, text });
-    }
-    return found;
-  };
-  return [of("added"), of("removed")];
+  return ["added", "removed"].map((other) => parts.filter(({ op }) => op !== other));
 }
 
 /** Versions of one provision, as long as the pane can come back to them. */
 class Comparison {
   constructor(asked) {
     Object.assign(this, asked);
-    this.versions = null;
   }
 
   render(aside, tools) {
     this.aside = aside;
-    this.body = openSide(aside, { title: `Versions of ${this.label}`, detail: this.collection, tools });
-    this.body.classList.add("comparison");
-    this.chosen = el("div", { class: "choices" });
-    this.shown = el("div", { class: "both" }, el("p", { class: "detail" }, "Loading …"));
-    fill(this.body, this.chosen, this.shown);
-    this.#load();
+    const body = openSide(aside, { title: `Versions of ${this.label}`, detail: titleOf(this.collection), tools });
+    this.choices = el("div", { class: "choices" });
+    this.shown = el("div", { class: "comparison" }, el("p", { class: "detail" }, "Loading …"));
+    fill(body, this.choices, this.shown);
+    this.#try(() => this.#load());
+  }
+
+  #get(what, query) {
+    return get(`collections/${part(this.collection)}/${what}`, { query: { ...query, label: this.label } });
+  }
+
+  async #try(act) {
+    try {
+      await act();
+      if (isShown(this.aside, this)) scrollBack(this.aside, this);
+    } catch (error) {
+      if (isShown(this.aside, this)) fill(this.shown, problem(error, () => this.#try(act)));
+    }
   }
 
   async #load() {
-    const { collection, document, label } = this;
-    try {
-      if (!this.versions) {
-        const found = await get(`collections/${part(collection)}/versions`, { query: { document, label } });
-        this.versions = found.versions;
-        const at = Math.max(1, this.versions.findIndex((one) => one.document === document));
-        this.a ??= this.versions[at - 1]?.document ?? null;
-        this.b ??= this.versions[at]?.document ?? null;
-      }
-      if (!isShown(this.aside, this)) return;
-      if (this.versions.length < 2) return this.#alone();
-      this.#choices();
-      await this.#compare();
-      scrollBack(this.aside, this);
-    } catch (error) {
-      if (isShown(this.aside, this)) this.#failed(error);
+    const { document } = this;
+    const { versions } = await this.#get("versions", { document });
+    if (!isShown(this.aside, this)) return;
+    if (versions.length < 2) {
+      const said = versions[0]?.version || "and names no days";
+      return fill(this.shown, el("p", { class: "note" }, `The collection has one version of this: ${said}.`));
     }
+    const at = Math.max(1, versions.findIndex((one) => one.document === document));
+    this.a ??= versions[at - 1].document;
+    this.b ??= versions[at].document;
+    fill(this.choices, this.#choice("a", "Earlier", versions), this.#choice("b", "Later", versions));
+    return this.#compare();
   }
 
-  #alone() {
-    const only = this.versions[0];
-    const said = only && days(only) ? `It is ${days(only)}.` : "It names no days.";
-    fill(this.shown, el("p", { class: "note" }, `The collection has one version of this provision. ${said}`));
-  }
-
-  #choices() {
-    const one = (name, label) => {
-      const id = `version-${name}`;
-      const options = this.versions.map((version) =>
-        el("option", { value: version.document, selected: version.document === this[name] }, titled(version)),
-      );
-      const chosen = el("select", { id, on: { change: () => this.#choose(name, chosen.value) } }, options);
-      return el("div", { class: "field" }, el("label", { for: id }, label), chosen);
+  #choice(name, label, versions) {
+    const id = `version-${name}`;
+    const change = () => {
+      this[name] = select.value;
+      this.#try(() => this.#compare());
     };
-    fill(this.chosen, one("a", "Earlier"), one("b", "Later"));
-  }
-
-  async #choose(name, document) {
-    this[name] = document;
-    try {
-      await this.#compare();
-    } catch (error) {
-      this.#failed(error);
-    }
+    const options = versions.map((one) =>
+      el("option", { value: one.document, selected: one.document === this[name] }, `${days(one).replace("in force ", "") || one.document} (${one.title})`),
+    );
+    const select = el("select", { id, on: { change } }, options);
+    return el("div", { class: "field" }, el("label", { for: id }, label), select);
   }
 
   async #compare() {
-    const { collection, a, b, label } = this;
-    const found = await get(`collections/${part(collection)}/compare`, { query: { a, b, label } });
+    const { a, b } = this;
+    const found = await this.#get("compare", { a, b });
     if (!isShown(this.aside, this) || a !== this.a || b !== this.b) return;
+    const count = (op) => counted(found.parts.filter((one) => one.op === op).length, "place");
+    const same = found.parts.every(({ op }) => op === "same");
+    const told = same ? "Both say the same." : `Taken out in ${count("removed")}, put in in ${count("added")}.`;
     const [before, after] = sides(found.parts);
-    const changed = found.parts.some(({ op }) => op !== "same");
     fill(
       this.shown,
-      el("p", { class: "detail", role: "status" }, changed ? told(before, after) : "Both say the same."),
+      el("p", { class: "detail", role: "status" }, told),
       el("div", { class: "columns" }, this.#column(found.a, before), this.#column(found.b, after)),
     );
   }
 
-  #column(version, pieces) {
-    const { collection } = this;
-    const read = () => openProvision(this.aside, { collection, document: version.document, label: version.label });
-    const heading = el("h3", {}, said(days(version) || "names no days"));
-    const words = pieces.length ? pieces.map(shownPiece) : el("span", { class: "detail" }, "It does not have this provision.");
+  #column({ document, label, title, ...version }, pieces) {
+    const there = { collection: this.collection, document, label };
     return el(
       "section",
       {},
-      heading,
-      el("p", { class: "detail" }, said(version.title || version.document)),
-      el("div", { class: "words", dir: "auto" }, words),
-      pieces.length > 0 && button("Read it there", read, { class: "link" }),
+      el("h3", {}, said(days(version) || "names no days")),
+      el("p", { class: "detail" }, said(title)),
+      el("div", { class: "words", dir: "auto" }, label === null ? "It does not have this provision." : pieces.map(shownPiece)),
+      label !== null && button("Read it there", () => openProvision(this.aside, there), { class: "link" }),
     );
-  }
-
-  #failed(error) {
-    fill(this.shown, problem(error, () => this.#load()));
   }
 }
 
@@ -131,11 +108,3 @@ function shownPiece({ op, text }) {
   const words = text.replace(/(^|\n)#{1,6}[ \t]+/g, "$1");
   return op === "same" ? words : el(op === "added" ? "ins" : "del", {}, words);
 }
-
-function told(before, after) {
-  const count = (pieces, op) => pieces.filter((piece) => piece.op === op).length;
-  const times = (number) => `${number} ${number === 1 ? "place" : "places"}`;
-  return `Taken out in ${times(count(before, "removed"))}, put in in ${times(count(after, "added"))}.`;
-}
-
-const titled = (version) => `${days(version).replace(/^in force /, "") || version.document} (${version.title || version.document})`;

@@ -2,16 +2,15 @@
 
 import { events, get, part, post, remove } from "./api.js";
 import { confirmed } from "./dialog.js";
-import { announce, button, el, fill, said } from "./dom.js";
+import { announce, append, button, el, fill, said } from "./dom.js";
 import { openSide } from "./side.js";
-import { state } from "./state.js";
+import { collectionNamed, state } from "./state.js";
 import { isShown, scrollBack, visit } from "./trail.js";
 import { openTree } from "./tree.js";
 import { batches, dropped, pathOf, send } from "./upload.js";
 import { counted } from "./words.js";
 import { days, described, problem } from "./wording.js";
 
-const MOST_SHOWN = 300;
 const MOST_NAMED = 20;
 const STAGES = {
   waiting: "Waiting for its turn",
@@ -32,81 +31,70 @@ class Documents {
     this.collection = collection;
   }
 
-  get own() {
-    return state.collections.find((one) => one.name === this.collection)?.mine ?? false;
-  }
-
   render(aside, tools) {
     this.aside = aside;
-    this.body = openSide(aside, { title: "Documents", tools });
-    const places = ["chosen", "adding", "work", "note", "listed"];
-    for (const place of places) this[place] = el("div", { class: `of-${place}` });
-    this.work.hidden = true;
-    this.body.classList.add("documents");
-    fill(this.body, places.map((place) => this[place]));
-    this.#load();
+    const body = openSide(aside, { title: "Documents", tools });
+    body.classList.add("documents");
+    const places = ["choice", "adding", "work", "note", "list"];
+    for (const place of places) this[place] = append(body, el("div", { class: `of-${place}` })).lastChild;
+    this.#show();
   }
 
-  async #load() {
-    try {
-      if (!state.collections.some((one) => one.name === this.collection)) {
-        this.collection = state.collections[0]?.name ?? null;
-      }
-      this.#choose();
-      this.#adding();
-      if (!this.collection) return fill(this.listed, el("p", { class: "detail" }, "There is no collection yet."));
-      fill(this.listed, el("p", { class: "detail" }, "Loading …"));
+  async #show(collection = this.collection) {
+    this.own = collectionNamed(collection)?.mine;
+    this.collection = (collectionNamed(collection) ?? state.collections[0])?.name;
+    this.following?.abort();
+    for (const place of [this.work, this.note, this.list]) fill(place);
+    this.#choose();
+    fill(this.adding, this.own && this.#zone());
+    if (!this.collection) return;
+    await this.#try(async () => {
       await this.#list();
       scrollBack(this.aside, this);
-      if (this.own) await this.#follow({ quietly: true });
+      if (this.indexing) await this.#follow();
+    });
+  }
+
+  /** Do something; where it fails say why, and offer to do it again where that may help. */
+  async #try(act) {
+    const { collection } = this;
+    try {
+      await act();
     } catch (error) {
-      this.#failed(error, () => this.#load());
+      if (error.name === "AbortError" || !isShown(this.aside, this) || collection !== this.collection) return;
+      const passing = !error.status || error.status === 429 || error.status >= 500;
+      fill(this.work);
+      fill(this.note, problem(error, passing && (() => (fill(this.note), this.#try(act)))));
     }
   }
 
   #choose() {
-    const options = state.collections.map((one) =>
-      el("option", { value: one.name, selected: one.name === this.collection }, one.title || one.name),
+    const options = state.collections.map(({ name, title }) =>
+      el("option", { value: name, selected: name === this.collection }, title || name),
     );
     const select = el("select", { id: "of-collection", on: { change: () => this.#show(select.value) } }, options);
-    const made = state.me?.may_upload && button("New collection", () => this.#naming(), { class: "outlined", icon: "add" });
     const field = el("div", { class: "field" }, el("label", { for: "of-collection" }, "Collection"), select);
-    fill(this.chosen, options.length > 0 && field, made);
-  }
-
-  #show(collection) {
-    this.collection = collection;
-    delete this.scrolled;
-    for (const place of [this.note, this.listed]) fill(place);
-    this.#load();
+    const make = state.me?.may_upload && button("New collection", () => this.#naming(), { class: "outlined", icon: "add" });
+    fill(this.choice, options.length > 0 && field, make);
   }
 
   /** Ask for the name of a new collection, where its button stood. */
   #naming() {
-    const name = el("input", { id: "collection-name", required: true, maxlength: 100, autocomplete: "off" });
-    const make = async (event) => {
+    const field = el("input", { id: "collection-name", required: true, maxlength: 100, autocomplete: "off" });
+    const make = async () => {
+      const { name } = await post("collections", { name: field.value.trim() });
+      await this.#changed();
+      await this.#show(name);
+      this.adding.querySelector("button").focus();
+    };
+    const submit = (event) => {
       event.preventDefault();
-      try {
-        const made = await post("collections", { name: name.value.trim() });
-        await this.#changed();
-        this.#show(made?.name ?? name.value.trim());
-        announce("The collection is made.");
-        this.adding.querySelector("button")?.focus();
-      } catch (error) {
-        name.setAttribute("aria-invalid", "true");
-        this.#failed(error);
-        name.focus();
-      }
+      this.#try(make);
     };
-    const cancel = () => {
-      fill(this.note);
-      this.#choose();
-      this.chosen.querySelector("button")?.focus();
-    };
-    const acts = [el("button", { type: "submit", class: "solid" }, "Make"), button("Cancel", cancel)];
     const label = el("label", { for: "collection-name" }, "Name of the collection");
-    fill(this.chosen, el("form", { class: "field naming", on: { submit: make } }, label, el("div", {}, name, acts)));
-    name.focus();
+    const acts = [el("button", { class: "solid" }, "Make"), button("Cancel", () => this.#show())];
+    fill(this.choice, el("form", { class: "field", on: { submit } }, label, el("div", { class: "acts" }, field, acts)));
+    field.focus();
   }
 
   async #changed() {
@@ -114,199 +102,165 @@ class Documents {
     document.dispatchEvent(new CustomEvent("collections-changed"));
   }
 
-  /** Where files are dropped or chosen; only in a collection of one's own. */
-  #adding() {
-    if (!this.own) return fill(this.adding);
-    const pick = (label, props) => {
-      const input = el("input", { type: "file", multiple: true, hidden: true, ...props });
+  /** Where files are dropped or chosen. */
+  #zone() {
+    const pick = (label, testid, props) => {
+      const input = el("input", { type: "file", multiple: true, hidden: true, data: { testid }, ...props });
       input.addEventListener("change", () => {
-        this.#upload([...input.files].filter((file) => !/(^|\/)\./.test(pathOf(file))));
+        this.#upload([...input.files]);
         input.value = "";
       });
       return [input, button(label, () => input.click(), { class: "outlined", icon: "upload" })];
     };
+    const over = (event) => {
+      event.preventDefault();
+      zone.classList.toggle("over", event.type === "dragover");
+      if (event.type === "drop") this.#try(async () => this.#upload(await dropped(event.dataTransfer)));
+    };
+    const hosts = state.me?.hosts ?? [];
     const zone = el(
       "div",
-      { class: "drop" },
+      { class: "drop", on: { dragover: over, dragleave: over, drop: over } },
       el("p", {}, "Drop files or a folder here, or choose them."),
-      el("div", { class: "acts" }, pick("Choose files", { data: { testid: "files" } }), pick("Choose a folder", { webkitdirectory: true, data: { testid: "folder" } })),
-      el("p", { class: "hint" }, "PDF, Word, HTML, Markdown, text and archives of them. ", whereTo()),
+      el("div", { class: "acts" }, pick("Choose files", "files"), pick("Choose a folder", "folder", { webkitdirectory: true })),
+      el("p", { class: "hint" }, "PDF, Word, HTML, Markdown, text, or a zip of them. ", hosts.length ? `Their text may go to ${hosts.join(" and ")}.` : "They stay on this server."),
     );
-    const over = (event) => {
-      if (!event.dataTransfer.types.includes("Files")) return;
-      event.preventDefault();
-      zone.classList.toggle("over", event.type !== "dragleave" && event.type !== "drop");
-      if (event.type === "drop") dropped(event.dataTransfer).then((files) => this.#upload(files));
-    };
-    for (const event of ["dragover", "dragenter", "dragleave", "drop"]) zone.addEventListener(event, over);
-    return fill(this.adding, zone);
+    return zone;
   }
 
-  async #upload(files, replace = false) {
-    if (!files.length) return;
+  async #upload(chosen, replace = null) {
+    // what a system hides is not what was meant
+    const files = chosen.filter((file) => !/(^|\/)\./.test(pathOf(file)));
     const { collection } = this;
-    fill(this.note);
-    announce(`Sending ${counted(files.length, "file")}.`);
+    const label = `Sending ${counted(files.length, "file")}`;
     const all = files.reduce((sum, file) => sum + file.size, 0);
     const stop = new AbortController();
+    const left = batches(files);
     const refused = [];
-    let done = 0;
-    let sent = 0;
-    try {
-      for (const batch of batches(files)) {
-        const told = (bytes) => this.#progress(`Sending ${counted(files.length, "file")}`, sent + bytes, all, stop);
+    let [sent, added] = [0, 0];
+    fill(this.note);
+    announce(label);
+    const sendAll = async () => {
+      for (; left.length; left.shift()) {
+        const told = (bytes) => this.#progress(label, sent + bytes, all, stop);
         told(0);
-        const answer = await send(collection, batch, { replace, told, signal: stop.signal });
-        refused.push(...(answer.refused ?? []));
-        sent += batch.reduce((sum, file) => sum + file.size, 0);
-        done += batch.length;
+        const answer = await this.#sent(left[0], { replace, told, signal: stop.signal });
+        refused.push(...answer.refused);
+        added += answer.added.length;
+        sent += left[0].reduce((sum, file) => sum + file.size, 0);
       }
-    } catch (error) {
-      this.work.hidden = true;
-      // what was refused will be refused again
-      const passing = !error.status || error.status === 429 || error.status >= 500;
-      this.#failed(error, passing ? () => this.#upload(files.slice(done), replace) : null);
-      if (!done) return;
-    }
-    await this.#refused(files, refused, replace);
-    await this.#follow({});
+      if (collection !== this.collection) return;
+      fill(this.work);
+      if (added) await this.#follow();
+      await this.#told(files, refused, replace);
+    };
+    await this.#try(sendAll);
   }
 
-  /** Say which files were not taken and why; ask whether those that are there are to be replaced. */
-  async #refused(files, refused, replace) {
-    const there = refused.filter((one) => one.exists);
-    const others = refused.filter((one) => !one.exists);
-    if (others.length) this.note.append(reasons("Not taken", others, "bad"));
-    if (!there.length || replace) return;
-    const names = new Set(there.map((one) => one.name));
-    const again = files.filter((file) => names.has(pathOf(file)));
-    const listed = [...names].slice(0, MOST_NAMED).join(", ") + (names.size > MOST_NAMED ? ", …" : "");
-    const title = names.size === 1 ? "Replace the document that is there?" : `Replace ${names.size} documents that are there?`;
-    if (await confirmed({ title, text: listed, action: "Replace", danger: false })) await this.#upload(again, true);
-    else this.note.append(reasons("Left as they were", there, ""));
-  }
-
-  /** Show how far the indexing is until it is over; quietly where nobody waits for its end. */
-  async #follow({ quietly = false }) {
-    const { collection } = this;
-    this.stop?.abort();
-    this.stop = new AbortController();
-    let worked = !quietly;
+  /** Send some files, and return what was added and what refused, {name, reason, exists}. */
+  async #sent(files, how) {
     try {
-      for await (const { event, data } of events("GET", `collections/${part(collection)}/indexing`, { signal: this.stop.signal })) {
-        if (!isShown(this.aside, this) || collection !== this.collection) return this.stop.abort();
-        if (event === "progress") {
-          worked = true;
-          this.#progress(STAGES[data.stage] ?? data.stage, data.done, data.of);
-        } else if (worked) {
-          await this.#indexed(data);
-        }
-      }
+      return await send(this.collection, files, how);
     } catch (error) {
-      if (error.name !== "AbortError" && (worked || error.status !== 404)) this.#failed(error, () => this.#follow({}));
-    } finally {
-      this.work.hidden = true;
+      // nothing of it was taken
+      if (error.status === 409) return { added: [], refused: files.map((file) => ({ name: pathOf(file), exists: true })) };
+      if (error.status !== 400 && error.status !== 413) throw error;
+      return { added: [], refused: [{ name: "", reason: error.what }] };
     }
   }
 
-  async #indexed() {
-    this.work.hidden = true;
+  /** Say which files were not taken and why, and ask whether those that are there are to be replaced. */
+  async #told(files, refused, replace) {
+    const there = refused.filter((one) => one.exists && !replace).map((one) => one.name);
+    const others = refused.filter((one) => !there.includes(one.name));
+    fill(this.note, others.length > 0 && reasons("Not taken", others, "bad"));
+    if (!there.length) return;
+    const named = there.slice(0, MOST_NAMED).join(", ") + (there.length > MOST_NAMED ? " …" : "");
+    const title = `Replace ${counted(there.length, "document")}?`;
+    const wanted = await confirmed({ title, text: `Already there: ${named}`, action: "Replace", danger: false });
+    if (wanted) await this.#upload(files.filter((file) => there.includes(pathOf(file))), true);
+  }
+
+  /** Show how far the indexing is until it is over. */
+  async #follow() {
+    const { collection } = this;
+    this.following?.abort();
+    const { signal } = (this.following = new AbortController());
+    for await (const { event, data } of events("GET", `collections/${part(collection)}/indexing`, { signal })) {
+      if (!isShown(this.aside, this)) return this.following.abort();
+      if (event === "progress") this.#progress(STAGES[data.stage] ?? data.stage, data.done, data.of);
+    }
+    fill(this.work);
     await this.#changed();
+    this.#choose();
     await this.#list();
     announce(`The index is ready: ${counted(this.rows.length, "document")}.`);
   }
 
   #progress(label, done, of, stop = null) {
-    if (this.work.hidden || Boolean(stop) !== this.work.childElementCount > 2) {
-      this.bar = el("progress", { "aria-labelledby": "work-label" });
-      fill(this.work, el("p", { id: "work-label" }), this.bar, stop && button("Stop", () => stop.abort()));
-      this.work.hidden = false;
+    const percent = of > 0 ? Math.min(100, Math.floor((100 * done) / of)) : 0;
+    // an element that stays is not read out at every step
+    if (Boolean(stop) !== this.stopping || !this.work.firstChild) {
+      this.stopping = Boolean(stop);
+      const bar = el("progress", { max: 100, "aria-labelledby": "work-label" });
+      fill(this.work, el("p", { id: "work-label" }), bar, stop && button("Stop", () => stop.abort()));
     }
-    const percent = of > 0 ? Math.floor((100 * done) / of) : 0;
-    this.bar.max = 100;
-    this.bar.value = Math.min(100, percent);
-    this.work.firstChild.textContent = of > 1 ? `${label}: ${Math.min(100, percent)} %` : `${label} …`;
+    const [words, bar] = this.work.children;
+    words.textContent = of > 1 ? `${label}: ${percent} %` : `${label} …`;
+    bar.value = percent;
   }
 
   async #list() {
     const { collection } = this;
-    const all = await get(`collections/${part(collection)}/documents`);
+    const found = await get(`collections/${part(collection)}/documents`);
     if (!isShown(this.aside, this) || collection !== this.collection) return;
-    this.rows = all.documents;
-    const shown = this.rows.slice(0, MOST_SHOWN);
-    const rest = this.rows.length - shown.length;
-    const list = el("ul", { class: "rows" }, shown.map((row) => this.#row(row)));
-    const more = button(`Show ${rest} more`, () => {
-      list.append(...this.rows.slice(MOST_SHOWN).map((row) => this.#row(row)));
-      more.remove();
-    });
+    this.rows = found.documents;
+    this.indexing = found.indexing;
     fill(
-      this.listed,
+      this.list,
       el("h3", {}, counted(this.rows.length, "document")),
-      all.skipped.length > 0 && reasons("Skipped", all.skipped, ""),
-      list,
-      rest > 0 && more,
+      found.skipped.length > 0 && reasons("Skipped", found.skipped, ""),
+      el("ul", { class: "rows" }, this.rows.map((row) => this.#row(row))),
       this.own && button("Delete this collection", () => this.#drop(), { class: "quiet danger", icon: "remove" }),
     );
   }
 
   #row(row) {
-    const title = row.title || row.name;
-    const told = [
-      title !== row.name && row.name,
-      row.pages > 0 && counted(row.pages, "page"),
-      row.kind,
-      row.jurisdiction,
-      days(row),
-      row.superseded_by && `replaced by ${row.superseded_by}`,
-    ];
-    const open = () => openTree(this.aside, this.collection, row.name);
+    const { name, file, pages, kind, jurisdiction, superseded_by: newer } = row;
+    const title = row.title || name;
+    const told = [title !== name && name, pages > 0 && counted(pages, "page"), kind, jurisdiction, days(row), newer && `replaced by ${newer}`];
+    const open = button(title, () => openTree(this.aside, this.collection, name), { class: "link" });
     return el(
       "li",
       {},
-      el("div", {}, el("button", { type: "button", class: "link", on: { click: open } }, said(title)), el("p", { class: "detail" }, said(described(told)))),
-      this.own && button(`Remove ${title}`, () => this.#remove(row, title), { icon: "remove", hideLabel: true }),
+      el("div", {}, open, el("p", { class: "detail" }, said(described(told)))),
+      file && button(`Remove ${file}`, () => this.#remove(file), { icon: "remove", hideLabel: true }),
     );
   }
 
-  async #remove(row, title) {
-    const text = `${title} (${row.name}) is removed from the collection and from the server’s disk.`;
-    if (!(await confirmed({ title: "Remove this document?", text, action: "Remove" }))) return;
-    try {
-      await remove(`collections/${part(this.collection)}/documents`, { query: { document: row.name } });
-      await this.#follow({});
-    } catch (error) {
-      this.#failed(error);
-    }
+  async #remove(file) {
+    const text = `${file} is removed from the collection and from the server’s disk.`;
+    if (!(await confirmed({ title: "Remove this file?", text, action: "Remove" }))) return;
+    await this.#try(async () => {
+      await remove(`collections/${part(this.collection)}/documents`, { query: { document: file } });
+      await this.#follow();
+    });
   }
 
   async #drop() {
-    const { collection } = this;
-    const text = `“${collection}” with its ${counted(this.rows.length, "document")} is deleted from the server’s disk.`;
+    const text = `${this.collection} with its ${counted(this.rows.length, "document")} is deleted from the server’s disk.`;
     if (!(await confirmed({ title: "Delete this collection?", text, action: "Delete" }))) return;
-    try {
-      await remove(`collections/${part(collection)}`);
+    await this.#try(async () => {
+      await remove(`collections/${part(this.collection)}`);
       await this.#changed();
-      this.#show(null);
+      await this.#show(null);
       announce("The collection is deleted.");
-    } catch (error) {
-      this.#failed(error);
-    }
+    });
   }
-
-  #failed(error, again = null) {
-    if (isShown(this.aside, this)) fill(this.note, problem(error, again && (() => (fill(this.note), again()))));
-  }
-}
-
-function whereTo() {
-  const hosts = state.me?.hosts ?? [];
-  return hosts.length ? `Their text may go to ${hosts.join(" and ")}.` : "They stay on this server.";
 }
 
 function reasons(heading, found, kind) {
-  const rows = found.slice(0, MOST_SHOWN).map((one) => el("li", {}, el("strong", {}, said(one.name)), " ", said(one.reason)));
-  const open = found.length <= MOST_NAMED;
-  const summary = el("summary", {}, `${heading}: ${counted(found.length, "file")}`);
-  return el("details", { class: `reasons ${kind}`, open }, summary, el("ul", {}, rows));
+  const rows = found.map(({ name, reason }) => el("li", {}, name && el("strong", {}, said(name)), " ", said(reason)));
+  const summary = el("summary", {}, found.every(({ name }) => name) ? `${heading}: ${counted(found.length, "file")}` : heading);
+  return el("details", { class: `reasons ${kind}`, open: rows.length <= MOST_NAMED }, summary, el("ul", {}, rows));
 }

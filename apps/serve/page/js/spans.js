@@ -1,31 +1,20 @@
 // Spans of a document's text. Offsets count code points, as the server does, not UTF-16 units.
 
-const HEADED = new Set(["part", "annex", "provision", "table"]);
-const ITEMS = new Set(["paragraph", "point", "definition"]);
-const HEADING_WITHIN = 400;
-
-/** How many code points a text has. */
-export function length(text) {
-  let count = 0;
-  for (const _ of text) count += 1;
-  return count;
-}
+const HEADED = ["part", "annex", "provision", "table"];
+const ITEMS = ["paragraph", "point", "definition"];
 
 /**
- * Join two excerpts, {text, start, end, length, units}, that overlap or touch.
- * Where they do neither, the second stands alone: nothing is shown as if it followed.
+ * Join two excerpts, {text, start, end, units}, that overlap or touch; of others the second stands
+ * alone, since nothing may be shown as if it followed.
  */
 export function joined(one, other) {
   const [first, second] = one.start <= other.start ? [one, other] : [other, one];
   if (second.start > first.end) return other;
-  const rest = Array.from(second.text).slice(first.end - second.start);
-  const units = new Map();
-  for (const unit of [...first.units, ...second.units]) {
-    units.set(`${unit.start} ${unit.end} ${unit.kind}`, unit);
-  }
+  const text = first.text + Array.from(second.text).slice(first.end - second.start).join("");
+  const units = new Map([...first.units, ...second.units].map((u) => [`${u.start} ${u.end} ${u.kind}`, u]));
   return {
     ...other,
-    text: first.text + rest.join(""),
+    text,
     start: first.start,
     end: Math.max(first.end, second.end),
     units: [...units.values()].sort((a, b) => a.start - b.start || b.end - a.end),
@@ -33,73 +22,42 @@ export function joined(one, other) {
 }
 
 /**
- * Cut an excerpt into its lines, and each line where a span begins or ends.
- *
- * `spans` are {start, end, kind} in the document's offsets. Returns {start, end, level, heading,
- * pieces} for each line that is not blank: `level` says how deep in a list it stands, `heading`
- * whether it is nothing else; a piece is {text, kinds}, and the texts of a line's pieces are the line.
+ * Cut an excerpt into its lines, and these where a span, {start, end, kind}, begins or ends.
+ * Returns {start, end, level, heading, pieces} for each line that is not blank: `level` is how deep
+ * in a list it stands, `heading` whether it is nothing else; a piece is {text, kinds}.
  */
-export function linesOf(excerpt, spans = []) {
-  const chars = Array.from(excerpt.text);
-  const headings = excerpt.units
-    .filter((unit) => HEADED.has(unit.kind))
-    .map((unit) => ({ start: unit.start, end: headingEnd(unit, chars, excerpt.start), kind: "heading" }));
+export function linesOf({ text, start: base, units }, spans = []) {
+  const chars = Array.from(text);
+  const headings = units
+    .filter((unit) => HEADED.includes(unit.kind))
+    .map(({ start, body }) => ({ start, end: body, kind: "heading" }));
   const marked = [...spans, ...headings].filter((span) => span.start < span.end);
   const found = [];
   let open = [];
   let next = 0;
-  for (const [from, to] of lineSpans(chars)) {
-    const start = excerpt.start + from;
-    while (next < excerpt.units.length && excerpt.units[next].start <= start) {
-      open.push(excerpt.units[next]);
-      next += 1;
-    }
+  let from = 0;
+  for (const line of text.split("\n").map((one) => Array.from(one).length)) {
+    const [start, end] = [base + from, base + from + line];
+    from += line + 1;
+    while (units[next]?.start <= start) open.push(units[next++]);
     open = open.filter((unit) => unit.end > start);
-    const pieces = piecesOf(chars, excerpt.start, from, to, marked);
+    const pieces = piecesOf(chars, base, start, end, marked);
     const worded = pieces.filter((piece) => piece.text.trim());
     if (!worded.length) continue;
-    found.push({
-      start,
-      end: excerpt.start + to,
-      level: Math.max(0, open.filter((unit) => ITEMS.has(unit.kind)).length - 1),
-      heading: worded.every((piece) => piece.kinds.includes("heading")),
-      pieces,
-    });
+    const heading = worded.every((piece) => piece.kinds.includes("heading"));
+    const level = Math.max(0, open.filter((unit) => ITEMS.includes(unit.kind)).length - 1);
+    found.push({ start, end, level, heading, pieces });
   }
   return found;
 }
 
-function* lineSpans(chars) {
-  let from = 0;
-  for (let at = 0; at <= chars.length; at += 1) {
-    if (at < chars.length && chars[at] !== "\n") continue;
-    if (at > from) yield [from, at];
-    from = at + 1;
-  }
-}
-
-function piecesOf(chars, base, from, to, spans) {
-  const here = spans.filter((span) => span.start < base + to && span.end > base + from);
-  const edges = new Set([from, to]);
-  for (const span of here) {
-    edges.add(Math.max(from, span.start - base));
-    edges.add(Math.min(to, span.end - base));
-  }
-  const cuts = [...edges].sort((a, b) => a - b);
-  return cuts.slice(1).map((end, place) => {
-    const start = cuts[place];
-    const over = here.filter((span) => span.start - base <= start && span.end - base >= end);
-    return { text: chars.slice(start, end).join(""), kinds: [...new Set(over.map((s) => s.kind))] };
+function piecesOf(chars, base, start, end, spans) {
+  const here = spans.filter((span) => span.start < end && span.end > start);
+  const inside = here.flatMap((span) => [span.start, span.end]).filter((at) => at > start && at < end);
+  const edges = [...new Set([start, ...inside, end])].sort((a, b) => a - b);
+  return edges.slice(1).map((to, place) => {
+    const from = edges[place];
+    const over = here.filter((span) => span.start <= from && span.end >= to).map((span) => span.kind);
+    return { text: chars.slice(from - base, to - base).join(""), kinds: [...new Set(over)] };
   });
-}
-
-/** Where a unit's heading ends: where its own words begin, if the server says it. */
-function headingEnd(unit, chars, base) {
-  if (unit.start < base) return unit.start;
-  if (unit.body !== undefined) return Math.min(unit.body, unit.end);
-  const first = chars.slice(unit.start - base, Math.min(unit.end, unit.start + HEADING_WITHIN) - base).join("");
-  const at = unit.heading ? first.indexOf(unit.heading) : -1;
-  if (at < 0) return unit.start;
-  const rest = first.slice(at + unit.heading.length).match(/^[.:\s]*/)[0];
-  return unit.start + length(first.slice(0, at) + unit.heading + rest);
 }

@@ -1,4 +1,4 @@
-// The way through the pane: what was shown before, and back and forward over it.
+// The way through the pane: back and forward over what was shown in it.
 
 import { button } from "./dom.js";
 
@@ -6,30 +6,18 @@ const MOST = 50;
 let views = [];
 let at = -1;
 
-/**
- * Show a view beside the answer, and remember the one before.
- * A view has `render(aside, tools)`, which fills the pane anew with the tools in its head.
- */
+/** Show a view, which has `render(aside, tools)`, beside the answer; Back leads to the one before. */
 export function visit(aside, view) {
-  if (aside.hidden) {
-    views = [];
-    at = -1;
-  }
   leave(aside);
-  views = [...views.slice(0, at + 1), view].slice(-MOST);
+  views = aside.hidden ? [view] : [...views.slice(0, at + 1), view].slice(-MOST);
   at = views.length - 1;
-  show(aside);
+  view.render(aside, tools(aside));
 }
 
 /** Whether this is the view that is shown, so that what comes late is still wanted. */
 export const isShown = (aside, view) => !aside.hidden && views[at] === view;
 
-/** Show the present view anew. */
-export function show(aside) {
-  views[at].render(aside, tools(aside));
-}
-
-/** Put the pane where it was scrolled to when the view was left; false where it was not. */
+/** Scroll to where the view was left; false where it was not. */
 export function scrollBack(aside, view) {
   if (view.scrolled === undefined) return false;
   aside.querySelector(".side-body").scrollTop = view.scrolled;
@@ -41,17 +29,14 @@ function leave(aside) {
   if (views[at] && body) views[at].scrolled = body.scrollTop;
 }
 
-function step(aside, by) {
-  leave(aside);
-  at += by;
-  show(aside);
-}
-
 function tools(aside) {
-  if (views.length < 2) return [];
-  const [back, on] = [at > 0, at < views.length - 1];
-  return [
-    button("Back", () => step(aside, -1), { icon: "back", hideLabel: true, disabled: !back }),
-    button("Forward", () => step(aside, 1), { icon: "chevron", hideLabel: true, disabled: !on }),
-  ];
+  const tool = (label, icon, by) => {
+    const go = () => {
+      leave(aside);
+      at += by;
+      views[at].render(aside, tools(aside));
+    };
+    return button(label, go, { icon, hideLabel: true, disabled: !views[at + by] });
+  };
+  return views.length > 1 ? [tool("Back", "back", -1), tool("Forward", "chevron", 1)] : [];
 }

@@ -5,6 +5,7 @@ import { append, el, fill, said } from "./dom.js";
 import { every, matching, nested } from "./outline.js";
 import { openSide } from "./side.js";
 import { openProvision } from "./source.js";
+import { titleOf } from "./state.js";
 import { isShown, scrollBack, visit } from "./trail.js";
 import { days, described, problem } from "./wording.js";
 
@@ -19,7 +20,7 @@ export function openTree(aside, collection, document = null, label = null) {
   visit(aside, new Tree(collection, document, label));
 }
 
-/** The tree, with what is open in it, as long as the pane can come back to it. */
+/** The tree, as long as the pane can come back to it. Its items are documents, and units of them. */
 class Tree {
   constructor(collection, document, label) {
     Object.assign(this, { collection, document, label, roots: null, typed: "", current: null });
@@ -28,157 +29,138 @@ class Tree {
 
   render(aside, tools) {
     this.aside = aside;
-    this.body = openSide(aside, { title: "Provisions", detail: this.collection, tools });
-    this.list = el("ul", { class: "tree", role: "tree", "aria-label": "Provisions" });
-    this.list.addEventListener("click", (event) => this.#clicked(event));
-    this.list.addEventListener("keydown", (event) => this.#key(event));
+    this.body = openSide(aside, { title: "Provisions", detail: titleOf(this.collection), tools });
+    const heard = { click: (event) => this.#clicked(event), keydown: (event) => this.#key(event) };
+    this.list = el("ul", { class: "tree", role: "tree", "aria-label": "Provisions", on: heard });
     this.count = el("p", { class: "detail", role: "status" });
     this.note = el("div");
-    this.field = el("input", { type: "search", id: "find-provision", autocomplete: "off", value: this.typed, placeholder: "Its number, or words of its heading" });
-    this.field.addEventListener("input", () => this.#type());
-    this.field.addEventListener("keydown", (event) => this.#fieldKey(event));
+    const typing = { input: () => this.#type(), keydown: (event) => this.#fieldKey(event) };
+    const hint = "Its number, or words of its heading";
+    this.field = el("input", { type: "search", id: "find-provision", autocomplete: "off", value: this.typed, placeholder: hint, on: typing });
     const field = el("div", { class: "field find" }, el("label", { for: "find-provision" }, "Find a provision"), this.field);
     fill(this.body, field, this.count, this.note, this.list);
-    this.body.classList.add("with-tree");
     this.#load();
   }
 
   async #load() {
+    fill(this.note);
     try {
-      if (!this.roots) await this.#begin();
+      this.roots ??= await this.#begin();
       if (!isShown(this.aside, this)) return;
       if (this.typed) await this.#find();
       else this.#showAll();
-      if (this.current && !scrollBack(this.aside, this)) this.#focus(this.current, "center");
-      else if (this.current) this.#focus(this.current);
+      const known = scrollBack(this.aside, this);
+      if (this.current) this.#focus(this.current, known ? "nearest" : "center");
     } catch (error) {
-      this.#failed(error, () => this.#load());
+      fill(this.note, problem(error, () => this.#load()));
     }
   }
 
-  /** Ask for the documents; open the one, and the provision, that was asked for. */
+  /** Ask for the documents, and open the one and the provision that were asked for. */
   async #begin() {
-    const all = await get(`collections/${part(this.collection)}/documents`);
-    const rows = Array.isArray(all) ? all : all.documents;
-    this.roots = rows.map((row) => ({
-      document: row.name,
-      title: row.title || row.name,
-      told: described([row.title && row.title !== row.name && row.name, days(row)]),
-      children: null,
-      parent: null,
-    }));
-    const only = this.roots.length === 1 ? this.roots[0] : null;
-    const root = this.roots.find((one) => one.document === this.document) ?? only;
-    if (!root) return;
+    const { documents } = await get(`collections/${part(this.collection)}/documents`);
+    const roots = documents.map((row) => {
+      const title = row.title || row.name;
+      const heading = described([title !== row.name && row.name, days(row)]);
+      return { document: row.name, unit: { label: title, heading, kind: "document" }, children: null };
+    });
+    const root = roots.length === 1 ? roots[0] : roots.find((one) => one.document === this.document);
+    if (!root) return roots;
     await this.#fetch(root);
     root.open = true;
     const item = [...every(root.children)].find((one) => one.unit.label === this.label);
     for (let above = item?.parent; above; above = above.parent) above.open = true;
     this.current = item ?? root;
+    return roots;
   }
 
   async #fetch(root) {
     if (root.children) return;
     const query = { document: root.document };
-    const found = await get(`collections/${part(this.collection)}/tree`, { query });
-    const beginning = { unit: { label: "From the beginning", heading: "", start: 0, end: 1, depth: 0, whole: true }, children: [] };
-    root.children = [beginning, ...nested(found.units)];
-    for (const item of every(root.children)) item.root = root;
+    const { units } = await get(`collections/${part(this.collection)}/tree`, { query });
+    const beginning = { unit: { label: "From the beginning", heading: "", number: "", kind: "whole", start: 0, end: 1 }, children: [] };
+    root.children = [beginning, ...nested(units)];
     for (const item of root.children) item.parent = root;
-    root.problems = found.problems ?? [];
+    for (const item of every(root.children)) item.root = root;
   }
 
   #showAll() {
-    this.count.textContent = "";
+    this.count.textContent = this.roots.length ? "" : "There are no documents yet.";
     fill(this.list, this.roots.map((root) => this.#item(root, 1)));
-    if (!this.roots.length) fill(this.note, el("p", { class: "detail" }, "There are no documents yet."));
-    this.#restTab();
+    this.#rest();
   }
 
   #item(item, level) {
-    const name = item.unit ? named(item.unit) : { label: item.title, heading: item.told };
+    const { label, kind, page } = item.unit;
+    const heading = item.unit.heading === label ? "" : item.unit.heading;
     const inner = item.children === null || item.children.length > 0;
-    const node = el(
-      "li",
-      {
-        role: "treeitem",
-        tabindex: "-1",
-        "aria-level": level,
-        "aria-expanded": inner ? String(Boolean(item.open)) : null,
-        "aria-label": [name.label, name.heading].filter(Boolean).join(", "),
-      },
-      el(
-        "div",
-        { class: item.unit ? `row ${item.unit.kind ?? "whole"}` : "row document" },
-        el("span", { class: "twisty" }),
-        el("span", { class: "name" }, said(name.label, { class: "label" }), name.heading && [" ", said(name.heading, { class: "heading" })]),
-        item.unit?.page && el("span", { class: "detail" }, `p. ${item.unit.page}`),
-      ),
-    );
-    this.items.set(node, item);
-    item.node = node;
-    node.style.setProperty("--level", level);
-    if (item.open && inner) this.#fillGroup(item, level);
-    return node;
+    const name = el("span", { class: "name" }, said(label, { class: "label" }), heading && [" ", said(heading, { class: "heading" })]);
+    const row = el("div", { class: `row ${kind}` }, el("span", { class: "twisty" }), name, page && el("span", { class: "detail" }, `p. ${page}`));
+    const props = { role: "treeitem", tabindex: "-1", "aria-level": level, "aria-label": [label, heading].filter(Boolean).join(", ") };
+    item.node = el("li", { ...props, "aria-expanded": inner ? String(Boolean(item.open)) : null }, row);
+    this.items.set(item.node, item);
+    row.style.setProperty("--level", Math.min(level, 9));
+    if (item.open && inner) this.#group(item, level, Infinity);
+    return item.node;
   }
 
-  #fillGroup(item, level, slice = Infinity) {
+  #group(item, level, slice) {
     const group = el("ul", { role: "group" });
     const add = (from) => {
       append(group, item.children.slice(from, from + slice).map((child) => this.#item(child, level + 1)));
-      if (from + slice < item.children.length) setTimeout(() => item.open && group.isConnected && add(from + slice));
+      if (from + slice < item.children.length) setTimeout(() => group.isConnected && add(from + slice));
     };
     item.node.append(group);
     add(0);
   }
 
   async #toggle(item, open) {
-    if (!item.node.hasAttribute("aria-expanded") || Boolean(item.open) === open) return;
-    if (open && item.children === null) {
-      item.node.setAttribute("aria-busy", "true");
-      try {
-        await this.#fetch(item);
-      } catch (error) {
-        return this.#failed(error, () => this.#toggle(item, true));
-      } finally {
-        item.node.removeAttribute("aria-busy");
-      }
+    if (!item.node.ariaExpanded || Boolean(item.open) === open) return;
+    item.node.setAttribute("aria-busy", "true");
+    try {
+      if (item.children === null) await this.#fetch(item);
+    } catch (error) {
+      return fill(this.note, problem(error));
+    } finally {
+      item.node.removeAttribute("aria-busy");
     }
     item.open = open;
     item.node.setAttribute("aria-expanded", String(open));
-    item.node.querySelector(":scope > ul")?.remove();
-    if (open) this.#fillGroup(item, Number(item.node.getAttribute("aria-level")), SLICE);
-    this.#restTab();
+    item.node.querySelector("ul")?.remove();
+    if (open) this.#group(item, Number(item.node.ariaLevel), SLICE);
+    this.#rest();
   }
 
   #read(item) {
-    if (!item.unit) return this.#toggle(item, !item.open);
+    if (!item.root) return this.#toggle(item, !item.open);
     this.current = item;
-    const { label, start, end, page, whole } = item.unit;
-    const place = { collection: this.collection, document: item.root.document, start, end, page };
-    return openProvision(this.aside, { ...place, label: whole ? "" : label });
+    const { label, kind, start, end, page } = item.unit;
+    const there = { collection: this.collection, document: item.root.document, start, end, page };
+    return openProvision(this.aside, { ...there, label: kind === "whole" ? "" : label });
   }
 
   #clicked({ target }) {
     const item = this.items.get(target.closest("li"));
     if (!item) return;
     this.#focus(item);
-    if (target.closest(".twisty") && item.node.hasAttribute("aria-expanded")) this.#toggle(item, !item.open);
+    if (target.closest(".twisty") && item.node.ariaExpanded) this.#toggle(item, !item.open);
     else this.#read(item);
   }
 
   #key(event) {
     const item = this.items.get(event.target);
     if (!item || event.altKey || event.ctrlKey || event.metaKey) return;
+    const read = () => this.#read(item);
+    const at = (node) => this.#focus(this.items.get(node));
     const act = {
       ArrowDown: () => this.#move(item, 1),
       ArrowUp: () => this.#move(item, -1),
-      ArrowRight: () => this.#inward(item),
-      ArrowLeft: () => (item.open ? this.#toggle(item, false) : item.parent?.node?.isConnected && this.#focus(item.parent)),
-      Home: () => this.#focus(this.items.get(this.list.firstElementChild)),
-      End: () => this.#focus(this.items.get(this.#rows().at(-1))),
-      Enter: () => this.#read(item),
-      " ": () => this.#read(item),
+      ArrowRight: () => (item.open ? at(item.node.querySelector("li")) : this.#toggle(item, true)),
+      ArrowLeft: () => (item.open ? this.#toggle(item, false) : this.#focus(item.parent)),
+      Home: () => at(this.#rows[0]),
+      End: () => at(this.#rows.at(-1)),
+      Enter: read,
+      " ": read,
     }[event.key];
     if (act) {
       event.preventDefault();
@@ -191,47 +173,40 @@ class Tree {
   }
 
   #fieldKey(event) {
-    if (event.key === "Escape" && this.field.value) {
-      event.preventDefault();
+    const { key } = event;
+    const first = this.items.get(this.#rows[0]);
+    if (key === "Escape" && this.field.value) {
       this.field.value = "";
       this.#type();
-    }
-    if (event.key !== "ArrowDown" && event.key !== "Enter") return;
+    } else if (key === "ArrowDown") this.#focus(first);
+    else if (key === "Enter" && first && this.typed) this.#read(first);
+    else return;
     event.preventDefault();
-    const first = this.items.get(this.list.firstElementChild);
-    if (first && event.key === "Enter" && this.typed) this.#read(first);
-    else if (first) this.#focus(first);
   }
 
-  #rows() {
-    return [...this.list.querySelectorAll('[role="treeitem"]')];
+  get #rows() {
+    return [...this.list.querySelectorAll("li")];
   }
 
   #move(item, by) {
-    const rows = this.#rows();
-    const next = rows[rows.indexOf(item.node) + by];
-    if (next) this.#focus(this.items.get(next));
-    else if (by < 0) this.field.focus();
-  }
-
-  #inward(item) {
-    if (!item.node.hasAttribute("aria-expanded")) return;
-    if (!item.open) this.#toggle(item, true);
-    else this.#focus(this.items.get(item.node.querySelector('[role="treeitem"]')));
+    const rows = this.#rows;
+    const place = rows.indexOf(item.node) + by;
+    if (place < 0) this.field.focus();
+    else this.#focus(this.items.get(rows[place]));
   }
 
   #focus(item, block = "nearest") {
     if (!item?.node?.isConnected) return;
     this.current = item;
-    this.#restTab();
+    this.#rest();
     item.node.focus({ preventScroll: true });
-    item.node.firstElementChild.scrollIntoView({ block });
+    item.node.firstChild.scrollIntoView({ block });
   }
 
   /** Keep one item in the order of the Tab key: the present one, or the first. */
-  #restTab() {
+  #rest() {
     this.list.querySelector('[tabindex="0"]')?.setAttribute("tabindex", "-1");
-    const node = this.current?.node?.isConnected ? this.current.node : this.list.firstElementChild;
+    const node = this.current?.node?.isConnected ? this.current.node : this.list.firstChild;
     node?.setAttribute("tabindex", "0");
   }
 
@@ -239,49 +214,33 @@ class Tree {
     this.typed = this.field.value.trim();
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
-      if (this.typed) this.#find().catch((error) => this.#failed(error, () => this.#find()));
-      else this.#showAll();
+      if (!this.typed) return this.#showAll();
+      return this.#find().catch((error) => fill(this.note, problem(error)));
     }, TYPING_MS);
   }
 
   /** Show what was typed for: in every document, or in those that are open where there are many. */
   async #find() {
-    const typed = this.typed;
-    const few = this.roots.length <= MOST_SEARCHED;
-    const roots = this.roots.filter((root) => few || root.children);
-    await Promise.all(roots.map((root) => this.#fetch(root)));
+    const { typed, roots } = this;
+    const few = roots.length <= MOST_SEARCHED;
+    const searched = roots.filter((root) => few || root.children);
+    await Promise.all(searched.map((root) => this.#fetch(root)));
     if (typed !== this.typed || !isShown(this.aside, this)) return;
-    const all = roots.flatMap((root) => [...every(root.children)].filter((item) => !item.unit.whole));
+    const all = searched.flatMap((root) => [...every(root.children)].slice(1));
     const found = matching(all, typed);
-    const shown = found.slice(0, MOST_FOUND);
-    this.count.textContent = found.length > MOST_FOUND
-      ? `The first ${MOST_FOUND} of ${found.length} provisions: type more to find fewer.`
-      : `${found.length} of ${all.length} provisions${few ? "" : " of the open documents"}`;
-    fill(this.list, shown.map((item) => this.#found(item)));
-    this.#restTab();
+    const of = `${found.length} of ${all.length} provisions${few ? "" : " of the open documents"}`;
+    this.count.textContent = found.length > MOST_FOUND ? `${of}, the first ${MOST_FOUND} shown` : of;
+    fill(this.list, found.slice(0, MOST_FOUND).map((item) => this.#found(item)));
+    this.#rest();
   }
 
-  #found(item) {
-    // a found item stands alone: it is shown once more, closed, and opened by being read
-    const one = { unit: item.unit, children: [], parent: null, root: item.root };
+  /** A found item stands alone: without what lies in it, but with its document. */
+  #found({ unit, root }) {
+    const one = { unit, root, children: [] };
     const node = this.#item(one, 1);
-    if (this.roots.length > 1) {
-      const of = described([item.root.title, item.root.told]);
-      node.querySelector(".name").append(el("span", { class: "of" }, said(of)));
-    }
-    if (item.unit === this.current?.unit) this.current = one;
+    const of = described([root.unit.label, root.unit.heading]);
+    if (this.roots.length > 1) append(node.querySelector(".name"), el("span", { class: "of" }, said(of)));
+    if (unit === this.current?.unit) this.current = one;
     return node;
   }
-
-  #failed(error, again) {
-    const retry = () => {
-      fill(this.note);
-      again();
-    };
-    fill(this.note, problem(error, retry));
-  }
-}
-
-function named({ label, heading }) {
-  return { label, heading: heading && heading !== label ? heading : "" };
 }

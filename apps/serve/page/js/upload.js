@@ -1,14 +1,14 @@
-// Files on their way to the server: from a picker or from what is dropped, a few at a time.
+// Files on their way to the server: from a picker or from what is dropped, some at a time.
 
 import { address, ApiError, failure, part } from "./api.js";
 
 const AT_ONCE = 50;
 const BYTES_AT_ONCE = 32 * 2 ** 20;
 
-/** What is sent of a file: its path within the folder that was chosen, else its name. */
+/** What a file is sent as: its path within the folder that was chosen, else its name. */
 export const pathOf = (file) => file.path ?? (file.webkitRelativePath || file.name);
 
-/** Cut files, {size}, into lists that are sent one after the other; a file alone may be larger. */
+/** Cut files into lists that are sent one after the other; a large one is alone. */
 export function batches(files) {
   const found = [];
   let bytes = 0;
@@ -23,19 +23,16 @@ export function batches(files) {
   return found;
 }
 
-/** Return the files that were dropped, those of folders with their paths; none whose name hides it. */
+/** Return the files that were dropped, those of folders with their paths. */
 export async function dropped(transfer) {
-  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
-  if (!entries.length) return [...transfer.files];
-  const found = await Promise.all(entries.map(filesOf));
-  return found.flat();
+  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry()).filter(Boolean);
+  return (await Promise.all(entries.map(filesOf))).flat();
 }
 
 async function filesOf(entry) {
-  if (entry.name.startsWith(".")) return [];
   if (entry.isFile) {
     const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
-    return [Object.assign(file, { path: entry.fullPath.slice(1) })];
+    return Object.assign(file, { path: entry.fullPath.slice(1) });
   }
   const reader = entry.createReader();
   const found = [];
@@ -48,26 +45,22 @@ async function filesOf(entry) {
 }
 
 /**
- * Send files to a collection, and return what the server says of them.
- * `told` hears the bytes that are on their way. Throws ApiError; `fetch` could not tell how far it is.
+ * Send files to a collection, and return what the server says of them; throws ApiError.
+ * `told` hears how many bytes are on their way, which `fetch` could not say.
  */
-export function send(collection, files, { replace = false, told, signal }) {
+export function send(collection, files, { replace, told, signal }) {
   const form = new FormData();
   for (const file of files) form.append("files", file, pathOf(file));
   const sending = new XMLHttpRequest();
-  sending.open("POST", address(`collections/${part(collection)}/documents`, { replace: replace || null }));
+  sending.open("POST", address(`collections/${part(collection)}/documents`, { replace }));
   sending.responseType = "json";
-  sending.setRequestHeader("Accept", "application/json");
   return new Promise((resolve, reject) => {
-    const cutOff = (hint) =>
-      reject(new ApiError({ kind: "Unreachable", what: "The upload was cut off.", hint }));
-    sending.upload.addEventListener("progress", (event) => told(event.loaded));
-    sending.addEventListener("error", () => cutOff("See whether lexloop serve still runs."));
-    sending.addEventListener("abort", () => cutOff("You stopped it."));
-    sending.addEventListener("load", () => {
-      if (sending.status < 400) resolve(sending.response ?? {});
-      else reject(failure(sending.response, sending.status));
-    });
+    const cut = (hint) => () => reject(new ApiError({ kind: "Unreachable", what: "The upload was cut off.", hint }));
+    sending.upload.onprogress = (event) => told(event.loaded);
+    sending.onerror = cut("See whether lexloop serve still runs.");
+    sending.onabort = cut("You stopped it.");
+    sending.onload = () =>
+      sending.status < 400 ? resolve(sending.response) : reject(failure(sending.response, sending.status));
     signal.addEventListener("abort", () => sending.abort());
     sending.send(form);
   });
