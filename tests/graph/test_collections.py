@@ -1,0 +1,87 @@
+"""Collections as people name them, and as they are described to who chooses."""
+
+from pathlib import Path
+
+import pytest
+
+from lexloop.core.errors import CorpusError, SettingsError
+from lexloop.core.filters import Filters
+from lexloop.core.settings import Settings
+from lexloop.graph.collections import check_name, described, named_collections
+from lexloop.graph.resources import Resources
+
+RULES = "# Harbour rules\n\nArticle 1 Mooring\n\n1. The owner must pay the mooring fee.\n"
+RENT = "# Lease\n\nArticle 1 Rent\n\n1. The tenant must pay the rent.\n"
+
+
+def test_names_and_paths_are_told_apart(tmp_path: Path) -> None:
+    laws = tmp_path / "laws"
+    laws.mkdir()
+    (tmp_path / "lease.txt").write_text(RENT)
+    said = f"sample, our lease = {tmp_path}/lease.txt,{laws}/"
+    named = named_collections(said)
+    assert named == {
+        "sample": "sample",
+        "our lease": f"{tmp_path}/lease.txt",
+        "laws": f"{laws}/",
+    }
+    assert list(named) == ["sample", "our lease", "laws"]
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        ("", "An empty list names no collection"),
+        (" ", "An empty list"),
+        ("sample,", "'' in 'sample,' names no collection"),
+        ("law=", "'law=' in 'law=' names no collection"),
+        ("=sample", "'=sample' in '=sample' names no collection"),
+        ("sample,sample", "'sample' is named twice: sample and sample"),
+        ("a:b=sample", "'a:b' of a collection holds ':'"),
+        ("[1]=sample", "holds '['"),
+        ("a\x07=sample", "holds '\\x07'"),
+        ("—=sample", "holds no letter"),
+        (f"{'x' * 61}=sample", "cannot be called"),
+        (",".join(f"c{n}=sample" for n in range(101)), "101 collections are named"),
+    ],
+)
+def test_what_names_no_collection_is_said(said: str, problem: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        named_collections(said)
+    assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize("path", ["nowhere", "a=/no/where", "nul=\0", f"long={'x' * 5000}"])
+def test_a_path_with_nothing_there_is_said(path: str) -> None:
+    with pytest.raises(CorpusError, match="There is nothing at"):
+        named_collections(path)
+
+
+def test_names_in_any_script_will_do() -> None:
+    check_name("Mietrecht (2024) – Übersicht")
+    check_name("合同")
+
+
+def test_a_description_tells_what_is_not_in_the_others_and_nothing_closed(
+    tmp_path: Path, cache_folder: Path
+) -> None:
+    for name, text in {"harbour": RULES, "lease": RENT}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "open.md").write_text(text)
+    secret = "---\ntags: [board]\n---\n# Merger of the century\n\nArticle 1 Golden parachutes\n\nNobody may know.\n"
+    (tmp_path / "lease" / "secret.md").write_text(secret)
+
+    def told(*tags: str) -> str:
+        resources = Resources()
+        views = {}
+        for name in ("harbour", "lease"):
+            settings = Settings(corpus=str(tmp_path / name), access={"tags": tags})
+            views[name] = resources.collection(settings)[0].seen_by(Filters.of(settings))
+        return described("lease", views)
+
+    outside, inside = told(), told("board")
+    assert "Documents: Lease." in outside
+    assert "About: Rent." in outside
+    assert "Merger" not in outside
+    assert "parachutes" not in outside
+    assert "Golden parachutes" in inside
