@@ -41,6 +41,7 @@ class Token:
     restart: bool = False
 
 
+Messages = list[Any]
 OnToken = Callable[[Token], None]
 Terms = Callable[["ChatModel", ChatRequest], Coroutine[Any, Any, ChatReply]]
 """Answers a request by a model: who asks keeps the time and the count, and hears the tokens."""
@@ -164,15 +165,15 @@ class ChatModel:
     async def _answer(self, call: _Call) -> ChatReply:
         """Return the reply, parsed where the request has a schema, after one repair at most."""
         request = call.request
-        messages = [("system", request.system), ("user", request.user)]
-        reply = await self._reply(call, messages)
+        messages: Messages = [("system", request.system), ("user", request.user)]
+        reply = await self._reply(call, [*request.turns] or messages)
         if request.schema is None:
             return reply
         try:
             return replace(reply, parsed=read_json(reply.text, request.schema))
         except Unreadable as problem:
             repair = _REPAIR.format(problem=problem)
-        turns = [*messages, ("assistant", reply.text), ("user", repair)]
+        turns: Messages = [*messages, ("assistant", reply.text), ("user", repair)]
         repaired = await self._reply(call, turns)
         try:
             parsed = read_json(repaired.text, request.schema)
@@ -185,7 +186,7 @@ class ChatModel:
         thoughts = f"{reply.reasoning}\n\n{repaired.reasoning}".strip()
         return replace(repaired, parsed=parsed, reasoning=thoughts)
 
-    async def _reply(self, call: _Call, messages: list[tuple[str, str]]) -> ChatReply:
+    async def _reply(self, call: _Call, messages: Messages) -> ChatReply:
         """Return the reply of the first attempt that succeeds."""
         from tenacity import AsyncRetrying
 
@@ -202,7 +203,7 @@ class ChatModel:
         tries = AsyncRetrying(**retries(self._limit, call.deadline, give_up))
         return await tries(self._attempt, call, messages)
 
-    async def _attempt(self, call: _Call, messages: list[tuple[str, str]]) -> ChatReply:
+    async def _attempt(self, call: _Call, messages: Messages) -> ChatReply:
         """Make one attempt; where the host refuses a parameter, at once another without it."""
         while True:
             _heed_cancellation()
@@ -217,9 +218,10 @@ class ChatModel:
                 self._parameters.remember(call.refusals)
                 return reply
 
-    async def _asked(self, call: _Call, messages: list[tuple[str, str]]) -> ChatReply:
+    async def _asked(self, call: _Call, messages: Messages) -> ChatReply:
         call.meter["model_calls"] += 1
-        streamed = call.request.stream and self._client.marks_ends
+        tools = call.request.tools
+        streamed = call.request.stream and self._client.marks_ends and not tools
         received = Received(
             self._client.name, streamed or self._client.always_streams, self._opened
         )
@@ -235,17 +237,19 @@ class ChatModel:
         finally:
             call.meter["tokens_in"] += received.tokens_in
             call.meter["tokens_out"] += received.tokens_out
-        reply = ChatReply(received.checked(), reasoning=received.thinking.reasoning)
+        text, thoughts = received.checked(), received.thinking.reasoning
+        called = tuple(received.calls) if tools else ()
+        reply = ChatReply(received.thinking.text if called else text, None, thoughts, called)
         self._opened = received.thinking.unopened
         return reply
 
     async def _pieces(
-        self, call: _Call, messages: list[tuple[str, str]], streamed: bool
+        self, call: _Call, messages: Messages, streamed: bool
     ) -> AsyncGenerator["AIMessage", None]:
         """Yield what the provider sends: pieces of a streamed reply, else the whole."""
         from langchain_core.runnables import ensure_config
 
-        model = self._parameters.applied(call.refusals)
+        model: Any = self._parameters.applied(call.refusals)
         config: RunnableConfig = {
             "run_name": call.request.purpose,
             "tags": [_NO_STREAM],
@@ -257,6 +261,8 @@ class ChatModel:
                     yield chunk
             else:
                 whole = model.model_copy(update={"disable_streaming": True})
+                if call.request.tools:
+                    whole = whole.bind_tools(call.request.tools)
                 yield await whole.ainvoke(messages, config)
         except Exception as error:
             if reason := oversized(error):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lexloop.models.failure import failed_reply
 
 if TYPE_CHECKING:
-    from langchain_core.messages import AIMessage
+    from langchain_core.messages import AIMessage, ToolCall
 
 _REASON_KEYS = ("finish_reason", "stop_reason", "done_reason", "status")
 _TOO_LONG = frozenset(
@@ -130,7 +130,8 @@ class Received:
         ended: Whether the reply must carry an end marker, as a streamed one does.
         opened: Whether the reply is taken to begin inside the model's reasoning.
 
-    ``chars`` counts all that has come: text, reasoning and the arguments of function calls.
+    ``chars`` counts all that has come: text, reasoning and the arguments of function calls;
+    ``calls`` are those of a reply that came in one piece.
     """
 
     def __init__(self, model: str, ended: bool, opened: bool) -> None:
@@ -138,6 +139,7 @@ class Received:
         self.thinking = Thinking(opened)
         # a list: a string that grows piece by piece is copied with every one
         self._arguments: list[str] = []
+        self.calls: list[ToolCall] = []
         self._reason = ""
         self._model, self._ended = model, ended
 
@@ -145,6 +147,7 @@ class Received:
         """Add one piece, or the whole reply; returns as ``Thinking.add`` does."""
         arguments = _arguments(piece)
         self._arguments.append(arguments)
+        self.calls += piece.tool_calls
         if usage := piece.usage_metadata:
             self.tokens_in += usage["input_tokens"]
             self.tokens_out += usage["output_tokens"]

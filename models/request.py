@@ -1,11 +1,14 @@
 """Requests to a chat model, its replies, and the JSON object read out of their text."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
+
+if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage, ToolCall
 
 T = TypeVar("T")
 Schema = TypeVar("Schema", bound=BaseModel)
@@ -24,6 +27,8 @@ class ChatRequest:
         user: The data, delimited as such.
         schema: The model that the reply must parse into; None for free text.
         stream: Whether the reply is shown as it comes.
+        turns: The messages of an agent; they take the place of the two texts.
+        tools: What the agent may call, in OpenAI's form.
     """
 
     purpose: str
@@ -31,15 +36,21 @@ class ChatRequest:
     user: str
     schema: type[BaseModel] | None = None
     stream: bool = False
+    turns: "tuple[BaseMessage, ...]" = ()
+    tools: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True)
 class ChatReply:
-    """A reply: its text, parsed where the request had a schema, and the reasoning before it."""
+    """A reply: its text, parsed where the request had a schema, and the reasoning before it.
+
+    ``calls`` are those of the request's tools.
+    """
 
     text: str
     parsed: BaseModel | None = None
     reasoning: str = ""
+    calls: "tuple[ToolCall, ...]" = ()
 
 
 class Chat(Protocol):

@@ -68,7 +68,8 @@ def test_a_description_tells_what_is_not_in_the_others_and_nothing_closed(
     for name, text in {"harbour": RULES, "lease": RENT}.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / "open.md").write_text(text)
-    secret = "---\ntags: [board]\n---\n# Merger of the century\n\nArticle 1 Golden parachutes\n\nNobody may know.\n"
+    secret = "# Merger of the century\n\nArticle 1 Golden parachutes\n\nNobody may know.\n"
+    secret = f"---\ntags: [board]\n---\n{secret}"
     (tmp_path / "lease" / "secret.md").write_text(secret)
 
     def told(*tags: str) -> str:
