@@ -76,6 +76,11 @@ class Serving:
         self._process.stdout.close()
 
     @property
+    def pid(self) -> int:
+        """The process's id."""
+        return self._process.pid
+
+    @property
     def log(self) -> str:
         """What it wrote to standard error."""
         return self._log.read_text("utf-8", "replace")
