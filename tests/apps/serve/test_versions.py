@@ -1,0 +1,220 @@
+"""Versions of a document, the same provision in each, and their differences by words."""
+
+from datetime import date
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from indexes import ANYBODY, letter_tools
+
+from lexloop.apps.provisions import Source
+from lexloop.apps.serve.versions import (
+    compared,
+    differences,
+    same_provision,
+    version_record,
+    versions_of,
+)
+from lexloop.core.errors import InputError, NotFoundError
+from lexloop.core.filters import Filters
+from lexloop.core.metadata import Metadata
+from lexloop.corpus.index.builder import build_collection
+from lexloop.corpus.index.view import View
+from lexloop.corpus.load.document import Document
+
+OLD = """Article 1 Scope
+This Act holds for boats.
+
+Article 2 Fees
+1. The owner must pay a fee of 10 euro:
+(a) for each boat;
+(b) for each mooring.
+
+Article 3 Notice
+The owner must give notice within 5 days.
+"""
+NEW = """Article 1 Scope
+This Act holds for boats and rafts.
+
+Article 2 Register
+The authority keeps a register.
+
+Article 3 Fees
+1. The owner must pay a fee of 12 euro:
+(a) for each boat and each raft;
+(b) for each mooring.
+"""
+TODAY = date(2026, 1, 1)
+
+
+def day(text: str) -> date:
+    return date.fromisoformat(text)
+
+
+def view(*documents: tuple[str, str, dict[str, Any]], access: Filters = ANYBODY) -> View:
+    made = [
+        Document(name, more.pop("title", "Boats Act"), text, Metadata(**more))
+        for name, text, more in documents
+    ]
+    return build_collection(made, letter_tools()).seen_by(access)
+
+
+@pytest.fixture
+def boats() -> View:
+    return view(
+        ("2024.txt", NEW, {"in_force_from": day("2024-01-01"), "supersedes": "2020.txt"}),
+        ("2020.txt", OLD, {"in_force_from": day("2020-01-01"), "supersedes": "old/2010.txt"}),
+        ("old/2010.txt", OLD, {"title": "An Act on Boats"}),
+        ("other.txt", OLD, {"title": "Rafts Act", "in_force_from": day("2021-01-01")}),
+    )
+
+
+def places(view: View, old: str, label: str, new: str) -> str | None:
+    source, other = Source.of(view, old), Source.of(view, new)
+    there = same_provision(source, source.places(label, "")[0], other)
+    return None if there is None else other.tree.units[there].label
+
+
+def test_versions_are_in_the_order_of_their_days(boats: View) -> None:
+    chain = ["old/2010.txt", "2020.txt", "2024.txt"]
+    assert [versions_of(boats, name) for name in chain] == [chain] * 3
+    assert versions_of(boats, "other.txt") == ["other.txt"]
+
+
+def test_the_version_of_a_day_answers(boats: View) -> None:
+    def answering(said: str) -> list[str]:
+        records = [
+            version_record(boats, Source.of(boats, name), None, day(said))
+            for name in versions_of(boats, "2020.txt")
+        ]
+        return [one["document"] for one in records if one["answers"]]
+
+    assert answering("2019-12-31") == ["old/2010.txt"]
+    assert answering("2020-01-01") == answering("2023-12-31") == ["2020.txt"]
+    assert answering("2024-01-01") == ["2024.txt"]
+
+
+def test_versions_that_say_nothing_of_each_other_have_title_and_days_apart() -> None:
+    first = {"in_force_to": day("2019-12-31"), "jurisdiction": "Port"}
+    second = {"in_force_from": day("2020-01-01"), "jurisdiction": "Port"}
+    elsewhere = {**second, "jurisdiction": "Town"}
+    overlapping = {"in_force_from": day("2019-06-01"), "jurisdiction": "Port"}
+    seen = view(
+        ("b.txt", NEW, dict(second)), ("a.txt", OLD, dict(first)), ("c.txt", NEW, elsewhere)
+    )
+    assert versions_of(seen, "a.txt") == versions_of(seen, "b.txt") == ["a.txt", "b.txt"]
+    seen = view(("a.txt", OLD, dict(first)), ("d.txt", NEW, overlapping))
+    assert versions_of(seen, "a.txt") == ["a.txt"]
+    seen = view(("a.txt", OLD, {}), ("b.txt", NEW, {}))
+    assert versions_of(seen, "a.txt") == ["a.txt"]
+
+
+def test_a_circle_of_versions_ends() -> None:
+    seen = view(
+        ("a.txt", OLD, {"in_force_from": day("2020-01-01"), "supersedes": "b.txt"}),
+        ("b.txt", NEW, {"in_force_from": day("2021-01-01"), "supersedes": "a.txt"}),
+        (
+            "c.txt",
+            NEW,
+            {"in_force_from": day("2022-01-01"), "supersedes": "c.txt", "title": "Rafts Act"},
+        ),  # fmt: skip
+    )
+    assert versions_of(seen, "a.txt") == ["a.txt", "b.txt"]
+    assert versions_of(seen, "c.txt") == ["c.txt"]
+
+
+def test_a_version_that_somebody_may_not_see_is_no_version_for_them() -> None:
+    documents = (
+        ("2020.txt", OLD, {"in_force_from": day("2020-01-01")}),
+        ("2024.txt", NEW, {"in_force_from": day("2024-01-01"), "supersedes": "2020.txt",
+                           "tags": ("red",)}),
+    )  # fmt: skip
+    copies = [(name, text, dict(more)) for name, text, more in documents]
+    assert versions_of(view(*copies), "2020.txt") == ["2020.txt"]
+    red = Filters(allowed_tags=frozenset({"red"}))
+    assert versions_of(view(*documents, access=red), "2020.txt") == ["2020.txt", "2024.txt"]
+
+
+@pytest.mark.parametrize(
+    ("label", "there"),
+    [
+        ("Article 1", "Article 1"),
+        ("Article 2", "Article 3"),  # its number moved and its heading stayed
+        ("Article 2(1)(a)", "Article 3(1)(a)"),
+        ("Fees", "Article 3"),
+        ("Article 3", "Article 3"),  # no heading of the new version is "Notice"
+    ],
+)
+def test_a_provision_is_found_in_another_version(boats: View, label: str, there: str) -> None:
+    assert places(boats, "2020.txt", label, "2024.txt") == there
+
+
+def test_a_provision_that_is_gone(boats: View) -> None:
+    seen = view(("a.txt", OLD, {}), ("b.txt", "Article 1 Scope\nThis Act holds.\n", {}))
+    assert places(seen, "a.txt", "Article 3", "b.txt") is None
+    found = compared(seen, Source.of(seen, "a.txt"), Source.of(seen, "b.txt"), "Article 3", TODAY)
+    assert (found["b"]["label"], found["b"]["text"]) == (None, None)
+    assert [part["op"] for part in found["parts"]] == ["removed"]
+    turned = compared(seen, Source.of(seen, "b.txt"), Source.of(seen, "a.txt"), "Article 3", TODAY)
+    assert [part["op"] for part in turned["parts"]] == ["added"]
+    with pytest.raises(NotFoundError):
+        compared(seen, Source.of(seen, "a.txt"), Source.of(seen, "b.txt"), "Article 9", TODAY)
+
+
+def test_two_versions_of_a_provision_side_by_side(boats: View) -> None:
+    first, second = Source.of(boats, "2020.txt"), Source.of(boats, "2024.txt")
+    found = compared(boats, first, second, "Article 2(1)(a)", TODAY)
+    assert found["a"]["text"] == "(a) for each boat;"
+    assert (found["b"]["label"], found["b"]["version"]) == (
+        "Article 3(1)(a)",
+        "in force from 2024-01-01",
+    )
+    assert found["parts"] == [
+        {"op": "same", "text": "(a) for each boat "},
+        {"op": "added", "text": "and each raft"},
+        {"op": "same", "text": ";"},
+    ]
+    whole = compared(boats, first, second, "", TODAY)
+    assert "".join(p["text"] for p in whole["parts"] if p["op"] != "removed") == NEW
+
+
+def test_words_that_two_changes_share_by_chance_belong_to_them() -> None:
+    found = differences("The keeper of a boat must pay.", "The owner of two rafts must pay.")
+    assert found == [
+        {"op": "same", "text": "The "},
+        {"op": "removed", "text": "keeper of a boat "},
+        {"op": "added", "text": "owner of two rafts "},
+        {"op": "same", "text": "must pay."},
+    ]
+    assert differences("", "") == []
+    assert differences("Same.", "Same.") == [{"op": "same", "text": "Same."}]
+
+
+texts = st.text("ab .,\n\u00e9", max_size=60)
+
+
+@given(texts, texts)
+@example("a b", "a\nb")
+def test_what_is_not_removed_is_the_new_text(a: str, b: str) -> None:
+    found = differences(a, b)
+    assert "".join(part["text"] for part in found if part["op"] != "removed") == b
+    before = "".join(part["text"] for part in found if part["op"] != "added")
+    assert "".join(before.split()) == "".join(a.split())
+    assert all(x["op"] != y["op"] for x, y in pairwise(found))
+
+
+def test_long_texts_are_compared_line_by_line_or_refused() -> None:
+    lines = [f"{n}. The keeper must register boat {n} in time.\n" for n in range(1000)]
+    changed = [*lines]
+    changed[500] = "500. The owner must register boat 500 in time.\n"
+    found = differences("".join(lines), "".join(changed))
+    assert [part["op"] for part in found] == ["same", "removed", "added", "same"]
+    assert found[1]["text"] == "keeper "
+    one = " ".join(f"word{n}" for n in range(3000))
+    other = " ".join(f"other{n}" for n in range(3000))
+    assert [part["op"] for part in differences(one, other)] == ["removed", "added"]
+    seen = view(("a.txt", "x" * 300_000, {}), ("b.txt", "y" * 300_000, {}))
+    with pytest.raises(InputError, match="too long to compare"):
+        compared(seen, Source.of(seen, "a.txt"), Source.of(seen, "b.txt"), "", TODAY)
